@@ -37,9 +37,7 @@ class Network:
         self.rng = rng
         self.dtype = rng.choice((ft.uint8, ft.uint8, ft.int8))
         self.low, self.high = (0, 255) if self.dtype is ft.uint8 else (-128, 127)
-        self.shape = rng.choice(
-            ((1, 12, 12), (3, 9, 8), (2, 7, 11), (4, 6, 6), (8, 5, 5), (3, 1, 1), (16, 1, 1), (1, 16, 5), (64, 4, 3))
-        )
+        self.shape = rng.choice(SHAPES)
         self.steps: list[Step] = []
         c, h, w = self.shape
         vector = h * w == 1
@@ -76,17 +74,27 @@ class Network:
 
     def _draw(self, c: int, h: int, w: int) -> tuple[int, int, int, bool]:
         rng = self.rng
-        kind = rng.choice(("conv", "conv", "depthwise", "pool", "residual", "residual"))
+        kind = rng.choice(("conv", "conv", "depthwise", "depthwise", "pool", "mean", "residual", "branches", "global"))
         if kind == "residual":
             self._residual(c)
             return c, h, w, False
+        if kind == "branches":
+            return self._branches(c), h, w, False
+        if kind == "global" and rng.random() < 0.5:
+            h, w = (rng.choice([k for k in range(1, n + 1) if n % k == 0]) for n in (h, w))
+            self.steps.append(lambda values: ft.quantized.adaptive_avg_pool2d(values[-1], (h, w)))
+            return c, h, w, h * w == 1
         kernel = rng.randint(1, min(3, h)), rng.randint(1, min(3, w))
         stride = tuple(rng.randint(1, k) if k > 1 else rng.randint(1, 2) for k in kernel)
         padding = tuple(rng.randint(0, (k - 1) // 2) for k in kernel)
         h, w = ((n + 2 * p - k) // s + 1 for n, k, s, p in zip((h, w), kernel, stride, padding))
         if kind == "pool":
-            padding = tuple(min(p, k // 2) for p, k in zip(padding, kernel))
             self.steps.append(lambda values: FUNCTIONS.max_pool2d(values[-1], kernel, stride, padding))
+            return c, h, w, False
+        if kind in ("mean", "global"):
+            zero = rng.randint(self.low, self.high)
+            more = (kernel, stride, padding, False, True, rng.choice((None, None, 7)))
+            self.steps.append(lambda values: ft.quantized.avg_pool2d(values[-1], *more, zero_point=zero))
             return c, h, w, False
         groups = c if kind == "depthwise" else 1
         o = c if kind == "depthwise" else rng.choice((1, 2, 3, 4, 8))
@@ -119,6 +127,27 @@ class Network:
             return ft.quantized.relu(y, zero) if relu else y
 
         self.steps.append(add)
+
+    def _branches(self, c: int) -> int:
+        """Convolutions of one value and of each other, joined; with the value itself at times."""
+        rng = self.rng
+        sizes = [rng.choice((1, 2, 3, 4)) for _ in range(rng.randint(1, 2))]
+        before = c
+        for o in sizes:
+            k = rng.choice((1, 3))
+            self._conv(o, before, (k, k), (1, 1), (k // 2, k // 2), 1)
+            before = o
+        count = len(sizes) + 1
+        scales = tuple([rng.choice((0.04, rng.uniform(0.01, 0.1))) for _ in range(count)])
+        zeros = tuple([rng.choice((3, rng.randint(self.low, self.high))) for _ in range(count)])
+        scale, zero = rng.choice(((0.04, 3), (None, None)))
+
+        def cat(values: list[ft.Tensor]) -> ft.Tensor:
+            parts = values[-count:]
+            return ft.quantized.cat(parts, 1, scale, zero, input_scales=scales, input_zero_points=zeros)
+
+        self.steps.append(cat)
+        return c + sum(sizes)
 
     def __call__(self, x: ft.Tensor) -> ft.Tensor:
         values = [x]

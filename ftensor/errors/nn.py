@@ -339,6 +339,11 @@ not_bytes = Message(
     RuntimeError,
     "{op}(): input must be ftensor.uint8 or int8, not {dtype}: quantize it, or use ftensor.nn.functional.{op}",
 )
+for_each = Message(ValueError, "{op}(): {name} must be a number, or {count} numbers, one for each tensor, not {found}")
+no_tensors = Message(RuntimeError, "{op}(): expected at least one tensor")
+joined_dtypes = Message(
+    RuntimeError, "{op}(): all tensors must be ftensor.uint8, or all ftensor.int8, but they are {first} and {other}"
+)
 other_dtype = Message(AssertionError, "{op}(): input is {dtype}, but dtype says {wanted}")
 bounds = Message(
     AssertionError, "{op}(): quant_min={low} and quant_max={high} must lie in [{least}, {most}], which {dtype} holds"

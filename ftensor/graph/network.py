@@ -16,14 +16,18 @@ from ..execute.launch import Launch, Step
 from ..iterator.shape import Ints, is_contiguous, numel
 from ..kernels.network import (
     ADD,
+    AVG_POOL,
+    CAT,
     CONV,
     DEPTHWISE,
     LINEAR,
     MAX_POOL,
+    POOLS,
     Constants,
     Flow,
     NetworkKey,
     NetworkLayer,
+    check_inputs,
     check_layer,
     check_ports,
     constant_bytes,
@@ -124,27 +128,23 @@ class NetworkBuilder:
         """Adds a layer."""
         inputs = tuple([self._value(call, r) for r in call.inputs])
         image = self._flows[inputs[0]]
-        for r in call.inputs:
-            self._check_shape(call, r.shape, image)
+        images = [self._flows[value] for value in inputs]
+        for r, each in zip(call.inputs, images):
+            self._check_shape(call, r.shape, each)
         if _has_passed(tuple(call.settings.values())):
             raise self._refuse(call, "a number that the call passes is one of its arguments; let the function have it")
         if call.kind == "relu":
             self._relu(call, inputs[0])
             return
-        if call.kind == ADD:
-            s = call.settings
-            numbers = tuple([float(np.float32(s[word])) for word in ("first_scale", "second_scale", "inverse")])
-            if not all(0 < number < inf for number in numbers):
-                raise self._refuse(call, f"its scales are {numbers} in float32")
-            zeros = {"zero_in": s["first"], "zero_other": s["second"], "zero": s["zero"], "low": s["low"]}
-            layer = NetworkLayer(ADD, inputs, image.channels, scales=numbers, **zeros)
-        elif call.kind == MAX_POOL:
+        if call.kind in (ADD, CAT):
+            layer = self._joined(call, inputs, images)
+        elif call.kind in POOLS or call.kind == "adaptive_avg_pool2d":
             layer = self._pool(call, inputs, image)
         else:
             layer = self._weighted(call, inputs, image)
         if layer.kind == DEPTHWISE:
             layer = replace(layer, fold=least_fold(layer, image))
-        if why := check_layer(layer, image):
+        if why := check_layer(layer, image) or check_inputs(layer, images):
             raise self._refuse(call, why)
         for value in inputs:
             self._read[value] += 1
@@ -173,20 +173,47 @@ class NetworkBuilder:
     def _relu(self, call: LayerCall, value: int) -> None:
         """Makes relu a part of the layer before it: its least result becomes the zero point."""
         zero = call.settings["zero_point"]
-        if value != len(self._values) - 1 or not value or self._read[value] or self.layers[-1].kind == MAX_POOL:
+        if value != len(self._values) - 1 or not value or self._read[value] or self.layers[-1].kind in (MAX_POOL, CAT):
             raise self._refuse(call, "it does not follow a layer that rounds, whose result is read there alone")
         self.layers[-1] = replace(self.layers[-1], low=max(self.layers[-1].low, zero))
         self._values[-1] = call.result
 
+    def _joined(self, call: LayerCall, inputs: tuple[int, ...], images: list[Flow]) -> NetworkLayer:
+        """Returns the layer of a sum or of `cat`."""
+        s = call.settings
+        if call.kind == CAT and (s["dim"] != 1 or len(inputs) < 2):
+            raise self._refuse(
+                call, f"it joins {len(inputs)} tensors along dim {s['dim']}, not two or more along dim 1"
+            )
+        given = (
+            (s["first_scale"], s["second_scale"], s["inverse"]) if call.kind == ADD else (*s["scales"], s["inverse"])
+        )
+        scales = tuple([float(np.float32(scale)) for scale in given])
+        if not all(0 < scale < inf for scale in scales):
+            raise self._refuse(call, f"its scales are {scales} in float32")
+        if call.kind == CAT:
+            channels = sum(image.channels for image in images)
+            return NetworkLayer(CAT, inputs, channels, zero=s["zero"], scales=scales, zeros=s["zeros"])
+        zeros = {"zero_in": s["first"], "zero_other": s["second"], "zero": s["zero"], "low": s["low"]}
+        return NetworkLayer(ADD, inputs, images[0].channels, scales=scales, **zeros)
+
     def _pool(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
         s = call.settings
-        layer = NetworkLayer(MAX_POOL, inputs, image.channels, s["kernel"], s["stride"], s["padding"])
-        if max(s["dilation"]) > 1:
+        kind = MAX_POOL if call.kind == MAX_POOL else AVG_POOL
+        if min(s["kernel"]) < 1:
+            raise self._refuse(call, f"the {s['counts']} windows of its result have several sizes")
+        layer = NetworkLayer(kind, inputs, image.channels, s["kernel"], s["stride"], s["padding"])
+        if kind == MAX_POOL and max(s["dilation"]) > 1:
             raise self._refuse(call, f"its dilation is {s['dilation']}")
         after = layer.result(image)
         if (after.height, after.width) != tuple(s["counts"]):
             raise self._refuse(call, "its last windows reach beyond the image (ceil_mode)")
-        return layer
+        if kind == MAX_POOL:
+            return layer
+        if len(s["factors"]) != 1 or not 0 < s["factors"][0] < inf:
+            raise self._refuse(call, "its windows have several divisors (count_include_pad=False), or a negative one")
+        zero = s["zero_point"]
+        return replace(layer, zero_in=zero, zero=zero, low=iinfo(self.input.dtype).min, scales=s["factors"])
 
     def _weighted(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
         s, shape = call.settings, call.inputs[0].shape

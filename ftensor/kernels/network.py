@@ -22,8 +22,10 @@ from .graph_text import ROWS
 from .key import Port
 from .workload import PORT_BYTES
 
-CONV, DEPTHWISE, LINEAR, MAX_POOL, ADD = "conv2d", "depthwise", "linear", "max_pool2d", "add"
-KINDS = (CONV, DEPTHWISE, LINEAR, MAX_POOL, ADD)
+CONV, DEPTHWISE, LINEAR, ADD, CAT = "conv2d", "depthwise", "linear", "add", "cat"
+MAX_POOL, AVG_POOL = "max_pool2d", "avg_pool2d"
+KINDS = (CONV, DEPTHWISE, LINEAR, MAX_POOL, AVG_POOL, ADD, CAT)
+POOLS = (MAX_POOL, AVG_POOL)
 # The kinds that multiply by weights.
 PRODUCTS = (CONV, DEPTHWISE, LINEAR)
 # What a fold may ask for: most bits of a FIFO's beat, and most products in one iteration. Beats of
@@ -78,8 +80,9 @@ class NetworkLayer:
 
     `inputs` are the numbers of the values that it reads: 0 is the network's input, k + 1 the result of
     layer k. `channels` are those of its results. `zero_in` and `zero_other` are the zero points of its
-    inputs, `zero` of its results, `low` is the least result. `scales` of an addition are the scales of
-    both terms and the reciprocal of the result's, rounded to float32.
+    inputs, `zero` of its results, `low` is the least result. `scales` of an addition and of `cat` are
+    the scales of the inputs and the reciprocal of the result's, of an average pool the reciprocal of
+    the divisor, rounded to float32. `zeros` of `cat` are the zero points of its inputs.
     """
 
     kind: str
@@ -93,28 +96,35 @@ class NetworkLayer:
     zero: int = 0
     low: int = 0
     scales: tuple[float, ...] = ()
+    zeros: tuple[int, ...] = ()
     fold: Fold = ONE
 
     def result(self, image: Flow) -> Flow:
-        """Returns the images that the layer makes of `image`, its first input, as they leave it."""
+        """Returns the images that the layer makes of `image`, its first input. Layers that multiply
+        write beats of `fold.filters` channels, those of others follow from the processes before."""
         if self.kind == LINEAR:
             return Flow(1, 1, self.channels, self.fold.filters)
-        if self.kind == ADD:
-            return image
+        if self.kind in (ADD, CAT):
+            return image._replace(channels=self.channels)
         sizes = zip((image.height, image.width), self.kernel, self.stride, self.padding)
         high, wide = ((n + 2 * p - k) // s + 1 for n, k, s, p in sizes)
         return Flow(high, wide, self.channels, self.fold.filters if self.kind in PRODUCTS else self.channels)
 
     def depth(self, image: Flow) -> int:
-        """Returns the products that are summed for a result; of `max_pool2d` the elements of a window.
-        `image` is the layer's input."""
+        """Returns the products that are summed for a result; of pools the pixels of a window. `image` is
+        the layer's input."""
         taps = self.kernel[0] * self.kernel[1]
-        return image.elements if self.kind == LINEAR else taps if self.kind == DEPTHWISE else taps * image.channels
+        one = self.kind == DEPTHWISE or self.kind in POOLS
+        return image.elements if self.kind == LINEAR else taps if one else taps * image.channels
 
     @property
     def plain(self) -> bool:
         """True if no process makes windows: 1 x 1 kernel, stride 1, no padding."""
         return (self.kernel, self.stride, self.padding) == ((1, 1), (1, 1), (0, 0))
+
+    def of_all(self, image: Flow) -> bool:
+        """True if a pool has one window: all of `image`."""
+        return self.kind == AVG_POOL and self.kernel == (image.height, image.width) and self.padding == (0, 0)
 
     def in_rows(self, image: Flow) -> bool:
         """True if windows of `image` are too large for registers, and come from a ring of rows."""
@@ -249,30 +259,52 @@ def check_layer(layer: NetworkLayer, image: Flow) -> str:
     (p, s), depth = layer.fold, layer.depth(image)
     if image.elements > MOST_ELEMENTS:
         return f"its images have {image.elements} elements, of at most {MOST_ELEMENTS}"
-    window = layer.kernel[0] * layer.kernel[1] * image.channels
     if layer.kind not in PRODUCTS and layer.fold != (1, 1):
         return f"its fold is {p} x {s}, and it multiplies nothing"
-    if layer.kind in (DEPTHWISE, MAX_POOL) and window > MOST_WINDOW:
-        return f"a window of {window} bytes is larger than the {MOST_WINDOW} that registers hold"
-    for k, padding, stride, n in zip(layer.kernel, layer.padding, layer.stride, (image.height, image.width)):
-        if 2 * padding > k - 1 or stride > k > 1 or k > n:
-            return (
-                f"its kernel is {layer.kernel}, its padding {layer.padding}, its stride {layer.stride}: a line "
-                "buffer takes padding up to (kernel - 1) / 2, stride up to kernel, kernels up to the image"
-            )
-    if layer.kernel[0] > 1 and image.width == 1:
-        return "its images are one column wide, so a line buffer has no time between a write and a read"
+    if not layer.of_all(image) and (why := _check_windows(layer, image)):
+        return why
     if depth > MOST_TERMS:
         return f"its sums have {depth} terms, of at most {MOST_TERMS} in int32"
-    if layer.kind in (MAX_POOL, DEPTHWISE, ADD) and layer.channels != image.channels:
+    if layer.kind in (*POOLS, DEPTHWISE, ADD) and layer.channels != image.channels:
         return f"it has {layer.channels} channels of results and {image.channels} of images"
     if layer.kind not in PRODUCTS:
         return ""
     part = fold_part(layer, image)
-    fits = s == depth if layer.kind == DEPTHWISE else part % s == 0
+    fits = s == depth and p * depth <= MOST_WINDOW if layer.kind == DEPTHWISE else part % s == 0
     if layer.channels % p or not fits or p * s > MOST_PRODUCTS or 32 * p > MOST_BITS or 8 * s > MOST_BITS:
         return f"its fold is {p} x {s} of {layer.channels} filters and {part} factors, at most {MOST_PRODUCTS} products"
     return ""
+
+
+def _check_windows(layer: NetworkLayer, image: Flow) -> str:
+    """Returns why no process makes the windows of a layer; "" if one does."""
+    taps = layer.kernel[0] * layer.kernel[1]
+    if (layer.kind == DEPTHWISE or layer.kind in POOLS) and taps > MOST_WINDOW:
+        return f"a window of {taps} pixels is larger than the {MOST_WINDOW} that registers hold"
+    sizes = (layer.kernel, layer.padding, layer.stride, (image.height, image.width))
+    for k, padding, stride, n in zip(*sizes):
+        # A window begins at each place of the image, at most.
+        last = (n + 2 * padding - k) // stride * stride
+        if padding > k // 2 or last > n - 1 or stride > k > 1 or k > n:
+            return (
+                f"its kernel is {layer.kernel}, its padding {layer.padding}, its stride {layer.stride}: a line "
+                "buffer takes padding up to kernel / 2 with no more windows than pixels along a side, stride up to "
+                "kernel, kernels up to the image"
+            )
+    if layer.kernel[0] > 1 and image.width == 1:
+        return "its images are one column wide, so a line buffer has no time between a write and a read"
+    return ""
+
+
+def check_inputs(layer: NetworkLayer, images: Sequence[Flow]) -> str:
+    """Returns why a layer can't read these images together; "" if it can."""
+    shapes = [f"{image.channels} x {image.height} x {image.width}" for image in images]
+    same = all(image[:2] == images[0][:2] for image in images)
+    if layer.kind == CAT:
+        same &= sum(image.channels for image in images) == layer.channels
+    else:
+        same &= all(image.channels == images[0].channels for image in images)
+    return "" if same else f"it makes {layer.channels} channels of images of {' and '.join(shapes)}"
 
 
 def check_ports(images: Flow, results: Flow) -> str:

@@ -16,14 +16,14 @@ import numpy as np
 
 from .. import dtypes
 from ..dtypes.limits import iinfo
-from .network import ADD, KINDS, Fold, NetworkKey, NetworkLayer, check_layer, check_ports
+from .network import ADD, AVG_POOL, CAT, KINDS, Fold, NetworkKey, NetworkLayer, check_inputs, check_layer, check_ports
 
-FORMAT = "ftensor network 1"
+FORMAT = "ftensor network 2"
 # Limits of a file.
-MOST_LAYERS, MOST_SIZE, MOST_CONSTANTS = 256, 1 << 16, 1 << 26
+MOST_LAYERS, MOST_INPUTS, MOST_SIZE, MOST_CONSTANTS = 256, 16, 1 << 16, 1 << 26
 _PAIRS = ("kernel", "stride", "padding", "fold")
 _ZEROS = ("zero_in", "zero_other", "zero", "low")
-_FIELDS = ("kind", "inputs", "channels", *_PAIRS, *_ZEROS, "scales")
+_FIELDS = ("kind", "inputs", "channels", *_PAIRS, *_ZEROS, "scales", "zeros")
 
 
 def text(key: NetworkKey) -> str:
@@ -66,8 +66,8 @@ def parse_network(raw: Mapping[str, Any], data: bytes, constants: bytes) -> Netw
         for k, layer in enumerate(layers):
             images = [key.flows[value] for value in layer.inputs]
             after = layer.result(images[0])
-            why = check_layer(layer, images[0])
-            if min(after.height, after.width) < 1 or (len(images) > 1 and images[0][:3] != images[1][:3]):
+            why = check_layer(layer, images[0]) or check_inputs(layer, images)
+            if min(after.height, after.width) < 1:
                 why = f"it makes {after.channels} x {after.height} x {after.width} of {images}"
             _require(not why, f"layer {k}: {why}")
         read = {value for layer in layers for value in layer.inputs}
@@ -98,12 +98,16 @@ def _layer(k: int, raw: Mapping[str, Any], limits: Any) -> NetworkLayer:
         pairs[name] = tuple(_int(n, least, MOST_SIZE, f"{name} of {what}") for n in raw[name])
     zeros: dict[str, Any] = {n: _int(raw[n], limits.min, limits.max, f"{n} of {what}") for n in _ZEROS}
     inputs = tuple(_int(value, 0, k, f"an input of {what}") for value in raw["inputs"])
-    _require(len(inputs) == 1 + (kind == ADD), f"{what} has {len(inputs)} inputs")
+    count = len(inputs)
+    _require(1 < count <= MOST_INPUTS if kind == CAT else count == 1 + (kind == ADD), f"{what} has {count} inputs")
     scales = tuple(_scale(value, what) for value in raw["scales"])
-    _require(len(scales) == 3 * (kind == ADD), f"{what} has {len(scales)} scales")
+    wanted = {ADD: 3, AVG_POOL: 1, CAT: count + 1}.get(kind, 0)
+    _require(len(scales) == wanted, f"{what} has {len(scales)} scales")
+    points = tuple(_int(value, limits.min, limits.max, f"a zero point of {what}") for value in raw["zeros"])
+    _require(len(points) == count * (kind == CAT), f"{what} has {len(points)} zero points")
     channels = _int(raw["channels"], 1, MOST_SIZE, f"channels of {what}")
     fold = Fold(*pairs.pop("fold"))
-    return NetworkLayer(kind, inputs, channels, **pairs, **zeros, scales=scales, fold=fold)
+    return NetworkLayer(kind, inputs, channels, **pairs, **zeros, scales=scales, zeros=points, fold=fold)
 
 
 def _scale(value: Any, what: str) -> float:

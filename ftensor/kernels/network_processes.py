@@ -2,71 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
 from math import gcd
 
 import numpy as np
 
 from ..dtypes import dtype
 from ..dtypes.limits import iinfo
-from .network import ADD, DEPTHWISE, LINEAR, MAX_POOL, MOST_BITS, Flow, NetworkKey, NetworkLayer
+from .network import (
+    ADD,
+    CAT,
+    DEPTHWISE,
+    LINEAR,
+    MAX_POOL,
+    MOST_BITS,
+    MOST_WINDOW,
+    POOLS,
+    Flow,
+    NetworkKey,
+    NetworkLayer,
+)
+from .network_depths import FlowFifo, Process, deepen, divisors, same
 from .workload import LocalMemory
 
-# Usual depth of a FIFO in beats, so that a pause of one of its processes does not stop the other.
-DEPTH = 32
-# Latency of a process in iterations, for FIFOs that pass other processes by.
-LATENCY = 16
-# Images in the analysis of FIFOs: the first fills the line buffers, the second shows the period.
-IMAGES = 3
-
-# ((operator, dtype), count) for the area model.
-Operators = tuple[tuple[tuple[str, str], int], ...]
-# needs(n)[i]: beats of an input that are read before beat i of n images is written.
-Needs = Callable[[int], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Process:
-    """A process: a call of `function`, a template of hls/vitis/network.h. Its template arguments are
-    the element type, then `sizes`; its arguments are FIFOs (`reads` and `writes` are their indices),
-    then `passed`.
-
-    `trips` are its iterations for an image, `layer` is its layer (-1: none). `operators` and `memories`
-    are for the area model. FIFO depths follow from `needs`, a function for each input, and `burst`, the
-    beats that the process may read before it needs them.
-    """
-
-    name: str
-    function: str
-    sizes: tuple[int, ...]
-    trips: int
-    layer: int = -1
-    passed: tuple[str, ...] = ()
-    operators: Operators = ()
-    memories: tuple[LocalMemory, ...] = ()
-    needs: tuple[Needs, ...] = field(default=(), repr=False)
-    burst: int = 0
-    reads: tuple[int, ...] = ()
-    writes: tuple[int, ...] = ()
-
-
-@dataclass
-class FlowFifo:
-    """A FIFO: its flow, the C type of its elements ("T" is the network's), its depth in beats, and the
-    process that writes it."""
-
-    name: str
-    flow: Flow
-    element: str
-    source: int
-    depth: int = DEPTH
-
-
-def same(flow: Flow) -> Needs:
-    """Returns the needs of a process that writes a beat for each beat that it reads."""
-    return lambda n: np.arange(1, n * flow.beats + 1)
+# Operators of one rounding of a sum to an element in float32.
+ROUNDING = {"to_float": 1, "add": 2, "mul": 1, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
 
 
 class Processes:
@@ -175,48 +137,76 @@ class Processes:
         name = f"{layer.kind}_{k}"
         if layer.kind == ADD:
             return self._add(layer, k, name, inputs)
+        if layer.kind == CAT:
+            return self._cat(layer, k, name, inputs)
         (fifo,) = inputs
-        flow, s = self.flow(fifo), layer.fold.factors
-        in_parts = layer.kind == LINEAR or layer.in_rows(flow)
-        in_parts |= layer.plain and 8 * flow.channels > MOST_BITS
-        wide = (flow.wide if flow.wide % s == 0 and not layer.in_rows(flow) else s) if in_parts else flow.channels
-        fifo = self.regroup(name, fifo, wide, k)
+        fifo = self.regroup(name, fifo, self._width(layer, self.flow(fifo)), k)
         flow = self.flow(fifo)
         result = layer.result(flow)
+        if layer.of_all(flow):
+            return self._image_averages(layer, k, name, fifo, result)
         if layer.kind != LINEAR and not layer.plain:
-            fifo = (
-                self._window_rows(layer, k, name, fifo) if layer.in_rows(flow) else self._windows(layer, k, name, fifo)
-            )
-        if layer.kind == MAX_POOL:
-            return self._maxima(layer, k, name, fifo, result)
+            of = self._window_rows if layer.in_rows(flow) else self._windows
+            fifo = of(layer, k, name, fifo)
+        if layer.kind in POOLS:
+            return self._pool(layer, k, name, fifo, result._replace(wide=flow.wide))
         if layer.kind == DEPTHWISE:
-            return self._requantize(layer, k, name, self._channel_products(layer, k, name, fifo, result), result, 1)
-        steps = layer.depth(flow) // s
+            sums = self._channel_products(layer, k, name, fifo, flow.wide, result)
+            return self._requantize(layer, k, name, sums, result, 1)
+        steps = layer.depth(flow) // layer.fold.factors
         return self._requantize(layer, k, name, self._products(layer, k, name, fifo, result, steps), result, steps)
+
+    def _width(self, layer: NetworkLayer, flow: Flow) -> int:
+        """Returns the channels of a beat that a layer with one input reads."""
+        taps, (p, s) = layer.kernel[0] * layer.kernel[1], layer.fold
+        if layer.kind in POOLS:
+            most = MOST_WINDOW if layer.of_all(flow) else MOST_WINDOW // taps
+            possible = [wide for wide in divisors(flow.wide) if wide <= most]
+            return next((wide for wide in possible if flow.elements // wide <= self.slowest), possible[-1])
+        if layer.kind == DEPTHWISE:
+            # Strided windows are fewer than pixels: as many channels more make both take as long.
+            wides = [wide for wide in divisors(flow.channels) if wide % p == 0 and taps * wide <= MOST_WINDOW]
+            return next((wide for wide in wides if wide >= p * layer.stride[0] * layer.stride[1]), wides[-1])
+        in_parts = layer.kind == LINEAR or layer.in_rows(flow)
+        in_parts |= layer.plain and 8 * flow.channels > MOST_BITS
+        if not in_parts:
+            return flow.channels
+        return flow.wide if flow.wide % s == 0 and not layer.in_rows(flow) else s
+
+    @property
+    def slowest(self) -> int:
+        """Returns the iterations of the slowest process so far."""
+        return max((p.trips for p in self.processes), default=0)
 
     def _windows(self, layer: NetworkLayer, k: int, name: str, fifo: int) -> int:
         flow = self.flow(fifo)
         (kh, kw), (sh, sw), (ph, pw) = layer.kernel, layer.stride, layer.padding
-        sizes = (flow.height, flow.width, flow.channels, kh, kw, ph, pw, sh, sw, self._outside(layer))
-        result, taps = layer.result(flow), kh * kw * flow.channels
+        parts, wide = flow.channels // flow.wide, flow.wide
+        pixel = (flow.channels,) if parts == 1 else (parts, wide)
+        sizes = (flow.height, flow.width, *pixel, kh, kw, ph, pw, sh, sw, self._outside(layer))
+        result, taps = layer.result(flow), kh * kw
 
         def needs(n: int) -> np.ndarray:
-            y, x = np.arange(result.height)[:, None] * sh, np.arange(result.width) * sw
-            one = ((y - ph + kh - 1) * flow.width + x - pw + kw).ravel()
-            every = one + np.arange(n)[:, None] * flow.pixels
-            return np.minimum(every.ravel(), n * flow.pixels)
+            y, x = np.arange(result.height)[:, None, None] * sh, np.arange(result.width)[:, None] * sw
+            pixels = (y - ph + kh - 1) * flow.width + x - pw + kw - 1
+            every = (pixels * parts + np.arange(1, parts + 1)).ravel() + np.arange(n)[:, None] * flow.beats
+            return np.minimum(every.ravel(), n * flow.beats)
 
+        memories = [LocalMemory(flow.width * parts, 8 * wide, kh - 1)] if kh > 1 else []
+        if parts > 1 and kw > 1:
+            memories.append(LocalMemory(parts, 8 * wide, kh * (kw - 1)))
         process = Process(
             f"{name}_windows",
-            "windows",
+            "windows" if parts == 1 else "channel_windows",
             sizes,
-            flow.pixels,
+            flow.beats,
             k,
-            operators=((("compare", "int32"), 2 * (kh + kw)), (("choose", "int8"), taps)),
-            memories=(LocalMemory(flow.width, 8 * flow.channels, kh - 1),) if kh > 1 else (),
+            operators=((("compare", "int32"), 2 * (kh + kw)), (("choose", "int8"), taps * wide)),
+            memories=tuple(memories),
             needs=(needs,),
         )
-        return self.add(process, (fifo,), (Flow(result.height, result.width, taps, taps),))[0]
+        windows = Flow(result.height, result.width, taps * flow.channels, taps * wide)
+        return self.add(process, (fifo,), (windows,))[0]
 
     def _window_rows(self, layer: NetworkLayer, k: int, name: str, fifo: int) -> int:
         flow = self.flow(fifo)
@@ -260,19 +250,43 @@ class Processes:
     def _outside(self, layer: NetworkLayer) -> int:
         return iinfo(self.dtype).min if layer.kind == MAX_POOL else layer.zero_in
 
-    def _maxima(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
-        taps = layer.kernel[0] * layer.kernel[1]
-        each = (taps - 1) * result.channels
-        process = Process(
-            f"{name}_maxima",
-            "maxima",
-            (taps, result.channels, result.pixels),
-            result.pixels,
-            k,
-            operators=((("compare", "int8"), each), (("choose", "int8"), each)),
-            needs=(same(result),),
-        )
+    def _pool(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
+        """Adds the process of a pool behind its windows."""
+        taps, wide = layer.kernel[0] * layer.kernel[1], result.wide
+        sizes, passed = self._average_numbers(layer)
+        each = (taps - 1) * wide
+        if layer.kind == MAX_POOL:
+            operators = {("compare", "int8"): each, ("choose", "int8"): each}
+            process = Process(f"{name}_maxima", "maxima", (taps, wide, result.beats), result.beats, k)
+        else:
+            operators = {("add", "int32"): each} | {(what, "float"): n * wide for what, n in ROUNDING.items()}
+            sizes = (taps, wide, *sizes, result.beats)
+            process = Process(f"{name}_averages", "averages", sizes, result.beats, k, passed)
+        process = replace(process, operators=tuple(operators.items()), needs=(same(result),))
         return self.add(process, (fifo,), (result,))[0]
+
+    def _image_averages(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
+        """Adds the process of means of whole images."""
+        flow = self.flow(fifo)
+        parts, wide = flow.channels // flow.wide, flow.wide
+        sizes, passed = self._average_numbers(layer)
+        process = Process(
+            f"{name}_averages",
+            "image_averages",
+            (flow.pixels, parts, wide, *sizes),
+            flow.beats,
+            k,
+            passed,
+            ((("add", "int32"), wide), *(((what, "float"), n * wide) for what, n in ROUNDING.items())),
+            (LocalMemory(parts, 32 * wide),),
+            (lambda n: (np.arange(1, n + 1)[:, None] * flow.beats - np.arange(parts)[::-1]).ravel(),),
+        )
+        return self.add(process, (fifo,), (result._replace(wide=wide),))[0]
+
+    def _average_numbers(self, layer: NetworkLayer) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """Returns the template arguments and the factor of an average."""
+        passed = tuple(f"{scale.hex()}f" for scale in layer.scales)
+        return (layer.zero_in, layer.zero, layer.low, iinfo(self.dtype).max), passed
 
     def _products(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow, steps: int) -> int:
         (p, s), wide = layer.fold, self.flow(fifo).wide
@@ -295,19 +309,19 @@ class Processes:
         )
         return self.add(process, (fifo,), (result,), "int")[0]
 
-    def _channel_products(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
-        (p, taps), channels = layer.fold, layer.channels
-        groups = channels // p
+    def _channel_products(self, layer: NetworkLayer, k: int, name: str, fifo: int, wide: int, result: Flow) -> int:
+        (p, taps), parts = layer.fold, wide // layer.fold.filters
+        groups = layer.channels // p
         process = Process(
             f"{name}_products",
             "channel_products",
-            (taps, channels, p, result.pixels),
+            (taps, wide, p, groups, result.pixels),
             result.pixels * groups,
             k,
             (f"W{k}", f"BEGIN{k}"),
-            ((("mul", "int8"), p * taps), (("add", "int32"), p * taps), (("choose", "int8"), taps * channels)),
+            ((("mac", "int8"), p * taps), (("choose", "int8"), taps * wide)),
             (LocalMemory(groups, 8 * p * taps + 32 * p),),
-            (lambda n: np.repeat(np.arange(1, n * result.pixels + 1), groups),),
+            (lambda n: np.repeat(np.arange(1, n * result.beats // parts + 1), parts),),
         )
         return self.add(process, (fifo,), (result,), "int")[0]
 
@@ -317,7 +331,6 @@ class Processes:
         groups = layer.channels // p
         # The fewest lanes that take no longer than the products.
         lanes = next(r for r in divisors(p) if p // r <= steps)
-        each = {"to_float": 1, "add": 2, "mul": 1, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
         process = Process(
             f"{name}_requantize",
             "requantize",
@@ -325,17 +338,66 @@ class Processes:
             result.beats * p // lanes,
             k,
             (f"ADDED{k}", f"FACTOR{k}"),
-            tuple(((operator, "float"), n * lanes) for operator, n in each.items()),
+            tuple(((operator, "float"), n * lanes) for operator, n in ROUNDING.items()),
             (LocalMemory(groups * p // lanes, 64 * lanes),),
             (same(result),),
         )
         return self.add(process, (fifo,), (result,))[0]
 
+    def _common(self, k: int, name: str, inputs: Sequence[int], channels: int, total: int) -> list[int]:
+        """Regroups FIFOs to beats of one width that divides `channels`, of `total` elements an image
+        in all: the least that is no slower than the processes before, else the fastest."""
+        flows = [self.flow(fifo) for fifo in inputs]
+
+        def trips(wide: int) -> int:
+            return max(
+                sum(f.elements for f in flows) // len(flows) // wide, *(f.elements // gcd(f.wide, wide) for f in flows)
+            )
+
+        possible = [wide for wide in divisors(channels) if 8 * wide <= MOST_BITS]
+        wide = min(possible, key=lambda wide: (max(trips(wide), self.slowest), wide))
+        return [self.regroup(f"{name}_{i}", fifo, wide, k) for i, fifo in enumerate(inputs)]
+
+    def _cat(self, layer: NetworkLayer, k: int, name: str, inputs: Sequence[int]) -> int:
+        """Adds a process for each input but the first, which appends its channels to those before."""
+        flows = [self.flow(fifo) for fifo in inputs]
+        result, *rest = self._common(k, name, inputs, gcd(*[f.channels for f in flows]), sum(f.elements for f in flows))
+        inverse, zeros = layer.scales[-1], layer.zeros
+        # Rounding moves no element if only the last bits of float32 tell the scales apart.
+        kept = [abs(scale * inverse - 1) < 2**-20 and zero == layer.zero for scale, zero in zip(layer.scales, zeros)]
+        for i, fifo in enumerate(rest, 1):
+            before, after = self.flow(result), self.flow(fifo)
+            flow = before._replace(channels=before.channels + after.channels)
+            first, second, wide = before.channels // flow.wide, after.channels // flow.wide, flow.wide
+            # Channels that an earlier process has appended are rounded already.
+            same_scales = (int(kept[0] if i == 1 else True), int(kept[i]))
+            sizes = (wide, first, second, *same_scales, zeros[0], zeros[i], layer.zero)
+            each = {"to_float": 1, "add": 2, "mul": 2, "round": 1, "compare": 2, "choose": 4, "to_int": 1}
+            lanes = 0 if all(same_scales) else wide
+
+            def needs(n: int, mine: int, begin: int, both: int, pixels: int = flow.pixels) -> np.ndarray:
+                beats = np.clip(np.arange(1, both + 1) - begin, 0, mine)
+                return (np.arange(n * pixels)[:, None] * mine + beats).ravel()
+
+            process = Process(
+                f"{name}_{i}",
+                "concatenate",
+                (*sizes, iinfo(self.dtype).min, iinfo(self.dtype).max, flow.pixels),
+                flow.beats,
+                k,
+                tuple(f"{value.hex()}f" for value in (layer.scales[0], layer.scales[i], inverse)),
+                (*(((operator, "float"), n * lanes) for operator, n in each.items()), (("choose", "int8"), wide)),
+                needs=(
+                    partial(needs, mine=first, begin=0, both=first + second),
+                    partial(needs, mine=second, begin=first, both=first + second),
+                ),
+            )
+            (result,) = self.add(process, (result, fifo), (flow,))
+        return result
+
     def _add(self, layer: NetworkLayer, k: int, name: str, inputs: Sequence[int]) -> int:
-        first, second = inputs
-        wide = gcd(self.flow(first).wide, self.flow(second).wide)
-        first = self.regroup(f"{name}_first", first, wide, k)
-        second = self.regroup(f"{name}_second", second, wide, k)
+        first, second = self._common(k, name, inputs, layer.channels, self.flow(inputs[0]).elements)
+        wide = self.flow(first).wide
         flow = self.flow(first)
         numbers = (layer.zero_in, layer.zero_other, layer.zero, layer.low, iinfo(self.dtype).max)
         each = {"to_float": 2, "add": 4, "mul": 3, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
@@ -351,46 +413,6 @@ class Processes:
         )
         return self.add(process, (first, second), (flow,))[0]
 
-    # FIFOs that pass other processes by
-
-    def deepen(self) -> None:
-        """Sets the depths of the FIFOs behind a fork of which a join reads one branch later than the
-        other, so that processes never wait for each other in a circle, and run at full speed."""
-        for process in self.processes:
-            if len(process.reads) < 2:
-                continue
-            first, second = (self._sources(fifo) for fifo in process.reads)
-            fork = max(first & second)
-            reads = [self._read_of(fork, fifo)[need(IMAGES) - 1] for fifo, need in zip(process.reads, process.needs)]
-            for branch, sources in enumerate((first, second)):
-                ahead = int((reads[1 - branch] - reads[branch]).max())
-                if ahead <= 0:
-                    continue
-                others = (second, first)[branch]
-                held = sum(LATENCY + self.processes[k].burst for k in others if k > fork)
-                for fifo in self.processes[fork].writes:
-                    if process.reads[branch] == fifo or any(fifo in self.processes[k].reads for k in sources):
-                        self.fifos[fifo].depth = max(self.fifos[fifo].depth, ahead + 1 + DEPTH + held)
-
-    def _sources(self, fifo: int) -> set[int]:
-        """Returns the processes on which a FIFO depends."""
-        found = {self.fifos[fifo].source}
-        for k in range(self.fifos[fifo].source, -1, -1):
-            if k in found:
-                found |= {self.fifos[f].source for f in self.processes[k].reads}
-        return found
-
-    def _read_of(self, fork: int, fifo: int) -> np.ndarray:
-        """Returns, for each beat of a FIFO, the beats of a fork that are read before it is written."""
-        of_fork: dict[int, np.ndarray] = {f: same(self.flow(f))(IMAGES) for f in self.processes[fork].writes}
-        for process in self.processes[fork + 1 : self.fifos[fifo].source + 1]:
-            inputs = [(need, of_fork[f]) for f, need in zip(process.reads, process.needs) if f in of_fork]
-            if inputs:
-                reads = np.maximum.reduce([before[need(IMAGES) - 1] for need, before in inputs])
-                for f in process.writes:
-                    of_fork[f] = reads
-        return of_fork[fifo]
-
 
 @lru_cache(maxsize=16)
 def processes_of(key: NetworkKey) -> Processes:
@@ -405,16 +427,10 @@ def processes_of(key: NetworkKey) -> Processes:
         result = of.layer(layer, k, [values[value].pop() for value in layer.inputs])
         values.append(of.fork(f"{layer.kind}_{k}", result, readers[k + 1]))
     of.store(key, values[-1].pop())
-    of.deepen()
+    deepen(of.processes, of.fifos)
     return of
 
 
 def interval(key: NetworkKey) -> int:
     """Returns the iterations of the slowest process for an image."""
     return max(p.trips for p in processes_of(key).processes)
-
-
-@cache
-def divisors(n: int) -> tuple[int, ...]:
-    """Returns the divisors of n, in order."""
-    return tuple(d for d in range(1, n + 1) if n % d == 0)

@@ -7,15 +7,20 @@ fold elsewhere is a reduction; here it is `kernels.network.Fold`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from math import log
 from pathlib import Path
 from typing import NamedTuple
 
+from .. import dtypes
 from ..boards import Board
 from ..errors import graph as errors
 from ..kernels.network import PRODUCTS, Flow, Fold, NetworkKey, NetworkLayer, check_layer, fold_part, least_fold
-from ..kernels.network_processes import FlowFifo, Process, Processes, divisors, interval, processes_of
+from ..kernels.network_depths import FlowFifo, Process, divisors
+from ..kernels.network_processes import Processes, interval, processes_of
+from ..kernels.workload import LocalMemory
 from ..terminal import table
 from .area.cores import NAMES, NONE, Resources
 from .area.count import Counts, resources_of
@@ -27,6 +32,11 @@ from .group import KernelGroup
 SHARE = (0.70, 0.70, 0.65, 0.80)
 # The next number of iterations, as a part of the one before.
 STEP = 0.93
+# Folds are compared that take at least this part of the cycles, if there are some.
+NEAR = 4
+# A resource of which the cheapest folds take too much counts so many times more, up to TRIES times.
+DEARER, TRIES = 3, 4
+ONE_BY_ONE = "products one by one"
 
 
 class Folding(NamedTuple):
@@ -59,72 +69,132 @@ def fold_network(
             slow = max(processes_of(found.key).processes, key=lambda p: p.trips)
             raise errors.too_few_cycles(key.name, cycles, slow.name, interval(found.key))
         if not found.fits:
-            raise errors.network_too_large(key.name, board.title, _said(found), f"{cycles} cycles an image")
+            raise errors.network_too_large(key.name, board.title, f"{cycles} cycles an image", _said(found.shares))
         return found
-    best: Folding | None = None
-    wanted = interval(key)
-    while True:
-        found = _folding(key, board, wanted, given)
-        if found.fits and (best is None or interval(found.key) < interval(best.key)):
-            best = found
-        if not found.fits and best is not None:
-            return best
-        least = max(p.trips for p in processes_of(found.key).processes)
-        if best is None and least >= wanted and not found.fits:
-            raise errors.network_too_large(key.name, board.title, _said(found), "products one by one")
-        if wanted < least * STEP * STEP:  # no fold makes the slowest process faster
-            return best or found
-        wanted = int(min(wanted, least) * STEP)
+    # From products one by one, each step lowers the cycles by `STEP`; more steps take more of a board.
+    slowest = interval(key)
+    steps = max(1, int(log(1 / slowest) / log(STEP)))
+    trials: dict[int, _Trial] = {}
+
+    def fits(step: int) -> bool:
+        trials[step] = _trial(key, board, max(1, int(slowest * STEP**step)), given)
+        return trials[step].fits
+
+    if not fits(0):
+        shares = _said(trials[0].shares)
+        raise errors.network_too_large(key.name, board.title, ONE_BY_ONE, shares)
+    fitting, large = 0, steps + 1
+    while large - fitting > 1:
+        middle = (fitting + large) // 2
+        fitting, large = (middle, large) if fits(middle) else (fitting, middle)
+    for least in sorted(trial.trips for trial in trials.values() if trial.fits):
+        # Layers that are faster than the slowest take less than they might.
+        found = _folding(key, board, least, given)
+        if found.fits:
+            return found
+    raise errors.network_too_large(key.name, board.title, ONE_BY_ONE, _said(found.shares))
 
 
-def _said(found: Folding) -> str:
-    return ", ".join(f"{name.upper()} {part:.0%}" for name, part in zip(NAMES, found.shares))
+def _said(shares: Sequence[float]) -> str:
+    return ", ".join(f"{name.upper()} {part:.0%}" for name, part in zip(NAMES, shares))
+
+
+class _Trial(NamedTuple):
+    """Folds of the layers, the iterations of the slowest process, and shares of the board, of which the
+    ports and the FIFOs past other layers are left out."""
+
+    folds: tuple[Fold, ...]
+    trips: int
+    shares: tuple[float, ...]
+
+    @property
+    def fits(self) -> bool:
+        """True if the network takes at most `SHARE` of each resource."""
+        return all(part <= most for part, most in zip(self.shares, SHARE))
+
+
+def _trial(key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold]) -> _Trial:
+    """Returns the cheapest fold of each layer that takes at most `cycles` iterations, else the layer's
+    fastest; `given` folds stay."""
+    weights = (1.0,) * len(SHARE)
+    trials = []
+    for _ in range(TRIES):
+        trials.append(_weighted_trial(key, board, cycles, given, weights))
+        if trials[-1].fits:
+            break
+        over = [part > most for part, most in zip(trials[-1].shares, SHARE)]
+        weights = tuple(weight * (DEARER if much else 1) for weight, much in zip(weights, over))
+    return min(trials, key=lambda trial: max(part / most for part, most in zip(trial.shares, SHARE)))
+
+
+def _weighted_trial(
+    key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold], weights: tuple[float, ...]
+) -> _Trial:
+    folds: list[Fold] = []
+    of = Processes(key.dtype)
+    values = [of.load(key)]
+    for k, layer in enumerate(key.layers):
+        inputs = [values[value] for value in layer.inputs]
+        fold = given.get(k, Fold(1, 1))
+        if k not in given and layer.kind in PRODUCTS:
+            fold = _Prices(key.dtype.name, board, cycles, weights).cheapest(layer, of.flow(inputs[0]))
+        folds.append(fold)
+        values.append(of.layer(replace(layer, fold=fold), k, inputs))
+    takes = sum((process_resources(p) for p in of.processes), NONE)
+    takes = sum((memory_resources(LocalMemory(*f.memory)) for f in of.fifos), takes)
+    return _Trial(tuple(folds), max(p.trips for p in of.processes), board_shares(takes, board))
 
 
 def _folding(key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold]) -> Folding:
-    """Returns the network with the cheapest fold of each layer that takes at most `cycles` iterations,
-    else with the layer's fastest; `given` folds stay."""
-    folds: list[Fold] = []
-    flows = [key.flows[0]]
-    for k, layer in enumerate(key.layers):
-        flow = flows[layer.inputs[0]]
-        if k in given:
-            folds.append(given[k])
-        elif layer.kind in PRODUCTS:
-            folds.append(_cheapest(key, k, flow, board, cycles))
-        else:
-            folds.append(Fold(1, 1))
-        flows.append(replace(layer, fold=folds[-1]).result(flow))
-    folded = key.folded(folds)
+    """Returns the network with the folds of `_trial`."""
+    folded = key.folded(_trial(key, board, cycles, given).folds)
     takes = area(KernelGroup("network", (folded,))).whole
     return Folding(folded, board, board_shares(takes, board))
 
 
-def _cheapest(key: NetworkKey, k: int, flow: Flow, board: Board, cycles: int) -> Fold:
-    """Returns the fold of layer k with the least sum of shares among those that take at most
-    `cycles`; the fastest if none does."""
-    candidates = []
-    for fold in folds_of(key.layers[k], flow):
-        trips, cost = _price(key, k, fold, flow, board)
-        candidates.append((max(trips, cycles), cost, fold))
-    return min(candidates)[2]
+class _Prices(NamedTuple):
+    """What folds cost on a board; `weights` are those of its resources."""
+
+    dtype: str
+    board: Board
+    cycles: int
+    weights: tuple[float, ...]
+
+    def cheapest(self, layer: NetworkLayer, flow: Flow) -> Fold:
+        """Returns the fold of a layer with the least sum of shares among those that take at most `cycles`;
+        the fastest if none does. `flow` is its input."""
+        every = _folds(layer, flow._replace(wide=1))
+        # Folds of many more products than needed cost more.
+        near = [fold for trips, fold in every if self.cycles // NEAR <= trips <= self.cycles]
+        near = near or [fold for trips, fold in every if trips <= max(every[0][0], self.cycles)]
+        best = min(self._priced(layer, near, flow))
+        if best[0] > self.cycles:
+            best = min(self._priced(layer, [fold for _, fold in every], flow))
+        return best[2]
+
+    def _priced(self, layer: NetworkLayer, folds: Iterable[Fold], flow: Flow) -> Iterator[tuple[int, float, Fold]]:
+        for fold in folds:
+            trips, shares = _price(replace(layer, fold=fold), flow, self.dtype, self.board)
+            cost = sum(weight * part for weight, part in zip(self.weights, shares))
+            yield max(trips, self.cycles), cost, fold
 
 
-_prices: dict[tuple[object, ...], tuple[int, float]] = {}
+@lru_cache(maxsize=1 << 14)
+def _price(layer: NetworkLayer, flow: Flow, of: str, board: Board) -> tuple[int, tuple[float, ...]]:
+    """Returns (iterations for an image, shares of a board) of a folded layer."""
+    alone = Processes(dtypes.uint8 if of == "uint8" else dtypes.int8)
+    alone.fifos.append(FlowFifo("input", flow, "T", -1))
+    alone.layer(layer, 0, (0,))
+    takes = sum((process_resources(p) for p in alone.processes), NONE)
+    return max(p.trips for p in alone.processes), board_shares(takes, board)
 
 
-def _price(key: NetworkKey, k: int, fold: Fold, flow: Flow, board: Board) -> tuple[int, float]:
-    """Returns (iterations for an image, sum of the shares of a board) of layer k with a fold, where
-    `flow` is its input."""
-    layer = replace(key.layers[k], fold=fold)
-    at = layer, flow, key.dtype.name, board.name
-    if at not in _prices:
-        alone = Processes(key.dtype)
-        alone.fifos.append(FlowFifo("input", flow, "T", -1))
-        alone.layer(layer, k, (0,))
-        takes = sum((process_resources(p) for p in alone.processes), NONE)
-        _prices[at] = max(p.trips for p in alone.processes), sum(board_shares(takes, board))
-    return _prices[at]
+@lru_cache(maxsize=1 << 10)
+def _folds(layer: NetworkLayer, flow: Flow) -> tuple[tuple[int, Fold], ...]:
+    """Returns (iterations of the products for an image, fold) of each possible fold, the fastest
+    first."""
+    products = layer.result(flow).pixels * layer.depth(flow) * layer.channels
+    return tuple(sorted((products // (fold.filters * fold.factors), fold) for fold in folds_of(layer, flow)))
 
 
 def process_resources(process: Process) -> Resources:
@@ -190,7 +260,7 @@ def report(found: Folding, lines: Sequence[str]) -> str:
             f" {clock * 1e6 / slowest:,.0f} images/s",
             table(rows),
             f"* as slow as {slow}, the slowest process",
-            f"in all {_said(found)}; weights {len(key.constants):,} bytes, in the text",
+            f"in all {_said(found.shares)}; weights {len(key.constants):,} bytes, in the text",
         ]
     )
 

@@ -176,8 +176,9 @@ channel_products:
             int sum = begin[g][p];
             for (int k = 0; k < TAPS; k++) {
 #pragma HLS UNROLL
-                const int by = weights[g][p][k], x = held.at[k * C + p];
-                sum += by * x;
+                const int by = weights[g][p][k], x = held.at[k * C + p], product = by * x;
+#pragma HLS BIND_OP variable=product op=mul impl=dsp
+                sum += product;
             }
             w.at[p] = sum;
         }
@@ -241,5 +242,33 @@ add:
             w.at[l] = (T)(int)(y > (float)HIGH ? (float)HIGH : y);
         }
         to.write(w);
+    }
+}
+
+// Pixels of FIRST beats of one FIFO, then SECOND beats of another. An input whose scale and zero point are the result's is
+// copied (FIRST_SAME, SECOND_SAME); others are rounded as the op "requantize_bytes" does, in float32 at each step.
+template <typename T, int WIDE, int FIRST, int SECOND, int FIRST_SAME, int SECOND_SAME, int FIRST_ZERO, int SECOND_ZERO, int ZERO, int LOW, int HIGH, long PIXELS>
+static void concatenate(
+    hls::stream<ft_beat<T, WIDE> > &first, hls::stream<ft_beat<T, WIDE> > &second, hls::stream<ft_beat<T, WIDE> > &to,
+    float first_scale, float second_scale, float inverse, int n)
+{
+    int at = 0;
+concatenate:
+    for (long v = 0; v < n * (PIXELS * (FIRST + SECOND)); v++) {
+#pragma HLS PIPELINE II=1
+        const bool of_first = at < FIRST;
+        const ft_beat<T, WIDE> got = of_first ? first.read() : second.read();
+        const float scale = of_first ? first_scale : second_scale, zero = of_first ? (float)FIRST_ZERO : (float)SECOND_ZERO;
+        const bool kept = of_first ? FIRST_SAME : SECOND_SAME;
+        ft_beat<T, WIDE> w;
+        for (int l = 0; l < WIDE; l++) {
+#pragma HLS UNROLL
+            const T x = got.at[l];
+            float y = hls::rint(((float)x - zero) * scale * inverse) + (float)ZERO;
+            y = y < (float)LOW ? (float)LOW : y;
+            w.at[l] = kept ? x : (T)(int)(y > (float)HIGH ? (float)HIGH : y);
+        }
+        to.write(w);
+        at = at == FIRST + SECOND - 1 ? 0 : at + 1;
     }
 }

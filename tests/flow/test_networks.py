@@ -129,7 +129,7 @@ def conv(x: ft.Tensor, weight: ft.Tensor = WEIGHT, **more: object) -> ft.Tensor:
 
 REFUSED: dict[str, tuple[Callable[[ft.Tensor], object], str]] = {
     "dilation": (lambda x: conv(x, dilation=2), "conv2d is no layer .* its dilation .2, 2."),
-    "padding beyond a line buffer": (lambda x: conv(x, padding=2), "padding up to .kernel - 1. / 2"),
+    "padding beyond a line buffer": (lambda x: conv(x, padding=2), "padding up to kernel / 2"),
     "a stride beyond the kernel": (lambda x: conv(x, stride=4), "stride up to kernel"),
     "an odd number of groups": (lambda x: conv(conv(x, SIX), GROUPED, groups=3), "1 or C groups"),
     "a weight that is computed": (lambda x: conv(x, WEIGHT.neg()), "no layer of a network"),
@@ -147,6 +147,14 @@ REFUSED: dict[str, tuple[Callable[[ft.Tensor], object], str]] = {
     ),
     "two results": (lambda x: (conv(x), conv(x, ONE_BY_ONE)), "only result|reads its result"),
     "a part of a result": (lambda x: conv(conv(x)[:, :, 1:]), "reads a part|not contiguous"),
+    "means of several sizes": (lambda x: ft.quantized.adaptive_avg_pool2d(conv(x), 4), "windows of its result have several"),
+    "several divisors": (lambda x: ft.quantized.avg_pool2d(conv(x), 2, 1, 1, False, False), "several divisors"),
+    "means beyond the image": (lambda x: ft.quantized.avg_pool2d(conv(x), 4, ceil_mode=True), "ceil_mode"),
+    "images that are joined": (lambda x: ft.quantized.cat([conv(x)] * 2, 0, input_scales=0.1), "along dim 0"),
+    "images of two sizes": (
+        lambda x: ft.quantized.add(conv(x, padding=1)[:, :, 1:], x[:, :, 1:], 1.0, 0, input_scale=0.1, other_scale=0.1),
+        "reads a part|not contiguous",
+    ),
     "windows beyond the image": (lambda x: ft.nn.functional.max_pool2d(conv(x), 4, ceil_mode=True), "ceil_mode"),
 }
 
@@ -175,7 +183,7 @@ BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
     "a field too many": (lambda t: t.replace('"channels": 4', '"body": "x", "channels": 4'), "has the fields"),
     "another spelling": (lambda t: t.replace("\n", "\n "), "not the one that its network is written as"),
     "a large image": (lambda t: t.replace('"image": [\n  1', '"image": [\n  100000'), "100000, not one from 1"),
-    "no constants": (lambda t: json.dumps({"format": "ftensor network 1"}), "it has no 'constants'"),
+    "no constants": (lambda t: json.dumps({"format": "ftensor network 2"}), "it has no 'constants'"),
     "a wide fold": (lambda t: t.replace('"fold": [\n    ', '"fold": [\n    7', 1), "its fold is 7"),
 }
 

@@ -183,6 +183,24 @@ def test_average_pools_keep_the_layout():
         assert ft.equal(pooled(x[1]), pooled(x)[1]) and pooled(x[:0]).shape[0] == 0
 
 
+@pytest.mark.parametrize("of", ["uint8", "int8"])
+def test_tensors_of_several_scales_are_joined(of, decomposed):
+    """As dequantized and quantized, which is also the arithmetic of torch's own quantized tensors."""
+    info, dtype = torch.iinfo(getattr(torch, of)), getattr(torch, of)
+    parts = [torch.randint(info.min, info.max + 1, (2, c, 5, 4), dtype=dtype) for c in (3, 1, 6)]
+    scales, zeros = (0.037, 0.0713, 0.21), (4, 9, 0)
+    range_ = (info.min, info.max, dtype)
+    real = [decomposed.dequantize_per_tensor(t, s, z, *range_) for t, s, z in zip(parts, scales, zeros)]
+    theirs = decomposed.quantize_per_tensor(torch.cat(real, 1), 0.0713, 9, *range_)
+    result = Q.cat([mine(t) for t in parts], 1, 0.0713, 9, input_scales=scales, input_zero_points=zeros)
+    equal(result, theirs)
+    quantized = [torch._make_per_tensor_quantized_tensor(t, s, z) for t, s, z in zip(parts, scales, zeros)]
+    equal(result, torch.ops.quantized.cat(quantized, 1, 0.0713, 9).int_repr())
+    first = Q.cat([mine(t) for t in parts], -3, input_scales=scales, input_zero_points=zeros)
+    equal(first, torch.ops.quantized.cat(quantized, 1, None, None).int_repr())
+    equal(Q.cat([mine(parts[0])] * 2, input_scales=0.5), torch.cat([parts[0]] * 2))
+
+
 def test_samples_of_a_converter():
     pairs = torch.randint(-(1 << 15), 1 << 15, (7, 9, 2)).short()
     scale = 3 / (1 << 15)

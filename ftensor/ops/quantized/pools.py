@@ -73,7 +73,7 @@ def avg_pool2d(
         raise errors.divisor(name)
     factors = _factors(pool, bool(count_include_pad), divisor_override)
     key = (pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts, bool(count_include_pad))
-    settings = {"kernel": pool.kernel, "stride": pool.stride, "padding": pool.padding, "counts": pool.counts}
+    settings: dict[str, Any] = {"kernel": pool.kernel, "stride": pool.stride, "padding": pool.padding, "counts": pool.counts}
     settings |= {"zero_point": zero, "factors": tuple(sorted(set(factors.ravel().tolist())))}
     return layer(name, (input,), settings, lambda: _means(input, pool, zero, factors, key))
 
@@ -111,7 +111,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     lengths = [np.array([e - b for b, e in one], np.float32) for one in spans]
     factors = (np.float32(1) / lengths[0])[:, None] / lengths[1]
     tiles = [m // k if k and m % k == 0 else 0 for m, k in zip(input._shape[-2:], sizes)]
-    settings = {"kernel": tuple(tiles), "stride": tuple(tiles), "padding": (0, 0), "counts": sizes}
+    settings: dict[str, Any] = {"kernel": tuple(tiles), "stride": tuple(tiles), "padding": (0, 0), "counts": sizes}
     settings |= {"zero_point": 0, "factors": tuple(sorted(set(factors.ravel().tolist())))}
     return layer(name, (input,), settings, lambda: _adaptive_means(input, sizes, factors))
 

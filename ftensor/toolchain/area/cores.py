@@ -102,6 +102,8 @@ def _integers(operator: str, bits: int) -> Core | None:
         "pair": _core(40, 36, 1, ASSUMED),
         # Four of these, added by the DSP blocks before the two sums are taken apart.
         "pair4": _core(40, 36, 4, ASSUMED),
+        # A product, and its sum with another, in a DSP block.
+        "mac": _core(8, 36, 1, ASSUMED),
         "div": _core(round(1.2 * bits**2), 3 * bits**2, 0, ASSUMED),
         "compare": _core(round(0.6 * bits), 1, 0, SEEN),
         "logic": _core(bits, 0, 0, SEEN),

@@ -8,7 +8,8 @@ from typing import cast
 import numpy as np
 
 from ...kernels.network import DEPTHWISE, NetworkKey
-from ...kernels.network_processes import Process, Processes, interval, processes_of
+from ...kernels.network_depths import Process
+from ...kernels.network_processes import Processes, interval, processes_of
 from ..group import KernelGroup
 from .interface import interfaces, parameter_list, title
 from .text import fill
