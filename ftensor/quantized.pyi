@@ -37,6 +37,16 @@ def avg_pool2d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=
     other dtypes and for sizes that make no window, ValueError for a zero point that the dtype can't
     hold.
     """
+@overload
+def cat(tensors: Sequence[_Tensor], dim: _int=0, scale: _float | None=None, zero_point: _int | None=None, *, input_scales: Any, input_zero_points: Any=0) -> _Tensor:
+    """Joins quantized tensors of uint8 or int8 along a dim, with `scale` and `zero_point` (None: the
+    first tensor's). `input_scales` and `input_zero_points` are numbers, one for all tensors or one
+    for each. Tensors with the result's scale and zero point are copied; others are dequantized and
+    quantized, with the bits of `torch.ops.quantized.cat` and `quantized_decomposed`. Raises
+    RuntimeError for other dtypes and shapes, ValueError for another number of scales.
+    """
+@overload
+def cat(tensors: Sequence[_Tensor], *, axis: _int | Sequence[_int]=0, scale: _float | None=None, zero_point: _int | None=None, input_scales: Any, input_zero_points: Any=0) -> _Tensor: ...
 def conv2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1, scale: _float=1.0, zero_point: _int=0, *, input_scale: _float, input_zero_point: _int=0, weight_scale: Any) -> _Tensor:
     """Returns the cross-correlation of `nn.functional.conv2d` of an input (N, C, H, W) or (C, H, W)
     of uint8 or int8 with filters (O, C / groups, h, w) of int8, quantized like in `linear`; padding

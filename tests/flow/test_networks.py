@@ -147,7 +147,10 @@ REFUSED: dict[str, tuple[Callable[[ft.Tensor], object], str]] = {
     ),
     "two results": (lambda x: (conv(x), conv(x, ONE_BY_ONE)), "only result|reads its result"),
     "a part of a result": (lambda x: conv(conv(x)[:, :, 1:]), "reads a part|not contiguous"),
-    "means of several sizes": (lambda x: ft.quantized.adaptive_avg_pool2d(conv(x), 4), "windows of its result have several"),
+    "means of several sizes": (
+        lambda x: ft.quantized.adaptive_avg_pool2d(conv(x), 4),
+        "windows of its result have several",
+    ),
     "several divisors": (lambda x: ft.quantized.avg_pool2d(conv(x), 2, 1, 1, False, False), "several divisors"),
     "means beyond the image": (lambda x: ft.quantized.avg_pool2d(conv(x), 4, ceil_mode=True), "ceil_mode"),
     "images that are joined": (lambda x: ft.quantized.cat([conv(x)] * 2, 0, input_scales=0.1), "along dim 0"),

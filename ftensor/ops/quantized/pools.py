@@ -73,7 +73,12 @@ def avg_pool2d(
         raise errors.divisor(name)
     factors = _factors(pool, bool(count_include_pad), divisor_override)
     key = (pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts, bool(count_include_pad))
-    settings: dict[str, Any] = {"kernel": pool.kernel, "stride": pool.stride, "padding": pool.padding, "counts": pool.counts}
+    settings: dict[str, Any] = {
+        "kernel": pool.kernel,
+        "stride": pool.stride,
+        "padding": pool.padding,
+        "counts": pool.counts,
+    }
     settings |= {"zero_point": zero, "factors": tuple(sorted(set(factors.ravel().tolist())))}
     return layer(name, (input,), settings, lambda: _means(input, pool, zero, factors, key))
 
