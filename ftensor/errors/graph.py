@@ -94,6 +94,11 @@ too_deep = Message(
     "the FIFOs of {function} hold {needed} bytes for rows of {length} elements, more than the "
     "{most} of a board's memory: export it for shorter rows",
 )
+graph_too_large = Message(
+    GraphError,
+    "the graph {name} does not fit a {board}, even with one lane: {shares}, of at most LUT 70%, FF 70%, DSP 65% "
+    "and BRAM 80%; export fewer ops or shorter rows, or for a larger board",
+)
 network_too_large = Message(
     GraphError,
     "the network {name} does not fit a {board}, even with {least}: {shares}, of at most LUT 70%, FF 70%, DSP 65% "

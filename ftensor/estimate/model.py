@@ -260,6 +260,18 @@ def _port_cycles(a: Access, launch: KernelLaunch, setup: Setup) -> float:
     return a.beats / launch.units / share * narrow
 
 
+def _slabs(launch: KernelLaunch) -> tuple[bool, ...]:
+    """Returns for each operand True if the runtime puts it into slabs, where a memory has channels."""
+    key, units = launch.key, launch.units
+    by_rows = board_skeleton_of(key).row_slabs(key)
+    if by_rows is not None:
+        divided = units > 1 and launch.n >= by_rows.least(units)
+        return tuple(divided and n > 0 for n in by_rows.nbytes)
+    kinds = "".join(p.kind for p in key.outs + key.ins) if key.skeleton == "map" else ""
+    divided = splits_into_slabs(key.skeleton, kinds, launch.n, key.lanes, units)
+    return (divided,) * len(kinds)
+
+
 def _bank_seconds(launch: KernelLaunch, moves: Sequence[Access], setup: Setup) -> float:
     """Returns the seconds of the busiest bank.
 
@@ -271,13 +283,11 @@ def _bank_seconds(launch: KernelLaunch, moves: Sequence[Access], setup: Setup) -
     busy: dict[int, float] = {}
     count = int(board.banks.value)
     apart = channels(memory)
-    key = launch.key
-    kinds = "".join(p.kind for p in key.outs + key.ins) if key.skeleton == "map" else ""
-    slabs = bool(apart) and splits_into_slabs(key.skeleton, kinds, launch.n, key.lanes, launch.units)
+    slabs = _slabs(launch) if apart else ()
     for k, a in enumerate(moves):
         least = a.beats * board.access.value if a.burst == 1 else 0
         wanted = max(a.nbytes, least)
-        if slabs:
+        if slabs and slabs[k]:
             for unit in range(launch.units):
                 ways = nearest_channels(unit, len(apart))
                 bank = ways[k % len(ways)]

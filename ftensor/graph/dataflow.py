@@ -103,6 +103,7 @@ class DataflowBuilder:
         for point in self.points:
             if isinstance(point.unit, RowTransform) and (why := refusal(self.length, lanes)):
                 raise self._refuse(point.node, why)
+        places = self._as_beats(places, lanes)
         for p in places:
             if _layout_kind(p) in WIDE and p.start % (lanes * p.dtype.itemsize):
                 raise self._refuse(last, f"an operand begins at byte {p.start}, not on a beat")
@@ -129,6 +130,16 @@ class DataflowBuilder:
         regions = tuple([self._region(p) for p in places])
         parts = tuple([point.node.origin for point in self.points])
         return Node(launch, regions, tuple(whole.numbers), last.origin, parts)
+
+    def _as_beats(self, places: list[AffineAccess], lanes: int) -> list[AffineAccess]:
+        """Cuts a single row of elementwise ops into rows of a beat, which compute units can share; any
+        number of whole beats then has the same kernel. Returns the operands' places in these rows."""
+        apart = any(p.folds or isinstance(p.unit, RowTransform) for p in self.points)
+        if self.rows > 1 or apart or self.length % lanes or self.length == lanes:
+            return places
+        self.rows, self.length = self.length // lanes, lanes
+        kinds = {EVERY_ROW: ROWS, OF_ROW: ONE}
+        return [_with_layout(p, kinds.get(_layout_kind(p), _layout_kind(p))) for p in places]
 
     def _take(self, point: LoopBody) -> None:
         """Adds the call of a loop body."""

@@ -249,17 +249,20 @@ class Jitted(Generic[P, R]):
         cut the graph into kernels NAME_1.json and so on, in one inventory, and the ops' own kernels
         run between these.
 
+        With `target`, a board such as "kv260", the inventory has the lanes and the compute units that
+        are fastest on that board, and `Exported.report` is a table of the kernels.
+
         A chain of quantized layers on an argument (`ft.quantized.conv2d`, `linear`, their `relu`
         forms, `relu`, `add`; `max_pool2d`), and of nothing else, is one kernel with the weights in its
         text: a network (docs/networks.md), with NAME.weights in place of NAME.cl.
-        `target` is the board that it is made for ("u55c"), `cycles` the most clock cycles for an
-        image (as few as fit), `fold` the products of layers in a cycle, as
-        `{"conv2d_0": (filters, factors)}`. These three keywords are the function's if it has
-        parameters of these names. `Exported.report` is a table of the layers.
+        `target` is then "u55c" by default, `cycles` the most clock cycles for an image (as few as fit),
+        `fold` the products of layers in a cycle, as `{"conv2d_0": (filters, factors)}`. `Exported.report` is a
+        table of the layers. These keywords are the function's if it has parameters of these names.
 
         Raises the call's errors. Raises GraphError if no two ops are stages of one kernel (it names
         the first op that is no stage), for fewer than two rows, for as many rows as a row is long,
-        and for FIFOs beyond a board's memory. Raises ValueError for an invalid kernel name.
+        for FIFOs beyond a board's memory, and for a `target` that is too small. Raises ValueError for
+        an invalid kernel name.
         """
         own = [word for word in ExportOptions._fields if word in kwargs and word not in self._parameters]
         own_values: dict[str, Any] = {word: kwargs.pop(word) for word in own}

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from ..boards import BOARDS
 from ..errors import graph as errors
 from ..kernels.network import NetworkKey
-from ..kernels.staged import StagedKey, Stages
+from ..kernels.select import units_for
+from ..kernels.staged import StagedKey, Stages, lanes_of
 from ..runtime import program
 from .dataflow import DataflowBuilder, stage_body
 from .elimination import eliminate_dead_nodes
@@ -41,6 +42,16 @@ class Segment(NamedTuple):
         assert self.node is not None
         return cast("StagedKey", self.node.launch.steps[0].key)
 
+    def on_board(self, key: StagedKey, backend: Backend) -> Node:
+        """Returns the node with `key`, which may have fewer lanes, on as many of the device's compute
+        units as the rows are worth."""
+        assert self.node is not None
+        launch = self.node.launch
+        (step,) = launch.steps
+        most = min(backend.units, max(self.rows // key.together, 1))
+        units = units_for(self.rows * key.length, most, backend.target, key.lanes)
+        return replace(self.node, launch=replace(launch, steps=(replace(step, key=key, units=units),)))
+
     @property
     def apart(self) -> list[Node]:
         """Returns the original nodes, each with the reason why it is a separate kernel."""
@@ -63,10 +74,10 @@ class TracedNetwork(NamedTuple):
 
 
 class ExportOptions(NamedTuple):
-    """What `export` takes for a network: the board's name, the most cycles for an image, and the folds
-    of layers by name. Kernels of stages ignore it."""
+    """What `export` takes: the name of the board; for a network also the most cycles for an image, and
+    the folds of layers by name."""
 
-    target: str = "u55c"
+    target: str | None = None
     cycles: int | None = None
     fold: Mapping[str, tuple[int, int]] | None = None
 
@@ -76,8 +87,8 @@ class Exported(NamedTuple):
     `opencl` is OpenCL C for Intel's boards, None if a stage has no OpenCL form.
 
     If the graph was cut, these files are the first kernel's, `kernels` has all kernels, and `apart`
-    has a line for each op between them. `constants` is the file of a network's weights, and `report`
-    a table of its layers.
+    has a line for each op between them. `constants` is the file of a network's weights. `report` is a
+    table of its layers, or of the kernels of a graph that is exported for a board.
     """
 
     graph: Path
@@ -104,14 +115,19 @@ def as_dataflow(graph: Graph, backend: Backend) -> Graph:
         return graph
     nodes: list[Node] = []
     for piece in dataflow_segments(graph):
-        held = piece.node is not None and _in_images(backend, piece.key)
-        nodes += [piece.node] if held and piece.node is not None else piece.apart
+        key = None if piece.node is None else _in_images(backend, piece.key)
+        nodes += piece.apart if key is None else [piece.on_board(key, backend)]
     return replace(graph, nodes=tuple(nodes))
 
 
-def _in_images(backend: Backend, key: StagedKey) -> bool:
-    asked = backend.images is not None and backend.images.has(key.entry)
-    return asked or program.in_image(backend, key)
+def _in_images(backend: Backend, key: StagedKey) -> StagedKey | None:
+    """Returns the key with the most lanes that an image holds, else the key as it is if images are
+    built on request, else None."""
+    for lanes in lanes_of(key):
+        fewer = replace(key, lanes=lanes)
+        if program.in_image(backend, fewer):
+            return fewer
+    return key if backend.images is not None and backend.images.has(key.entry) else None
 
 
 def exported(graph: Graph, network_asked: bool = False) -> DataflowKernels | TracedNetwork:

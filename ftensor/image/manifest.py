@@ -50,6 +50,9 @@ class MemberRecord:
     compute: str
     call: str  # see `toolchain.group.call_tokens`
     params: tuple[str, ...] = ()  # the op's numbers, such as "alpha"
+    # Compute units divide rows in multiples of the first number; then for each pointer the bytes of
+    # so many rows, 0 for one that all units share. Empty if the kernel has no rows.
+    rows: tuple[int, ...] = ()
 
     @property
     def part(self) -> str:
@@ -127,6 +130,9 @@ class Manifest:
         for kernel in said["kernels"]:
             if not kernel["stages"]:
                 del kernel["stages"], kernel["held"]
+            for member in kernel["members"]:
+                if not member["rows"]:
+                    del member["rows"]
         head = {"format": FORMAT, "version": VERSION, "digest": manifest_digest(said)}
         return json.dumps({**head, **said}, indent=1) + "\n"
 
@@ -186,7 +192,7 @@ def _checked(record: Record) -> Record:
 def _kernel(raw: dict[str, Any]) -> KernelRecord:
     arguments_ = tuple(_checked(ArgumentRecord(**a)) for a in raw.pop("arguments"))
     members = tuple(
-        _checked(MemberRecord(**m | {k: tuple(m.get(k, ())) for k in ("outs", "ins", "params")}))
+        _checked(MemberRecord(**m | {k: tuple(m.get(k, ())) for k in ("outs", "ins", "params", "rows")}))
         for m in raw.pop("members")
     )
     stages = tuple(_checked(StageRecord(**s | {"arguments": tuple(s["arguments"])})) for s in raw.pop("stages", ()))
@@ -202,6 +208,8 @@ def _kernel(raw: dict[str, Any]) -> KernelRecord:
             raise ValueError(f"{stage.name} takes {unknown}, which {record.name} does not")
     tokens = len(record.arguments) - 2
     for m in members:
+        if not all(type(n) is int and n >= 0 for n in m.rows) or m.rows[:1] == (0,):
+            raise ValueError(f"{m.entry} divides rows by {m.rows}")
         if len(m.call.split()) != tokens:
             raise ValueError(f"{m.entry} passes {m.call!r} to a kernel of {tokens} arguments")
     return record

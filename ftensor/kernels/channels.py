@@ -12,6 +12,7 @@ import re
 from typing import NamedTuple
 
 from .key import SINGLE
+from .workload import PORT_BYTES
 
 SWITCH = 4  # channels that a part of HBM's switch joins
 LEAST_BEATS = 1024  # least beats of a slab; in smaller slabs, launch overhead exceeds memory time
@@ -51,6 +52,20 @@ class SlabCut(NamedTuple):
     def starts(self) -> tuple[int, ...]:
         """Returns the byte offset of each compute unit's slab, as `ft_slab` computes it."""
         return tuple(self.beats * k // self.units * self.beat for k in range(self.units))
+
+
+class RowSlabs(NamedTuple):
+    """How a kernel over rows divides its operands into slabs: the rows of a slab are a multiple of
+    `rows`, and `nbytes` has for each pointer the bytes of so many rows, 0 for an operand that all
+    units share."""
+
+    rows: int
+    nbytes: tuple[int, ...]
+
+    def least(self, units: int) -> int:
+        """Returns the least number of rows that are worth slabs."""
+        each = -(-LEAST_BEATS * PORT_BYTES // max(*self.nbytes, 1))
+        return each * self.rows * units
 
 
 def splits_into_slabs(skeleton: str, kinds: str, n: int, lanes: int, units: int) -> bool:

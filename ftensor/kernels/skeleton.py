@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from ..dtypes import dtype
 from . import source
+from .channels import RowSlabs
 from .geometry import Geometry
 from .inventory_terms import (
     LAYOUTS,
@@ -223,6 +224,10 @@ class BoardSkeleton(Skeleton[K]):
     def started(self, key: K) -> bool:
         """True if the host starts the kernel of an image; False if the kernel is free-running."""
         return True
+
+    def row_slabs(self, key: K) -> RowSlabs | None:
+        """Returns how compute units divide operands by rows; None if they do not."""
+        return None
 
     def hardware(self, key: K) -> K:
         """Returns the key that HLS C++ is generated from; keys with equal results have equal

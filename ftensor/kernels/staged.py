@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from math import gcd
 from typing import NamedTuple
 
 from ..dtypes import dtype
@@ -15,7 +16,7 @@ from .fused import Call, FusedKey
 from .graph_text import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, digest, text
 from .holes import wide_of
 from .key import LINEAR, Port
-from .transform import Course, RowTransform
+from .transform import Course, RowTransform, refusal
 
 # Access kinds that ports transfer in beats.
 WIDE = (ROWS, EVERY_ROW, EACH, AGAIN)
@@ -66,6 +67,12 @@ class StagedKey(FusedKey):
         return -(-self.length // self.lanes)
 
     @property
+    def together(self) -> int:
+        """The least number of rows that begin and end on beats and on blocks. Compute units share
+        rows in multiples of it."""
+        return max(self.lanes // gcd(self.length, self.lanes), self.period)
+
+    @property
     def states(self) -> int:
         """Parallel states of a fold."""
         return min(STATES, self.beats)
@@ -97,6 +104,12 @@ class StagedKey(FusedKey):
     def course(self) -> Course:
         """Beat schedule of the transforms."""
         return Course(self.length, self.lanes)
+
+
+def lanes_of(key: StagedKey) -> tuple[int, ...]:
+    """Returns the lanes with which a graph can be built, the key's own first, then fewer."""
+    lanes = [key.lanes >> k for k in range(key.lanes.bit_length())]
+    return tuple(n for n in lanes if not key.transforms or not refusal(key.length, n))
 
 
 def kind_of(unit: ElementFunction) -> str:

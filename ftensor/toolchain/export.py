@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import boards
-from ..errors.graph import bad_name, op_of_no_module
+from ..errors.graph import bad_name, graph_too_large, op_of_no_module
 from ..graph import jit
 from ..graph.partition import DataflowKernels, Exported, ExportOptions, TracedNetwork
 from ..kernels import network_file
@@ -18,6 +19,9 @@ from ..kernels.network import NetworkKey
 from ..kernels.skeletons import network, staged
 from ..kernels.staged import StagedKey
 from ..rows.catalogue import ADDED_BY
+
+if TYPE_CHECKING:
+    from .group import KernelGroup
 
 
 def install() -> None:
@@ -55,16 +59,36 @@ def write(of: DataflowKernels | TracedNetwork, name: str, options: ExportOptions
         return _write_network(of, folder, kernel, options)
     inventory = folder / f"{kernel}.toml"
     imports = _imports(of, kernel)
-    texts = [_files(key, one) for key, one in zip(of.keys, names, strict=True)]
+    groups, report = _groups(of, kernel, names, options)
+    texts = [_files(key, group) for key, group in zip(of.keys, groups, strict=True)]
     folder.mkdir(parents=True, exist_ok=True)
-    inventory.write_text(_inventory(of, kernel, names, imports))
+    inventory.write_text(_inventory(of, kernel, groups, imports))
     exported = []
-    for key, one, contents in zip(of.keys, names, texts, strict=True):
+    for group, one, contents in zip(groups, names, texts, strict=True):
         paths = {kind: folder / f"{one}.{kind}" for kind in contents}
         for kind, content in contents.items():
             paths[kind].write_bytes(content)
-        exported.append(Exported(paths["json"], inventory, paths["cpp"], paths.get("cl"), key.entry))
-    return exported[0]._replace(kernels=tuple(exported), apart=of.apart)
+        entry = group.members[0].entry
+        exported.append(Exported(paths["json"], inventory, paths["cpp"], paths.get("cl"), entry))
+    return exported[0]._replace(kernels=tuple(exported), apart=of.apart, report=report)
+
+
+def _groups(
+    of: DataflowKernels, kernel: str, names: Sequence[str], options: ExportOptions
+) -> tuple[tuple[KernelGroup, ...], str]:
+    """Returns the kernels, with the lanes and compute units that a board has room for, and the report
+    about them. Raises GraphError if the board has no room."""
+    from . import row_parallel
+    from .area.fit import shares_text
+    from .group import KernelGroup
+
+    if options.target is None:
+        return tuple(KernelGroup(name, (key,)) for name, key in zip(names, of.keys, strict=True)), ""
+    board = boards.find(options.target)
+    build = row_parallel.choose(dict(zip(names, of.keys, strict=True)), board)
+    if not build.fits:
+        raise graph_too_large(kernel, board.title, shares_text(build.shares))
+    return build.groups, row_parallel.report(build)
 
 
 def _write_network(of: TracedNetwork, folder: Path, name: str, options: ExportOptions) -> Exported:
@@ -74,7 +98,7 @@ def _write_network(of: TracedNetwork, folder: Path, name: str, options: ExportOp
     from .vitis import source as vitis
 
     given = folding.given_folds(of.key, options.fold)
-    found = folding.fold_network(of.key, boards.find(options.target), options.cycles, given)
+    found = folding.fold_network(of.key, boards.find(options.target or "u55c"), options.cycles, given)
     key, images = found.key, " x ".join(map(str, of.key.image))
     graph = network_file.text(key)
     inventory = [
@@ -100,13 +124,11 @@ def _write_network(of: TracedNetwork, folder: Path, name: str, options: ExportOp
     return files._replace(kernels=(files,), report=folding.report(found, of.lines))
 
 
-def _files(key: StagedKey, name: str) -> dict[str, bytes]:
-    """Returns the contents of a kernel's files by suffix."""
-    from .group import KernelGroup
+def _files(key: StagedKey, group: KernelGroup) -> dict[str, bytes]:
+    """Returns the contents of a kernel's files by suffix; `key` is the graph with its own lanes."""
     from .intel import target as intel
     from .vitis import source as vitis
 
-    group = KernelGroup(name, (key,))
     files = {"json": text(key).encode(), "cpp": vitis.source(group).encode()}
     with suppress(ValueError):  # Intel's boards lack one of the graph's stages
         files["cl"] = intel.source(group).encode()
@@ -130,14 +152,16 @@ def _imports(of: DataflowKernels, kernel: str) -> list[str]:
     return list(dict.fromkeys(own.values()))
 
 
-def _inventory(of: DataflowKernels, kernel: str, names: Sequence[str], imports: Sequence[str]) -> str:
+def _inventory(of: DataflowKernels, kernel: str, groups: Sequence[KernelGroup], imports: Sequence[str]) -> str:
     lengths = " and ".join(dict.fromkeys(str(key.length) for key in of.keys))
-    several = "one kernel" if len(names) == 1 else f"{len(names)} kernels"
+    several = "one kernel" if len(groups) == 1 else f"{len(groups)} kernels"
     lines = [f"# The graph {kernel}: any number of rows of {lengths} elements."]
     lines += [f"# A kernel of its own: {_printable(one)}" for one in of.apart]
     lines += [f'description = "the graph {kernel}, as {several} of stages"']
     if imports:
         lines += ["imports = [{}]".format(", ".join(f'"{module}"' for module in imports))]
-    for key, name in zip(of.keys, names, strict=True):
-        lines += ["", "[[graph]]", f'file = "{name}.json"', f'sha256 = "{digest(key)}"']
+    for key, group in zip(of.keys, groups, strict=True):
+        lines += ["", "[[graph]]", f'file = "{group.name}.json"', f'sha256 = "{digest(key)}"']
+        lines += [f"lanes = {group.lanes}"] if group.lanes != key.lanes else []
+        lines += [f"units = {group.units}"] if group.units > 1 else []
     return "\n".join([*lines, ""])

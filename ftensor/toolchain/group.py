@@ -485,4 +485,6 @@ def _member(group: KernelGroup, opcode: int) -> MemberRecord:
     r, how = board_skeleton_of(key).record(key), call_tokens(group, opcode)
     if not group.keys:
         opcode = group.bodies.index(hardware(key))
-    return MemberRecord(key.entry, opcode, r.op, r.outs, r.ins, r.kinds, r.compute, how, r.params)
+    slabs = board_skeleton_of(key).row_slabs(key)
+    rows = (slabs.rows, *slabs.nbytes) if slabs is not None else ()
+    return MemberRecord(key.entry, opcode, r.op, r.outs, r.ins, r.kinds, r.compute, how, r.params, rows)

@@ -13,6 +13,8 @@ $units
 
 // A row, its beats, the states that a fold of it has side by side, and the rows of a block.
 static const int LENGTH = $length, LANES = $lanes, BEATS = $beats, STATES = $states, PERIOD = $period;
+// The least rows that begin and end on beats and on blocks: compute units share the rows in multiples of it.
+static const int TOGETHER = $together;
 
 $stages
 
@@ -31,5 +33,8 @@ extern "C" void $name(
     $parameters)
 {
 $interfaces
-    if (n > 0) run($passed);
+    const int parts = n / TOGETHER;
+    const int begin = ft_slab(parts, ft_unit, ft_units) * TOGETHER;
+    const int end = ft_unit == ft_units - 1 ? n : ft_slab(parts, ft_unit + 1, ft_units) * TOGETHER;
+    if (end > begin) run($passed);
 }

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 from ...dtypes import dtype
 from .. import fused
-from ..graph_text import AGAIN, EACH, EVERY_ROW, ONE, digest
+from ..channels import RowSlabs
+from ..graph_text import AGAIN, EACH, EVERY_ROW, ONE, ROWS, digest
 from ..inventory_terms import InventoryTerms, KernelArgument, Record
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
 from ..staged import BEGIN, ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WIDE, StagedKey, StageKey, Stages
@@ -47,6 +48,12 @@ class Staged(BoardSkeleton[StagedKey]):
             arguments.append(KernelArgument(name, what, c.strip()))
         return tuple(arguments)
 
+    def row_slabs(self, key: StagedKey) -> RowSlabs:
+        each = {ROWS: key.together, EACH: key.together // key.period}
+        return RowSlabs(
+            key.together, tuple(each.get(p.kind, 0) * key.length * p.dtype.itemsize for p in (*key.outs, *key.ins))
+        )
+
     def structure(self, lanes: int, asked: str) -> str:
         return "dataflow"
 
@@ -69,7 +76,10 @@ class Staged(BoardSkeleton[StagedKey]):
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns a loop for each stage; folds, and loads of a row for all rows, have two."""
-        key, rows = launch.key, launch.n
+        key, (begin, end) = launch.key, _rows(launch, unit)
+        rows = end - begin
+        if not rows:
+            return []
         loops = []
         for one in Stages(key).in_order:
             port = (*key.ins, *key.outs)[one.port + len(key.ins) * (one.kind == STORE)]
@@ -92,20 +102,24 @@ class Staged(BoardSkeleton[StagedKey]):
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Returns the accesses of inputs and outputs; intermediate values stay in FIFOs."""
+        """Returns the accesses of inputs and outputs; intermediate values stay in FIFOs. Each compute
+        unit reads the rows that all rows share."""
         key, accesses = launch.key, []
+        working = sum(end > begin for begin, end in (_rows(launch, unit) for unit in range(launch.units)))
         ports = [(f"out{k}", True, p) for k, p in enumerate(key.outs)]
         ports += [(name, False, p) for name, p in fused.input_names(key)]
         for name, write, p in ports:
-            count = key.length if p.kind in WIDE else 1
-            count *= 1 if p.kind in (EVERY_ROW, ONE) else launch.n
-            if p.kind == EACH:
-                count //= key.period
-            if p.kind == AGAIN and key.kept(p):
-                count = min(count, key.length * key.period)
-            beats = -(-count // key.lanes) if p.kind in WIDE else count
+            wide, rows, again = p.kind in WIDE, launch.n, 1
+            if p.kind in (EVERY_ROW, ONE):
+                rows, again = 1, working
+            elif p.kind == EACH:
+                rows //= key.period
+            elif p.kind == AGAIN and key.kept(p):
+                rows, again = min(rows, key.period), working
+            count = rows * (key.length if wide else 1)
+            beats = -(-count // key.lanes) if wide else count
             nbytes = count * p.dtype.itemsize
-            accesses.append(Access(name, write, nbytes, beats, 0, nbytes))
+            accesses.append(Access(name, write, nbytes * again, beats * again, 0, nbytes))
         return accesses
 
     def extent(self, launch: KernelLaunch) -> str:
@@ -156,6 +170,13 @@ class Staged(BoardSkeleton[StagedKey]):
     def in_words(self, key: StagedKey) -> InventoryTerms:
         words = super().in_words(key)
         return words._replace(op=key.name, layout=f"rows of {key.length}")
+
+
+def _rows(launch: KernelLaunch, unit: int) -> tuple[int, int]:
+    """Returns the rows [begin, end) of a compute unit, as the kernel computes them."""
+    together = launch.key.together
+    begin, end = launch.slab(launch.n // together, unit)
+    return begin * together, launch.n if unit == launch.units - 1 else end * together
 
 
 def _word(c: str, of: dtype) -> str:

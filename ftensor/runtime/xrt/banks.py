@@ -349,9 +349,10 @@ def place_in_slabs(
     kernel: Any,
     handles: Sequence[BankedBuffer],
     ports: Sequence[Port],
-    cuts: Sequence[SlabCut],
+    cuts: Sequence[SlabCut | None],
 ) -> bool:
-    """Places the operands of a launch in slabs, one per compute unit. Returns True on success.
+    """Places the operands of a launch in slabs, one per compute unit; an operand without a cut stays
+    contiguous, and all units read it. Returns True on success.
 
     Returns False if the operands must be contiguous: if an operand has bytes on the board in
     another layout, if another kernel needed this size contiguous before (moving bytes costs more
@@ -361,9 +362,10 @@ def place_in_slabs(
     sizes, each = backend.in_line, dict[int, str]()
     for handle, (_, bank, _), cut in zip(handles, ports, cuts):
         wanted = slab_bank(bank, cut)
-        fixed = handle.defined and handle.cl is not None and handle.bank != wanted
+        fixed = cut is not None and handle.defined and handle.cl is not None and handle.bank != wanted
         fixed |= each.setdefault(id(handle), wanted) != wanted
-        if fixed or handle.nbytes in sizes or backend.arena(kernel, ports[0]) is None:
+        fixed |= cut is not None and handle.nbytes in sizes
+        if fixed or backend.arena(kernel, ports[0]) is None:
             return False
     for handle, (number, bank, _), cut in zip(handles, ports, cuts):
         handle.awaited_by(stream.queue)
@@ -376,8 +378,10 @@ def place_in_slabs(
     return True
 
 
-def slab_bank(bank: str, cut: SlabCut) -> str:
-    """Returns the bank name of a tensor in slabs."""
+def slab_bank(bank: str, cut: SlabCut | None) -> str:
+    """Returns the bank name of a tensor in slabs; `bank` itself without a cut."""
+    if cut is None:
+        return bank
     return f"{bank} in {cut.units} x {cut.beats} x {cut.beat}"
 
 
@@ -393,7 +397,7 @@ def _place_handle(
 ) -> None:
     """Moves a handle to the bank that a kernel's argument reaches, in slabs if `cut` is given.
     Copies its bytes if they are defined."""
-    bank = reached if cut is None else slab_bank(reached, cut)
+    bank = slab_bank(reached, cut)
     source, other = None, None
     if handle.home not in (None, bank):
         source = handle.cl if handle.defined else None

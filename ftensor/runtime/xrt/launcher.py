@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import image as errors
 from ...image.manifest import SCOPE, compiled, expressions
-from ...kernels.channels import LEAST_BEATS, SlabCut, channels, splits_into_slabs
+from ...kernels.channels import LEAST_BEATS, RowSlabs, SlabCut, channels, splits_into_slabs
 from ...kernels.skeleton import exact_units
 from ...kernels.source import width
 from ...kernels.user_kernels import DTYPES, OwnArgument
@@ -171,13 +171,20 @@ def _slabs(
     """
     named = {a.name: text for a, text in zip(record.arguments, passed)}
     large = LEAST_BEATS * record.lanes * record.units
-    if not splits_into_slabs(record.skeleton, member.kinds, large, record.lanes, record.units):
+    if member.rows:
+        by_rows = RowSlabs(member.rows[0], member.rows[1:])
+        together, sizes, least = by_rows.rows, by_rows.nbytes, by_rows.least(1)
+        if record.units < 2 or len(sizes) != len(ports):
+            return None
+    elif splits_into_slabs(record.skeleton, member.kinds, large, record.lanes, record.units):
+        together, least = record.lanes, LEAST_BEATS * record.lanes
+        sizes = tuple(width(record.arguments[k].c) for k, _, _ in ports)
+    else:
         return None
     if len({bank for _, bank, _ in ports}) != 1 or not channels(ports[0][1]) or "n" not in named:
         return None
     offsets = [text for name, text in named.items() if name.endswith("_offset") and text != "0"]
     unaligned = "".join(f" and not {text}" for text in offsets)
-    sizes = [width(record.arguments[k].c) for k, _, _ in ports]
     described = image.file.description.kernel(record.name)
     assert described is not None, "the manifest was compared with the file"
     units = [f"{record.name}:{{{unit.name}}}" for unit in described.units]
@@ -186,16 +193,15 @@ def _slabs(
     def launch(stream: Any, count: int, n: int, handles: Sequence[BankedBuffer]) -> list[tuple[Any, Any, Any]] | None:
         while len(kernels) < count:
             kernels.append(prepared(backend.cl.Kernel(image.program, units[len(kernels)])))
-        cuts = [SlabCut(n // record.lanes, size, count) for size in sizes]
+        cuts = [SlabCut(n // together, size, count) if size else None for size in sizes]
         if not place_in_slabs(backend, stream, kernels[0], handles, ports, cuts):
             return None
         for unit, kernel in enumerate(kernels[:count]):
-            parts = [h.cl.pieces[unit].cl for h in handles]
+            parts = [h.cl.pieces[unit].cl if cut else h.cl for h, cut in zip(handles, cuts)]
             kernel._set_arg_multi(tuple(x for p, part in zip(ports, parts) for x in (p[0], part)))
         return [(k, k._set_arg_buf_multi, k._set_arg_buf_pack_multi) for k in kernels[:count]]
 
-    least = f"{named['n']} >= {LEAST_BEATS * record.lanes} * units"
-    return _Slabs(least + unaligned, named["n"], launch)
+    return _Slabs(f"{named['n']} >= {least} * units{unaligned}", named["n"], launch)
 
 
 class LinkedKernels:

@@ -221,7 +221,7 @@ class Fit:
         return tuple(name for name, part in self.shares.items() if part > MOST[name])
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{TITLES[name]} {part:.0%}" for name, part in self.shares.items())
+        shown = shares_text(tuple(self.shares.values()))
         most = max(self.charged.values(), default=0)
         return f"{shown}; {counted(self.ports, 'port')}, at most {most} at one memory"
 
@@ -231,6 +231,11 @@ def board_shares(takes: Resources, board: Board) -> tuple[float, ...]:
     chip = board.chip
     have = (chip.lut, chip.ff, chip.dsp, chip.bram)
     return tuple(x / (y * chip.left.value) for x, y in zip(takes.values(), have))
+
+
+def shares_text(shares: Sequence[float]) -> str:
+    """Returns shares in the order of NAMES as text."""
+    return ", ".join(f"{title} {part:.0%}" for title, part in zip(TITLES.values(), shares))
 
 
 def fit(groups: Sequence[KernelGroup], board: Board) -> Fit:

@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -21,14 +21,17 @@ from ...kernels.key import KernelKey, Key
 from ...kernels.network import NetworkKey
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.source import hls_root
-from ...kernels.staged import MOST_DEPTH, Linked, StagedKey, StageKey
+from ...kernels.staged import MOST_DEPTH, Linked, StagedKey, StageKey, lanes_of
 from .. import group as joints
 from ..group import LONGEST_NAME, MOST_UNITS, KernelGroup, StreamConnection, free_name, port_groups, suffix
 from .choose import chosen
-from .table import MEMORIES, BuildForm, Image, KernelSpec, TomlTable, is_memory, parse_image, parse_kernels
+from .table import MEMORIES, BuildForm, Image, KernelSpec, TomlTable, is_int, is_memory, parse_image, parse_kernels
 
-GRAPH = ("file", "sha256", "name", "banks", "structure")
+GRAPH = ("file", "sha256", "name", "banks", "structure", "lanes", "units")
 STRUCTURES = ("dataflow", LINKED)
+# What has no compute units to choose, as messages name it.
+_ALONE = {StagedKey: "a graph in a kernel per stage", NetworkKey: "a network"}
+MOST_GRAPH_UNITS = 31
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -37,7 +40,8 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 class GraphFile:
     """A [[graph]] table: the name of its kernel, the graph, and its memories.
 
-    `structure` is "dataflow" for one kernel, or "linked" for a kernel per dataflow stage.
+    `structure` is "dataflow" for one kernel, or "linked" for a kernel per dataflow stage. `units` are
+    the compute units, which share a graph's rows.
     """
 
     name: str
@@ -45,6 +49,7 @@ class GraphFile:
     banks: str
     structure: str = "dataflow"
     where: str = ""
+    units: int = 1
 
 
 def parse_graph(table: TomlTable, image: Image) -> GraphFile:
@@ -77,13 +82,26 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
         raise errors.bad_name(table.where("name"), name, LONGEST_NAME)
     structures = STRUCTURES if isinstance(key, StagedKey) else STRUCTURES[:1]
     one_of = f"one of {structures}"
+    structure = table.get("structure", "dataflow", structures.__contains__, one_of)
+    many = isinstance(key, StagedKey) and structure == STRUCTURES[0]
+    units = f"a number of compute units, 1 to {MOST_GRAPH_UNITS}" if many else f"1 for {_ALONE[type(key)]}"
     return GraphFile(
         name,
-        key,
+        _with_lanes(table, key),
         table.get("banks", image.banks, is_memory, MEMORIES),
-        table.get("structure", "dataflow", structures.__contains__, one_of),
+        structure,
         table.where(),
+        table.get("units", 1, lambda v: is_int(v, 1, MOST_GRAPH_UNITS if many else 1), units),
     )
+
+
+def _with_lanes(table: TomlTable, key: StagedKey | NetworkKey) -> StagedKey | NetworkKey:
+    """Returns the graph with the lanes of its table. Raises InventoryError for lanes that its stages
+    do not have."""
+    known = (key.lanes,) if isinstance(key, NetworkKey) else lanes_of(key)
+    one_of = f"one of {', '.join(map(str, known))}: the graph's lanes, or fewer"
+    lanes = table.get("lanes", key.lanes, lambda v: type(v) is int and v in known, one_of)
+    return key if isinstance(key, NetworkKey) else replace(key, lanes=lanes)
 
 
 def _parse_file(data: bytes, path: Path) -> StagedKey | NetworkKey:
@@ -279,7 +297,8 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
                 apart.append(graph)
                 continue
             name = free_name(graph.name, [g.name for g in groups])
-            groups.append(KernelGroup(name, (graph.key,), banks=graph.banks))
+            units = graph.units if joint else 1
+            groups.append(KernelGroup(name, (graph.key,), units=units, banks=graph.banks))
     groups += linked(apart, [g.name for g in groups])
     units = sum(g.units for g in groups)
     if joint and units > MOST_UNITS:

@@ -112,9 +112,20 @@ class Text:
                 "name": group.name,
                 "parameters": parameter_list(group),
                 "interfaces": interfaces(group),
-                "passed": ", ".join(a.name for a in passed),
+                "together": str(key.together),
+                "passed": ", ".join(self._of_unit(a.name) for a in passed),
             },
         )
+
+    def _of_unit(self, name: str) -> str:
+        """Returns an argument of the kernel as a compute unit passes it: for the unit's rows."""
+        if name == "n":
+            return "end - begin"
+        ports = {f"out{k}_offset": p for k, p in enumerate(self.key.outs)}
+        ports |= {f"in_{k}_offset": p for k, p in enumerate(self.key.ins)}
+        each = {ROWS: "(long)begin * LENGTH", OF_ROW: "begin", EACH: "(long)begin / PERIOD * LENGTH"}
+        of = each.get(ports[name].kind) if name in ports else None
+        return f"{name} + {of}" if of else name
 
     def stage(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns the functions of a dataflow stage, its calls, and the declarations of its own

@@ -1,0 +1,159 @@
+"""Lanes and compute units of graphs for a board: the fastest that the area model places.
+
+A graph's time is that of the slowest stage, divided among its compute units, or that of the memory
+banks; `seconds` has both, without latencies, since they are the same for all choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+from ..boards import Board
+from ..kernels.channels import channels, nearest_channels
+from ..kernels.skeleton import board_skeleton_of
+from ..kernels.staged import StagedKey, lanes_of
+from ..kernels.workload import KernelLaunch
+from ..terminal import table
+from .area.cores import NONE, Resources
+from .area.fit import TITLES, area, board_shares, fit, shares_text
+from .folding import SHARE
+from .group import MOST_UNITS, KernelGroup
+from .vitis.interface import bundles
+
+# Most compute units of a graph, and the rows of a launch by which choices are compared.
+MOST_GRAPH_UNITS = 31
+ROWS = 1 << 16
+
+
+class GraphChoice(NamedTuple):
+    """Lanes and compute units of a graph on a board: the seconds of a row, the resources of all
+    units, and the sum of their shares."""
+
+    group: KernelGroup
+    seconds: float
+    takes: Resources
+    cost: float
+
+
+class RowBuild(NamedTuple):
+    """The kernels of some graphs on a board, with the shares of LUT, FF, DSP and BRAM that they and
+    the kernels beside them take."""
+
+    groups: tuple[KernelGroup, ...]
+    board: Board
+    shares: tuple[float, ...]
+    fits: bool
+
+
+def choose(
+    graphs: Mapping[str, StagedKey], board: Board, beside: Sequence[KernelGroup] = (), rows: Sequence[float] = ()
+) -> RowBuild:
+    """Returns kernels of graphs, by name, with the lanes and compute units that take the least time.
+
+    All graphs take as many cycles for their `rows` (default: one each) as they have to, so that the
+    slowest is as fast as the board allows. `beside` are other kernels of the image. The result does
+    not fit if even one lane in one unit does not.
+    """
+    if not graphs:
+        return RowBuild((), board, (0.0,) * len(SHARE), True)
+    weights = list(rows) or [1.0] * len(graphs)
+    choices = [_choices(name, key, board) for name, key in graphs.items()]
+    taken = sum((area(g).whole for g in beside), NONE)
+    best: tuple[GraphChoice, ...] = tuple(min(of, key=lambda c: c.cost) for of in choices)
+    fits = _fits(best, board, beside, taken)
+    levels = sorted({c.seconds * w for of, w in zip(choices, weights) for c in of}) if fits else []
+    below, end = 0, len(levels)  # the fastest level that fits is among these
+    while below < end:
+        middle = (below + end) // 2
+        now = tuple(_cheapest(of, levels[middle] / w) for of, w in zip(choices, weights))
+        if _fits(now, board, beside, taken):
+            best, end = now, middle
+        else:
+            below = middle + 1
+    shares = board_shares(sum((c.takes for c in best), taken), board)
+    return RowBuild(tuple(c.group for c in best), board, shares, fits)
+
+
+def _cheapest(choices: Sequence[GraphChoice], seconds: float) -> GraphChoice:
+    """Returns the choice that costs least among those of at most `seconds`; the fastest if there is
+    none."""
+    fast = [c for c in choices if c.seconds <= seconds * 1.0001]
+    return min(fast or choices, key=lambda c: (c.cost if fast else c.seconds, c.seconds, c.cost))
+
+
+def _fits(chosen: Sequence[GraphChoice], board: Board, beside: Sequence[KernelGroup], taken: Resources) -> bool:
+    shares = board_shares(sum((c.takes for c in chosen), taken), board)
+    if any(part > most for part, most in zip(shares, SHARE)):
+        return False
+    groups = [*beside, *(c.group for c in chosen)]
+    return sum(g.units for g in groups) <= MOST_UNITS and not fit(groups, board).crowded
+
+
+def _choices(name: str, key: StagedKey, board: Board) -> list[GraphChoice]:
+    choices = []
+    for lanes in lanes_of(key):
+        one = KernelGroup(name, (replace(key, lanes=lanes),))
+        takes = area(one).unit
+        for units in range(1, MOST_GRAPH_UNITS + 1):
+            shares = board_shares(takes * units, board)
+            if units > 1 and max(shares) > 1:
+                break
+            group = replace(one, units=units)
+            choices.append(GraphChoice(group, seconds(group, board), takes * units, sum(shares)))
+    return choices
+
+
+def seconds(group: KernelGroup, board: Board) -> float:
+    """Returns the seconds of a row of a graph in a launch of many rows."""
+    key = group.members[0]
+    return max(_cycles(key, group.units) / (board.clock.value * 1e6), _bank_seconds(key, group.units, board))
+
+
+@cache
+def _cycles(key: StagedKey, units: int) -> float:
+    """Returns the cycles of the slowest stage or port for a row."""
+    launch, skeleton = KernelLaunch(key, units, ROWS), board_skeleton_of(key)
+    return max(x.cycles for unit in (0, units - 1) for x in skeleton.loops(launch, unit, False)) / ROWS
+
+
+@cache
+def _bank_seconds(key: StagedKey, units: int, board: Board) -> float:
+    """Returns the seconds of the busiest bank for a row: slabs of HBM's channels, else one bank for
+    all operands."""
+    launch, skeleton = KernelLaunch(key, units, ROWS), board_skeleton_of(key)
+    rate, count = board.bank_rate.value * 1e9, len(channels(board.one_memory))
+    moves = skeleton.traffic(launch, False)
+    if not count:
+        return sum(a.nbytes for a in moves) / ROWS / rate
+    slabs, busy = skeleton.row_slabs(key), [0.0] * count
+    assert slabs is not None
+    for k, (a, divided) in enumerate(zip(moves, slabs.nbytes, strict=True)):
+        for unit in range(units if divided and units > 1 else 1):
+            ways = nearest_channels(unit, count)
+            busy[ways[k % len(ways)] if units > 1 else k % count] += a.nbytes / (units if divided else 1)
+    return max(busy) / ROWS / rate
+
+
+def report(build: RowBuild) -> str:
+    """Returns a table of the graphs' kernels on a board."""
+    board = build.board
+    rows: list[tuple[object, ...]] = [
+        ("kernel", "lanes", "units", "ports", "cycles a row", *TITLES.values(), "bound by")
+    ]
+    for group in build.groups:
+        key = group.members[0]
+        parts = [f"{part:.0%}" for part in board_shares(area(group).whole, board)]
+        whole, cycles = seconds(group, board), _cycles(key, group.units)
+        bound = "memory" if whole > cycles / (board.clock.value * 1e6) * 1.001 else "its stages"
+        counts = (group.lanes, group.units, group.units * len(bundles(group)))
+        rows.append((group.name, *counts, f"{whole * board.clock.value * 1e6:.3g}", *parts, bound))
+    return "\n".join(
+        [
+            f"{board.title} at {board.clock.value:g} MHz, by the area model:",
+            table(rows),
+            f"in all {shares_text(build.shares)}",
+        ]
+    )
