@@ -143,7 +143,7 @@ def kernels_of(r: ProgramEstimate) -> tuple[KernelGroup, ...]:
     words = [board_skeleton_of(key).in_words(key) for key in keys if key not in graphs]
     text = inventory_text(words, "a program").encode()
     ops = expand(parse(text, Path("program.toml"))) if words else ()
-    return (*ops, *(KernelGroup(Path(key.file).stem, (key,)) for key in graphs))
+    return (*ops, *(KernelGroup(Path(key.file_name).stem, (key,)) for key in graphs))
 
 
 def drawn(

@@ -10,11 +10,11 @@ from ..dtypes import FULL
 from ..errors import graph as errors
 from ..execute.launch import Launch, Step
 from ..iterator.shape import Ints, numel
-from ..kernels.fused import MOST_OPERANDS
-from ..kernels.graph_text import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
+from ..kernels.fused import MAX_OPERANDS
+from ..kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW
 from ..kernels.key import Port, lanes_for
-from ..kernels.staged import STATES, WIDE, StagedKey
-from ..kernels.transform import RowTransform, refusal
+from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey
+from ..kernels.transform import RowTransform, transform_refusal
 from ..kernels.workload import PORT_BYTES
 from .fusion_group import MOST_CALLS, ElementCall
 from .fusion_group import program as program_of
@@ -91,23 +91,23 @@ class DataflowBuilder:
         whole = program_of(self.calls, [self.values[p] for p in stored])
         places = [*stored, *whole.inputs]
         last = self.graph.nodes[-1]
-        if len(places) > MOST_OPERANDS or len(whole.calls) > MOST_CALLS:
+        if len(places) > MAX_OPERANDS or len(whole.calls) > MOST_CALLS:
             raise self._refuse(
                 last,
                 f"{len(places)} operands and {len(whole.calls)} ops are more than a kernel's "
-                f"{MOST_OPERANDS} and {MOST_CALLS}",
+                f"{MAX_OPERANDS} and {MOST_CALLS}",
             )
         dtypes = [p.dtype for p in places]
         widest = max([c.unit.compute for c in whole.calls], key=lambda d: d.itemsize)
         lanes = lanes_for(dtypes, widest, PORT_BYTES)
         for point in self.points:
-            if isinstance(point.unit, RowTransform) and (why := refusal(self.length, lanes)):
+            if isinstance(point.unit, RowTransform) and (why := transform_refusal(self.length, lanes)):
                 raise self._refuse(point.node, why)
         places = self._as_beats(places, lanes)
         for p in places:
-            if _layout_kind(p) in WIDE and p.start % (lanes * p.dtype.itemsize):
+            if _layout_kind(p) in VECTOR_KINDS and p.start % (lanes * p.dtype.itemsize):
                 raise self._refuse(last, f"an operand begins at byte {p.start}, not on a beat")
-            if _layout_kind(p) in (EACH, AGAIN) and self.length % lanes:
+            if _layout_kind(p) in (PER_BLOCK, EVERY_BLOCK) and self.length % lanes:
                 raise self._refuse(last, f"rows of {self.length} in blocks are no whole beats")
         ports = [Port(p.dtype, _layout_kind(p)) for p in places]
         count = len(stored)
@@ -132,13 +132,14 @@ class DataflowBuilder:
         return Node(launch, regions, tuple(whole.numbers), last.origin, parts)
 
     def _as_beats(self, places: list[AffineAccess], lanes: int) -> list[AffineAccess]:
-        """Cuts a single row of elementwise ops into rows of a beat, which compute units can share; any
-        number of whole beats then has the same kernel. Returns the operands' places in these rows."""
+        """Cuts a single row of elementwise ops into rows of a beat, which compute units can share;
+        any number of whole beats then has the same kernel. Returns the operands' places in these
+        rows."""
         apart = any(p.folds or isinstance(p.unit, RowTransform) for p in self.points)
         if self.rows > 1 or apart or self.length % lanes or self.length == lanes:
             return places
         self.rows, self.length = self.length // lanes, lanes
-        kinds = {EVERY_ROW: ROWS, OF_ROW: ONE}
+        kinds = {SHARED_ROW: ROWS, PER_ROW: ONE_ELEMENT}
         return [_with_layout(p, kinds.get(_layout_kind(p), _layout_kind(p))) for p in places]
 
     def _take(self, point: LoopBody) -> None:
@@ -167,7 +168,7 @@ class DataflowBuilder:
             if self.rows == 1:
                 kinds = self._as_shaped(kinds, point)
             if point.folds:
-                each = [OF_ROW if walks(p, way[0], 1) else None for p in point.outs]
+                each = [PER_ROW if walks(p, way[0], 1) else None for p in point.outs]
                 kinds[: len(each)] = each
             if None not in kinds:
                 known = self._layouts_match(operands, kinds)
@@ -238,11 +239,11 @@ class DataflowBuilder:
         if along and in_line and walks(p, over, self.length) and (over or self.rows == 1):
             return ROWS
         if along and in_line and still:
-            return EVERY_ROW
+            return SHARED_ROW
         if over and is_invariant(p, along) and walks(p, over, 1):
-            return OF_ROW
+            return PER_ROW
         if still and is_invariant(p, along):
-            return ONE
+            return ONE_ELEMENT
         return self._in_blocks(p, over) if along and in_line else None
 
     def _in_blocks(self, p: AffineAccess, over: Sequence[Any]) -> str | None:
@@ -255,7 +256,7 @@ class DataflowBuilder:
             period = numel(tuple([size for _, size, _ in inner]))
             if (each or again) and self.period in (1, period):
                 self.period = period
-                return EACH if each else AGAIN
+                return PER_BLOCK if each else EVERY_BLOCK
         return None
 
     def _as_shaped(self, kinds: Sequence[str | None], point: LoopBody) -> list[str | None]:
@@ -264,10 +265,10 @@ class DataflowBuilder:
         shaped: list[str | None] = []
         operands = point.node.operands[: len(kinds)]  # of a transform without its table
         for kind, r in zip(kinds, operands, strict=True):
-            if kind in (ROWS, EVERY_ROW):
-                kind = ROWS if len(r.shape) == self.rank else EVERY_ROW
-            elif kind in (OF_ROW, ONE):
-                kind = OF_ROW if r.shape else ONE
+            if kind in (ROWS, SHARED_ROW):
+                kind = ROWS if len(r.shape) == self.rank else SHARED_ROW
+            elif kind in (PER_ROW, ONE_ELEMENT):
+                kind = PER_ROW if r.shape else ONE_ELEMENT
             shaped.append(kind)
         return shaped
 
@@ -280,7 +281,7 @@ class DataflowBuilder:
         if not self.graph.memories[r.memory].own:
             return None
         places = [p for p in self.values if p.memory == r.memory]
-        if not places or _layout_kind(places[0]) not in (ROWS, OF_ROW) or places[0].start:
+        if not places or _layout_kind(places[0]) not in (ROWS, PER_ROW) or places[0].start:
             raise self._refuse(self.graph.nodes[-1], "a result is neither of rows nor of each")
         return places[0]
 
@@ -289,11 +290,11 @@ class DataflowBuilder:
         kind, n, length = _layout_kind(p), self.rows, self.length
         shapes: dict[str, Ints] = {
             ROWS: (n, length),
-            OF_ROW: (n,),
-            EVERY_ROW: (length,),
-            ONE: (),
-            EACH: (n // self.period, length),
-            AGAIN: (self.period, length),
+            PER_ROW: (n,),
+            SHARED_ROW: (length,),
+            ONE_ELEMENT: (),
+            PER_BLOCK: (n // self.period, length),
+            EVERY_BLOCK: (self.period, length),
         }
         shape = shapes[kind]
         strides = (length, 1) if len(shape) == 2 else (1,) * len(shape)

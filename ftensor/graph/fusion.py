@@ -186,7 +186,7 @@ def emit_node(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Back
     """Returns the fusion group as one node that stores the values at the accesses `stored`; None if
     no kernel computes all of them."""
     node = _emit_node(cluster, stored, backend)
-    most = MOST_OPERANDS if cluster.folds else fused.MOST_OPERANDS
+    most = MOST_OPERANDS if cluster.folds else fused.MAX_OPERANDS
     return None if node is None or len(node.operands) > most else node
 
 

@@ -13,7 +13,7 @@ from ..kernels.element_function import ElementFunction, element_function_of
 from ..kernels.key import BY_VALUE, INDEX, LOCATED, REAL, VALUE, KernelKey
 from ..kernels.skeletons.fft import GROUPS, SWAP_IN, FftGeometry, FftKey, FftStreamGeometry, FftStreamKey
 from ..kernels.skeletons.reduce import FoldGeometry
-from ..kernels.transform import transform
+from ..kernels.transform import row_transform
 from .ir import GraphTensor, Node
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def transformed(node: Node) -> LoopBody | None:
         for r, s in zip((out, into), steps, strict=True)
     ]
     (scale,) = launch.own_numbers
-    unit = transform(out.dtype, done.inverse, scale != 1)
+    unit = row_transform(out.dtype, done.inverse, scale != 1)
     numbers = (scale,) if unit.scaled else ()
     return LoopBody(node, unit, loops, (places[0],), (places[1],), numbers, (unit.passed,) * len(numbers))
 

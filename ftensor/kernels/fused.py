@@ -18,24 +18,24 @@ from .key import LINEAR, Port
 from .source import number
 
 # Most operands in memory of a kernel.
-MOST_OPERANDS = 16
+MAX_OPERANDS = 16
 # The positions of the vector from element i on, as in position.h.
 _POSITION = "FT_CONVERT(long, FT_INDEX(i)) + (FT_VEC(long))(out0_offset)"
 
 
 @dataclass(frozen=True)
 class Call:
-    """Call of an element function. `takes` are the indices of the values for its tensor inputs;
+    """Call of an element function. `operands` are the indices of the values for its tensor inputs;
     `numbers` are the indices of the key's scalars for its inputs by value, then for its params."""
 
     unit: ElementFunction
-    takes: tuple[int, ...]
+    operands: tuple[int, ...]
     numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class FusedKey:
-    """A kernel that computes `calls` and stores the values `gives`, one for each output.
+    """A kernel that computes `calls` and stores the values `results`, one for each output.
 
     The ports have the access kinds of `select.choose_map`; the units determine `Port.sees`. The
     kernel arguments are outputs, inputs, their offsets, `numbers`, and then n or the geometry
@@ -68,7 +68,7 @@ class FusedKey:
     outs: tuple[Port, ...]
     ins: tuple[Port, ...]
     calls: tuple[Call, ...]
-    gives: tuple[int, ...]
+    results: tuple[int, ...]
     numbers: tuple[dtype, ...] = ()
     per_row: tuple[int, ...] = ()
 
@@ -86,23 +86,23 @@ class FusedKey:
     @cached_property
     def dtypes(self) -> tuple[dtype, ...]:
         """The dtype of each value: inputs, then the outputs of the calls."""
-        outputs = (of for call in self.calls for of, _ in call.unit.outs)
+        outputs = (dtype for call in self.calls for dtype, _ in call.unit.outs)
         return (*(p.dtype for p in self.ins), *outputs)
 
     @cached_property
-    def firsts(self) -> tuple[int, ...]:
+    def first_values(self) -> tuple[int, ...]:
         """The index of each call's first output value."""
         counts = [len(call.unit.outs) for call in self.calls[:-1]]
         return tuple(accumulate(counts, initial=len(self.ins)))
 
-    def first(self, k: int) -> int:
+    def first_value(self, k: int) -> int:
         """Returns the index of the first output value of call k."""
-        return self.firsts[k]
+        return self.first_values[k]
 
     @cached_property
-    def taken(self) -> frozenset[int]:
+    def call_operands(self) -> frozenset[int]:
         """The values that are operands of calls."""
-        return frozenset(v for call in self.calls for v in call.takes)
+        return frozenset(v for call in self.calls for v in call.operands)
 
 
 def kernel_name(calls: Iterable[Call]) -> str:
@@ -111,39 +111,39 @@ def kernel_name(calls: Iterable[Call]) -> str:
     return "_".join(list(names)[:3])
 
 
-def producers(key: FusedKey, values: Iterable[int], stop: Iterable[int] = ()) -> tuple[list[int], list[int]]:
+def producers(key: FusedKey, values: Iterable[int], boundary: Iterable[int] = ()) -> tuple[list[int], list[int]]:
     """Returns the sorted indices of the inputs and of the calls that `values` depend on. The search
-    stops at fold results and at the values `stop`."""
+    stops at fold results and at the values `boundary`."""
     inputs: set[int] = set()
     calls: set[int] = set()
-    left, stopped = list(values), set(stop)
-    while left:
-        v = left.pop()
-        k = bisect_right(key.firsts, v) - 1
-        if v in stopped:
+    pending, boundary = list(values), set(boundary)
+    while pending:
+        v = pending.pop()
+        k = bisect_right(key.first_values, v) - 1
+        if v in boundary:
             continue
         if k < 0:
             inputs.add(v)
         elif k not in calls and key.calls[k].unit.reduction is None:
             calls.add(k)
-            left += key.calls[k].takes
+            pending += key.calls[k].operands
     return sorted(inputs), sorted(calls)
 
 
 def check(key: FusedKey) -> None:
     """Raises AssertionError if the key is inconsistent."""
-    assert len(key.outs) + len(key.ins) <= MOST_OPERANDS, key
+    assert len(key.outs) + len(key.ins) <= MAX_OPERANDS, key
     dtypes = key.dtypes
     for k, call in enumerate(key.calls):
-        takes = [of for of, _ in call.unit.ins if of is not None]
-        assert [dtypes[v] for v in call.takes] == takes, (key.name, k, call)
-        assert all(v < key.first(k) for v in call.takes), (key.name, k, call)
+        operand_dtypes = [dtype for dtype, _ in call.unit.ins if dtype is not None]
+        assert [dtypes[v] for v in call.operands] == operand_dtypes, (key.name, k, call)
+        assert all(v < key.first_value(k) for v in call.operands), (key.name, k, call)
         assert len(call.numbers) == call.unit.numbers, (key.name, k, call)
         assert not call.unit.positional or key.skeleton == "fused_map", (key.name, k, call)
     folds = [call for call in key.calls if call.unit.reduction is not None]
     if key.skeleton.startswith("fused"):
         assert len(folds) == key.skeleton.startswith("fused_reduce"), key
-    assert tuple(dtypes[v] for v in key.gives) == tuple(p.dtype for p in key.outs), key
+    assert tuple(dtypes[v] for v in key.results) == tuple(p.dtype for p in key.outs), key
 
 
 def input_names(key: FusedKey) -> list[tuple[str, Port]]:
@@ -157,8 +157,8 @@ def parameters(key: FusedKey) -> list[tuple[str, str, str]]:
     pointers = [*outs, *((name, "FT_GLOBAL const", p) for name, p in input_names(key))]
     params = [("*", f"{of} {source.MEMORY[p.dtype.name]} *", name) for name, of, p in pointers]
     params += [("long", "long ", f"{name}_offset") for name, _, _ in pointers]
-    for k, of in enumerate(key.numbers):
-        params += number(f"n{k}", source.scalar(of), of.is_complex)
+    for k, d in enumerate(key.numbers):
+        params += number(f"n{k}", source.scalar(d), d.is_complex)
     return params
 
 
@@ -167,10 +167,12 @@ def unit_name(key: FusedKey, unit: ElementFunction) -> str:
     return f"unit_{key.units[unit]}_{unit.name}"
 
 
-def value_lines(key: FusedKey, values: Iterable[int], functions: Sequence[str], stop: Iterable[int] = ()) -> list[str]:
-    """Returns lines that compute `values` from loaded inputs, fold results and the values `stop`.
-    `functions` are the names of the calls' functions."""
-    inputs, calls = producers(key, values, stop)
+def value_lines(
+    key: FusedKey, values: Iterable[int], functions: Sequence[str], boundary: Iterable[int] = ()
+) -> list[str]:
+    """Returns lines that compute `values` from loaded inputs, fold results and the values
+    `boundary`. `functions` are the names of the calls' functions."""
+    inputs, calls = producers(key, values, boundary)
     lines = []
     for k in inputs:
         name, p = input_names(key)[k]
@@ -181,20 +183,20 @@ def value_lines(key: FusedKey, values: Iterable[int], functions: Sequence[str], 
     return lines
 
 
-def call_lines(key: FusedKey, k: int, function: str, passed: Sequence[str]) -> list[str]:
+def call_lines(key: FusedKey, k: int, function: str, arguments: Sequence[str]) -> list[str]:
     """Returns lines that declare and compute the outputs of call k, rounded as in memory."""
-    unit, first = key.calls[k].unit, key.first(k)
-    gives = range(first, first + len(unit.outs))
-    lines = [f"{lane_type(Port(of, LINEAR))} v{v};" for v, (of, _) in zip(gives, unit.outs)]
-    lines.append(f"{function}({', '.join([*passed, *(f'&v{v}' for v in gives)])});")
-    for v, (of, _) in zip(gives, unit.outs):
-        lines += _round_to_memory(v, of) if v in key.taken else []
+    unit, first = key.calls[k].unit, key.first_value(k)
+    outputs = range(first, first + len(unit.outs))
+    lines = [f"{lane_type(Port(dtype, LINEAR))} v{v};" for v, (dtype, _) in zip(outputs, unit.outs)]
+    lines.append(f"{function}({', '.join([*arguments, *(f'&v{v}' for v in outputs)])});")
+    for v, (d, _) in zip(outputs, unit.outs):
+        lines += _round_to_memory(v, d) if v in key.call_operands else []
     return lines
 
 
 def call_operands(key: FusedKey, k: int) -> list[str]:
     """Returns the variables of the values that call k takes."""
-    return [f"v{v}" for v in key.calls[k].takes]
+    return [f"v{v}" for v in key.calls[k].operands]
 
 
 def call_numbers(key: FusedKey, k: int) -> list[str]:
@@ -203,23 +205,23 @@ def call_numbers(key: FusedKey, k: int) -> list[str]:
     return [name for parts in parameters for _, _, name in parts]
 
 
-def _round_to_memory(v: int, of: dtype) -> list[str]:
+def _round_to_memory(v: int, dtype: dtype) -> list[str]:
     """Returns lines that round a value as a store would; [] if the dtype needs none."""
-    if of.name not in source.HALVES:
+    if dtype.name not in source.HALVES:
         return []
-    parts = (f"v{v}.re", f"v{v}.im") if of.is_complex else (f"v{v}",)
+    parts = (f"v{v}.re", f"v{v}.im") if dtype.is_complex else (f"v{v}",)
     return [f"{part} = FT_HALF_ROUNDED({part});" for part in parts]
 
 
-def map_holes(key: FusedKey, rows: bool, functions: Sequence[str]) -> dict[str, list[str]]:
+def map_holes(key: FusedKey, strided: bool, functions: Sequence[str]) -> dict[str, list[str]]:
     """Returns the macros of map.h and rows.h, in the form of `holes.hole_definitions`."""
     ins = input_names(key)
-    common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, rows)
+    common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, strided)
     return common | {
         "FT_READ(i)": results + reads[False],
         "FT_READ_PART(i, m)": results + reads[True],
         "FT_RESULTS(count)": [streamed(len(key.outs), [name for name, _ in ins])],
-        "FT_COMPUTE": value_lines(key, key.gives, functions) + store_lines(key),
+        "FT_COMPUTE": value_lines(key, key.results, functions) + store_lines(key),
         "FT_WRITE(i)": writes[False],
         "FT_WRITE_PART(i, m)": writes[True],
     }
@@ -227,7 +229,7 @@ def map_holes(key: FusedKey, rows: bool, functions: Sequence[str]) -> dict[str, 
 
 def store_lines(key: FusedKey) -> list[str]:
     """Returns lines that assign the stored values to the result vectors."""
-    return [f"FT_LANE(w_out{k}) = v{v};" for k, v in enumerate(key.gives)]
+    return [f"FT_LANE(w_out{k}) = v{v};" for k, v in enumerate(key.results)]
 
 
 def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str, list[str]]:
@@ -237,21 +239,21 @@ def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str
     fold = next(k for k, call in enumerate(key.calls) if call.unit.reduction is not None)
     ins = input_names(key)
     common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, True)
-    load, after = (producers(key, v)[0] for v in (key.calls[fold].takes, key.gives))
+    fold_inputs, epilogue_inputs = (producers(key, v)[0] for v in (key.calls[fold].operands, key.results))
     lift = [*call_operands(key, fold), *call_numbers(key, fold), "position", "&lifted"]
     return common | {
-        "FT_READ(i)": [reads[False][k] for k in load],
-        "FT_READ_PART(i, m)": [reads[True][k] for k in load],
+        "FT_READ(i)": [reads[False][k] for k in fold_inputs],
+        "FT_READ_PART(i, m)": [reads[True][k] for k in fold_inputs],
         "FT_LIFT(position)": [
-            *value_lines(key, key.calls[fold].takes, functions),
+            *value_lines(key, key.calls[fold].operands, functions),
             "FT_S lifted;",
             f"{functions[fold]}_lift({', '.join(lift)});",
         ],
-        "FT_READ_AFTER(i, m)": [reads[True][k] for k in after],
+        "FT_READ_AFTER(i, m)": [reads[True][k] for k in epilogue_inputs],
         "FT_RESULT": [*results, f"FT_READ_AFTER({result})"],
         "FT_FINISH(folded)": [
             *call_lines(key, fold, f"{functions[fold]}_finish", ["folded", *call_numbers(key, fold)]),
-            *value_lines(key, key.gives, functions),
+            *value_lines(key, key.results, functions),
             *store_lines(key),
         ],
         "FT_WRITE(i, m)": writes[True],
@@ -265,13 +267,13 @@ _COSTLY = re.compile(r"\b(?!ft_(?:max|min|abs|where|is\w+)\b|K\b|FT_)[a-z]\w*\("
 @dataclass(frozen=True)
 class Pass:
     """One pass over the rows. `folds` are calls; `stores` are pairs (output, per-element value);
-    `ready` are pairs (value, output in which an earlier pass has stored the value); `rows` are the
-    calls on per-row values after the folds."""
+    `stored_values` are pairs (value, output in which an earlier pass has stored the value);
+    `row_calls` are the calls on per-row values after the folds."""
 
     folds: tuple[int, ...]
     stores: tuple[tuple[int, int], ...]
-    ready: tuple[tuple[int, int], ...]
-    rows: tuple[int, ...]
+    stored_values: tuple[tuple[int, int], ...]
+    row_calls: tuple[int, ...]
 
 
 class Passes:
@@ -280,85 +282,87 @@ class Passes:
     def __init__(self, key: FusedKey) -> None:
         self.key = key
         # Per value: True if it is per row; the passes that must end before the value is available.
-        self.row = [len(key.outs) + k in key.per_row for k in range(len(key.ins))]
-        self.level = [0] * len(key.ins)
+        self.is_per_row = [len(key.outs) + k in key.per_row for k in range(len(key.ins))]
+        self.levels = [0] * len(key.ins)
         for call in key.calls:
-            level = max((self.level[v] for v in call.takes), default=0)
-            folds = call.unit.reduction is not None
-            row = folds or all(self.row[v] for v in call.takes)
-            self.row += [row] * len(call.unit.outs)
-            self.level += [level + folds] * len(call.unit.outs)
+            level = max((self.levels[v] for v in call.operands), default=0)
+            is_fold = call.unit.reduction is not None
+            per_row = is_fold or all(self.is_per_row[v] for v in call.operands)
+            self.is_per_row += [per_row] * len(call.unit.outs)
+            self.levels += [level + is_fold] * len(call.unit.outs)
 
     @cached_property
-    def in_order(self) -> tuple[Pass, ...]:
+    def passes(self) -> tuple[Pass, ...]:
         """The passes in execution order."""
         key = self.key
-        of = [self.level[key.first(k)] for k in range(len(key.calls))]
-        elements = {k: v for k, v in enumerate(key.gives) if k not in key.per_row}
-        when = {k: self.level[v] + 1 for k, v in elements.items()}
-        last = max([*of, *when.values()], default=0)
+        call_level = [self.levels[key.first_value(k)] for k in range(len(key.calls))]
+        element_results = {k: v for k, v in enumerate(key.results) if k not in key.per_row}
+        store_pass = {k: self.levels[v] + 1 for k, v in element_results.items()}
+        last = max([*call_level, *store_pass.values()], default=0)
         while True:
             passes = []
             for n in range(1, last + 1):
-                mine = [k for k, level in enumerate(of) if level == n]
-                folds = [k for k in mine if key.calls[k].unit.reduction is not None]
-                rows = [k for k in mine if k not in folds and self.row[key.first(k)]]
-                stores = [(k, v) for k, v in elements.items() if when[k] == n]
-                passes.append(Pass(tuple(folds), tuple(stores), (), tuple(rows)))
-            early = [k for k, n in when.items() if any(self._reads_where(k, one) for one in passes[n:])]
-            if not early:
-                return self._keeping(passes)
-            when |= dict.fromkeys(early, last)
+                calls = [k for k, level in enumerate(call_level) if level == n]
+                folds = [k for k in calls if key.calls[k].unit.reduction is not None]
+                row_calls = [k for k in calls if k not in folds and self.is_per_row[key.first_value(k)]]
+                stores = [(k, v) for k, v in element_results.items() if store_pass[k] == n]
+                passes.append(Pass(tuple(folds), tuple(stores), (), tuple(row_calls)))
+            too_early = [
+                k for k, n in store_pass.items() if any(self._may_read_output(k, later) for later in passes[n:])
+            ]
+            if not too_early:
+                return self._with_stored_values(passes)
+            store_pass |= dict.fromkeys(too_early, last)
 
-    def needs(self, one: Pass) -> tuple[int, ...]:
+    def element_values(self, row_pass: Pass) -> tuple[int, ...]:
         """Returns the per-element values that a pass folds or stores."""
         key = self.key
-        return (*(v for k in one.folds for v in key.calls[k].takes), *(v for _, v in one.stores))
+        return (*(v for k in row_pass.folds for v in key.calls[k].operands), *(v for _, v in row_pass.stores))
 
-    def stop(self, one: Pass) -> tuple[int, ...]:
+    def unavailable(self, row_pass: Pass) -> tuple[int, ...]:
         """Returns the values that a pass does not compute per element: per-row values that depend
         on a fold, and `ready` values."""
-        rows = [v for v, row in enumerate(self.row) if row and self.level[v]]
-        return (*rows, *(v for v, _ in one.ready))
+        per_row = [v for v, is_per_row in enumerate(self.is_per_row) if is_per_row and self.levels[v]]
+        return (*per_row, *(v for v, _ in row_pass.stored_values))
 
-    def _keeping(self, passes: list[Pass]) -> tuple[Pass, ...]:
+    def _with_stored_values(self, passes: list[Pass]) -> tuple[Pass, ...]:
         """Returns the passes with expensive values stored in outputs that a later pass writes."""
-        for n, one in enumerate(passes[:-1]):
-            for k in producers(self.key, self.needs(one), self.stop(one))[1]:
-                v, unit = self.key.first(k), self.key.calls[k].unit
+        for n, row_pass in enumerate(passes[:-1]):
+            for k in producers(self.key, self.element_values(row_pass), self.unavailable(row_pass))[1]:
+                v, unit = self.key.first_value(k), self.key.calls[k].unit
                 texts = (*unit.body, *(text for _, text in unit.lets))
-                users = [m for m, p in enumerate(passes) if m > n and v in self._values(p)]
-                if not users or not any(_COSTLY.search(text) for text in texts):
+                readers = [m for m, p in enumerate(passes) if m > n and v in self._used_values(p)]
+                if not readers or not any(_COSTLY.search(text) for text in texts):
                     continue
-                for out in self._free(passes, users[-1], v):
-                    if any(self._reads_where(out, p, v) for p in passes[n + 1 :]):
+                for out in self._free_outputs(passes, readers[-1], v):
+                    if any(self._may_read_output(out, p, v) for p in passes[n + 1 :]):
                         continue
                     passes[n] = replace(passes[n], stores=(*passes[n].stores, (out, v)))
-                    for m in users:
-                        passes[m] = replace(passes[m], ready=(*passes[m].ready, (v, out)))
+                    for m in readers:
+                        passes[m] = replace(passes[m], stored_values=(*passes[m].stored_values, (v, out)))
                     break
         return tuple(passes)
 
-    def _free(self, passes: list[Pass], last: int, v: int) -> list[int]:
+    def _free_outputs(self, passes: list[Pass], last: int, v: int) -> list[int]:
         """Returns the outputs of v's dtype that pass `last` or a later pass stores and that hold no
         value yet."""
         key = self.key
-        held = {out for p in passes for _, out in p.ready}
-        outs = [out for p in passes[last:] for out, _ in p.stores if out not in held]
-        of = Port(key.dtypes[v], LINEAR)
-        return [out for out in outs if replace(key.outs[out], sees=of.sees) == of]
+        occupied = {out for p in passes for _, out in p.stored_values}
+        outs = [out for p in passes[last:] for out, _ in p.stores if out not in occupied]
+        port = Port(key.dtypes[v], LINEAR)
+        return [out for out in outs if replace(key.outs[out], sees=port.sees) == port]
 
-    def _values(self, one: Pass) -> set[int]:
+    def _used_values(self, row_pass: Pass) -> set[int]:
         """Returns the per-element values that a pass computes or reads."""
-        needs = self.needs(one)
-        inputs, calls = producers(self.key, needs, self.stop(one))
-        taken = {v for k in calls for v in self.key.calls[k].takes}
-        return taken | set(inputs) | set(needs)
+        needed = self.element_values(row_pass)
+        inputs, calls = producers(self.key, needed, self.unavailable(row_pass))
+        operands = {v for k in calls for v in self.key.calls[k].operands}
+        return operands | set(inputs) | set(needed)
 
-    def _reads_where(self, out: int, one: Pass, *kept: int) -> bool:
+    def _may_read_output(self, out: int, row_pass: Pass, *excluded: int) -> bool:
         """True if a pass reads an input that may share memory with output `out`; the pass does not
-        compute the values `kept`."""
+        compute the values `excluded`."""
         key = self.key
-        inputs, _ = producers(key, self.needs(one), (*self.stop(one), *kept))
+        inputs, _ = producers(key, self.element_values(row_pass), (*self.unavailable(row_pass), *excluded))
         size = key.outs[out].dtype.itemsize
-        return any(not self.row[k] and key.ins[k].dtype.itemsize == size for k in inputs)
+        return any(not self.is_per_row[k] and key.ins[k].dtype.itemsize == size for k in inputs)

@@ -13,15 +13,15 @@ from typing import Any
 from .. import dtypes
 from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
-from .fused import MOST_OPERANDS, Call, check, kernel_name
-from .graph_text import AGAIN, EACH, FORMAT, OF_ROW, ROWS, WORDS, text, unit_words
+from .fused import MAX_OPERANDS, Call, check, kernel_name
+from .graph_text import EVERY_BLOCK, FORMAT, KIND_NAMES, PER_BLOCK, PER_ROW, ROWS, text, unit_json
 from .key import Port
 from .network_file import FORMAT as NETWORK
 from .staged import StagedKey
-from .transform import RowTransform, refusal, transform
+from .transform import RowTransform, row_transform, transform_refusal
 
 # Limits of a file; exported graphs are far below.
-MOST_BYTES, MOST_CALLS, MOST_LENGTH = 1 << 20, 256, 1 << 20
+MAX_BYTES, MAX_CALLS, MAX_LENGTH = 1 << 20, 256, 1 << 20
 
 
 # Returns the units of rows, given name, compute dtype, dtypes of outputs and of inputs (None:
@@ -31,7 +31,7 @@ RowUnits = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], Itera
 
 def parse_json(data: bytes) -> dict[str, Any]:
     """Returns the JSON object of a graph's or network's file. Raises ValueError for other data."""
-    _require(len(data) <= MOST_BYTES, f"it has {len(data)} bytes, and at most {MOST_BYTES} are read")
+    _require(len(data) <= MAX_BYTES, f"it has {len(data)} bytes, and at most {MAX_BYTES} are read")
     try:
         raw = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -48,11 +48,11 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> Stage
     Raises ValueError, with the location, if `data` is no graph file: a text that differs from
     `text` of the key, a missing value, or a unit without a row.
     """
-    lies = {word: kind for kind, word in WORDS.items()}
+    kinds = {word: kind for kind, word in KIND_NAMES.items()}
     try:
-        ins = tuple(Port(_dtype(p["dtype"]), lies[p["lies"]]) for p in raw["inputs"])
-        outs = tuple(Port(_dtype(p["dtype"]), lies[p["lies"]]) for p in raw["outputs"])
-        units = [_read_unit(one, row_units) for one in raw["units"]]
+        ins = tuple(Port(_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["inputs"])
+        outs = tuple(Port(_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["outputs"])
+        units = [_read_unit(unit_json, row_units) for unit_json in raw["units"]]
         calls = tuple(
             Call(units[_int(c["unit"], len(units))], tuple(c["takes"]), tuple(c["numbers"])) for c in raw["calls"]
         )
@@ -66,27 +66,27 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> Stage
             tuple(p["value"] for p in raw["outputs"]),
             tuple(map(_dtype, raw["numbers"])),
             (),
-            _int(raw["length"], MOST_LENGTH + 1),
-            _int(raw["period"], MOST_LENGTH + 1),
+            _int(raw["length"], MAX_LENGTH + 1),
+            _int(raw["period"], MAX_LENGTH + 1),
         )
         _require(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
         _require(key.length > 0, f"its rows have {key.length} elements")
         _require(key.lanes > 0 and not key.lanes & (key.lanes - 1), f"it has {key.lanes} lanes")
-        _require(len(calls) <= MOST_CALLS, f"it has {len(calls)} calls, more than {MOST_CALLS}")
+        _require(len(calls) <= MAX_CALLS, f"it has {len(calls)} calls, more than {MAX_CALLS}")
         ports = len(ins) + len(outs)
-        _require(bool(outs) and ports <= MOST_OPERANDS, f"it has {ports} operands, of {MOST_OPERANDS}")
+        _require(bool(outs) and ports <= MAX_OPERANDS, f"it has {ports} operands, of {MAX_OPERANDS}")
         for p in outs:
-            _require(p.kind in (ROWS, OF_ROW), f'an output lies "{WORDS[p.kind]}"')
-        blocks = any(p.kind in (EACH, AGAIN) for p in ins)
+            _require(p.kind in (ROWS, PER_ROW), f'an output lies "{KIND_NAMES[p.kind]}"')
+        blocks = any(p.kind in (PER_BLOCK, EVERY_BLOCK) for p in ins)
         _require(key.period > 0 and (key.period > 1) == blocks, f"its blocks have {key.period} rows")
-        whole = key.length % key.lanes == 0 if key.lanes else False
-        _require(whole or not blocks, f"its rows of {key.length} in blocks are no whole beats")
+        whole_beats = key.length % key.lanes == 0 if key.lanes else False
+        _require(whole_beats or not blocks, f"its rows of {key.length} in blocks are no whole beats")
         for k, call in enumerate(calls):
-            for v in call.takes:
-                _int(v, key.first(k), f"what call {k} takes")
+            for v in call.operands:
+                _int(v, key.first_value(k), f"what call {k} takes")
             for n in call.numbers:
                 _int(n, len(key.numbers), f"a number of call {k}")
-        for v in key.gives:
+        for v in key.results:
             _int(v, len(key.dtypes), "an output")
         for call in calls:
             if isinstance(call.unit, RowTransform):
@@ -102,8 +102,8 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> Stage
     return key
 
 
-def _require(fits: bool, problem: str) -> None:
-    if not fits:
+def _require(condition: bool, problem: str) -> None:
+    if not condition:
         raise ValueError(problem)
 
 
@@ -113,38 +113,38 @@ def _int(value: Any, end: int, what: str = "a number") -> int:
 
 
 def _dtype(name: str) -> dtype:
-    of = getattr(dtypes, name, None)
-    _require(isinstance(of, dtype) and of in FULL, f"{name!r} is no dtype of graphs")
-    assert isinstance(of, dtype)
-    return of
+    found = getattr(dtypes, name, None)
+    _require(isinstance(found, dtype) and found in FULL, f"{name!r} is no dtype of graphs")
+    assert isinstance(found, dtype)
+    return found
 
 
 def _check_transform(key: StagedKey, call: Call) -> None:
     """Raises ValueError if no dataflow stage computes the transform `call`."""
-    why = refusal(key.length, key.lanes)
-    _require(not why, why)
-    of = call.unit.compute
-    _require(of is dtypes.complex64, f"it transforms {of.name}, and stages complex64")
-    _require(not any(key.of_row[v] for v in call.takes), "it transforms what is of a row")
+    refusal = transform_refusal(key.length, key.lanes)
+    _require(not refusal, refusal)
+    dtype = call.unit.compute
+    _require(dtype is dtypes.complex64, f"it transforms {dtype.name}, and stages complex64")
+    _require(not any(key.is_per_row[v] for v in call.operands), "it transforms what is of a row")
 
 
 def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:
     """Returns the unit, of a row or a transform, whose JSON object is `raw`. Raises ValueError if
     there is none."""
     name, compute = raw["name"], _dtype(raw["compute"])
-    outs = [_dtype(of) for of, _ in raw["outs"]]
-    ins = [None if of is None else _dtype(of) for of, _ in raw["ins"]]
-    known: list[ElementFunction] = []
+    outs = [_dtype(dtype_name) for dtype_name, _ in raw["outs"]]
+    ins = [None if dtype_name is None else _dtype(dtype_name) for dtype_name, _ in raw["ins"]]
+    candidates: list[ElementFunction] = []
     if "transform" in raw:
-        known += [transform(compute, inverse, scaled) for inverse in (False, True) for scaled in (False, True)]
+        candidates += [row_transform(compute, inverse, scaled) for inverse in (False, True) for scaled in (False, True)]
     elif isinstance(name, str):
-        known += row_units(name, compute, outs, ins)
-    for unit in known:
-        if unit_words(unit) == raw:
+        candidates += row_units(name, compute, outs, ins)
+    for unit in candidates:
+        if unit_json(unit) == raw:
             return unit
     if "transform" in raw:
         raise ValueError(f"its unit {name!r} is no transform")
-    if known:
+    if candidates:
         raise ValueError(f"its unit {name!r} in {compute.name} is not what the op computes here")
     raise ValueError(
         f"its unit {name!r} in {compute.name} is no op that is known with these dtypes; the inventory has to "

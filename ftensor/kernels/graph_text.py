@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 FORMAT = "ftensor graph 1"
 # Access kind of an operand: rows of elements; one value per row; one row for all rows; one element
 # for all rows. With rows in blocks of `period`: one row per block; the same rows in every block.
-ROWS, OF_ROW, EVERY_ROW, ONE, EACH, AGAIN = "v", "o", "b", "s", "e", "a"
-WORDS = {ROWS: "rows", OF_ROW: "of rows", EVERY_ROW: "every row", ONE: "one", EACH: "of blocks", AGAIN: "every block"}
+ROWS, PER_ROW, SHARED_ROW, ONE_ELEMENT, PER_BLOCK, EVERY_BLOCK = "v", "o", "b", "s", "e", "a"
+KIND_NAMES = {
+    ROWS: "rows",
+    PER_ROW: "of rows",
+    SHARED_ROW: "every row",
+    ONE_ELEMENT: "one",
+    PER_BLOCK: "of blocks",
+    EVERY_BLOCK: "every block",
+}
 
 
 def text(key: StagedKey) -> str:
@@ -34,13 +41,16 @@ def text(key: StagedKey) -> str:
         "length": key.length,
         "lanes": key.lanes,
         "period": key.period,
-        "inputs": [{"dtype": p.dtype.name, "lies": WORDS[p.kind]} for p in key.ins],
+        "inputs": [{"dtype": p.dtype.name, "lies": KIND_NAMES[p.kind]} for p in key.ins],
         "outputs": [
-            {"dtype": p.dtype.name, "lies": WORDS[p.kind], "value": v} for p, v in zip(key.outs, key.gives, strict=True)
+            {"dtype": p.dtype.name, "lies": KIND_NAMES[p.kind], "value": v}
+            for p, v in zip(key.outs, key.results, strict=True)
         ],
-        "numbers": [of.name for of in key.numbers],
-        "units": [unit_words(unit) for unit in units],
-        "calls": [{"unit": units.index(c.unit), "takes": list(c.takes), "numbers": list(c.numbers)} for c in key.calls],
+        "numbers": [dtype.name for dtype in key.numbers],
+        "units": [unit_json(unit) for unit in units],
+        "calls": [
+            {"unit": units.index(c.unit), "takes": list(c.operands), "numbers": list(c.numbers)} for c in key.calls
+        ],
     }
     return json.dumps(graph, sort_keys=True, indent=1) + "\n"
 
@@ -50,18 +60,18 @@ def digest(key: StagedKey) -> str:
     return sha256(text(key).encode()).hexdigest()
 
 
-def unit_words(unit: ElementFunction) -> dict[str, Any]:
+def unit_json(unit: ElementFunction) -> dict[str, Any]:
     """Returns a unit as the JSON object of graph files."""
     r = unit.reduction
     kind = {"transform": {"inverse": unit.inverse}} if isinstance(unit, RowTransform) else {}
     return {
         "name": unit.name,
         "compute": unit.compute.name,
-        "outs": [[of.name, sees] for of, sees in unit.outs],
-        "ins": [[None if of is None else of.name, sees] for of, sees in unit.ins],
+        "outs": [[dtype.name, sees] for dtype, sees in unit.outs],
+        "ins": [[None if dtype is None else dtype.name, sees] for dtype, sees in unit.ins],
         "body": list(unit.body),
         "params": list(unit.params),
-        "lets": [list(one) for one in unit.lets],
+        "lets": [list(let) for let in unit.lets],
         "fold": None if r is None else {f.name: getattr(r, f.name) for f in fields(r)},
         **kind,
     }

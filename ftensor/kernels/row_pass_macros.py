@@ -35,7 +35,7 @@ class PassWords:
         self.passes = Passes(key)
         self.along = key.skeleton == "row_passes_inner"
         # The calls with per-row results.
-        self.rows = [k for one in self.passes.in_order for k in (*one.folds, *one.rows)]
+        self.rows = [k for one in self.passes.passes for k in (*one.folds, *one.row_calls)]
 
     def kernel(self) -> dict[str, list[str]]:
         """Returns the macros of the kernel around the passes."""
@@ -43,7 +43,7 @@ class PassWords:
         params = fused.parameters(key)
         values = [v for k in self.rows for v in self._gives(k)]
         common, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
-        stored = {out: v for out, v in enumerate(key.gives) if out in key.per_row}
+        stored = {out: v for out, v in enumerate(key.results) if out in key.per_row}
         inputs, _ = producers(key, stored.values(), values)
         return common | {
             "FT_VECTORS": [str(vectors(key))],
@@ -60,7 +60,7 @@ class PassWords:
 
     def states(self, n: int) -> list[str]:
         """Returns the lines that define the combined state of all folds of pass n."""
-        one, of = self.passes.in_order[n], f"pass_{n}"
+        one, of = self.passes.passes[n], f"pass_{n}"
         if not one.folds:
             return []
 
@@ -81,14 +81,14 @@ class PassWords:
 
     def of_pass(self, n: int) -> dict[str, list[str]]:
         """Returns the macros of pass n."""
-        key, one = self.key, self.passes.in_order[n]
+        key, one = self.key, self.passes.passes[n]
         ins, params = fused.input_names(key), fused.parameters(key)
         _, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
-        needs, stop = self.passes.needs(one), self.passes.stop(one)
+        needs, stop = self.passes.element_values(one), self.passes.unavailable(one)
         inputs, _ = producers(key, needs, stop)
-        ready = dict(one.ready)
+        ready = dict(one.stored_values)
         stored = dict(one.stores)
-        held = {out for p in self.passes.in_order for _, out in p.ready}
+        held = {out for p in self.passes.passes for _, out in p.stored_values}
         words: dict[str, list[str]] = {"FT_FOLDS": [str(int(bool(one.folds)))]}
         for part, args in ((False, "(i)"), (True, "(i, m)")):
             word = "_PART" if part else ""
@@ -116,15 +116,15 @@ class PassWords:
 
     def _folding(self, n: int, one: Pass, reads: list[str]) -> dict[str, list[str]]:
         key = self.key
-        finished = [v for k in (*one.folds, *one.rows) for v in self._gives(k)]
-        needs = [v for k in one.rows for v in key.calls[k].takes]
-        stop = [*self.passes.stop(one), *finished]
+        finished = [v for k in (*one.folds, *one.row_calls) for v in self._gives(k)]
+        needs = [v for k in one.row_calls for v in key.calls[k].operands]
+        stop = [*self.passes.unavailable(one), *finished]
         lines = self._known([v for v in needs if v not in finished], stop, {})
         for k in one.folds:
             passed = [f"(folded).f{k}", *fused.call_numbers(key, k)]
             lines += fused.call_lines(key, k, f"{self.functions[k]}_finish", passed)
         lines += fused.value_lines(key, needs, self.functions, stop)
-        for k in one.rows:
+        for k in one.row_calls:
             passed = [*fused.call_operands(key, k), *fused.call_numbers(key, k)]
             lines += fused.call_lines(key, k, self.functions[k], passed)
         return {
@@ -143,7 +143,7 @@ class PassWords:
         return f"w_out{out} FT_LANE_0" if self.along else f"FT_LANE(w_out{out})"
 
     def _gives(self, k: int) -> range:
-        first = self.key.first(k)
+        first = self.key.first_value(k)
         return range(first, first + len(self.key.calls[k].unit.outs))
 
     def _word(self, k: int, word: str) -> str:
@@ -176,7 +176,7 @@ class PassWords:
         in outputs."""
         key, stopped = self.key, set(stop)
         _, calls = producers(key, needs, stopped)
-        used = {v for k in calls for v in key.calls[k].takes} | set(needs)
+        used = {v for k in calls for v in key.calls[k].operands} | set(needs)
         lines = []
         for v in sorted(used & stopped):
             p = self._port(v)

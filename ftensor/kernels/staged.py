@@ -13,20 +13,20 @@ from typing import NamedTuple
 from ..dtypes import dtype
 from .element_function import ElementFunction
 from .fused import Call, FusedKey
-from .graph_text import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS, digest, text
+from .graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, digest, text
 from .holes import wide_of
 from .key import LINEAR, Port
-from .transform import Course, RowTransform, refusal
+from .transform import RowTransform, TransformSchedule, transform_refusal
 
 # Access kinds that ports transfer in beats.
-WIDE = (ROWS, EVERY_ROW, EACH, AGAIN)
+VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK)
 # Parallel states of a fold, so that an addition to a state ends before the next addition to it.
 STATES = 8
 # Most bytes of a block's rows in local memory; every block reads larger operands again.
-MOST_KEPT = 1 << 20
+MAX_CACHED_BYTES = 1 << 20
 # FIFO depth in beats beyond the reader's delay; latency of a stage.
 SLACK, LATENCY = 32, 16
-LOAD, ELEMENTS, OF_ROWS, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
+LOAD, ELEMENTS, ROW_VALUES, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
 TRANSFORM = "transform"
 
 
@@ -49,17 +49,17 @@ class StagedKey(FusedKey):
         return f"ft_{self.name}_staged_{digest(self)[:16]}"
 
     @property
-    def file(self) -> str:
+    def file_name(self) -> str:
         """Default name of the graph file."""
         return f"{self.name[:16]}_{digest(self)[:8]}.json"
 
-    def kept(self, p: Port) -> int:
+    def cached_beats(self, p: Port) -> int:
         """Returns the beats of an input that local memory keeps for reuse."""
-        if p.kind in (EVERY_ROW, EACH):
+        if p.kind in (SHARED_ROW, PER_BLOCK):
             return self.beats
-        size = self.period * self.beats
-        fits = size * self.lanes * p.dtype.itemsize <= MOST_KEPT
-        return size if p.kind == AGAIN and fits else 0
+        block_beats = self.period * self.beats
+        fits = block_beats * self.lanes * p.dtype.itemsize <= MAX_CACHED_BYTES
+        return block_beats if p.kind == EVERY_BLOCK and fits else 0
 
     @property
     def beats(self) -> int:
@@ -78,21 +78,21 @@ class StagedKey(FusedKey):
         return min(STATES, self.beats)
 
     @cached_property
-    def of_row(self) -> tuple[bool, ...]:
+    def is_per_row(self) -> tuple[bool, ...]:
         """For each value, True if it has one element per row."""
-        rows = [p.kind in (OF_ROW, ONE) for p in self.ins]
+        rows = [p.kind in (PER_ROW, ONE_ELEMENT) for p in self.ins]
         for call in self.calls:
-            row = call.unit.reduction is not None or all(rows[v] for v in call.takes)
-            rows += [row] * len(call.unit.outs)
+            per_row = call.unit.reduction is not None or all(rows[v] for v in call.operands)
+            rows += [per_row] * len(call.unit.outs)
         return tuple(rows)
 
     @cached_property
-    def level(self) -> tuple[int, ...]:
+    def levels(self) -> tuple[int, ...]:
         """For each value, the folds and transforms on its longest dependence path."""
         levels = [0] * len(self.ins)
         for call in self.calls:
-            level = max((levels[v] for v in call.takes), default=0)
-            levels += [level + (kind_of(call.unit) != ELEMENTS)] * len(call.unit.outs)
+            level = max((levels[v] for v in call.operands), default=0)
+            levels += [level + (stage_kind(call.unit) != ELEMENTS)] * len(call.unit.outs)
         return tuple(levels)
 
     @property
@@ -101,18 +101,18 @@ class StagedKey(FusedKey):
         return [u for u in self.units if isinstance(u, RowTransform)]
 
     @property
-    def course(self) -> Course:
+    def transform_schedule(self) -> TransformSchedule:
         """Beat schedule of the transforms."""
-        return Course(self.length, self.lanes)
+        return TransformSchedule(self.length, self.lanes)
 
 
 def lanes_of(key: StagedKey) -> tuple[int, ...]:
     """Returns the lanes with which a graph can be built, the key's own first, then fewer."""
     lanes = [key.lanes >> k for k in range(key.lanes.bit_length())]
-    return tuple(n for n in lanes if not key.transforms or not refusal(key.length, n))
+    return tuple(n for n in lanes if not key.transforms or not transform_refusal(key.length, n))
 
 
-def kind_of(unit: ElementFunction) -> str:
+def stage_kind(unit: ElementFunction) -> str:
     """Returns the kind of the dataflow stage that calls `unit`: TRANSFORM, ELEMENTS or FOLD."""
     if isinstance(unit, RowTransform):
         return TRANSFORM
@@ -122,14 +122,14 @@ def kind_of(unit: ElementFunction) -> str:
 @dataclass(frozen=True)
 class DataflowStage:
     """A dataflow stage: computes `calls` (indices of the key's calls), or loads or stores the
-    operand `port`. FIFOs carry the values `takes` in and the values `gives` out."""
+    operand `port`. FIFOs carry the values `inputs` in and the values `outputs` out."""
 
     name: str
     kind: str
     calls: tuple[int, ...] = ()
     port: int = -1
-    takes: tuple[int, ...] = ()
-    gives: tuple[int, ...] = ()
+    inputs: tuple[int, ...] = ()
+    outputs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,38 +150,38 @@ class Stages:
     key: StagedKey
 
     @cached_property
-    def in_order(self) -> tuple[DataflowStage, ...]:
+    def stages(self) -> tuple[DataflowStage, ...]:
         """The dataflow stages: loads, computing stages, stores."""
         key = self.key
-        loads = [DataflowStage(f"load_in_{k}", LOAD, port=k, gives=(k,)) for k in range(len(key.ins))]
-        stores = [DataflowStage(f"store_out{k}", STORE, port=k, takes=(v,)) for k, v in enumerate(key.gives)]
-        return (*loads, *self._computing(), *stores)
+        loads = [DataflowStage(f"load_in_{k}", LOAD, port=k, outputs=(k,)) for k in range(len(key.ins))]
+        stores = [DataflowStage(f"store_out{k}", STORE, port=k, inputs=(v,)) for k, v in enumerate(key.results)]
+        return (*loads, *self._compute_stages(), *stores)
 
-    def _computing(self) -> Iterator[DataflowStage]:
+    def _compute_stages(self) -> Iterator[DataflowStage]:
         key = self.key
-        level = [key.level[key.first(k)] for k in range(len(key.calls))]
-        kinds = [kind_of(call.unit) for call in key.calls]
-        rows = [key.of_row[key.first(k)] for k in range(len(key.calls))]
+        level = [key.levels[key.first_value(k)] for k in range(len(key.calls))]
+        kinds = [stage_kind(call.unit) for call in key.calls]
+        is_per_row = [key.is_per_row[key.first_value(k)] for k in range(len(key.calls))]
         for n in range(max(level, default=0) + 1):
-            mine = [k for k, of in enumerate(level) if of == n]
-            for k in mine:
+            at_level = [k for k, level_k in enumerate(level) if level_k == n]
+            for k in at_level:
                 if kinds[k] != ELEMENTS:
                     unit = key.calls[k].unit
                     yield self._stage(f"{kinds[k]}_{k}_{unit.name}", kinds[k], (k,))
-            for kind, wanted in ((OF_ROWS, True), (ELEMENTS, False)):
-                calls = tuple([k for k in mine if kinds[k] == ELEMENTS and rows[k] == wanted])
+            for kind, per_row in ((ROW_VALUES, True), (ELEMENTS, False)):
+                calls = tuple([k for k in at_level if kinds[k] == ELEMENTS and is_per_row[k] == per_row])
                 if calls:
                     yield self._stage(f"{kind}_{n}", kind, calls)
 
     def _stage(self, name: str, kind: str, calls: tuple[int, ...]) -> DataflowStage:
         key = self.key
-        own = [v for k in calls for v in self.gives(k)]
-        takes = [v for k in calls for v in key.calls[k].takes if v not in own]
-        return DataflowStage(name, kind, calls, -1, tuple(dict.fromkeys(takes)), tuple(own))
+        outputs = [v for k in calls for v in self.values_of(k)]
+        inputs = [v for k in calls for v in key.calls[k].operands if v not in outputs]
+        return DataflowStage(name, kind, calls, -1, tuple(dict.fromkeys(inputs)), tuple(outputs))
 
-    def gives(self, k: int) -> range:
+    def values_of(self, k: int) -> range:
         """Returns the values that call k computes."""
-        first = self.key.first(k)
+        first = self.key.first_value(k)
         return range(first, first + len(self.key.calls[k].unit.outs))
 
     @cached_property
@@ -189,47 +189,47 @@ class Stages:
         """One FIFO for each value and each stage that reads the value; the depth covers the delay
         of the reader. A load with a single reader stalls with the reader and adds no delay."""
         key, fifos = self.key, []
-        source = {v: k for k, stage in enumerate(self.in_order) for v in stage.gives}
-        taken = Counter(v for stage in self.in_order for v in stage.takes)
-        late = [0] * len(self.in_order)  # input beats before the first output beat
-        for k, stage in enumerate(self.in_order):
-            begins = max((late[source[v]] for v in stage.takes), default=0)
-            late[k] = begins + LATENCY * (stage.kind != LOAD)
-            late[k] += self._own(stage)
-            for v in stage.takes:
-                alone = taken[v] == 1 and self.in_order[source[v]].kind == LOAD
-                waits = 0 if alone else begins - late[source[v]]
-                waits = -(-waits // key.beats) if key.of_row[v] else waits
+        producer = {v: k for k, stage in enumerate(self.stages) for v in stage.outputs}
+        readers = Counter(v for stage in self.stages for v in stage.inputs)
+        delays = [0] * len(self.stages)  # input beats before the first output beat
+        for k, stage in enumerate(self.stages):
+            start = max((delays[producer[v]] for v in stage.inputs), default=0)
+            delays[k] = start + LATENCY * (stage.kind != LOAD)
+            delays[k] += self._output_delay(stage)
+            for v in stage.inputs:
+                stalls = readers[v] == 1 and self.stages[producer[v]].kind == LOAD
+                wait = 0 if stalls else start - delays[producer[v]]
+                wait = -(-wait // key.beats) if key.is_per_row[v] else wait
                 name = f"v{v}_{stage.name}"
-                fifos.append(Fifo(v, source[v], k, waits + SLACK, name))
+                fifos.append(Fifo(v, producer[v], k, wait + SLACK, name))
         return tuple(fifos)
 
-    def _own(self, stage: DataflowStage) -> int:
+    def _output_delay(self, stage: DataflowStage) -> int:
         """Returns the delay of a stage's first output beat, besides LATENCY."""
         if stage.kind == FOLD:
-            return self.key.beats + self.tree
+            return self.key.beats + self.tree_cycles
         if stage.kind == TRANSFORM:
-            return self.key.course.behind + self.key.course.latency
+            return self.key.transform_schedule.startup_beats + self.key.transform_schedule.latency
         return 0
 
     @property
-    def tree(self) -> int:
+    def tree_cycles(self) -> int:
         """Cycles to combine the states of a row."""
         levels = (self.key.states - 1).bit_length() + (self.key.lanes - 1).bit_length()
         return self.key.states + 8 * levels
 
-    def into(self, k: int) -> list[Fifo]:
+    def input_fifos(self, k: int) -> list[Fifo]:
         """Returns the FIFOs that stage k reads."""
         return [f for f in self.fifos if f.target == k]
 
-    def out_of(self, k: int, value: int) -> list[Fifo]:
+    def output_fifos(self, k: int, value: int) -> list[Fifo]:
         """Returns the FIFOs that stage k writes `value` to."""
         return [f for f in self.fifos if f.source == k and f.value == value]
 
     def bits(self, value: int) -> int:
         """Returns the bits of a FIFO word of `value`."""
-        size = 8 * _travels(self.key.dtypes[value])
-        return size if self.key.of_row[value] else size * self.key.lanes
+        size = 8 * _fifo_itemsize(self.key.dtypes[value])
+        return size if self.key.is_per_row[value] else size * self.key.lanes
 
     @property
     def fifo_bytes(self) -> int:
@@ -237,37 +237,37 @@ class Stages:
         return sum(f.depth * self.bits(f.value) for f in self.fifos) // 8
 
 
-def _travels(of: dtype) -> int:
+def _fifo_itemsize(dtype: dtype) -> int:
     """Returns the bytes of an element in a FIFO; float16 elements are floats there."""
-    return max(of.itemsize, 4) if of.name == "float16" else of.itemsize
+    return max(dtype.itemsize, 4) if dtype.name == "float16" else dtype.itemsize
 
 
-def value_type(of: dtype) -> str:
+def value_type(dtype: dtype) -> str:
     """Returns the C type of a value in a FIFO."""
-    p = Port(of, LINEAR)
-    return f"ft_c{wide_of(p)}" if of.is_complex else wide_of(p)
+    port = Port(dtype, LINEAR)
+    return f"ft_c{wide_of(port)}" if dtype.is_complex else wide_of(port)
 
 
 BEGIN = "begin"
 # Least and most depth of a FIFO between kernels, a power of two (PG085, AXI4-Stream FIFO).
-LEAST_DEPTH, MOST_DEPTH = 16, 1 << 15
+MIN_DEPTH, MAX_DEPTH = 16, 1 << 15
 
 
 @dataclass(frozen=True)
 class StageKey:
     """A dataflow stage as a kernel.
 
-    `of` is the stage as a graph of its own, whose row operands are streams; for the BEGIN kernel,
-    the whole graph. `part` is the kind of the stage, or BEGIN. `tells` is empty except in the BEGIN
-    kernel: for each computing kernel, the indices of its scalar arguments. `serves` is the graph
-    for which the host starts the kernel; None for free-running kernels. `port` names the kernel
-    argument of that graph that the kernel accesses.
+    `graph` is the stage as a graph of its own, whose row operands are streams; for the BEGIN
+    kernel, the whole graph. `kind` is the kind of the stage, or BEGIN. `scalars_per_kernel` is
+    empty except in the BEGIN kernel: for each computing kernel, the indices of its scalar
+    arguments. `launched_graph` is the graph for which the host starts the kernel; None for
+    free-running kernels. `port` names the kernel argument of that graph that the kernel accesses.
     """
 
-    of: StagedKey
-    part: str
-    tells: tuple[tuple[int, ...], ...] = ()
-    serves: StagedKey | None = None
+    graph: StagedKey
+    kind: str
+    scalars_per_kernel: tuple[tuple[int, ...], ...] = ()
+    launched_graph: StagedKey | None = None
     port: str = ""
 
     skeleton = "linked"
@@ -275,56 +275,56 @@ class StageKey:
     @property
     def lanes(self) -> int:
         """Lanes of a beat."""
-        return self.of.lanes
+        return self.graph.lanes
 
     @cached_property
     def entry(self) -> str:
         """The kernel's name in images: the graph's entry for the BEGIN kernel; that entry and
         "/port" for other kernels that the host starts; "ft_" and `name` for free-running ones."""
-        if self.serves is None:
+        if self.launched_graph is None:
             return f"ft_{self.name}"
-        return self.serves.entry + (f"/{self.port}" if self.port else "")
+        return self.launched_graph.entry + (f"/{self.port}" if self.port else "")
 
     @cached_property
     def name(self) -> str:
         """The name of a free-running kernel: its part, and a digest of part and graph text."""
-        return f"{self.part}_{sha256((self.part + text(self.of)).encode()).hexdigest()[:12]}"
+        return f"{self.kind}_{sha256((self.kind + text(self.graph)).encode()).hexdigest()[:12]}"
 
     @cached_property
     def stages(self) -> Stages:
         """The stages of the kernel's own graph."""
-        return Stages(self.of)
+        return Stages(self.graph)
 
     @cached_property
-    def place(self) -> int:
+    def stage_index(self) -> int:
         """The index of the stage in the kernel's own graph."""
-        stages = self.stages.in_order
-        return next(k for k, stage in enumerate(stages) if self.part == stage.kind)
+        stages = self.stages.stages
+        return next(k for k, stage in enumerate(stages) if self.kind == stage.kind)
 
     @property
     def stage(self) -> DataflowStage:
         """The stage in the kernel's own graph."""
-        return self.stages.in_order[self.place]
+        return self.stages.stages[self.stage_index]
 
     @cached_property
     def streams(self) -> tuple[Fifo, ...]:
         """The FIFOs that the kernel reads, then the FIFOs that it writes, in the order of
         values."""
-        if self.part == BEGIN:
+        if self.kind == BEGIN:
             return ()
-        gives = [f for v in self.stage.gives for f in self.stages.out_of(self.place, v)]
-        return (*self.stages.into(self.place), *gives)
+        outputs = [f for v in self.stage.outputs for f in self.stages.output_fifos(self.stage_index, v)]
+        return (*self.stages.input_fifos(self.stage_index), *outputs)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def stream_names(self) -> tuple[str, ...]:
         """The names of the stream ports; the port for row count and scalars is first."""
-        if self.part == BEGIN:
-            return tuple(f"told_{k}" for k in range(len(self.tells)))
-        first = () if self.serves is not None else ("told",)
+        if self.kind == BEGIN:
+            return tuple(f"told_{k}" for k in range(len(self.scalars_per_kernel)))
+        first = () if self.launched_graph is not None else ("told",)
         return (*first, *(f.name for f in self.streams))
 
 
-class Join(NamedTuple):
+class StreamEdge(NamedTuple):
     """A connection of two stream ports, each as (kernel index, port name). The stream carries
     `value` (-1: row count and scalars). `name` is the name of the FIFO in the graph."""
 
@@ -336,7 +336,7 @@ class Join(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkedGraph:
     """A graph as kernels: the BEGIN kernel, then one kernel for each stage, in stage order."""
 
     key: StagedKey
@@ -347,53 +347,56 @@ class Linked:
         return Stages(self.key)
 
     @cached_property
-    def computing(self) -> tuple[int, ...]:
+    def compute_stages(self) -> tuple[int, ...]:
         """The indices of the stages without a memory port."""
-        return tuple(k for k, s in enumerate(self.stages.in_order) if s.kind not in (LOAD, STORE))
+        return tuple(k for k, s in enumerate(self.stages.stages) if s.kind not in (LOAD, STORE))
 
     @cached_property
-    def parts(self) -> tuple[StageKey, ...]:
+    def kernels(self) -> tuple[StageKey, ...]:
         """The kernels, in the order of the class."""
-        numbers = tuple(self._numbers(self.stages.in_order[k]) for k in self.computing)
-        first = StageKey(self.key, BEGIN, numbers, self.key)
-        return (first, *(self._part(k) for k in range(len(self.stages.in_order))))
+        numbers = tuple(self._numbers(self.stages.stages[k]) for k in self.compute_stages)
+        begin = StageKey(self.key, BEGIN, numbers, self.key)
+        return (begin, *(self._kernel(k) for k in range(len(self.stages.stages))))
 
     def _numbers(self, stage: DataflowStage) -> tuple[int, ...]:
         return tuple(dict.fromkeys(n for c in stage.calls for n in self.key.calls[c].numbers))
 
-    def _part(self, k: int) -> StageKey:
-        key, stage = self.key, self.stages.in_order[k]
-        flows = lambda v: Port(key.dtypes[v], OF_ROW if key.of_row[v] else ROWS)  # noqa: E731
-        out = [(v, f) for v in stage.gives for f in self.stages.out_of(k, v)]
+    def _kernel(self, k: int) -> StageKey:
+        key, stage = self.key, self.stages.stages[k]
+        stream_port = lambda v: Port(key.dtypes[v], PER_ROW if key.is_per_row[v] else ROWS)  # noqa: E731
+        outputs = [(v, f) for v in stage.outputs for f in self.stages.output_fifos(k, v)]
         if stage.kind == LOAD:
             port = key.ins[stage.port]
-            of = self._alone((port,), [flows(v) for v, _ in out], (), (0,) * len(out))
-            return StageKey(of, LOAD, (), key, f"in_{stage.port}")
+            graph = self._subgraph((port,), [stream_port(v) for v, _ in outputs], (), (0,) * len(outputs))
+            return StageKey(graph, LOAD, (), key, f"in_{stage.port}")
         if stage.kind == STORE:
-            port, (v,) = key.outs[stage.port], stage.takes
-            of = self._alone((flows(v),), (port,), (), (0,))
-            return StageKey(of, STORE, (), key, f"out{stage.port}")
-        named = {v: n for n, v in enumerate((*stage.takes, *stage.gives))}
+            port, (v,) = key.outs[stage.port], stage.inputs
+            graph = self._subgraph((stream_port(v),), (port,), (), (0,))
+            return StageKey(graph, STORE, (), key, f"out{stage.port}")
+        local = {v: n for n, v in enumerate((*stage.inputs, *stage.outputs))}
         numbers = self._numbers(stage)
         calls = tuple(
             Call(
                 key.calls[c].unit,
-                tuple(named[v] for v in key.calls[c].takes),
+                tuple(local[v] for v in key.calls[c].operands),
                 tuple(numbers.index(n) for n in key.calls[c].numbers),
             )
             for c in stage.calls
         )
-        of = self._alone(
-            [flows(v) for v in stage.takes], [flows(v) for v, _ in out], calls, tuple(named[v] for v, _ in out)
+        graph = self._subgraph(
+            [stream_port(v) for v in stage.inputs],
+            [stream_port(v) for v, _ in outputs],
+            calls,
+            tuple(local[v] for v, _ in outputs),
         )
-        of = replace(of, numbers=tuple(key.numbers[n] for n in numbers))
-        return StageKey(of, stage.kind)
+        graph = replace(graph, numbers=tuple(key.numbers[n] for n in numbers))
+        return StageKey(graph, stage.kind)
 
-    def _alone(
-        self, ins: Sequence[Port], outs: Sequence[Port], calls: tuple[Call, ...], gives: tuple[int, ...]
+    def _subgraph(
+        self, ins: Sequence[Port], outs: Sequence[Port], calls: tuple[Call, ...], results: tuple[int, ...]
     ) -> StagedKey:
         key = self.key
-        blocks = any(p.kind in (EACH, AGAIN) for p in ins)
+        blocks = any(p.kind in (PER_BLOCK, EVERY_BLOCK) for p in ins)
         return StagedKey(
             "stage",
             "staged",
@@ -401,31 +404,31 @@ class Linked:
             tuple(outs),
             tuple(ins),
             calls,
-            gives,
+            results,
             length=key.length,
             period=key.period if blocks else 1,
         )
 
     @cached_property
-    def joins(self) -> tuple[Join, ...]:
+    def edges(self) -> tuple[StreamEdge, ...]:
         """Connections from the BEGIN kernel to computing kernels, then the graph's FIFOs in
         order."""
-        joins = [
-            Join(f"told_{self.stages.in_order[k].name}", (0, f"told_{n}"), (k + 1, "told"), LEAST_DEPTH, -1)
-            for n, k in enumerate(self.computing)
+        edges = [
+            StreamEdge(f"told_{self.stages.stages[k].name}", (0, f"told_{n}"), (k + 1, "told"), MIN_DEPTH, -1)
+            for n, k in enumerate(self.compute_stages)
         ]
         for f in self.stages.fifos:
-            gives, takes = self.stages.in_order[f.source].gives, self.stages.in_order[f.target].takes
-            out = [other for v in gives for other in self.stages.out_of(f.source, v)]
-            source, target = self.parts[f.source + 1], self.parts[f.target + 1]
-            first = len(source.stages.into(source.place))
-            sent = source.streams[first + out.index(f)].name
-            taken = target.streams[takes.index(f.value)].name
-            joined = (f.source + 1, sent), (f.target + 1, taken)
-            joins.append(Join(f.name, *joined, depth_of(f), f.value))
-        return tuple(joins)
+            outputs, inputs = self.stages.stages[f.source].outputs, self.stages.stages[f.target].inputs
+            fifos_out = [fifo for v in outputs for fifo in self.stages.output_fifos(f.source, v)]
+            source, target = self.kernels[f.source + 1], self.kernels[f.target + 1]
+            input_count = len(source.stages.input_fifos(source.stage_index))
+            source_port = source.streams[input_count + fifos_out.index(f)].name
+            target_port = target.streams[inputs.index(f.value)].name
+            ports = (f.source + 1, source_port), (f.target + 1, target_port)
+            edges.append(StreamEdge(f.name, *ports, fifo_depth(f), f.value))
+        return tuple(edges)
 
 
-def depth_of(fifo: Fifo) -> int:
+def fifo_depth(fifo: Fifo) -> int:
     """Returns the depth of a FIFO between kernels: `fifo.depth` rounded up to a power of two."""
-    return max(LEAST_DEPTH, 1 << (fifo.depth - 1).bit_length())
+    return max(MIN_DEPTH, 1 << (fifo.depth - 1).bit_length())

@@ -10,8 +10,8 @@ from .key import VALUE
 from .workload import CYCLES, LocalMemory
 
 # The longest row, as for `fft_stream`, and the lanes of a beat.
-MOST_POINTS = 4096
-FEWEST_LANES, MOST_LANES = 2, 8
+MAX_POINTS = 4096
+MIN_LANES, MAX_LANES = 2, 8
 
 
 @dataclass(frozen=True)
@@ -31,21 +31,21 @@ class RowTransform(ElementFunction):
         return bool(self.params)
 
 
-def transform(of: dtype, inverse: bool, scaled: bool) -> RowTransform:
-    """Returns the transform of rows of the complex dtype `of`."""
-    name, pair, params = "ifft" if inverse else "fft", ((of, VALUE),), ("scale",) * scaled
-    return RowTransform(name, of, pair, pair, (), params, inverse=inverse)
+def row_transform(dtype: dtype, inverse: bool, scaled: bool) -> RowTransform:
+    """Returns the transform of rows of the complex dtype `dtype`."""
+    name, pair, params = "ifft" if inverse else "fft", ((dtype, VALUE),), ("scale",) * scaled
+    return RowTransform(name, dtype, pair, pair, (), params, inverse=inverse)
 
 
 @dataclass(frozen=True)
-class Course:
+class TransformSchedule:
     """Schedule of rows of `points` elements through a stage, in beats of `lanes`."""
 
     points: int
     lanes: int
 
     @property
-    def bits(self) -> int:
+    def beat_bits(self) -> int:
         """Bits of a beat's index within a row."""
         return (self.points // self.lanes).bit_length() - 1
 
@@ -53,49 +53,49 @@ class Course:
     def delays(self) -> tuple[int, ...]:
         """Distance in beats of each exchange of halves. The last exchange returns to each beat the
         half that the first exchange moved away."""
-        apart = [1 << k for k in range(self.bits)][::-1]
-        return (*apart, *apart[:1])
+        distances = [1 << k for k in range(self.beat_bits)][::-1]
+        return (*distances, *distances[:1])
 
     @property
-    def behind(self) -> int:
+    def startup_beats(self) -> int:
         """Input beats before the first output beat, besides the beats in the operators."""
-        return sum(self.delays) + (1 << self.bits)
+        return sum(self.delays) + (1 << self.beat_bits)
 
     @property
-    def roots(self) -> tuple[int, ...]:
+    def root_counts(self) -> tuple[int, ...]:
         """Per step of butterflies with roots of unity: the number of beats with different roots."""
-        return (*(2 << k for k in range(self.bits)[::-1]), 1)
+        return (*(2 << k for k in range(self.beat_bits)[::-1]), 1)
 
     @property
-    def near(self) -> tuple[int, ...]:
+    def lane_distances(self) -> tuple[int, ...]:
         """Lane distances of the last butterflies, whose roots are 1 and -i."""
         return tuple(1 << k for k in range(self.lanes.bit_length() - 2))[::-1]
 
     @property
     def latency(self) -> int:
         """Latency of the operator chain in cycles."""
-        of = CYCLES["float"]
-        return len(self.roots) * (2 * of["add"] + of["mul"]) + len(self.near) * of["add"]
+        cycles = CYCLES["float"]
+        return len(self.root_counts) * (2 * cycles["add"] + cycles["mul"]) + len(self.lane_distances) * cycles["add"]
 
     def memories(self, bits: int) -> list[LocalMemory]:
         """Returns the local memories: delayed halves of beats, the two rows of the reordering, and
         roots. `bits` are the bits of a complex number."""
         half = self.lanes // 2
         memories = [LocalMemory(delay, bits, 2 * half) for delay in self.delays]
-        memories.append(LocalMemory(2 << self.bits, bits, self.lanes))
-        return memories + [LocalMemory(count, bits, half) for count in self.roots if count > 1]
+        memories.append(LocalMemory(2 << self.beat_bits, bits, self.lanes))
+        return memories + [LocalMemory(count, bits, half) for count in self.root_counts if count > 1]
 
     def operators(self, scaled: bool) -> dict[tuple[str, str], int]:
         """Returns the parallel operators, by (operator, C type)."""
-        half, kind = self.lanes // 2, "float"
-        times, plain = half * len(self.roots), half * len(self.near)
-        return {("mul", kind): 4 * times + 2 * self.lanes * scaled, ("add", kind): 6 * times + 4 * plain}
+        half, c_type = self.lanes // 2, "float"
+        rotated, unrotated = half * len(self.root_counts), half * len(self.lane_distances)
+        return {("mul", c_type): 4 * rotated + 2 * self.lanes * scaled, ("add", c_type): 6 * rotated + 4 * unrotated}
 
 
-def refusal(length: int, lanes: int) -> str:
+def transform_refusal(length: int, lanes: int) -> str:
     """Returns the reason why no dataflow stage transforms rows of `length`; "" if a stage does."""
-    if length & (length - 1) or not lanes <= length <= MOST_POINTS:
-        return f"it transforms {length} numbers, and stages take powers of two from {lanes} to {MOST_POINTS}"
-    if not FEWEST_LANES <= lanes <= MOST_LANES:
-        return f"it transforms {lanes} numbers a beat, and stages {FEWEST_LANES} to {MOST_LANES}"
+    if length & (length - 1) or not lanes <= length <= MAX_POINTS:
+        return f"it transforms {length} numbers, and stages take powers of two from {lanes} to {MAX_POINTS}"
+    if not MIN_LANES <= lanes <= MAX_LANES:
+        return f"it transforms {lanes} numbers a beat, and stages {MIN_LANES} to {MAX_LANES}"
     return ""

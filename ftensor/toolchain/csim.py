@@ -128,8 +128,8 @@ class CSim:
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
-        """Returns the banks that the platform's board would have, so that the runtime makes the same
-        choices."""
+        """Returns the banks that the platform's board would have, so that the runtime makes the
+        same choices."""
         return link.banks(groups, of_platform(self.platform))
 
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
@@ -160,7 +160,7 @@ def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz:
         rows = tuple(ArgumentDescription(a.name, a.c, banks=where.get(a.name, ())) for a in arguments(group))
         member = group.members[0]
         if isinstance(member, StageKey):
-            rows += tuple(ArgumentDescription(name, "hls::stream") for name in member.names)
+            rows += tuple(ArgumentDescription(name, "hls::stream") for name in member.stream_names)
         units = tuple(ComputeUnit(unit) for unit in link.unit_names(group))
         control = "AP_CTRL_HS" if group.started else "AP_CTRL_NONE"
         kernels.append(KernelDescription(group.name, rows, units, control))

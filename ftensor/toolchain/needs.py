@@ -44,7 +44,7 @@ def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[Ke
             path.write_text(text)
             for key in (n.key for n in needs):
                 if isinstance(key, StagedKey):
-                    (path.parent / key.file).write_text(graph_text(key))
+                    (path.parent / key.file_name).write_text(graph_text(key))
         except OSError as error:
             raise unreadable(path, error.strerror or error) from error
         print(f"wrote {path}: build it by ftensor build --inventory {path} --out FOLDER")

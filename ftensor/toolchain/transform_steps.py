@@ -8,17 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..execute.fft_plan import unit_roots
-from ..kernels.transform import Course, RowTransform
+from ..kernels.transform import RowTransform, TransformSchedule
 
 
-def roots(course: Course) -> list[np.ndarray]:
+def roots(course: TransformSchedule) -> list[np.ndarray]:
     """Returns the roots of each row of butterflies: an array (distinct beats, lanes / 2) of
     complex64.
 
     `TransformSteps._take` generates the index of a beat's roots in the array.
     """
     tables, half = [], course.lanes // 2
-    for count in course.roots:
+    for count in course.root_counts:
         of = 2 * count * half  # the size of the remaining transforms
         table = unit_roots(np.arange(count * half), of).astype(np.complex64)
         tables.append(table.reshape(count, half))
@@ -38,7 +38,7 @@ class TransformSteps(ABC):
     factors of the results.
     """
 
-    def __init__(self, unit: RowTransform, course: Course, of: str, scale: Sequence[str]) -> None:
+    def __init__(self, unit: RowTransform, course: TransformSchedule, of: str, scale: Sequence[str]) -> None:
         self.of, self.course = of, course
         self.tables: list[str] = []
         self.memories: list[str] = []
@@ -77,7 +77,7 @@ class TransformSteps(ABC):
 
     def _take(self, unit: RowTransform, scale: Sequence[str]) -> None:
         course, of = self.course, self.of
-        lanes, half, bits = course.lanes, course.lanes // 2, course.bits
+        lanes, half, bits = course.lanes, course.lanes // 2, course.beat_bits
         if unit.inverse:
             self._add("parts_exchanged", (lanes, of))
         for k, table in enumerate(roots(course)):
@@ -86,17 +86,18 @@ class TransformSteps(ABC):
             if k < bits:
                 self._crossed(k)
                 beat, low = self._beat(), (1 << bits - 1 - k) - 1
-                # The row index: the low bits, which no exchange has used yet, and the beat's highest bit.
+                # The row index: the low bits, which no exchange has used yet, and the beat's
+                # highest bit.
                 row = f"(({beat} & {low}) << 1) | ({beat} >> {bits - 1})"
             elif bits:
                 self._crossed(k)
             self._add("butterflies", (len(table), half), f"roots_{k}", row)
-        for apart in course.near:
+        for apart in course.lane_distances:
             self._add("near_butterflies", (apart, lanes, of))
         self.rows("kept")
         odd = f"((v - {self._late}) >> {bits}) & 1"
         self._add("sorted", (bits, lanes.bit_length() - 1), "kept", self._beat(), odd)
-        assert self._late + (1 << bits) == course.behind
+        assert self._late + (1 << bits) == course.startup_beats
         for name in scale:
             self._add("scaled", (lanes, of), name)
         if unit.inverse:

@@ -83,7 +83,7 @@ def graphs(folder):
             apart = Path(files.inventory)
             apart.write_text(f'{apart.read_text()}structure = "linked"\n')
             parts = [one.members[0] for one in expand(read(apart))]
-            launches += [KernelLaunch(part, 1, 100) for part in parts if part.part != BEGIN]
+            launches += [KernelLaunch(part, 1, 100) for part in parts if part.kind != BEGIN]
     return launches
 
 

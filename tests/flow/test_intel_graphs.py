@@ -65,7 +65,8 @@ def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: KernelGr
 
 
 def test_a_manifest_names_the_stages(group: KernelGroup) -> None:
-    """And the number of rows that the shallowest channel holds; other kernels have no such entry."""
+    """And the number of rows that the shallowest channel holds; other kernels have no such
+    entry."""
     kernel = in_stages(manifest_record(group, ""), group)
     manifest = Manifest("one", "intel", "", "", "one.aocx", (kernel,))
     assert Manifest.from_json(manifest.to_json()) == manifest
@@ -88,7 +89,7 @@ def test_rows_that_no_channel_holds_run_side_by_side(tmp_path: Path) -> None:
 def test_what_has_no_text_is_refused_with_the_stage_and_a_way_out(
     group: KernelGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stages = Stages(cast("StagedKey", group.members[0])).in_order
+    stages = Stages(cast("StagedKey", group.members[0])).stages
     more = (replace(stages[0], name="sort_3", kind="sort"), *stages[1:])
     monkeypatch.setattr(Stages, "in_order", more)
     with pytest.raises(ValueError, match="its stage sort_3 has no text in Intel's OpenCL C; build"):

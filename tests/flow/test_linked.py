@@ -18,7 +18,7 @@ from ftensor.errors.build import InventoryError
 from ftensor.errors.image import ImageError
 from ftensor.image.file import read as image_of
 from ftensor.image.pack import pack
-from ftensor.kernels.staged import LEAST_DEPTH
+from ftensor.kernels.staged import MIN_DEPTH
 from ftensor.toolchain.area import fit
 from ftensor.toolchain.area.fit import area
 from ftensor.toolchain.csim import CSim
@@ -72,7 +72,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.long
 @needs
 def test_a_graph_has_the_same_bits_in_one_kernel_and_in_several(folder: Path) -> None:
-    """It is one entry of the image, with two free-running kernels and three that the host starts."""
+    """It is one entry of the image, with two free-running kernels and three that the host
+    starts."""
     image = folder / "out" / "linked.xclbin"
     one = exported(folder, "centred", centred, "dataflow")
     built = build(Request("whole", one, "", folder / "whole"), CSim(), Quiet())
@@ -111,7 +112,7 @@ def test_an_image_of_linked_graphs_that_lost_its_manifest_is_told(folder: Path, 
 def test_streams_that_are_too_shallow_are_told(folder: Path) -> None:
     """With the content of each FIFO, at each call; the kernels' own texts are unchanged."""
     groups = exported(folder, "centred", centred)
-    joins = tuple(replace(join, depth=LEAST_DEPTH) for join in groups[0].joins)
+    joins = tuple(replace(join, depth=MIN_DEPTH) for join in groups[0].joins)
     assert joins != groups[0].joins
     shallow = (replace(groups[0], joins=joins), *groups[1:])
     built = build(Request("shallow", shallow, "", folder / "out"), CSim(), Quiet())

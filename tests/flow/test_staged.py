@@ -263,7 +263,7 @@ def test_the_model_has_the_loops_of_the_source(tmp_path: Path) -> None:
             one = loops(KernelLaunch(key, 1, 1000), 0)
             labels = re.findall(r"^(\w+):$", files.source.read_text(), re.M)
             assert {x.name for x in one} == set(labels) and len(one) == len(labels)
-            behind = key.course.behind if key.transforms else 0
+            behind = key.transform_schedule.startup_beats if key.transforms else 0
             assert max(x.cycles for x in one) == 1000 * key.beats + behind
             areas.append(area(group))
         assert areas[0].memories.bram < areas[1].memories.bram

@@ -178,13 +178,13 @@ class RowPasses(Fused):
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
         """Returns the fold states of each pass."""
         words = _words(key, dialect)
-        return [line for n in range(len(words.passes.in_order)) for line in words.states(n)]
+        return [line for n in range(len(words.passes.passes)) for line in words.states(n)]
 
     def filled(self, key: FusedKey, dialect: str) -> str:
         """Returns the kernel text with its passes inserted."""
         words, one = _words(key, dialect), self.text_of_a_pass()
         passes = []
-        for n in range(len(words.passes.in_order)):
+        for n in range(len(words.passes.passes)):
             lines = defined(words.of_pass(n))
             passes += [*lines, one, element_function.dropped_words("\n".join(lines))]
         return self.text().replace("        FT_PASSES\n", "\n".join(passes) + "\n")

@@ -8,10 +8,22 @@ from collections.abc import Callable, Mapping
 from ...dtypes import dtype
 from .. import fused
 from ..channels import RowSlabs
-from ..graph_text import AGAIN, EACH, EVERY_ROW, ONE, ROWS, digest
+from ..graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, digest
 from ..inventory_terms import InventoryTerms, KernelArgument, Record
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
-from ..staged import BEGIN, ELEMENTS, FOLD, LOAD, OF_ROWS, STORE, TRANSFORM, WIDE, StagedKey, StageKey, Stages
+from ..staged import (
+    BEGIN,
+    ELEMENTS,
+    FOLD,
+    LOAD,
+    ROW_VALUES,
+    STORE,
+    TRANSFORM,
+    VECTOR_KINDS,
+    StagedKey,
+    StageKey,
+    Stages,
+)
 from ..transform import RowTransform
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
@@ -43,13 +55,13 @@ class Staged(BoardSkeleton[StagedKey]):
             p = kinds.get(name)
             if p is not None:
                 const, of = "const " * c.startswith("const "), _word(c, p.dtype)
-                of = f"hls::vector<{of}, {key.lanes}>" if p.kind in WIDE else of
+                of = f"hls::vector<{of}, {key.lanes}>" if p.kind in VECTOR_KINDS else of
                 c = f"{const}{of} *"
             arguments.append(KernelArgument(name, what, c.strip()))
         return tuple(arguments)
 
     def row_slabs(self, key: StagedKey) -> RowSlabs:
-        each = {ROWS: key.together, EACH: key.together // key.period}
+        each = {ROWS: key.together, PER_BLOCK: key.together // key.period}
         return RowSlabs(
             key.together, tuple(each.get(p.kind, 0) * key.length * p.dtype.itemsize for p in (*key.outs, *key.ins))
         )
@@ -81,11 +93,11 @@ class Staged(BoardSkeleton[StagedKey]):
         if not rows:
             return []
         loops = []
-        for one in Stages(key).in_order:
+        for one in Stages(key).stages:
             port = (*key.ins, *key.outs)[one.port + len(key.ins) * (one.kind == STORE)]
-            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM) or (one.kind != OF_ROWS and port.kind in WIDE)
+            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM) or (one.kind != ROW_VALUES and port.kind in VECTOR_KINDS)
             trips, name = rows * key.beats if wide else rows, one.name
-            if one.kind == LOAD and port.kind == EVERY_ROW:
+            if one.kind == LOAD and port.kind == SHARED_ROW:
                 loops.append(PipelinedLoop(f"{name}_once", key.beats, 1, computes=False, stage=name))
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, computes=False, stage=name))
             elif one.kind in (LOAD, STORE):
@@ -96,25 +108,25 @@ class Staged(BoardSkeleton[StagedKey]):
                 loops.append(PipelinedLoop(states, trips, 1, reads=False, stage=states))
                 loops.append(PipelinedLoop(tree, rows, 1, key.states, reads=False, stage=tree))
             else:
-                if one.kind == TRANSFORM:  # `Course` needs rows of at least a beat
-                    trips += key.course.behind
+                if one.kind == TRANSFORM:  # `TransformSchedule` needs rows of at least a beat
+                    trips += key.transform_schedule.startup_beats
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, stage=name))
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Returns the accesses of inputs and outputs; intermediate values stay in FIFOs. Each compute
-        unit reads the rows that all rows share."""
+        """Returns the accesses of inputs and outputs; intermediate values stay in FIFOs. Each
+        compute unit reads the rows that all rows share."""
         key, accesses = launch.key, []
         working = sum(end > begin for begin, end in (_rows(launch, unit) for unit in range(launch.units)))
         ports = [(f"out{k}", True, p) for k, p in enumerate(key.outs)]
         ports += [(name, False, p) for name, p in fused.input_names(key)]
         for name, write, p in ports:
-            wide, rows, again = p.kind in WIDE, launch.n, 1
-            if p.kind in (EVERY_ROW, ONE):
+            wide, rows, again = p.kind in VECTOR_KINDS, launch.n, 1
+            if p.kind in (SHARED_ROW, ONE_ELEMENT):
                 rows, again = 1, working
-            elif p.kind == EACH:
+            elif p.kind == PER_BLOCK:
                 rows //= key.period
-            elif p.kind == AGAIN and key.kept(p):
+            elif p.kind == EVERY_BLOCK and key.cached_beats(p):
                 rows, again = min(rows, key.period), working
             count = rows * (key.length if wide else 1)
             beats = -(-count // key.lanes) if wide else count
@@ -132,7 +144,7 @@ class Staged(BoardSkeleton[StagedKey]):
         counts: Counter[tuple[str, str]] = Counter()
         for call in key.calls:
             if isinstance(call.unit, RowTransform):
-                counts.update(key.course.operators(call.unit.scaled))
+                counts.update(key.transform_schedule.operators(call.unit.scaled))
         return counts
 
     def memories(self, key: StagedKey, structure: str) -> list[LocalMemory]:
@@ -140,14 +152,14 @@ class Staged(BoardSkeleton[StagedKey]):
         stages = Stages(key)
         memories = [LocalMemory(f.depth, stages.bits(f.value)) for f in stages.fifos]
         for p in key.ins:
-            if key.kept(p):
-                memories.append(LocalMemory(key.kept(p), 8 * p.dtype.itemsize * key.lanes))
-        for stage in stages.in_order:
+            if key.cached_beats(p):
+                memories.append(LocalMemory(key.cached_beats(p), 8 * p.dtype.itemsize * key.lanes))
+        for stage in stages.stages:
             if stage.kind == FOLD:
                 size = 8 * key.calls[stage.calls[0]].unit.compute.itemsize
                 memories.append(LocalMemory(8, size, key.lanes))
             if stage.kind == TRANSFORM:
-                memories += key.course.memories(8 * key.calls[stage.calls[0]].unit.compute.itemsize)
+                memories += key.transform_schedule.memories(8 * key.calls[stage.calls[0]].unit.compute.itemsize)
         return memories
 
     # In words
@@ -165,7 +177,7 @@ class Staged(BoardSkeleton[StagedKey]):
 
     def lines(self, key: StagedKey) -> tuple[str, ...]:
         """Returns the inventory table that requests the graph; it refers to the graph file."""
-        return ("[[graph]]", f'file = "{key.file}"', f'sha256 = "{digest(key)}"')
+        return ("[[graph]]", f'file = "{key.file_name}"', f'sha256 = "{digest(key)}"')
 
     def in_words(self, key: StagedKey) -> InventoryTerms:
         words = super().in_words(key)
@@ -197,24 +209,24 @@ class LinkedStage(BoardSkeleton[StageKey]):
     template = "linked.cpp"
 
     def started(self, key: StageKey) -> bool:
-        return key.serves is not None
+        return key.launched_graph is not None
 
     def parameters(self, key: StageKey) -> tuple[Parameter, ...]:
-        return _graphs().parameters(key.serves or key.of)
+        return _graphs().parameters(key.launched_graph or key.graph)
 
     def compute(self, key: StageKey) -> dtype:
-        return _graphs().compute(key.of)
+        return _graphs().compute(key.graph)
 
     def arguments(self, key: StageKey) -> tuple[KernelArgument, ...]:
         """Returns the kernel arguments: scalars and row count for the BEGIN kernel; operand, offset
         and row count for a load or store; none for free-running kernels. Streams are no
         arguments."""
-        if key.serves is None:
+        if key.launched_graph is None:
             return ()
-        arguments = _graphs().arguments(key.of)
-        if key.part == BEGIN:
+        arguments = _graphs().arguments(key.graph)
+        if key.kind == BEGIN:
             return tuple(a for a in arguments if a.what != "*" and not a.name.endswith("_offset"))
-        mine = "in_0" if key.part == LOAD else "out0"
+        mine = "in_0" if key.kind == LOAD else "out0"
         pointer, offset = (
             next(a._replace(of=key.port + a.name.removeprefix(mine)) for a in arguments if a.name == n)
             for n in (mine, f"{mine}_offset")
@@ -234,34 +246,34 @@ class LinkedStage(BoardSkeleton[StageKey]):
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         key = launch.key
-        if key.part == BEGIN:
+        if key.kind == BEGIN:
             return []
         mine = key.stage.name
         names = (mine, f"{mine}_once", f"{mine}_states", f"{mine}_tree")
-        loops = _graphs().loops(launch._replace(key=key.of), unit, widened)
+        loops = _graphs().loops(launch._replace(key=key.graph), unit, widened)
         return [one for one in loops if one.name in names]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         key = launch.key
-        if key.part not in (LOAD, STORE):
+        if key.kind not in (LOAD, STORE):
             return []
-        accesses = _graphs().traffic(launch._replace(key=key.of), widened)
-        return [one for one in accesses if one.write == (key.part == STORE)]
+        accesses = _graphs().traffic(launch._replace(key=key.graph), widened)
+        return [one for one in accesses if one.write == (key.kind == STORE)]
 
     def operators(self, key: StageKey) -> Mapping[tuple[str, str], int]:
-        return {} if key.part == BEGIN else _graphs().operators(key.of)
+        return {} if key.kind == BEGIN else _graphs().operators(key.graph)
 
     def memories(self, key: StageKey, structure: str) -> list[LocalMemory]:
-        """Returns the memories without FIFOs; `Linked.joins` of the graph has the FIFOs."""
-        if key.part == BEGIN:
+        """Returns the memories without FIFOs; `LinkedGraph.edges` of the graph has the FIFOs."""
+        if key.kind == BEGIN:
             return []
-        return _graphs().memories(key.of, structure)[len(key.stages.fifos) :]
+        return _graphs().memories(key.graph, structure)[len(key.stages.fifos) :]
 
     def record(self, key: StageKey) -> Record:
         """Returns the graph's record for the BEGIN kernel; other kernels have their own op name."""
-        if key.part == BEGIN:
-            return _graphs().record(key.of)
-        record = _graphs().record(key.of)
+        if key.kind == BEGIN:
+            return _graphs().record(key.graph)
+        record = _graphs().record(key.graph)
         return record._replace(op=key.port or key.name)
 
 

@@ -99,7 +99,7 @@ def interconnect(resources: Resources) -> Resources:
 def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
     """Yields the functions in a kernel's hardware: the op, its operator counts, and the copies."""
     for key in group.bodies:
-        graph = key.of if isinstance(key, StageKey) and key.part != BEGIN else key
+        graph = key.graph if isinstance(key, StageKey) and key.kind != BEGIN else key
         if isinstance(graph, StagedKey):
             for one in _calls(graph):
                 yield from _functions(one)
@@ -130,7 +130,7 @@ def _calls(key: StagedKey) -> Iterator[KernelGroup]:
         unit = call.unit
         if isinstance(unit, RowTransform):  # the skeleton counts its operators
             continue
-        row = unit.reduction is None and all(key.of_row[v] for v in call.takes)
+        row = unit.reduction is None and all(key.is_per_row[v] for v in call.operands)
         of = unit.key(1 if row else key.lanes)
         if unit.reduction is not None:
             of = replace(of, skeleton="reduce_inner")

@@ -12,7 +12,7 @@ from ...image.file import CHANNEL_DEPTH
 from ...image.manifest import KernelRecord, StageRecord
 from ...kernels import element_function, fused, source
 from ...kernels.element_function import ElementFunction
-from ...kernels.graph_text import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
+from ...kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW
 from ...kernels.key import KernelKey
 from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
@@ -20,7 +20,7 @@ from ...kernels.staged import (
     ELEMENTS,
     FOLD,
     LOAD,
-    OF_ROWS,
+    ROW_VALUES,
     STORE,
     TRANSFORM,
     DataflowStage,
@@ -76,7 +76,7 @@ def in_stages(record: KernelRecord, group: KernelGroup) -> KernelRecord:
 def stages(group: KernelGroup) -> tuple[StageRecord, ...]:
     """Returns the kernels of a graph in dataflow order: each after its producers."""
     of = Stages(key_of(group))
-    return tuple(StageRecord(f"{group.name}_{stage.name}", (*_takes(of.key, stage), *UNITS)) for stage in of.in_order)
+    return tuple(StageRecord(f"{group.name}_{stage.name}", (*_takes(of.key, stage), *UNITS)) for stage in of.stages)
 
 
 def held(group: KernelGroup) -> int:
@@ -84,7 +84,7 @@ def held(group: KernelGroup) -> int:
     row."""
     of = Stages(key_of(group))
     beats = of.key.beats
-    return min((_depth(f) - 2) // (1 if of.key.of_row[f.value] else beats) for f in of.fifos)
+    return min((_depth(f) - 2) // (1 if of.key.is_per_row[f.value] else beats) for f in of.fifos)
 
 
 def text(group: KernelGroup) -> str:
@@ -123,8 +123,8 @@ class _ChannelText:
     def text(self) -> str:
         """Returns the whole text."""
         key = self.key
-        texts = [self._stage(k, stage) for k, stage in enumerate(self.stages.in_order)]
-        of = dict.fromkeys(value_type(d) for d, row in zip(key.dtypes, key.of_row) if not row)
+        texts = [self._stage(k, stage) for k, stage in enumerate(self.stages.stages)]
+        of = dict.fromkeys(value_type(d) for d, row in zip(key.dtypes, key.is_per_row) if not row)
         body = fill(
             "intel/staged.cl",
             {
@@ -158,7 +158,7 @@ class _ChannelText:
             return self._moves(k, stage, places)
         if stage.kind == FOLD:
             return self._folds(k, stage, places)
-        if stage.kind in (ELEMENTS, OF_ROWS):
+        if stage.kind in (ELEMENTS, ROW_VALUES):
             return self._computes(k, stage, places)
         if stage.kind == TRANSFORM:
             return self._transforms(k, stage, places)
@@ -171,19 +171,19 @@ class _ChannelText:
         key, load = self.key, stage.kind == LOAD
         p = (key.ins if load else key.outs)[stage.port]
         name, offset, *_ = self.records[k].arguments
-        whole, of, kept = key.length % key.lanes == 0, value_type(p.dtype), key.kept(p)
+        whole, of, kept = key.length % key.lanes == 0, value_type(p.dtype), key.cached_beats(p)
         shape = {
             ROWS: "" if whole else "_pieces",
-            OF_ROW: "_of_row",
-            ONE: "_one",
-            EACH: "_each",
-            EVERY_ROW: "_kept",
-            AGAIN: "_kept" if kept else "_again",
+            PER_ROW: "_of_row",
+            ONE_ELEMENT: "_one",
+            PER_BLOCK: "_each",
+            SHARED_ROW: "_kept",
+            EVERY_BLOCK: "_kept" if kept else "_again",
         }.get(p.kind)
         if shape is None:
             raise no_stage_for_intel(stage.name)
         halves = p.dtype.name in source.HALVES
-        fifos = self.stages.out_of(k, stage.port) if load else self.stages.into(k)
+        fifos = self.stages.output_fifos(k, stage.port) if load else self.stages.input_fifos(k)
         return fill(
             f"intel/staged_{'load' if load else 'store'}{shape}.cl",
             {
@@ -193,7 +193,7 @@ class _ChannelText:
                 "type": of,
                 "beat": self._beat(of),
                 "size": str(kept),
-                "comment": "one row that is every row's" if p.kind == EVERY_ROW else "its PERIOD rows again and again",
+                "comment": "one row that is every row's" if p.kind == SHARED_ROW else "its PERIOD rows again and again",
                 "take": f"vload_half(at, {name})" if halves else f"{name}[at]",
                 "give": f"vstore_half_rte(got, at, {name});" if halves else f"{name}[at] = got;",
                 "writes": [self._write(f, "w") for f in fifos],
@@ -206,7 +206,7 @@ class _ChannelText:
     def _computes(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
         """Returns a kernel that calls units, on each element or on the values of a row."""
         key, wide = self.key, stage.kind == ELEMENTS
-        out = {v: fifos for v in stage.gives if (fifos := self.stages.out_of(k, v))}
+        out = {v: fifos for v in stage.outputs if (fifos := self.stages.output_fifos(k, v))}
         kept, reads, named = self._reads(k, wide)
         lines = list(named)
         for c in stage.calls:
@@ -247,16 +247,16 @@ class _ChannelText:
                 "values": named,
                 "lift": f"{of}_lift({', '.join(passed)});",
                 "finished": fused.call_lines(key, c, f"{of}_finish", ["tree[0][0]", *numbers]),
-                "writes": [self._write(f, f"v{v}") for v in stage.gives for f in self.stages.out_of(k, v)],
+                "writes": [self._write(f, f"v{v}") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
             },
         )
 
     def _transforms(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
         """Returns a kernel that transforms rows."""
         key, (c,) = self.key, stage.calls
-        unit, course = key.calls[c].unit, key.course
+        unit, course = key.calls[c].unit, key.transform_schedule
         assert isinstance(unit, RowTransform)
-        (into,) = self.stages.into(k)
+        (into,) = self.stages.input_fifos(k)
         of = value_type(key.dtypes[into.value])
         steps = OpenCLSteps(unit, course, of, fused.call_numbers(key, c))
         return fill(
@@ -267,11 +267,11 @@ class _ChannelText:
                 "tables": steps.tables,
                 "memories": steps.memories,
                 "apart": steps.apart,
-                "behind": str(course.behind),
+                "behind": str(course.startup_beats),
                 "beat": self._beat(of),
                 "read": self._read(into),
                 "steps": steps.lines,
-                "writes": [self._write(f, "w") for v in stage.gives for f in self.stages.out_of(k, v)],
+                "writes": [self._write(f, "w") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
             },
         )
 
@@ -279,11 +279,11 @@ class _ChannelText:
         """Returns lines that keep values of a row, that read channels, and that name a lane's
         values."""
         kept, reads, named = [], [], []
-        for f in self.stages.into(k):
+        for f in self.stages.input_fifos(k):
             v, of = f.value, value_type(self.key.dtypes[f.value])
             if not wide:
                 reads.append(f"const {of} v{v} = {self._read(f)};")
-            elif self.key.of_row[v]:
+            elif self.key.is_per_row[v]:
                 kept.append(f"{of} w_v{v};")
                 reads.append(f"if (column == 0) w_v{v} = {self._read(f)};")
                 named.append(f"const {of} v{v} = w_v{v};")
@@ -296,7 +296,7 @@ class _ChannelText:
 
     def _travels(self, value: int) -> str:
         of = value_type(self.key.dtypes[value])
-        return of if self.key.of_row[value] else self._beat(of)
+        return of if self.key.is_per_row[value] else self._beat(of)
 
     def _beat(self, of: str) -> str:
         """Returns the type of a beat. All kernels of an image share a type of the same name."""

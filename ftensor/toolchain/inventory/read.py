@@ -16,12 +16,12 @@ from ...errors import build as errors
 from ...graph.row_units import row_units
 from ...image.manifest import LINKED
 from ...kernels import network_file
-from ...kernels.graph_file import MOST_BYTES, parse_json, parse_key
+from ...kernels.graph_file import MAX_BYTES, parse_json, parse_key
 from ...kernels.key import KernelKey, Key
 from ...kernels.network import NetworkKey
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.source import hls_root
-from ...kernels.staged import MOST_DEPTH, Linked, StagedKey, StageKey, lanes_of
+from ...kernels.staged import MAX_DEPTH, LinkedGraph, StagedKey, StageKey, lanes_of
 from .. import group as joints
 from ..group import LONGEST_NAME, MOST_UNITS, KernelGroup, StreamConnection, free_name, port_groups, suffix
 from .choose import chosen
@@ -40,9 +40,8 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 class GraphFile:
     """A [[graph]] table: the name of its kernel, the graph, and its memories.
 
-    `structure` is "dataflow" for one kernel, or "linked" for a kernel per dataflow stage. `units` are
-    the compute units, which share a graph's rows.
-    """
+    `structure` is "dataflow" for one kernel, or "linked" for a kernel per dataflow stage. `units`
+    are the compute units, which share a graph's rows."""
 
     name: str
     key: StagedKey | NetworkKey
@@ -65,13 +64,13 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
     path, where = table.path.parent / filename, table.where("file")
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise errors.unread_graph(where, path, getattr(error, "strerror", "") or error) from None
     fits = lambda v: isinstance(v, str) and bool(_DIGEST.fullmatch(v))  # noqa: E731
     wanted = table.get("sha256", "", fits, "64 hexadecimal digits")
     digest = sha256(data).hexdigest()
-    if wanted and wanted != digest and len(data) <= MOST_BYTES:
+    if wanted and wanted != digest and len(data) <= MAX_BYTES:
         raise errors.changed_graph(table.where("sha256"), path, digest, wanted)
     try:
         key = _parse_file(data, path)
@@ -96,8 +95,8 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
 
 
 def _with_lanes(table: TomlTable, key: StagedKey | NetworkKey) -> StagedKey | NetworkKey:
-    """Returns the graph with the lanes of its table. Raises InventoryError for lanes that its stages
-    do not have."""
+    """Returns the graph with the lanes of its table. Raises InventoryError for lanes that its
+    stages do not have."""
     known = (key.lanes,) if isinstance(key, NetworkKey) else lanes_of(key)
     one_of = f"one of {', '.join(map(str, known))}: the graph's lanes, or fewer"
     lanes = table.get("lanes", key.lanes, lambda v: type(v) is int and v in known, one_of)
@@ -133,9 +132,9 @@ def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[KernelGro
     for graph in graphs:
         name = free_name(graph.name[: LONGEST_NAME - _LONGEST_PART], [*taken, *_names(own)])
         assert isinstance(graph.key, StagedKey), graph
-        network, seen, units = Linked(graph.key), Counter[StageKey](), list[str]()
-        for part in network.parts:
-            if part.serves is not None:
+        network, seen, units = LinkedGraph(graph.key), Counter[StageKey](), list[str]()
+        for part in network.kernels:
+            if part.launched_graph is not None:
                 units.append(f"{name}_{_word(part)}_1")
                 continue
             same = part, seen[part]
@@ -143,14 +142,14 @@ def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[KernelGro
             alone[same] = alone.get(same, 0) + 1
             units.append(f"{_name(*same)}_{alone[same]}")
         joins = []
-        for join in network.joins:
-            if join.depth > MOST_DEPTH:
-                raise errors.too_deep(graph.where, name, join.depth, MOST_DEPTH)
+        for join in network.edges:
+            if join.depth > MAX_DEPTH:
+                raise errors.too_deep(graph.where, name, join.depth, MAX_DEPTH)
             (a, source), (b, target) = join.source, join.target
             bits = network.stages.bits(join.value) if join.value >= 0 else _TOLD_BITS
             joins.append(StreamConnection(f"{units[a]}.{source}", f"{units[b]}.{target}", join.depth, bits))
-        for k, part in enumerate(network.parts):
-            if part.serves is not None:
+        for k, part in enumerate(network.kernels):
+            if part.launched_graph is not None:
                 joined = () if k else tuple(joins)
                 kernel = f"{name}_{_word(part)}"
                 own.append(KernelGroup(kernel, (part,), LINKED, banks=graph.banks, joins=joined))
@@ -165,7 +164,7 @@ def _names(groups: Iterable[KernelGroup]) -> list[str]:
 
 def _word(part: StageKey) -> str:
     """Returns a short name of a stage's kernel within its graph: begin, in0, out0."""
-    return part.port.replace("_", "") or part.part
+    return part.port.replace("_", "") or part.kind
 
 
 def _name(part: StageKey, again: int) -> str:

@@ -7,7 +7,7 @@ from typing import cast
 
 from ...image.manifest import JOINED
 from ...kernels import source as kernel_source
-from ...kernels.staged import BEGIN, Linked, StageKey
+from ...kernels.staged import BEGIN, LinkedGraph, StageKey
 from ..filling import fill
 from ..group import KernelGroup, arguments
 from .interface import parameter_list
@@ -24,22 +24,22 @@ def sources(groups: Sequence[KernelGroup]) -> dict[str, str]:
 def begins(group: KernelGroup) -> bool:
     """True if a kernel is the first kernel of a linked graph."""
     key = group.members[0]
-    return isinstance(key, StageKey) and key.part == BEGIN
+    return isinstance(key, StageKey) and key.kind == BEGIN
 
 
 def _source(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> str:
-    key = cast("StageKey", begin.members[0]).of
-    graph, whole = Linked(key), Text(KernelGroup("graph", (key,)))
+    key = cast("StageKey", begin.members[0]).graph
+    graph, whole = LinkedGraph(key), Text(KernelGroup("graph", (key,)))
     kernels, passed = {0: begin.name}, dict[int, dict[str, str]]()
-    for join, stream in zip(graph.joins, begin.joins, strict=True):
+    for join, stream in zip(graph.edges, begin.joins, strict=True):
         for (k, port), unit in ((join.source, stream.source), (join.target, stream.to)):
             kernels[k] = unit.partition(".")[0].rpartition("_")[0]
             passed.setdefault(k, {})[port] = join.name
     declared, wrappers, alone = [], [], []
-    for k, part in enumerate(graph.parts):
+    for k, part in enumerate(graph.kernels):
         group = by_name[kernels[k]]
-        streams = [passed[k][port] for port in part.names]
-        text = parameters(group, Text(KernelGroup("stage", (part.of,))))
+        streams = [passed[k][port] for port in part.stream_names]
+        text = parameters(group, Text(KernelGroup("stage", (part.graph,))))
         declared.append(f'extern "C" void {group.name}(\n    {text});')
         if not group.started:
             call = f"{group.name}({', '.join(f'all.{name}' for name in streams)});"
@@ -53,7 +53,7 @@ def _source(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> str:
             "}",
         ]
     fifos = []
-    for join, stream in zip(graph.joins, begin.joins, strict=True):
+    for join, stream in zip(graph.edges, begin.joins, strict=True):
         of = WORD if join.value < 0 else whole.fifo_type(join.value)
         fifos.append(f'hls::stream<{of}, {stream.depth}> {join.name}{{"{join.name}"}};')
     compute = begin.kind.compute(begin.members[0])
@@ -65,7 +65,7 @@ def _source(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> str:
             "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
             "declared": list(dict.fromkeys(declared)),
             "fifos": fifos,
-            "started": str(len(graph.parts) - len(graph.computing)),
+            "started": str(len(graph.kernels) - len(graph.compute_stages)),
             "alone": alone,
             "wrappers": wrappers,
         },

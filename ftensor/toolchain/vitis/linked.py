@@ -20,21 +20,25 @@ WORD = "uint64_t"  # element type of the streams that carry the row count and sc
 def source(group: KernelGroup) -> str:
     """Returns the text of a kernel of a linked graph."""
     key = cast("StageKey", group.members[0])
-    stages = Text(KernelGroup("stage", (key.of,)))
-    own = key.of if key.part != BEGIN else _nothing(key.of)
+    stages = Text(KernelGroup("stage", (key.graph,)))
+    own = key.graph if key.kind != BEGIN else _nothing(key.graph)
     settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
     text, calls, fifos = "", list[str](), list[str]()
-    if key.part != BEGIN:
-        text, calls, fifos = stages.stage(key.place, key.stage)
-    if key.part == FOLD:
+    if key.kind != BEGIN:
+        text, calls, fifos = stages.stage(key.stage_index, key.stage)
+    if key.kind == FOLD:
         text, calls = f"{text}\n{_region(key, stages, calls, fifos)}", [_whole(key)]
-    if key.part == BEGIN:
-        body = [f"told_{k}.write({word});" for k, of in enumerate(key.tells) for word in ["n", *_words(key.of, of)]]
-        comment = f"Tells {counted(len(key.tells), 'kernel')} how many rows there are."
-    elif key.serves is not None:
+    if key.kind == BEGIN:
+        body = [
+            f"told_{k}.write({word});"
+            for k, of in enumerate(key.scalars_per_kernel)
+            for word in ["n", *_words(key.graph, of)]
+        ]
+        comment = f"Tells {counted(len(key.scalars_per_kernel), 'kernel')} how many rows there are."
+    elif key.launched_graph is not None:
         body, comment = [f"if (n > 0) {call};" for call in calls], "Between memory and streams."
     else:
-        body = [*_read_numbers(key.of), *(f"{call};" for call in calls)]
+        body = [*_read_numbers(key.graph), *(f"{call};" for call in calls)]
         comment = "Runs by itself: waits until it is told of rows, works through them, and waits again."
     return fill(
         "linked.cpp",
@@ -44,11 +48,11 @@ def source(group: KernelGroup) -> str:
             "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
             "headers": headers(own),
             "units": "\n\n".join(units(own)),
-            "length": str(key.of.length),
+            "length": str(key.graph.length),
             "lanes": str(key.lanes),
-            "beats": str(key.of.beats),
-            "states": str(key.of.states),
-            "period": str(key.of.period),
+            "beats": str(key.graph.beats),
+            "states": str(key.graph.states),
+            "period": str(key.graph.period),
             "stage": text,
             "name": group.name,
             "parameters": parameters(group, stages),
@@ -68,12 +72,12 @@ def streams(group: KernelGroup, stages: Text) -> list[str]:
     """Returns the stream parameters; `stages` is the text of the stage's own graph."""
     key = cast("StageKey", group.members[0])
     values = {f.name: f.value for f in key.streams}
-    types = [stages.fifo_type(values[n]) if n in values else WORD for n in key.names]
-    return [f"hls::stream<{c} > &{name}" for c, name in zip(types, key.names, strict=True)]
+    types = [stages.fifo_type(values[n]) if n in values else WORD for n in key.stream_names]
+    return [f"hls::stream<{c} > &{name}" for c, name in zip(types, key.stream_names, strict=True)]
 
 
 def _axis(key: StageKey) -> list[str]:
-    return [f"#pragma HLS INTERFACE axis port={name}" for name in key.names]
+    return [f"#pragma HLS INTERFACE axis port={name}" for name in key.stream_names]
 
 
 def _alone() -> list[str]:
@@ -116,7 +120,7 @@ def _read_numbers(key: StagedKey) -> list[str]:
 def _region(key: StageKey, stages: Text, calls: Sequence[str], fifos: Sequence[str]) -> str:
     """Returns a dataflow region with the two processes of a fold."""
     taken = [f"hls::stream<{stages.fifo_type(f.value)} > &{f.name}" for f in key.streams]
-    numbers = [f"{c} {name}" for c, name in _named(key.of, range(len(key.of.numbers)))]
+    numbers = [f"{c} {name}" for c, name in _named(key.graph, range(len(key.graph.numbers)))]
     return fill(
         "linked_region.cpp",
         {
@@ -128,5 +132,5 @@ def _region(key: StageKey, stages: Text, calls: Sequence[str], fifos: Sequence[s
 
 
 def _whole(key: StageKey) -> str:
-    numbers = [name for _, name in _named(key.of, range(len(key.of.numbers)))]
+    numbers = [name for _, name in _named(key.graph, range(len(key.graph.numbers)))]
     return f"run({', '.join([*(f.name for f in key.streams), *numbers, 'n'])})"

@@ -67,7 +67,7 @@ def flushing(group: KernelGroup) -> str:
     head, kernel = source(group).split(f'extern "C" void {group.name}(', 1)
     parameters = kernel[: kernel.index("\n{\n")]
     member = group.members[0]
-    streams = member.names if isinstance(member, StageKey) else ()
+    streams = member.stream_names if isinstance(member, StageKey) else ()
     passed = ", ".join([*(a.name for a in arguments(group)), *streams])
     return "\n".join(
         [

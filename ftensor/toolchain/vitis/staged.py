@@ -9,16 +9,16 @@ from ...dtypes import dtype
 from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
-from ...kernels.graph_text import AGAIN, EACH, EVERY_ROW, OF_ROW, ONE, ROWS
+from ...kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW
 from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
 from ...kernels.staged import (
     ELEMENTS,
     FOLD,
     LOAD,
-    OF_ROWS,
+    ROW_VALUES,
     TRANSFORM,
-    WIDE,
+    VECTOR_KINDS,
     DataflowStage,
     Fifo,
     StagedKey,
@@ -39,8 +39,8 @@ class HlsSteps(TransformSteps):
         return f"ft_{word}<{', '.join(map(str, constants))}>({', '.join(passed)})"
 
     def halves(self, name: str, delay: int) -> None:
-        """Declares the delay memory of an exchange of halves: `delay` beats, one bank for each lane.
-        Each iteration reads a word and writes a new word to the same address."""
+        """Declares the delay memory of an exchange of halves: `delay` beats, one bank for each
+        lane. Each iteration reads a word and writes a new word to the same address."""
         self.memories.append(f"{self.of} {name}[{delay}][{self.course.lanes // 2}];")
         which = "complete dim=0" if delay <= FEW else "dim=2 complete"
         self.memories.append(f"#pragma HLS ARRAY_PARTITION variable={name} {which}")
@@ -86,7 +86,7 @@ class Text:
         fifos = [f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");' for f in self.stages.fifos]
         settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
         texts, calls, more = [], [], []
-        for k, stage in enumerate(self.stages.in_order):
+        for k, stage in enumerate(self.stages.stages):
             text, mine, own = self.stage(k, stage)
             texts.append(text)
             calls += [f"FT_PROCESS({call})" for call in mine]
@@ -123,14 +123,14 @@ class Text:
             return "end - begin"
         ports = {f"out{k}_offset": p for k, p in enumerate(self.key.outs)}
         ports |= {f"in_{k}_offset": p for k, p in enumerate(self.key.ins)}
-        each = {ROWS: "(long)begin * LENGTH", OF_ROW: "begin", EACH: "(long)begin / PERIOD * LENGTH"}
+        each = {ROWS: "(long)begin * LENGTH", PER_ROW: "begin", PER_BLOCK: "(long)begin / PERIOD * LENGTH"}
         of = each.get(ports[name].kind) if name in ports else None
         return f"{name} + {of}" if of else name
 
     def stage(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns the functions of a dataflow stage, its calls, and the declarations of its own
         FIFOs."""
-        if stage.kind in (ELEMENTS, OF_ROWS):
+        if stage.kind in (ELEMENTS, ROW_VALUES):
             return self._computes(k, stage)
         if stage.kind == FOLD:
             return self._folds(k, stage)
@@ -145,17 +145,17 @@ class Text:
         key, load = self.key, stage.kind == LOAD
         port = (key.ins if load else key.outs)[stage.port]
         name = f"in_{stage.port}" if load else f"out{stage.port}"
-        fifos = self._out(k, stage.port) if load else self.stages.into(k)
-        wide, of = port.kind in WIDE, element_word(port)
+        fifos = self._out(k, stage.port) if load else self.stages.input_fifos(k)
+        wide, of = port.kind in VECTOR_KINDS, element_word(port)
         element = _PORT_WORDS.get(of, of) if wide or of == "ft_half" else of
         beat = f"hls::vector<{element}, {key.lanes}>"
         shape = {
             ROWS: "" if key.length % key.lanes == 0 else "_pieces",
-            EVERY_ROW: "_every_row",
-            OF_ROW: "_of_row",
-            ONE: "_one",
-            EACH: "_each",
-            AGAIN: "_again_kept" if key.kept(port) else "_again",
+            SHARED_ROW: "_every_row",
+            PER_ROW: "_of_row",
+            ONE_ELEMENT: "_one",
+            PER_BLOCK: "_each",
+            EVERY_BLOCK: "_again_kept" if key.cached_beats(port) else "_again",
         }[port.kind]
         lane = "[ft_lane]" if wide else ""
         text = fill(
@@ -182,8 +182,8 @@ class Text:
     def _computes(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that calls units, on each element or on the values of a row."""
         key, wide = self.key, stage.kind == ELEMENTS
-        into = self.stages.into(k)
-        out = [(v, self._out(k, v)) for v in stage.gives]
+        into = self.stages.input_fifos(k)
+        out = [(v, self._out(k, v)) for v in stage.outputs]
         kept, reads, named = self._reads(into, wide)
         lines = list(named)
         for c in stage.calls:
@@ -213,8 +213,8 @@ class Text:
     def _folds(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns two stages that fold rows: states side by side, and a tree that combines them."""
         key, (c,) = self.key, stage.calls
-        into = self.stages.into(k)
-        out = [f for v in stage.gives for f in self._out(k, v)]
+        into = self.stages.input_fifos(k)
+        out = [f for v in stage.outputs for f in self._out(k, v)]
         kept, reads, named = self._reads(into, True)
         of, numbers = self.functions[c], fused.call_numbers(key, c)
         states = f"{stage.name}_now"
@@ -252,10 +252,10 @@ class Text:
     def _transforms(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that transforms rows."""
         key, (c,) = self.key, stage.calls
-        unit, course = key.calls[c].unit, key.course
+        unit, course = key.calls[c].unit, key.transform_schedule
         assert isinstance(unit, RowTransform)
-        (into,) = self.stages.into(k)
-        out = [f for v in stage.gives for f in self._out(k, v)]
+        (into,) = self.stages.input_fifos(k)
+        out = [f for v in stage.outputs for f in self._out(k, v)]
         of = value_type(key.dtypes[into.value])
         steps = HlsSteps(unit, course, of, fused.call_numbers(key, c))
         comment = f"{unit.name} of rows of {course.points}"
@@ -268,7 +268,7 @@ class Text:
                 "scalars": self._scalars(stage),
                 "tables": steps.tables,
                 "memories": steps.memories,
-                "behind": str(course.behind),
+                "behind": str(course.startup_beats),
                 "apart": steps.apart,
                 "type": of,
                 "from": into.name,
@@ -286,7 +286,7 @@ class Text:
             v, of = f.value, value_type(self.key.dtypes[f.value])
             if not wide:
                 reads.append(f"const {of} v{v} = {f.name}.read();")
-            elif self.key.of_row[v]:
+            elif self.key.is_per_row[v]:
                 kept.append(f"{of} w_v{v}{{}};")
                 reads.append(f"if (column == 0) w_v{v} = {f.name}.read();")
                 named.append(f"const {of} v{v} = w_v{v};")
@@ -308,12 +308,12 @@ class Text:
         return f"{name}({', '.join(passed)})"
 
     def _out(self, k: int, value: int) -> list[Fifo]:
-        return self.stages.out_of(k, value)
+        return self.stages.output_fifos(k, value)
 
     def fifo_type(self, value: int) -> str:
         """Returns the C type of a FIFO's element."""
         of = value_type(self.key.dtypes[value])
-        return of if self.key.of_row[value] else f"ft_vec<{of}>"
+        return of if self.key.is_per_row[value] else f"ft_vec<{of}>"
 
     def _streams(self, fifos: Sequence[Fifo]) -> str:
         return ", ".join(f"hls::stream<{self.fifo_type(f.value)} > &{f.name}" for f in fifos)
