@@ -27,7 +27,7 @@ from ftensor.toolchain.folding import folds_of
 FUNCTIONS = ft.nn.functional
 Step = Callable[[list[ft.Tensor]], ft.Tensor]
 
-SHAPES = ((1, 12, 12), (3, 9, 8), (2, 7, 11), (4, 6, 6), (8, 5, 5), (3, 1, 1), (16, 1, 1), (1, 16, 5), (64, 4, 3))
+SHAPES = ((1, 12, 12), (3, 9, 8), (2, 7, 11), (4, 6, 6), (8, 5, 5), (3, 1, 1), (16, 1, 1), (1, 16, 5), (64, 4, 3), (5, 8, 16))
 
 
 class Network:

@@ -13,15 +13,22 @@ def eliminate_dead_nodes(graph: Graph) -> Graph:
     """Returns the graph without repeated nodes, and without nodes whose results are neither
     returned nor used."""
     graph = eliminate_common_nodes(graph)
+    live = live_nodes(graph)
+    return replace(graph, nodes=tuple(node for k, node in enumerate(graph.nodes) if k in live), layers=())
+
+
+def live_nodes(graph: Graph) -> set[int]:
+    """Returns the numbers of the nodes whose results are returned or used, or are others' memory."""
     needed = {k for k, m in enumerate(graph.memories) if not m.own}
     needed |= {f.region.memory for f in graph.result_tensors}
-    kept: list[Node] = []
-    for node in graph.nodes[::-1]:
+    live: set[int] = set()
+    for k in range(len(graph.nodes) - 1, -1, -1):
+        node = graph.nodes[k]
         # A node that writes a part of a memory keeps the rest, and may read it.
         if node.written & needed:
             needed |= node.touched
-            kept.append(node)
-    return replace(graph, nodes=tuple(kept[::-1]), layers=())
+            live.add(k)
+    return live
 
 
 def eliminate_common_nodes(graph: Graph) -> Graph:

@@ -33,6 +33,7 @@ from ..kernels.network import (
     constant_bytes,
     least_fold,
 )
+from .elimination import live_nodes
 from .guards import CapturedValues
 from .ir import PASSED, Graph, GraphTensor, LayerCall, Node
 
@@ -68,16 +69,21 @@ class NetworkBuilder:
         self.calls: list[LayerCall] = []  # of the layers; a relu belongs to the layer before it
         self.constants: list[Tensor] = []
         self._constants: list[Constants] = []
-        first = graph.layers[0]
+        live = live_nodes(graph)
+        # A layer whose result nothing uses is none.
+        calls = [call for call in graph.layers if not call.nodes or not live.isdisjoint(call.nodes)]
+        if not calls:
+            raise errors.no_stages(graph.name)
+        first = calls[0]
         self.input = first.inputs[0]
-        self._check_nodes()
+        self._check_nodes(live)
         self._check_input(first)
         self.images, c, *sizes = self.input.shape
         height, width = sizes or (1, 1)
         self._flows = [Flow(height, width, c, 1)]
         self._values = [self.input]
         self._read = [0]
-        for call in graph.layers:
+        for call in calls:
             self._take(call)
         self._check_result()
         name = "_".join(list(dict.fromkeys(layer.kind for layer in self.layers))[:3])
@@ -97,11 +103,11 @@ class NetworkBuilder:
     def _refuse(self, call: LayerCall, why: str) -> errors.GraphError:
         return errors.no_layer(call.origin.op, self.graph.name, why, call.origin.line)
 
-    def _check_nodes(self) -> None:
+    def _check_nodes(self, live: set[int]) -> None:
         graph = self.graph
         inside = {k for call in graph.layers for k in call.nodes}
         for k, node in enumerate(graph.nodes):
-            if k not in inside:
+            if k in live and k not in inside:
                 why = "no process computes it"
                 raise errors.no_layer(node.origin.op, graph.name, why, node.origin.line)
 

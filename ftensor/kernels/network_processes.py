@@ -66,6 +66,9 @@ class Processes:
         if c == 1 or h * w == 1:
             shifts = ((("choose", "int8"), lanes),)
             process = Process("load", "load_line", (lanes, flow.wide, flow.elements), flow.beats, operators=shifts)
+        elif h * w % lanes == 0 and c <= lanes:
+            shifts = ((("choose", "int8"), 3 * lanes * c),)
+            process = Process("load", "load_pixels", (lanes, c, h * w), flow.pixels, operators=shifts)
         else:
             # An element of the beat of one plane: as many choices as a beat has elements.
             chosen = ((("choose", "int8"), lanes * c),)

@@ -72,15 +72,15 @@ def fold_network(
             raise errors.network_too_large(key.name, board.title, f"{cycles} cycles an image", _said(found.shares))
         return found
     # From products one by one, each step lowers the cycles by `STEP`; more steps take more of a board.
-    slowest = interval(key)
+    trials = {0: _trial(key, board, 1 << 62, given)}
+    slowest = trials[0].trips
     steps = max(1, int(log(1 / slowest) / log(STEP)))
-    trials: dict[int, _Trial] = {}
 
     def fits(step: int) -> bool:
         trials[step] = _trial(key, board, max(1, int(slowest * STEP**step)), given)
         return trials[step].fits
 
-    if not fits(0):
+    if not trials[0].fits:
         shares = _said(trials[0].shares)
         raise errors.network_too_large(key.name, board.title, ONE_BY_ONE, shares)
     fitting, large = 0, steps + 1

@@ -71,6 +71,56 @@ load_planes:
     }
 }
 
+// The same for planes that are whole beats, a pixel an iteration: while one beat of each plane leaves, the next come in. C is
+// at most LANES. C iterations more fill the first beats.
+template <typename T, int LANES, int C, int PIXELS>
+static void load_pixels(const hls::vector<T, LANES> *port, hls::stream<ft_beat<T, C> > &to, long offset, int n)
+{
+    static const int PLANE = PIXELS / LANES;  // beats
+    const hls::vector<T, LANES> *from = port + offset / LANES;
+    hls::vector<T, LANES> held[C], next[C];
+#pragma HLS ARRAY_PARTITION variable=held complete
+#pragma HLS ARRAY_PARTITION variable=next complete
+    int lane = 0, group = 0, filled = 0;  // `group`: beat of a plane that comes in
+    long image = 0;                       // beat at which its image begins
+load_pixels:
+    for (long v = 0; v < (n > 0 ? (long)n * PIXELS + C : 0); v++) {
+#pragma HLS PIPELINE II=1
+        const bool first = v < C;
+        if (!first && lane == 0) {
+            for (int k = 0; k < C; k++) {
+#pragma HLS UNROLL
+                held[k] = next[k];
+            }
+        }
+        if (filled < C && image < (long)n * PLANE * C) {
+            const hls::vector<T, LANES> beat = from[image + (long)filled * PLANE + group];
+            for (int k = 0; k < C; k++) {
+#pragma HLS UNROLL
+                if (k == filled) next[k] = beat;
+            }
+        }
+        if (!first) {
+            ft_beat<T, C> w;
+            for (int k = 0; k < C; k++) {
+#pragma HLS UNROLL
+                w.at[k] = held[k][0];
+                for (int l = 0; l < LANES - 1; l++) {
+#pragma HLS UNROLL
+                    held[k][l] = held[k][l + 1];
+                }
+            }
+            to.write(w);
+        }
+        // The beats of a group come in while the group before leaves, in the first iterations of it.
+        const bool ends = first ? v == C - 1 : lane == LANES - 1, plane = group == PLANE - 1;
+        filled = ends ? 0 : filled < C ? filled + 1 : C;
+        if (ends && plane) image += (long)PLANE * C;
+        if (ends) group = plane ? 0 : group + 1;
+        lane = first || lane == LANES - 1 ? 0 : lane + 1;
+    }
+}
+
 // Writes images whose order in memory is the order in the FIFO: COUNT elements each, WIDE an iteration. A beat of the
 // port that is filled in part keeps its other elements.
 template <typename T, int LANES, int WIDE, long COUNT>

@@ -170,6 +170,23 @@ def test_what_is_no_layer_is_refused(tmp_path: Path, case: str) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_what_nothing_uses_is_no_part_of_a_network(tmp_path: Path) -> None:
+    """Neither ops nor layers; the bits and the kernel are those without them."""
+
+    def network(x: ft.Tensor) -> ft.Tensor:
+        return conv(conv(x), ONE_BY_ONE)
+
+    def unused(x: ft.Tensor) -> ft.Tensor:
+        x.float().sum()
+        y = conv(x)
+        conv(y, padding=1)
+        y.float()
+        return conv(y, ONE_BY_ONE)
+
+    entries = [ft.jit(f).export(str(tmp_path / f.__name__), X).entry for f in (network, unused)]
+    assert entries[0] == entries[1]
+
+
 # A change of a network's file, and what is said of it.
 BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
     "another name": (lambda t: t.replace('"name": "', '"name": "a(){}'), "its name is 'a(){}"),
