@@ -27,7 +27,18 @@ from ftensor.toolchain.folding import folds_of
 FUNCTIONS = ft.nn.functional
 Step = Callable[[list[ft.Tensor]], ft.Tensor]
 
-SHAPES = ((1, 12, 12), (3, 9, 8), (2, 7, 11), (4, 6, 6), (8, 5, 5), (3, 1, 1), (16, 1, 1), (1, 16, 5), (64, 4, 3), (5, 8, 16))
+SHAPES = (
+    (1, 12, 12),
+    (3, 9, 8),
+    (2, 7, 11),
+    (4, 6, 6),
+    (8, 5, 5),
+    (3, 1, 1),
+    (16, 1, 1),
+    (1, 16, 5),
+    (64, 4, 3),
+    (5, 8, 16),
+)
 
 
 class Network:
@@ -84,9 +95,9 @@ class Network:
             h, w = (rng.choice([k for k in range(1, n + 1) if n % k == 0]) for n in (h, w))
             self.steps.append(lambda values: ft.quantized.adaptive_avg_pool2d(values[-1], (h, w)))
             return c, h, w, h * w == 1
-        kernel = rng.randint(1, min(3, h)), rng.randint(1, min(3, w))
+        kernel = tuple(rng.randint(1, 3 if n > 1 else 1) for n in (h, w))
         stride = tuple(rng.randint(1, k) if k > 1 else rng.randint(1, 2) for k in kernel)
-        padding = tuple(rng.randint(0, (k - 1) // 2) for k in kernel)
+        padding = tuple(rng.randint(int(k > n), k // 2) for k, n in zip(kernel, (h, w)))
         h, w = ((n + 2 * p - k) // s + 1 for n, k, s, p in zip((h, w), kernel, stride, padding))
         if kind == "pool":
             self.steps.append(lambda values: FUNCTIONS.max_pool2d(values[-1], kernel, stride, padding))
@@ -189,26 +200,46 @@ def run(key: NetworkKey, images: np.ndarray, count: int) -> tuple[np.ndarray, st
         return out[lanes : lanes + count].copy(), stuck
 
 
-def extremes() -> str:
-    """How sums of the largest products disagree with NumPy's int64; empty where they do not."""
+def extremes(kind: str = "linear", signed: bool = False) -> str:
+    """How sums of the largest products disagree with NumPy's int64; empty where they do not. `kind` is
+    "linear", "conv2d", "depthwise" or "rows" (a convolution of many channels)."""
     of = np.random.default_rng(0)
-    weight = of.choice(np.array([-128, -127, 127, 0]), (16, 24))
-    weight[:4] = np.array([-128, 127, -128, 127])[:, None]
-    x = of.choice(np.array([0, 1, 254, 255]), (64, 24))
-    x[:2] = np.array([255, 0])[:, None]
-    sums = (x.astype(np.int64) @ weight.T.astype(np.int64)).astype(np.float32)
-    factor = np.float32(1) / np.float32(6000)
-    wanted = np.clip(np.rint(sums * factor) + 128, 0, 255).astype(np.uint8)
+    low, high = (-128, 127) if signed else (0, 255)
+    c, o, k, n = {"linear": (24, 16, 1, 1), "conv2d": (3, 16, 3, 4), "depthwise": (16, 16, 3, 4)}.get(
+        kind, (64, 8, 3, 4)
+    )
+    depth = 1 if kind == "depthwise" else c
+    weight = of.choice(np.array([-128, -127, 127, 0]), (o, depth, k, k))
+    weight[:4] = np.array([-128, 127, -128, 127]).reshape(4, 1, 1, 1)
+    weight[4, :, ::2], weight[5, ::2] = -128, 127
+    x = of.choice(np.array([low, low + 1, high - 1, high]), (6, c, n, n))
+    x[:2] = np.array([high, low]).reshape(2, 1, 1, 1)
+    zero = high if signed else low
+    centered = x.astype(np.int64) - zero
+    windows = np.lib.stride_tricks.sliding_window_view(centered, (k, k), (2, 3))
+    by = weight.astype(np.int64)
+    sums = np.einsum(
+        "nchwij,cij->nchw" if kind == "depthwise" else "nchwij,ocij->nohw", windows, by[:, 0] if depth == 1 else by
+    )
+    middle = 0 if signed else 128
+    factor = np.float32(1) / np.float32(c * k * k * 250)
+    wanted = np.clip(np.rint(sums.astype(np.float32) * factor) + middle, low, high)
     held = ft.tensor(weight.astype(np.int8))
+    numbers = {"scale": float(c * k * k * 250), "zero_point": middle, "input_scale": 1.0, "weight_scale": 1.0}
 
     def network(x: ft.Tensor) -> ft.Tensor:
-        return ft.quantized.linear(x, held, None, 6000.0, 128, input_scale=1.0, weight_scale=1.0)
+        if kind == "linear":
+            return ft.quantized.linear(x.flatten(1), held.flatten(1), None, input_zero_point=zero, **numbers)
+        groups = c if kind == "depthwise" else 1
+        return ft.quantized.conv2d(x, held, None, groups=groups, input_zero_point=zero, **numbers)
 
-    images = ft.tensor(x.astype(np.uint8))
-    key = NetworkBuilder(ft.jit(network)._once(images._storage.backend, [images], (images,), {})).key
-    for fold in (Fold(16, 24), Fold(2, 4), Fold(1, 3)):
-        got, stuck = run(key.folded([fold]), x.astype(np.uint8), wanted.size)
-        if stuck or (got.reshape(wanted.shape) != wanted).any():
+    images = x.astype(np.int8 if signed else np.uint8)
+    given = ft.tensor(images)
+    key = NetworkBuilder(ft.jit(network)._once(given._storage.backend, [given], (given,), {})).key
+    possible = list(folds_of(key.layers[0], key.image_of(0)))
+    for fold in (possible[-1], possible[len(possible) // 2], possible[0]):
+        got, stuck = run(key.folded([fold]), images, wanted.size)
+        if stuck or (got.view(images.dtype).reshape(wanted.shape) != wanted).any():
             return stuck or f"sums differ with {fold}"
     return ""
 

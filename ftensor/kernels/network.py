@@ -285,7 +285,7 @@ def _check_windows(layer: NetworkLayer, image: Flow) -> str:
     for k, padding, stride, n in zip(*sizes):
         # A window begins at each place of the image, at most.
         last = (n + 2 * padding - k) // stride * stride
-        if padding > k // 2 or last > n - 1 or stride > k > 1 or k > n:
+        if padding > k // 2 or last > n - 1 or stride > k > 1 or k > n + 2 * padding:
             return (
                 f"its kernel is {layer.kernel}, its padding {layer.padding}, its stride {layer.stride}: a line "
                 "buffer takes padding up to kernel / 2 with no more windows than pixels along a side, stride up to "

@@ -37,6 +37,8 @@ NEAR = 4
 # A resource of which the cheapest folds take too much counts so many times more, up to TRIES times.
 DEARER, TRIES = 3, 4
 ONE_BY_ONE = "products one by one"
+# More cycles than any network takes.
+ANY = 1 << 62
 
 
 class Folding(NamedTuple):
@@ -69,10 +71,11 @@ def fold_network(
             slow = max(processes_of(found.key).processes, key=lambda p: p.trips)
             raise errors.too_few_cycles(key.name, cycles, slow.name, interval(found.key))
         if not found.fits:
-            raise errors.network_too_large(key.name, board.title, f"{cycles} cycles an image", _said(found.shares))
+            part, asked = _largest_part(key, board, cycles, given), f"{cycles} cycles an image"
+            raise errors.network_too_large(key.name, board.title, asked, _said(found.shares), part)
         return found
     # From products one by one, each step lowers the cycles by `STEP`; more steps take more of a board.
-    trials = {0: _trial(key, board, 1 << 62, given)}
+    trials = {0: _trial(key, board, ANY, given)}
     slowest = trials[0].trips
     steps = max(1, int(log(1 / slowest) / log(STEP)))
 
@@ -81,8 +84,8 @@ def fold_network(
         return trials[step].fits
 
     if not trials[0].fits:
-        shares = _said(trials[0].shares)
-        raise errors.network_too_large(key.name, board.title, ONE_BY_ONE, shares)
+        shares, part = _said(trials[0].shares), _largest_part(key, board, ANY, given)
+        raise errors.network_too_large(key.name, board.title, ONE_BY_ONE, shares, part)
     fitting, large = 0, steps + 1
     while large - fitting > 1:
         middle = (fitting + large) // 2
@@ -92,7 +95,25 @@ def fold_network(
         found = _folding(key, board, least, given)
         if found.fits:
             return found
-    raise errors.network_too_large(key.name, board.title, ONE_BY_ONE, _said(found.shares))
+    part = _largest_part(key, board, ANY, given)
+    raise errors.network_too_large(key.name, board.title, ONE_BY_ONE, _said(found.shares), part)
+
+
+def _largest_part(key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold]) -> str:
+    """Returns words that say how many of the first layers fit a board."""
+    cuts = [k for k in range(1, len(key.layers)) if all(min(one.inputs) >= k for one in key.layers[k:])]
+
+    def fits(count: int) -> bool:
+        trial = _trial(replace(key, layers=key.layers[:count]), board, cycles, given)
+        return trial.fits and (trial.trips <= cycles)
+
+    fitting, large = -1, len(cuts)
+    while large - fitting > 1:
+        middle = (fitting + large) // 2
+        fitting, large = (middle, large) if fits(cuts[middle]) else (fitting, middle)
+    if fitting < 0:
+        return "no part of it does"
+    return f"its first {cuts[fitting]} layers do, up to {layer_names(key)[cuts[fitting] - 1]}"
 
 
 def _said(shares: Sequence[float]) -> str:

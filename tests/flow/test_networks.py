@@ -8,26 +8,30 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
 import ftensor as ft
+from ftensor import boards
 from ftensor.errors.build import InventoryError
 from ftensor.execute.packed_weights import derived_tensors
 from ftensor.graph.guards import CapturedValues
 from ftensor.graph.network import NetworkBuilder
 from ftensor.graph.partition import Exported
-from ftensor.kernels.network import NetworkKey
+from ftensor.kernels.network import MOST_TERMS, Flow, NetworkKey, NetworkLayer, check_layer
 from ftensor.kernels.network_processes import interval, processes_of
+from ftensor.toolchain.folding import fold_network
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers
 
 from .. import forked, fuzz_networks
 from ..ir.findings import findings
 from ..made_images import require_xrt
-from . import emulation_host
+from . import emulation_host, known_networks
+from .network_cycles import counted_cycles
 from .network_program import digits, images
 
 ROOT = Path(__file__).parents[2]
@@ -302,6 +306,65 @@ def test_windows_of_many_channels() -> None:
 
 
 @needs
-def test_sums_at_the_extremes_are_exact() -> None:
-    """-128 and 127 times 255 in four pairs that one accumulator adds; NumPy's int64 is the judge."""
-    assert fuzz_networks.extremes() == ""
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("kind", ["linear", "conv2d", "depthwise", "rows"])
+def test_sums_at_the_extremes_are_exact(kind: str, signed: bool) -> None:
+    """All weights -128 or 127, all inputs the least or the largest byte, and mixtures, in four pairs that
+    one accumulator adds; NumPy's int64 is the judge."""
+    assert fuzz_networks.extremes(kind, signed) == ""
+
+
+def test_sums_have_no_more_terms_than_int32_holds() -> None:
+    """The products and the share of the zero point together, with the largest weights and bytes."""
+    worst = MOST_TERMS * (128 * 255 + 128 * 255)
+    assert worst < 1 << 31 <= worst + 2 * 128 * 255
+    image = Flow(1, 1, MOST_TERMS + 1, 1)
+    assert "terms, of at most" in check_layer(NetworkLayer("linear", (0,), 1), image)
+    assert check_layer(NetworkLayer("linear", (0,), 1), image._replace(channels=MOST_TERMS)) == ""
+
+
+def test_a_network_that_does_not_fit_is_refused_with_numbers(tmp_path: Path) -> None:
+    """And with the part of it that does."""
+    x = known_networks.images(1, 3, 64, 64)
+    jitted = ft.jit(known_networks.resnet(4, 2))
+    with pytest.raises(
+        ft.GraphError, match=r"even with products one by one: LUT .*its first (\d+) layers do, up to"
+    ) as caught:
+        jitted.export(str(tmp_path / "large"), x, target="kv260")
+    count = int(str(caught.value).partition("its first ")[2].split()[0])
+    key = NetworkBuilder(jitted._once(x._storage.backend, [x], (x,), {})).key
+    fitting = fold_network(replace(key, layers=key.layers[:count]), boards.find("kv260"))
+    assert fitting.fits and key.layers[count - 1].kind in ("add", "max_pool2d")
+
+
+# Networks and boards: a chain, branches that are joined, residual connections of which two windows read rows.
+CLOCKED = {
+    "digits": (digits, (1, 10, 10), "kv260"),
+    "keyword spotting": (lambda: known_networks.ds_cnn(16), (1, 49, 10), "kv260"),
+    "two stages": (lambda: known_networks.resnet(2, 4), (3, 32, 32), "u55c"),
+}
+
+
+@needs
+@pytest.mark.parametrize("case", ["digits", *(pytest.param(k, marks=pytest.mark.long) for k in list(CLOCKED)[1:])])
+def test_cycles_are_those_of_the_report(case: str) -> None:
+    """The clocks of the processes, which wait for each other at FIFOs of the computed depths, agree with
+    the iterations of the slowest process within 3 %."""
+    make, shape, board = CLOCKED[case]
+    x = known_networks.images(1, *shape)
+    key = NetworkBuilder(ft.jit(make())._once(x._storage.backend, [x], (x,), {})).key
+    folded = fold_network(key, boards.find(board)).key
+    assert counted_cycles(folded, 6) == pytest.approx(interval(folded), rel=0.03)
+
+
+@needs
+@pytest.mark.parametrize("case", [pytest.param(k, marks=pytest.mark.long) for k in list(CLOCKED)[1:]])
+def test_known_networks_by_gpp(case: str) -> None:
+    """With folds for a board, bit for bit, and FIFOs of exactly the computed depths."""
+    make, shape, board = CLOCKED[case]
+    network, x = make(), known_networks.images(2, *shape)
+    wanted = network(x).numpy()
+    key = NetworkBuilder(ft.jit(network)._once(x._storage.backend, [x], (x,), {})).key
+    got, stuck = fuzz_networks.run(fold_network(key, boards.find(board)).key, x.numpy(), wanted.size)
+    assert stuck == "" and (got.reshape(wanted.shape) == wanted).all()
+    assert len(set(wanted.ravel().tolist())) > 5

@@ -1,0 +1,89 @@
+// hls_stream.h that counts clock cycles: each process has a clock, which an iteration of a pipelined loop moves by one
+// (network_cycles.py), and which waits for elements that are not there yet and for places that are not free yet.
+#pragma once
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+#define FT_REGIONS 1
+
+namespace hls {
+
+// Cycles from the read of an iteration to its write.
+static const long LATENCY = 12;
+
+inline long &now()
+{
+    static thread_local long cycle = 0;
+    return cycle;
+}
+
+struct region {
+    std::vector<std::thread> processes;
+    std::mutex mutex;
+    static long &last()
+    {
+        static long cycle = 0;
+        return cycle;
+    }
+    template <typename F> void process(F call)
+    {
+        processes.emplace_back([this, call] {
+            call();
+            const std::lock_guard<std::mutex> lock(mutex);
+            last() = std::max(last(), now());
+        });
+    }
+    void join()
+    {
+        for (std::thread &one : processes) one.join();
+    }
+};
+
+template <typename T, int DEPTH = 0> class stream;
+
+template <typename T> class stream<T, 0>
+{
+    const std::size_t depth;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<T> held;
+    std::vector<long> written, taken;  // cycles
+
+  protected:
+    explicit stream(std::size_t depth) : depth(depth) {}
+
+  public:
+    void write(const T &x)
+    {
+        std::unique_lock<std::mutex> lock(mutex);
+        changed.wait(lock, [this] { return held.size() < depth; });
+        const std::size_t k = written.size();
+        if (k >= depth) now() = std::max(now(), taken[k - depth] + 1 - LATENCY);
+        written.push_back(now() + LATENCY);
+        held.push_back(x);
+        changed.notify_all();
+    }
+    T read()
+    {
+        std::unique_lock<std::mutex> lock(mutex);
+        changed.wait(lock, [this] { return !held.empty(); });
+        now() = std::max(now(), written[taken.size()] + 1);
+        taken.push_back(now());
+        const T x = held.front();
+        held.pop_front();
+        changed.notify_all();
+        return x;
+    }
+};
+
+template <typename T, int DEPTH> class stream : public stream<T, 0>
+{
+  public:
+    explicit stream(const char *) : stream<T, 0>(DEPTH) {}
+};
+
+}  // namespace hls
