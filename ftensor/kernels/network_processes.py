@@ -345,6 +345,9 @@ class Processes:
             (LocalMemory(groups * p // lanes, 64 * lanes),),
             (same(result),),
         )
+        # Sums come in bursts of all filters, which leave at the pace of the lanes.
+        burst = groups - groups * lanes // p
+        self.fifos[fifo].depth = max(self.fifos[fifo].depth, burst + 2)
         return self.add(process, (fifo,), (result,))[0]
 
     def _common(self, k: int, name: str, inputs: Sequence[int], channels: int, total: int) -> list[int]:

@@ -30,6 +30,7 @@ from .group import KernelGroup
 # Shares of a board that a network takes at most, in the order of NAMES; the message
 # `network_too_large` repeats them. The tools place no more at full clock.
 SHARE = (0.70, 0.70, 0.65, 0.80)
+NOTHING = (0.0,) * len(SHARE)
 # The next number of iterations, as a part of the one before.
 STEP = 0.93
 # Folds are compared that take at least this part of the cycles, if there are some.
@@ -65,55 +66,55 @@ def fold_network(
     given = given or {}
     if cycles is not None and (type(cycles) is not int or cycles < 1):
         raise errors.bad_cycles(cycles)
+    trials = {0: _trial(key, board, ANY if cycles is None else cycles, given)}
+    rest = _rest(key, board, trials[0])
     if cycles is not None:
-        found = _folding(key, board, cycles, given)
+        found = _folding(key, board, cycles, given, rest)
         if interval(found.key) > cycles:
             slow = max(processes_of(found.key).processes, key=lambda p: p.trips)
             raise errors.too_few_cycles(key.name, cycles, slow.name, interval(found.key))
         if not found.fits:
-            part, asked = _largest_part(key, board, cycles, given), f"{cycles} cycles an image"
-            raise errors.network_too_large(key.name, board.title, asked, _said(found.shares), part)
+            raise _too_large(found, f"{cycles} cycles an image", cycles, given)
         return found
     # From products one by one, each step lowers the cycles by `STEP`; more steps take more of a board.
-    trials = {0: _trial(key, board, ANY, given)}
     slowest = trials[0].trips
     steps = max(1, int(log(1 / slowest) / log(STEP)))
 
     def fits(step: int) -> bool:
-        trials[step] = _trial(key, board, max(1, int(slowest * STEP**step)), given)
-        return trials[step].fits
+        trials[step] = _trial(key, board, max(1, int(slowest * STEP**step)), given, rest)
+        return trials[step].fits(rest)
 
-    if not trials[0].fits:
-        shares, part = _said(trials[0].shares), _largest_part(key, board, ANY, given)
-        raise errors.network_too_large(key.name, board.title, ONE_BY_ONE, shares, part)
     fitting, large = 0, steps + 1
     while large - fitting > 1:
         middle = (fitting + large) // 2
         fitting, large = (middle, large) if fits(middle) else (fitting, middle)
-    for least in sorted(trial.trips for trial in trials.values() if trial.fits):
+    found = Folding(key, board, plus(trials[0].shares, rest))
+    for least in sorted(trial.trips for trial in trials.values() if trial.fits(rest)):
         # Layers that are faster than the slowest take less than they might.
-        found = _folding(key, board, least, given)
+        found = _folding(key, board, least, given, rest)
         if found.fits:
             return found
-    part = _largest_part(key, board, ANY, given)
-    raise errors.network_too_large(key.name, board.title, ONE_BY_ONE, _said(found.shares), part)
+    raise _too_large(found, ONE_BY_ONE, ANY, given)
 
 
-def _largest_part(key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold]) -> str:
-    """Returns words that say how many of the first layers fit a board."""
+def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) -> errors.GraphError:
+    """Returns the error of a network that does not fit, with the number of first layers that do."""
+    key, board = found.key, found.board
     cuts = [k for k in range(1, len(key.layers)) if all(min(one.inputs) >= k for one in key.layers[k:])]
 
     def fits(count: int) -> bool:
-        trial = _trial(replace(key, layers=key.layers[:count]), board, cycles, given)
-        return trial.fits and (trial.trips <= cycles)
+        part = replace(key, layers=key.layers[:count])
+        trial = _trial(part, board, cycles, given)
+        return trial.trips <= cycles and trial.fits(_rest(part, board, trial))
 
     fitting, large = -1, len(cuts)
     while large - fitting > 1:
         middle = (fitting + large) // 2
         fitting, large = (middle, large) if fits(cuts[middle]) else (fitting, middle)
-    if fitting < 0:
-        return "no part of it does"
-    return f"its first {cuts[fitting]} layers do, up to {layer_names(key)[cuts[fitting] - 1]}"
+    said = "no part of it does"
+    if fitting >= 0:
+        said = f"its first {cuts[fitting]} layers do, up to {layer_names(key)[cuts[fitting] - 1]}"
+    return errors.network_too_large(key.name, board.title, least, _said(found.shares), said)
 
 
 def _said(shares: Sequence[float]) -> str:
@@ -128,24 +129,37 @@ class _Trial(NamedTuple):
     trips: int
     shares: tuple[float, ...]
 
-    @property
-    def fits(self) -> bool:
-        """True if the network takes at most `SHARE` of each resource."""
-        return all(part <= most for part, most in zip(self.shares, SHARE))
+    def fits(self, rest: tuple[float, ...] = NOTHING) -> bool:
+        """True if the network takes at most `SHARE` of each resource, `rest` included."""
+        return all(part <= most for part, most in zip(plus(self.shares, rest), SHARE))
 
 
-def _trial(key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold]) -> _Trial:
+def plus(some: Sequence[float], others: Sequence[float]) -> tuple[float, ...]:
+    """Returns the sums of shares."""
+    return tuple(a + b for a, b in zip(some, others))
+
+
+def _rest(key: NetworkKey, board: Board, trial: _Trial) -> tuple[float, ...]:
+    """Returns the shares that a trial leaves out: ports, control, and the depths of FIFOs past layers,
+    which hardly depend on folds."""
+    takes = area(KernelGroup("network", (key.folded(trial.folds),))).whole
+    return tuple(max(0.0, a - b) for a, b in zip(board_shares(takes, board), trial.shares))
+
+
+def _trial(
+    key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold], rest: tuple[float, ...] = NOTHING
+) -> _Trial:
     """Returns the cheapest fold of each layer that takes at most `cycles` iterations, else the layer's
     fastest; `given` folds stay."""
     weights = (1.0,) * len(SHARE)
     trials = []
     for _ in range(TRIES):
         trials.append(_weighted_trial(key, board, cycles, given, weights))
-        if trials[-1].fits:
+        if trials[-1].fits(rest):
             break
-        over = [part > most for part, most in zip(trials[-1].shares, SHARE)]
+        over = [part > most for part, most in zip(plus(trials[-1].shares, rest), SHARE)]
         weights = tuple(weight * (DEARER if much else 1) for weight, much in zip(weights, over))
-    return min(trials, key=lambda trial: max(part / most for part, most in zip(trial.shares, SHARE)))
+    return min(trials, key=lambda trial: max(part / most for part, most in zip(plus(trial.shares, rest), SHARE)))
 
 
 def _weighted_trial(
@@ -166,9 +180,9 @@ def _weighted_trial(
     return _Trial(tuple(folds), max(p.trips for p in of.processes), board_shares(takes, board))
 
 
-def _folding(key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold]) -> Folding:
+def _folding(key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold], rest: tuple[float, ...]) -> Folding:
     """Returns the network with the folds of `_trial`."""
-    folded = key.folded(_trial(key, board, cycles, given).folds)
+    folded = key.folded(_trial(key, board, cycles, given, rest).folds)
     takes = area(KernelGroup("network", (folded,))).whole
     return Folding(folded, board, board_shares(takes, board))
 
