@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from . import errors
-from .dtypes import meant_by
+from .dtypes import parse_dtype
 from .runtime import discovery as policy
 from .runtime import fallback
 from .runtime.call_site import levels_to_user
@@ -45,7 +45,7 @@ class device:
         elif isinstance(type, str):
             match = _FORM.fullmatch(type)
             if match is None or match[1] not in TYPES:
-                raise errors.bad_device(type, meant_by(type))
+                raise errors.bad_device(type, parse_dtype(type))
             kind, number = match[1], None if match[2] is None else int(match[2])
         else:
             raise errors.bad_device_type(type)

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import errors
 from .dtypes import dtype
-from .dtypes.limits import widened
+from .dtypes.limits import to_computable
 from .formats import Size, channels_last, channels_last_3d, contiguous_format, layout, memory_format, strided
 from .iterator.shape import channels_last_strides, extent, is_contiguous, normalize_dim, numel
 from .runtime.backend import host_bytes
@@ -282,7 +282,7 @@ class Tensor(Methods):
 
     def _host_values(self) -> np.ndarray[Any, Any]:
         """Like `_host`, with dtypes that NumPy lacks widened to float32 and complex64."""
-        return widened(self._host(), self._dtype)
+        return to_computable(self._host(), self._dtype)
 
     def item(self) -> Any:
         """Returns the only element as a Python number. Raises RuntimeError for another number of

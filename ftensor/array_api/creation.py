@@ -61,8 +61,8 @@ def arange(
     low, high = (0, start) if stop is None else (start, stop)
     d = dtype
     if d is None:
-        whole = all(isinstance(v, int) for v in (low, high, step))
-        d = int64 if whole else get_default_dtype()
+        all_integers = all(isinstance(v, int) for v in (low, high, step))
+        d = int64 if all_integers else get_default_dtype()
     if (high - low) * step < 0:
         high = low
     kind = int64 if dtypes.is_wide(d) else d
@@ -95,13 +95,13 @@ def full(shape: Shape, fill_value: complex, *, dtype: dtype | None = None, devic
     return _filled("full", shape, fill_value, dtype, device)
 
 
-def _filled(name: str, of: Any, value: Any, dtype: dtype | None, device: Any) -> Tensor:
+def _filled(name: str, like: Any, value: Any, dtype: dtype | None, device: Any) -> Tensor:
     if isinstance(value, Tensor) and not value.ndim:
-        tensor = _created(name, of, 0, dtype=dtype or value.dtype, device=device or value.device)
+        tensor = _created(name, like, 0, dtype=dtype or value.dtype, device=device or value.device)
         return tensor.fill_(value)
     if not isinstance(value, NUMBERS):
         raise messages.not_python_number(name, value)
-    return _created(name, of, value, dtype=dtype, device=device)
+    return _created(name, like, value, dtype=dtype, device=device)
 
 
 def empty_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
@@ -160,8 +160,8 @@ def linspace(
     d = dtype
     if d is None:
         d = get_default_dtype()
-        ends: Any = (start, stop)
-        if any(isinstance(end, complex) for end in ends):
+        endpoints: Any = (start, stop)
+        if any(isinstance(end, complex) for end in endpoints):
             d = d.to_complex()
     if not endpoint:
         return _created("linspace", start, stop, num + 1, dtype=d, device=device)[:num]
@@ -196,7 +196,7 @@ def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
 def _triangle(name: str, x: Tensor, k: int) -> Tensor:
     if x.ndim < 2:
         raise messages.too_few_dims(name, 2, x.ndim)
-    triangle: Tensor = dtypes.moved(ENTRIES[name].call, x, diagonal=k)
+    triangle: Tensor = dtypes.call_on_bits(ENTRIES[name].call, x, diagonal=k)
     return triangle
 
 
@@ -214,8 +214,8 @@ def astype(x: Tensor, dtype: dtype, /, *, copy: builtins.bool = True, device: De
     dtype = own_dtype(dtype)
     if x.dtype.kind == "c" and dtype.kind != "c":
         raise messages.no_common_dtype(x.dtype, dtype)
-    moved = x if device is None else x.to(device)
-    converted = moved.to(dtype)
+    on_device = x if device is None else x.to(device)
+    converted = on_device.to(dtype)
     return converted.clone() if copy and converted is x else converted
 
 

@@ -76,7 +76,7 @@ def check(name: str, category: str, *arrays: Any) -> None:
             raise messages.dtype_category(name, category, x.dtype)
 
 
-def common(a: dtype, b: dtype) -> dtype:
+def common_dtype(a: dtype, b: dtype) -> dtype:
     """Returns the dtype that both promote to by the standard's tables. Raises TypeError if there is
     none.
 
@@ -106,14 +106,14 @@ def number_kind(value: builtins.bool | complex) -> str:
     return "i" if isinstance(value, int) else "f" if isinstance(value, float) else "c"
 
 
-def with_number(of: dtype, value: builtins.bool | complex, name: str) -> dtype:
-    """Returns the result dtype of an array of dtype `of` and a Python number."""
+def with_number(array_dtype: dtype, value: builtins.bool | complex, name: str) -> dtype:
+    """Returns the result dtype of an array of dtype `array_dtype` and a Python number."""
     kind = number_kind(value)
-    if of.kind in "fc" and kind == "c":
-        return of.to_complex()
-    if _RANK[kind] > _RANK[of.kind] or (kind == "b") != (of.kind == "b"):
-        raise messages.number_above_array(name, value, of)
-    return of
+    if array_dtype.kind in "fc" and kind == "c":
+        return array_dtype.to_complex()
+    if _RANK[kind] > _RANK[array_dtype.kind] or (kind == "b") != (array_dtype.kind == "b"):
+        raise messages.number_above_array(name, value, array_dtype)
+    return array_dtype
 
 
 def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
@@ -126,7 +126,7 @@ def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
     types = [x for x in operands if isinstance(x, dtype)]
     if not types:
         raise messages.no_dtype_among()
-    promoted = reduce(common, types)
+    promoted = reduce(common_dtype, types)
     for x in operands:
         if not isinstance(x, dtype):
             promoted = with_number(promoted, x, "result_type")
@@ -135,21 +135,21 @@ def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
 
 def can_cast(from_: dtype | Tensor, to: dtype, /) -> builtins.bool:
     """True if promotion leads from one dtype (or an array's) to another."""
-    of = from_.dtype if isinstance(from_, Tensor) else from_
-    for name, argument in (("from_", of), ("to", to)):
+    source = from_.dtype if isinstance(from_, Tensor) else from_
+    for name, argument in (("from_", source), ("to", to)):
         if not isinstance(argument, dtype):
             raise errors.not_a_dtype("can_cast", name, argument, None)
     try:
-        return common(of, to) is to
+        return common_dtype(source, to) is to
     except TypeError:
         return False
 
 
-def own_dtype(of: Any) -> Any:
+def own_dtype(value: Any) -> Any:
     """Returns ftensor's dtype for one of NumPy's; anything else unchanged."""
-    if isinstance(of, np.dtype) or (isinstance(of, type) and issubclass(of, np.generic)):
-        return from_numpy_dtype(of)
-    return of
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return from_numpy_dtype(value)
+    return value
 
 
 def isdtype(dtype: Dtype, kind: Dtype | str | Sequence[Dtype | str]) -> builtins.bool:
@@ -200,7 +200,7 @@ class iinfo_object:
     dtype: dtype
 
 
-def _of(type: Any) -> dtype:
+def _dtype_of(type: Any) -> dtype:
     result: dtype = type.dtype if isinstance(type, Tensor) else type
     return result
 
@@ -208,17 +208,17 @@ def _of(type: Any) -> dtype:
 def finfo(type: dtype | Tensor, /) -> finfo_object:
     """Returns the limits of a floating-point or complex dtype, or of an array's. Raises TypeError
     for others."""
-    of = _of(type)
-    limits = floating_limits(of)
-    real = of.to_real()
+    kind = _dtype_of(type)
+    limits = floating_limits(kind)
+    real = kind.to_real()
     return finfo_object(limits.bits, limits.eps, limits.max, limits.min, limits.smallest_normal, real)
 
 
 def iinfo(type: dtype | Tensor, /) -> iinfo_object:
     """Returns the limits of an integer dtype, or of an array's. Raises TypeError for others."""
-    of = _of(type)
-    limits = integer_limits(of)
-    return iinfo_object(limits.bits, limits.max, limits.min, of)
+    kind = _dtype_of(type)
+    limits = integer_limits(kind)
+    return iinfo_object(limits.bits, limits.max, limits.min, kind)
 
 
 class Info:
@@ -258,32 +258,32 @@ def is_wide(d: dtype) -> builtins.bool:
     return d in _CARRIER
 
 
-def lifted(x: Any) -> Any:
+def as_signed(x: Any) -> Any:
     """Returns the elements in a signed dtype; their low bits are those of the unsigned ones."""
     return x.to(_CARRIER[x.dtype]) if is_wide(x.dtype) else x
 
 
-def ordered(x: Any) -> Any:
+def as_ordered_signed(x: Any) -> Any:
     """Returns the elements in a signed dtype in which they have the same order."""
     if x.dtype is uint64:
         return x.view(int64).bitwise_xor(_TOP)
-    return lifted(x)
+    return as_signed(x)
 
 
-def lowered(x: Any, of: dtype) -> Any:
-    """Inverts `lifted`."""
-    return x.to(of) if x.dtype is not of else x
+def from_signed(x: Any, unsigned: dtype) -> Any:
+    """Inverts `as_signed`."""
+    return x.to(unsigned) if x.dtype is not unsigned else x
 
 
-def unordered(x: Any, of: dtype) -> Any:
-    """Inverts `ordered`."""
-    if of is uint64:
+def from_ordered_signed(x: Any, unsigned: dtype) -> Any:
+    """Inverts `as_ordered_signed`."""
+    if unsigned is uint64:
         return x.bitwise_xor(_TOP).view(uint64)
-    return lowered(x, of)
+    return from_signed(x, unsigned)
 
 
-def moved(call: Callable[..., Any], x: Tensor, *more: Any, **named: Any) -> Any:
+def call_on_bits(call: Callable[..., Any], x: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Runs a function that only moves elements on the elements' bits as signed integers."""
     if not is_wide(x.dtype):
-        return call(x, *more, **named)
-    return call(x.view(x.dtype.bits), *more, **named).view(x.dtype)
+        return call(x, *args, **kwargs)
+    return call(x.view(x.dtype.bits), *args, **kwargs).view(x.dtype)

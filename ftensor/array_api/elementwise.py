@@ -15,7 +15,7 @@ from ..dtypes.limits import integer_limits
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
 from . import dtypes
-from .dtypes import CATEGORIES, NUMBERS, check, common, with_number
+from .dtypes import CATEGORIES, NUMBERS, check, common_dtype, with_number
 
 # The op of a function whose name differs, and the supported kinds of dtypes.
 _UNARY: dict[str, tuple[str, str]] = {
@@ -48,10 +48,10 @@ _BINARY: dict[str, tuple[str, str]] = {
     for name, _, op in (word.partition(":") for word in names.split())
 }
 # Functions that return some kinds unchanged, by these kinds.
-_SAME = {"ui": "ceil floor trunc", "uif": "real conj", "u": "abs"}
-_IDENTITY = {name: kinds for kinds, names in _SAME.items() for name in names.split()}
+_SAME_NAME = {"ui": "ceil floor trunc", "uif": "real conj", "u": "abs"}
+_IDENTITY = {name: kinds for kinds, names in _SAME_NAME.items() for name in names.split()}
 # Ops that accept a Python number as an operand; for others it becomes a 0-d tensor.
-TAKES_NUMBERS = frozenset(
+ACCEPTS_NUMBERS = frozenset(
     [
         "add",
         "mul",
@@ -74,8 +74,8 @@ TAKES_NUMBERS = frozenset(
 # Ops with kernels for uint16, uint32 and uint64; ops that depend on order; ops whose result's low
 # bits depend only on the operands' low bits.
 _SERVE_UNSIGNED = frozenset(["eq", "ne", "bitwise_and", "bitwise_or", "bitwise_xor", "isfinite", "isinf", "isnan"])
-_BY_ORDER = frozenset(["gt", "ge", "lt", "le", "maximum", "minimum"])
-_BY_HOST: dict[str, Callable[..., Any]] = {
+_ORDERED_OPS = frozenset(["gt", "ge", "lt", "le", "maximum", "minimum"])
+_HOST_OPS: dict[str, Callable[..., Any]] = {
     "floor_divide": np.floor_divide,
     "remainder": np.remainder,
     "bitwise_right_shift": np.right_shift,
@@ -97,7 +97,7 @@ def two_arrays(name: str, category: str, x1: Any, x2: Any) -> tuple[dtype, Any, 
     if not arrays:
         raise messages.no_array_among(name)
     if len(arrays) == 2:
-        d = common(x1.dtype, x2.dtype)
+        d = common_dtype(x1.dtype, x2.dtype)
     else:
         number = x2 if arrays[0] is x1 else x1
         d = with_number(arrays[0].dtype, number, name)
@@ -106,59 +106,59 @@ def two_arrays(name: str, category: str, x1: Any, x2: Any) -> tuple[dtype, Any, 
     return d, *(x if isinstance(x, NUMBERS) or x.dtype is d else x.to(d) for x in (x1, x2))
 
 
-def _wide(op: str, of: dtype, call: Callable[..., Any], *xs: Tensor) -> Tensor:
+def _call_as_signed(op: str, unsigned: dtype, call: Callable[..., Any], *xs: Tensor) -> Tensor:
     """Runs an op on uint16, uint32 or uint64 through a signed dtype."""
     if op in _SERVE_UNSIGNED:
         output = call(*xs)
-    elif op in _BY_ORDER:
-        output = call(*map(dtypes.ordered, xs))
-        output = output if output.dtype.kind == "b" else dtypes.unordered(output, of)
-    elif of is uint64 and op in _BY_HOST:
-        values = _BY_HOST[op](*(x.numpy() for x in xs))
+    elif op in _ORDERED_OPS:
+        output = call(*map(dtypes.as_ordered_signed, xs))
+        output = output if output.dtype.kind == "b" else dtypes.from_ordered_signed(output, unsigned)
+    elif unsigned is uint64 and op in _HOST_OPS:
+        values = _HOST_OPS[op](*(x.numpy() for x in xs))
         output = ENTRIES["asarray"].call(values, device=xs[0].device)
     else:
-        output = dtypes.lowered(call(*map(dtypes.lifted, xs)), of)
+        output = dtypes.from_signed(call(*map(dtypes.as_signed, xs)), unsigned)
     result: Tensor = output
     return result
 
 
 def _unary(name: str, op: str, category: str) -> Callable[..., Tensor]:
     call = ENTRIES[op].call
-    same = _IDENTITY.get(name, "")
+    identity_kinds = _IDENTITY.get(name, "")
 
     def function(x: Tensor, /) -> Tensor:
         check(name, category, x)
-        if x.dtype.kind in same:
+        if x.dtype.kind in identity_kinds:
             return x.clone()
         if dtypes.is_wide(x.dtype):
-            return _wide(op, x.dtype, call, x)
+            return _call_as_signed(op, x.dtype, call, x)
         result: Tensor = call(x)
         return result
 
-    return _named(function, name, op, category)
+    return _set_metadata(function, name, op, category)
 
 
 def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
     call = ENTRIES[op].call
-    numbers = op in TAKES_NUMBERS
+    numbers = op in ACCEPTS_NUMBERS
 
     def function(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
         d, a, b = two_arrays(name, category, x1, x2)
-        wide = dtypes.is_wide(d)
+        is_wide = dtypes.is_wide(d)
         if isinstance(a, NUMBERS):
             a = as_array(a, d, b.device)
-        elif isinstance(b, NUMBERS) and (wide or not numbers):
+        elif isinstance(b, NUMBERS) and (is_wide or not numbers):
             b = as_array(b, d, a.device)
-        result: Tensor = _wide(op, d, call, a, b) if wide else call(a, b)
+        result: Tensor = _call_as_signed(op, d, call, a, b) if is_wide else call(a, b)
         if op == "remainder" and d.kind == "f":  # the standard's zeros have the divisor's sign
             divisor = as_array(b, d, result.device) if isinstance(b, NUMBERS) else b
             result = result.copysign(divisor).where(result.eq(0), result)
         return result
 
-    return _named(function, name, op, category)
+    return _set_metadata(function, name, op, category)
 
 
-def _named(function: Any, name: str, op: str, category: str) -> Any:
+def _set_metadata(function: Any, name: str, op: str, category: str) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__module__ = "ftensor.array_api"
     function.__doc__ = (

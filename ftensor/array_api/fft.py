@@ -15,7 +15,7 @@ from . import dtypes
 from .dtypes import check
 
 # Input and output of each transform.
-_ONE = {
+_TRANSFORMS = {
     "fft": "floating-point",
     "ifft": "floating-point",
     "rfft": "real floating-point",
@@ -23,13 +23,13 @@ _ONE = {
     "hfft": "floating-point",
     "ihfft": "real floating-point",
 }
-_MANY = {
+_TRANSFORMS_ND = {
     "fftn": "floating-point",
     "ifftn": "floating-point",
     "rfftn": "real floating-point",
     "irfftn": "floating-point",
 }
-__all__ = [*_ONE, *_MANY, "fftfreq", "fftshift", "ifftshift", "rfftfreq"]
+__all__ = [*_TRANSFORMS, *_TRANSFORMS_ND, "fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
 
 def _norm(name: str, norm: str) -> None:
@@ -37,7 +37,7 @@ def _norm(name: str, norm: str) -> None:
         raise messages.unknown_word(name, "norm", "'backward', 'ortho', 'forward'", norm)
 
 
-def _one(name: str, category: str) -> Callable[..., Tensor]:
+def _make_transform(name: str, category: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
     def function(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
@@ -46,10 +46,10 @@ def _one(name: str, category: str) -> Callable[..., Tensor]:
         transform: Tensor = call(x, n, axis, norm)
         return transform
 
-    return _named(function, name, category)
+    return _set_metadata(function, name, category)
 
 
-def _many(name: str, category: str) -> Callable[..., Tensor]:
+def _make_transform_nd(name: str, category: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
     def function(
@@ -60,26 +60,26 @@ def _many(name: str, category: str) -> Callable[..., Tensor]:
         transform: Tensor = call(x, s, axes, norm)
         return transform
 
-    return _named(function, name, category)
+    return _set_metadata(function, name, category)
 
 
-def _named(function: Any, name: str, category: str) -> Any:
+def _set_metadata(function: Any, name: str, category: str) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`ftensor.fft.{name}` of {category} arrays; TypeError for others."
     return function
 
 
-def _shift(name: str) -> Callable[..., Tensor]:
+def _make_shift(name: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
     def function(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-        shifted: Tensor = dtypes.moved(call, x, axes)
+        shifted: Tensor = dtypes.call_on_bits(call, x, axes)
         return shifted
 
-    return _named(function, name, "all")
+    return _set_metadata(function, name, "all")
 
 
-def _frequencies(name: str) -> Callable[..., Tensor]:
+def _make_frequencies(name: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
     def function(n: int, /, *, d: float = 1.0, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
@@ -91,12 +91,12 @@ def _frequencies(name: str) -> Callable[..., Tensor]:
     return function
 
 
-for _name, _category in _ONE.items():
-    globals()[_name] = _one(_name, _category)
-for _name, _category in _MANY.items():
-    globals()[_name] = _many(_name, _category)
-fftshift, ifftshift = _shift("fftshift"), _shift("ifftshift")
-fftfreq, rfftfreq = _frequencies("fftfreq"), _frequencies("rfftfreq")
+for _name, _category in _TRANSFORMS.items():
+    globals()[_name] = _make_transform(_name, _category)
+for _name, _category in _TRANSFORMS_ND.items():
+    globals()[_name] = _make_transform_nd(_name, _category)
+fftshift, ifftshift = _make_shift("fftshift"), _make_shift("ifftshift")
+fftfreq, rfftfreq = _make_frequencies("fftfreq"), _make_frequencies("rfftfreq")
 
 
 def __dir__() -> list[str]:

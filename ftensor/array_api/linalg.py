@@ -29,7 +29,7 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     d, a, b = two_arrays("matmul", "numeric", x1, x2)
     if not a.ndim or not b.ndim:
         raise messages.too_few_dims("matmul", 1, 0)
-    product: Tensor = ENTRIES["matmul"].call(dtypes.lifted(a), dtypes.lifted(b))
+    product: Tensor = ENTRIES["matmul"].call(dtypes.as_signed(a), dtypes.as_signed(b))
     return product.to(d)
 
 
@@ -40,7 +40,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
     d, a, b = two_arrays("tensordot", "numeric", x1, x2)
     if not isinstance(axes, int):
         axes = (list(axes[0]), list(axes[1]))
-    product: Tensor = ENTRIES["tensordot"].call(dtypes.lifted(a), dtypes.lifted(b), axes)
+    product: Tensor = ENTRIES["tensordot"].call(dtypes.as_signed(a), dtypes.as_signed(b), axes)
     return product.to(d)
 
 
@@ -109,7 +109,7 @@ class SVDResult(NamedTuple):
     Vh: Tensor
 
 
-def _of_matrices(name: str, result: Any = None) -> Callable[..., Any]:
+def _make_function(name: str, result: Any = None) -> Callable[..., Any]:
     """Returns the function of this name in torch's linalg, restricted to floating-point matrices."""
     call = ENTRIES[f"linalg.{name}"].call
 
@@ -123,14 +123,14 @@ def _of_matrices(name: str, result: Any = None) -> Callable[..., Any]:
     return function
 
 
-det = _of_matrices("det")
-eig = _of_matrices("eig", EigResult)
-eigh = _of_matrices("eigh", EighResult)
-eigvals = _of_matrices("eigvals")
-eigvalsh = _of_matrices("eigvalsh")
-inv = _of_matrices("inv")
-slogdet = _of_matrices("slogdet", SlogdetResult)
-svdvals = _of_matrices("svdvals")
+det = _make_function("det")
+eig = _make_function("eig", EigResult)
+eigh = _make_function("eigh", EighResult)
+eigvals = _make_function("eigvals")
+eigvalsh = _make_function("eigvalsh")
+inv = _make_function("inv")
+slogdet = _make_function("slogdet", SlogdetResult)
+svdvals = _make_function("svdvals")
 
 
 def cholesky(x: Tensor, /, *, upper: builtins.bool = False) -> Tensor:
@@ -148,7 +148,7 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
         raise messages.sizes_differ("cross", x1.shape[axis], 3)
     d, a, b = two_arrays("cross", "numeric", x1, x2)
     product: Tensor = ENTRIES["linalg.cross"].call(
-        *ENTRIES["broadcast_tensors"].call(dtypes.lifted(a), dtypes.lifted(b)), dim=axis
+        *ENTRIES["broadcast_tensors"].call(dtypes.as_signed(a), dtypes.as_signed(b)), dim=axis
     )
     return product.to(d)
 
@@ -205,7 +205,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Returns the products (M, N) of the elements of (M,) and (N,)."""
     check("outer", "numeric", x1, x2)
     d, a, b = two_arrays("outer", "numeric", x1, x2)
-    product: Tensor = ENTRIES["outer"].call(dtypes.lifted(a), dtypes.lifted(b))
+    product: Tensor = ENTRIES["outer"].call(dtypes.as_signed(a), dtypes.as_signed(b))
     return product.to(d)
 
 

@@ -34,12 +34,12 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
     if axis is None:
         arrays, axis = [x.reshape(-1) for x in arrays], 0
     d = result_type(*arrays)
-    along = one_axis("concat", axis, arrays[0].ndim)
+    dim = one_axis("concat", axis, arrays[0].ndim)
     # torch accepts an array of shape (0,) with every shape; the standard doesn't
     if len({x.ndim for x in arrays}) > 1:
         raise messages.sizes_differ("concat", arrays[0].ndim, [x.ndim for x in arrays])
-    joined: Tensor = ENTRIES["cat"].call([x.to(d) for x in arrays], along)
-    return joined
+    result: Tensor = ENTRIES["cat"].call([x.to(d) for x in arrays], dim)
+    return result
 
 
 def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
@@ -81,7 +81,7 @@ def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[
 
 def flip(x: Tensor, /, *, axis: Axis = None) -> Tensor:
     """Returns the elements in reverse order along axes, all for None."""
-    flipped: Tensor = dtypes.moved(ENTRIES["flip"].call, x, axes_of("flip", axis, x.ndim))
+    flipped: Tensor = dtypes.call_on_bits(ENTRIES["flip"].call, x, axes_of("flip", axis, x.ndim))
     return flipped
 
 
@@ -110,7 +110,7 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
             repeats = repeats.reshape(())
     if axis is None:
         x, axis = x.reshape(-1), 0
-    repeated: Tensor = dtypes.moved(ENTRIES["repeat_interleave"].call, x, repeats, axis)
+    repeated: Tensor = dtypes.call_on_bits(ENTRIES["repeat_interleave"].call, x, repeats, axis)
     return repeated
 
 
@@ -140,18 +140,18 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
         if x.ndim != 1:
             raise messages.axis_needed("take", x.ndim)
         axis = 0
-    before = (slice(None),) * one_axis("take", axis, x.ndim)
-    return x[(*before, indices.to(int64))]
+    leading = (slice(None),) * one_axis("take", axis, x.ndim)
+    return x[(*leading, indices.to(int64))]
 
 
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """Returns the elements of `x` at the indices along the axis."""
     check("take_along_axis", "integer", indices)
-    along = one_axis("take_along_axis", axis, x.ndim)
-    at = indices.to(int64)
-    at = at.add(x.shape[along]).where(at.lt(0), at)
-    taken: Tensor = dtypes.moved(ENTRIES["take_along_dim"].call, x, at, along)
-    return taken
+    dim = one_axis("take_along_axis", axis, x.ndim)
+    positions = indices.to(int64)
+    positions = positions.add(x.shape[dim]).where(positions.lt(0), positions)
+    result: Tensor = dtypes.call_on_bits(ENTRIES["take_along_dim"].call, x, positions, dim)
+    return result
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
@@ -167,8 +167,8 @@ def where(condition: Tensor, x1: Tensor | complex, x2: Tensor | complex, /) -> T
     check("where", "boolean", condition)
     d, a, b = two_arrays("where", "all", x1, x2)
     a, b = (as_array(v, d, condition.device) if isinstance(v, NUMBERS) else v for v in (a, b))
-    chosen: Tensor = ENTRIES["where"].call(condition, a, b)
-    return chosen
+    result: Tensor = ENTRIES["where"].call(condition, a, b)
+    return result
 
 
 def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
@@ -181,8 +181,10 @@ def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tenso
         b = as_array(b, a.dtype, a.device)
     if a.ndim != 1:
         raise messages.sizes_differ("searchsorted", a.ndim, 1)
-    more = {} if sorter is None else {"sorter": sorter.to(int64)}
-    positions: Tensor = ENTRIES["searchsorted"].call(dtypes.ordered(a), dtypes.ordered(b), side=side, **more)
+    options = {} if sorter is None else {"sorter": sorter.to(int64)}
+    positions: Tensor = ENTRIES["searchsorted"].call(
+        dtypes.as_ordered_signed(a), dtypes.as_ordered_signed(b), side=side, **options
+    )
     return positions
 
 
@@ -191,7 +193,7 @@ def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False
     d, a, b = two_arrays("isin", "integer", x1, x2)
     device = (a if isinstance(a, Tensor) else b).device
     a, b = (as_array(v, d, device) if isinstance(v, NUMBERS) else v for v in (a, b))
-    mask: Tensor = ENTRIES["isin"].call(dtypes.lifted(a), dtypes.lifted(b), invert=invert)
+    mask: Tensor = ENTRIES["isin"].call(dtypes.as_signed(a), dtypes.as_signed(b), invert=invert)
     return mask
 
 
@@ -201,15 +203,15 @@ def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False
 def sort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
     """Returns the elements in order along an axis."""
     check("sort", "real numeric", x)
-    along = one_axis("sort", axis, x.ndim)
-    return x.sort(dim=along, descending=descending, stable=True)[0]
+    dim = one_axis("sort", axis, x.ndim)
+    return x.sort(dim=dim, descending=descending, stable=True)[0]
 
 
 def argsort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
     """Returns the indices of the elements in order along an axis; equal elements keep their order."""
     check("argsort", "real numeric", x)
-    along = one_axis("argsort", axis, x.ndim)
-    return x.sort(dim=along, descending=descending, stable=True)[1]
+    dim = one_axis("argsort", axis, x.ndim)
+    return x.sort(dim=dim, descending=descending, stable=True)[1]
 
 
 class UniqueAllResult(NamedTuple):

@@ -28,22 +28,22 @@ def axes_of(name: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     """Returns the axes, normalized, each once, in order; all for None."""
     if axis is None:
         return tuple(range(ndim))
-    listed = axis if isinstance(axis, tuple) else (axis,)
-    axes = sorted(one_axis(name, a, ndim) for a in listed)
-    if len(set(axes)) < len(axes):
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    normalized = sorted(one_axis(name, a, ndim) for a in axes)
+    if len(set(normalized)) < len(normalized):
         raise messages.axis_twice(name, axis)
-    return tuple(axes)
+    return tuple(normalized)
 
 
 def _flattened(x: Tensor, axes: tuple[int, ...]) -> Tensor:
-    rest = [a for a in range(x.ndim) if a not in axes]
-    shape = [x.shape[a] for a in rest]
-    return x.permute((*rest, *axes)).reshape((*shape, _product(x.shape[a] for a in axes)))
+    kept_axes = [a for a in range(x.ndim) if a not in axes]
+    shape = [x.shape[a] for a in kept_axes]
+    return x.permute((*kept_axes, *axes)).reshape((*shape, _product(x.shape[a] for a in axes)))
 
 
-def folded(op: str, name: str, x: Tensor, axis: Axis, keepdims: builtins.bool, **more: Any) -> Tensor:
+def reduce_axes(op: str, name: str, x: Tensor, axis: Axis, keepdims: builtins.bool, **options: Any) -> Tensor:
     axes = axes_of(name, axis, x.ndim)
-    reduced: Tensor = ENTRIES[op].call(_flattened(x, axes), -1, **more)
+    reduced: Tensor = ENTRIES[op].call(_flattened(x, axes), -1, **options)
     return _with_ones(reduced, axes) if keepdims else reduced
 
 
@@ -53,100 +53,100 @@ def _with_ones(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     return x
 
 
-def summed_in(d: dtype, wanted: dtype | None) -> dtype:
-    if wanted is not None:
-        return wanted
+def sum_dtype(d: dtype, requested: dtype | None) -> dtype:
+    if requested is not None:
+        return requested
     return {"u": uint64, "i": int64}.get(d.kind, d)
 
 
-def _sum_like(name: str) -> Callable[..., Tensor]:
+def _make_sum(name: str) -> Callable[..., Tensor]:
     def function(
         x: Tensor, /, *, axis: Axis = None, dtype: dtype | None = None, keepdims: builtins.bool = False
     ) -> Tensor:
         check(name, "numeric", x)
-        of = summed_in(x.dtype, dtype)
-        kind = int64 if dtypes.is_wide(of) else of
-        return folded(name, name, x.to(kind), axis, keepdims, dtype=kind).to(of)
+        result_dtype = sum_dtype(x.dtype, dtype)
+        kind = int64 if dtypes.is_wide(result_dtype) else result_dtype
+        return reduce_axes(name, name, x.to(kind), axis, keepdims, dtype=kind).to(result_dtype)
 
     return function
 
 
-def _extreme(name: str, op: str) -> Callable[..., Tensor]:
+def _make_extreme(name: str, op: str) -> Callable[..., Tensor]:
     def function(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
         check(name, "real numeric", x)
         axes = axes_of(name, axis, x.ndim)
         if 0 in (x.shape[a] for a in axes):
             raise messages.no_elements(name)
         if dtypes.is_wide(x.dtype):
-            extreme = folded(op, name, dtypes.ordered(x), axis, keepdims)
-            result: Tensor = dtypes.unordered(extreme, x.dtype)
+            extreme = reduce_axes(op, name, dtypes.as_ordered_signed(x), axis, keepdims)
+            result: Tensor = dtypes.from_ordered_signed(extreme, x.dtype)
             return result
-        return folded(op, name, x, axis, keepdims)
+        return reduce_axes(op, name, x, axis, keepdims)
 
     return function
 
 
-def _truth(name: str) -> Callable[..., Tensor]:
+def _make_truth(name: str) -> Callable[..., Tensor]:
     def function(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
         check(name, "all", x)
-        return folded(name, name, _true(x), axis, keepdims).to(bool_)
+        return reduce_axes(name, name, _is_nonzero(x), axis, keepdims).to(bool_)
 
     return function
 
 
-def _true(x: Tensor) -> Tensor:
+def _is_nonzero(x: Tensor) -> Tensor:
     return x if x.dtype is bool_ else x.ne(0)
 
 
 def mean(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
     """Returns the mean over axes, all for None. Raises TypeError for integers and bool."""
     check("mean", "floating-point", x)
-    return folded("mean", "mean", x, axis, keepdims)
+    return reduce_axes("mean", "mean", x, axis, keepdims)
 
 
 def count_nonzero(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Tensor:
     """Returns the number of nonzero elements over axes, all for None, as int64."""
     check("count_nonzero", "all", x)
-    return folded("sum", "count_nonzero", _true(x), axis, keepdims)
+    return reduce_axes("sum", "count_nonzero", _is_nonzero(x), axis, keepdims)
 
 
-def _dispersion(name: str) -> Callable[..., Tensor]:
+def _make_dispersion(name: str) -> Callable[..., Tensor]:
     def function(
         x: Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: builtins.bool = False
     ) -> Tensor:
         check(name, "real floating-point", x)
-        return folded(name, name, x, axis, keepdims, correction=correction)
+        return reduce_axes(name, name, x, axis, keepdims, correction=correction)
 
     return function
 
 
-def _place(name: str) -> Callable[..., Tensor]:
+def _make_argument(name: str) -> Callable[..., Tensor]:
     def function(x: Tensor, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Tensor:
         check(name, "real numeric", x)
         axes = axes_of(name, axis, x.ndim)
         if 0 in (x.shape[a] for a in axes):
             raise messages.no_elements(name)
-        return folded(name, name, dtypes.ordered(x), axis, keepdims)
+        return reduce_axes(name, name, dtypes.as_ordered_signed(x), axis, keepdims)
 
     return function
 
 
-def _running(name: str, op: str) -> Callable[..., Tensor]:
+def _make_cumulative(name: str, op: str) -> Callable[..., Tensor]:
     def function(
         x: Tensor, /, *, axis: int | None = None, dtype: dtype | None = None, include_initial: builtins.bool = False
     ) -> Tensor:
         check(name, "numeric", x)
         if x.ndim == 0 or (axis is None and x.ndim > 1):
             raise messages.axis_needed(name, x.ndim)
-        along = one_axis(name, axis or 0, x.ndim)
-        of = summed_in(x.dtype, dtype)
-        kind = int64 if dtypes.is_wide(of) else of
-        running: Tensor = ENTRIES[op].call(x.to(kind), along, dtype=kind)
+        dim = one_axis(name, axis or 0, x.ndim)
+        result_dtype = sum_dtype(x.dtype, dtype)
+        kind = int64 if dtypes.is_wide(result_dtype) else result_dtype
+        running: Tensor = ENTRIES[op].call(x.to(kind), dim, dtype=kind)
         if include_initial:
-            first = (*x.shape[:along], 1, *x.shape[along + 1 :])
+            first = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
             start = ENTRIES["full"].call(first, int(op == "cumprod"), dtype=kind, device=x.device)
-            running = ENTRIES["cat"].call((start, running), along)
-        return running.to(of)
+            running = ENTRIES["cat"].call((start, running), dim)
+        return running.to(result_dtype)
 
     return function
 
@@ -156,37 +156,37 @@ def diff(
 ) -> Tensor:
     """Returns the `n`-th differences of neighbours along an axis, in the dtype of `x`."""
     check("diff", "numeric", *(a for a in (x, prepend, append) if a is not None))
-    along = one_axis("diff", axis, x.ndim)
-    lifted = [a if a is None else dtypes.lifted(a) for a in (x, prepend, append)]
-    differences: Tensor = ENTRIES["diff"].call(lifted[0], n, along, *lifted[1:])
+    dim = one_axis("diff", axis, x.ndim)
+    operands = [a if a is None else dtypes.as_signed(a) for a in (x, prepend, append)]
+    differences: Tensor = ENTRIES["diff"].call(operands[0], n, dim, *operands[1:])
     return differences.to(x.dtype)
 
 
 _DOCS = {
-    "sum": (_sum_like, (), "The sum over axes, all for None; of integers in 64 bits."),
-    "prod": (_sum_like, (), "The product over axes, all for None; of integers in 64 bits."),
-    "max": (_extreme, ("amax",), "The greatest element over axes; ValueError where there is none."),
-    "min": (_extreme, ("amin",), "The least element over axes; ValueError where there is none."),
-    "all": (_truth, (), "Whether all elements over axes are true; bool."),
-    "any": (_truth, (), "Whether any element over axes is true; bool."),
-    "std": (_dispersion, (), "The standard deviation over axes, of n - `correction` elements."),
-    "var": (_dispersion, (), "The variance over axes, of n - `correction` elements."),
-    "argmax": (_place, (), "The place of the first greatest element along an axis; int64."),
-    "argmin": (_place, (), "The place of the first least element along an axis; int64."),
-    "cumulative_sum": (_running, ("cumsum",), "Sums of the elements up to each one on an axis."),
-    "cumulative_prod": (_running, ("cumprod",), "Products of the elements up to each one."),
+    "sum": (_make_sum, (), "The sum over axes, all for None; of integers in 64 bits."),
+    "prod": (_make_sum, (), "The product over axes, all for None; of integers in 64 bits."),
+    "max": (_make_extreme, ("amax",), "The greatest element over axes; ValueError where there is none."),
+    "min": (_make_extreme, ("amin",), "The least element over axes; ValueError where there is none."),
+    "all": (_make_truth, (), "Whether all elements over axes are true; bool."),
+    "any": (_make_truth, (), "Whether any element over axes is true; bool."),
+    "std": (_make_dispersion, (), "The standard deviation over axes, of n - `correction` elements."),
+    "var": (_make_dispersion, (), "The variance over axes, of n - `correction` elements."),
+    "argmax": (_make_argument, (), "The place of the first greatest element along an axis; int64."),
+    "argmin": (_make_argument, (), "The place of the first least element along an axis; int64."),
+    "cumulative_sum": (_make_cumulative, ("cumsum",), "Sums of the elements up to each one on an axis."),
+    "cumulative_prod": (_make_cumulative, ("cumprod",), "Products of the elements up to each one."),
 }
 
 
-def _documented(name: str, make: Any, how: tuple[str, ...], text: str) -> Callable[..., Tensor]:
-    function: Callable[..., Tensor] = make(name, *how)
+def _with_docstring(name: str, make: Any, arguments: tuple[str, ...], text: str) -> Callable[..., Tensor]:
+    function: Callable[..., Tensor] = make(name, *arguments)
     function.__name__ = function.__qualname__ = name
     function.__module__ = "ftensor.array_api"
     function.__doc__ = f"{text} TypeError for a dtype that the standard leaves out."
     return function
 
 
-FUNCTIONS: dict[str, Callable[..., Tensor]] = {name: _documented(name, *row) for name, row in _DOCS.items()} | {
+FUNCTIONS: dict[str, Callable[..., Tensor]] = {name: _with_docstring(name, *row) for name, row in _DOCS.items()} | {
     "mean": mean,
     "count_nonzero": count_nonzero,
     "diff": diff,

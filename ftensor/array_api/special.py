@@ -17,13 +17,13 @@ from .._tensor import Tensor
 from ..dtypes import get_default_dtype
 from ..rows.catalogue import ENTRIES
 from .creation import asarray
-from .dtypes import NUMBERS, common
+from .dtypes import NUMBERS, common_dtype
 
-_SAME = (
+_SAME_NAME = (
     "digamma entr erf erfc erfcx erfinv exp2 expit expm1 gammainc gammaincc gammaln i0 i0e i1 i1e "
     "log1p log_ndtr logit ndtr ndtri psi sinc xlog1py xlogy"
 )
-_OPS = {name: f"special.{name}" for name in _SAME.split()} | {
+_OPS = {name: f"special.{name}" for name in _SAME_NAME.split()} | {
     "j0": "special.bessel_j0",
     "j1": "special.bessel_j1",
     "y0": "special.bessel_y0",
@@ -41,12 +41,12 @@ def _operands(values: tuple[Any, ...]) -> list[Tensor]:
     """Returns tensors and numbers as tensors of the tensors' common floating-point dtype."""
     arrays = [v for v in values if not isinstance(v, NUMBERS)]
     floats = [x.dtype for x in arrays if x.dtype.kind in "fc"]
-    d = reduce(common, floats) if floats else get_default_dtype()
+    d = reduce(common_dtype, floats) if floats else get_default_dtype()
     return [asarray(v, dtype=d, device=arrays[0].device) if isinstance(v, NUMBERS) else v.to(d) for v in values]
 
 
-def _boxcox(by: Tensor, power: Tensor) -> Tensor:
-    return _where(power == 0, by, (power * by).expm1() / power)
+def _boxcox(x: Tensor, power: Tensor) -> Tensor:
+    return _where(power == 0, x, (power * x).expm1() / power)
 
 
 def _unboxed(y: Tensor, power: Tensor) -> Tensor:

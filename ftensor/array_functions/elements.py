@@ -6,52 +6,52 @@ from collections.abc import Callable
 from typing import Any
 
 from .._tensor import Tensor
-from .values import both, first_tensor, floating, op, tensor
+from .values import first_tensor, floating, op, promote_pair, tensor
 
 
-def _compared(whole: bool) -> Callable[..., Any]:
+def _make_comparison(reduce_all: bool) -> Callable[..., Any]:
     def function(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-        close = op("isclose")(*both(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
-        return bool(close.all().item()) if whole else close
+        close = op("isclose")(*promote_pair(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
+        return bool(close.all().item()) if reduce_all else close
 
     return function
 
 
 def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    a, b = both(a1, a2)
+    a, b = promote_pair(a1, a2)
     if a.shape != b.shape:
         return False
-    same: Any = a == b
+    equal: Any = a == b
     if equal_nan and a.dtype.kind in "fc":
-        same = same | (a.isnan() & b.isnan())
-    return bool(same.all().item())
+        equal = equal | (a.isnan() & b.isnan())
+    return bool(equal.all().item())
 
 
 def _array_equiv(a1: Any, a2: Any) -> bool:
-    a, b = both(a1, a2)
+    a, b = promote_pair(a1, a2)
     try:
-        same: Any = a == b
+        equal: Any = a == b
     except RuntimeError:  # shapes that don't broadcast
         return False
-    return bool(same.all().item())
+    return bool(equal.all().item())
 
 
 def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     like = first_tensor(x, xp, fp)
     assert like is not None, "interp() of no tensor"
-    at, known, values = [floating(tensor(v, like)) for v in (x, xp, fp)]
-    k = op("searchsorted")(known, at, side="right").clamp(1, known.shape[0] - 1)
-    x0, x1, y0, y1 = known[k - 1], known[k], values[k - 1], values[k]
-    interpolated = y0 + (y1 - y0) * ((at - x0) / (x1 - x0))
-    interpolated = op("where")(at < known[0], values[0] if left is None else left, interpolated)
-    return op("where")(at > known[-1], values[-1] if right is None else right, interpolated)
+    positions, nodes, values = [floating(tensor(v, like)) for v in (x, xp, fp)]
+    k = op("searchsorted")(nodes, positions, side="right").clamp(1, nodes.shape[0] - 1)
+    x0, x1, y0, y1 = nodes[k - 1], nodes[k], values[k - 1], values[k]
+    interpolated = y0 + (y1 - y0) * ((positions - x0) / (x1 - x0))
+    interpolated = op("where")(positions < nodes[0], values[0] if left is None else left, interpolated)
+    return op("where")(positions > nodes[-1], values[-1] if right is None else right, interpolated)
 
 
-def _convolved(flip: bool, default: str) -> Callable[..., Any]:
+def _make_convolution(flip: bool, default: str) -> Callable[..., Any]:
     """Returns `convolve`, or `correlate` without `flip`."""
 
     def function(a: Any, v: Any, mode: str = default) -> Any:
-        x, k = both(a, v)
+        x, k = promote_pair(a, v)
         if x.ndim != 1 or k.ndim != 1 or not len(x) or mode not in ("full", "same", "valid"):
             return NotImplemented
         if len(k) > len(x):
@@ -103,8 +103,8 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any =
 
 
 def _ediff1d(ary: Tensor, to_end: Any = None, to_begin: Any = None) -> Tensor:
-    parts = [to_begin, ary.reshape(-1).diff(), to_end]
-    tensors = [tensor(p, ary).to(ary.dtype).reshape(-1) for p in parts if p is not None]
+    pieces = [to_begin, ary.reshape(-1).diff(), to_end]
+    tensors = [tensor(p, ary).to(ary.dtype).reshape(-1) for p in pieces if p is not None]
     differences: Tensor = op("cat")(tensors)
     return differences
 
@@ -115,17 +115,17 @@ def _angle(z: Tensor, deg: bool = False) -> Tensor:
 
 
 def _nan_to_num(x: Tensor, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-    filled: Tensor = op("nan_to_num")(x, nan, posinf, neginf)
-    return filled if copy else x.copy_(filled)
+    result: Tensor = op("nan_to_num")(x, nan, posinf, neginf)
+    return result if copy else x.copy_(result)
 
 
 def _polyval(p: Any, x: Any) -> Any:
     like = first_tensor(p, x)
     assert like is not None, "polyval() of no tensor"
-    at = tensor(x, like)
-    value = at * 0
+    points = tensor(x, like)
+    value = points * 0
     for factor in p:
-        value = value * at + factor
+        value = value * points + factor
     return value
 
 
@@ -136,14 +136,14 @@ def _trapezoid(y: Tensor, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "allclose": _compared(True),
+    "allclose": _make_comparison(True),
     "angle": _angle,
     "around": lambda a, decimals=0: op("round")(a, decimals=decimals),
     "array_equal": _array_equal,
     "array_equiv": _array_equiv,
     "clip": _clip,
-    "convolve": _convolved(True, "full"),
-    "correlate": _convolved(False, "valid"),
+    "convolve": _make_convolution(True, "full"),
+    "correlate": _make_convolution(False, "valid"),
     "diff": _diff,
     "ediff1d": _ediff1d,
     "fix": lambda x: x.trunc(),
@@ -151,7 +151,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "i0": lambda x: floating(x).i0(),
     "imag": lambda val: val.imag if val.dtype.kind == "c" else op("zeros_like")(val),
     "interp": _interp,
-    "isclose": _compared(False),
+    "isclose": _make_comparison(False),
     "iscomplex": lambda x: x.imag.ne(0) if x.dtype.kind == "c" else op("isnan")(x) & False,
     "isneginf": lambda x: x.isneginf(),
     "isposinf": lambda x: x.isposinf(),

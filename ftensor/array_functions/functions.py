@@ -11,7 +11,7 @@ import numpy as np
 
 from .._tensor import Tensor
 from . import elements, orders, picks, products, reductions, shapes
-from .values import delivered, each, first_tensor, on_host, taken
+from .values import as_operand, first_tensor, map_nested, on_host, write_out
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **shapes.FUNCTIONS,
@@ -40,8 +40,8 @@ _METADATA: dict[str, Callable[..., Any]] = {
     "common_type": lambda *arrays: np.common_type(*_dtypes(*arrays)),
     "min_scalar_type": lambda a: a.dtype.numpy,
     "result_type": lambda *arrays_and_dtypes: np.result_type(*_dtypes(*arrays_and_dtypes)),
-    "may_share_memory": lambda a, b: _shared(a, b),
-    "shares_memory": lambda a, b: _shared(a, b),
+    "may_share_memory": lambda a, b: _may_share_memory(a, b),
+    "shares_memory": lambda a, b: _may_share_memory(a, b),
     "einsum_path": lambda *operands, optimize="greedy": np.einsum_path(*_dtypes(*operands), optimize=optimize),
 }
 FUNCTIONS |= _METADATA
@@ -60,7 +60,7 @@ _WITHOUT_EFFECT = {
 }
 
 
-def _shared(a: Any, b: Any) -> bool:
+def _may_share_memory(a: Any, b: Any) -> bool:
     return np.may_share_memory(np.asarray(a), np.asarray(b))
 
 
@@ -75,10 +75,10 @@ def name_of(function: Any) -> str:
     return path
 
 
-def function(of: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tensor | None) -> Any:
+def function(numpy_function: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tensor | None) -> Any:
     """Implements `Tensor.__array_function__`: returns tensors, or another result of NumPy's
     function."""
-    name = name_of(of)
+    name = name_of(numpy_function)
     arguments = {
         key: value
         for key, value in options.items()
@@ -93,14 +93,14 @@ def function(of: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tens
     else:
         call, first = FUNCTIONS.get(name), []
     if name in _EXPLICIT:
-        return of(*each(args, _array), **each(options, _array))
+        return numpy_function(*map_nested(args, _array), **map_nested(options, _array))
     result = NotImplemented
     if call is not None:
         result = _on_device(call, [*first, *args], arguments, operand)
     if result is NotImplemented:
-        rest = {key: value for key, value in options.items() if key != "out"}
-        result = on_host(name, of, args, rest, operand)
-    return result if out is None else delivered(result, out)
+        inputs = {key: value for key, value in options.items() if key != "out"}
+        result = on_host(name, numpy_function, args, inputs, operand)
+    return result if out is None else write_out(result, out)
 
 
 def _on_device(call: Callable[..., Any], args: list[Any], arguments: dict[str, Any], like: Tensor) -> Any:
@@ -110,7 +110,10 @@ def _on_device(call: Callable[..., Any], args: list[Any], arguments: dict[str, A
     except TypeError:
         return NotImplemented
     try:
-        return call(*each(bound.args, lambda x: taken(x, like)), **each(bound.kwargs, lambda x: taken(x, like)))
+        return call(
+            *map_nested(bound.args, lambda x: as_operand(x, like)),
+            **map_nested(bound.kwargs, lambda x: as_operand(x, like)),
+        )
     except NotImplementedError:
         return NotImplemented
 

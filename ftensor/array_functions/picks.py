@@ -32,49 +32,51 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return selected
 
 
-def _counted(indices: Any, size: int, like: Tensor) -> Tensor:
-    at = tensor(indices, like).to(int64)
-    counted: Tensor = op("where")(at < 0, at + size, at)
+def _wrap_indices(indices: Any, size: int, like: Tensor) -> Tensor:
+    positions = tensor(indices, like).to(int64)
+    counted: Tensor = op("where")(positions < 0, positions + size, positions)
     return counted
 
 
 def _take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
     if mode != "raise" or not isinstance(a, Tensor):
         return NotImplemented
-    x, along = (a.reshape(-1), 0) if axis is None else (a, axis % a.ndim)
+    x, dim = (a.reshape(-1), 0) if axis is None else (a, axis % a.ndim)
     if isinstance(indices, int):
-        return x.select(along, indices)
-    return x[(*[slice(None)] * along, tensor(indices, a))]
+        return x.select(dim, indices)
+    return x[(*[slice(None)] * dim, tensor(indices, a))]
 
 
 def _take_along_axis(arr: Tensor, indices: Any, axis: int | None = -1) -> Tensor:
     x, along = (arr.reshape(-1), 0) if axis is None else (arr, axis)
-    return x.take_along_dim(_counted(indices, x.shape[along], arr), along)
+    return x.take_along_dim(_wrap_indices(indices, x.shape[along], arr), along)
 
 
 def _put_along_axis(arr: Tensor, indices: Any, values: Any, axis: int | None) -> None:
     if axis is None:
-        arr.put_(_counted(indices, arr.numel(), arr), tensor(values, arr).to(arr.dtype))
+        arr.put_(_wrap_indices(indices, arr.numel(), arr), tensor(values, arr).to(arr.dtype))
         return
-    at = _counted(indices, arr.shape[axis], arr)
-    arr.scatter_(axis, at, tensor(values, arr).to(arr.dtype).expand(at.shape))
+    positions = _wrap_indices(indices, arr.shape[axis], arr)
+    arr.scatter_(axis, positions, tensor(values, arr).to(arr.dtype).expand(positions.shape))
 
 
 def _put(a: Tensor, ind: Any, v: Any) -> None:
-    at = _counted(ind, a.numel(), a)
+    positions = _wrap_indices(ind, a.numel(), a)
     values = tensor(v, a).to(a.dtype).reshape(-1)
-    a.put_(at, values[op("arange")(at.numel(), device=a.device) % values.numel()].reshape(at.shape))
+    a.put_(
+        positions, values[op("arange")(positions.numel(), device=a.device) % values.numel()].reshape(positions.shape)
+    )
 
 
 def _putmask(a: Tensor, mask: Any, values: Any) -> None:
     repeated = tensor(values, a).to(a.dtype).reshape(-1)
-    places = op("arange")(a.numel(), device=a.device) % repeated.numel()
-    a.copy_(op("where")(tensor(mask, a).ne(0), repeated[places].reshape(a.shape), a))
+    value_index = op("arange")(a.numel(), device=a.device) % repeated.numel()
+    a.copy_(op("where")(tensor(mask, a).ne(0), repeated[value_index].reshape(a.shape), a))
 
 
 def _place(arr: Tensor, mask: Any, vals: Any) -> None:
-    at = tensor(mask, arr).ne(0).reshape(-1).nonzero().reshape(-1)
-    _put(arr, at, vals)
+    positions = tensor(mask, arr).ne(0).reshape(-1).nonzero().reshape(-1)
+    _put(arr, positions, vals)
 
 
 def _copyto(dst: Any, src: Any, where: Any = True) -> None:
@@ -82,35 +84,35 @@ def _copyto(dst: Any, src: Any, where: Any = True) -> None:
     if not isinstance(dst, Tensor):
         np.copyto(dst, np.asarray(src), where=np.asarray(where))
         return
-    new = tensor(src, dst)
-    dst.copy_(new if where is True else op("where")(tensor(where, dst), new.to(dst.dtype), dst))
+    source = tensor(src, dst)
+    dst.copy_(source if where is True else op("where")(tensor(where, dst), source.to(dst.dtype), dst))
 
 
 def _fill_diagonal(a: Tensor, val: Any, wrap: bool = False) -> None:
     if isinstance(val, (int, float, complex)):
         a.fill_diagonal_(val, wrap)
     else:
-        at = op("arange")(min(a.shape), device=a.device)
+        positions = op("arange")(min(a.shape), device=a.device)
         values = tensor(val, a).to(a.dtype).reshape(-1)
-        a.index_put_((at,) * a.ndim, values[at % values.numel()])
+        a.index_put_((positions,) * a.ndim, values[positions % values.numel()])
 
 
 def _ix(*args: Any) -> tuple[Any, ...]:
     like = first_tensor(args)
     assert like is not None, "ix_() of no tensor"
-    sides = len(args)
+    ndim = len(args)
     grids = []
     for k, x in enumerate(args):
         index = tensor(x, like)
-        at = index.nonzero().reshape(-1) if index.dtype.kind == "b" else index
-        grids.append(at.reshape([-1 if j == k else 1 for j in range(sides)]))
+        positions = index.nonzero().reshape(-1) if index.dtype.kind == "b" else index
+        grids.append(positions.reshape([-1 if j == k else 1 for j in range(ndim)]))
     return tuple(grids)
 
 
 def _ravel_multi_index(multi_index: Any, dims: Any) -> Tensor:
     sizes = (dims,) if isinstance(dims, int) else tuple(dims)
-    parts = [x * prod(sizes[k + 1 :]) for k, x in enumerate(multi_index)]
-    flat: Tensor = sum(parts[1:], parts[0])
+    terms = [x * prod(sizes[k + 1 :]) for k, x in enumerate(multi_index)]
+    flat: Tensor = sum(terms[1:], terms[0])
     return flat
 
 

@@ -8,13 +8,13 @@ from typing import Any
 from .. import array_api as xp
 from .._tensor import Tensor
 from ..array_api.linalg import EigResult, QRResult, SVDResult
-from .values import both, first_tensor, floating, op, tensor
+from .values import first_tensor, floating, op, promote_pair, tensor
 
 linalg: Any = xp.linalg
 
 
 def _pair(function: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
-    return lambda a, b: function(*both(a, b))
+    return lambda a, b: function(*promote_pair(a, b))
 
 
 def _dot(a: Tensor, b: Tensor) -> Any:
@@ -32,10 +32,10 @@ def _tensordot(a: Tensor, b: Tensor, axes: Any) -> Any:
 
 
 def _cross(a: Any, b: Any, axis: int | None = None) -> Any:
-    along = -1 if axis is None else axis
-    if a.shape[along] != 3 or b.shape[along] != 3:
+    dim = -1 if axis is None else axis
+    if a.shape[dim] != 3 or b.shape[dim] != 3:
         return NotImplemented
-    return op("linalg.cross")(a, b, dim=along)
+    return op("linalg.cross")(a, b, dim=dim)
 
 
 def _einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
@@ -56,10 +56,12 @@ def _cov(
 ) -> Any:
     if y is not None:
         return NotImplemented
-    by = (0 if bias else 1) if ddof is None else ddof
+    correction = (0 if bias else 1) if ddof is None else ddof
     x = floating(m)
     weights = [None if w is None else tensor(w, m) for w in (fweights, aweights)]
-    return op("cov")(x if rowvar or x.ndim < 2 else x.mT, correction=by, fweights=weights[0], aweights=weights[1])
+    return op("cov")(
+        x if rowvar or x.ndim < 2 else x.mT, correction=correction, fweights=weights[0], aweights=weights[1]
+    )
 
 
 def _qr(a: Tensor, mode: str = "reduced") -> Any:
@@ -87,11 +89,11 @@ def _solve(a: Tensor, b: Any) -> Any:
     return linalg.solve(floating(a), floating(tensor(b, a)))
 
 
-def _one(name: str) -> Callable[..., Any]:
+def _make_fft(name: str) -> Callable[..., Any]:
     return lambda a, *args: op(f"linalg.{name}")(floating(a), *args)
 
 
-def _signal(name: str) -> Callable[..., Any]:
+def _make_transform(name: str) -> Callable[..., Any]:
     """Returns a transform along one axis."""
 
     def function(a: Tensor, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
@@ -100,7 +102,7 @@ def _signal(name: str) -> Callable[..., Any]:
     return function
 
 
-def _signals(name: str) -> Callable[..., Any]:
+def _make_transform_nd(name: str) -> Callable[..., Any]:
     """Returns a transform along several axes, by default all or the last two."""
     default = (-2, -1) if name.endswith("2") else None
 
@@ -110,11 +112,11 @@ def _signals(name: str) -> Callable[..., Any]:
     return function
 
 
-def _shift(name: str) -> Callable[..., Any]:
+def _make_shift(name: str) -> Callable[..., Any]:
     return lambda x, axes=None: op(f"fft.{name}")(x, axes)
 
 
-_EACH = "det eigvals eigvalsh inv multi_dot slogdet svdvals tensorinv"
+_MATRIX_FUNCTIONS = "det eigvals eigvalsh inv multi_dot slogdet svdvals tensorinv"
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "corrcoef": lambda x, rowvar=True: op("corrcoef")(floating(x) if rowvar or x.ndim < 2 else floating(x).mT),
     "cov": _cov,
@@ -127,7 +129,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tensordot": lambda a, b, axes=2: _pair(lambda x, y: _tensordot(x, y, axes))(a, b),
     "vdot": _pair(lambda a, b: op("vdot")(a.reshape(-1), b.reshape(-1))),
 }
-LINALG: dict[str, Callable[..., Any]] = {name: _one(name) for name in _EACH.split()} | {
+LINALG: dict[str, Callable[..., Any]] = {name: _make_fft(name) for name in _MATRIX_FUNCTIONS.split()} | {
     "cholesky": lambda a, upper=False: op("linalg.cholesky")(floating(a), upper=upper),
     "cond": lambda x, p=None: op("linalg.cond")(floating(x), p),
     "cross": lambda x1, x2, axis=-1: op("linalg.cross")(x1, x2, dim=axis),
@@ -159,8 +161,11 @@ LINALG: dict[str, Callable[..., Any]] = {name: _one(name) for name in _EACH.spli
     ),
 }
 FFT: dict[str, Callable[..., Any]] = {
-    **{name: _signal(name) for name in ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]},
-    **{name: _signals(name) for name in ["fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"]},
-    "fftshift": _shift("fftshift"),
-    "ifftshift": _shift("ifftshift"),
+    **{name: _make_transform(name) for name in ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]},
+    **{
+        name: _make_transform_nd(name)
+        for name in ["fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"]
+    },
+    "fftshift": _make_shift("fftshift"),
+    "ifftshift": _make_shift("ifftshift"),
 }

@@ -9,34 +9,34 @@ from typing import Any
 import numpy as np
 
 from .._tensor import Tensor
-from ..array_api.reductions import folded
+from ..array_api.reductions import reduce_axes
 from .values import dtype_of, floating, op, tensor
 
 
-def _fold(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Callable[..., Any]:
-    """Returns a reduction by the op `of`, applied to the elements after `change`."""
+def _make_reduction(op_name: str, transform: Callable[[Tensor], Tensor] | None = None) -> Callable[..., Any]:
+    """Returns a reduction by the op `op_name`, applied to the elements after `transform`."""
 
     def function(a: Tensor, axis: Any = None, keepdims: bool = False) -> Any:
         if axis == ():
             return NotImplemented
-        return folded(of, of, a if change is None else change(a), axis, keepdims)
+        return reduce_axes(op_name, op_name, a if transform is None else transform(a), axis, keepdims)
 
     return function
 
 
-def _summed(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Callable[..., Any]:
-    """Like `_fold`, with an argument `dtype`."""
+def _make_sum(op_name: str, transform: Callable[[Tensor], Tensor] | None = None) -> Callable[..., Any]:
+    """Like `_make_reduction`, with an argument `dtype`."""
 
     def function(a: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
         if axis == ():
             return NotImplemented
-        values = a if change is None else change(a)
-        return folded(of, of, values, axis, keepdims, dtype=dtype_of(dtype))
+        values = a if transform is None else transform(a)
+        return reduce_axes(op_name, op_name, values, axis, keepdims, dtype=dtype_of(dtype))
 
     return function
 
 
-def _dispersion(of: str) -> Callable[..., Any]:
+def _make_dispersion(op_name: str) -> Callable[..., Any]:
     def function(
         a: Tensor,
         axis: Any = None,
@@ -46,85 +46,85 @@ def _dispersion(of: str) -> Callable[..., Any]:
         correction: float | None = None,
     ) -> Any:
         x = floating(a) if dtype is None else a.to(dtype_of(dtype))
-        by = ddof if correction is None else correction
-        return folded(of, of, x, axis, keepdims, correction=by)
+        divisor_correction = ddof if correction is None else correction
+        return reduce_axes(op_name, op_name, x, axis, keepdims, correction=divisor_correction)
 
     return function
 
 
-def _nan_spread(root: bool) -> Callable[..., Any]:
+def _make_nan_dispersion(root: bool) -> Callable[..., Any]:
     def function(a: Tensor, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
         if a.dtype.kind != "f":
-            return (_dispersion("std") if root else _dispersion("var"))(a, axis, None, ddof, keepdims)
-        there = a.isnan().logical_not()
-        count = folded("sum", "sum", there, axis, True)
-        far = a - folded("nansum", "nansum", a, axis, True) / count
-        variance = folded("nansum", "nansum", far * far, axis, keepdims)
-        left = (count if keepdims else folded("sum", "sum", there, axis, False)) - ddof
+            return (_make_dispersion("std") if root else _make_dispersion("var"))(a, axis, None, ddof, keepdims)
+        is_number = a.isnan().logical_not()
+        count = reduce_axes("sum", "sum", is_number, axis, True)
+        deviation = a - reduce_axes("nansum", "nansum", a, axis, True) / count
+        variance = reduce_axes("nansum", "nansum", deviation * deviation, axis, keepdims)
+        left = (count if keepdims else reduce_axes("sum", "sum", is_number, axis, False)) - ddof
         variance = variance / op("where")(left > 0, left, tensor(nan, a).to(a.dtype))
         return variance.sqrt() if root else variance
 
     return function
 
 
-def _without_nan(a: Tensor, instead: float) -> Tensor:
+def _replace_nan(a: Tensor, replacement: float) -> Tensor:
     if a.dtype.kind != "f":
         return a
-    filled: Tensor = a.masked_fill(a.isnan(), instead)
-    return filled
+    result: Tensor = a.masked_fill(a.isnan(), replacement)
+    return result
 
 
-def _nan_extreme(of: str, instead: float) -> Callable[..., Any]:
+def _make_nan_extreme(op_name: str, replacement: float) -> Callable[..., Any]:
     def function(a: Tensor, axis: Any = None, keepdims: bool = False) -> Any:
-        extreme = folded(of, of, _without_nan(a, instead), axis, keepdims)
+        extreme = reduce_axes(op_name, op_name, _replace_nan(a, replacement), axis, keepdims)
         if a.dtype.kind != "f":
             return extreme
-        return extreme.masked_fill(folded("all", "all", a.isnan(), axis, keepdims), nan)
+        return extreme.masked_fill(reduce_axes("all", "all", a.isnan(), axis, keepdims), nan)
 
     return function
 
 
-def _nan_place(of: str, instead: float) -> Callable[..., Any]:
+def _make_nan_argument(op_name: str, replacement: float) -> Callable[..., Any]:
     def function(a: Tensor, axis: Any = None, keepdims: bool = False) -> Any:
-        if a.dtype.kind == "f" and folded("all", "all", a.isnan(), axis, False).any().item():
+        if a.dtype.kind == "f" and reduce_axes("all", "all", a.isnan(), axis, False).any().item():
             return NotImplemented  # NumPy raises the error
-        return folded(of, of, _without_nan(a, instead), axis, keepdims)
+        return reduce_axes(op_name, op_name, _replace_nan(a, replacement), axis, keepdims)
 
     return function
 
 
-def _running(of: str, change: Callable[[Tensor], Tensor] | None = None) -> Callable[..., Any]:
+def _make_cumulative(op_name: str, transform: Callable[[Tensor], Tensor] | None = None) -> Callable[..., Any]:
     def function(a: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
-        x = a if change is None else change(a)
-        x, along = (x.reshape(-1), 0) if axis is None else (x, axis)
-        running: Tensor = op(of)(x, along, dtype=dtype_of(dtype))
+        x = a if transform is None else transform(a)
+        x, dim = (x.reshape(-1), 0) if axis is None else (x, axis)
+        running: Tensor = op(op_name)(x, dim, dtype=dtype_of(dtype))
         return running
 
     return function
 
 
-def _quantiles(of: str, parts: float) -> Callable[..., Any]:
-    """Returns a function of the quantiles at `q / parts`."""
+def _make_quantiles(op_name: str, intervals: float) -> Callable[..., Any]:
+    """Returns a function of the quantiles at `q / intervals`."""
 
     def function(a: Tensor, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
         x = floating(a)
-        at = (q if isinstance(q, Tensor) else tensor(q, a)).to(x.dtype) / parts
-        if at.ndim > 1 or method not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        ranks = (q if isinstance(q, Tensor) else tensor(q, a)).to(x.dtype) / intervals
+        if ranks.ndim > 1 or method not in ("linear", "lower", "higher", "midpoint", "nearest"):
             return NotImplemented
         if axis is None or isinstance(axis, int):
-            return op(of)(x, at, axis, keepdims, interpolation=method)
-        rest = tuple(k for k in range(x.ndim) if k not in {k % x.ndim for k in axis})
+            return op(op_name)(x, ranks, axis, keepdims, interpolation=method)
+        kept_axes = tuple(k for k in range(x.ndim) if k not in {k % x.ndim for k in axis})
         if keepdims:
             return NotImplemented
-        flat = x.permute((*rest, *axis)).reshape((*[x.shape[k] for k in rest], -1))
-        return op(of)(flat, at, -1, interpolation=method)
+        flat = x.permute((*kept_axes, *axis)).reshape((*[x.shape[k] for k in kept_axes], -1))
+        return op(op_name)(flat, ranks, -1, interpolation=method)
 
     return function
 
 
-def _median(of: str) -> Callable[..., Any]:
+def _make_median(op_name: str) -> Callable[..., Any]:
     def function(a: Tensor, axis: Any = None, keepdims: bool = False) -> Any:
-        return _quantiles(of, 1)(a, 0.5, axis, keepdims=keepdims)
+        return _make_quantiles(op_name, 1)(a, 0.5, axis, keepdims=keepdims)
 
     return function
 
@@ -138,8 +138,8 @@ def _average(a: Tensor, axis: Any = None, weights: Any = None, returned: bool = 
         if not isinstance(axis, int) or w.ndim != 1:
             return NotImplemented
         w = w.reshape([-1 if k == axis % a.ndim else 1 for k in range(a.ndim)]).expand(a.shape)
-    scale = folded("sum", "sum", w, axis, keepdims)
-    mean = folded("sum", "sum", x * w, axis, keepdims) / scale
+    scale = reduce_axes("sum", "sum", w, axis, keepdims)
+    mean = reduce_axes("sum", "sum", x * w, axis, keepdims) / scale
     return (mean, scale.to(mean.dtype)) if returned else mean
 
 
@@ -161,10 +161,10 @@ def _histogram(a: Tensor, bins: Any = 10, range: Any = None, density: Any = None
 
 def _mean(a: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     x = floating(a) if dtype is None else a.to(dtype_of(dtype))
-    return _fold("mean")(x, axis, keepdims)
+    return _make_reduction("mean")(x, axis, keepdims)
 
 
-def _true(a: Tensor) -> Tensor:
+def _nonzero(a: Tensor) -> Tensor:
     return a if a.dtype.name == "bool" else a.ne(0)
 
 
@@ -173,46 +173,48 @@ def _zeros(a: Tensor) -> Tensor:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "all": _fold("all", _true),
-    "amax": _fold("amax"),
-    "amin": _fold("amin"),
-    "any": _fold("any", _true),
-    "argmax": _fold("argmax"),
-    "argmin": _fold("argmin"),
+    "all": _make_reduction("all", _nonzero),
+    "amax": _make_reduction("amax"),
+    "amin": _make_reduction("amin"),
+    "any": _make_reduction("any", _nonzero),
+    "argmax": _make_reduction("argmax"),
+    "argmin": _make_reduction("argmin"),
     "average": _average,
     "bincount": lambda x, weights=None, minlength=0: op("bincount")(x, weights, minlength),
-    "count_nonzero": _fold("sum", _true),
-    "cumprod": _running("cumprod"),
-    "cumsum": _running("cumsum"),
-    "cumulative_prod": lambda x, axis=None, dtype=None: _running("cumprod")(x, axis, dtype),
-    "cumulative_sum": lambda x, axis=None, dtype=None: _running("cumsum")(x, axis, dtype),
+    "count_nonzero": _make_reduction("sum", _nonzero),
+    "cumprod": _make_cumulative("cumprod"),
+    "cumsum": _make_cumulative("cumsum"),
+    "cumulative_prod": lambda x, axis=None, dtype=None: _make_cumulative("cumprod")(x, axis, dtype),
+    "cumulative_sum": lambda x, axis=None, dtype=None: _make_cumulative("cumsum")(x, axis, dtype),
     "histogram": _histogram,
-    "max": _fold("amax"),
+    "max": _make_reduction("amax"),
     "mean": _mean,
-    "median": _median("quantile"),
-    "min": _fold("amin"),
-    "nanargmax": _nan_place("argmax", -inf),
-    "nanargmin": _nan_place("argmin", inf),
-    "nancumprod": _running("cumprod", lambda a: _without_nan(a, 1)),
-    "nancumsum": _running("cumsum", lambda a: _without_nan(a, 0)),
-    "nanmax": _nan_extreme("amax", -inf),
-    "nanmean": lambda a, axis=None, keepdims=False: _fold("nanmean")(floating(a), axis, keepdims),
-    "nanmedian": _median("nanquantile"),
-    "nanmin": _nan_extreme("amin", inf),
-    "nanpercentile": _quantiles("nanquantile", 100),
-    "nanprod": _summed("prod", lambda a: _without_nan(a, 1)),
-    "nanquantile": _quantiles("nanquantile", 1),
-    "nanstd": _nan_spread(True),
-    "nansum": _summed("nansum"),
-    "nanvar": _nan_spread(False),
-    "percentile": _quantiles("quantile", 100),
-    "prod": _summed("prod"),
-    "ptp": lambda a, axis=None, keepdims=False: _fold("amax")(a, axis, keepdims) - _fold("amin")(a, axis, keepdims),
-    "quantile": _quantiles("quantile", 1),
-    "std": _dispersion("std"),
-    "sum": _summed("sum"),
+    "median": _make_median("quantile"),
+    "min": _make_reduction("amin"),
+    "nanargmax": _make_nan_argument("argmax", -inf),
+    "nanargmin": _make_nan_argument("argmin", inf),
+    "nancumprod": _make_cumulative("cumprod", lambda a: _replace_nan(a, 1)),
+    "nancumsum": _make_cumulative("cumsum", lambda a: _replace_nan(a, 0)),
+    "nanmax": _make_nan_extreme("amax", -inf),
+    "nanmean": lambda a, axis=None, keepdims=False: _make_reduction("nanmean")(floating(a), axis, keepdims),
+    "nanmedian": _make_median("nanquantile"),
+    "nanmin": _make_nan_extreme("amin", inf),
+    "nanpercentile": _make_quantiles("nanquantile", 100),
+    "nanprod": _make_sum("prod", lambda a: _replace_nan(a, 1)),
+    "nanquantile": _make_quantiles("nanquantile", 1),
+    "nanstd": _make_nan_dispersion(True),
+    "nansum": _make_sum("nansum"),
+    "nanvar": _make_nan_dispersion(False),
+    "percentile": _make_quantiles("quantile", 100),
+    "prod": _make_sum("prod"),
+    "ptp": lambda a, axis=None, keepdims=False: (
+        _make_reduction("amax")(a, axis, keepdims) - _make_reduction("amin")(a, axis, keepdims)
+    ),
+    "quantile": _make_quantiles("quantile", 1),
+    "std": _make_dispersion("std"),
+    "sum": _make_sum("sum"),
     "trace": lambda a, offset=0, axis1=0, axis2=1, dtype=None: a.diagonal(offset, axis1, axis2).sum(
         -1, dtype=dtype_of(dtype)
     ),
-    "var": _dispersion("var"),
+    "var": _make_dispersion("var"),
 }

@@ -9,10 +9,10 @@ import numpy as np
 
 from .. import array_api as xp
 from .._tensor import Tensor
-from .values import both, dtype_of, floating, op, tensor
+from .values import dtype_of, floating, op, promote_pair, tensor
 
 
-def _like(a: Tensor, shape: Any, dtype: Any) -> dict[str, Any]:
+def _new_options(a: Tensor, shape: Any, dtype: Any) -> dict[str, Any]:
     return {
         "size": a.shape if shape is None else (shape,) if isinstance(shape, int) else shape,
         "dtype": dtype_of(dtype) or a.dtype,
@@ -22,18 +22,18 @@ def _like(a: Tensor, shape: Any, dtype: Any) -> dict[str, Any]:
 
 def _concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Tensor:
     like = next(x for x in arrays if isinstance(x, Tensor))
-    parts = [x if isinstance(x, Tensor) else tensor(x, like) for x in arrays]
+    tensors = [x if isinstance(x, Tensor) else tensor(x, like) for x in arrays]
     if axis is None:
-        parts, axis = [x.reshape(-1) for x in parts], 0
-    joined: Tensor = op("cat")(parts, axis)
-    return joined if dtype is None else joined.to(dtype_of(dtype))
+        tensors, axis = [x.reshape(-1) for x in tensors], 0
+    result: Tensor = op("cat")(tensors, axis)
+    return result if dtype is None else result.to(dtype_of(dtype))
 
 
 def _expand_dims(a: Tensor, axis: Any) -> Tensor:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     total = a.ndim + len(axes)
-    for at in sorted(k % total if -total <= k < total else k for k in axes):
-        a = a.unsqueeze(at)
+    for position in sorted(k % total if -total <= k < total else k for k in axes):
+        a = a.unsqueeze(position)
     return a
 
 
@@ -43,20 +43,20 @@ def _rollaxis(a: Tensor, axis: int, start: int = 0) -> Tensor:
 
 
 def _split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
-    parts = indices_or_sections
-    if isinstance(parts, (Tensor, np.ndarray)):
-        parts = parts.tolist()
-    return list(op("tensor_split")(ary, parts, axis))
+    sections = indices_or_sections
+    if isinstance(sections, (Tensor, np.ndarray)):
+        sections = sections.tolist()
+    return list(op("tensor_split")(ary, sections, axis))
 
 
-def _even(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> Any:
-    parts = indices_or_sections
-    if isinstance(parts, int) and ary.shape[axis] % parts:
+def _equal_split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> Any:
+    sections = indices_or_sections
+    if isinstance(sections, int) and ary.shape[axis] % sections:
         return NotImplemented  # NumPy raises the error
-    return _split(ary, parts, axis)
+    return _split(ary, sections, axis)
 
 
-def _several(name: str) -> Callable[..., Any]:
+def _make_split(name: str) -> Callable[..., Any]:
     def function(*arys: Any) -> Any:
         results = tuple([op(name)(x) for x in arys])
         return results[0] if len(results) == 1 else results
@@ -70,8 +70,8 @@ def _tile(A: Tensor, reps: Any) -> Tensor:
 
 def _repeat(a: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     count = repeats if isinstance(repeats, int) else tensor(repeats, a)
-    x, along = (a.reshape(-1), 0) if axis is None else (a, axis)
-    repeated: Tensor = op("repeat_interleave")(x, count, along)
+    x, dim = (a.reshape(-1), 0) if axis is None else (a, axis)
+    repeated: Tensor = op("repeat_interleave")(x, count, dim)
     return repeated
 
 
@@ -86,8 +86,8 @@ def _pad(array: Tensor, pad_width: Any, mode: Any = "constant", constant_values:
         return NotImplemented
     # the indices to read, padded in the way NumPy pads the array
     for axis, pair in enumerate(widths):
-        places = np.pad(np.arange(array.shape[axis]), pair, mode=mode)
-        array = array.index_select(axis, tensor(places, array))
+        source_index = np.pad(np.arange(array.shape[axis]), pair, mode=mode)
+        array = array.index_select(axis, tensor(source_index, array))
     return array
 
 
@@ -95,17 +95,17 @@ def _insert(arr: Tensor, obj: Any, values: Any, axis: int | None = None) -> Any:
     if not isinstance(obj, int) or (axis is not None and arr.ndim > 1):
         return NotImplemented
     flat = arr.reshape(-1)
-    new = tensor(values, arr).to(arr.dtype).reshape(-1)
-    at = obj % (flat.shape[0] + (obj >= 0))
-    inserted: Tensor = op("cat")([flat[:at], new, flat[at:]])
+    addition = tensor(values, arr).to(arr.dtype).reshape(-1)
+    position = obj % (flat.shape[0] + (obj >= 0))
+    inserted: Tensor = op("cat")([flat[:position], addition, flat[position:]])
     return inserted
 
 
 def _delete(arr: Tensor, obj: Any, axis: int | None = None) -> Any:
     if isinstance(obj, Tensor):
         return NotImplemented
-    x, along = (arr.reshape(-1), 0) if axis is None else (arr, axis)
-    return x.index_select(along, tensor(np.delete(np.arange(x.shape[along]), obj), x))
+    x, dim = (arr.reshape(-1), 0) if axis is None else (arr, axis)
+    return x.index_select(dim, tensor(np.delete(np.arange(x.shape[dim]), obj), x))
 
 
 def _broadcast_arrays(*args: Any) -> tuple[Tensor, ...]:
@@ -113,19 +113,19 @@ def _broadcast_arrays(*args: Any) -> tuple[Tensor, ...]:
     return tuple(op("broadcast_tensors")(*[tensor(x, like) for x in args]))
 
 
-def _joined(name: str) -> Callable[..., Any]:
+def _make_stack(name: str) -> Callable[..., Any]:
     def function(tup: Any, dtype: Any = None) -> Any:
         like = next(x for x in tup if isinstance(x, Tensor))
-        joined = op(name)([x if isinstance(x, Tensor) else tensor(x, like) for x in tup])
-        return joined if dtype is None else joined.to(dtype_of(dtype))
+        result = op(name)([x if isinstance(x, Tensor) else tensor(x, like) for x in tup])
+        return result if dtype is None else result.to(dtype_of(dtype))
 
     return function
 
 
 def _stack(arrays: Any, axis: int = 0, dtype: Any = None) -> Tensor:
     like = next(x for x in arrays if isinstance(x, Tensor))
-    parts = [_expand_dims(x if isinstance(x, Tensor) else tensor(x, like), axis) for x in arrays]
-    return _concatenate(parts, axis, dtype)
+    tensors = [_expand_dims(x if isinstance(x, Tensor) else tensor(x, like), axis) for x in arrays]
+    return _concatenate(tensors, axis, dtype)
 
 
 def _asarray(like: Tensor, a: Any, dtype: Any = None, copy: Any = None) -> Tensor:
@@ -133,7 +133,7 @@ def _asarray(like: Tensor, a: Any, dtype: Any = None, copy: Any = None) -> Tenso
     return array
 
 
-def _created(name: str) -> Callable[..., Any]:
+def _make_factory(name: str) -> Callable[..., Any]:
     def function(like: Tensor, shape: Any, dtype: Any = None) -> Any:
         return op(name)(shape, dtype=dtype_of(dtype), device=like.device)
 
@@ -141,18 +141,18 @@ def _created(name: str) -> Callable[..., Any]:
 
 
 def _eye(like: Tensor, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
-    of = dtype_of(None if dtype is float else dtype)
-    return xp.eye(N, M, k=k, dtype=of, device=like.device)  # type: ignore[attr-defined]
+    result_dtype = dtype_of(None if dtype is float else dtype)
+    return xp.eye(N, M, k=k, dtype=result_dtype, device=like.device)  # type: ignore[attr-defined]
 
 
 def _linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
-    first, last = both(start, stop)
+    first, last = promote_pair(start, stop)
     first, last = floating(first), floating(last)
     steps = max(num - endpoint, 1)
-    at = op("arange")(num, device=first.device, dtype=first.dtype) / steps
-    at = at.reshape((num, *[1] * max(first.ndim, last.ndim)))
-    points = first + (last - first) * at
-    return points if dtype is None else points.to(dtype_of(dtype))
+    positions = op("arange")(num, device=first.device, dtype=first.dtype) / steps
+    positions = positions.reshape((num, *[1] * max(first.ndim, last.ndim)))
+    values = first + (last - first) * positions
+    return values if dtype is None else values.to(dtype_of(dtype))
 
 
 # Functions with a parameter `like`: called with that tensor and the function's arguments.
@@ -162,44 +162,44 @@ CREATION: dict[str, Callable[..., Any]] = {
     "asanyarray": _asarray,
     "asarray": _asarray,
     "ascontiguousarray": lambda like, a, dtype=None: _asarray(like, a, dtype).contiguous(),
-    "empty": _created("empty"),
+    "empty": _make_factory("empty"),
     "eye": _eye,
     "full": lambda like, shape, fill_value, dtype=None: op("full")(
         shape, fill_value, dtype=dtype_of(dtype), device=like.device
     ),
     "identity": lambda like, n, dtype=None: _eye(like, n, dtype=dtype),
-    "ones": _created("ones"),
+    "ones": _make_factory("ones"),
     "tri": lambda like, N, M=None, k=0, dtype=None: op("ones")(
         (N, N if M is None else M), dtype=dtype_of(None if dtype is float else dtype), device=like.device
     ).tril(k),
-    "zeros": _created("zeros"),
+    "zeros": _make_factory("zeros"),
 }
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "append": lambda arr, values, axis=None: _concatenate((arr, values), axis),
     "array_split": _split,
     "astype": lambda x, dtype, copy=True: x.astype(dtype, copy=copy),
-    "atleast_1d": _several("atleast_1d"),
-    "atleast_2d": _several("atleast_2d"),
-    "atleast_3d": _several("atleast_3d"),
+    "atleast_1d": _make_split("atleast_1d"),
+    "atleast_2d": _make_split("atleast_2d"),
+    "atleast_3d": _make_split("atleast_3d"),
     "broadcast_arrays": _broadcast_arrays,
     "broadcast_to": lambda array, shape: array.broadcast_to(shape),
-    "column_stack": _joined("column_stack"),
+    "column_stack": _make_stack("column_stack"),
     "concatenate": _concatenate,
     "copy": lambda a: a.clone(),
     "delete": _delete,
-    "dsplit": lambda ary, indices_or_sections: _even(ary, indices_or_sections, 2),
-    "dstack": _joined("dstack"),
-    "empty_like": lambda prototype, dtype=None, shape=None: op("empty")(**_like(prototype, shape, dtype)),
+    "dsplit": lambda ary, indices_or_sections: _equal_split(ary, indices_or_sections, 2),
+    "dstack": _make_stack("dstack"),
+    "empty_like": lambda prototype, dtype=None, shape=None: op("empty")(**_new_options(prototype, shape, dtype)),
     "expand_dims": _expand_dims,
     "flip": lambda m, axis=None: xp.flip(m, axis=axis),  # type: ignore[attr-defined]
     "fliplr": lambda m: m.fliplr(),
     "flipud": lambda m: m.flipud(),
     "full_like": lambda a, fill_value, dtype=None, shape=None: op("full")(
-        fill_value=fill_value, **_like(a, shape, dtype)
+        fill_value=fill_value, **_new_options(a, shape, dtype)
     ),
-    "hsplit": lambda ary, indices_or_sections: _even(ary, indices_or_sections, int(ary.ndim > 1)),
-    "hstack": _joined("hstack"),
+    "hsplit": lambda ary, indices_or_sections: _equal_split(ary, indices_or_sections, int(ary.ndim > 1)),
+    "hstack": _make_stack("hstack"),
     "insert": _insert,
     "lib.stride_tricks.sliding_window_view": lambda x, window_shape, axis=None: (
         x.unfold(0 if axis is None else axis, window_shape, 1)
@@ -212,7 +212,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         NotImplemented if sparse else tuple(op("meshgrid")(*xi, indexing=indexing))
     ),
     "moveaxis": lambda a, source, destination: a.movedim(source, destination),
-    "ones_like": lambda a, dtype=None, shape=None: op("ones")(**_like(a, shape, dtype)),
+    "ones_like": lambda a, dtype=None, shape=None: op("ones")(**_new_options(a, shape, dtype)),
     "pad": _pad,
     "ravel": lambda a: a.reshape(-1),
     "repeat": _repeat,
@@ -222,14 +222,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "roll": lambda a, shift, axis=None: xp.roll(a, shift, axis=axis),  # type: ignore[attr-defined]
     "rollaxis": _rollaxis,
     "rot90": lambda m, k=1, axes=(0, 1): m.rot90(k, axes),
-    "split": _even,
+    "split": _equal_split,
     "squeeze": lambda a, axis=None: a.squeeze() if axis is None else xp.squeeze(a, axis),  # type: ignore[attr-defined]
     "stack": _stack,
     "swapaxes": lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
     "tile": _tile,
     "transpose": lambda a, axes=None: a.permute(tuple(range(a.ndim))[::-1] if axes is None else axes),
     "unstack": lambda x, axis=0: x.unbind(axis),
-    "vsplit": lambda ary, indices_or_sections: _even(ary, indices_or_sections, 0),
-    "vstack": _joined("vstack"),
-    "zeros_like": lambda a, dtype=None, shape=None: op("zeros")(**_like(a, shape, dtype)),
+    "vsplit": lambda ary, indices_or_sections: _equal_split(ary, indices_or_sections, 0),
+    "vstack": _make_stack("vstack"),
+    "zeros_like": lambda a, dtype=None, shape=None: op("zeros")(**_new_options(a, shape, dtype)),
 }

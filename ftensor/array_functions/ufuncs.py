@@ -11,10 +11,10 @@ import numpy as np
 from .. import array_api
 from .._tensor import Tensor
 from ..array_api.dtypes import is_wide
-from ..array_api.elementwise import TAKES_NUMBERS
+from ..array_api.elementwise import ACCEPTS_NUMBERS
 from ..dtypes import result_type
 from ..rows.catalogue import ENTRIES
-from .values import delivered, dtype_of, first_tensor, floating, on_host, op, taken, tensor
+from .values import as_operand, dtype_of, first_tensor, floating, on_host, op, tensor, write_out
 
 # Ops under NumPy's names; "name:op" if the op's name differs.
 _SAME = """
@@ -61,37 +61,37 @@ _ACCUMULATED = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "mi
 _WITHOUT_EFFECT = frozenset(["casting", "order", "subok"])
 
 
-def _called(name: str, operands: list[Any], like: Tensor) -> Any:
+def _call_op(name: str, operands: list[Any], like: Tensor) -> Any:
     """Runs the op of a universal function on tensors and Python numbers."""
     tensors = [x for x in operands if isinstance(x, Tensor)]
     if any(is_wide(x.dtype) for x in tensors):
-        wide = _WIDE.get(name)
-        return NotImplemented if wide is None else wide(*operands)
-    of = ENTRIES.get(_NAMES.get(name, ""))
-    alone = len(tensors) < len(operands) and name != "clip"
-    if alone and not (of and of.name in TAKES_NUMBERS and isinstance(operands[0], Tensor)):
-        common = result_type(*operands)
+        is_wide_int = _WIDE.get(name)
+        return NotImplemented if is_wide_int is None else is_wide_int(*operands)
+    entry = ENTRIES.get(_NAMES.get(name, ""))
+    has_numbers = len(tensors) < len(operands) and name != "clip"
+    if has_numbers and not (entry and entry.name in ACCEPTS_NUMBERS and isinstance(operands[0], Tensor)):
+        common_dtype = result_type(*operands)
         operands = [
-            x if isinstance(x, Tensor) else op("full")((), x, dtype=common, device=like.device) for x in operands
+            x if isinstance(x, Tensor) else op("full")((), x, dtype=common_dtype, device=like.device) for x in operands
         ]
     return UFUNCS[name](*operands)
 
 
 def _elementwise(name: str, operands: list[Any], like: Tensor, options: dict[str, Any]) -> Any:
-    """Runs a call without a method, with `dtype`, `where` and `out`."""
-    wanted = dtype_of(options.pop("dtype", None))
-    where, out = options.pop("where", True), options.get("out")
+    """Runs a call without a method, with `dtype`, `mask` and `out`."""
+    requested_dtype = dtype_of(options.pop("dtype", None))
+    mask, out = options.pop("where", True), options.get("out")
     options.pop("out", None)
     if options or name not in UFUNCS:
         return NotImplemented
-    if wanted is not None:
-        operands = [x.to(wanted) if isinstance(x, Tensor) else x for x in operands]
-    result = _called(name, operands, like)
+    if requested_dtype is not None:
+        operands = [x.to(requested_dtype) if isinstance(x, Tensor) else x for x in operands]
+    result = _call_op(name, operands, like)
     if result is NotImplemented or isinstance(result, tuple):
-        return result if where is True else NotImplemented
-    if where is not True:
-        before = taken(out[0], like) if out else op("zeros_like")(result)
-        result = op("where")(tensor(where, like), result, before.to(result.dtype))
+        return result if mask is True else NotImplemented
+    if mask is not True:
+        unmasked = as_operand(out[0], like) if out else op("zeros_like")(result)
+        result = op("where")(tensor(mask, like), result, unmasked.to(result.dtype))
     return result
 
 
@@ -102,19 +102,19 @@ def _method(name: str, method: str, operands: list[Any], like: Tensor, options: 
     options = {key: value for key, value in options.items() if key != "out"}
     if method == "outer" and not options:
         a, b = [x if isinstance(x, Tensor) else tensor(x, like) for x in operands]
-        return _called(name, [a.reshape((*a.shape, *[1] * b.ndim)), b], like)
+        return _call_op(name, [a.reshape((*a.shape, *[1] * b.ndim)), b], like)
     if method == "reduce" and name in _REDUCED:
         options = {"axis": 0} | options
         reduction = FUNCTIONS[_REDUCED[name]]
         return reduction(operands[0], *operands[1:], **options) if _accepts(reduction, options) else NotImplemented
     if method == "accumulate" and name in _ACCUMULATED:
-        along = options.pop("axis", 0)
-        running = op(_ACCUMULATED[name])(operands[0], along)
+        dim = options.pop("axis", 0)
+        running = op(_ACCUMULATED[name])(operands[0], dim)
         return NotImplemented if options else running[0] if isinstance(running, tuple) else running
     if method == "at" and name == "add" and isinstance(operands[0], Tensor):
-        x, at, values = operands
-        places = tuple([tensor(i, like) for i in (at if isinstance(at, tuple) else (at,))])
-        x.index_put_(places, tensor(values, like).to(x.dtype), accumulate=True)
+        x, indices, values = operands
+        positions = tuple([tensor(i, like) for i in (indices if isinstance(indices, tuple) else (indices,))])
+        x.index_put_(positions, tensor(values, like).to(x.dtype), accumulate=True)
         return None
     return NotImplemented
 
@@ -124,28 +124,28 @@ def _accepts(function: Callable[..., Any], options: dict[str, Any]) -> bool:
     return options.keys() <= set(code.co_varnames[: code.co_argcount])
 
 
-def ufunc(of: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def ufunc(numpy_ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Implements `Tensor.__array_ufunc__`: returns a tensor, or NotImplemented for unknown operand
     types."""
     out = options.get("out", ())
     like = first_tensor(inputs, out)
     assert like is not None, "a universal function of no tensor"
     settings = {key: value for key, value in options.items() if key not in _WITHOUT_EFFECT}
-    operands = [taken(tensor(x, like) if isinstance(x, list) else x, like) for x in inputs]
+    operands = [as_operand(tensor(x, like) if isinstance(x, list) else x, like) for x in inputs]
     result = NotImplemented
     if all(isinstance(x, (Tensor, bool, int, float, complex, tuple)) for x in operands):
         try:
             if method == "__call__":
-                result = _elementwise(of.__name__, operands, like, settings)
+                result = _elementwise(numpy_ufunc.__name__, operands, like, settings)
             else:
-                result = _method(of.__name__, method, operands, like, settings)
+                result = _method(numpy_ufunc.__name__, method, operands, like, settings)
         except NotImplementedError:  # a dtype that the op doesn't support
             result = NotImplemented
     if result is NotImplemented:
         if method == "at":
             return NotImplemented
-        name = of.__name__ + f".{method}" * (method != "__call__")
-        call = getattr(of, method)
-        rest = {key: value for key, value in options.items() if key != "out"}
-        result = on_host(name, call, inputs, rest, like)
-    return delivered(result, out) if any(x is not None for x in out) else result
+        name = numpy_ufunc.__name__ + f".{method}" * (method != "__call__")
+        call = getattr(numpy_ufunc, method)
+        inputs_only = {key: value for key, value in options.items() if key != "out"}
+        result = on_host(name, call, inputs, inputs_only, like)
+    return write_out(result, out) if any(x is not None for x in out) else result

@@ -24,17 +24,17 @@ def op(name: str) -> Callable[..., Any]:
     return ENTRIES[name].call
 
 
-def each(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Returns `value` with `change` applied to every item of its nested lists and tuples."""
+def map_nested(value: Any, transform: Callable[[Any], Any]) -> Any:
+    """Returns `value` with `transform` applied to every item of its nested lists and tuples."""
     if isinstance(value, (list, tuple)):
-        parts = [each(part, change) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        items = [map_nested(item, transform) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     if isinstance(value, dict):
-        return {key: each(part, change) for key, part in value.items()}
-    return change(value)
+        return {key: map_nested(item, transform) for key, item in value.items()}
+    return transform(value)
 
 
-def taken(value: Any, like: Tensor) -> Any:
+def as_operand(value: Any, like: Tensor) -> Any:
     """Converts an operand: an array becomes a tensor of its dtype on the device of `like`, shared
     if that computes in the host's memory; a NumPy number becomes Python's; anything else stays."""
     if isinstance(value, np.ndarray):
@@ -55,19 +55,19 @@ def first_tensor(*values: Any) -> Tensor | None:
         if isinstance(value, Tensor):
             return value
         if isinstance(value, (list, tuple, dict)):
-            parts = value.values() if isinstance(value, dict) else value
-            if (first := first_tensor(*parts)) is not None:
+            items = value.values() if isinstance(value, dict) else value
+            if (first := first_tensor(*items)) is not None:
                 return first
     return None
 
 
-def both(a: Any, b: Any) -> tuple[Tensor, Tensor]:
+def promote_pair(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Returns two operands as tensors of their common dtype."""
     like = first_tensor(a, b)
     assert like is not None, "no tensor among the operands"
     numbers = (Tensor, int, float, complex)
-    common = result_type(*[x if isinstance(x, numbers) else tensor(x, like) for x in (a, b)])
-    first, second = tensor(a, like).to(common), tensor(b, like).to(common)
+    dtype = result_type(*[x if isinstance(x, numbers) else tensor(x, like) for x in (a, b)])
+    first, second = tensor(a, like).to(dtype), tensor(b, like).to(dtype)
     return first, second
 
 
@@ -79,11 +79,11 @@ def dtype_of(value: Any) -> dtype | None:
     return value if value is None or isinstance(value, dtype) else from_numpy_dtype(value)
 
 
-def delivered(result: Any, out: Any) -> Any:
+def write_out(result: Any, out: Any) -> Any:
     """Writes a result into `out`, a tensor or an array; tuples item by item."""
     if isinstance(out, tuple):
-        several = result if isinstance(result, tuple) else (result,)
-        written = tuple([one if to is None else delivered(one, to) for one, to in zip(several, out)])
+        results = result if isinstance(result, tuple) else (result,)
+        written = tuple([value if target is None else write_out(value, target) for value, target in zip(results, out)])
         return written if isinstance(result, tuple) else written[0]
     if isinstance(out, Tensor):
         if out.shape != result.shape:
@@ -99,23 +99,23 @@ def on_host(name: str, call: Callable[..., Any], args: Any, kwargs: Any, like: T
     Raises KernelNotBuilt if the policy of `set_fallback` is "error".
     """
     sent: list[Tensor] = []
-    each([args, kwargs], lambda x: sent.append(x) if isinstance(x, Tensor) else None)
+    map_nested([args, kwargs], lambda x: sent.append(x) if isinstance(x, Tensor) else None)
     names = tuple([t.dtype.name for t in sent])
     fallback.admit(errors.no_counterpart(f"numpy.{name}", names))
-    back: list[Tensor] = []
+    received: list[Tensor] = []
 
     def returned(value: Any) -> Any:
-        known = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in _NUMBERS
-        if not known or isinstance(value, np.bool_):
+        is_number = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in _NUMBERS
+        if not is_number or isinstance(value, np.bool_):
             return bool(value) if isinstance(value, np.bool_) else value
-        back.append(uploaded(np.asarray(value), like.device))
-        return back[-1]
+        received.append(uploaded(np.asarray(value), like.device))
+        return received[-1]
 
-    result = each(call(*each(args, _read), **each(kwargs, _read)), returned)
-    own = not like._storage.backend.host_shared
-    moved = [sum(t.nbytes for t in some) * own for some in (sent, back)]
-    copies = (len(sent) + len(back)) * own
-    fallback.count(f"numpy.{name}", ", ".join(names), "host", copies, *moved)
+    result = map_nested(call(*map_nested(args, _read), **map_nested(kwargs, _read)), returned)
+    is_separate = not like._storage.backend.host_shared
+    nbytes = [sum(t.nbytes for t in tensors) * is_separate for tensors in (sent, received)]
+    copies = (len(sent) + len(received)) * is_separate
+    fallback.count(f"numpy.{name}", ", ".join(names), "host", copies, *nbytes)
     return result
 
 

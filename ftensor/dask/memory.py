@@ -39,22 +39,22 @@ _dtype = Array.dtype.fget
 _getitem = _shuffle._getitem
 
 
-def _numpys(self: Array) -> Any:
+def _numpy_getitem(self: Array) -> Any:
     """Returns the dtype of the chunks as NumPy's, because Dask compares it and reads its `type`."""
     dtype = _dtype(self)
     return dtype.numpy if isinstance(dtype, dtypes.dtype) and dtype.in_numpy else dtype
 
 
-def _taken(chunk: Any, index: tuple[Any, Any]) -> Any:
+def _index_chunk(chunk: Any, index: tuple[Any, Any]) -> Any:
     """Indexes a chunk; widens unsigned positions, since a uint8 index of a tensor is a mask."""
     if not isinstance(chunk, Tensor):
         return _getitem(chunk, index)
-    wide = [i.astype(np.int64) if isinstance(i, np.ndarray) and i.dtype.kind == "u" else i for i in index[1]]
-    return chunk[tuple(wide)]
+    int_index = [i.astype(np.int64) if isinstance(i, np.ndarray) and i.dtype.kind == "u" else i for i in index[1]]
+    return chunk[tuple(int_index)]
 
 
-Array.dtype = property(_numpys, doc=Array.dtype.__doc__)
-_shuffle._getitem = _taken
+Array.dtype = property(_numpy_getitem, doc=Array.dtype.__doc__)
+_shuffle._getitem = _index_chunk
 
 
 _DTYPES = {d.name: d for d in dtypes.ALL}
@@ -73,8 +73,8 @@ def _elements(t: Tensor) -> tuple[Tensor, np.ndarray[Any, Any]]:
         t = clone(t, contiguous_format)
         high = t.numel() - 1
     size = t._dtype.itemsize
-    whole = Tensor._make(t._storage, dtypes.uint8, ((high + 1) * size,), (1,), t._offset * size)
-    return t, export(whole)[0]
+    memory = Tensor._make(t._storage, dtypes.uint8, ((high + 1) * size,), (1,), t._offset * size)
+    return t, export(memory)[0]
 
 
 @dask_serialize.register(Tensor)
@@ -110,8 +110,8 @@ def storages(value: Any) -> Iterator[Storage]:
     if isinstance(value, Tensor):
         yield value._storage
     elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from storages(part)
+        for item in value:
+            yield from storages(item)
     elif isinstance(value, dict):
         yield from storages(list(value.values()))
 
@@ -200,8 +200,8 @@ class _Pickler(pickle.Pickler):
             return NotImplemented
         header, (content,) = sent(obj)
         # Copies `content` if it is the device's own memory.
-        own: Any = content if obj._storage.ptr is None else np.array(content)
-        return received, (header, [pickle.PickleBuffer(own)])
+        data: Any = content if obj._storage.ptr is None else np.array(content)
+        return received, (header, [pickle.PickleBuffer(data)])
 
 
 def _for_device(value: Any) -> Any:

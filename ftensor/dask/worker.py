@@ -47,13 +47,13 @@ class OwnDevice(WorkerPlugin):
         names = self.devices
         if names is None:
             names = [selector(device, find()) for device in fpga_devices()]
-        place = self._take(worker, names)
-        os.environ["FTENSOR_DEVICE"] = names[place]
-        if get_device_mapping() != names[place]:
-            set_device_mapping(names[place])
+        index = self._take(worker, names)
+        os.environ["FTENSOR_DEVICE"] = names[index]
+        if get_device_mapping() != names[index]:
+            set_device_mapping(names[index])
         # Limits what a worker sends at once: spilled results return to the device before sending.
-        most = fpga.get_device_properties() and fpga.memory_stats()["limit_bytes"] // 16
-        worker.state.transfer_message_bytes_limit = min(worker.state.transfer_message_bytes_limit, most)
+        limit = fpga.get_device_properties() and fpga.memory_stats()["limit_bytes"] // 16
+        worker.state.transfer_message_bytes_limit = min(worker.state.transfer_message_bytes_limit, limit)
         target = fpga_devices()[0].target.name
         await worker.set_resources(**{"fpga": 1, target: 1})
 
@@ -62,14 +62,14 @@ class OwnDevice(WorkerPlugin):
 
         The system releases the lock when the process ends. Raises an error if no device is left.
         """
-        cluster = hashlib.sha1(worker.scheduler.address.encode()).hexdigest()[:12]
+        digest = hashlib.sha1(worker.scheduler.address.encode()).hexdigest()[:12]
         folder = Path(tempfile.gettempdir()) / f"ftensor-dask-{os.getuid()}"
         try:
             cache.private_folder(folder)
         except OSError as problem:
             raise errors.no_lock_folder(worker.name, folder, problem) from problem
-        for place in range(len(names)):
-            file = os.open(folder / f"{cluster}-{place}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        for index in range(len(names)):
+            file = os.open(folder / f"{digest}-{index}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -78,7 +78,7 @@ class OwnDevice(WorkerPlugin):
                 self._claim = file
                 # A forked child that outlives the worker must not keep the lock.
                 os.register_at_fork(after_in_child=self._close)
-                return place
+                return index
         raise errors.no_device_left(worker.name, ", ".join(names) or "none there")
 
     def _close(self) -> None:

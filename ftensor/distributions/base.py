@@ -21,10 +21,10 @@ def tensors(**parameters: Any) -> dict[str, Tensor]:
     """Returns parameters as tensors of one shape. Numbers take the dtype and the device of a tensor
     among them."""
     first = next((v for v in parameters.values() if isinstance(v, Tensor)), None)
-    of = get_default_dtype() if first is None or not first.is_floating_point() else first.dtype
-    where = None if first is None else first.device
+    dtype = get_default_dtype() if first is None or not first.is_floating_point() else first.dtype
+    device = None if first is None else first.device
     converted = {
-        name: v if isinstance(v, Tensor) else op("full")((), float(v), dtype=of, device=where)
+        name: v if isinstance(v, Tensor) else op("full")((), float(v), dtype=dtype, device=device)
         for name, v in parameters.items()
     }
     return dict(zip(converted, op("broadcast_tensors")(*converted.values())))
@@ -52,9 +52,9 @@ class Distribution:
             if validate_args is not False and name in self._positive:
                 self._check(name, value.gt(0), "positive")
 
-    def _check(self, name: str, holds: Tensor, what: str) -> None:
-        if not bool(holds.all().item()):
-            raise messages.parameter(type(self).__name__, name, what)
+    def _check(self, name: str, is_valid: Tensor, requirement: str) -> None:
+        if not bool(is_valid.all().item()):
+            raise messages.parameter(type(self).__name__, name, requirement)
 
     @property
     def batch_shape(self) -> Size:
@@ -78,8 +78,8 @@ class Distribution:
 
     def _drawn(self, name: str, shape: Any, *args: float) -> Tensor:
         empty = op("empty")(self._extended(shape), dtype=self._first.dtype, device=self._first.device)
-        drawn: Tensor = getattr(empty, name)(*args)
-        return drawn
+        samples: Tensor = getattr(empty, name)(*args)
+        return samples
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Returns random numbers of shape `sample_shape + batch_shape + event_shape`."""

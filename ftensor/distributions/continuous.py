@@ -33,8 +33,8 @@ class Normal(_LocationScale):
         return self.loc + self.scale * self._drawn("normal_", sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        far = (value - self.loc) / self.scale
-        return -(far * far) / 2 - self.scale.log() - _LOG_2PI / 2
+        z = (value - self.loc) / self.scale
+        return -(z * z) / 2 - self.scale.log() - _LOG_2PI / 2
 
     def cdf(self, value: Tensor) -> Tensor:
         return (1 + ((value - self.loc) / (self.scale * 2**0.5)).erf()) / 2
@@ -132,8 +132,8 @@ class Uniform(Distribution):
         return self.low + (self.high - self.low) * self._drawn("uniform_", sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        inside = (value >= self.low) & (value < self.high)
-        return op("where")(inside, -(self.high - self.low).log(), -inf)
+        is_inside = (value >= self.low) & (value < self.high)
+        return op("where")(is_inside, -(self.high - self.low).log(), -inf)
 
     def cdf(self, value: Tensor) -> Tensor:
         return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
@@ -197,12 +197,12 @@ class Laplace(_LocationScale):
         return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
 
     def cdf(self, value: Tensor) -> Tensor:
-        far = value - self.loc
-        return 0.5 - 0.5 * far.sign() * (-far.abs() / self.scale).expm1()
+        z = value - self.loc
+        return 0.5 - 0.5 * z.sign() * (-z.abs() / self.scale).expm1()
 
     def icdf(self, value: Tensor) -> Tensor:
-        far = value - 0.5
-        return self.loc - self.scale * far.sign() * (-2 * far.abs()).log1p()
+        z = value - 0.5
+        return self.loc - self.scale * z.sign() * (-2 * z.abs()).log1p()
 
     def entropy(self) -> Tensor:
         return 1 + (2 * self.scale).log()
@@ -223,8 +223,8 @@ class Cauchy(_LocationScale):
         return self.loc + self.scale * self._drawn("cauchy_", sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        far = (value - self.loc) / self.scale
-        return -log(pi) - self.scale.log() - far.square().log1p()
+        z = (value - self.loc) / self.scale
+        return -log(pi) - self.scale.log() - z.square().log1p()
 
     def cdf(self, value: Tensor) -> Tensor:
         return ((value - self.loc) / self.scale).atan() / pi + 0.5
@@ -251,8 +251,8 @@ class Gumbel(_LocationScale):
         return self.loc - self.scale * self._drawn("exponential_", sample_shape).log()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        far = (value - self.loc) / self.scale
-        return -far - (-far).exp() - self.scale.log()
+        z = (value - self.loc) / self.scale
+        return -z - (-z).exp() - self.scale.log()
 
     def cdf(self, value: Tensor) -> Tensor:
         return (-(-(value - self.loc) / self.scale).exp()).exp()

@@ -22,19 +22,19 @@ class _Chances(Distribution):
     probs: Tensor
     logits: Tensor
 
-    def _set_up(self, probs: Any, logits: Any, validate_args: bool | None, **more: Any) -> None:
+    def _set_up(self, probs: Any, logits: Any, validate_args: bool | None, **options: Any) -> None:
         if _either(type(self).__name__, probs, logits):
-            super().__init__(validate_args, probs=probs, **more)
+            super().__init__(validate_args, probs=probs, **options)
             self.logits = self.probs.logit(2.0**-52 if self.probs.itemsize == 8 else 2.0**-23)
             if validate_args is not False:
                 self._check("probs", (self.probs >= 0) & (self.probs <= 1), "from 0 to 1")
         else:
-            super().__init__(validate_args, logits=logits, **more)
+            super().__init__(validate_args, logits=logits, **options)
             self.probs = self.logits.sigmoid()
 
     def _surprise(self, value: Tensor) -> Tensor:
-        logits, at = op("broadcast_tensors")(self.logits, value.to(self.logits.dtype))
-        surprise: Tensor = op("nn.functional.binary_cross_entropy_with_logits")(logits, at, reduction="none")
+        logits, target = op("broadcast_tensors")(self.logits, value.to(self.logits.dtype))
+        surprise: Tensor = op("nn.functional.binary_cross_entropy_with_logits")(logits, target, reduction="none")
         return surprise
 
 
@@ -45,8 +45,8 @@ class Bernoulli(_Chances):
         self._set_up(probs, logits, validate_args)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        drawn: Tensor = op("bernoulli")(self.probs.expand(self._extended(sample_shape)))
-        return drawn
+        samples: Tensor = op("bernoulli")(self.probs.expand(self._extended(sample_shape)))
+        return samples
 
     def log_prob(self, value: Tensor) -> Tensor:
         return -self._surprise(value)
@@ -99,13 +99,13 @@ class Binomial(_Chances):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended(sample_shape)
         count, probs = self.total_count.expand(shape), self.probs.expand(shape)
-        drawn: Tensor = op("binomial")(count.to(probs.dtype).contiguous(), probs.contiguous())
-        return drawn
+        samples: Tensor = op("binomial")(count.to(probs.dtype).contiguous(), probs.contiguous())
+        return samples
 
     def log_prob(self, value: Tensor) -> Tensor:
         n, logits = self.total_count, self.logits
-        ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
-        return ways + value * logits - n * op("nn.functional.softplus")(logits)
+        log_coefficient = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
+        return log_coefficient + value * logits - n * op("nn.functional.softplus")(logits)
 
     @property
     def mean(self) -> Tensor:
@@ -127,8 +127,8 @@ class Poisson(Distribution):
             self._check("rate", self.rate >= 0, "not negative")
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        drawn: Tensor = op("poisson")(self._spread(sample_shape)[0].contiguous())
-        return drawn
+        samples: Tensor = op("poisson")(self._spread(sample_shape)[0].contiguous())
+        return samples
 
     def log_prob(self, value: Tensor) -> Tensor:
         density: Tensor = op("xlogy")(value, self.rate) - self.rate - (value + 1).lgamma()
@@ -169,18 +169,18 @@ class Categorical(Distribution):
         classes = self.probs.shape[-1]
         count = max(int(op("empty")(tuple(sample_shape)).numel()), 1) if sample_shape else 1
         rows = self.probs.reshape(-1, classes)
-        drawn: Tensor = op("multinomial")(rows, count, True).t()
-        return drawn.reshape((*sample_shape, *self._batch))
+        samples: Tensor = op("multinomial")(rows, count, True).t()
+        return samples.reshape((*sample_shape, *self._batch))
 
     def log_prob(self, value: Tensor) -> Tensor:
         shape = joint_shape(value.shape, self._batch)
-        places = value.long().expand(shape)[..., None]
+        index = value.long().expand(shape)[..., None]
         logits = self.logits.expand((*shape, self.logits.shape[-1]))
-        return logits.gather(-1, places)[..., 0]
+        return logits.gather(-1, index)[..., 0]
 
     def entropy(self) -> Tensor:
-        least = -1.7976931348623157e308 if self.logits.itemsize == 8 else -3.4028234663852886e38
-        return -(self.logits.clamp_min(least) * self.probs).sum(-1)
+        lowest = -1.7976931348623157e308 if self.logits.itemsize == 8 else -3.4028234663852886e38
+        return -(self.logits.clamp_min(lowest) * self.probs).sum(-1)
 
     @property
     def mean(self) -> Tensor:
@@ -199,8 +199,8 @@ class OneHotCategorical(Categorical):
         self._event = (self.probs.shape[-1],)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        drawn: Tensor = op("nn.functional.one_hot")(super().sample(sample_shape), self.probs.shape[-1])
-        return drawn.to(self.probs.dtype)
+        samples: Tensor = op("nn.functional.one_hot")(super().sample(sample_shape), self.probs.shape[-1])
+        return samples.to(self.probs.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:
         return super().log_prob(value.argmax(-1))

@@ -25,8 +25,8 @@ def _gamma(p: Gamma, q: Gamma) -> Tensor:
 
 
 def _laplace(p: Laplace, q: Laplace) -> Tensor:
-    far, ratio = (p.loc - q.loc).abs(), p.scale / q.scale
-    return -ratio.log() + far / q.scale + ratio * (-far / p.scale).exp() - 1
+    distance, ratio = (p.loc - q.loc).abs(), p.scale / q.scale
+    return -ratio.log() + distance / q.scale + ratio * (-distance / p.scale).exp() - 1
 
 
 def _uniform(p: Uniform, q: Uniform) -> Tensor:

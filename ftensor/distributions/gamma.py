@@ -27,8 +27,8 @@ def standard_gamma(alpha: Tensor) -> Tensor:
         sample = op("where")(left & fits, d * v, sample)
         left = left & ~fits
     # For a shape parameter below 1: from a sample of the parameter plus 1.
-    lowered = sample * (1 - op("rand_like")(alpha)).pow(1 / alpha)
-    result: Tensor = op("where")(small, lowered, sample)
+    small_alpha = sample * (1 - op("rand_like")(alpha)).pow(1 / alpha)
+    result: Tensor = op("where")(small, small_alpha, sample)
     return result
 
 
@@ -97,8 +97,8 @@ class StudentT(Distribution):
         return loc + scale * op("randn_like")(df) * (df / chi).sqrt()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        far = (value - self.loc) / self.scale
-        return -(self.df + 1) / 2 * (far.square() / self.df).log1p() - self._norm()
+        z = (value - self.loc) / self.scale
+        return -(self.df + 1) / 2 * (z.square() / self.df).log1p() - self._norm()
 
     def _norm(self) -> Tensor:
         half = self.df / 2
@@ -115,8 +115,8 @@ class StudentT(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        spread = self.scale.square() * self.df / (self.df - 2)
-        return spread.masked_fill(self.df <= 2, inf).masked_fill(self.df <= 1, nan)
+        finite = self.scale.square() * self.df / (self.df - 2)
+        return finite.masked_fill(self.df <= 2, inf).masked_fill(self.df <= 1, nan)
 
 
 class Dirichlet(Distribution):
@@ -132,8 +132,8 @@ class Dirichlet(Distribution):
         super().__init__(validate_args, 1, concentration=concentration)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        drawn = standard_gamma(self._spread(sample_shape)[0])
-        return drawn / drawn.sum(-1, keepdim=True)
+        gammas = standard_gamma(self._spread(sample_shape)[0])
+        return gammas / gammas.sum(-1, keepdim=True)
 
     def log_prob(self, value: Tensor) -> Tensor:
         a = self.concentration

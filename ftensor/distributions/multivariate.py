@@ -41,17 +41,17 @@ class MultivariateNormal(Distribution):
         return self.scale_tril @ self.scale_tril.mT
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        drawn = self._drawn("normal_", sample_shape)
-        return self.loc + (self.scale_tril @ drawn[..., None])[..., 0]
+        noise = self._drawn("normal_", sample_shape)
+        return self.loc + (self.scale_tril @ noise[..., None])[..., 0]
 
     def _log_det(self) -> Tensor:
         return self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         n = self.loc.shape[-1]
-        far = (value - self.loc)[..., None]
-        factor = self.scale_tril.expand((*far.shape[:-2], n, n))
-        white = op("linalg.solve_triangular")(factor, far, upper=False)[..., 0]
+        deviation = (value - self.loc)[..., None]
+        factor = self.scale_tril.expand((*deviation.shape[:-2], n, n))
+        white = op("linalg.solve_triangular")(factor, deviation, upper=False)[..., 0]
         return -(white.square().sum(-1) + n * log(2 * pi)) / 2 - self._log_det()
 
     def entropy(self) -> Tensor:
@@ -78,9 +78,9 @@ class Independent(Distribution):
         self.base_dist, self.reinterpreted_batch_ndims = base, count
         self._parameters = base._parameters
         self.has_rsample = base.has_rsample
-        kept = len(base.batch_shape) - count
-        self._batch = base.batch_shape[:kept]
-        self._event = (*base.batch_shape[kept:], *base.event_shape)
+        batch_ndim = len(base.batch_shape) - count
+        self._batch = base.batch_shape[:batch_ndim]
+        self._event = (*base.batch_shape[batch_ndim:], *base.event_shape)
 
     def _summed(self, x: Tensor) -> Tensor:
         dims = tuple(range(-self.reinterpreted_batch_ndims, 0))

@@ -27,7 +27,7 @@ from .element import int16 as int16
 from .element import int32 as int32
 from .element import int64 as int64
 from .element import long as long
-from .element import meant_by as meant_by
+from .element import parse_dtype as parse_dtype
 from .element import short as short
 from .element import uint8 as uint8
 from .element import uint16 as uint16

@@ -134,16 +134,16 @@ _OF_NUMPY = {(d.numpy.kind, d.itemsize): d for d in ALL if d.in_numpy}
 def from_numpy_dtype(source: Any) -> dtype:
     """Returns the dtype of a tensor that shares a NumPy array's memory."""
     numpy_dtype = np.dtype(source)
-    of = _OF_NUMPY.get((numpy_dtype.kind, numpy_dtype.itemsize))
-    if of is None:
+    found = _OF_NUMPY.get((numpy_dtype.kind, numpy_dtype.itemsize))
+    if found is None:
         supported = ", ".join(d.name for d in _OF_NUMPY.values())
         raise errors.numpy_dtype_not_supported(numpy_dtype, supported)
     if not numpy_dtype.isnative:
         raise errors.numpy_byte_order(numpy_dtype)
-    return of
+    return found
 
 
-def meant_by(value: Any) -> dtype | None:
+def parse_dtype(value: Any) -> dtype | None:
     """Returns the dtype that text ("float32", "f4") or another library's dtype spells; None if
     there is none.
 
@@ -153,11 +153,11 @@ def meant_by(value: Any) -> dtype | None:
         if not (isinstance(value, type) and issubclass(value, np.generic)):
             return None
         value = np.dtype(value)
-    meant = _NAMED.get(str(value).rpartition(".")[2])
-    if meant is None and isinstance(value, str):
+    result = _NAMED.get(str(value).rpartition(".")[2])
+    if result is None and isinstance(value, str):
         with contextlib.suppress(TypeError):
-            meant = _NAMED.get(np.dtype(value).name)
-    return meant
+            result = _NAMED.get(np.dtype(value).name)
+    return result
 
 
 _PYTHON_TYPES: dict[Any, dtype] = {
@@ -176,9 +176,9 @@ def as_dtype(function: str, value: Any) -> dtype | None:
     """
     if value is None or isinstance(value, dtype):
         return value
-    meant = _PYTHON_TYPES.get(value) if isinstance(value, type) else None
+    result = _PYTHON_TYPES.get(value) if isinstance(value, type) else None
     if isinstance(value, (np.dtype, type)) or (isinstance(value, str) and "." not in value):
-        meant = meant or meant_by(value)
-    if meant is None:
-        raise errors.not_a_dtype(function, "dtype", value, meant_by(value))
-    return meant
+        result = result or parse_dtype(value)
+    if result is None:
+        raise errors.not_a_dtype(function, "dtype", value, parse_dtype(value))
+    return result

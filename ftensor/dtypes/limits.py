@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .element import bfloat16, complex32, dtype, meant_by
+from .element import bfloat16, complex32, dtype, parse_dtype
 from .promotion import get_default_dtype
 
 
@@ -21,7 +21,7 @@ class iinfo:
 
     def __init__(self, type: dtype) -> None:
         if not isinstance(type, dtype):
-            raise errors.not_a_dtype("iinfo", "type", type, meant_by(type))
+            raise errors.not_a_dtype("iinfo", "type", type, parse_dtype(type))
         if type.kind not in "ui":
             raise errors.no_integer_limits(type)
         self.dtype: str = type.name
@@ -50,7 +50,7 @@ class finfo:
     def __init__(self, type: dtype | None = None) -> None:
         type = get_default_dtype() if type is None else type
         if not isinstance(type, dtype):
-            raise errors.not_a_dtype("finfo", "type", type, meant_by(type))
+            raise errors.not_a_dtype("finfo", "type", type, parse_dtype(type))
         if type.kind not in "fc":
             raise errors.no_floating_limits(type)
         real = type.to_real()
@@ -88,63 +88,63 @@ floating_limits = cache(finfo)
 Array = np.ndarray[Any, Any]
 
 
-def widened(bits: Array, of: dtype) -> Array:
+def to_computable(bits: Array, element: dtype) -> Array:
     """Returns stored elements as float32 or complex64 values; elements of a dtype that NumPy has
     unchanged."""
-    if of.in_numpy:
+    if element.in_numpy:
         return bits
-    if of is bfloat16:
+    if element is bfloat16:
         return (bits.astype(np.uint32) << 16).view(np.float32)
-    if of is complex32:
-        parts = np.ascontiguousarray(bits).view(np.float16).astype(np.float32)
-        return parts.view(np.complex64).reshape(bits.shape)
-    values: Array = _float8_values(of)[bits]
+    if element is complex32:
+        halves = np.ascontiguousarray(bits).view(np.float16).astype(np.float32)
+        return halves.view(np.complex64).reshape(bits.shape)
+    values: Array = _float8_values(element)[bits]
     return values
 
 
-def narrowed(values: Array, of: dtype) -> Array:
+def to_storage(values: Array, element: dtype) -> Array:
     """Converts double-precision numbers to a dtype's storage, rounded to nearest even.
 
     The conversion passes through float32, as in torch. e4m3fn has no infinities: numbers beyond its
     range, and infinity, become its largest number.
     """
     with np.errstate(over="ignore"):
-        if of is complex32:
-            parts = values.astype(np.complex64).view(np.float32).astype(np.float16)
-            return parts.view(np.uint32)
-        if of.kind == "f" and of.itemsize < 4:
+        if element is complex32:
+            halves = values.astype(np.complex64).view(np.float32).astype(np.float16)
+            return halves.view(np.uint32)
+        if element.kind == "f" and element.itemsize < 4:
             values = values.astype(np.float32)
-        if of is bfloat16:
+        if element is bfloat16:
             bits = values.view(np.uint32)
             rounded = (bits + (((bits >> 16) & 1) + np.uint32(0x7FFF))) >> 16
             return np.where(np.isnan(values), np.uint32(0x7FC0), rounded).astype(np.uint16)
-        return values.astype(of.numpy, copy=False) if of.in_numpy else _float8(values, of)
+        return values.astype(element.numpy, copy=False) if element.in_numpy else _to_float8(values, element)
 
 
 @cache
-def _float8_values(of: dtype) -> Array:
+def _float8_values(element: dtype) -> Array:
     """Returns the value of each of the 256 bytes."""
-    fraction = 7 - of.exponent_bits
-    limits, bits = finfo(of), np.arange(256)
-    part, exponent = bits & ((1 << fraction) - 1), (bits & 0x7F) >> fraction
+    fraction = 7 - element.exponent_bits
+    limits, bits = finfo(element), np.arange(256)
+    mantissa, exponent = bits & ((1 << fraction) - 1), (bits & 0x7F) >> fraction
     scale = limits.tiny * limits.eps
-    values = np.where(exponent == 0, part * scale, (part + (1 << fraction)) * scale * 2.0 ** (exponent - 1))
+    values = np.where(exponent == 0, mantissa * scale, (mantissa + (1 << fraction)) * scale * 2.0 ** (exponent - 1))
     values[values > limits.max] = np.nan
-    if of.infinite:
-        values[(exponent == exponent.max()) & (part == 0)] = np.inf
+    if element.infinite:
+        values[(exponent == exponent.max()) & (mantissa == 0)] = np.inf
     return (values * np.where(bits & 0x80, -1.0, 1.0)).astype(np.float32)
 
 
-def _float8(values: Array, of: dtype) -> Array:
-    limits, size = finfo(of), np.abs(values)
+def _to_float8(values: Array, element: dtype) -> Array:
+    limits, size = finfo(element), np.abs(values)
     # Between two powers of two, numbers are equidistant, so rounding to a multiple of the step is
     # exact.
     _, exponent = np.frexp(np.where(np.isfinite(size), size, 1))
     step = np.maximum(np.ldexp(limits.eps, exponent - 1), limits.tiny * limits.eps)
     with np.errstate(invalid="ignore"):
-        near = np.where(np.isfinite(size), np.rint(size / step) * step, size)
-    near = np.where(near > limits.max, np.inf if of.infinite else limits.max, near)
-    table = _float8_values(of)[:128]
+        rounded = np.where(np.isfinite(size), np.rint(size / step) * step, size)
+    rounded = np.where(rounded > limits.max, np.inf if element.infinite else limits.max, rounded)
+    table = _float8_values(element)[:128]
     finite = table[~np.isnan(table)]
-    bits = np.where(np.isnan(values), 0x7F, np.searchsorted(finite, near.astype(np.float32)))
+    bits = np.where(np.isnan(values), 0x7F, np.searchsorted(finite, rounded.astype(np.float32)))
     return (bits | np.where(np.signbit(values), 0x80, 0)).astype(np.uint8)

@@ -26,7 +26,7 @@ from .element import (
     int16,
     int32,
     int64,
-    meant_by,
+    parse_dtype,
     uint8,
     uint16,
     uint32,
@@ -63,7 +63,7 @@ def _bounds(low: dtype) -> set[dtype]:
     return {low}.union(*(_bounds(wider) for wider in _WIDER[low]))
 
 
-def _promoted() -> dict[tuple[dtype, dtype], dtype]:
+def _promotion_table() -> dict[tuple[dtype, dtype], dtype]:
     bounds = {d: _bounds(d) for d in ALL}
     # The lowest common bound is the one with the most types above it.
     lowest = {
@@ -72,11 +72,11 @@ def _promoted() -> dict[tuple[dtype, dtype], dtype]:
         for b in ALL
         if bounds[a] & bounds[b]
     }
-    wide = {uint16, uint32, uint64}
-    return {(a, b): d for (a, b), d in lowest.items() if not wide & {a, b} or (d in (a, b) and d.kind != "c")}
+    unsigned = {uint16, uint32, uint64}
+    return {(a, b): d for (a, b), d in lowest.items() if not unsigned & {a, b} or (d in (a, b) and d.kind != "c")}
 
 
-_PROMOTED = _promoted()
+_PROMOTED = _promotion_table()
 
 
 def _pair(a: dtype, b: dtype) -> dtype:
@@ -97,7 +97,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
         arguments: tuple[tuple[str, Any], ...] = (("type1", type1), ("type2", type2))
         for name, wrong in arguments:
             if not isinstance(wrong, dtype):
-                raise errors.not_a_dtype("promote_types", name, wrong, meant_by(wrong))
+                raise errors.not_a_dtype("promote_types", name, wrong, parse_dtype(wrong))
         raise errors.no_promotion(type1, type2)
     return promoted
 
@@ -110,7 +110,7 @@ def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     """
     for name, argument in (("from_", from_), ("to", to)):
         if not isinstance(argument, dtype):
-            raise errors.not_a_dtype("can_cast", name, argument, meant_by(argument))
+            raise errors.not_a_dtype("can_cast", name, argument, parse_dtype(argument))
     return _RANK[from_.kind] <= _RANK[to.kind]
 
 
@@ -156,12 +156,12 @@ def result_dtype(operands: Sequence[tuple[dtype, builtins.int]]) -> dtype:
         so_far = by_priority[priority]
         by_priority[priority] = d if so_far is None else _pair(so_far, d)
     dims, zero_dim, scalar = by_priority
-    result = _raised(dims, _raised(zero_dim, scalar))
+    result = _raise_category(dims, _raise_category(zero_dim, scalar))
     assert result is not None, "result_dtype of no operands"
     return result
 
 
-def _raised(first: dtype | None, second: dtype | None) -> dtype | None:
+def _raise_category(first: dtype | None, second: dtype | None) -> dtype | None:
     """Returns `first`, raised to `second`'s category if that is higher."""
     if first is None or second is None:
         return first or second
@@ -176,9 +176,9 @@ def result_type(tensor: Any, other: Any, *more: Any) -> dtype:
     """Returns the dtype of arithmetic on these tensors and Python numbers."""
     operands = []
     for arg in (tensor, other, *more):
-        of = getattr(arg, "dtype", None)
-        if isinstance(of, dtype):
-            operands.append((of, 0 if arg.ndim else 1))
+        dtype_ = getattr(arg, "dtype", None)
+        if isinstance(dtype_, dtype):
+            operands.append((dtype_, 0 if arg.ndim else 1))
         else:
             operands.append((scalar_dtype(arg), 2))
     return result_dtype(operands)

@@ -83,9 +83,9 @@ def no_cuda(name: str) -> AttributeError:
     return AttributeError(f"there is no CUDA here, and no ft.cuda.{name}; {_OWN}", name=name)
 
 
-def no_attribute(owner: object, path: str, name: str, way: str = "") -> AttributeError:
+def no_attribute(owner: object, path: str, name: str, alternative: str = "") -> AttributeError:
     """Error for an attribute that an object doesn't have. `path` is torch's name of the object: "",
-    "linalg", "Tensor". `way` is code with the effect of torch's attribute.
+    "linalg", "Tensor". `alternative` is code with the effect of torch's attribute.
 
     Python adds the nearest existing name to the traceback.
     """
@@ -94,16 +94,16 @@ def no_attribute(owner: object, path: str, name: str, way: str = "") -> Attribut
     text = f"{'Tensor' if method else f'module {module!r}'} has no attribute {name!r}"
     full = ".".join(filter(None, (path, name)))
     names: frozenset[str] = frozenset() if name.startswith("_") else torch_names()
-    known = full in names or f"{full}()" in names
-    way = way or _CODE.get(full, "")
+    is_torch_name = full in names or f"{full}()" in names
+    alternative = alternative or _CODE.get(full, "")
     if name in _OF_GRADIENTS:
         text += "; gradients are torch's alone (ftensor docs differences)"
     elif name in _OF_MODELS and path in ("", "nn"):
         text += f"; {_MODEL}"
     elif full in _ADVICE:
         text += f"; {_ADVICE[full]}"
-    elif way:
-        text += f"; {'torch has it, and ' * known}{way} is the nearest way"
-    elif known:
+    elif alternative:
+        text += f"; {'torch has it, and ' * is_torch_name}{alternative} is the nearest way"
+    elif is_torch_name:
         text += "; torch has it, ftensor does not (ftensor docs differences)"
     return AttributeError(text, name=name, obj=owner)

@@ -15,9 +15,9 @@ class BuildError(RuntimeError):
 
 def folder_in_use(folder: Path, owner: str) -> BuildError:
     """Error for two concurrent builds in one folder."""
-    who = f"process {owner}" if owner else "another process"
+    user = f"process {owner}" if owner else "another process"
     return BuildError(
-        f"another build works in {folder} ({who}, or a compiler that it started); "
+        f"another build works in {folder} ({user}, or a compiler that it started); "
         "wait for it, or give another folder with --out"
     )
 
@@ -116,30 +116,30 @@ no_board = Message(
 )
 
 
-def crowded(name: str, board: str, problems: Sequence[str], spread: str) -> BuildError:
+def crowded(name: str, board: str, problems: Sequence[str], advice: str) -> BuildError:
     """Error for memories assigned to more ports than they have room for, while others are free."""
     return BuildError(
         f"{name} cannot be linked for the {board}: {'; '.join(problems)}. Without --banks (and "
-        f"without banks in the inventory) the ports are spread, which fits: {spread}"
+        f"without banks in the inventory) the ports are spread, which fits: {advice}"
     )
 
 
-def _some(names: Sequence[str], most: int = 12) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def _abbreviated_list(names: Sequence[str], limit: int = 12) -> str:
+    suffix = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + suffix
 
 
 def does_not_fit(
-    name: str, board: str, problems: Sequence[str], left_out: Sequence[str], kept: Sequence[str], shares: str
+    name: str, board: str, problems: Sequence[str], dropped: Sequence[str], remaining: Sequence[str], shares: str
 ) -> BuildError:
     """Error for an image that exceeds the board."""
-    rest = (
-        f"This fits: {_some(kept)} ({shares}). --fit builds it, without {_some(left_out)}; "
-        if kept
+    advice = (
+        f"This fits: {_abbreviated_list(remaining)} ({shares}). --fit builds it, without {_abbreviated_list(dropped)}; "
+        if remaining
         else "None of its kernels fits alone; "
     )
     return BuildError(
-        f"{name} does not fit the {board}: {'; '.join(problems)}. {rest}"
+        f"{name} does not fit the {board}: {'; '.join(problems)}. {advice}"
         "or leave ops out of the inventory and lower lanes, the dearest first (`ftensor kernels "
         "--trace program.py --write mine.toml` writes one for a program)"
     )
@@ -149,34 +149,34 @@ class InventoryError(ValueError):
     """An inventory can't be read, or names something that does not exist."""
 
 
-def _listed(words: Iterable[str]) -> str:
+def _join_words(words: Iterable[str]) -> str:
     return ", ".join(words)
 
 
-def not_found(name: str, known: Sequence[str]) -> InventoryError:
+def not_found(name: str, inventories: Sequence[str]) -> InventoryError:
     """Error for a name that is neither a file nor an inventory of ftensor."""
     return InventoryError(
         f"there is no inventory {name!r}: give a file, or one of those that come with ftensor "
-        f"({_listed(known)}){guess(name, known)}"
+        f"({_join_words(inventories)}){guess(name, inventories)}"
     )
 
 
 unreadable = Message(InventoryError, "{path}: {reason}")
 
 
-def unknown_setting(where: str, name: str, known: Sequence[str]) -> InventoryError:
+def unknown_setting(location: str, name: str, settings: Sequence[str]) -> InventoryError:
     """Error for an unknown key of an inventory."""
     return InventoryError(
-        f"{where}: there is no setting {name!r}{guess(name, known)} (the settings are {_listed(known)})"
+        f"{location}: there is no setting {name!r}{guess(name, settings)} (the settings are {_join_words(settings)})"
     )
 
 
-def wrong_value(where: str, name: str, value: object, wanted: str) -> InventoryError:
+def wrong_value(location: str, name: str, value: object, expected: str) -> InventoryError:
     """Error for a setting of the wrong type or out of range."""
     # Python refuses to print ints of thousands of digits.
     huge = isinstance(value, int) and value.bit_length() > 256
-    shown = f"a number of {value.bit_length()} bits" if huge else repr(value)  # type: ignore[attr-defined]
-    return InventoryError(f"{where}: {name} = {shown}; it must be {wanted}")
+    value_text = f"a number of {value.bit_length()} bits" if huge else repr(value)  # type: ignore[attr-defined]
+    return InventoryError(f"{location}: {name} = {value_text}; it must be {expected}")
 
 
 missing = Message(InventoryError, "{where}: {name} is missing; for example: {example}")
@@ -188,10 +188,10 @@ def no_kernel_of(name: str, names: Iterable[str]) -> InventoryError:
     return InventoryError(f"no kernel of {name!r}{guess(name, names)}")
 
 
-def unknown_op(where: str, name: str, names: Iterable[str]) -> InventoryError:
+def unknown_op(location: str, name: str, names: Iterable[str]) -> InventoryError:
     """Error for an unknown row name."""
     return InventoryError(
-        f"{where}: there is no op {name!r} with a kernel{guess(name, names)} "
+        f"{location}: there is no op {name!r} with a kernel{guess(name, names)} "
         "(ftensor kernels full lists them; for a row of yours, imports = [...] names its module)"
     )
 
@@ -199,23 +199,25 @@ def unknown_op(where: str, name: str, names: Iterable[str]) -> InventoryError:
 not_imported = Message(InventoryError, "{where}: the module {name!r} can't be imported: {problem!k}: {problem}")
 
 
-def unknown_category(where: str, name: str, names: Sequence[str]) -> InventoryError:
+def unknown_category(location: str, name: str, names: Sequence[str]) -> InventoryError:
     """Error for an unknown category of rows."""
-    return InventoryError(f"{where}: there is no category {name!r} of ops; there are {_listed('@' + n for n in names)}")
+    return InventoryError(
+        f"{location}: there is no category {name!r} of ops; there are {_join_words('@' + n for n in names)}"
+    )
 
 
-def unknown_dtype(where: str, name: str, names: Sequence[str]) -> InventoryError:
+def unknown_dtype(location: str, name: str, names: Sequence[str]) -> InventoryError:
     """Error for an unknown dtype, alone or in a signature."""
     return InventoryError(
-        f"{where}: there is no dtype {name!r}{guess(name, names)} (there are {_listed(names)}; "
+        f"{location}: there is no dtype {name!r}{guess(name, names)} (there are {_join_words(names)}; "
         'kinds such as "@float"; signatures such as "bool(float32, number)")'
     )
 
 
-def unknown_layout(where: str, name: str, names: Sequence[str]) -> InventoryError:
+def unknown_layout(location: str, name: str, names: Sequence[str]) -> InventoryError:
     """Error for an unknown layout."""
     return InventoryError(
-        f"{where}: there is no layout {name!r}{guess(name, names)} (there are {_listed(names)}, "
+        f"{location}: there is no layout {name!r}{guess(name, names)} (there are {_join_words(names)}, "
         'and layouts in full such as "map vvs")'
     )
 

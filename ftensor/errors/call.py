@@ -35,11 +35,11 @@ def _maker(value: object) -> str:
 @of_call
 def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
     """Error for an argument that must be a tensor."""
-    what, maker = type(value).__name__, _maker(value)
+    class_name, maker = type(value).__name__, _maker(value)
     if maker == "as_tensor":
-        what, maker = f"{what} {value!r}", "tensor"
-    way = f"ft.{maker}(x) makes one of {'a number' if maker == 'tensor' else 'it'}"
-    return TypeError(f"{op}(): argument {argument!r} must be a Tensor, not {what}; {way}")
+        class_name, maker = f"{class_name} {value!r}", "tensor"
+    advice = f"ft.{maker}(x) makes one of {'a number' if maker == 'tensor' else 'it'}"
+    return TypeError(f"{op}(): argument {argument!r} must be a Tensor, not {class_name}; {advice}")
 
 
 @of_call
@@ -60,9 +60,9 @@ out_dtype = Message(RuntimeError, "{op}(): expected out to have dtype {needed}, 
 @of_call
 def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:
     """Error for operands on different devices."""
-    listed = ", ".join(sorted({str(d) for d in devices}))
+    device_list = ", ".join(sorted({str(d) for d in devices}))
     return RuntimeError(
-        f"{op}(): all tensors must be on the same device, but they are on {listed}; move them with .to(device)"
+        f"{op}(): all tensors must be on the same device, but they are on {device_list}; move them with .to(device)"
     )
 
 
@@ -77,9 +77,9 @@ floating_only = Message(
 @of_call
 def dtypes_differ(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Error for operands that must have one dtype because the op doesn't promote."""
-    listed = " and ".join(str(d) for d in dtypes)
+    dtype_list = " and ".join(str(d) for d in dtypes)
     return RuntimeError(
-        f"{op}(): expected all operands to have the same dtype, but got {listed}; convert them with .to(dtype)"
+        f"{op}(): expected all operands to have the same dtype, but got {dtype_list}; convert them with .to(dtype)"
     )
 
 
@@ -98,11 +98,11 @@ output_overlaps_input = Message(
 )
 
 
-def warn_resized(old: Sequence[int], new: Sequence[int]) -> None:
+def warn_resized(old_shape: Sequence[int], new_shape: Sequence[int]) -> None:
     """Issues torch's warning for an `out=` whose shape differs from the result's."""
     warnings.warn(
-        f"An output with one or more elements was resized since it had shape {list(old)}, which "
-        f"does not match the required output shape {list(new)}. Resize it with out.resize_(0) "
+        f"An output with one or more elements was resized since it had shape {list(old_shape)}, which "
+        f"does not match the required output shape {list(new_shape)}. Resize it with out.resize_(0) "
         "before, or give an empty tensor.",
         UserWarning,
         stacklevel=5,
@@ -126,13 +126,13 @@ taken_name = Message(ValueError, "add_rows(): there is an op ftensor.{name} alre
 
 
 @of_call
-def not_a_dtype(function: str, argument: str, value: object, meant: object = None) -> TypeError:
-    """Error for an argument that must be a dtype; `meant` is the dtype that its text spells, if
+def not_a_dtype(function: str, argument: str, value: object, suggestion: object = None) -> TypeError:
+    """Error for an argument that must be a dtype; `suggestion` is the dtype that its text spells, if
     any."""
-    how = f"such as ftensor.float32, but was given {value!r} ({type(value).__name__})"
-    if meant is not None:
-        how = f"not {value!r} ({type(value).__name__}): write {meant}"
-    return TypeError(f"{function}() needs an ftensor.dtype as `{argument}`, {how}")
+    expected = f"such as ftensor.float32, but was given {value!r} ({type(value).__name__})"
+    if suggestion is not None:
+        expected = f"not {value!r} ({type(value).__name__}): write {suggestion}"
+    return TypeError(f"{function}() needs an ftensor.dtype as `{argument}`, {expected}")
 
 
 no_complex_dtype = Message(RuntimeError, "{dtype} has no complex counterpart; convert to a floating-point dtype")

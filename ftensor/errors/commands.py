@@ -14,11 +14,11 @@ class EstimateError(RuntimeError):
     status = 1
 
 
-def no_board(name: str, known: Sequence[str]) -> EstimateError:
+def no_board(name: str, boards: Sequence[str]) -> EstimateError:
     """Error for a board that the model has no data for."""
     return EstimateError(
-        f"the performance model has no board {name!r}; it knows {', '.join(known)} "
-        f"(another one is a row in ftensor/boards.py){guess(name, known)}"
+        f"the performance model has no board {name!r}; it knows {', '.join(boards)} "
+        f"(another one is a row in ftensor/boards.py){guess(name, boards)}"
     )
 
 
@@ -52,18 +52,18 @@ entered_twice = Message(RuntimeError, "this profile was taken before; make anoth
 not_done = Message(RuntimeError, "this profile has no end yet: leave its `with` block first")
 
 
-def no_order(sort_by: object, known: Sequence[str]) -> ValueError:
+def no_order(sort_by: object, columns: Sequence[str]) -> ValueError:
     """Error for an unknown column to sort by."""
-    return ValueError(f"sort_by={sort_by!r} is none of {_listed(sort_by, known)}")
+    return ValueError(f"sort_by={sort_by!r} is none of {_not_among(sort_by, columns)}")
 
 
-def no_group(group_by: object, known: Sequence[str]) -> ValueError:
+def no_group(group_by: object, group_keys: Sequence[str]) -> ValueError:
     """Error for an unknown key to group launches by."""
-    return ValueError(f"group_by={group_by!r} is none of {_listed(group_by, known)}")
+    return ValueError(f"group_by={group_by!r} is none of {_not_among(group_by, group_keys)}")
 
 
-def _listed(value: object, known: Sequence[str]) -> str:
-    return ", ".join(known) + guess(str(value), known)
+def _not_among(value: object, choices: Sequence[str]) -> str:
+    return ", ".join(choices) + guess(str(value), choices)
 
 
 class PictureError(RuntimeError):
@@ -100,14 +100,14 @@ nothing_asked = Message(WarmError, "say what to compile: --ops add,sum or --all 
 
 def no_such_op(name: str, names: Iterable[str]) -> WarmError:
     """Error for a name that is neither a function nor a method."""
-    meant = guess(name, names) or "; names are ftensor's, as in --ops add,sum,matmul"
-    return WarmError(f"there is no op {name!r}{meant}")
+    advice = guess(name, names) or "; names are ftensor's, as in --ops add,sum,matmul"
+    return WarmError(f"there is no op {name!r}{advice}")
 
 
 def no_such_dtype(name: str, names: Iterable[str]) -> WarmError:
     """Error for an unknown dtype name."""
-    known = list(names)
-    return WarmError(f"there is no dtype {name!r}; there are {', '.join(known)}{guess(name, known)}")
+    choices = list(names)
+    return WarmError(f"there is no dtype {name!r}; there are {', '.join(choices)}{guess(name, choices)}")
 
 
 takes_images = Message(WarmError, "{device} takes its kernels from images: `ftensor build` makes one")

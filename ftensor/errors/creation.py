@@ -76,10 +76,10 @@ too_deep = Message(
 table_in_data = Message(ValueError, "a {value!k} is no sequence of numbers; give its values: x.to_numpy()")
 
 
-def lying_length(value: object, said: int, held: int, kind: type[Exception] = IndexError) -> Exception:
+def wrong_length(value: object, reported: int, actual: int, kind: type[Exception] = IndexError) -> Exception:
     """Error for a sequence whose `len()` differs from its number of items."""
-    count = f"{held}" if held < said else "more"
-    return kind(f"a {type(value).__name__} says that it has {said} elements, but gives {count}")
+    count = f"{actual}" if actual < reported else "more"
+    return kind(f"a {type(value).__name__} says that it has {reported} elements, but gives {count}")
 
 
 holds_itself = Message(TypeError, "a {value!k} in the data goes deeper than {most} levels; does it hold itself?")
@@ -150,11 +150,11 @@ def warn_complex_to_real() -> None:
     )
 
 
-def bad_type_name(value: object, meant: object = None) -> ValueError:
-    """Error for a string that names no tensor type, in `type()`; `meant` is the dtype that it
+def bad_type_name(value: object, suggestion: object = None) -> ValueError:
+    """Error for a string that names no tensor type, in `type()`; `suggestion` is the dtype that it
     spells, if any."""
-    instead = "" if meant is None else f"; write {meant}"
-    return ValueError(f"{value!r} names no tensor type, as 'ftensor.FloatTensor' does{instead}")
+    advice = "" if suggestion is None else f"; write {suggestion}"
+    return ValueError(f"{value!r} names no tensor type, as 'ftensor.FloatTensor' does{advice}")
 
 
 bad_type = Message(TypeError, "type() takes a dtype or a name, not {value!r} ({value!k})")

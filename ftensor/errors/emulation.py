@@ -52,9 +52,9 @@ INSTALL = "ftensor emulate --intel --install"
 
 def emulator_missing(folder: Path) -> RuntimeError:
     """Error for an emulator that is missing from its folder."""
-    where = "holds no emulator" if folder.is_dir() else "is not there"
+    state = "holds no emulator" if folder.is_dir() else "is not there"
     return RuntimeError(
-        f"Intel's FPGA emulator is not installed: {folder} {where}. To install it (Linux on "
+        f"Intel's FPGA emulator is not installed: {folder} {state}. To install it (Linux on "
         f"x86-64, about 1 GB): {INSTALL}; to take one that is elsewhere: --folder DIR, or "
         f"FTENSOR_INTEL_FPGA_EMULATOR=DIR"
     )

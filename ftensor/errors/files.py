@@ -14,10 +14,10 @@ header_too_long = Message(
 )
 
 
-def not_savable(value: object, where: str) -> TypeError:
+def not_savable(value: object, location: str) -> TypeError:
     """Error for a value that is neither a tensor nor plain data."""
     return TypeError(
-        f"save(): {where or 'the value'} is a {type(value).__name__}; tensors, numbers, strings, "
+        f"save(): {location or 'the value'} is a {type(value).__name__}; tensors, numbers, strings, "
         "None, and lists, tuples and dicts (with strings or integers as keys) of them can be saved"
     )
 

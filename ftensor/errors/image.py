@@ -13,14 +13,14 @@ class ImageError(ValueError):
 malformed = Message(ImageError, "not a usable xclbin: {what}; copy or build the file again")
 
 
-def too_short(what: str, need: int, have: int) -> ImageError:
+def too_short(item: str, need: int, available: int) -> ImageError:
     """Error for a part that ends early."""
-    return malformed(f"{what} needs {need} bytes, but only {have} are there")
+    return malformed(f"{item} needs {need} bytes, but only {available} are there")
 
 
-def bad_section(section: str, what: str) -> ImageError:
+def bad_section(section: str, problem: str) -> ImageError:
     """Error for a section with invalid content."""
-    return malformed(f"in its section {section}, {what}")
+    return malformed(f"in its section {section}, {problem}")
 
 
 def no_section(section: str) -> ImageError:
@@ -31,9 +31,9 @@ def no_section(section: str) -> ImageError:
 bad_description = Message(ImageError, "the description of the kernels can't be used: {what}")
 
 
-def unreadable(path: object, why: object) -> ImageError:
+def unreadable(path: object, reason: object) -> ImageError:
     """Error for a file that the system can't read."""
-    return ImageError(f"can't read {str(path)!r}: {why}")
+    return ImageError(f"can't read {str(path)!r}: {reason}")
 
 
 # Loading an image
@@ -75,25 +75,25 @@ damaged = Message(
 )
 
 
-def kernel_missing(path: object, kernel: str, there: list[str]) -> ImageError:
+def kernel_missing(path: object, kernel: str, kernels: list[str]) -> ImageError:
     """Error for a kernel of the manifest that the file lacks."""
-    have = ", ".join(there) or "no kernel"
-    return ImageError(f"{path} has no kernel {kernel!r}, which its manifest names; it has {have}")
+    kernel_list = ", ".join(kernels) or "no kernel"
+    return ImageError(f"{path} has no kernel {kernel!r}, which its manifest names; it has {kernel_list}")
 
 
-def units_missing(path: object, kernel: str, wanted: int, there: int) -> ImageError:
+def units_missing(path: object, kernel: str, expected: int, found: int) -> ImageError:
     """Error for fewer compute units than the manifest lists."""
     return ImageError(
-        f"{path} has {counted(there, 'compute unit')} of {kernel!r}, its manifest promises "
-        f"{wanted}; was it linked with another configuration?"
+        f"{path} has {counted(found, 'compute unit')} of {kernel!r}, its manifest promises "
+        f"{expected}; was it linked with another configuration?"
     )
 
 
-def argument_count(path: object, kernel: str, wanted: int, there: int) -> ImageError:
+def argument_count(path: object, kernel: str, expected: int, found: int) -> ImageError:
     """Error for a kernel with another number of arguments than the manifest lists."""
     return ImageError(
-        f"{path}: kernel {kernel!r} takes {counted(there, 'argument')}, its manifest says "
-        f"{wanted}; build the image again"
+        f"{path}: kernel {kernel!r} takes {counted(found, 'argument')}, its manifest says "
+        f"{expected}; build the image again"
     )
 
 

@@ -16,10 +16,10 @@ uneven_strides = Message(
 no_numpy_dtype = Message(TypeError, "NumPy has no dtype for {dtype}; convert first, for example with .float()")
 
 
-def array_needs_copy(dtype: object, wanted: object | None) -> ValueError:
+def array_needs_copy(dtype: object, requested: object | None) -> ValueError:
     """Error for np.asarray(tensor, copy=False) if the memory can't be shared."""
-    why = f"to convert it to {wanted}" if wanted else "because the device has its own memory"
-    return ValueError(f"the {dtype} tensor must be copied {why}; don't pass copy=False")
+    reason = f"to convert it to {requested}" if requested else "because the device has its own memory"
+    return ValueError(f"the {dtype} tensor must be copied {reason}; don't pass copy=False")
 
 
 import_needs_copy = Message(
@@ -33,8 +33,8 @@ import_needs_copy = Message(
 
 def export_needs_copy(device: object, readonly: bool) -> BufferError:
     """Error for __dlpack__(copy=False) if the memory can't be shared."""
-    why = "is read-only, which only DLPack 1.0 can tell" if readonly else f"is in {device}'s memory"
-    return BufferError(f"the tensor {why}, so exporting it needs a copy; don't pass copy=False")
+    reason = "is read-only, which only DLPack 1.0 can tell" if readonly else f"is in {device}'s memory"
+    return BufferError(f"the tensor {reason}, so exporting it needs a copy; don't pass copy=False")
 
 
 dlpack_stream_type = Message(TypeError, "__dlpack__: stream must be None or an int, not {stream!k}")

@@ -37,21 +37,21 @@ not_finite = Message(RuntimeError, "{op}(): input holds infinities or NaN, of wh
 no_convergence = Message(LinAlgError, "{op}(): the iteration did not converge; the input may hold infinities or NaN")
 
 
-def _where(op: str, index: int | None) -> str:
+def _batch_prefix(op: str, index: int | None) -> str:
     return f"{op}(): " if index is None else f"{op}(): (batch element {index}): "
 
 
 @of_call
 def singular(op: str, index: int | None, pivot: int) -> LinAlgError:
     """Error for a pivot of 0."""
-    return LinAlgError(f"{_where(op, index)}the matrix is singular: element {pivot} of U's diagonal is 0")
+    return LinAlgError(f"{_batch_prefix(op, index)}the matrix is singular: element {pivot} of U's diagonal is 0")
 
 
 @of_call
 def not_positive(op: str, index: int | None, order: int) -> LinAlgError:
     """Error for a leading minor that is not positive."""
     return LinAlgError(
-        f"{_where(op, index)}the matrix is not positive definite: nor is its leading minor of order {order}"
+        f"{_batch_prefix(op, index)}the matrix is not positive definite: nor is its leading minor of order {order}"
     )
 
 
@@ -73,9 +73,9 @@ weights = Message(RuntimeError, "cov(): {name} needs shape ({needed},), not {sha
 
 
 @of_call
-def weights_dtype(name: str, dtype: object, whole: bool) -> RuntimeError:
-    """Error for weights that are not integers (`whole`) or not floating-point numbers."""
-    kind = "integers" if whole else "floating-point numbers"
+def weights_dtype(name: str, dtype: object, integers: bool) -> RuntimeError:
+    """Error for weights that are not integers (`integers`) or not floating-point numbers."""
+    kind = "integers" if integers else "floating-point numbers"
     return RuntimeError(f"cov(): {name} must be {kind}, not {dtype}")
 
 
@@ -99,8 +99,8 @@ def needs_ndim(op: str, name: str, ndim: int, shape: Sequence[int]) -> RuntimeEr
 @of_call
 def no_dims(op: str, shapes: Sequence[Sequence[int]]) -> RuntimeError:
     """Error for a 0-d operand."""
-    listed = " and ".join(str(tuple(s)) for s in shapes)
-    return RuntimeError(f"{op}(): both operands need at least 1 dim, but have shapes {listed}")
+    shape_list = " and ".join(str(tuple(s)) for s in shapes)
+    return RuntimeError(f"{op}(): both operands need at least 1 dim, but have shapes {shape_list}")
 
 
 @of_call

@@ -72,15 +72,15 @@ label_smoothing = Message(RuntimeError, "cross_entropy(): label_smoothing must b
 @of_call
 def batch_eps(eps: float, training: bool) -> ValueError:
     """Error for an `eps` that can't be added to a variance."""
-    needed = "positive in training" if training else "0 or more"
-    return ValueError(f"batch_norm(): eps must be {needed}, but is {eps}")
+    requirement = "positive in training" if training else "0 or more"
+    return ValueError(f"batch_norm(): eps must be {requirement}, but is {eps}")
 
 
 @of_call
 def same_dims(op: str, *shapes: Sequence[int]) -> RuntimeError:
     """Error for inputs with different numbers of dims."""
-    listed = ", ".join(str(tuple(shape)) for shape in shapes)
-    return RuntimeError(f"{op}(): all inputs must have the same number of dims, but are {listed}")
+    shape_list = ", ".join(str(tuple(shape)) for shape in shapes)
+    return RuntimeError(f"{op}(): all inputs must have the same number of dims, but are {shape_list}")
 
 
 margin_input = Message(RuntimeError, "{op}(): input must have shape (classes,) or (batch, classes), not {shape!t}")
@@ -91,10 +91,10 @@ power = Message(ValueError, "{op}(): p must be 1 or 2, but is {p}")
 @of_call
 def cosine_dims(target: Sequence[int], *inputs: Sequence[int]) -> RuntimeError:
     """Error for vectors and targets whose shapes don't fit."""
-    listed = " and ".join(str(tuple(shape)) for shape in inputs)
+    shape_list = " and ".join(str(tuple(shape)) for shape in inputs)
     return RuntimeError(
         f"cosine_embedding_loss(): a target of shape () goes with vectors, one of (n,) with "
-        f"matrices of n rows; given were {tuple(target)} and {listed}"
+        f"matrices of n rows; given were {tuple(target)} and {shape_list}"
     )
 
 
@@ -119,15 +119,15 @@ no_statistics = Message(RuntimeError, "{op}(): without training, running_mean an
 @of_call
 def attention_dtypes(*dtypes: object) -> RuntimeError:
     """Error for query, key and value of different dtypes."""
-    listed = ", ".join(str(d) for d in dtypes)
-    return RuntimeError(f"scaled_dot_product_attention(): query, key and value must have one dtype, not {listed}")
+    dtype_list = ", ".join(str(d) for d in dtypes)
+    return RuntimeError(f"scaled_dot_product_attention(): query, key and value must have one dtype, not {dtype_list}")
 
 
 @of_call
 def attention_dims(*shapes: Sequence[int]) -> RuntimeError:
     """Error for a query, key or value without dims of positions and features."""
-    listed = ", ".join(str(tuple(shape)) for shape in shapes)
-    return RuntimeError(f"scaled_dot_product_attention(): query, key and value need 2 dims at least, not {listed}")
+    shape_list = ", ".join(str(tuple(shape)) for shape in shapes)
+    return RuntimeError(f"scaled_dot_product_attention(): query, key and value need 2 dims at least, not {shape_list}")
 
 
 two_masks = Message(RuntimeError, "{op}(): is_causal makes the mask, so attn_mask must be None")
@@ -228,9 +228,9 @@ mixed_lengths = Message(TypeError, "{op}(): input_lengths and target_lengths mus
 
 
 @of_call
-def labels(op: str, needed: Sequence[int], targets: Sequence[int]) -> RuntimeError:
+def labels(op: str, expected: Sequence[int], targets: Sequence[int]) -> RuntimeError:
     """Error for targets that don't hold the labels of the batch."""
-    shape = f"({needed[0]}, at least {needed[1]})" if len(needed) > 1 else tuple(needed)
+    shape = f"({expected[0]}, at least {expected[1]})" if len(expected) > 1 else tuple(expected)
     return RuntimeError(f"{op}(): targets must have shape {shape}, not {tuple(targets)}")
 
 
@@ -242,9 +242,11 @@ heads = Message(AssertionError, "{op}(): it must hold that {what}")
 
 
 @of_call
-def attention_mask_shape(op: str, needed: Sequence[int], heads: int, shape: Sequence[int]) -> RuntimeError:
+def attention_mask_shape(op: str, expected: Sequence[int], heads: int, shape: Sequence[int]) -> RuntimeError:
     """Error for a mask that fits neither all heads nor each head."""
-    return RuntimeError(f"{op}(): attn_mask must have shape {tuple(needed)} or {(heads, *needed)}, not {tuple(shape)}")
+    return RuntimeError(
+        f"{op}(): attn_mask must have shape {tuple(expected)} or {(heads, *expected)}, not {tuple(shape)}"
+    )
 
 
 chunks = Message(RuntimeError, "_chunk_cat(): tensors must have {needed}")

@@ -12,9 +12,9 @@ number_does_not_fit = Message(RuntimeError, "{op}(): value {number} cannot be co
 @of_call
 def bool_subtraction(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Error for a difference with a bool operand."""
-    listed = " and ".join(str(d) for d in dtypes)
+    dtype_list = " and ".join(str(d) for d in dtypes)
     return RuntimeError(
-        f"{op}(): subtraction, the `-` operator, is not supported with a bool operand ({listed}); "
+        f"{op}(): subtraction, the `-` operator, is not supported with a bool operand ({dtype_list}); "
         "use `~` or logical_not() to invert a mask, `^` or logical_xor() for its difference"
     )
 
@@ -37,8 +37,8 @@ negative_integer_power = Message(
 @of_call
 def needs_real_floats(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Error for parts of a complex number that are no real floating-point numbers."""
-    listed = " and ".join(str(d) for d in dtypes)
-    return RuntimeError(f"{op}(): expected float16, float32 or float64 tensors, but got {listed}")
+    dtype_list = " and ".join(str(d) for d in dtypes)
+    return RuntimeError(f"{op}(): expected float16, float32 or float64 tensors, but got {dtype_list}")
 
 
 not_a_condition = Message(

@@ -72,10 +72,10 @@ dropout1d_dims = Message(RuntimeError, "dropout1d(): the input must have 2 or 3 
 slope_bounds = Message(RuntimeError, "rrelu(): lower is {lower}, which is above upper, {upper}")
 
 
-def warn_channels(function: str, ndim: int, wanted: Sequence[int]) -> None:
+def warn_channels(function: str, ndim: int, expected: Sequence[int]) -> None:
     """Warns about a channel dropout whose input has too few or too many dims, which torch still
     accepts."""
-    text = f"{function}(): an input has {' or '.join(map(str, wanted))} dims, this one {ndim}; "
+    text = f"{function}(): an input has {' or '.join(map(str, expected))} dims, this one {ndim}; "
     warnings.warn(text + "torch means to refuse it", stacklevel=3)
 
 

@@ -11,8 +11,8 @@ no_fractions = Message(RuntimeError, "{name}(): {dtype} has no fractions; pass d
 
 
 def nothing_to_reduce(name: str, shape: Sequence[int], dim: int | None) -> str:
-    where = f"dim {dim} of shape {tuple(shape)}" if dim is not None else f"shape {tuple(shape)}"
-    return f"{name}(): {where} has no elements, and {name} of none has no value"
+    location = f"dim {dim} of shape {tuple(shape)}" if dim is not None else f"shape {tuple(shape)}"
+    return f"{name}(): {location} has no elements, and {name} of none has no value"
 
 
 @of_call

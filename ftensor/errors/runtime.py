@@ -54,12 +54,12 @@ def kernel_not_built(
     """Error for a launch whose kernel no loaded image has. `lines` of an inventory request it,
     `nearest` is a similar kernel of an image, and `options` are those of `ftensor build` for the
     device."""
-    what = f"{op} of {signature}" if signature else op
-    where = f" in layout {layout!r}" if layout else ""
-    have = f"the nearest that it has is {nearest}" if nearest else "it has none of this op"
+    op_text = f"{op} of {signature}" if signature else op
+    layout_text = f" in layout {layout!r}" if layout else ""
+    available = f"the nearest that it has is {nearest}" if nearest else "it has none of this op"
     to_add = "".join(f"\n  {line}" for line in lines)
     error = KernelNotBuilt(
-        f"the device's image has no kernel for {what}{where} ({entry}); {have}. "
+        f"the device's image has no kernel for {op_text}{layout_text} ({entry}); {available}. "
         f"To build an image with one, add{to_add}\n"
         f"to its inventory and run: ftensor build {options} --inventory INVENTORY.toml --out FOLDER"
     )
@@ -98,15 +98,15 @@ def falls_back(missing: KernelNotBuilt) -> str:
 
 def bad_fallback(policy: object, policies: Sequence[str]) -> ValueError:
     """Error for an unknown fallback policy."""
-    near = guess(str(policy), policies)
-    return ValueError(f"{policy!r} is no fallback policy; there are {', '.join(policies)}{near}")
+    suggestion = guess(str(policy), policies)
+    return ValueError(f"{policy!r} is no fallback policy; there are {', '.join(policies)}{suggestion}")
 
 
-def bad_device(value: object, meant: object = None) -> RuntimeError:
-    """Error for a device string that names no kind of device, or is malformed; `meant` is a dtype
+def bad_device(value: object, suggestion: object = None) -> RuntimeError:
+    """Error for a device string that names no kind of device, or is malformed; `suggestion` is a dtype
     that it names instead."""
-    if meant is not None:
-        return RuntimeError(f"{value!r} names no device; for the dtype write {meant}")
+    if suggestion is not None:
+        return RuntimeError(f"{value!r} names no device; for the dtype write {suggestion}")
     return RuntimeError(
         f"{value!r} names no device; devices are 'fpga', 'fpga:N' and 'cpu' "
         f"(set_device_mapping or FTENSOR_DEVICE says what hardware 'fpga' stands for)"
@@ -129,20 +129,20 @@ device_index_twice = Message(RuntimeError, "device {text!r} already has an index
 
 def device_index(kind: str, index: int, count: int) -> RuntimeError:
     """Error for a device index out of range."""
-    have = "only one" if count == 1 else f"{count} of them, numbered from 0 to {count - 1}"
-    return RuntimeError(f"there is no device {kind}:{index}: this process sees {have}")
+    available = "only one" if count == 1 else f"{count} of them, numbered from 0 to {count - 1}"
+    return RuntimeError(f"there is no device {kind}:{index}: this process sees {available}")
 
 
 not_an_fpga = Message(ValueError, "fpga.{function}() is about 'fpga' devices, not {value!r}")
 
 
-def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], known: Iterable[str]) -> RuntimeError:
-    """Error for a mapping that no device matches; `steps` are ways to get a device, `known` words
+def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], mappings: Iterable[str]) -> RuntimeError:
+    """Error for a mapping that no device matches; `steps` are ways to get a device, `mappings` words
     of mappings."""
-    have = f"the devices found are: {', '.join(present)}" if present else "no device was found"
+    available = f"the devices found are: {', '.join(present)}" if present else "no device was found"
     lines = "".join(f"\n  - {step}" for step in steps)
     return RuntimeError(
-        f"no device for the mapping {mapping!r}; {have}{guess(mapping, known) or '.'} "
+        f"no device for the mapping {mapping!r}; {available}{guess(mapping, mappings) or '.'} "
         f"What may help:{lines}\n"
         f"`ftensor doctor` looks closer"
     )
@@ -153,12 +153,12 @@ def out_of_memory(
 ) -> OutOfMemoryError:
     """Error for a buffer that does not fit, after the pool released its cached blocks; all figures
     in bytes."""
-    why = ""
+    reason = ""
     if nbytes > largest:
-        why = f"; the device takes at most {largest} bytes in one buffer"
+        reason = f"; the device takes at most {largest} bytes in one buffer"
     return raised_out_of_memory[-1](
         f"{device} has no room for {nbytes} bytes: {allocated} are in use, {reserved} reserved, "
-        f"the limit is {limit}{why}. Drop tensors, work on smaller parts, or raise "
+        f"the limit is {limit}{reason}. Drop tensors, work on smaller parts, or raise "
         f"FTENSOR_MEMORY_LIMIT (bytes) if the device has more"
     )
 
@@ -177,10 +177,10 @@ environment_value = Message(ValueError, "{name}={value!r} is not {wanted}; corre
 def kernel_build_failed(entry: str, device: str, log: str, source: str) -> RuntimeError:
     """Error for a kernel of ftensor that the device's compiler rejected. It is the user's fault only
     if the compiler can't read the name of the working directory, as Intel's."""
-    here = os.getcwd()
-    if re.search(r'".* ', here):
+    folder = os.getcwd()
+    if re.search(r'".* ', folder):
         return RuntimeError(
-            f"{device} can't compile the kernel {entry}. Its compiler may not read the working directory {here!r}, "
+            f"{device} can't compile the kernel {entry}. Its compiler may not read the working directory {folder!r}, "
             f"which has a double quote and a blank behind it: run the program in another folder\n{log.strip()}"
         )
     return RuntimeError(

@@ -28,8 +28,8 @@ def window_length(op: str, n: int, kind: type[Exception]) -> Exception:
 @of_call
 def window_dtype(op: str, dtype: object, kind: type[Exception]) -> Exception:
     """Error for a window in an unsupported dtype."""
-    which = "float32 or float64" if kind is ValueError else "floating point"
-    return kind(f"{op}(): dtype must be {which}, not {dtype}")
+    expected = "float32 or float64" if kind is ValueError else "floating point"
+    return kind(f"{op}(): dtype must be {expected}, not {dtype}")
 
 
 coefficients = Message(TypeError, "general_cosine(): a must be a list or tuple, not {a!k}")

@@ -123,8 +123,8 @@ beyond_matrix = Message(
 @of_call
 def not_a_matrix(name: str, ndim: int) -> RuntimeError:
     """Error for H, mT, mH or adjoint() of a tensor that is no matrix."""
-    wanted = "a matrix" if name == "H" else "a matrix or a batch of matrices"
-    return RuntimeError(f"{name} needs {wanted}, but the tensor has {ndim} dims")
+    expected = "a matrix" if name == "H" else "a matrix or a batch of matrices"
+    return RuntimeError(f"{name} needs {expected}, but the tensor has {ndim} dims")
 
 
 # T, H, mT or mH where torch keeps them for old programs only.

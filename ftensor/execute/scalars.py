@@ -13,7 +13,7 @@ import numpy as np
 from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype
-from ..dtypes.limits import floating_limits, integer_limits, narrowed, widened
+from ..dtypes.limits import floating_limits, integer_limits, to_computable, to_storage
 from ..errors import pointwise as errors_arith
 
 
@@ -161,7 +161,7 @@ def rounded(value: float, d: dtype) -> float:
     """Returns `value` rounded to a floating dtype of at most 16 bits, to nearest with ties to
     even."""
     if d.bare:
-        return float(widened(narrowed(np.array([value]), d), d)[0])
+        return float(to_computable(to_storage(np.array([value]), d), d)[0])
     if d.name == "float16":
         try:
             (near,) = struct.unpack("<e", struct.pack("<e", value))

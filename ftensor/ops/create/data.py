@@ -12,7 +12,7 @@ from ... import dtypes, errors
 from ..._device import backend_of
 from ..._tensor import Tensor
 from ...dtypes import dtype, from_numpy_dtype, promote_types, scalar_dtype
-from ...dtypes.limits import iinfo, narrowed
+from ...dtypes.limits import iinfo, to_storage
 from ...errors import creation as errors_creation
 from ...execute.copy import converted
 from ...execute.indexed import record_array_bounds
@@ -126,7 +126,7 @@ def _first(data: Any) -> Any:
     try:
         return data[0]
     except (IndexError, KeyError) as error:
-        raise errors_creation.lying_length(data, len(data), 0, ValueError) from error
+        raise errors_creation.wrong_length(data, len(data), 0, ValueError) from error
 
 
 def _inferred(data: Any, depth: int = 0) -> dtype:
@@ -159,7 +159,7 @@ def items(data: Any) -> Sequence[Any]:
         return data
     held = list(islice(data, len(data) + 1))
     if len(held) != len(data):
-        raise errors_creation.lying_length(data, len(data), len(held))
+        raise errors_creation.wrong_length(data, len(data), len(held))
     return held
 
 
@@ -201,12 +201,12 @@ def stored(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
     if kind == "b":
         return np.array([bool(v) for v in values], np.bool_)
     if kind == "c":
-        return narrowed(np.array(values, np.complex128), of)
+        return to_storage(np.array(values, np.complex128), of)
     for value in values:
         if isinstance(value, complex):
             raise errors_creation.complex_to_real(value, of)
     if kind == "f":
-        return narrowed(np.array(values, np.float64), of)
+        return to_storage(np.array(values, np.float64), of)
     return _integers(values, of)
 
 

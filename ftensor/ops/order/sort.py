@@ -191,7 +191,7 @@ def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
     """Implements cumsum and cumprod, in `dtype`, or in that of `out`, or in int64 for integers."""
     x, at = dim_argument(name, input, dim)
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
-        raise errors.not_a_dtype(name, "dtype", dtype, dtypes.meant_by(dtype))
+        raise errors.not_a_dtype(name, "dtype", dtype, dtypes.parse_dtype(dtype))
     if out is not None and not isinstance(out, Tensor):
         raise errors.not_a_tensor(name, "out", out)
     of = dtype or (out._dtype if out is not None else None)

@@ -25,7 +25,7 @@ def checked(name: str, input: Any, keepdim: Any = False, dtype: Any = None, out:
     if keepdim is not False and keepdim is not True:
         raise errors.argument_type(name, "keepdim", "a bool", keepdim)
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
-        raise errors.not_a_dtype(name, "dtype", dtype, dtypes.meant_by(dtype))
+        raise errors.not_a_dtype(name, "dtype", dtype, dtypes.parse_dtype(dtype))
     if out is not None and not isinstance(out, Tensor):
         raise errors.not_a_tensor(name, "out", out)
 

@@ -183,13 +183,13 @@ def type(input: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: b
         return converted(input, dtype, where)
     word: Any = dtype
     if isinstance(word, builtins.type):
-        raise errors_creation.bad_type_name(word, dtypes.meant_by(word))
+        raise errors_creation.bad_type_name(word, dtypes.parse_dtype(word))
     if not isinstance(word, str):
         raise errors_creation.bad_type(word)
     package, _, name = word.rpartition(".")
     library, _, place = package.partition(".")
     if library not in ("ftensor", "torch") or place not in ("", "fpga") or name not in _DTYPES:
-        raise errors_creation.bad_type_name(word, dtypes.meant_by(word))
+        raise errors_creation.bad_type_name(word, dtypes.parse_dtype(word))
     if (not place) != (where.type == "cpu"):
         where = resolve(place) if place else CPU
     return converted(input, _DTYPES[name], where)

@@ -7,7 +7,7 @@ import numpy as np
 from ..._device import current_device
 from ..._printing import needs_summary, summary_blocks, tensor_str
 from ..._tensor import MOST_NUMPY_DIMS, Tensor, method
-from ...dtypes.limits import widened
+from ...dtypes.limits import to_computable
 from ...interop.host import export
 from ...terminal import size
 from ..view.layout import basic_index
@@ -28,7 +28,7 @@ def show(t: Tensor) -> str:
         kept = [d for d, size in enumerate(whole) if size > 1]
         t = t._view(tuple([whole[d] for d in kept]), tuple([t._strides[d] for d in kept]), t._offset)
     shape, blocks = summary_blocks(t._shape)
-    small = np.empty(shape, widened(np.empty(0, t._dtype.numpy), t._dtype).dtype)
+    small = np.empty(shape, to_computable(np.empty(0, t._dtype.numpy), t._dtype).dtype)
     for source, target in blocks:
         part = t._view(*basic_index(t._shape, t._strides, t._offset, source))
         small[target] = part._host_values()
@@ -57,4 +57,4 @@ def notebook(t: Tensor) -> str:
     facts += [("picture", ", ".join(drawn))] if drawn else []
     index = tuple(slice(None, None, step) for step in steps)
     part = t._view(*basic_index(t._shape, t._strides, t._offset, index))
-    return tensor_html(facts, "", widened(export(part, non_blocking=True)[0], t._dtype))
+    return tensor_html(facts, "", to_computable(export(part, non_blocking=True)[0], t._dtype))

@@ -31,8 +31,8 @@ def view(input: Tensor, size: Any = MISSING, *more: int, dtype: Any = MISSING) -
     if dtype is not MISSING or size is MISSING:
         raise errors_view.reinterpret_as_what((size, dtype) if dtype is not MISSING else ())
     if isinstance(size, str):
-        raise errors.not_a_dtype("view", "dtype", size, dtypes.meant_by(size))
-    if isinstance(size, type) or dtypes.meant_by(size) is not None:
+        raise errors.not_a_dtype("view", "dtype", size, dtypes.parse_dtype(size))
+    if isinstance(size, type) or dtypes.parse_dtype(size) is not None:
         size = dtypes.as_dtype("view", size)
     if not isinstance(size, dtypes.dtype):
         geometry = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))

@@ -11,7 +11,7 @@ import numpy as np
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import dtype, int32, uint8
-from ....dtypes.limits import narrowed, widened
+from ....dtypes.limits import to_computable, to_storage
 from ....errors import nn as errors_spatial
 from ....execute.constants import constant_of
 from ....execute.device_traits import has_gather_kernel
@@ -219,7 +219,7 @@ def _rounded_weights(weights: Any, of: dtype, mode: str) -> Any:
     'bilinear'. With two taps, the first weight is 1 minus the rounded second."""
 
     def near(x: Any) -> Any:
-        return widened(narrowed(x, of), of).astype(x.dtype)
+        return to_computable(to_storage(x, of), of).astype(x.dtype)
 
     if mode == "bicubic":
         return near(weights)
