@@ -83,7 +83,7 @@ from .interop.state import load, save
 from .interop.torch import from_torch
 from .ops import bind as _bind
 from .ops import load as _load
-from .ops.bind import of_module as _of_module
+from .ops.bind import module_attribute_error as _of_module
 from .ops.examples import attach as _attach_examples
 from .own.register import register_kernel, unregister_kernel
 from .random import Generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state

@@ -9,7 +9,7 @@ FIRST = ("types", "create", "view", "pointwise", "index", "rearrange", "reduce")
 
 def load() -> None:
     """Fills the catalogue: imports every module of this package, and each registers its ops."""
-    places = {f"{__name__}.{chapter}": place for place, chapter in enumerate(FIRST)}
+    order = {f"{__name__}.{chapter}": index for index, chapter in enumerate(FIRST)}
     names = [module.name for module in walk_packages(__path__, f"{__name__}.")]
-    for name in sorted(names, key=lambda name: places.get(name.rpartition(".")[0], len(FIRST))):
+    for name in sorted(names, key=lambda name: order.get(name.rpartition(".")[0], len(FIRST))):
         import_module(name)

@@ -28,26 +28,26 @@ from ..rows.spelling import Shown, describe, renamed, show_types, signature_text
 from .reduce.reduction import called
 
 
-def of_module(module: ModuleType, name: str) -> AttributeError:
+def module_attribute_error(module: ModuleType, name: str) -> AttributeError:
     """Returns the AttributeError for a name that a public module does not have."""
     path = module.__name__.partition(".")[2]
-    way = f"x.{name}(...)" if not path and name in vars(Tensor) else ""
+    alternative = f"x.{name}(...)" if not path and name in vars(Tensor) else ""
     if f"nn.functional.{name}" in ENTRIES:
-        way = f"ft.nn.functional.{name}(...)"
-    return no_attribute(module, path, name, way)
+        alternative = f"ft.nn.functional.{name}(...)"
+    return no_attribute(module, path, name, alternative)
 
 
 @method("__getattr__")
-def of_tensor(self: Tensor, name: str) -> Any:
+def missing_attribute(self: Tensor, name: str) -> Any:
     """`Tensor.__getattr__`: raises AttributeError for `name`, which no tensor has."""
     if name == "imag":  # imag raised its own error before
         raise imag_of_real(self._dtype)
-    way = ""
+    alternative = ""
     if name in ENTRIES:
-        way = f"ft.{name}(x, ...)"
+        alternative = f"ft.{name}(x, ...)"
     elif name.endswith("_") and name[:-1] in vars(Tensor):
-        way = f"x.copy_(x.{name[:-1]}(...))"
-    raise no_attribute(self, "Tensor", name, way)
+        alternative = f"x.copy_(x.{name[:-1]}(...))"
+    raise no_attribute(self, "Tensor", name, alternative)
 
 
 def _operand(self: Tensor, other: Any) -> Any:
@@ -61,15 +61,15 @@ def _operand(self: Tensor, other: Any) -> Any:
         return other
     if isinstance(other, np.ndarray):
         return NotImplemented if isinstance(other, np.ma.MaskedArray) else operand_tensor(other, self)
-    known = hasattr(other, "dtype") and not hasattr(other, "__array_ufunc__")
-    return other if known else NotImplemented  # the op raises the error that says why
+    is_number_like = hasattr(other, "dtype") and not hasattr(other, "__array_ufunc__")
+    return other if is_number_like else NotImplemented  # the op raises the error that says why
 
 
 def operator(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the dunder method `name` of a two-operand function `call`. The method returns
     NotImplemented for an operand that is neither a tensor nor a number."""
     matrices = "matmul" in name
-    turned = name.startswith("__r") and name != "__rshift__"
+    is_reflected = name.startswith("__r") and name != "__rshift__"
     inplace = name.startswith("__i")
 
     def run(self: Tensor, other: Any) -> Any:
@@ -79,7 +79,7 @@ def operator(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
                 return NotImplemented
         if inplace:
             return call(self, other, out=self)
-        return call(other, self) if turned else call(self, other)
+        return call(other, self) if is_reflected else call(self, other)
 
     return run
 
@@ -128,7 +128,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Check = Callable[[str, Any], None]
 
 
-def deliver(name: str, result: Any, out: Any, exact: bool = False, fixed: bool = False) -> Any:
+def write_outputs(name: str, result: Any, out: Any, exact: bool = False, fixed: bool = False) -> Any:
     """Writes results into `out`, a tensor or a tuple with one tensor for each result, and returns
     `out`.
 
@@ -137,7 +137,7 @@ def deliver(name: str, result: Any, out: Any, exact: bool = False, fixed: bool =
     """
     if not isinstance(result, tuple):
         return write_result(name, out, result, not exact, fixed)
-    outputs = [write_result(name, to, one, not exact, fixed) for one, to in zip(result, out)]
+    outputs = [write_result(name, target, value, not exact, fixed) for value, target in zip(result, out)]
     return type(result)(outputs) if hasattr(result, "_fields") else tuple(outputs)
 
 
@@ -152,15 +152,15 @@ def with_out(name: str, call: F, exact: bool = False, check: Check | None = None
         result = call(*args, **kwargs)
         if out is None:
             return result
-        return deliver(name, result, out, exact, fixed=bool(args) and out is args[0])
+        return write_outputs(name, result, out, exact, fixed=bool(args) and out is args[0])
 
     show_types(call)
-    plain = signature(call)
-    several = str(plain.return_annotation) != "Tensor"
-    kind = Shown("tuple[Tensor, ...] | None" if several else "Tensor | None")
+    call_signature = signature(call)
+    has_tuple = str(call_signature.return_annotation) != "Tensor"
+    kind = Shown("tuple[Tensor, ...] | None" if has_tuple else "Tensor | None")
     extra = Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-    listed = [*plain.parameters.values(), extra]
-    run.__signature__ = plain.replace(parameters=listed)  # type: ignore[attr-defined]
+    parameters = [*call_signature.parameters.values(), extra]
+    run.__signature__ = call_signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run  # type: ignore[return-value]
 
 
@@ -234,8 +234,8 @@ def docstring(op: Op) -> str:
 def _signature_parts(op: Op) -> tuple[list[str], str, str]:
     """Returns (names of the tensors, the parameter list without `out`, the row's params as tuple
     source)."""
-    inside = op.signature[op.signature.index("(") + 1 : op.signature.rindex(")")]
-    words = [w.strip() for w in inside.split(",")]
+    arguments = op.signature[op.signature.index("(") + 1 : op.signature.rindex(")")]
+    words = [w.strip() for w in arguments.split(",")]
     words = [w for w in words if not w.startswith("out=")]
     if words[-1] == "*":
         words.pop()
@@ -265,16 +265,16 @@ def _reduction_docstring(row: Reduce) -> str:
 def make_function(op: Op) -> Callable[..., Any]:
     """Returns the public function of a row, with `out=`."""
     tensors, params, values = _signature_parts(op)
-    star = ", out=None" if "*" in params else ", *, out=None"
-    function = _maker(params + star, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
+    out_parameter = ", out=None" if "*" in params else ", *, out=None"
+    function = _maker(params + out_parameter, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
     return _public(_typed(function, tensors), op.name, docstring(op))
 
 
 def make_reduction(row: Reduce) -> Callable[..., Any]:
     """Returns the public function of a reduction."""
-    named = [w.partition("=")[0].strip() for w in row.arguments.split(",")]
-    others = {"dim": "None", "keepdim": "False", "dtype": "None", "out": "None"}
-    values = [name if name in named else value for name, value in others.items()]
+    names = [w.partition("=")[0].strip() for w in row.arguments.split(",")]
+    defaults = {"dim": "None", "keepdim": "False", "dtype": "None", "out": "None"}
+    values = [name if name in names else value for name, value in defaults.items()]
     function = _typed(_maker(row.arguments, f"input, {', '.join(values)}")(row, called))
     return _public(function, row.name, _reduction_docstring(row))
 
@@ -342,10 +342,10 @@ def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     return _inplace(inplace, call.__name__, call)
 
 
-def _inplace(function: Callable[..., Any], of: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    function.__doc__ = _IN_PLACE_DOC.format(of)
-    describe(function, (signature_text(of + "_", call, method=True, without="out"),))
-    return _named(function, of + "_")
+def _inplace(function: Callable[..., Any], functional_name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    function.__doc__ = _IN_PLACE_DOC.format(functional_name)
+    describe(function, (signature_text(functional_name + "_", call, method=True, without="out"),))
+    return _set_names(function, functional_name + "_")
 
 
 def _form_in_place(entry: Entry) -> Callable[..., Any] | None:
@@ -363,13 +363,13 @@ def _functions_in_place() -> None:
             continue
         function = _form_in_place(entry)
         assert function is not None, f"{names[0]} has no form in place"
-        form = signature_text(names[0], entry.call, without="out")
-        done = Entry(names[0], function, method=False, forms=(form,), aliases=tuple(names[1:]))
+        parameters = signature_text(names[0], entry.call, without="out")
+        done = Entry(names[0], function, method=False, forms=(parameters,), aliases=tuple(names[1:]))
         done = register(done)
         describe(_public(done.call, names[0], _IN_PLACE_DOC.format(entry.name)), done.forms)
 
 
-def _named(function: Callable[..., Any], name: str, op: str = "") -> Callable[..., Any]:
+def _set_names(function: Callable[..., Any], name: str, op: str = "") -> Callable[..., Any]:
     """Names a method. Its errors name `op` if that differs, as for operators."""
     name_frames(function, op or name)
     function.__name__ = name
@@ -387,7 +387,7 @@ class Namespace(ModuleType):
         return import_module, (self.__name__,)
 
     def __getattr__(self, name: str) -> Any:
-        raise of_module(self, name)
+        raise module_attribute_error(self, name)
 
 
 def _namespace(module: ModuleType, name: str) -> ModuleType:
@@ -416,7 +416,7 @@ def install(module: ModuleType) -> None:
             elif entry.method and not entry.namespace:
                 method = entry.method if callable(entry.method) else entry.call
                 if method.__name__ != entry.name and entry.name[:2] != "__":  # which has a name besides
-                    _named(method, entry.name)
+                    _set_names(method, entry.name)
                 setattr(Tensor, name, method if name == entry.name else renamed(method, name, entry.name))
         _install_forms(entry)
 
@@ -429,11 +429,11 @@ def _function(entry: Entry, name: str, module: str) -> Callable[..., Any]:
     """Returns the function of an entry under a public name; an alias is a copy with its own name."""
     path = f"{module}.{name}".partition(".")[2]
     first = _FIRST.setdefault(entry.call, path)
-    old = first.rpartition(".")[2]
-    call = renamed(entry.call, path, first) if old != name else entry.call
+    first_name = first.rpartition(".")[2]
+    call = renamed(entry.call, path, first) if first_name != name else entry.call
     if not entry.row:  # rows check their arguments themselves
-        call = tensors_only(call, name, old if old != name else "")
-    if old != name or first == path:
+        call = tensors_only(call, name, first_name if first_name != name else "")
+    if first_name != name or first == path:
         call.__module__, call.__name__, call.__qualname__ = module, name, name  # pickle finds it there
     return call
 
@@ -451,10 +451,10 @@ def _install_forms(entry: Entry) -> None:
         alias = renamed(method, name + "_", entry.name + "_") if method and name != entry.name else method
         setattr(Tensor, name + "_", alias)
     for name in entry.operators:
-        setattr(Tensor, name, _named(operator(name, entry.call), name, _op_of(name, entry)))
+        setattr(Tensor, name, _set_names(operator(name, entry.call), name, _op_of(name, entry)))
     for row in [r for r in (*entry.rows, entry.row) if isinstance(r, Op)]:
         for name in row.operators:
-            setattr(Tensor, name, _named(row_operator(name, row), name, _op_of(name, entry)))
+            setattr(Tensor, name, _set_names(row_operator(name, row), name, _op_of(name, entry)))
 
 
 def _op_of(operator: str, entry: Entry) -> str:

@@ -17,8 +17,8 @@ HEADING = "Example:"
 def attach(module: ModuleType) -> None:
     """Put each example behind the docstring of its function, method, property or class."""
     owners: dict[str, dict[str, Any]] = {}
-    for part in f"\n{FILE.read_text(encoding='utf-8')}".split("\n@ ")[1:]:
-        path, _, text = part.partition("\n")
+    for section in f"\n{FILE.read_text(encoding='utf-8')}".split("\n@ ")[1:]:
+        path, _, text = section.partition("\n")
         space, _, name = path.rpartition(".")
         if space not in owners:
             owner: Any = module

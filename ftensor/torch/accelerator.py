@@ -58,8 +58,8 @@ class _OfGenerators(type(internals.Generator)):  # type: ignore[misc]
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is not Generator:
             return super().__call__(*args, **kwargs)
-        for where in (*args, kwargs.get("device")):
-            if isinstance(where, (str, torch.device)) and torch.device(where).type == NAME:
+        for device in (*args, kwargs.get("device")):
+            if isinstance(device, (str, torch.device)) and torch.device(device).type == NAME:
                 raise errors.no_generator()
         return internals.Generator(*args, **kwargs)
 

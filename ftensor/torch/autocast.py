@@ -149,9 +149,9 @@ def _floating(x: Any) -> bool:
     return isinstance(x, torch.Tensor) and x.device.type == NAME and x.is_floating_point()
 
 
-def _to(x: Any, dtype: torch.dtype) -> Any:
+def _cast_list(x: Any, dtype: torch.dtype) -> Any:
     if isinstance(x, (list, tuple)):
-        return type(x)([_to(y, dtype) for y in x])
+        return type(x)([_cast_list(y, dtype) for y in x])
     if not _floating(x) or x.dtype in (dtype, torch.float64):
         return x
     weight = x.requires_grad and x.is_leaf and x.dtype is torch.float32
@@ -192,8 +192,8 @@ def _register(names: list[str], choose: Callable[[Any, Any], torch.dtype | None]
             with ExcludeKeys(_keys):
                 dtype = choose(args, kwargs)
                 if dtype is not None:
-                    args = tuple([_to(x, dtype) for x in args])
-                    kwargs = {word: _to(x, dtype) for word, x in kwargs.items()}
+                    args = tuple([_cast_list(x, dtype) for x in args])
+                    kwargs = {word: _cast_list(x, dtype) for word, x in kwargs.items()}
                 return _op(*args, **kwargs)
 
         _aten.impl(name, kernel)

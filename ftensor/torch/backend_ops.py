@@ -25,7 +25,7 @@ from ..ops.linalg.forms import raise_for
 from ..ops.linalg.solve import linalg_lu_solve
 from ..ops.nn.layers import embedding
 from ..ops.nn.layers.activation import ELU, logsigmoid
-from ..ops.nn.layers.embedding import shorten
+from ..ops.nn.layers.embedding import renormalize_rows
 from ..ops.nn.losses.margin_loss import cdist, listed_classes, multilabel_margin_loss
 from ..ops.order import select as sets
 from ..ops.order.sort import cummax, cummin
@@ -70,15 +70,15 @@ def _factors(A: Tensor) -> tuple[Tensor, Tensor]:
     torch's gradient formula expects the factors of the transpose in that case, because LAPACK
     reads a contiguous matrix in column-major order.
     """
-    turned = A.is_contiguous() and not A._dtype.is_complex
-    LU, pivots, _ = lu_factor_ex(A.mT if turned else A)
+    is_transposed = A.is_contiguous() and not A._dtype.is_complex
+    LU, pivots, _ = lu_factor_ex(A.mT if is_transposed else A)
     return LU, pivots
 
 
 def _swapped(pivots: Tensor) -> Tensor:
     """Returns a bool tensor, True for pivots that swap two different rows."""
-    own = arange(1, pivots._shape[-1] + 1, dtype=pivots._dtype, device=pivots.device)
-    return pivots != own
+    identity_rows = arange(1, pivots._shape[-1] + 1, dtype=pivots._dtype, device=pivots.device)
+    return pivots != identity_rows
 
 
 def _sign(LU: Tensor, pivots: Tensor) -> Tensor:
@@ -172,10 +172,10 @@ def unique_consecutive(
 
 
 def _softmax_of(row: Op, x: Tensor, dim: int, half_to_float: bool) -> Tensor:
-    of = dtypes.float32 if half_to_float else x._dtype
-    if of.kind != "f":
-        raise errors.not_implemented_for(row.name, of)
-    return softmaxed(row, x, normalize_dim(dim, x.ndim), of)
+    result_dtype = dtypes.float32 if half_to_float else x._dtype
+    if result_dtype.kind != "f":
+        raise errors.not_implemented_for(row.name, result_dtype)
+    return softmaxed(row, x, normalize_dim(dim, x.ndim), result_dtype)
 
 
 aten_op("_softmax")(fused(partial(_softmax_of, SOFTMAX)))
@@ -200,7 +200,7 @@ def log_sigmoid_forward(x: Tensor) -> tuple[Tensor, Tensor]:
 @aten_op()
 def embedding_renorm_(x: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """Scales the rows of `x` that `indices` selects, in place, to a norm of at most `max_norm`."""
-    shorten(x, indices, max_norm, norm_type)
+    renormalize_rows(x, indices, max_norm, norm_type)
 
 
 @aten_op("_embedding_bag", "_embedding_bag_forward_only")
@@ -222,12 +222,12 @@ def embedding_bag(
     word = embedding.MODES[mode]
     if not table._dtype.is_floating_point:
         raise errors_nn.floating_inputs(embedding.NAME, table._dtype)
-    count, of = embedding.cut(index, offsets, include_last_offset)
-    used = of.numel()
-    index = index.narrow(0, 0, used)
+    count, bag_of_index = embedding.bags_of_offsets(index, offsets, include_last_offset)
+    index_count = bag_of_index.numel()
+    index = index.narrow(0, 0, index_count)
     if weights is not None:
-        weights = weights.narrow(0, 0, used)
-    pooled, held = embedding.pooled(table, index, of, count, word, weights, padding_idx)
+        weights = weights.narrow(0, 0, index_count)
+    pooled, bag_sizes = embedding.pool_bags(table, index, bag_of_index, count, word, weights, padding_idx)
     if word == "max":
-        return pooled, of, held, embedding.largest(table, index, of, pooled, padding_idx)
-    return pooled, of, held, zeros((0,), dtype=dtypes.int64, device=pooled.device)
+        return pooled, bag_of_index, bag_sizes, embedding.maximum_rows(table, index, bag_of_index, pooled, padding_idx)
+    return pooled, bag_of_index, bag_sizes, zeros((0,), dtype=dtypes.int64, device=pooled.device)

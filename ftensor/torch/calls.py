@@ -19,7 +19,7 @@ from ..ops.nn.layers.norm import native_batch_norm
 from . import memory as m
 from .copies import MEMORY
 from .kernels import bound, make
-from .memory import TO_FT, device_of_calls, fresh
+from .memory import TO_FT, device_of_calls, unaliased
 from .schema import LINE, derived, qualified
 
 
@@ -27,7 +27,7 @@ def _slice(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: in
     return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
 
 
-def _same(x: Tensor) -> Tensor:
+def _identity(x: Tensor) -> Tensor:
     return x
 
 
@@ -43,10 +43,10 @@ def _clone(x: Tensor, *, memory_format: Any = None) -> Tensor:
 VIEWS: dict[str, Callable[..., Any]] = {
     "_reshape_alias": _strided,
     "_unsafe_view": lambda x, size: x.reshape(size),
-    "alias": _same,
+    "alias": _identity,
     "as_strided": _strided,
     "clone": _clone,
-    "detach": _same,
+    "detach": _identity,
     "diagonal": lambda x, offset=0, dim1=0, dim2=1: x.diagonal(offset, dim1, dim2),
     "expand": lambda x, size, implicit=False: x.expand(size),
     "permute": lambda x, dims: x.permute(dims),
@@ -72,11 +72,11 @@ def _copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 def embedding(weight: Tensor, indices: Tensor, *_: Any) -> Tensor:
     """Returns the rows of `weight` that `indices` selects."""
-    many = indices._shape
-    if len(many) == 1:
+    index_shape = indices._shape
+    if len(index_shape) == 1:
         return weight.index_select(0, indices)
-    rows = weight.index_select(0, flat(indices, (numel(many),)))
-    return flat(rows, (*many, *weight._shape[1:]))
+    rows = weight.index_select(0, flat(indices, (numel(index_shape),)))
+    return flat(rows, (*index_shape, *weight._shape[1:]))
 
 
 def _full(size: Any, value: Any, *, dtype: Any = None, **_: Any) -> Tensor:
@@ -84,8 +84,8 @@ def _full(size: Any, value: Any, *, dtype: Any = None, **_: Any) -> Tensor:
 
 
 def _full_like(x: Tensor, value: Any, *, dtype: Any = None, memory_format: Any = None, **_: Any) -> Tensor:
-    wanted = MEMORY[memory_format or torch.preserve_format]
-    return full_like(x, value, dtype=_dtype(dtype), memory_format=wanted)
+    target_format = MEMORY[memory_format or torch.preserve_format]
+    return full_like(x, value, dtype=_dtype(dtype), memory_format=target_format)
 
 
 def numbers(*bounds: Any, dtype: Any = None, **_: Any) -> Tensor:
@@ -95,7 +95,7 @@ def numbers(*bounds: Any, dtype: Any = None, **_: Any) -> Tensor:
 
 def _index(x: Tensor, indices: Any) -> Tensor:
     positions = _positions(indices)
-    return fresh(x[positions[0] if len(positions) == 1 else positions], x)
+    return unaliased(x[positions[0] if len(positions) == 1 else positions], x)
 
 
 def _index_put(x: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
@@ -109,12 +109,12 @@ def _positions(indices: Any) -> tuple[Any, ...]:
 
 
 def _to(x: Tensor, *, dtype: Any = None, memory_format: Any = None, **_: Any) -> Tensor:
-    wanted = MEMORY[memory_format or torch.preserve_format]
-    return converted(x, _dtype(dtype) or x.dtype, x.device, True, wanted)
+    target_format = MEMORY[memory_format or torch.preserve_format]
+    return converted(x, _dtype(dtype) or x.dtype, x.device, True, target_format)
 
 
-def _dtype(of: torch.dtype | None) -> Any:
-    return None if of is None else TO_FT[of]
+def _dtype(torch_dtype: torch.dtype | None) -> Any:
+    return None if torch_dtype is None else TO_FT[torch_dtype]
 
 
 def _batch_norm(
@@ -133,7 +133,7 @@ DIRECT: dict[str, Callable[..., Any]] = {
     "_to_copy": _to,
     "add.Scalar": lambda x, other, alpha=1: x.add(other, alpha=alpha),
     "arange.start_step": numbers,
-    "constant_pad_nd": lambda x, pad, value=0: fresh(constant_pad_nd(x, tuple(pad), value), x),
+    "constant_pad_nd": lambda x, pad, value=0: unaliased(constant_pad_nd(x, tuple(pad), value), x),
     "div.Scalar": lambda x, other: x / other,
     "embedding": embedding,
     "full": _full,
@@ -151,7 +151,7 @@ DIRECT: dict[str, Callable[..., Any]] = {
 WHOLE = ("convolution", "convolution_backward")
 
 
-def direct(node: Node, op: Any) -> Callable[..., Any] | None:
+def direct_function(node: Node, op: Any) -> Callable[..., Any] | None:
     """Returns the function on ftensor tensors that computes `node`, or None if there is none.
 
     Checks the condition of the table's line against the node's arguments. Ops that write an
@@ -163,32 +163,32 @@ def direct(node: Node, op: Any) -> Callable[..., Any] | None:
     name = qualified(schema)
     if (function := DIRECT.get(name)) is not None:
         return function
-    if name == "copy_" and _last(node):
+    if name == "copy_" and _slice_reaches_end(node):
         return _copy
     line = derived(schema) if name in WHOLE else bound.get(name)
-    writes = [a.alias_info is not None and a.alias_info.is_write for a in schema.arguments]
-    if line is None or any(writes):
+    is_written = [a.alias_info is not None and a.alias_info.is_write for a in schema.arguments]
+    if line is None or any(is_written):
         return None
     match = LINE.fullmatch(line)
     assert match is not None
-    if match[5] is not None and not _holds(match[5], node, schema):
+    if match[5] is not None and not _condition_holds(match[5], node, schema):
         return None
     return make(line, direct=True)
 
 
-def _last(node: Node) -> bool:
+def _slice_reaches_end(node: Node) -> bool:
     """True if `node` copies into a real device tensor that is an input, and no node uses it."""
-    to = node.args[0]
-    if not isinstance(to, Node) or to.op != "placeholder" or node.users:
+    end = node.args[0]
+    if not isinstance(end, Node) or end.op != "placeholder" or node.users:
         return False
-    return m.is_here(to.meta["val"]) and not to.meta["val"].is_complex()
+    return m.is_here(end.meta["val"]) and not end.meta["val"].is_complex()
 
 
-def _holds(condition: str, node: Node, schema: Any) -> bool:
+def _condition_holds(condition: str, node: Node, schema: Any) -> bool:
     """True if a line's condition holds for the node's arguments; False if it reads a tensor."""
     arguments = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
     arguments |= {a.name: v for a, v in zip(schema.arguments, node.args)} | node.kwargs
-    used = {n: v for n, v in arguments.items() if re.search(rf"\b{n}\b", condition)}
-    if any(isinstance(v, Node) for v in used.values()):
+    known_values = {n: v for n, v in arguments.items() if re.search(rf"\b{n}\b", condition)}
+    if any(isinstance(v, Node) for v in known_values.values()):
         return False
-    return bool(eval(condition, {}, used))
+    return bool(eval(condition, {}, known_values))

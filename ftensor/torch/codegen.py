@@ -10,7 +10,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from . import memory as m
-from .calls import VIEWS, direct
+from .calls import VIEWS, direct_function
 from .fused_runs import Run
 from .internals import untyped_storage
 from .registration import written
@@ -40,12 +40,12 @@ def is_here(node: Node) -> bool:
     if not isinstance(node.target, torch._ops.OpOverload) or not tensors_in(value):
         return False
     results = _leaves(value)
-    taken = [v for n in node.all_input_nodes for v in _leaves(n.meta.get("val"))]
-    if not all(m.is_here(v) for v in (*results, *[v for v in taken if v.dim()])):
+    inputs = [v for n in node.all_input_nodes for v in _leaves(n.meta.get("val"))]
+    if not all(m.is_here(v) for v in (*results, *[v for v in inputs if v.dim()])):
         return False
-    if not all(v.dtype in m.TO_FT for v in (*results, *taken)):
+    if not all(v.dtype in m.TO_FT for v in (*results, *inputs)):
         return False
-    return direct(node, node.target) is not None
+    return direct_function(node, node.target) is not None
 
 
 def dispatched_here(node: Node) -> bool:
@@ -54,8 +54,8 @@ def dispatched_here(node: Node) -> bool:
     That is the case if a tensor argument is on the device, or if the call has no tensor arguments
     and its result is on the device.
     """
-    taken = [v for n in node.all_input_nodes for v in _leaves(n.meta.get("val"))]
-    return any(m.is_here(v) for v in taken or _leaves(node.meta.get("val")))
+    inputs = [v for n in node.all_input_nodes for v in _leaves(n.meta.get("val"))]
+    return any(m.is_here(v) for v in inputs or _leaves(node.meta.get("val")))
 
 
 def _leaves(val: Any) -> list[torch.Tensor]:
@@ -64,7 +64,7 @@ def _leaves(val: Any) -> list[torch.Tensor]:
     return [t for v in val for t in _leaves(v)] if isinstance(val, (tuple, list)) else []
 
 
-def worth_a_run(nodes: Sequence[Node]) -> bool:
+def is_worth_a_run(nodes: Sequence[Node]) -> bool:
     """True if at least two of the nodes compute, i.e. are not views or getitem."""
     return sum(map(_computes, nodes)) > 1
 
@@ -74,7 +74,7 @@ def _computes(node: Node) -> bool:
     return isinstance(op, torch._ops.OpOverload) and qualified(op._schema) not in VIEWS
 
 
-def ordered(nodes: Sequence[Node]) -> list[Item]:
+def partition_runs(nodes: Sequence[Node]) -> list[Item]:
     """Returns the nodes in dependency order, grouped into runs that are as long as possible.
 
     `level` numbers the runs: a node on ftensor tensors has the number of its run, another node the
@@ -82,37 +82,37 @@ def ordered(nodes: Sequence[Node]) -> list[Item]:
     before all later ones. Nodes with random numbers keep their order.
     """
     level: dict[Node, int] = {}
-    here = {n: is_here(n) for n in nodes}
+    on_device = {n: is_here(n) for n in nodes}
 
     def behind(node: Node, others: Sequence[Node]) -> int:
-        return max((level[n] + (here[n] and not here[node]) for n in others), default=0)
+        return max((level[n] + (on_device[n] and not on_device[node]) for n in others), default=0)
 
-    wrote: list[Node] = []  # the last node that writes
-    drew: list[Node] = []  # the last node that draws random numbers
+    last_write: list[Node] = []  # the last node that writes
+    last_draw: list[Node] = []  # the last node that draws random numbers
     for k, node in enumerate(nodes):
-        needs = [n for n in node.all_input_nodes if n in level] + wrote
-        if _writes(node):
-            needs, wrote = list(nodes[:k]), [node]
+        needs = [n for n in node.all_input_nodes if n in level] + last_write
+        if _has_side_effects(node):
+            needs, last_write = list(nodes[:k]), [node]
         if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
-            needs, drew = needs + drew, [node]
+            needs, last_draw = needs + last_draw, [node]
         level[node] = behind(node, needs)
     items: list[Item] = []
     for number in range(max(level.values(), default=0) + 1):
-        items += [n for n in nodes if level[n] == number and not here[n]]
-        run = [n for n in nodes if level[n] == number and here[n]]
+        items += [n for n in nodes if level[n] == number and not on_device[n]]
+        run = [n for n in nodes if level[n] == number and on_device[n]]
         for k in range(0, len(run), MOST_NODES):
-            part = run[k : k + MOST_NODES]
-            items += [part] if worth_a_run(part) else part
+            segment = run[k : k + MOST_NODES]
+            items += [segment] if is_worth_a_run(segment) else segment
     return items
 
 
-def _writes(node: Node) -> bool:
+def _has_side_effects(node: Node) -> bool:
     """True if a node may have side effects."""
     op = node.target
     if isinstance(op, torch._ops.OpOverload):
         return bool(op._schema.is_mutable) or not op._schema.returns
-    plain = getattr(op, "__module__", "") in ("_operator", "math", "torch", "torch.fx")
-    return node.op == "call_function" and not plain
+    is_pure_module = getattr(op, "__module__", "") in ("_operator", "math", "torch", "torch.fx")
+    return node.op == "call_function" and not is_pure_module
 
 
 INDENT = "    "
@@ -126,85 +126,85 @@ def function_of(graph: GraphModule) -> Function:
     """
     nodes = list(graph.graph.nodes)
     (end,) = nodes[-1].args
-    ends = [n for n in nodes if n.op == "placeholder"]
+    placeholders = [n for n in nodes if n.op == "placeholder"]
     assert isinstance(end, (tuple, list))
-    text = _Text(_shared(nodes), graph)
-    for node in ends:
+    text = _SourceWriter(_shared_storages(nodes), graph)
+    for node in placeholders:
         text.forms[node] = {"t" if isinstance(node.meta.get("val"), torch.Tensor) else "p"}
-    text.write(ordered(nodes[len(ends) : -1]), nodes[-1].all_input_nodes, ends)
-    returned = "".join(f"{text.said(a, 't')}, " for a in end)
-    names = [f"{form}_{n.name}, " for n in ends for form in "tp" if form in text.inputs[n]]
+    text.write(partition_runs(nodes[len(placeholders) : -1]), nodes[-1].all_input_nodes, placeholders)
+    returned = "".join(f"{text.argument_text(a, 't')}, " for a in end)
+    names = [f"{form}_{n.name}, " for n in placeholders for form in "tp" if form in text.inputs[n]]
     head = [f"{''.join(names)} = args" * bool(names), "args.clear()", "known = {}"]
     return text.function("args", [line for line in head if line], f"({returned})")
 
 
-def tensor(f: Any, known: dict[int, Any]) -> torch.Tensor:
-    """Returns the torch tensor of `f`, over the torch storage that `known` has for its storage.
+def to_torch_tensor(f: Any, storages: dict[int, Any]) -> torch.Tensor:
+    """Returns the torch tensor of `f`, over the torch storage that `storages` has for its storage.
 
-    `known` maps id(ftensor storage) to this call's torch storages. Each torch storage keeps its
+    `storages` maps id(ftensor storage) to this call's torch storages. Each torch storage keeps its
     ftensor storage alive, so no id is reused.
     """
     number = id(f._storage)
-    storage = known.get(number)
+    storage = storages.get(number)
     if storage is None:
         if f._storage.nbytes == f.numel() * f._dtype.itemsize:
-            whole = m.wrap(f)
-            known[number] = untyped_storage(whole)
-            return whole
-        storage = known[number] = m.new_storage(f._storage)  # of all bytes
-    return m.over(storage, m.FROM_FT[f._dtype], f._shape, f._strides, f._offset)
+            wrapped = m.wrap(f)
+            storages[number] = untyped_storage(wrapped)
+            return wrapped
+        storage = storages[number] = m.new_storage(f._storage)  # of all bytes
+    return m.tensor_over(storage, m.FROM_FT[f._dtype], f._shape, f._strides, f._offset)
 
 
-def lifted(t: torch.Tensor, known: dict[int, Any]) -> Any:
-    """Returns the ftensor tensor of `t` and records its torch storage in `known`."""
+def to_ftensor_tensor(t: torch.Tensor, storages: dict[int, Any]) -> Any:
+    """Returns the ftensor tensor of `t` and records its torch storage in `storages`."""
     f = m.lift(t)
     if m.is_here(t):
-        known.setdefault(id(f._storage), untyped_storage(t))
+        storages.setdefault(id(f._storage), untyped_storage(t))
     return f
 
 
-class _Text:
+class _SourceWriter:
     """Builds the source of a function, and the namespace of the objects that it refers to."""
 
     def __init__(self, shared: set[int], graph: GraphModule | None = None) -> None:
         self.shared, self.graph = shared, graph
         self.scope: dict[str, Any] = {
             "lift": m.lift,
-            "lifted": lifted,
-            "tensor": tensor,
+            "lifted": to_ftensor_tensor,
+            "tensor": to_torch_tensor,
             "unwrap": m.unwrap,
             "wrap": m.wrap,
         }
         self.lines: list[str] = []
-        self.at: dict[int, Node] = {}  # calls on ftensor tensors, by line number
+        self.call_nodes: dict[int, Node] = {}  # calls on ftensor tensors, by line number
         self.forms: dict[Node, set[str]] = {}  # "t" torch, "f" ftensor, "p" other objects
         self.inputs: dict[Node, set[str]] = {}  # `forms` at the start of the function
 
-    def write(self, items: Sequence[Item], wanted: Sequence[Node], inputs: Sequence[Node]) -> None:
-        """Writes the lines of `items`; deletes a value after its last use unless it is `wanted`."""
+    def write(self, items: Sequence[Item], kept_nodes: Sequence[Node], inputs: Sequence[Node]) -> None:
+        """Writes the lines of `items`; deletes a value after its last use unless it is `kept_nodes`."""
         self.inputs = {n: set(self.forms[n]) for n in inputs}
         last: dict[Node, int] = dict.fromkeys(inputs, -1)
         for k, item in enumerate(items):
             for node in (item,) if isinstance(item, Node) else item:
                 last[node] = k
                 last.update(dict.fromkeys(node.all_input_nodes, k))
-        over: dict[int, list[Node]] = {}
+        last_uses: dict[int, list[Node]] = {}
         for node, k in last.items():
-            if node not in wanted:
-                over.setdefault(k, []).append(node)
-        self.drop(over.get(-1, ()))
+            if node not in kept_nodes:
+                last_uses.setdefault(k, []).append(node)
+        self.drop(last_uses.get(-1, ()))
         for k, item in enumerate(items):
             if isinstance(item, Node):
                 getattr(self, item.op)(item)
             else:
-                used = {n for j in items[k + 1 :] for n in _inputs(j)}
-                self.run(item, [n for n in item if n in used or n in wanted])
-            self.drop(over.get(k, ()))
+                later_inputs = {n for j in items[k + 1 :] for n in _inputs(j)}
+                self.run(item, [n for n in item if n in later_inputs or n in kept_nodes])
+            self.drop(last_uses.get(k, ()))
 
     def function(self, arguments: str, head: Sequence[str], returned: str) -> Function:
         """Compiles the lines to a function that returns the expression `returned`."""
         lines = [f"def call({arguments}):", *(INDENT + line for line in head)]
-        self.at = {number + len(lines) + 1: node for number, node in self.at.items()}
+        self.call_nodes = {number + len(lines) + 1: node for number, node in self.call_nodes.items()}
         lines += [INDENT + line for line in [*self.lines, f"return {returned}"]]
         text = "\n".join(lines) + "\n"
         exec(compile(text, "<ftensor graph>", "exec"), self.scope)
@@ -216,9 +216,9 @@ class _Text:
 
     def drop(self, nodes: Sequence[Node]) -> None:
         """Writes a `del` of values that no later line uses."""
-        gone = [f"{form}_{n.name}" for n in nodes for form in sorted(self.forms.pop(n, ()))]
-        if gone:
-            self.lines.append(f"del {', '.join(gone)}")
+        names = [f"{form}_{n.name}" for n in nodes for form in sorted(self.forms.pop(n, ()))]
+        if names:
+            self.lines.append(f"del {', '.join(names)}")
 
     def value(self, node: Node, form: str) -> str:
         """Returns the variable of a value in `form` ("t" torch, "f" ftensor).
@@ -235,47 +235,47 @@ class _Text:
 
     def converted(self, node: Node, form: str) -> str:
         """Returns the expression that converts a value to `form` from its other form."""
-        val, other = node.meta.get("val"), f"{'f' if form == 't' else 't'}_{node.name}"
+        val, source = node.meta.get("val"), f"{'f' if form == 't' else 't'}_{node.name}"
         if isinstance(val, (tuple, list)):
             call = "tensor" if form == "t" else "lifted"
-            return f"[x if x is None else {call}(x, known) for x in {other}]"
+            return f"[x if x is None else {call}(x, known) for x in {source}]"
         assert isinstance(val, torch.Tensor)
         if _memory(val) in self.shared:
-            return f"tensor({other}, known)" if form == "t" else f"lifted({other}, known)"
+            return f"tensor({source}, known)" if form == "t" else f"lifted({source}, known)"
         if form == "t":
-            return f"wrap({other})"
-        plain = m.is_here(val) and not val.is_complex()
-        return f"{'unwrap' if plain else 'lift'}({other})"
+            return f"wrap({source})"
+        is_real = m.is_here(val) and not val.is_complex()
+        return f"{'unwrap' if is_real else 'lift'}({source})"
 
-    def said(self, a: Any, form: str) -> str:
+    def argument_text(self, a: Any, form: str) -> str:
         """Returns the source text of an argument, with tensors in `form`."""
         if isinstance(a, Node):
             return self.value(a, form)
         if isinstance(a, (list, tuple)):
-            inside = "".join(f"{self.said(x, form)}, " for x in a)
-            return f"[{inside}]" if isinstance(a, list) else f"({inside})"
+            items = "".join(f"{self.argument_text(x, form)}, " for x in a)
+            return f"[{items}]" if isinstance(a, list) else f"({items})"
         if isinstance(a, dict):
-            return "{" + ", ".join(f"{k!r}: {self.said(v, form)}" for k, v in a.items()) + "}"
+            return "{" + ", ".join(f"{k!r}: {self.argument_text(v, form)}" for k, v in a.items()) + "}"
         if isinstance(a, slice):
-            parts = [self.said(x, form) for x in (a.start, a.stop, a.step)]
-            return f"slice({', '.join(parts)})"
+            bounds = [self.argument_text(x, form) for x in (a.start, a.stop, a.step)]
+            return f"slice({', '.join(bounds)})"
         if a is None or type(a) in (bool, int, str):
             return repr(a)
         return self.named(a, "c")
 
-    def named(self, thing: Any, letter: str) -> str:
+    def named(self, value: Any, prefix: str) -> str:
         """Adds an object without a literal to the namespace and returns its name."""
-        name = f"{letter}{len(self.scope)}"
-        self.scope[name] = thing
+        name = f"{prefix}{len(self.scope)}"
+        self.scope[name] = value
         return name
 
     def call(self, node: Node, function: Any, form: str) -> None:
         """Writes a line that calls `function` with tensors in `form`."""
         result = form if tensors_in(node.meta.get("val")) else "p"
-        args = [self.said(a, form) for a in node.args]
-        args += [f"{k}={self.said(a, form)}" for k, a in node.kwargs.items()]
+        args = [self.argument_text(a, form) for a in node.args]
+        args += [f"{k}={self.argument_text(a, form)}" for k, a in node.kwargs.items()]
         if form == "f":
-            self.at[len(self.lines)] = node
+            self.call_nodes[len(self.lines)] = node
         self.set(node, f"{self.named(function, 'k')}({', '.join(args)})", result)
 
     def set(self, node: Node, text: str, form: str) -> None:
@@ -284,14 +284,14 @@ class _Text:
 
     # --- runs
 
-    def run(self, nodes: Sequence[Node], wanted: Sequence[Node]) -> None:
-        """Writes a line that calls a run of nodes and assigns the `wanted` values."""
+    def run(self, nodes: Sequence[Node], results: Sequence[Node]) -> None:
+        """Writes a line that calls a run of nodes and assigns the `results` values."""
         inputs = list(dict.fromkeys(n for n in _inputs(nodes) if n not in nodes))
         args = [self.value(n, "f") for n in inputs]
-        of = _Run(nodes, inputs, wanted, ["p" if "p" in self.forms[n] else "f" for n in inputs])
-        outputs = "".join(f"f_{n.name}, " for n in wanted)
-        self.lines.append(f"{outputs}{'= ' * bool(outputs)}{self.named(of.run(), 'r')}({', '.join(args)})")
-        self.forms.update({n: {"f"} for n in wanted})
+        generated_run = _RunBuilder(nodes, inputs, results, ["p" if "p" in self.forms[n] else "f" for n in inputs])
+        outputs = "".join(f"f_{n.name}, " for n in results)
+        self.lines.append(f"{outputs}{'= ' * bool(outputs)}{self.named(generated_run.run(), 'r')}({', '.join(args)})")
+        self.forms.update({n: {"f"} for n in results})
 
     # --- one method for each `Node.op`
 
@@ -305,44 +305,44 @@ class _Text:
         """Writes a line for a call on ftensor tensors, on torch tensors, or on other values."""
         target = node.target
         if target is operator.getitem and isinstance(node.args[0], Node):
-            of, index = node.args[0], node.args[1]
-            form = "p" if "p" in self.forms[of] else "f" if "f" in self.forms[of] else "t"
-            return self.set(node, f"{self.value(of, form)}[{self.said(index, form)}]", form)
+            source, index = node.args[0], node.args[1]
+            form = "p" if "p" in self.forms[source] else "f" if "f" in self.forms[source] else "t"
+            return self.set(node, f"{self.value(source, form)}[{self.argument_text(index, form)}]", form)
         if is_here(node):
-            return self.call(node, direct(node, target), "f")
+            return self.call(node, direct_function(node, target), "f")
         if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten":
             return self.call(node, target, "t")
         kernel = written.get(qualified(target._schema)) if dispatched_here(node) else None
         return self.call(node, kernel or target, "t")
 
 
-class _Run:
+class _RunBuilder:
     """A run of nodes: its inputs with their forms, and the values that later lines use."""
 
     def __init__(
-        self, nodes: Sequence[Node], inputs: Sequence[Node], wanted: Sequence[Node], forms: Sequence[str]
+        self, nodes: Sequence[Node], inputs: Sequence[Node], results: Sequence[Node], forms: Sequence[str]
     ) -> None:
-        self.nodes, self.inputs, self.wanted, self.forms = nodes, inputs, wanted, forms
+        self.nodes, self.inputs, self.results, self.forms = nodes, inputs, results, forms
 
     def run(self) -> Run:
         """Returns the callable of this run."""
         function, text = self._function(self.nodes)
-        calls = {number: str(node.target) for number, node in text.at.items()}
-        return Run(function, calls, lambda number: self._cut(text.at[number]))
+        calls = {number: str(node.target) for number, node in text.call_nodes.items()}
+        return Run(function, calls, lambda number: self._cut(text.call_nodes[number]))
 
     def _cut(self, node: Node) -> Function:
         """Returns a function that computes the run with `node` as a separate call."""
         k = self.nodes.index(node)
         items: list[Item] = []
-        for part in (self.nodes[:k], [node], self.nodes[k + 1 :]):
-            items += [tuple(part)] if worth_a_run(part) and node not in part else part
+        for segment in (self.nodes[:k], [node], self.nodes[k + 1 :]):
+            items += [tuple(segment)] if is_worth_a_run(segment) and node not in segment else segment
         return self._function(items)[0]
 
-    def _function(self, items: Sequence[Item]) -> tuple[Function, _Text]:
-        text = _Text(set())
+    def _function(self, items: Sequence[Item]) -> tuple[Function, _SourceWriter]:
+        text = _SourceWriter(set())
         text.forms = {n: {form} for n, form in zip(self.inputs, self.forms)}
-        text.write(items, self.wanted, self.inputs)
-        returned = "".join(f"f_{n.name}, " for n in self.wanted)
+        text.write(items, self.results, self.inputs)
+        returned = "".join(f"f_{n.name}, " for n in self.results)
         names = [f"{form}_{n.name}" for n, form in zip(self.inputs, self.forms)]
         return text.function(", ".join(names), [], f"({returned})"), text
 
@@ -357,12 +357,12 @@ def _memory(val: torch.Tensor) -> int:
     return number
 
 
-def _shared(nodes: Sequence[Node]) -> set[int]:
+def _shared_storages(nodes: Sequence[Node]) -> set[int]:
     """Returns the storages (`_cdata` in torch's trace) that several inputs or results share."""
     count: dict[int, int] = {}
-    ends = [n for n in nodes if n.op == "placeholder"]
-    ends += [n for n in nodes[-1].all_input_nodes if n not in ends]
-    for node in ends:
+    placeholders = [n for n in nodes if n.op == "placeholder"]
+    placeholders += [n for n in nodes[-1].all_input_nodes if n not in placeholders]
+    for node in placeholders:
         if isinstance(val := node.meta.get("val"), torch.Tensor):
             count[_memory(val)] = count.get(_memory(val), 0) + 1
     return {memory for memory, times in count.items() if times > 1}

@@ -40,35 +40,37 @@ def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callab
         partition_fn=_partition,
         keep_inference_input_mutations=True,
     )
-    with _without_wrong_parts():
+    with _without_wrong_decompositions():
         compiled: Callable[..., Any] = compiler(graph, inputs)
     return compiled
 
 
 @contextmanager
-def _without_wrong_parts() -> Iterator[None]:
+def _without_wrong_decompositions() -> Iterator[None]:
     """Removes a wrong decomposition of torch's while a graph is traced.
 
     torch decomposes `multilabel_margin_loss_forward` even if the backend excludes it, and the
     decomposition wrongly counts targets after the first -1.
     """
     op = torch.ops.aten.multilabel_margin_loss_forward.default
-    parts = op.py_kernels.pop(Key.Autograd, None)
+    kernel = op.py_kernels.pop(Key.Autograd, None)
     op._dispatch_cache.clear()
     try:
         yield
     finally:
-        if parts is not None:
-            op.py_kernels[Key.Autograd] = parts
+        if kernel is not None:
+            op.py_kernels[Key.Autograd] = kernel
         op._dispatch_cache.clear()
 
 
 @cache
 def _decompositions() -> dict[Any, Any]:
     """Returns torch's core decompositions of those ops that would otherwise run on the host."""
-    known = torch._decomp.core_aten_decompositions()
+    decompositions = torch._decomp.core_aten_decompositions()
     return {
-        op: made_of for op, made_of in known.items() if isinstance(op, torch._ops.OpOverload) and not _has_function(op)
+        op: made_of
+        for op, made_of in decompositions.items()
+        if isinstance(op, torch._ops.OpOverload) and not _has_function(op)
     }
 
 

@@ -24,9 +24,9 @@ from ..ops.nn.layers.norm import layer_norm
 from ..ops.nn.sequences.attention import scaled_dot_product_attention
 from . import calls
 from .fallback import kernel
-from .internals import RECORDED_KEYS, by_parts, is_batched, is_plain, overload
+from .internals import RECORDED_KEYS, decompose, is_batched, is_plain, overload
 from .kernels import wrap_all
-from .memory import DEVICE, TO_FT, device_of_calls, fresh, is_here, lift, unwrap, wrap
+from .memory import DEVICE, TO_FT, device_of_calls, is_here, lift, unaliased, unwrap, wrap
 from .registration import impl, recorded
 from .structure import check
 
@@ -41,15 +41,15 @@ def attention_choice(*args: Any, **kwargs: Any) -> int:
 def index(self: Any, indices: Any) -> torch.Tensor:
     """Returns self[indices]; None selects a whole dim."""
     x, positions = lift(self), _positions(indices)
-    return wrap(fresh(x[positions[0] if len(positions) == 1 else positions], x))
+    return wrap(unaliased(x[positions[0] if len(positions) == 1 else positions], x))
 
 
 def _positions(indices: Any) -> tuple[Any, ...]:
     """Returns indices for ftensor's `[]`; copies those on the host to the device."""
-    return tuple([slice(None) if t is None else lift(_brought(t)) for t in indices])
+    return tuple([slice(None) if t is None else lift(_on_device(t)) for t in indices])
 
 
-def _brought(t: torch.Tensor) -> torch.Tensor:
+def _on_device(t: torch.Tensor) -> torch.Tensor:
     return t if is_here(t) else t.to(DEVICE)
 
 
@@ -79,8 +79,8 @@ def transformer_layer(
     size = (embed_dim,)
 
     def attend(x: torch.Tensor) -> torch.Tensor:
-        parts = F.linear(x, qkv_weight, qkv_bias).view(batch, length, 3, num_heads, -1)
-        q, k, v = parts.permute(2, 0, 3, 1, 4)
+        projected = F.linear(x, qkv_weight, qkv_bias).view(batch, length, 3, num_heads, -1)
+        q, k, v = projected.permute(2, 0, 3, 1, 4)
         context = F.scaled_dot_product_attention(q, k, v).transpose(1, 2)
         return F.linear(context.reshape(batch, length, embed_dim), proj_weight, proj_bias)
 
@@ -115,7 +115,7 @@ def register_composite(name: str) -> Callable[[Callable[..., Any]], Callable[...
                 result = function(*args, **kwargs)
             except NotImplementedError:  # for an unsupported dtype
                 result = None
-            return by_parts(op, *args, **kwargs) if result is None else result
+            return decompose(op, *args, **kwargs) if result is None else result
 
         recorded.impl(name, call)
         return function
@@ -130,35 +130,39 @@ def needs_gradient(tensors: Sequence[torch.Tensor]) -> bool:
 
 def same_float_dtype(tensors: Sequence[Tensor]) -> bool:
     """True if no tensor is empty and all have the same floating point dtype."""
-    of = tensors[0]._dtype
+    dtype = tensors[0]._dtype
     for x in tensors:  # all() over a generator takes three times as long
-        if x._dtype is not of or 0 in x._shape:
+        if x._dtype is not dtype or 0 in x._shape:
             return False
-    return of in FLOATS
+    return dtype in FLOATS
 
 
-def parts_backward(
-    parts: Callable[..., Sequence[torch.Tensor]],
+def decomposed_backward(
+    decomposition: Callable[..., Sequence[torch.Tensor]],
     args: Sequence[torch.Tensor],
     needed: Sequence[bool],
     grads: Sequence[torch.Tensor | None],
 ) -> list[torch.Tensor | None]:
     """Returns the gradients of an op's `needed` arguments, None for the others.
 
-    Runs the op's decomposition `parts` with autograd, so the gradients can be differentiated
+    Runs the op's decomposition `decomposition` with autograd, so the gradients can be differentiated
     again. `grads` holds the gradients of the results.
     """
     with torch.enable_grad():
         args = [t.view_as(t) for t in args]  # separate tensors, if an argument occurs twice
-        results = parts(*args)
-    asked = [t for t, wanted in zip(args, needed) if wanted]
+        results = decomposition(*args)
+    differentiable = [t for t, is_needed in zip(args, needed) if is_needed]
     pairs = [(y, g) for y, g in zip(results, grads) if g is not None]
     gradients = iter(
         torch.autograd.grad(
-            [y for y, _ in pairs], asked, [g for _, g in pairs], create_graph=torch.is_grad_enabled(), allow_unused=True
+            [y for y, _ in pairs],
+            differentiable,
+            [g for _, g in pairs],
+            create_graph=torch.is_grad_enabled(),
+            allow_unused=True,
         )
     )
-    return [next(gradients) if wanted else None for wanted in needed]
+    return [next(gradients) if is_needed else None for is_needed in needed]
 
 
 @register_composite("linear")
@@ -166,13 +170,13 @@ def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
     tensors = (input, weight) if bias is None else (input, weight, bias)
     if not is_plain(tensors):
         return None
-    x, w, *b = own = list(map(lift, tensors))
-    if not (same_float_dtype(own) and len(w._shape) == 2 and x._shape[-1:] == w._shape[1:]):
+    x, w, *b = lifted = list(map(lift, tensors))
+    if not (same_float_dtype(lifted) and len(w._shape) == 2 and x._shape[-1:] == w._shape[1:]):
         return None
     if b and b[0]._shape != w._shape[:1]:
         return None
     if not needs_gradient(tensors):
-        return wrap(ft_linear(*own))
+        return wrap(ft_linear(*lifted))
     result: torch.Tensor = _record_linear(RECORDED_KEYS, input, weight, bias)
     return result
 
@@ -220,8 +224,8 @@ def _filled(
     check(device, pin_memory)
     if min(size, default=0) < 0:
         raise errors.negative_dimension(size)
-    of = TO_FT[torch.get_default_dtype() if dtype is None else dtype]
-    return wrap(fill(new(tuple(size), of, device_of_calls()), number))
+    result_dtype = TO_FT[torch.get_default_dtype() if dtype is None else dtype]
+    return wrap(fill(new(tuple(size), result_dtype, device_of_calls()), number))
 
 
 kernel("zeros")(partial(_filled, 0))
@@ -261,9 +265,9 @@ def _attention(
         return None
     if not is_plain(tensors):
         return None
-    q, k, v = own = list(map(lift, tensors))
+    q, k, v = lifted = list(map(lift, tensors))
     heads, depth = q._shape[:-2], q._shape[-1:]
-    if not same_float_dtype(own) or (heads, depth) != (k._shape[:-2], k._shape[-1:]):
+    if not same_float_dtype(lifted) or (heads, depth) != (k._shape[:-2], k._shape[-1:]):
         return None
     if k._shape[:-1] != v._shape[:-1]:
         return None
@@ -293,8 +297,8 @@ class _Attention(torch.autograd.Function):
         *inputs, weights = ctx.saved_tensors
         needed = ctx.needs_input_grad[:3]
         if torch.is_grad_enabled() or is_batched(grad):
-            parts = partial(by_parts, _ATTENTION, is_causal=ctx.causal, scale=ctx.scale)
-            return (*parts_backward(lambda *a: (parts(*a),), inputs, needed, (grad,)), None, None)
+            decomposition = partial(decompose, _ATTENTION, is_causal=ctx.causal, scale=ctx.scale)
+            return (*decomposed_backward(lambda *a: (decomposition(*a),), inputs, needed, (grad,)), None, None)
         q, k, v = map(lift, inputs)
-        own = attention_backward(lift(grad), q, k, v, lift(weights), ctx.factor)
-        return (*[wrap(g) if n else None for g, n in zip(own, needed)], None, None)
+        gradients = attention_backward(lift(grad), q, k, v, lift(weights), ctx.factor)
+        return (*[wrap(g) if n else None for g, n in zip(gradients, needed)], None, None)

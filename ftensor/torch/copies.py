@@ -19,7 +19,7 @@ from ..execute.indexed import MOST_LOOKED_AT, record_bounds
 from ..interop.torch import to_torch
 from . import memory as m
 from .internals import CPU_KEYS, untyped_storage
-from .memory import adopt, host_storage, on_host, to_ftensor, wrote
+from .memory import adopt, host_storage, mark_written, on_host, to_ftensor
 from .registration import aten, impl
 from .structure import check_index
 
@@ -31,7 +31,7 @@ MEMORY = {
 }
 
 
-def _plain(t: torch.Tensor) -> bool:
+def _is_copyable(t: torch.Tensor) -> bool:
     """True if ftensor has the dtype and the tensor is no lazy conjugate or negation."""
     return t.dtype in m.TO_FT and not (t.is_conj() or t.is_neg())
 
@@ -45,37 +45,37 @@ def _copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False
     if not m.is_here(dst):
         dst.copy_(_read(self))
     elif m.is_here(self):
-        same = self.is_conj() == dst.is_conj() and self.is_neg() == dst.is_neg()
-        if same and self.dtype in m.TO_FT and dst.dtype in m.TO_FT:
+        same_view_flags = self.is_conj() == dst.is_conj() and self.is_neg() == dst.is_neg()
+        if same_view_flags and self.dtype in m.TO_FT and dst.dtype in m.TO_FT:
             source = self if self.shape == dst.shape else self.expand(dst.shape)
             ft_copy(m.unwrap(source), m.unwrap(dst))
         else:
             _by_host(on_host(self), dst)
-    elif _shared() or not _plain(dst):
+    elif _shares_memory() or not _is_copyable(dst):
         _by_host(self, dst)
         if dst.dtype in (torch.int64, torch.int32) and dst.numel() <= MOST_LOOKED_AT:
-            _know_bounds(self, dst)
+            _record_bounds(self, dst)
     else:
         source = self.to(dst.dtype).resolve_conj().resolve_neg().contiguous()
-        brought = adopt(source).expand(dst.shape)
-        ft_copy(m.unwrap(brought), m.unwrap(dst))
+        on_device = adopt(source).expand(dst.shape)
+        ft_copy(m.unwrap(on_device), m.unwrap(dst))
     return dst
 
 
-def _know_bounds(source: torch.Tensor, dst: torch.Tensor) -> None:
+def _record_bounds(source: torch.Tensor, dst: torch.Tensor) -> None:
     """Records the least and greatest of the integers copied to `dst`, if they fill its storage.
 
     Ops that take `dst` as indices then skip the bounds check.
     """
     f = m.unwrap(dst)
     if f.numel() * f._dtype.itemsize == f._storage.nbytes and f.is_contiguous():
-        least, greatest = torch.aminmax(source)
-        record_bounds(f, int(least), int(greatest))
+        lowest, highest = torch.aminmax(source)
+        record_bounds(f, int(lowest), int(highest))
 
 
 def _read(t: torch.Tensor) -> torch.Tensor:
     """Returns a host tensor with the values of device tensor `t`, valid for immediate reading."""
-    if _shared() or not _plain(t):
+    if _shares_memory() or not _is_copyable(t):
         return on_host(t)
     return to_torch(m.unwrap(t), non_blocking=True)
 
@@ -84,10 +84,10 @@ def _by_host(source: torch.Tensor, dst: torch.Tensor) -> None:
     storage = untyped_storage(dst)
     cpu = host_storage(storage)
     on_host(dst, cpu).copy_(source)
-    wrote(storage, cpu)
+    mark_written(storage, cpu)
 
 
-def _shared() -> bool:
+def _shares_memory() -> bool:
     return backend_of(m.device_of_calls()).host_shared
 
 
@@ -101,10 +101,10 @@ def _copy_from_and_resize(self: torch.Tensor, dst: torch.Tensor) -> torch.Tensor
 @impl("clone")
 def clone(self: torch.Tensor, *, memory_format: Any = None) -> torch.Tensor:
     """Returns a copy of `self` in new memory, in `memory_format` (default: preserved)."""
-    if not _plain(self):
+    if not _is_copyable(self):
         return adopt(on_host(self).clone(memory_format=memory_format or torch.preserve_format))
-    wanted = MEMORY[memory_format or torch.preserve_format]
-    return m.wrap(ft_clone(m.unwrap(self), wanted))
+    target_format = MEMORY[memory_format or torch.preserve_format]
+    return m.wrap(ft_clone(m.unwrap(self), target_format))
 
 
 _to_copy_in_torch = get_kernel("aten::_to_copy", "CPU")
@@ -127,12 +127,12 @@ def _to_copy(
     memory for a copy to the host, and the device has no pinned memory.
     """
     check_index(device)
-    of = m.TO_FT.get(dtype or self.dtype)
-    stays = (device is None or device.type == "fpga") and m.is_here(self)
-    if stays and of is not None and _plain(self):
-        wanted = MEMORY[memory_format or torch.preserve_format]
+    target_dtype = m.TO_FT.get(dtype or self.dtype)
+    stays_on_device = (device is None or device.type == "fpga") and m.is_here(self)
+    if stays_on_device and target_dtype is not None and _is_copyable(self):
+        target_format = MEMORY[memory_format or torch.preserve_format]
         f = m.unwrap(self)
-        return m.wrap(ft_converted(f, of, f.device, True, wanted))
+        return m.wrap(ft_converted(f, target_dtype, f.device, True, target_format))
     return _to_copy_in_torch.call_boxed(
         CPU_KEYS,
         self,
@@ -148,7 +148,7 @@ def _to_copy(
 @impl("_local_scalar_dense")
 def _local_scalar_dense(self: torch.Tensor) -> Any:
     """Waits for the device and returns the only element as a Python number."""
-    return m.unwrap(self).item() if _plain(self) else on_host(self).item()
+    return m.unwrap(self).item() if _is_copyable(self) else on_host(self).item()
 
 
 @impl("equal")
@@ -225,7 +225,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if storage is None:
         return tensor
     offset = (tensor.data_ptr() - storage.data_ptr()) // tensor.dtype.itemsize
-    return m.over(storage, tensor.dtype, tensor.shape, tensor.stride(), offset)
+    return m.tensor_over(storage, tensor.dtype, tensor.shape, tensor.stride(), offset)
 
 
 @wraps(_capsule)
@@ -243,8 +243,8 @@ def _exchanged_device(self: torch.Tensor) -> Any:
 
 def install() -> None:
     """Replaces torch's DLPack functions and methods by those of this module."""
-    for where in (torch, torch.utils.dlpack):
-        where.to_dlpack = to_dlpack
-        where.from_dlpack = from_dlpack
+    for module in (torch, torch.utils.dlpack):
+        module.to_dlpack = to_dlpack
+        module.from_dlpack = from_dlpack
     torch.Tensor.__dlpack__ = _exchanged
     torch.Tensor.__dlpack_device__ = _exchanged_device

@@ -20,61 +20,61 @@ from .internals import untyped_storage
 from .memory import on_host
 from .registration import NAME, Library
 
-_READ = ("send", "barrier")  # all other collectives write their first argument
+_READ_ONLY_OPS = ("send", "barrier")  # all other collectives write their first argument
 # gloo splits the first dim of these collectives' tensors; other backends split the flat elements.
-_IN_A_ROW = ("_allgather_base_", "_reduce_scatter_base_")
+_ORDERED_OPS = ("_allgather_base_", "_reduce_scatter_base_")
 
 
 def _on_host(t: Any) -> Any:
     """Returns a host view of device tensor `t`, a copy if the host can't reach its memory."""
     if not isinstance(t, torch.Tensor) or t.device.type != NAME:
         return t
-    return t.cpu() if _apart(t) else on_host(t)
+    return t.cpu() if _has_device_memory(t) else on_host(t)
 
 
-def _apart(t: torch.Tensor) -> bool:
+def _has_device_memory(t: torch.Tensor) -> bool:
     """True if the host can't reach the memory of device tensor `t`."""
-    apart: bool = untyped_storage(t)._ft.ptr is None
-    return apart
+    separate: bool = untyped_storage(t)._ft.ptr is None
+    return separate
 
 
-def _arriving(work: Any, pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> Any:
+def _with_copy_back(work: Any, pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> Any:
     """Returns a Work that is done when `work` is done and its results are copied to the device.
 
     `pairs` holds (device tensor, its host copy).
     """
-    arrived: torch.futures.Future[list[torch.Tensor]] = torch.futures.Future()
+    finished: torch.futures.Future[list[torch.Tensor]] = torch.futures.Future()
 
     # A thread and not a callback: a point-to-point receive has no future.
     def wait() -> None:
         try:
             dist.Work.unbox(work).wait()
             with torch.no_grad():
-                for t, twin in pairs:
-                    t.copy_(twin)
+                for t, host_copy in pairs:
+                    t.copy_(host_copy)
         except Exception as error:  # noqa: BLE001  # raised in the waiting thread
-            arrived.set_exception(error)
+            finished.set_exception(error)
         else:
-            arrived.set_result([t for t, _ in pairs])
+            finished.set_result([t for t, _ in pairs])
 
     threading.Thread(target=wait, daemon=True).start()
-    return torch._C._distributed_c10d._create_work_from_future(arrived).boxed()
+    return torch._C._distributed_c10d._create_work_from_future(finished).boxed()
 
 
-def _in_a_row(t: Any) -> Any:
+def _in_order(t: Any) -> Any:
     return t.view(-1) if isinstance(t, torch.Tensor) and t.is_contiguous() else t
 
 
-def _collective(op: Any, written: bool, in_a_row: bool) -> Any:
+def _collective(op: Any, is_output: bool, in_a_row: bool) -> Any:
     def run(*args: Any) -> Any:
-        twins = tree.tree_map(_on_host, args)
-        pairs = list(zip(tree.tree_leaves(args[0]), tree.tree_leaves(twins[0]))) * written
+        host_args = tree.tree_map(_on_host, args)
+        pairs = list(zip(tree.tree_leaves(args[0]), tree.tree_leaves(host_args[0]))) * is_output
         for t, _ in pairs:
             untyped_storage(t)._ft.expose()  # the host writes this memory until the work is done
-        result = op(*(map(_in_a_row, twins) if in_a_row else twins))
+        result = op(*(map(_in_order, host_args) if in_a_row else host_args))
         work = result[-1] if isinstance(result, tuple) else result
-        if copied := [pair for pair in pairs if _apart(pair[0])]:
-            work = _arriving(work, copied)
+        if separate := [pair for pair in pairs if _has_device_memory(pair[0])]:
+            work = _with_copy_back(work, separate)
         return (args[0], work) if isinstance(result, tuple) else work
 
     return run
@@ -97,7 +97,7 @@ def install() -> None:
             namespace, _, word = name.partition("::")
             if namespace == "c10d" and internals.has_kernel_for(name, "PrivateUse1"):
                 op = getattr(torch.ops.c10d, word).default
-                library.impl(word, _collective(op, word not in _READ, word in _IN_A_ROW))
+                library.impl(word, _collective(op, word not in _READ_ONLY_OPS, word in _ORDERED_OPS))
 
 
 _kept: list[Library] = []

@@ -22,13 +22,13 @@ from ..terminal import table
 from . import memory
 from . import memory as m
 from .internals import ExcludeKeys, Key, Keys, all_schemas, has_kernel, has_kernel_for, overload, untyped_storage
-from .registration import CPU, F, aten, everything, impl
+from .registration import CPU, F, aten, impl, op_names
 from .schema import qualified
 
 _AUTOCAST = Keys(Key.AutocastCPU)
 
 
-class Where(NamedTuple):
+class ArgumentSlot(NamedTuple):
     """An argument of a schema; `several` is True for a list."""
 
     position: int
@@ -40,13 +40,13 @@ class FallbackPlan(NamedTuple):
     """Facts about an op's schema: tensor arguments, written arguments, aliases of results."""
 
     name: str
-    tensors: tuple[Where, ...]
-    written: tuple[Where, ...]
-    state: tuple[Where, ...]  # written and not returned: the op may resize these
-    outs: tuple[Where, ...]
+    tensors: tuple[ArgumentSlot, ...]
+    written: tuple[ArgumentSlot, ...]
+    state: tuple[ArgumentSlot, ...]  # written and not returned: the op may resize these
+    outs: tuple[ArgumentSlot, ...]
     device: bool
     indexed: bool  # True if index tensors may be on the host
-    results: tuple[Where | None, ...]  # the argument that a result aliases; None: new tensor
+    results: tuple[ArgumentSlot | None, ...]  # the argument that a result aliases; None: new tensor
 
 
 class TorchFallbackRow(NamedTuple):
@@ -93,36 +93,36 @@ def fallback_report() -> TorchFallbackReport:
 
 def _plan(op: Any) -> FallbackPlan:
     schema = op._schema
-    tensors: list[Where] = []
-    writes: list[Where] = []
-    outs: list[Where] = []
-    by_set: dict[str, Where] = {}
+    tensors: list[ArgumentSlot] = []
+    written: list[ArgumentSlot] = []
+    outs: list[ArgumentSlot] = []
+    by_set: dict[str, ArgumentSlot] = {}
     device = False
     for i, a in enumerate(schema.arguments):
         kind = str(a.type)
-        at = Where(i, a.name, "List[" in kind)
+        slot = ArgumentSlot(i, a.name, "List[" in kind)
         device |= a.name == "device"
         if "Tensor" in kind:
-            tensors.append(at)
+            tensors.append(slot)
         if a.alias_info is not None and a.alias_info.is_write:
-            (outs if a.is_out else writes).append(at)
+            (outs if a.is_out else written).append(slot)
             for name in a.alias_info.before_set:
-                by_set[name] = at
+                by_set[name] = slot
     results = []
     for r in schema.returns:
-        known = None
+        returned_slot = None
         if r.alias_info is not None and r.alias_info.is_write:
-            known = next((by_set[n] for n in r.alias_info.before_set if n in by_set), None)
-        results.append(known)
+            returned_slot = next((by_set[n] for n in r.alias_info.before_set if n in by_set), None)
+        results.append(returned_slot)
     name = schema.name.partition("::")[2] + f".{schema.overload_name}" * bool(schema.overload_name)
-    state = tuple(w for w in writes if w not in results and not w.several)
-    writes = [w for w in writes if w not in state]
+    state = tuple(w for w in written if w not in results and not w.several)
+    written = [w for w in written if w not in state]
     return FallbackPlan(
-        name, tuple(tensors), tuple(writes), state, tuple(outs), device, "index" in name, tuple(results)
+        name, tuple(tensors), tuple(written), state, tuple(outs), device, "index" in name, tuple(results)
     )
 
 
-def _admit(name: str) -> list[int]:
+def _check_policy(name: str) -> list[int]:
     """Counts a fallback of op `name` and returns its counters.
 
     Raises under the policy "error"; under "warn" warns at the first call of an op.
@@ -141,20 +141,20 @@ def _admit(name: str) -> list[int]:
 
 
 class _Call:
-    """The host storages (twins) of the device storages that one fallback call uses."""
+    """The host storages of the device storages that one fallback call uses."""
 
-    __slots__ = ("copied", "foreign", "known", "twins")
+    __slots__ = ("copied", "device_storages", "foreign", "host_storages")
 
     def __init__(self) -> None:
-        self.twins: dict[int, torch.UntypedStorage] = {}  # by `_cdata` of the device storage
-        self.known: dict[int, torch.UntypedStorage] = {}  # device storages by `_cdata` of the twin
+        self.host_storages: dict[int, torch.UntypedStorage] = {}  # by `_cdata` of the device storage
+        self.device_storages: dict[int, torch.UntypedStorage] = {}  # by `_cdata` of the host storage
         self.copied = 0
         self.foreign: torch.Tensor | None = None  # a tensor of another device with ndim > 0
 
     def lower(self, t: Any) -> Any:
         """Returns the host view of a tensor; any other argument is returned unchanged."""
         if type(t) is Tensor:  # a call in a captured graph
-            t = m.over(m.new_storage(t._storage), m.FROM_FT[t._dtype], t._shape, t._strides, t._offset)
+            t = m.tensor_over(m.new_storage(t._storage), m.FROM_FT[t._dtype], t._shape, t._strides, t._offset)
         if not isinstance(t, torch.Tensor):
             return t
         if not m.is_here(t):
@@ -162,18 +162,18 @@ class _Call:
                 self.foreign = t
             return t
         storage = untyped_storage(t)
-        twin = self.twins.get(storage._cdata)
-        if twin is None:
-            twin = self.twins[storage._cdata] = memory.host_storage(storage)
-            self.known[twin._cdata] = storage
+        host_storage = self.host_storages.get(storage._cdata)
+        if host_storage is None:
+            host_storage = self.host_storages[storage._cdata] = memory.host_storage(storage)
+            self.device_storages[host_storage._cdata] = storage
             if storage._ft.ptr is None:
                 self.copied += storage.nbytes()
-        return memory.on_host(t, twin)
+        return memory.on_host(t, host_storage)
 
     def lift(self, result: Any) -> Any:
         """Returns a result, or the tensors in a list or tuple, as device tensors."""
         if isinstance(result, torch.Tensor):
-            return memory.adopt(result, self.known)
+            return memory.adopt(result, self.device_storages)
         if isinstance(result, (list, tuple)):
             return type(result)([self.lift(x) for x in result])
         return result
@@ -185,11 +185,11 @@ class _Call:
         if not isinstance(t, torch.Tensor) or not m.is_here(t):
             return 0
         storage = untyped_storage(t)
-        return memory.wrote(storage, self.twins[storage._cdata])
+        return memory.mark_written(storage, self.host_storages[storage._cdata])
 
 
-def _of(at: Where, args: Any, kwargs: dict[str, Any]) -> Any:
-    return args[at.position] if at.position < len(args) else kwargs.get(at.name)
+def _argument_at(slot: ArgumentSlot, args: Any, kwargs: dict[str, Any]) -> Any:
+    return args[slot.position] if slot.position < len(args) else kwargs.get(slot.name)
 
 
 def run(op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -197,80 +197,82 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
     plan = _plans.get(op)
     if plan is None:
         plan = _plans[op] = _plan(op)
-    counts = _admit(plan.name)
+    counts = _check_policy(plan.name)
     call = _Call()
-    positional, named = list(args), dict(kwargs) if kwargs else kwargs
-    for at in plan.tensors:
-        if at.position < len(positional):
-            value = positional[at.position]
-            positional[at.position] = (
+    positional, keywords = list(args), dict(kwargs) if kwargs else kwargs
+    for slot in plan.tensors:
+        if slot.position < len(positional):
+            value = positional[slot.position]
+            positional[slot.position] = (
                 [call.lower(x) for x in value] if isinstance(value, (list, tuple)) else call.lower(value)
             )
-        elif (value := named.get(at.name)) is not None:
-            named[at.name] = [call.lower(x) for x in value] if isinstance(value, (list, tuple)) else call.lower(value)
-    if plan.device and named.get("device") is not None:
-        named["device"] = CPU
+        elif (value := keywords.get(slot.name)) is not None:
+            keywords[slot.name] = (
+                [call.lower(x) for x in value] if isinstance(value, (list, tuple)) else call.lower(value)
+            )
+    if plan.device and keywords.get("device") is not None:
+        keywords["device"] = CPU
     if call.foreign is not None and not plan.indexed:
         raise errors.two_devices(call.foreign.device)
-    fresh = _fresh_outs(plan, named)
-    grown = _owned(plan.state, positional, named, args, kwargs)
+    new_outs = _fresh_outs(plan, keywords)
+    state_copies = _copy_state(plan.state, positional, keywords, args, kwargs)
     if torch.is_autocast_enabled("cpu"):
         with ExcludeKeys(_AUTOCAST):
-            result = op(*positional, **named)
+            result = op(*positional, **keywords)
     else:
-        result = op(*positional, **named)
-    back = 0
-    for at in plan.written:
-        back += call.wrote(_of(at, args, kwargs))
-    for out, own in grown:
-        _deliver(out, own)
-    for at in plan.outs:
-        if at.name in fresh:
-            _deliver(kwargs[at.name], fresh[at.name])
+        result = op(*positional, **keywords)
+    bytes_back = 0
+    for slot in plan.written:
+        bytes_back += call.wrote(_argument_at(slot, args, kwargs))
+    for out, copy in state_copies:
+        _deliver(out, copy)
+    for slot in plan.outs:
+        if slot.name in new_outs:
+            _deliver(kwargs[slot.name], new_outs[slot.name])
         else:
-            back += call.wrote(_of(at, args, kwargs))
+            bytes_back += call.wrote(_argument_at(slot, args, kwargs))
     counts[1] += call.copied
-    counts[2] += back
+    counts[2] += bytes_back
     results = plan.results
     if len(results) == 1:
-        known = results[0]
-        return call.lift(result) if known is None else _of(known, args, kwargs)
+        returned_slot = results[0]
+        return call.lift(result) if returned_slot is None else _argument_at(returned_slot, args, kwargs)
     if not results:
         return None
-    return tuple([call.lift(r) if k is None else _of(k, args, kwargs) for k, r in zip(results, result)])
+    return tuple([call.lift(r) if k is None else _argument_at(k, args, kwargs) for k, r in zip(results, result)])
 
 
-def _fresh_outs(plan: FallbackPlan, named: dict[str, Any]) -> dict[str, torch.Tensor]:
-    """Replaces `out` tensors in `named` by empty host tensors and returns those by name.
+def _fresh_outs(plan: FallbackPlan, keywords: dict[str, Any]) -> dict[str, torch.Tensor]:
+    """Replaces `out` tensors in `keywords` by empty host tensors and returns those by name.
 
     The op resizes its `out`, and a host view of device memory can't be resized.
     """
-    fresh = {}
-    for at in plan.outs:
-        out = named.get(at.name)
+    new_outs = {}
+    for slot in plan.outs:
+        out = keywords.get(slot.name)
         if isinstance(out, torch.Tensor):
-            fresh[at.name] = named[at.name] = torch.empty(0, dtype=out.dtype)
-    return fresh
+            new_outs[slot.name] = keywords[slot.name] = torch.empty(0, dtype=out.dtype)
+    return new_outs
 
 
-def _owned(
-    state: tuple[Where, ...], positional: list[Any], named: dict[str, Any], args: Any, kwargs: dict[str, Any]
+def _copy_state(
+    state: tuple[ArgumentSlot, ...], positional: list[Any], keywords: dict[str, Any], args: Any, kwargs: dict[str, Any]
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Replaces the device tensors of `state` arguments by host copies in `positional` and `named`.
+    """Replaces the device tensors of `state` arguments by host copies in `positional` and `keywords`.
 
     Returns (device tensor, host copy) pairs. The op may resize these arguments, as observers of
     ranges do, and a host view of device memory can't be resized.
     """
     pairs = []
-    for at in state:
-        given = _of(at, args, kwargs)
-        if isinstance(given, torch.Tensor) and m.is_here(given):
-            own = _of(at, positional, named).clone()
-            pairs.append((given, own))
-            if at.position < len(positional):
-                positional[at.position] = own
+    for slot in state:
+        value = _argument_at(slot, args, kwargs)
+        if isinstance(value, torch.Tensor) and m.is_here(value):
+            copy = _argument_at(slot, positional, keywords).clone()
+            pairs.append((value, copy))
+            if slot.position < len(positional):
+                positional[slot.position] = copy
             else:
-                named[at.name] = own
+                keywords[slot.name] = copy
     return pairs
 
 
@@ -290,7 +292,7 @@ def _convolution_backward(grad: Any, input: Any, weight: Any, *args: Any) -> Any
 
 
 # Host functions for overloads that only exist for backends, by name.
-_INSTEAD: dict[str, Callable[..., Any]] = {
+_REPLACEMENTS: dict[str, Callable[..., Any]] = {
     "convolution_overrideable": partial(run, overload("convolution")),
     "convolution_backward_overrideable": _convolution_backward,
 }
@@ -298,7 +300,7 @@ _INSTEAD: dict[str, Callable[..., Any]] = {
 
 def on_host(name: str) -> Callable[..., Any]:
     """Returns the function that runs overload `name` on the host."""
-    return _INSTEAD.get(name) or partial(run, overload(name))
+    return _REPLACEMENTS.get(name) or partial(run, overload(name))
 
 
 def kernel(*names: str) -> Callable[[F], F]:
@@ -365,9 +367,9 @@ def install() -> None:
     Registers structured ops by name: torch would otherwise allocate the result on the device and
     call the overload with `out`.
     """
-    everything.fallback(run, "PrivateUse1")
+    op_names.fallback(run, "PrivateUse1")
     for word, kind in _KINDS.items():
-        everything.fallback(_refuse(kind), f"{word}PrivateUse1")
+        op_names.fallback(_refuse(kind), f"{word}PrivateUse1")
     for name in _COMPRESSED:
         _compressed.impl(name, _refuse_made(name))
     for name in structured():

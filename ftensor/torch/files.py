@@ -47,7 +47,7 @@ class _OnDevice:
         return {name: t.to(NAME) for name, t in self._opened.get_tensors(*args).items()}
 
 
-def _here(device: Any) -> bool:
+def _is_device(device: Any) -> bool:
     if not isinstance(device, torch.device):
         if not (isinstance(device, str) and device.partition(":")[0] == NAME):
             return False
@@ -65,7 +65,7 @@ def install() -> None:
 
     @wraps(safe_open, updated=())
     def opened(filename: Any, framework: str = "pt", device: Any = "cpu", **kwargs: Any) -> Any:
-        if not _here(device):
+        if not _is_device(device):
             return safe_open(filename, framework, device, **kwargs)
         return _OnDevice(safe_open(filename, framework, "cpu", **kwargs))
 

@@ -63,8 +63,8 @@ class GraphReport(tuple[GraphRow, ...]):
 def graph_report() -> GraphReport:
     """Returns one row for each traced run of the functions that `torch.compile` compiled: the
     number of its calls and of its kernels. Functions that no longer exist are left out."""
-    runs = sorted(_runs, key=lambda run: run.number)
-    return GraphReport(row for run in runs for row in run.rows)
+    runs_in_order = sorted(_runs, key=lambda run: run.number)
+    return GraphReport(row for run in runs_in_order for row in run.rows)
 
 
 class Run:
@@ -99,11 +99,11 @@ class Run:
             return self.function(*args)
         lowered = find_specialization(backend.launches, signature)
         if lowered is None:
-            plain = self._plain.get(signature)
-            if plain is None and self._new(signature):
-                plain = self.function
-            if plain is not None:
-                return plain(*args)
+            eager = self._plain.get(signature)
+            if eager is None and self._new(signature):
+                eager = self.function
+            if eager is not None:
+                return eager(*args)
             prepared = self._prepared(signature, backend, tensors, args)
             if not isinstance(prepared, Lowered):
                 return prepared(*args)
@@ -132,19 +132,19 @@ class Run:
             self._note(0 if lowered.launch is None else len(lowered.launch.steps), "")
             return lowered
         except GraphError as error:
-            at = self._line(error.__traceback__)
-            name = "" if at is None else self.calls[at]
+            line = self._line(error.__traceback__)
+            name = "" if line is None else self.calls[line]
             self._note(0, f"{name}: {error}".removeprefix(": "))
         except KernelNotBuilt as error:
-            at = None
+            line = None
             self._note(0, str(error))
-        return self._keep(signature, self.function if at is None else self.cut(at))
+        return self._keep(signature, self.function if line is None else self.cut(line))
 
-    def _keep(self, signature: tuple[Any, ...], plain: Function) -> Function:
+    def _keep(self, signature: tuple[Any, ...], eager: Function) -> Function:
         if len(self._plain) >= MOST_SIGNATURES:
             del self._plain[next(iter(self._plain))]
-        self._plain[signature] = plain
-        return plain
+        self._plain[signature] = eager
+        return eager
 
     def _line(self, trace: TracebackType | None) -> int | None:
         """Returns the line of the run's generated source through which a traceback passes. Returns
@@ -154,6 +154,6 @@ class Run:
             trace = trace.tb_next
         return trace.tb_lineno if trace is not None and trace.tb_lineno in self.calls else None
 
-    def _note(self, kernels: int, apart: str) -> None:
+    def _note(self, kernels: int, reason: str) -> None:
         if len(self.rows) < MOST_SIGNATURES:
-            self.rows.append(GraphRow(self.number, len(self.calls), kernels, apart))
+            self.rows.append(GraphRow(self.number, len(self.calls), kernels, reason))

@@ -125,19 +125,19 @@ def answer_without_python() -> None:
     pointer = ctypes.c_void_p
     lib = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libc10.so"))
     guards = (pointer * 32).in_dll(lib, "_ZN3c104impl26device_guard_impl_registryE")
-    own = pointer.from_address(guards[int(PRIVATE_USE_1)] or 0)
+    guard = pointer.from_address(guards[int(PRIVATE_USE_1)] or 0)
     cpu = pointer.from_address(guards[int(C._autograd.DeviceType.CPU)] or 0)
-    assert own.value is not None and cpu.value is not None
+    assert guard.value is not None and cpu.value is not None
     cpus = (pointer * _METHODS).from_address(cpu.value)
     # A vtable pointer points behind two entries: the offset to top and the type info.
-    table = (pointer * (2 + _METHODS)).from_address(own.value - 2 * ctypes.sizeof(pointer))
-    methods = _for_ever((pointer * (2 + _METHODS))(*table))
-    answer = _device_zero(cpus[_GET_STREAM] or 0)
-    methods[2 + _EXCHANGE_STREAM] = answer or cpus[_EXCHANGE_STREAM]
-    if answer is not None:
-        for place in (_EXCHANGE_DEVICE, _GET_DEVICE, _GET_STREAM, _GET_NEW_STREAM):
-            methods[2 + place] = answer
-    own.value = ctypes.addressof(methods) + 2 * ctypes.sizeof(pointer)
+    table = (pointer * (2 + _METHODS)).from_address(guard.value - 2 * ctypes.sizeof(pointer))
+    methods = _keep_alive((pointer * (2 + _METHODS))(*table))
+    zero_function = _device_zero(cpus[_GET_STREAM] or 0)
+    methods[2 + _EXCHANGE_STREAM] = zero_function or cpus[_EXCHANGE_STREAM]
+    if zero_function is not None:
+        for slot in (_EXCHANGE_DEVICE, _GET_DEVICE, _GET_STREAM, _GET_NEW_STREAM):
+            methods[2 + slot] = zero_function
+    guard.value = ctypes.addressof(methods) + 2 * ctypes.sizeof(pointer)
 
 
 # at::PrivateUse1HooksInterface: the number of virtual methods (all const), and the vtable indices
@@ -157,14 +157,14 @@ def pin_plain_memory() -> None:
     folder = Path(torch.__file__).parent / "lib"
     hooks = ctypes.CDLL(str(folder / "libtorch_cpu.so"))._ZN2at6detail19getPrivateUse1HooksEv
     hooks.restype = pointer
-    own = pointer.from_address(hooks())
-    assert own.value is not None
-    table = (pointer * (2 + _HOOKS)).from_address(own.value - 2 * ctypes.sizeof(pointer))
-    methods = _for_ever((pointer * (2 + _HOOKS))(*table))
+    hook_table = pointer.from_address(hooks())
+    assert hook_table.value is not None
+    table = (pointer * (2 + _HOOKS)).from_address(hook_table.value - 2 * ctypes.sizeof(pointer))
+    methods = _keep_alive((pointer * (2 + _HOOKS))(*table))
     give = ctypes.CDLL(str(folder / "libc10.so"))._ZN3c1015GetCPUAllocatorEv
     methods[2 + _PINNED] = ctypes.cast(give, pointer).value
     methods[2 + _IS_PINNED] = methods[2 + _IS_BUILT]
-    own.value = ctypes.addressof(methods) + 2 * ctypes.sizeof(pointer)
+    hook_table.value = ctypes.addressof(methods) + 2 * ctypes.sizeof(pointer)
 
 
 # c10::StorageImpl: byte offsets of its data pointer and of its size in bytes.
@@ -196,13 +196,13 @@ def _device_zero(cpu: int) -> int | None:
     except OSError:  # a hardened kernel's refusal
         return None
     page.write(_CPU_STREAM[:3] + bytes((int(PRIVATE_USE_1), 0)) + _CPU_STREAM[5:])
-    return ctypes.addressof(_for_ever(ctypes.c_char.from_buffer(page)))
+    return ctypes.addressof(_keep_alive(ctypes.c_char.from_buffer(page)))
 
 
-def _for_ever(thing: T) -> T:
+def _keep_alive(value: T) -> T:
     """Keeps an object alive for ever: C++ uses it even after Python has cleared its modules."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
-    return thing
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+    return value
 
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
@@ -223,7 +223,7 @@ def is_plain(tensors: Sequence[torch.Tensor]) -> bool:
     return _PLAIN.issuperset(map(type, tensors)) and not any(map(_is_neg, tensors))
 
 
-def by_parts(op: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
+def decompose(op: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
     """Runs torch's decomposition of a composite op; uses Python's while torch traces."""
     if C._dispatch_tls_is_dispatch_key_included(Key.PythonDispatcher):
         return op.decompose(*args, **kwargs)
@@ -232,5 +232,5 @@ def by_parts(op: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
 
 def overload(name: str) -> torch._ops.OpOverload:
     """Returns the aten overload of a qualified name without namespace, such as "add.Tensor"."""
-    base, _, over = name.partition(".")
-    return getattr(getattr(torch.ops.aten, base), over or "default")
+    base, _, overload_name = name.partition(".")
+    return getattr(getattr(torch.ops.aten, base), overload_name or "default")

@@ -20,7 +20,7 @@ from .copies import MEMORY
 from .fallback import on_host
 from .internals import overload
 from .registration import aten, written
-from .schema import LINE, PLACE, TABLE, entry_of, function_of, lines
+from .schema import LINE, PLACE, TABLE, entry_of, function_of, read_table
 
 bound: dict[str, str] = {}  # registered lines, by overload
 # Reductions of losses, indexed by torch's numbers.
@@ -48,11 +48,11 @@ def parameters_text(schema: Any) -> tuple[str, str]:
 
     Default values are read from a dict `D`.
     """
-    head, forward, star = [], [], False
+    head, forward, has_star = [], [], False
     for a in schema.arguments:
-        if a.kwarg_only and not star:
+        if a.kwarg_only and not has_star:
             head.append("*")
-            star = True
+            has_star = True
         name = a.name + "_" * iskeyword(a.name)
         head.append(f"{name}=D[{a.name!r}]" if a.has_default_value() else name)
         forward.append(f"{name}={name}" if a.kwarg_only else name)
@@ -67,55 +67,55 @@ def _source(line: str, schema: Any, direct: bool) -> str:
     """
     match = LINE.fullmatch(line)
     assert match is not None, f"no line of a table: {line}"
-    _, sign, call, inside, condition = match.groups()
+    _, sign, call, arguments_text, condition = match.groups()
     head, forward = parameters_text(schema)
     setup, outs, tensors = [], [], []
-    own = schema.arguments[0].name if sign == "<-" and schema.name.endswith("_") else None
+    written_name = schema.arguments[0].name if sign == "<-" and schema.name.endswith("_") else None
     for a in schema.arguments:
-        used = re.search(rf"\b{a.name}\b(?!=)", inside) is not None
+        is_read = re.search(rf"\b{a.name}\b(?!=)", arguments_text) is not None
         if a.is_out:
             outs.append(a.name)
             setup.append(f"x_{a.name} = unwrap({a.name})")
-            inside = re.sub(rf"\b{a.name}\b(?!=)", f"x_{a.name}", inside)
-        elif used and a.name not in PLACE and (text := _converted(a)) is not None:
+            arguments_text = re.sub(rf"\b{a.name}\b(?!=)", f"x_{a.name}", arguments_text)
+        elif is_read and a.name not in PLACE and (text := _converted(a)) is not None:
             tensor = "Tensor" in str(a.type)
             setup.append(f"x_{a.name} = {a.name if direct and tensor else text}")
-            inside = re.sub(rf"\b{a.name}\b(?!=)", f"x_{a.name}", inside)
+            arguments_text = re.sub(rf"\b{a.name}\b(?!=)", f"x_{a.name}", arguments_text)
             if tensor:
                 tensors.append(f"*x_{a.name}" if "List[" in str(a.type) else f"x_{a.name}")
     lines = [f"if not ({condition}): return host({forward})"] if condition else []
     lines.append("try:")
     body = list(setup)
     kinds = [str(r.type) for r in schema.returns]
-    several = len(kinds) > 1 or any("List[" in kind for kind in kinds)
+    has_lists = len(kinds) > 1 or any("List[" in kind for kind in kinds)
     entry, wrap = entry_of(call), "" if direct else "wrap"
-    if own:
-        body += [f"copy(F({inside}), x_{own})", f"return {own}"]
+    if written_name:
+        body += [f"copy(F({arguments_text}), x_{written_name})", f"return {written_name}"]
     elif outs and sign == "=":
         body += [f"k_{o} = x_{o}._key" for o in outs]
-        body.append(f"F({inside})")
+        body.append(f"F({arguments_text})")
         body += [f"if x_{o}._key != k_{o}: give({o}, x_{o})" for o in outs]
         body.append(f"return {outs[0] if len(outs) == 1 else '(' + ', '.join(outs) + ')'}")
     elif outs:
-        results = f"F({inside})" if len(outs) > 1 else f"(F({inside}),)"
+        results = f"F({arguments_text})" if len(outs) > 1 else f"(F({arguments_text}),)"
         body.append(f"return bring(({', '.join(outs)},), {results})")
     elif kinds and schema.arguments and schema.arguments[0].alias_info is not None and sign == "=":
-        body += [f"F({inside})", f"return {schema.arguments[0].name}"]
-    elif several:
-        body.append(f"return {wrap}_all(F({inside}), {', '.join(tensors)})")
+        body += [f"F({arguments_text})", f"return {schema.arguments[0].name}"]
+    elif has_lists:
+        body.append(f"return {wrap}_all(F({arguments_text}), {', '.join(tensors)})")
     elif kinds != ["Tensor"]:
-        body.append(f"return F({inside})")
+        body.append(f"return F({arguments_text})")
     elif entry is not None and entry.row is not None:
-        body.append(f"return {wrap}(F({inside}))")
+        body.append(f"return {wrap}(F({arguments_text}))")
     else:
-        body.append(f"return {wrap}(fresh(F({inside}), {', '.join(tensors)}))")
+        body.append(f"return {wrap}(fresh(F({arguments_text}), {', '.join(tensors)}))")
     lines += [f"    {word}" for word in body]
     lines += ["except NotImplementedError:", f"    return host({forward})"]
     kernel = [f"    def kernel({head}):", *[f"        {w}" for w in lines]]
     return "\n".join(["def make(F, host, D):", *kernel, "    return kernel"])
 
 
-def _bring(outs: tuple[torch.Tensor, ...], results: Any) -> Any:
+def _lift_line(outs: tuple[torch.Tensor, ...], results: Any) -> Any:
     """Copies results to the `out` tensors, resized if necessary, and returns those."""
     for out, f in zip(outs, results):
         if tuple(out.shape) != f._shape:
@@ -126,20 +126,20 @@ def _bring(outs: tuple[torch.Tensor, ...], results: Any) -> Any:
 
 def _all(results: Any, *read: Any) -> Any:
     """Like `memory.fresh`, for several results."""
-    used = [x._storage for x in read if type(x) is Tensor]
-    return tuple([x.clone() if type(x) is Tensor and x._storage in used else x for x in results])
+    read_storages = [x._storage for x in read if type(x) is Tensor]
+    return tuple([x.clone() if type(x) is Tensor and x._storage in read_storages else x for x in results])
 
 
 def wrap_all(results: Any, *read: Any) -> Any:
     """Returns the results of `_all` as torch tensors, in one pass."""
-    used = [x._storage for x in read if type(x) is Tensor]
+    read_storages = [x._storage for x in read if type(x) is Tensor]
     wrap = m.wrap
-    return tuple([wrap(x.clone() if x._storage in used else x) if type(x) is Tensor else x for x in results])
+    return tuple([wrap(x.clone() if x._storage in read_storages else x) if type(x) is Tensor else x for x in results])
 
 
 _SCOPE: dict[str, Any] = {
     "DTYPES": m.TO_FT, "MEMORY": MEMORY, "PRESERVE": torch.preserve_format, "REDUCTION": REDUCTION,
-    "_all": _all, "bring": _bring, "copy": copy, "fresh": m.fresh, "give": m.give, "lift": m.lift,
+    "_all": _all, "bring": _lift_line, "copy": copy, "fresh": m.unaliased, "give": m.give, "lift": m.lift,
     "unwrap": m.unwrap, "wrap": m.wrap, "wrap_all": wrap_all,
 }  # fmt: skip
 
@@ -171,7 +171,7 @@ def _direct_on_host(host: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def install() -> None:
     """Registers the kernels of the table, except those of overloads with a hand-written kernel."""
-    for name, line in lines(TABLE).items():
+    for name, line in read_table(TABLE).items():
         if name not in written:
             bound[name] = line
             aten.impl(name, make(line))

@@ -104,10 +104,10 @@ class _Structures:
         n = len(f._shape)
         full = len(self.by_key) >= _MOST_STRUCTURES
         structure = self.any if full else _structure(2 * n)
-        at = structure[1]
+        slot = structure[1]
         _PACK[2 * n].pack_into(
-            structure[0], 0, 0, _DLPACK_DEVICE, 0, n, _CODES[f._dtype], at + _HEAD,
-            at + _HEAD + 8 * n, 0, 0, 0, *f._shape, *f._strides,
+            structure[0], 0, 0, _DLPACK_DEVICE, 0, n, _CODES[f._dtype], slot + _HEAD,
+            slot + _HEAD + 8 * n, 0, 0, 0, *f._shape, *f._strides,
         )  # fmt: skip
         if not full:
             self.by_key[f._key] = structure
@@ -153,7 +153,9 @@ def new_storage(memory: Storage, nbytes: int | None = None) -> torch.UntypedStor
     return storage
 
 
-def over(storage: torch.UntypedStorage, dtype: torch.dtype, shape: Any, strides: Any, offset: int = 0) -> torch.Tensor:
+def tensor_over(
+    storage: torch.UntypedStorage, dtype: torch.dtype, shape: Any, strides: Any, offset: int = 0
+) -> torch.Tensor:
     """Returns a torch tensor over a torch storage; `strides` and `offset` in elements."""
     tensor = empty_tensor((0,), dtype)
     return set_storage(CPU_KEYS, tensor, storage, offset, list(shape), list(strides))
@@ -163,16 +165,16 @@ def wrap(f: Tensor) -> torch.Tensor:
     """Returns the torch tensor of an ftensor result whose storage has no torch storage yet."""
     memory, shape = f._storage, f._shape
     if f._offset or 0 in shape or len(shape) > _MOST_DIMS:
-        return over(new_storage(memory), FROM_FT[f._dtype], shape, f._strides, f._offset)
+        return tensor_over(new_storage(memory), FROM_FT[f._dtype], shape, f._strides, f._offset)
     structures = _thread.structures
-    _, at, data = structures.by_key.get(f._key) or structures.of(f)
+    _, slot, data = structures.by_key.get(f._key) or structures.of(f)
     data.value = memory.ptr or address_of(memory)
-    tensor = _from_dlpack(_new_capsule(at, _NAME, None))
+    tensor = _from_dlpack(_new_capsule(slot, _NAME, None))
     untyped_storage(tensor)._ft = memory
     return tensor
 
 
-def fresh(f: Tensor, *read: Any) -> Tensor:
+def unaliased(f: Tensor, *read: Any) -> Tensor:
     """Returns `f`, or a clone if `f` shares its storage with a tensor in `read`.
 
     aten defines the result of such an op as new memory.
@@ -186,12 +188,12 @@ def fresh(f: Tensor, *read: Any) -> Tensor:
 # --- ftensor from torch
 
 
-def _cross(memory: Storage) -> None:
+def _check_cycle(memory: Storage) -> None:
     """Lets the current stream wait for all streams that use `memory`, and records its use."""
     current = memory.backend._current.stream
     current.wait_stream(memory.stream)
-    for other in tuple(memory.users or ()):
-        current.wait_stream(other)
+    for user in tuple(memory.users or ()):
+        current.wait_stream(user)
     current.use(memory)
 
 
@@ -213,7 +215,7 @@ def _geometry(key: Any) -> tuple[Ints, Ints, dtypes.dtype, int]:
 def _view_of(memory: Storage, t: torch.Tensor) -> Tensor:
     """Like `Tensor._make` with the geometry of `t`; waits for other streams that use `memory`."""
     if memory.users is not None or memory.stream is not memory.backend._current.stream:
-        _cross(memory)
+        _check_cycle(memory)
     key = t.shape, t.stride(), t.dtype
     self = _new(Tensor)
     self._storage = memory
@@ -244,7 +246,7 @@ def lift(t: Any) -> Any:
     try:
         memory = untyped_storage(t)._ft
     except AttributeError:
-        return _brought(t)
+        return _adopted(t)
     except TypeError:
         return t  # a number
     self = _view_of(memory, t)
@@ -253,7 +255,7 @@ def lift(t: Any) -> Any:
     return self
 
 
-def _brought(t: torch.Tensor) -> Tensor:
+def _adopted(t: torch.Tensor) -> Tensor:
     if t.device.type == "cpu" and t.dim() == 0:
         return unwrap(adopt(t.clone()))
     raise errors.two_devices(t.device)
@@ -261,8 +263,8 @@ def _brought(t: torch.Tensor) -> Tensor:
 
 def is_here(t: torch.Tensor) -> bool:
     """True if a tensor is on the device."""
-    here: bool = t.device == DEVICE
-    return here
+    on_device: bool = t.device == DEVICE
+    return on_device
 
 
 def give(out: torch.Tensor, f: Tensor) -> torch.Tensor:
@@ -300,7 +302,7 @@ def host_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     return cpu
 
 
-def wrote(storage: torch.UntypedStorage, cpu: torch.UntypedStorage) -> int:
+def mark_written(storage: torch.UntypedStorage, cpu: torch.UntypedStorage) -> int:
     """Marks a storage as changed after a host write to `cpu`, the result of `host_storage`.
 
     Uploads `cpu` if it is a copy; returns the number of bytes uploaded.
@@ -338,10 +340,10 @@ def empty_tensor_cpu(dtype: torch.dtype) -> torch.Tensor:
     return torch.empty(0, dtype=dtype, device=CPU)
 
 
-def adopt(t: torch.Tensor, known: dict[int, torch.UntypedStorage] | None = None) -> torch.Tensor:
+def adopt(t: torch.Tensor, storages: dict[int, torch.UntypedStorage] | None = None) -> torch.Tensor:
     """Returns a device tensor with a CPU tensor's elements, over its memory if possible.
 
-    The caller must not use the CPU tensor afterwards. `known` maps the address (`_cdata`) of a CPU
+    The caller must not use the CPU tensor afterwards. `storages` maps the address (`_cdata`) of a CPU
     storage to its device storage; `adopt` adds the storages that it adopts.
     """
     if t.layout is not torch.strided:
@@ -351,22 +353,22 @@ def adopt(t: torch.Tensor, known: dict[int, torch.UntypedStorage] | None = None)
     if t.is_conj() or t.is_neg():
         t = t.resolve_conj().resolve_neg()
     cpu = untyped_storage(t)
-    storage = None if known is None else known.get(cpu._cdata)
+    storage = None if storages is None else storages.get(cpu._cdata)
     if storage is None:
         storage = adopt_storage(cpu)
-        if known is not None:
-            known[cpu._cdata] = storage
-    return over(storage, t.dtype, t.shape, t.stride(), t.storage_offset())
+        if storages is not None:
+            storages[cpu._cdata] = storage
+    return tensor_over(storage, t.dtype, t.shape, t.stride(), t.storage_offset())
 
 
 def adopt_storage(cpu: torch.UntypedStorage) -> torch.UntypedStorage:
     """Returns a device storage with a CPU storage's bytes, over its memory if possible."""
-    where, nbytes = device_of_calls(), cpu.nbytes()
-    backend = backend_of(where)
+    device, nbytes = device_of_calls(), cpu.nbytes()
+    backend = backend_of(device)
     if nbytes and backend.host_shared:
-        adopted = shared.adopt(backend, where, cpu.data_ptr(), nbytes, 1, cpu, False, True)
-        if adopted is not None:
-            return new_storage(adopted, nbytes)
+        storage = shared.adopt(backend, device, cpu.data_ptr(), nbytes, 1, cpu, False, True)
+        if storage is not None:
+            return new_storage(storage, nbytes)
     memory = allocate(nbytes)
     if nbytes:
         backend.upload(memory, 0, array_of(cpu))
@@ -411,12 +413,12 @@ def from_ftensor(f: Tensor) -> torch.Tensor:
     """
     if not isinstance(f, Tensor):
         raise errors.not_an_ftensor(f)
-    weak = _twins.get(f._storage)
+    weak = _torch_storages.get(f._storage)
     storage = None if weak is None else weak()
     if storage is None:
         storage = new_storage(f._storage)
-        _twins[f._storage] = _Weak(storage)
-    return over(storage, FROM_FT[f._dtype], f._shape, f._strides, f._offset)
+        _torch_storages[f._storage] = _Weak(storage)
+    return tensor_over(storage, FROM_FT[f._dtype], f._shape, f._strides, f._offset)
 
 
 def to_ftensor(t: torch.Tensor) -> Tensor:
@@ -431,7 +433,7 @@ def to_ftensor(t: torch.Tensor) -> Tensor:
     f = unwrap(t.detach().resolve_conj().resolve_neg())
     storage = untyped_storage(t)
     if storage._ft is f._storage:
-        _twins[f._storage] = _Weak(storage)
+        _torch_storages[f._storage] = _Weak(storage)
     return f
 
 
@@ -447,9 +449,9 @@ class _Weak:
         return torch.UntypedStorage._new_with_weak_ptr(self.weak.cdata)
 
 
-_twins: WeakKeyDictionary[Storage, _Weak] = WeakKeyDictionary()
+_torch_storages: WeakKeyDictionary[Storage, _Weak] = WeakKeyDictionary()
 
 
 def forget(memory: Storage) -> None:
     """Removes the recorded torch storage of `memory`, because that now has other memory."""
-    _twins.pop(memory, None)
+    _torch_storages.pop(memory, None)

@@ -27,11 +27,11 @@ def _check(device: Any) -> None:
     """Raises RuntimeError for a device that is not fpga:0."""
     if device is None or (isinstance(device, int) and device < 0):
         return
-    resolved = torch.device("fpga", device) if isinstance(device, int) else torch.device(device)
-    if resolved.type != "fpga":
-        raise _errors.not_the_fpga(resolved)
-    if resolved.index:
-        raise _errors.device_index(resolved.index)
+    device_ = torch.device("fpga", device) if isinstance(device, int) else torch.device(device)
+    if device_.type != "fpga":
+        raise _errors.not_the_fpga(device_)
+    if device_.index:
+        raise _errors.device_index(device_.index)
 
 
 # --- the device

@@ -31,20 +31,20 @@ class _Move:
         self.held: dict[int, torch.Tensor] = {}  # Parameters that an autograd graph holds
 
     def __call__(self, t: torch.Tensor) -> torch.Tensor:
-        moved = self.move(t)
-        crosses = (moved.device.type == NAME) != (t.device.type == NAME)
+        result = self.move(t)
+        crosses = (result.device.type == NAME) != (t.device.type == NAME)
         if not (crosses and isinstance(t, nn.Parameter)):
-            return moved
+            return result
         if t._use_count() > 1:
             self.held[id(t)] = t
-            return moved
+            return result
         grad, needs = t.grad, t.requires_grad
         if grad is not None:
             with torch.no_grad():
                 grad = self.move(grad).requires_grad_(grad.requires_grad)
-        other = nn.Parameter(moved.detach(), needs)
+        parameter = nn.Parameter(result.detach(), needs)
         hooks, later = t._backward_hooks, t._post_accumulate_grad_hooks
-        internals.swap_implementations(t, other)
+        internals.swap_implementations(t, parameter)
         t._backward_hooks, t._post_accumulate_grad_hooks = hooks, later
         t.grad = grad
         return t
@@ -54,26 +54,26 @@ _apply = nn.Module._apply
 
 
 @wraps(_apply)
-def _moving(self: nn.Module, fn: Any, recurse: bool = True) -> Any:
+def _apply_to_parameters(self: nn.Module, fn: Any, recurse: bool = True) -> Any:
     if isinstance(fn, _Move):
         return _apply(self, fn, recurse)
     move = _Move(fn)
-    before = [(m, n, p) for m in self.modules() for n, p in m._parameters.items()]
-    moved = _apply(self, move, recurse)
+    parameters = [(m, n, p) for m in self.modules() for n, p in m._parameters.items()]
+    result = _apply(self, move, recurse)
     if move.held:
-        _tie(move, before)
-    return moved
+        _retie_parameters(move, parameters)
+    return result
 
 
-def _tie(move: _Move, before: list[tuple[nn.Module, str, Any]]) -> None:
+def _retie_parameters(move: _Move, parameters: list[tuple[nn.Module, str, Any]]) -> None:
     """Uses one new Parameter for all places of a replaced one, and warns."""
-    new: dict[int, Any] = {}
-    for module, name, parameter in before:
+    replacements: dict[int, Any] = {}
+    for module, name, parameter in parameters:
         if id(parameter) in move.held:
-            replacement = new.setdefault(id(parameter), module._parameters[name])
+            replacement = replacements.setdefault(id(parameter), module._parameters[name])
             module._parameters[name] = replacement
     warnings.warn(
-        f"{len(new)} Parameters were replaced as their module moved, since a graph still holds "
+        f"{len(replacements)} Parameters were replaced as their module moved, since a graph still holds "
         f"them: an optimizer made before does not know the new ones; make it after the move, or "
         f"move before the forward pass",
         stacklevel=4,
@@ -82,4 +82,4 @@ def _tie(move: _Move, before: list[tuple[nn.Module, str, Any]]) -> None:
 
 def install() -> None:
     """Replaces `torch.nn.Module._apply`."""
-    nn.Module._apply = _moving
+    nn.Module._apply = _apply_to_parameters

@@ -36,8 +36,8 @@ _OPS = {
 }
 
 
-def _at(x: Any, k: int) -> Any:
-    return x[k] if isinstance(x, (list, tuple)) else x
+def _item_at(value: Any, k: int) -> Any:
+    return value[k] if isinstance(value, (list, tuple)) else value
 
 
 def _foreach_kernel(name: str) -> Callable[..., Any]:
@@ -45,33 +45,33 @@ def _foreach_kernel(name: str) -> Callable[..., Any]:
     inplace = name.endswith("_")
 
     def each(xs: Any, words: tuple[str, ...], *values: Any) -> list[Any] | None:
-        many = len(values) - len(words)
+        tensor_count = len(values) - len(words)
         results = []
         for k, x in enumerate(xs):
-            named = {word: _at(of, k) for word, of in zip(words, values[many:])}
-            results.append(getattr(x, name)(*[_at(of, k) for of in values[:many]], **named))
+            keywords = {word: _item_at(option, k) for word, option in zip(words, values[tensor_count:])}
+            results.append(getattr(x, name)(*[_item_at(option, k) for option in values[:tensor_count]], **keywords))
         return None if inplace else results
 
     each.__qualname__ = f"_foreach_{name}"
-    together = fused_foreach(each)
+    fused = fused_foreach(each)
 
     def call(self: Sequence[torch.Tensor], *args: Any, **kwargs: Any) -> Any:
         if name.startswith("addc") and len(args) == 3:
             *args, kwargs["value"] = args  # type: ignore[assignment]
         values = (*args, *kwargs.values())
-        lists = [x for x in values if isinstance(x, (list, tuple))]
-        if not self or any(len(x) != len(self) for x in lists):
-            lengths = ", ".join([str(len(x)) for x in (self, *lists)])
+        tensor_lists = [x for x in values if isinstance(x, (list, tuple))]
+        if not self or any(len(x) != len(self) for x in tensor_lists):
+            lengths = ", ".join([str(len(x)) for x in (self, *tensor_lists)])
             raise errors.list_lengths(op=name, lengths=lengths)
         words = tuple(kwargs)
         if not all(t.dtype in _FLOATS for t in self):
             return each(self, words, *values)
         try:
-            own = list(map(unwrap, self))
-            brought = [list(map(lift, x)) if isinstance(x, (list, tuple)) else lift(x) for x in values]
+            unwrapped = list(map(unwrap, self))
+            lifted = [list(map(lift, x)) if isinstance(x, (list, tuple)) else lift(x) for x in values]
         except RuntimeError:  # some are on the CPU: the dispatcher checks each pair
             return each(self, words, *values)
-        results = together(own, words, *brought)
+        results = fused(unwrapped, words, *lifted)
         if inplace:  # autograd sees that values it has kept, and views, are others now
             torch.autograd.graph.increment_version(self)
         return None if results is None else list(map(wrap, results))
@@ -123,8 +123,8 @@ def update_scale(
     bad, steps = lift(found_inf).reshape(scale._shape) > 0, tracker + 1
     grows = steps.reshape(scale._shape) == growth_interval
     larger = scale * scale_growth_factor
-    kept = where(grows & larger.isfinite(), larger, scale)
-    copy(where(bad, scale * scale_backoff_factor, kept), scale)
+    clamped = where(grows & larger.isfinite(), larger, scale)
+    copy(where(bad, scale * scale_backoff_factor, clamped), scale)
     copy(where((bad | grows).reshape(tracker._shape), 0, steps).to(tracker._dtype), tracker)
     return self
 
@@ -147,7 +147,7 @@ def _adam(decoupled: bool) -> Any:
     ) -> None:  # fmt: skip
         if _skipped(grads, grad_scale, found_inf):
             return
-        of = Adam(float(lr), beta1, beta2, weight_decay, eps, maximize, decoupled)
+        settings = Adam(float(lr), beta1, beta2, weight_decay, eps, maximize, decoupled)
         largest = list(map(unwrap, max_exp_avg_sqs)) if amsgrad else []
         adam(
             list(map(unwrap, self)),
@@ -156,7 +156,7 @@ def _adam(decoupled: bool) -> Any:
             list(map(unwrap, exp_avg_sqs)),
             largest,
             list(map(lift, state_steps)),
-            of,
+            settings,
         )
 
     return step

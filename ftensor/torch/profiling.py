@@ -37,9 +37,9 @@ def _start_trace(self: Any) -> None:
 
 @wraps(_stop)
 def _exit(self: Any, *exc: Any) -> Any:
-    mine = getattr(self, "_ftensor", None)
-    if mine is not None:
-        mine.__exit__(*exc)
+    session = getattr(self, "_ftensor", None)
+    if session is not None:
+        session.__exit__(*exc)
         # torch's times are wall-clock times since the epoch.
         self._ftensor_epoch = time.time_ns() - time.perf_counter_ns()
     return _stop(self, *exc)
@@ -48,23 +48,23 @@ def _exit(self: Any, *exc: Any) -> Any:
 @wraps(_parse)
 def _parse_kineto_results(self: Any, result: Any, timeout_s: float | None = None) -> Any:
     events = _parse(self, result, timeout_s)
-    mine = getattr(self, "_ftensor", None)
-    if mine is None:
+    session = getattr(self, "_ftensor", None)
+    if session is None:
         return events
-    apart = self._ftensor_epoch - result.trace_start_ns()
+    clock_offset = self._ftensor_epoch - result.trace_start_ns()
 
     def us(ns: int) -> float:
-        return (ns + apart) / 1e3
+        return (ns + clock_offset) / 1e3
 
     calls = sorted(events, key=_outermost_first)
     starts = [e.time_range.start for e in calls]
-    for number, e in enumerate(mine.events):
+    for number, e in enumerate(session.events):
         if e.kind != "launch":
             continue
-        at = us(e.ended)
+        end_us = us(e.ended)
         # The innermost op that was running when the kernel was enqueued.
-        for call in reversed(calls[: bisect_right(starts, at)]):
-            if call.time_range.end >= at:
+        for call in reversed(calls[: bisect_right(starts, end_us)]):
+            if call.time_range.end >= end_us:
                 call.append_kernel(e.kernel, 0, (e.done - e.begun) / 1e3)
                 break
         event = FunctionEvent(
@@ -81,12 +81,12 @@ def _parse_kineto_results(self: Any, result: Any, timeout_s: float | None = None
         )
         events.append(event)
     if self.profile_memory:
-        times = [us(ns) for ns, _ in mine.memory.curve]
-        held = [mine.memory.before, *[now for _, now in mine.memory.curve]]
+        times = [us(ns) for ns, _ in session.memory.curve]
+        allocated = [session.memory.before, *[nbytes for _, nbytes in session.memory.curve]]
         for call in calls:
-            begun, ended = call.time_range.start, call.time_range.end
-            grown = held[bisect_right(times, ended)] - held[bisect_right(times, begun)]
-            call.device_memory_usage += grown
+            start, end = call.time_range.start, call.time_range.end
+            growth = allocated[bisect_right(times, end)] - allocated[bisect_right(times, start)]
+            call.device_memory_usage += growth
     return sorted(events, key=_outermost_first)
 
 
@@ -97,13 +97,15 @@ def _outermost_first(event: Any) -> tuple[float, float]:
 @wraps(_export)
 def _export_chrome_trace(self: Any, path: Any, *args: Any, **kwargs: Any) -> Any:
     result = _export(self, path, *args, **kwargs)
-    mine = getattr(self, "_ftensor", None)
-    if mine is not None:
+    session = getattr(self, "_ftensor", None)
+    if session is not None:
         with open(path) as file:
             trace = json.load(file)
-        begun = trace.get("baseTimeNanoseconds", 0) - self._ftensor_epoch
-        own = as_trace(mine.events, [mine.memory], begun)["traceEvents"]
-        trace["traceEvents"] += [{**e, "pid": NAME} for e in own if e["pid"] == DEVICE and e["ph"] not in "sf"]
+        start = trace.get("baseTimeNanoseconds", 0) - self._ftensor_epoch
+        device_events = as_trace(session.events, [session.memory], start)["traceEvents"]
+        trace["traceEvents"] += [
+            {**e, "pid": NAME} for e in device_events if e["pid"] == DEVICE and e["ph"] not in "sf"
+        ]
         with open(path, "w") as file:
             json.dump(trace, file)
     return result

@@ -61,7 +61,7 @@ def register_device(module: ModuleType) -> None:
     assert internals.register_hooks(hooks) and internals.register_guard(guard)
     internals.answer_without_python()
     internals.pin_plain_memory()
-    if not any(getattr(torch.version, other, None) for other in ("cuda", "hip", "xpu")):
+    if not any(getattr(torch.version, platform, None) for platform in ("cuda", "hip", "xpu")):
         # Runs a backward pass in the calling thread, as for the CPU. torch would otherwise use one
         # thread for each device, which costs a small network 6 % of its time and gains nothing
         # with one device. The setting only applies to the importing thread.
@@ -69,10 +69,10 @@ def register_device(module: ModuleType) -> None:
 
 
 # Libraries for the device's kernels (`aten`), for kernels above autograd and decomposition
-# (`recorded`) and for the fallback (`everything`). They must live as long as the process.
+# (`recorded`) and for the fallback (`op_names`). They must live as long as the process.
 aten = Library("aten", "IMPL", "PrivateUse1")
 recorded = Library("aten", "IMPL", "AutogradPrivateUse1")
-everything = Library("_", "IMPL")
+op_names = Library("_", "IMPL")
 # Hand-written kernels by overload; the table has no effect on these overloads.
 written: dict[str, Callable[..., Any]] = {}
 

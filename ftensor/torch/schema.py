@@ -9,7 +9,7 @@ A line maps an overload to a call, with the overload's own argument names:
 
 `=` returns the result of the call, which writes its `out` itself or is an in-place method. `<-`
 copies the result to the tensor that the overload writes. If the condition is false, the overload
-falls back to the host. `said.txt` holds lines written by hand for calls that don't follow from
+falls back to the host. `manual.txt` holds lines written by hand for calls that don't follow from
 names; these take precedence. A call "aten.x" is an internal function (`rows.catalogue.ATEN`) with
 arguments in aten's order.
 """
@@ -31,7 +31,7 @@ from ..rows.spelling import without_numpy_names
 from .internals import all_schemas, has_kernel, has_kernel_for
 
 TABLE = Path(__file__).with_name("table.txt")
-SAID = Path(__file__).with_name("said.txt")
+MANUAL_TABLE = Path(__file__).with_name("manual.txt")
 # aten's prefix of the names in each namespace.
 PREFIX = {"": "", "special": "special_", "linalg": "linalg_", "fft": "fft_", "nn.functional": ""}
 LINE = re.compile(r"(\S+) (=|<-) ([\w.]+)\((.*)\)(?: if (.*))?")
@@ -40,10 +40,10 @@ PLACE = {"layout", "device", "pin_memory", "non_blocking", "async"}
 
 
 @cache
-def lines(path: Path) -> dict[str, str]:
+def read_table(path: Path) -> dict[str, str]:
     """Returns the lines of a table by overload."""
-    kept = [w.strip() for w in path.read_text().splitlines()]
-    return {w.partition(" ")[0]: w for w in kept if w and not w.startswith("#")}
+    stripped = [w.strip() for w in path.read_text().splitlines()]
+    return {w.partition(" ")[0]: w for w in stripped if w and not w.startswith("#")}
 
 
 def qualified(schema: Any) -> str:
@@ -91,14 +91,14 @@ def inplace(schema: Any) -> bool:
 def needs_kernel(schema: Any) -> bool:
     """True if the device should have a kernel of an overload.
 
-    That is the case if `said.txt` or `ATEN` has it, if torch has a kernel for the CPU and no
+    That is the case if `manual.txt` or `ATEN` has it, if torch has a kernel for the CPU and no
     decomposition, or if a row computes in one launch an op that torch decomposes below autograd.
     Views, overloads without results and overloads with Dimname arguments are excluded.
     """
     name = schema.name + f".{schema.overload_name}" * bool(schema.overload_name)
     if not name.startswith("aten::") or not has_kernel(name):
         return False
-    if qualified(schema) in lines(SAID):
+    if qualified(schema) in read_table(MANUAL_TABLE):
         return True
     if not any(a.is_out for a in schema.arguments) and name[6:] in ATEN:
         return True
@@ -118,9 +118,9 @@ def needs_kernel(schema: Any) -> bool:
 
 def parameters(call: Callable[..., Any]) -> list[inspect.Parameter] | None:
     """Returns a function's parameters without `out`; None for a function with *args."""
-    known = [p for p in inspect.signature(call).parameters.values() if p.name != "out"]
-    kinds = {p.kind for p in known}
-    return None if kinds & {inspect.Parameter.VAR_POSITIONAL} else known
+    named = [p for p in inspect.signature(call).parameters.values() if p.name != "out"]
+    kinds = {p.kind for p in named}
+    return None if kinds & {inspect.Parameter.VAR_POSITIONAL} else named
 
 
 def derived(schema: Any) -> str | None:
@@ -133,18 +133,18 @@ def derived(schema: Any) -> str | None:
     if key is None:
         return None
     entry = ENTRIES[key]
-    known = parameters(entry.call)
-    if known is None:
+    named = parameters(entry.call)
+    if named is None:
         return None
-    words = _bound(schema, known)
+    words = _match_arguments(schema, named)
     if words is None:
         return None
-    inside = ", ".join(words)
+    arguments_text = ", ".join(words)
     condition = "generator is None" * any(a.name == "generator" for a in schema.arguments)
     if not own:
-        return _writing(schema, key, inside, condition)
+        return _writing(schema, key, arguments_text, condition)
     method = isinstance(getattr(Tensor, entry.name + "_", None), Callable)  # type: ignore[arg-type]
-    call = f"= Tensor.{entry.name}_({inside})" if method else f"<- {key}({inside})"
+    call = f"= Tensor.{entry.name}_({arguments_text})" if method else f"<- {key}({arguments_text})"
     return f"{qualified(schema)} {call}" + f" if {condition}" * bool(condition)
 
 
@@ -168,16 +168,16 @@ def _writing(schema: Any, call: str, words: str, condition: str | None = None) -
 
 
 @cache
-def _said() -> dict[str, str]:
-    """Returns the lines of `said.txt`, and lines for the `out` overloads of the same ops."""
-    said = dict(lines(SAID))
-    plain = {_inputs(s): line for s in all_schemas() if (line := said.get(qualified(s)))}
+def _manual_lines() -> dict[str, str]:
+    """Returns the lines of `entries.txt`, and lines for the `out` overloads of the same ops."""
+    entries = dict(read_table(MANUAL_TABLE))
+    by_inputs = {_inputs(s): line for s in all_schemas() if (line := entries.get(qualified(s)))}
     for schema in all_schemas():
-        line = plain.get(_inputs(schema))
+        line = by_inputs.get(_inputs(schema))
         match = LINE.fullmatch(line) if line and any(a.is_out for a in schema.arguments) else None
         if match is not None:
-            said.setdefault(qualified(schema), _writing(schema, match[3], match[4], match[5]))
-    return said
+            entries.setdefault(qualified(schema), _writing(schema, match[3], match[4], match[5]))
+    return entries
 
 
 def _inputs(schema: Any) -> tuple[str, ...]:
@@ -190,24 +190,24 @@ def _word(a: Any, keyword: bool, name: str = "") -> str:
     return f"{name or a.name}={value}" if keyword else value
 
 
-def _bound(schema: Any, known: list[inspect.Parameter]) -> list[str] | None:
+def _match_arguments(schema: Any, named: list[inspect.Parameter]) -> list[str] | None:
     """Returns a call's arguments; None if an argument or a required parameter is unmatched."""
-    by_name = {p.name: p for p in known}
+    by_name = {p.name: p for p in named}
     words: list[str] = []
-    taken = set()
+    matched = set()
     for i, a in enumerate(x for x in schema.arguments if not x.is_out):
         if a.name in PLACE or a.name == "generator":
             continue
         name = {"self": "input"}.get(a.name, a.name)
         if name not in by_name and a.name not in by_name and i == 0 and "Tensor" in str(a.type):
-            name = known[0].name  # the first tensor, whatever its name
+            name = named[0].name  # the first tensor, whatever its name
         param = by_name.get(a.name) or by_name.get(name)
-        if param is None or param.name in taken:
+        if param is None or param.name in matched:
             return None
-        keyword = param.kind is param.KEYWORD_ONLY or a.kwarg_only or known.index(param) != len(words)
+        keyword = param.kind is param.KEYWORD_ONLY or a.kwarg_only or named.index(param) != len(words)
         words.append(_word(a, keyword, param.name))
-        taken.add(param.name)
-    left = [p for p in known if p.name not in taken and p.default is p.empty]
+        matched.add(param.name)
+    left = [p for p in named if p.name not in matched and p.default is p.empty]
     return None if any(p.kind is not p.VAR_KEYWORD for p in left) else words
 
 
@@ -221,7 +221,7 @@ def table(written: set[str]) -> tuple[list[str], list[str]]:
         name = qualified(schema)
         if name in written:
             continue
-        line = _said().get(name) or derived(schema)
+        line = _manual_lines().get(name) or derived(schema)
         if line is None or line.endswith(" = host"):
             left.append(name)
         else:
@@ -234,7 +234,7 @@ def text(written: set[str]) -> str:
     lines, left = table(written)
     head = (
         "# Which op of the catalogue serves which overload of aten, and with which arguments.\n"
-        "# Written by `make torch-table`; schema.py tells the form, said.txt has lines by hand.\n"
+        "# Written by `make torch-table`; schema.py tells the form, manual.txt has lines by hand.\n"
     )
     host = textwrap.fill(" ".join(left), 98, break_long_words=False, break_on_hyphens=False)
     tail = "\n\n# On the host:\n" + textwrap.indent(host, "# ")

@@ -15,8 +15,8 @@ from .._tensor import Tensor
 from ..ops.gradients.recurrent import Layer, lstm_layer_backward, lstm_layers
 from ..ops.nn.sequences.recurrent import Weights
 from ..ops.rearrange.cat import stack
-from .composites import parts_backward
-from .internals import by_parts, is_batched, is_plain, overload
+from .composites import decomposed_backward
+from .internals import decompose, is_batched, is_plain, overload
 from .memory import lift, wrap
 from .registration import recorded
 
@@ -40,11 +40,11 @@ def _lstm(
     Runs torch's decomposition for projections, two directions, dropout, invalid arguments, and for
     calls that are traced, transformed or under autocast.
     """
-    each = 4 if has_biases else 2
+    per_layer = 4 if has_biases else 2
     tensors = [input, *hx, *params]
-    usual = not bidirectional and not (dropout and train) and len(params) == each * num_layers
-    if not (usual and _alike(tensors) and _fit(input, hx, params, each, batch_first)):
-        return by_parts(_LSTM, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    usual = not bidirectional and not (dropout and train) and len(params) == per_layer * num_layers
+    if not (usual and _same_plain_dtype(tensors) and _shapes_fit(input, hx, params, per_layer, batch_first)):
+        return decompose(_LSTM, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     x = input.transpose(0, 1) if batch_first else input
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
         results = _Layers.apply(has_biases, x, *hx, *params)
@@ -53,34 +53,34 @@ def _lstm(
     return (results[0].transpose(0, 1) if batch_first else results[0], *results[1:])
 
 
-def _alike(tensors: Sequence[torch.Tensor]) -> bool:
+def _same_plain_dtype(tensors: Sequence[torch.Tensor]) -> bool:
     """True if all are plain device tensors of one supported dtype, and nothing intercepts ops."""
-    of = tensors[0].dtype
-    if of not in _KINDS or torch.is_autocast_enabled("fpga"):
+    dtype = tensors[0].dtype
+    if dtype not in _KINDS or torch.is_autocast_enabled("fpga"):
         return False
-    return all(t.dtype is of and t.device.type == "fpga" for t in tensors) and is_plain(tensors)
+    return all(t.dtype is dtype and t.device.type == "fpga" for t in tensors) and is_plain(tensors)
 
 
-def _fit(
-    x: torch.Tensor, hx: Sequence[torch.Tensor], params: Sequence[torch.Tensor], each: int, batch_first: bool
+def _shapes_fit(
+    x: torch.Tensor, hx: Sequence[torch.Tensor], params: Sequence[torch.Tensor], per_layer: int, batch_first: bool
 ) -> bool:
     """True if all shapes match, no tensor is empty, and hidden states are not projected."""
     if x.dim() != 3 or len(hx) != 2 or not x.numel():
         return False
     size, features, batch = hx[0].shape[-1], x.shape[-1], x.shape[0 if batch_first else 1]
-    if not size or any(h.shape != (len(params) // each, batch, size) for h in hx):
+    if not size or any(h.shape != (len(params) // per_layer, batch, size) for h in hx):
         return False
-    for k in range(0, len(params), each):
-        wanted = [(4 * size, size if k else features), (4 * size, size), (4 * size,), (4 * size,)]
-        if [tuple(w.shape) for w in params[k : k + each]] != wanted[:each]:
+    for k in range(0, len(params), per_layer):
+        expected = [(4 * size, size if k else features), (4 * size, size), (4 * size,), (4 * size,)]
+        if [tuple(w.shape) for w in params[k : k + per_layer]] != expected[:per_layer]:
             return False
     return True
 
 
 def _weights(has_biases: bool, params: Sequence[torch.Tensor]) -> list[Weights]:
-    each = 4 if has_biases else 2
-    lifted = [lift(t) for t in params]
-    return [Weights(*lifted[k : k + each]) for k in range(0, len(lifted), each)]
+    per_layer = 4 if has_biases else 2
+    tensors = [lift(t) for t in params]
+    return [Weights(*tensors[k : k + per_layer]) for k in range(0, len(tensors), per_layer)]
 
 
 def _forward(
@@ -109,7 +109,7 @@ class _Layers(torch.autograd.Function):
         needed = ctx.needs_input_grad[1:]
         # Higher derivatives or a batch of gradients: run the decomposition.
         if torch.is_grad_enabled() or any(is_batched(g) for g in grads if g is not None):
-            return None, *parts_backward(partial(_parts, ctx.has_biases), args, needed, grads)
+            return None, *decomposed_backward(partial(_decomposed_lstm, ctx.has_biases), args, needed, grads)
         weights = _weights(ctx.has_biases, args[3:])
         zeros = [torch.zeros_like(args[1]) for g in grads[1:] if g is None]
         dh, dc = (lift(zeros.pop() if g is None else g) for g in grads[1:])
@@ -121,15 +121,15 @@ class _Layers(torch.autograd.Function):
         dws: list[Tensor] = []
         for k in range(len(weights) - 1, -1, -1):
             of_input = k > 0 or needed[0]
-            dy, *states, own = lstm_layer_backward(dy, dh[k], dc[k], ctx.layers[k], weights[k], of_input)
-            dhs[:0], dcs[:0], dws[:0] = [states[0]], [states[1]], own
+            dy, *states, weight_gradients = lstm_layer_backward(dy, dh[k], dc[k], ctx.layers[k], weights[k], of_input)
+            dhs[:0], dcs[:0], dws[:0] = [states[0]], [states[1]], weight_gradients
         gradients = [dy, stack(dhs), stack(dcs), *dws]
-        return None, *[wrap(g) if wanted else None for g, wanted in zip(gradients, needed)]
+        return None, *[wrap(g) if is_needed else None for g, is_needed in zip(gradients, needed)]
 
 
-def _parts(has_biases: bool, *args: torch.Tensor) -> Any:
+def _decomposed_lstm(has_biases: bool, *args: torch.Tensor) -> Any:
     x, h, c, *params = args
-    return by_parts(_LSTM, x, (h, c), params, has_biases, h.shape[0], 0.0, True, False, False)
+    return decompose(_LSTM, x, (h, c), params, has_biases, h.shape[0], 0.0, True, False, False)
 
 
 recorded.impl("lstm.input", _lstm)

@@ -79,19 +79,19 @@ def _read(self: Any, file: Any, offset: Any, is_real_file: bool, element_size: i
 def _resized(self: Any, size: int) -> Any:
     if self.device.type != NAME:
         return _resize(self, size)
-    before, had = self._ft, self.nbytes()
+    old_memory, old_nbytes = self._ft, self.nbytes()
     if size < 0:
         raise errors.negative_storage(size)
-    if size == had:
+    if size == old_nbytes:
         return self
     memory = m.allocate(size)
-    if kept := min(size, had):
-        parts = [Tensor._make(of, uint8, (kept,), (1,), 0) for of in (before, memory)]
-        copy(*parts)
+    if copied_nbytes := min(size, old_nbytes):
+        views = [Tensor._make(memory_, uint8, (copied_nbytes,), (1,), 0) for memory_ in (old_memory, memory)]
+        copy(*views)
     internals.give_storage(self, m.address_of(memory) if size else 0, size)
     self._ft = memory
     self.__dict__.pop("_cpu", None)
-    forget(before)
+    forget(old_memory)
     return self
 
 
@@ -109,8 +109,8 @@ def _sent(storage: Any) -> Any:
 
 
 def _from_bytes(content: bytearray) -> torch.UntypedStorage:
-    whole = torch.frombuffer(content, dtype=torch.uint8) if content else torch.empty(0)
-    return adopt_storage(whole.untyped_storage())
+    tensor = torch.frombuffer(content, dtype=torch.uint8) if content else torch.empty(0)
+    return adopt_storage(tensor.untyped_storage())
 
 
 def install() -> None:

@@ -98,13 +98,13 @@ def empty_strided(
     check(device, pin_memory)
     if min(size, default=0) < 0:
         raise errors.negative_dimension(size)
-    of = torch.get_default_dtype() if dtype is None else dtype
-    known = m.TO_FT.get(of)
-    if known is not None:
-        return _fill_deterministic(m.wrap(ft_new(tuple(size), known, m.device_of_calls(), tuple(stride))))
+    torch_dtype = torch.get_default_dtype() if dtype is None else dtype
+    dtype_ = m.TO_FT.get(torch_dtype)
+    if dtype_ is not None:
+        return _fill_deterministic(m.wrap(ft_new(tuple(size), dtype_, m.device_of_calls(), tuple(stride))))
     # A dtype that ftensor lacks: a buffer of bytes, for ops on the host.
-    nbytes = 0 if 0 in size else (extent(tuple(size), tuple(stride))[1] + 1) * of.itemsize
-    return m.over(m.new_storage(m.allocate(nbytes), nbytes), of, size, stride)
+    nbytes = 0 if 0 in size else (extent(tuple(size), tuple(stride))[1] + 1) * torch_dtype.itemsize
+    return m.tensor_over(m.new_storage(m.allocate(nbytes), nbytes), torch_dtype, size, stride)
 
 
 def _fill_deterministic(t: torch.Tensor) -> torch.Tensor:
@@ -147,13 +147,13 @@ def resize_(self: torch.Tensor, size: Sequence[int], *, memory_format: Any = Non
     count = 0 if 0 in size else extent(tuple(size), tuple(strides))[1] + 1
     needed = (offset + count) * self.dtype.itemsize if count else 0
     if needed > storage.nbytes():
-        had, before = storage.nbytes(), storage
+        old_nbytes, old_storage = storage.nbytes(), storage
         storage = m.new_storage(m.allocate(needed), needed)
         if self.dtype in m.TO_FT:
-            _fill_deterministic(m.over(storage, self.dtype, (needed // self.dtype.itemsize,), (1,)))
-        if had:
-            old = Tensor._make(before._ft, uint8, (had,), (1,), 0)
-            copy(old, Tensor._make(storage._ft, uint8, (had,), (1,), 0))
+            _fill_deterministic(m.tensor_over(storage, self.dtype, (needed // self.dtype.itemsize,), (1,)))
+        if old_nbytes:
+            old_bytes = Tensor._make(old_storage._ft, uint8, (old_nbytes,), (1,), 0)
+            copy(old_bytes, Tensor._make(storage._ft, uint8, (old_nbytes,), (1,), 0))
     return m.set_storage(CPU_KEYS, self, storage, offset, list(size), list(strides))
 
 

@@ -25,8 +25,8 @@ def bind(name: str, function: Callable[..., Any]) -> None:
     @wraps(function)
     def kernel(*args: Any, **kwargs: Any) -> Any:
         operands = [_lifted(a) for a in args]
-        named = {word: _lifted(a) for word, a in kwargs.items()}
-        return _wrapped(function(*operands, **named), [*operands, *named.values()])
+        keywords = {word: _lifted(a) for word, a in kwargs.items()}
+        return _wrapped(function(*operands, **keywords), [*operands, *keywords.values()])
 
     library.impl(op, kernel, "PrivateUse1")
 
@@ -40,8 +40,8 @@ def _lifted(a: Any) -> Any:
 def _wrapped(result: Any, operands: list[Any]) -> Any:
     """Converts ftensor results to torch tensors that share no memory with the operands."""
     if isinstance(result, (list, tuple)):
-        return type(result)(_wrapped(part, operands) for part in result)
-    return m.wrap(m.fresh(result, *operands)) if type(result) is Tensor else result
+        return type(result)(_wrapped(item, operands) for item in result)
+    return m.wrap(m.unaliased(result, *operands)) if type(result) is Tensor else result
 
 
 def install() -> None:

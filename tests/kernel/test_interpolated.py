@@ -66,7 +66,7 @@ def test_a_kernel_for_each_dim(
     if plain:  # a weight of zero and an infinity are NaN, but where there is no second neighbour
         source[..., -1], source[..., 0] = float("inf"), float("nan")
         result, _ = resized(source, how)
-    monkeypatch.setattr(interpolate, "serves", lambda *_: False)
+    monkeypatch.setattr(interpolate, "is_supported", lambda *_: False)
     parts, steps = resized(source, how)
     assert "lerp_at" not in steps
     torch.testing.assert_close(result, parts, rtol=0, atol=0, equal_nan=True)

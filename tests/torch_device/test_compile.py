@@ -111,9 +111,9 @@ def test_what_reads_a_value_stands_between_two_runs(monkeypatch: pytest.MonkeyPa
     def reads(x: Any) -> Any:
         return x.sin() if x.sum() > 0 else x.cos()
 
-    direct = calls.direct
+    direct = calls.direct_function
     monkeypatch.setattr(
-        codegen, "direct", lambda node, op: reads if op is torch.ops.aten.sin.default else direct(node, op)
+        codegen, "direct_function", lambda node, op: reads if op is torch.ops.aten.sin.default else direct(node, op)
     )
 
     def f(x: torch.Tensor) -> tuple[torch.Tensor]:

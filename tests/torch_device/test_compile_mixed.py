@@ -33,7 +33,7 @@ def called(name: str, inputs: list[Any], result: Any) -> tuple[Any, bool]:
     """Returns the call in a graph's text for an op, by the values of its arguments and its result;
     and whether it is treated as a call on ftensor's tensors."""
     graph = Graph()
-    text = codegen._Text(set(), GraphModule({}, graph))
+    text = codegen._SourceWriter(set(), GraphModule({}, graph))
     args: list[Any] = []
     for k, value in enumerate(inputs):
         nodes = []

@@ -8,7 +8,7 @@ import torch
 from ftensor.torch import kernels, schema
 from ftensor.torch.registration import written
 
-LINES = schema.lines(schema.TABLE)
+LINES = schema.read_table(schema.TABLE)
 
 
 def test_the_file_is_what_torch_and_the_catalogue_give() -> None:
@@ -25,7 +25,7 @@ def test_every_line_is_in_force() -> None:
 
 
 def test_lines_by_hand_are_used() -> None:
-    said = schema.lines(schema.SAID)
+    said = schema.read_table(schema.MANUAL_TABLE)
     assert {line for line in said.values() if not line.endswith(" = host")} <= set(LINES.values())
 
 

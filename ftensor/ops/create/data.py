@@ -85,15 +85,15 @@ def _dtype_of(types: set[type]) -> dtype:
     return dtypes.int64 if int in types else dtypes.bool
 
 
-def described(data: Any, of: dtype | None) -> Flattened:
+def parse_data(data: Any, requested: dtype | None) -> Flattened:
     """Returns (shape, numbers, dtype) of any data that torch accepts; raises torch's exceptions for
     others.
 
     The first elements determine the depth and the length of each level. The dtype is inferred
-    before all other elements are checked against that shape. `of`, if given, is the dtype.
+    before all other elements are checked against that shape. `requested`, if given, is the dtype.
     """
     shape = _shape(data)
-    inferred = of or _inferred(data)
+    inferred = requested or _infer_dtype(data)
     values: list[Any] = []
     if numel(shape):
         _collect(data, shape, 0, values)
@@ -129,7 +129,7 @@ def _first(data: Any) -> Any:
         raise errors_creation.wrong_length(data, len(data), 0, ValueError) from error
 
 
-def _inferred(data: Any, depth: int = 0) -> dtype:
+def _infer_dtype(data: Any, depth: int = 0) -> dtype:
     if isinstance(data, (str, bytes)):
         raise errors_creation.text_in_data(data, False)
     if isinstance(data, Tensor):
@@ -146,8 +146,8 @@ def _inferred(data: Any, depth: int = 0) -> dtype:
         raise errors_creation.holds_itself(data, MOST_DIMS)
     promoted: dtype | None = None
     for item in items(data):
-        mine = _inferred(item, depth + 1)
-        promoted = mine if promoted is None else promote_types(promoted, mine)
+        item_dtype = _infer_dtype(item, depth + 1)
+        promoted = item_dtype if promoted is None else promote_types(promoted, item_dtype)
     assert promoted is not None
     return promoted
 
@@ -157,10 +157,10 @@ def items(data: Any) -> Sequence[Any]:
     its length."""
     if type(data) in _SEQUENCES:
         return data
-    held = list(islice(data, len(data) + 1))
-    if len(held) != len(data):
-        raise errors_creation.wrong_length(data, len(data), len(held))
-    return held
+    values = list(islice(data, len(data) + 1))
+    if len(values) != len(data):
+        raise errors_creation.wrong_length(data, len(data), len(values))
+    return values
 
 
 def _collect(data: Any, shape: tuple[int, ...], dim: int, values: list[Any]) -> None:
@@ -190,41 +190,41 @@ def _number(data: Any) -> Any:
     return float(data)  # Python's TypeError if it is no number
 
 
-def stored(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
-    """Returns numbers as an array of the storage dtype of `of`.
+def to_storage_array(values: list[Any], target_dtype: dtype) -> np.ndarray[Any, Any]:
+    """Returns numbers as an array of the storage dtype of `target_dtype`.
 
     Raises RuntimeError for integers and floats that an integer dtype can't hold, as torch does. A
     float beyond a floating-point dtype's range becomes infinite. Raises TypeError for complex
     numbers in a real dtype.
     """
-    kind = of.kind
+    kind = target_dtype.kind
     if kind == "b":
         return np.array([bool(v) for v in values], np.bool_)
     if kind == "c":
-        return to_storage(np.array(values, np.complex128), of)
+        return to_storage(np.array(values, np.complex128), target_dtype)
     for value in values:
         if isinstance(value, complex):
-            raise errors_creation.complex_to_real(value, of)
+            raise errors_creation.complex_to_real(value, target_dtype)
     if kind == "f":
-        return to_storage(np.array(values, np.float64), of)
-    return _integers(values, of)
+        return to_storage(np.array(values, np.float64), target_dtype)
+    return _integers(values, target_dtype)
 
 
-def _integers(values: list[Any], of: dtype) -> np.ndarray[Any, Any]:
-    if of is dtypes.uint64:
+def _integers(values: list[Any], target_dtype: dtype) -> np.ndarray[Any, Any]:
+    if target_dtype is dtypes.uint64:
         return _uint64(values)
     if any(isinstance(v, float) for v in values):
-        values = [_whole(v, of) for v in values]
+        values = [_to_integer(v, target_dtype) for v in values]
     try:
         array = np.array(values, np.int64)
     except OverflowError:
         raise errors_creation.integer_too_large() from None
-    if of.itemsize < 8 and array.size:
-        limits = iinfo(of)
+    if target_dtype.itemsize < 8 and array.size:
+        limits = iinfo(target_dtype)
         low, high = int(array.min()), int(array.max())
         if low < (limits.min or -limits.max) or high > limits.max:
-            raise errors_creation.value_overflow(high if high > limits.max else low, of)
-    return array.astype(of.numpy, copy=False)
+            raise errors_creation.value_overflow(high if high > limits.max else low, target_dtype)
+    return array.astype(target_dtype.numpy, copy=False)
 
 
 def _uint64(values: list[Any]) -> np.ndarray[Any, Any]:
@@ -237,61 +237,65 @@ def _uint64(values: list[Any]) -> np.ndarray[Any, Any]:
     return np.array(values, np.uint64)
 
 
-def _whole(value: Any, of: dtype) -> int:
+def _to_integer(value: Any, target_dtype: dtype) -> int:
     """Returns a number of the data without its fraction. A float out of the dtype's range raises
     RuntimeError instead of wrapping around."""
     if isinstance(value, float):
-        low = 0.0 if of.kind == "u" else -(2.0**63)
+        low = 0.0 if target_dtype.kind == "u" else -(2.0**63)
         if not low <= value < 2.0**63:  # false for NaN too
-            raise errors_creation.value_overflow(value, of)
+            raise errors_creation.value_overflow(value, target_dtype)
     return int(value)
 
 
-def uploaded(array: np.ndarray[Any, Any], of: dtype, where: device) -> Tensor:
-    """Copies an array of `of`'s storage dtype into a fresh tensor with the array's memory layout."""
+def upload(array: np.ndarray[Any, Any], target_dtype: dtype, target_device: device) -> Tensor:
+    """Copies an array of `target_dtype`'s storage dtype into a fresh tensor with the array's memory layout."""
     from ...interop import host
 
-    backend = backend_of(where)
-    if of.name in ("float64", "complex128") and not backend.properties.has_float64:
-        raise errors.no_float64(of, backend.properties.name)
-    size = of.itemsize
+    backend = backend_of(target_device)
+    if target_dtype.name in ("float64", "complex128") and not backend.properties.has_float64:
+        raise errors.no_float64(target_dtype, backend.properties.name)
+    size = target_dtype.itemsize
     if any(s % size for s in array.strides):
         array = array.copy()
     strides = tuple([s // size for s in array.strides])
     if not array.size:
-        return host.empty(backend, where, of, array.shape, strides)
+        return host.empty(backend, target_device, target_dtype, array.shape, strides)
     address = array.__array_interface__["data"][0]
-    result = host.copied(backend, where, address, of, array.shape, strides, array)
+    result = host.copied(backend, target_device, address, target_dtype, array.shape, strides, array)
     return record_array_bounds(result, array)
 
 
-def tensor_of(data: Any, of: dtype | None, where: device) -> Tensor:
-    """Returns a fresh tensor with the values of `data`, of dtype `of` or else of the data's own
+def tensor_of(data: Any, target_dtype: dtype | None, target_device: device) -> Tensor:
+    """Returns a fresh tensor with the values of `data`, of dtype `target_dtype` or else of the data's own
     dtype."""
     if isinstance(data, np.ndarray):
         if data.size and min(data.strides, default=0) < 0:
             raise errors.negative_strides(data.strides)
-        own = dtypes.from_numpy_dtype(data.dtype)
-        if of is dtypes.float64 and data.dtype == np.float32:
-            data, own = data.astype(np.float64), dtypes.float64
-        result = uploaded(data, own, where)
-        return result if of in (None, own) else converted(result, of or own, where)
+        array_dtype = dtypes.from_numpy_dtype(data.dtype)
+        if target_dtype is dtypes.float64 and data.dtype == np.float32:
+            data, array_dtype = data.astype(np.float64), dtypes.float64
+        result = upload(data, array_dtype, target_device)
+        return (
+            result
+            if target_dtype in (None, array_dtype)
+            else converted(result, target_dtype or array_dtype, target_device)
+        )
     if isinstance(data, Tensor):
-        return converted(data, of or data._dtype, where, copy=True)
+        return converted(data, target_dtype or data._dtype, target_device, copy=True)
     if hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__"):
         from ...interop.dlpack import from_dlpack
 
-        foreign = from_dlpack(data, device=where, copy=True)
-        return converted(foreign, of or foreign._dtype, where)
+        foreign = from_dlpack(data, device=target_device, copy=True)
+        return converted(foreign, target_dtype or foreign._dtype, target_device)
     flat = flattened(data)
     if flat is None:
-        shape, values, inferred = described(data, of)
+        shape, values, inferred = parse_data(data, target_dtype)
     else:
         shape, values, inferred = flat
-    of = of or inferred
+    target_dtype = target_dtype or inferred
     if not values:
-        return new(shape, of, where)
-    result = uploaded(stored(values, of), of, where)
+        return new(shape, target_dtype, target_device)
+    result = upload(to_storage_array(values, target_dtype), target_dtype, target_device)
     return result._view(shape, contiguous_strides(shape), 0)
 
 
@@ -301,11 +305,11 @@ def tensor(options: Options, data: Any) -> Tensor:
     keeps its dtype; Python's bools, ints, floats and complex numbers become bool, int64, the
     default dtype and its complex counterpart. Raises ValueError for sequences of unequal length,
     RuntimeError for numbers that the dtype can't hold."""
-    where = options.device
+    target_device = options.device
     if isinstance(data, Tensor):
         errors_creation.warn_copied_tensor("tensor")
-        where = data._storage.device if options.given_device is None else where
-    return tensor_of(data, options.dtype, where)
+        target_device = data._storage.device if options.given_device is None else target_device
+    return tensor_of(data, options.dtype, target_device)
 
 
 @op(method=False)
@@ -316,12 +320,12 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: DeviceLike | None =
         options = Options("as_tensor", dtype, device=device, default=data._storage.device)
         return converted(data, options.dtype or data._dtype, options.device)
     options = Options("as_tensor", dtype, device=device)
-    of, where = options.dtype, options.device
-    if isinstance(data, np.ndarray) and of in (None, dtypes.from_numpy_dtype(data.dtype)):
+    target_dtype, target_device = options.dtype, options.device
+    if isinstance(data, np.ndarray) and target_dtype in (None, dtypes.from_numpy_dtype(data.dtype)):
         from ...interop.numpy import from_numpy
 
-        return from_numpy(data, device=where)
-    return tensor_of(data, of, where)
+        return from_numpy(data, device=target_device)
+    return tensor_of(data, target_dtype, target_device)
 
 
 @op(method=False)
@@ -336,30 +340,30 @@ def asarray(
     """Converts a tensor, an array, a DLPack producer, a buffer, or numbers and sequences to a
     tensor. With `copy` None memory is shared where possible, True always copies, False raises
     ValueError instead of copying. A buffer of bytes is read as elements of `dtype`."""
-    own = obj._storage.device if isinstance(obj, Tensor) else None
-    options = Options("asarray", dtype, device=device, requires_grad=requires_grad, default=own)
-    of, where = options.dtype, options.device
-    shared: Tensor | None = None
+    source_device = obj._storage.device if isinstance(obj, Tensor) else None
+    options = Options("asarray", dtype, device=device, requires_grad=requires_grad, default=source_device)
+    target_dtype, target_device = options.dtype, options.device
+    result: Tensor | None = None
     if isinstance(obj, Tensor):
-        shared = obj
+        result = obj
     elif isinstance(obj, np.ndarray):
         from ...interop.numpy import from_numpy
 
-        shared = tensor_of(obj, None, where) if copy else from_numpy(obj, device=where)
+        result = tensor_of(obj, None, target_device) if copy else from_numpy(obj, device=target_device)
     elif hasattr(obj, "__dlpack__"):
         from ...interop.dlpack import from_dlpack
 
-        shared = from_dlpack(obj, device=where, copy=copy or None)
+        result = from_dlpack(obj, device=target_device, copy=copy or None)
     elif isinstance(obj, (bytes, bytearray, memoryview)):
-        shared = frombuffer(obj, dtype=of or dtypes.get_default_dtype(), device=where)
-    if shared is None:
+        result = frombuffer(obj, dtype=target_dtype or dtypes.get_default_dtype(), device=target_device)
+    if result is None:
         if copy is False:
             raise errors_creation.cannot_alias(f"a {type(obj).__name__}")
-        return tensor_of(obj, of, where)
-    changed = of not in (None, shared._dtype) or shared._storage.device is not where
+        return tensor_of(obj, target_dtype, target_device)
+    changed = target_dtype not in (None, result._dtype) or result._storage.device is not target_device
     if copy is False and changed:
-        raise errors_creation.cannot_alias(f"{shared._dtype} on {shared._storage.device}")
-    return converted(shared, of or shared._dtype, where, bool(copy) and shared is obj)
+        raise errors_creation.cannot_alias(f"{result._dtype} on {result._storage.device}")
+    return converted(result, target_dtype or result._dtype, target_device, bool(copy) and result is obj)
 
 
 @op(method=False)
@@ -376,8 +380,8 @@ def frombuffer(
     memory is shared if the device computes in host memory. Raises ValueError if the buffer doesn't
     hold whole elements."""
     options = Options("frombuffer", dtype, device=device, requires_grad=requires_grad)
-    of, where = options.dtype, options.device
-    if of is None:
+    element, target_device = options.dtype, options.device
+    if element is None:
         raise errors.missing_argument("frombuffer", "dtype")
     view = memoryview(buffer).cast("B")
     if not view.nbytes or not count:
@@ -385,13 +389,13 @@ def frombuffer(
     if not 0 <= offset < view.nbytes:
         raise errors_creation.buffer_length(f"offset {offset} is not in {view.nbytes} bytes")
     left = view.nbytes - offset
-    if count < 0 and left % of.itemsize:
-        raise errors_creation.buffer_length(f"{left} bytes are no whole elements of {of}")
-    if count > 0 and count * of.itemsize > left:
-        raise errors_creation.buffer_length(f"{left} bytes hold fewer than {count} of {of}")
+    if count < 0 and left % element.itemsize:
+        raise errors_creation.buffer_length(f"{left} bytes are no whole elements of {element}")
+    if count > 0 and count * element.itemsize > left:
+        raise errors_creation.buffer_length(f"{left} bytes hold fewer than {count} of {element}")
     from ...interop.host import imported
 
-    array: np.ndarray[Any, Any] = np.frombuffer(view, of.numpy, count, offset)
+    array: np.ndarray[Any, Any] = np.frombuffer(view, element.numpy, count, offset)
     address = array.__array_interface__["data"][0]
     readonly = not array.flags.writeable
-    return imported(where, address, of, array.shape, (1,), array, readonly=readonly)
+    return imported(target_device, address, element, array.shape, (1,), array, readonly=readonly)

@@ -71,8 +71,8 @@ class Options:
     def new(self, shape: Ints, strides: Ints | None = None, fallback: dtype | None = None) -> Tensor:
         """Returns a fresh tensor of the options' dtype, else of `fallback`, else of the default
         dtype."""
-        of = self.dtype or fallback or dtypes.get_default_dtype()
-        return new(shape, of, self.device, strides)
+        result_dtype = self.dtype or fallback or dtypes.get_default_dtype()
+        return new(shape, result_dtype, self.device, strides)
 
     def destination(self, shape: Ints, out: Tensor | None, fallback: dtype | None = None) -> Tensor:
         """Returns the tensor that a factory fills: a fresh one, or `out` resized to the shape."""
@@ -101,8 +101,8 @@ def _options_like(
 ) -> Options:
     """Returns the options of a factory whose defaults are the dtype and the device of `input`."""
     checked_layout(input, function)  # raises TypeError for anything but a tensor
-    where = input._storage.device
-    options = Options(function, dtype, layout, device, pin_memory, requires_grad, where)
+    input_device = input._storage.device
+    options = Options(function, dtype, layout, device, pin_memory, requires_grad, input_device)
     options.dtype = options.dtype or input._dtype
     return options
 
@@ -121,12 +121,12 @@ def factory(
 
     def add(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
         function = _with_options(call, [word for word in OPTIONS if word not in without], unserved)
-        said = set(re.findall(r"\w+", " ".join(ways)))
-        words = [f"{k}={v!r}" for k, v in (function.__kwdefaults__ or {}).items() if k not in said]
-        stars = ["" if way.startswith("*") else "*, " for way in ways]
+        names_used = set(re.findall(r"\w+", " ".join(ways)))
+        words = [f"{k}={v!r}" for k, v in (function.__kwdefaults__ or {}).items() if k not in names_used]
+        stars = ["" if parameters.startswith("*") else "*, " for parameters in ways]
         name, options = call.__name__, ", ".join(words)
-        forms = [f"{name}({way}, {star}{options}) -> Tensor" for way, star in zip(ways, stars)]
-        return op(forms=tuple(forms), **entry)(function)
+        signatures = [f"{name}({parameters}, {star}{options}) -> Tensor" for parameters, star in zip(ways, stars)]
+        return op(forms=tuple(signatures), **entry)(function)
 
     return add
 
@@ -135,22 +135,22 @@ def _with_options(call: Callable[..., Tensor], options: list[str], unserved: typ
     """Returns a function with the parameters of `call` and the options. It passes the options to
     `call` as one `Options` object."""
     name = call.__name__
-    own = list(inspect.signature(call).parameters.values())[1:]
-    names = {kind: [p.name for p in own if p.kind is kind] for kind in inspect._ParameterKind}
+    parameters = list(inspect.signature(call).parameters.values())[1:]
+    names = {kind: [p.name for p in parameters if p.kind is kind] for kind in inspect._ParameterKind}
     stars = [f"*{n}" for n in names[inspect.Parameter.VAR_POSITIONAL]]
     keywords = names[inspect.Parameter.KEYWORD_ONLY]
     ordered = names[inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    defaults = {p.name: p.default for p in own if p.default is not p.empty}
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     defaults |= {word: OPTIONS[word][1] for word in options}
 
-    def words(some: list[str]) -> list[str]:
-        return [f"{n}=defaults[{n!r}]" if n in defaults else n for n in some]
+    def words(names: list[str]) -> list[str]:
+        return [f"{n}=defaults[{n!r}]" if n in defaults else n for n in names]
 
-    taken = ", ".join([*words(ordered), *(stars or ["*"]), *words(keywords), *words(options)])
+    signature_text = ", ".join([*words(ordered), *(stars or ["*"]), *words(keywords), *words(options)])
     arguments = ["input"] * ("input" in ordered)
     arguments += [word if word in options else repr(default) for word, (_, default) in OPTIONS.items()]
     handed = ", ".join([*ordered, *stars, *(f"{n}={n}" for n in keywords)])
-    source = f"def {name}({taken}):\n    return call(read({name!r}, {', '.join(arguments)}), {handed})\n"
+    source = f"def {name}({signature_text}):\n    return call(read({name!r}, {', '.join(arguments)}), {handed})\n"
     reader = _options_like if "input" in ordered else Options
     if unserved is not RuntimeError:
         reader = partial(Options, unserved=unserved)

@@ -92,13 +92,13 @@ EXP = Op(
 enter(__name__, ARANGE, ARANGE_INT, LINSPACE, LOGSPACE, LOGSPACE_INT, EXP)
 
 
-def filled(row: Op, values: tuple[Any, ...], out: Tensor) -> Tensor:
+def fill_by_position(row: Op, values: tuple[Any, ...], out: Tensor) -> Tensor:
     """Runs a row that computes from positions. A non-contiguous `out` gets its values through a
     contiguous temporary."""
-    plain = out.is_contiguous() and not out.storage_offset()
-    target = out if plain else new(out._shape, out._dtype, out._storage.device)
+    is_direct = out.is_contiguous() and not out.storage_offset()
+    target = out if is_direct else new(out._shape, out._dtype, out._storage.device)
     pointwise(row, (), values, target, True)
-    return out if plain else pointwise(COPY, (target,), (), out, True)
+    return out if is_direct else pointwise(COPY, (target,), (), out, True)
 
 
 @factory(method=False, ways=("end", "start, end, step=1"))
@@ -108,27 +108,27 @@ def arange(
     """Returns the numbers from `start` up to but excluding `end`, in steps of `step`. Without
     `dtype` the result is int64 if all three are integers, else of the default dtype. Raises
     RuntimeError for a step of zero or a step away from `end`."""
-    of = options.dtype
-    low, high, by = _range_bounds(args, start, end, step)
+    result_dtype = options.dtype
+    low, high, increment = _range_bounds(args, start, end, step)
     if out is not None:
         options.check_out(out)
-        of = out._dtype
-    elif of is None:
-        whole = not any(isinstance(v, float) for v in (low, high, by))
-        of = dtypes.int64 if whole else dtypes.get_default_dtype()
-    if of.kind not in "uif":
-        raise errors.not_implemented_for("arange", of)
-    count = _range_length(low, high, by, of)
-    fresh = out is None
+        result_dtype = out._dtype
+    elif result_dtype is None:
+        is_integral = not any(isinstance(v, float) for v in (low, high, increment))
+        result_dtype = dtypes.int64 if is_integral else dtypes.get_default_dtype()
+    if result_dtype.kind not in "uif":
+        raise errors.not_implemented_for("arange", result_dtype)
+    count = _range_length(low, high, increment, result_dtype)
+    has_no_out = out is None
     if out is None:
-        out = options.new((count,), fallback=of)
+        out = options.new((count,), fallback=result_dtype)
     elif out.numel() != count:
         resize_out(out, (count,))
-    if of.kind == "f":
-        return filled(ARANGE, (low, by), out)
-    first, step = int(low), int(by)
-    filled(ARANGE_INT, (first, step), out)
-    return record_bounds(out, *sorted((first, first + (count - 1) * step))) if fresh else out
+    if result_dtype.kind == "f":
+        return fill_by_position(ARANGE, (low, increment), out)
+    first, step = int(low), int(increment)
+    fill_by_position(ARANGE_INT, (first, step), out)
+    return record_bounds(out, *sorted((first, first + (count - 1) * step))) if has_no_out else out
 
 
 @factory(method=False)
@@ -137,31 +137,31 @@ def range(options: Options, start: Any = 0, end: Any = None, step: Any = 1, *, o
     default dtype unless `dtype` is given. torch advises `arange` instead, which excludes `end`."""
     if end is None:
         raise errors.missing_argument("range", "end")
-    low, high, by = _range_bounds((start, end, step), None, None, None)
+    low, high, increment = _range_bounds((start, end, step), None, None, None)
     if out is not None:
         options.check_out(out)
-    of = options.dtype or dtypes.get_default_dtype() if out is None else out._dtype
-    if of.kind not in "uif":
-        raise errors.not_implemented_for("range", of)
-    if not by:
+    result_dtype = options.dtype or dtypes.get_default_dtype() if out is None else out._dtype
+    if result_dtype.kind not in "uif":
+        raise errors.not_implemented_for("range", result_dtype)
+    if not increment:
         raise errors_creation.step_zero()
-    if not (math.isfinite(low) and math.isfinite(high)) or (high < low if by > 0 else high > low):
-        raise errors_creation.bad_range(low, high, by)
-    result = options.destination((int((float(high) - float(low)) / float(by) + 1),), out, of)
-    if of.kind == "f":
-        return filled(ARANGE, (low, by), result)
-    return filled(ARANGE_INT, (int(low), int(by)), result)
+    if not (math.isfinite(low) and math.isfinite(high)) or (high < low if increment > 0 else high > low):
+        raise errors_creation.bad_range(low, high, increment)
+    result = options.destination((int((float(high) - float(low)) / float(increment) + 1),), out, result_dtype)
+    if result_dtype.kind == "f":
+        return fill_by_position(ARANGE, (low, increment), result)
+    return fill_by_position(ARANGE_INT, (int(low), int(increment)), result)
 
 
-def _range_bounds(args: tuple[Any, ...], *named: Any) -> tuple[Any, Any, Any]:
+def _range_bounds(args: tuple[Any, ...], *keywords: Any) -> tuple[Any, Any, Any]:
     """Returns (start, end, step) as Python numbers. A single positional argument is `end`."""
     names = ("start", "end", "step")
     if len(args) > 3:
         raise errors_creation.surplus_arguments("arange", 3, len(args))
     bounds = dict(zip(names, args))
-    if len(args) == 1 and named[1] is None:
+    if len(args) == 1 and keywords[1] is None:
         bounds = {"end": args[0]}
-    for name, value in zip(names, named):
+    for name, value in zip(names, keywords):
         if value is not None:
             if name in bounds:
                 raise errors_creation.surplus_arguments("arange", 3, len(args) + 1)
@@ -174,22 +174,22 @@ def _range_bounds(args: tuple[Any, ...], *named: Any) -> tuple[Any, Any, Any]:
     for value in values:
         if isinstance(value, complex):
             raise errors_creation.value_overflow(value, dtypes.get_default_dtype())
-    low, high, by = [v if isinstance(v, float) else int(v) for v in values]
-    return low, high, by
+    low, high, increment = [v if isinstance(v, float) else int(v) for v in values]
+    return low, high, increment
 
 
-def _range_length(low: Any, high: Any, by: Any, of: dtype) -> int:
+def _range_length(low: Any, high: Any, increment: Any, result_dtype: dtype) -> int:
     """Returns the number of elements of a range. For int64 it is computed in integers, exactly."""
-    if not by:
+    if not increment:
         raise errors_creation.step_zero()
-    if not (math.isfinite(low) and math.isfinite(high)) or (high < low if by > 0 else high > low):
-        raise errors_creation.bad_range(low, high, by)
-    if of is not dtypes.int64:
-        return rounded_up((float(high) - float(low)) / float(by))
-    low, high, by = (storable("arange", v, of) for v in (low, high, by))
-    if not by:
+    if not (math.isfinite(low) and math.isfinite(high)) or (high < low if increment > 0 else high > low):
+        raise errors_creation.bad_range(low, high, increment)
+    if result_dtype is not dtypes.int64:
+        return rounded_up((float(high) - float(low)) / float(increment))
+    low, high, increment = (storable("arange", v, result_dtype) for v in (low, high, increment))
+    if not increment:
         raise errors_creation.step_zero(ValueError)
-    return max(0, -((low - high) // by))
+    return max(0, -((low - high) // increment))
 
 
 def _steps(function: str, steps: Any) -> int:
@@ -202,7 +202,7 @@ def _steps(function: str, steps: Any) -> int:
 def _space(options: Options, start: Any, end: Any, steps: Any, out: Tensor | None) -> tuple[Any, Any, Tensor]:
     """Returns (start, end, the tensor to fill) of linspace and logspace; the bounds are rounded to
     the dtype."""
-    function, of = options.function, options.dtype
+    function, result_dtype = options.function, options.dtype
     for name, bound in (("start", start), ("end", end)):
         if isinstance(bound, Tensor) and bound._shape:
             raise errors_creation.bounds_dims(function, name, bound._shape)
@@ -211,30 +211,34 @@ def _space(options: Options, start: Any, end: Any, steps: Any, out: Tensor | Non
     inferred = dtypes.get_default_dtype()
     if isinstance(low, complex) or isinstance(high, complex):
         inferred = inferred.to_complex()
-        if of is not None and not of.is_complex:
-            raise errors_creation.complex_bounds(function, of)
-    kind = of or (out._dtype if out is not None else inferred)
+        if result_dtype is not None and not result_dtype.is_complex:
+            raise errors_creation.complex_bounds(function, result_dtype)
+    kind = result_dtype or (out._dtype if out is not None else inferred)
     if kind.kind == "b":
         raise errors.not_implemented_for(function, kind)
     result = options.destination((count,), out, kind)
-    return _as_stored(function, low, kind), _as_stored(function, high, kind), result
+    return _round_to_dtype(function, low, kind), _round_to_dtype(function, high, kind), result
 
 
-def _as_stored(function: str, value: Any, of: dtype) -> Any:
+def _round_to_dtype(function: str, value: Any, result_dtype: dtype) -> Any:
     """Returns a bound rounded to the dtype, so that the ends of a range are exactly the stored
     numbers."""
-    value = storable(function, value, of)
-    if of.kind not in "fc":
-        return values_of(value, of)[0]
+    value = storable(function, value, result_dtype)
+    if result_dtype.kind not in "fc":
+        return values_of(value, result_dtype)[0]
     if isinstance(value, complex):
-        return complex(of.numpy.type(value))
-    return rounded(float(value), of) if of.itemsize == 2 else of.to_real().numpy.type(value).item()
+        return complex(result_dtype.numpy.type(value))
+    return (
+        rounded(float(value), result_dtype)
+        if result_dtype.itemsize == 2
+        else result_dtype.to_real().numpy.type(value).item()
+    )
 
 
-def _line(low: Any, high: Any, of: dtype, count: int) -> tuple[Any, ...]:
+def _line_parameters(low: Any, high: Any, result_dtype: dtype, count: int) -> tuple[Any, ...]:
     step = (high - low) / (count - 1)
-    if of.kind == "f" and of.itemsize == 2:
-        step = rounded(rounded(high - low, of) / rounded(count - 1, of), of)
+    if result_dtype.kind == "f" and result_dtype.itemsize == 2:
+        step = rounded(rounded(high - low, result_dtype) / rounded(count - 1, result_dtype), result_dtype)
     return low, high, step, count // 2, count - 1
 
 
@@ -252,7 +256,7 @@ def linspace(options: Options, start: Any, end: Any, steps: int, *, out: Tensor 
     count = result.numel()
     if count == 1:
         return fill_(result, low)
-    return filled(LINSPACE, _line(low, high, result._dtype, count), result) if count else result
+    return fill_by_position(LINSPACE, _line_parameters(low, high, result._dtype, count), result) if count else result
 
 
 @factory(method=False)
@@ -268,15 +272,15 @@ def logspace(
         return result
     if count == 1:
         return fill_(result, _power(number, number_argument("logspace", "start", start)))
-    line = _line(low, high, result._dtype, count)
+    line_values = _line_parameters(low, high, result._dtype, count)
     if result._dtype.bare:
         raise errors.not_implemented_for("logspace", result._dtype)
     if result._dtype.is_complex:
-        return _complex_powers(number, line, result)
+        return _complex_powers(number, line_values, result)
     if result._dtype.kind == "f":
-        return filled(LOGSPACE, (number, *line), result)
-    wide = result._storage.backend.properties.has_float64
-    return filled(LOGSPACE_INT, (number, 1e-14 if wide else 1e-6, *line), result)
+        return fill_by_position(LOGSPACE, (number, *line_values), result)
+    has_float64 = result._storage.backend.properties.has_float64
+    return fill_by_position(LOGSPACE_INT, (number, 1e-14 if has_float64 else 1e-6, *line_values), result)
 
 
 def _complex_powers(base: float, line: tuple[Any, ...], out: Tensor) -> Tensor:
@@ -284,9 +288,9 @@ def _complex_powers(base: float, line: tuple[Any, ...], out: Tensor) -> Tensor:
     # 0 has no logarithm; exp of this number times any positive exponent is 0.
     log = cmath.log(base) if base else -1e300
     low, high, step, middle, last = line
-    wide = dtypes.complex128 if out._storage.backend.properties.has_float64 else dtypes.complex64
-    powers = new(out._shape, wide, out._storage.device)
-    filled(LINSPACE, (low * log, high * log, step * log, middle, last), powers)
+    compute = dtypes.complex128 if out._storage.backend.properties.has_float64 else dtypes.complex64
+    powers = new(out._shape, compute, out._storage.device)
+    fill_by_position(LINSPACE, (low * log, high * log, step * log, middle, last), powers)
     return pointwise(EXP, (powers,), (), out, True)
 
 
@@ -351,20 +355,20 @@ def _triangle(options: Options, row: Any, col: Any, offset: Any, flip: bool) -> 
     for name, value in (("row", rows), ("col", cols)):
         if value < 0:
             raise errors_creation.negative_count(function, name, value)
-    of = options.dtype or dtypes.int64
-    if of not in (dtypes.int32, dtypes.int64):
-        raise errors.not_implemented_for(function, of)
+    result_dtype = options.dtype or dtypes.int64
+    if result_dtype not in (dtypes.int32, dtypes.int64):
+        raise errors.not_implemented_for(function, result_dtype)
     shift = as_int(offset, function, "offset")
     if flip:  # seen from the other corner, an upper triangle is a lower one
         shift = cols - rows - shift
     first = min(max(0, -shift), rows)  # the first row with elements
-    least = max(0, min(cols, first + shift + 1))
+    first_length = max(0, min(cols, first + shift + 1))
     full = min(max(first, cols - shift - 1), rows)  # the first row with all columns
-    grown = full - first
-    count = grown * least + grown * (grown - 1) // 2 + (rows - full) * cols if cols else 0
+    growing_rows = full - first
+    count = growing_rows * first_length + growing_rows * (growing_rows - 1) // 2 + (rows - full) * cols if cols else 0
     indices = new((2, count), dtypes.int64, options.device)
     if count:
-        filled(TRIANGLE, (count, first, full, least, rows, cols, int(flip)), indices)
-    if of is dtypes.int64:
+        fill_by_position(TRIANGLE, (count, first, full, first_length, rows, cols, int(flip)), indices)
+    if result_dtype is dtypes.int64:
         return indices
     return pointwise(COPY, (indices,), (), options.new((2, count)), True)

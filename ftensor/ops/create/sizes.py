@@ -1,4 +1,4 @@
-"""Tensors made of sizes: zeros, ones, full, empty and their `_like` and `new_` forms."""
+"""Tensors made of sizes: zeros, ones, full, empty and their `_empty_like` and `new_` forms."""
 
 from __future__ import annotations
 
@@ -111,11 +111,11 @@ def empty(
 ) -> Tensor:
     """Returns a tensor with uninitialized values."""
     shape = sizes("empty", args, size)
-    wanted = checked_format("empty", memory_format)
+    layout_format = checked_format("empty", memory_format)
     if out is not None:
         options.check_out(out)
-        return resize_(out, shape, memory_format=wanted)
-    return options.new(shape, format_strides(shape, wanted))
+        return resize_(out, shape, memory_format=layout_format)
+    return options.new(shape, format_strides(shape, layout_format))
 
 
 @factory(method=False)
@@ -155,26 +155,28 @@ def scalar_tensor(options: Options, s: Any) -> Tensor:
     return fill_(options.new(()), value)
 
 
-def legacy_constructor(*args: Any, device: DeviceLike | None = None, of: dtype | None = None, **data: Any) -> Tensor:
+def legacy_constructor(
+    *args: Any, device: DeviceLike | None = None, element: dtype | None = None, **data: Any
+) -> Tensor:
     """Implements `ft.Tensor(2, 3)` by sizes and `ft.Tensor([..])` by data, of the default dtype or
-    of `of`."""
+    of `element`."""
     if data:
         if args or set(data) != {"data"}:
             raise errors_creation.legacy_data(data)
         args = (data["data"],)
-    where = Options("Tensor", device=device).device
-    of = of or dtypes.get_default_dtype()
+    target_device = Options("Tensor", device=device).device
+    element = element or dtypes.get_default_dtype()
     if not args:
-        return new((0,), of, where)
+        return new((0,), element, target_device)
     first = args[0]
     if isinstance(first, Tensor) and len(args) == 1:
         return first._view(first._shape, first._strides, first._offset)
     value = number(first)
     if len(args) > 1 or isinstance(first, Size) or isinstance(value, int):
-        return new(sizes("Tensor", args), of, where)
+        return new(sizes("Tensor", args), element, target_device)
     if value is not None:
         raise errors_creation.legacy_data(first)
-    return creation_data.tensor_of(first, of, where)
+    return creation_data.tensor_of(first, element, target_device)
 
 
 @method("__new__")
@@ -182,7 +184,7 @@ def called(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
     return legacy_constructor(*args, **kwargs)
 
 
-def _like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
+def _empty_like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
     return options.new(input._shape, layout_strides(input, memory_format))
 
 
@@ -190,19 +192,19 @@ def _like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
 def empty_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
     """Returns a tensor with uninitialized values and `input`'s shape, dtype, device and memory
     order."""
-    return _like(options, input, memory_format)
+    return _empty_like(options, input, memory_format)
 
 
 @factory(method=False)
 def zeros_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
     """Returns zeros of `input`'s shape, dtype, device and memory order."""
-    return zero_(_like(options, input, memory_format))
+    return zero_(_empty_like(options, input, memory_format))
 
 
 @factory(method=False)
 def ones_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
     """Returns ones of `input`'s shape, dtype, device and memory order."""
-    return fill_(_like(options, input, memory_format), 1)
+    return fill_(_empty_like(options, input, memory_format), 1)
 
 
 @factory(method=False)
@@ -210,7 +212,7 @@ def full_like(options: Options, input: Tensor, fill_value: Any, *, memory_format
     """Returns a tensor filled with one value, of `input`'s shape, dtype, device and memory order.
     Raises RuntimeError if the dtype can't hold the value."""
     value = number_argument("full_like", "fill_value", fill_value)
-    return fill_(_like(options, input, memory_format), value)
+    return fill_(_empty_like(options, input, memory_format), value)
 
 
 @factory(function=False, ways=("*size",))
@@ -257,5 +259,5 @@ def new_tensor(options: Options, input: Tensor, data: Any) -> Tensor:
 def new_(input: Tensor, *args: Any, device: DeviceLike | None = None) -> Tensor:
     """Returns a tensor of this tensor's dtype and device, from sizes or data: torch's legacy
     `Tensor.new`."""
-    where = input._storage.device if device is None else device
-    return legacy_constructor(*args, device=where, of=input._dtype)
+    target_device = input._storage.device if device is None else device
+    return legacy_constructor(*args, device=target_device, element=input._dtype)

@@ -10,7 +10,7 @@ from ...dtypes import dtype
 from ...execute.pointwise import pointwise
 from ...graph.fused import fused
 from ...rows.catalogue import op
-from ..bind import deliver
+from ..bind import write_outputs
 from ..create.sizes import full
 from ..linalg.matmul import mm
 from ..linalg.product import product
@@ -18,7 +18,7 @@ from ..nn.sequences.attention import scores
 from .pointwise import LOG_SOFTMAX, SOFTMAX
 
 
-def _wide(*tensors: Tensor) -> list[Tensor]:
+def _to_compute(*tensors: Tensor) -> list[Tensor]:
     return [x.to(x._dtype.compute) for x in tensors]
 
 
@@ -29,10 +29,10 @@ def _softmax_backward_data(
 ) -> Tensor:
     """Returns the gradient of softmax's input, output * (grad - sum(grad * output)) along `dim`, in
     `input_dtype`."""
-    grad, y = _wide(grad_output, output)
+    grad, y = _to_compute(grad_output, output)
     result = pointwise(SOFTMAX, (grad, y, (grad * y).sum(dim, keepdim=True))).to(input_dtype)
     result = result.contiguous()
-    return result if grad_input is None else deliver("_softmax_backward_data", result, grad_input)
+    return result if grad_input is None else write_outputs("_softmax_backward_data", result, grad_input)
 
 
 @op(method=False)
@@ -42,9 +42,9 @@ def _log_softmax_backward_data(
 ) -> Tensor:
     """Returns the gradient of log_softmax's input, grad - exp(output) * sum(grad) along `dim`, in
     `input_dtype`."""
-    grad, y = _wide(grad_output, output)
+    grad, y = _to_compute(grad_output, output)
     result = pointwise(LOG_SOFTMAX, (grad, y, grad.sum(dim, keepdim=True))).to(input_dtype)
-    return result if out is None else deliver("_log_softmax_backward_data", result, out)
+    return result if out is None else write_outputs("_log_softmax_backward_data", result, out)
 
 
 @fused
@@ -77,12 +77,14 @@ def attention_backward(
     )
 
 
-def linear_backward(input: Tensor, grad: Tensor, weight: Tensor, wanted: Sequence[bool]) -> tuple[Tensor | None, ...]:
+def linear_backward(
+    input: Tensor, grad: Tensor, weight: Tensor, output_mask: Sequence[bool]
+) -> tuple[Tensor | None, ...]:
     """Returns the gradients of input (..., k), weight (n, k) and bias from `grad` (..., n). A
-    gradient that `wanted` excludes is None."""
+    gradient that `output_mask` excludes is None."""
     rows = grad.reshape(-1, weight._shape[0])
     return (
-        mm(rows, weight).view(input._shape) if wanted[0] else None,
-        mm(rows.t(), input.reshape(-1, weight._shape[1])) if wanted[1] else None,
-        rows.sum(0) if wanted[2] else None,
+        mm(rows, weight).view(input._shape) if output_mask[0] else None,
+        mm(rows.t(), input.reshape(-1, weight._shape[1])) if output_mask[1] else None,
+        rows.sum(0) if output_mask[2] else None,
     )

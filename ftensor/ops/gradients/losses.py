@@ -22,18 +22,18 @@ from ..create.data import tensor
 from ..create.ranges import arange, triu_indices
 from ..create.sizes import full, zeros, zeros_like
 from ..index.gather import of_classes
-from ..nn.losses.class_loss import BEFORE, KNOWN_CLASS, NLL_INPUT, NLL_LOSS, prefixes, states_of
+from ..nn.losses.class_loss import BEFORE, KNOWN_CLASS, NLL_INPUT, NLL_LOSS, forward_variables, states_of
 from ..nn.losses.margin_loss import listed_classes
 from ..pointwise.ternary import where
 
 
 def _weights(target: Tensor, weight: Tensor | None, ignore_index: int, like: Tensor) -> tuple[Tensor, Tensor]:
     """Returns (class of each target, weight of each target); both are 0 for an ignored target."""
-    used = target != ignore_index
-    index = target.where(used, 0).to(int64)
+    is_counted = target != ignore_index
+    index = target.where(is_counted, 0).to(int64)
     if weight is None:
-        return index, used.to(like._dtype)
-    return index, weight.take(index) * used
+        return index, is_counted.to(like._dtype)
+    return index, weight.take(index) * is_counted
 
 
 @aten_op("nll_loss_forward", "nll_loss2d_forward")
@@ -60,21 +60,21 @@ def nll_loss(
 
 def _unweighted(input: Tensor, target: Tensor, reduction: str, ignore_index: int, dim: int) -> tuple[Tensor, Tensor]:
     """Computes `nll_loss` without weights in fewer launches."""
-    of, device = input._dtype, input.device
-    known = known_bounds(target._storage)
-    if known is not None and known[0] is int64 and not known[1] <= ignore_index <= known[2]:
+    result_dtype, device = input._dtype, input.device
+    bounds = known_bounds(target._storage)
+    if bounds is not None and bounds[0] is int64 and not bounds[1] <= ignore_index <= bounds[2]:
         # Without weights and ignored classes the divisor is known in advance.
         log_probs = of_classes(input, dim, target)
         if reduction == "none":
-            return -log_probs, zeros((), dtype=of, device=device)
-        total = full((), float(target.numel()), dtype=of, device=device)
+            return -log_probs, zeros((), dtype=result_dtype, device=device)
+        total = full((), float(target.numel()), dtype=result_dtype, device=device)
         return -(log_probs.mean() if reduction == "mean" else log_probs.sum()), total
     index = pointwise(KNOWN_CLASS, (target,), (ignore_index,))
     log_probs = of_classes(input, dim, index)
     loss = pointwise(NLL_LOSS, (log_probs, target), (float(ignore_index),))
     if reduction == "none":
-        return loss, zeros((), dtype=of, device=device)
-    total = (target != ignore_index).sum(dtype=of)
+        return loss, zeros((), dtype=result_dtype, device=device)
+    total = (target != ignore_index).sum(dtype=result_dtype)
     return (loss.sum() / total if reduction == "mean" else loss.sum()), total
 
 
@@ -90,20 +90,20 @@ def nll_loss_backward(
         return grad_input
     dim = 0 if input.ndim == 1 else 1
     if specializes(input):
-        across, count = (-1, *[1] * (input.ndim - dim - 1)), input._shape[dim]
-        classes = constant(("classes", count), input, lambda: np.arange(count)).reshape(across)
-        factor: Any = 1.0 if weight is None else weight.reshape(across)
-        share = grad.unsqueeze(dim) if grad.ndim else grad
+        broadcast_shape, count = (-1, *[1] * (input.ndim - dim - 1)), input._shape[dim]
+        classes = constant(("classes", count), input, lambda: np.arange(count)).reshape(broadcast_shape)
+        factor: Any = 1.0 if weight is None else weight.reshape(broadcast_shape)
+        element_grad = grad.unsqueeze(dim) if grad.ndim else grad
         divisor: Any = total if reduction == "mean" else 1.0
-        inputs = share, classes, target.unsqueeze(dim), factor, divisor
+        inputs = element_grad, classes, target.unsqueeze(dim), factor, divisor
         grad_input = new(input._shape, input._dtype, input._storage.device)
         return pointwise(NLL_INPUT, inputs, (float(ignore_index),), grad_input)
     index, weights = _weights(target, weight, ignore_index, input)
-    share = -weights * (grad / total if reduction == "mean" else grad)
+    element_grad = -weights * (grad / total if reduction == "mean" else grad)
     if reduction == "mean":  # 0 / 0 if all targets are ignored
-        share = share.where(target != ignore_index, 0)
+        element_grad = element_grad.where(target != ignore_index, 0)
     grad_input = zeros(input._shape, dtype=input._dtype, device=input.device)
-    return grad_input.scatter_(dim, index.unsqueeze(dim), share.unsqueeze(dim))
+    return grad_input.scatter_(dim, index.unsqueeze(dim), element_grad.unsqueeze(dim))
 
 
 @aten_op()
@@ -121,8 +121,8 @@ def multilabel_margin_loss_backward(
     wrong = pairs.sum(-2)
     slopes = wrong.scatter_add(-1, index, -pairs.sum(-1))
     frames = x.numel() // classes if reduction == "mean" else 1
-    share = grad.unsqueeze(-1) if grad._shape else grad
-    return (slopes * share / (classes * frames)).reshape(input._shape)
+    element_grad = grad.unsqueeze(-1) if grad._shape else grad
+    return (slopes * element_grad / (classes * frames)).reshape(input._shape)
 
 
 @aten_op()
@@ -147,28 +147,28 @@ def _ctc_loss_backward(
     """
     name = "_ctc_loss_backward"
     lengths = input_lengths, target_lengths
-    states, ends, counts = states_of(name, log_probs, targets, *lengths, blank)
+    states, time_steps, counts = states_of(name, log_probs, targets, *lengths, blank)
     steps, batch, _ = log_probs._shape
     device, width = log_probs.device, states._shape[1]
     # The paths from a state to the end are those of the reversed sample from its start to that
     # state.
-    end = tensor(ends, device=device)
+    end = tensor(time_steps, device=device)
     last = tensor([2 * n for n in counts], device=device).unsqueeze(1)
     t, s = arange(steps, device=device).unsqueeze(1), arange(width, device=device)
     sample = arange(batch, device=device)
     other_t, other_s = (end - 1 - t).clamp(min=0), (last - s).clamp(min=0)
-    turned = prefixes(log_probs[other_t, sample], states.gather(1, other_s), max(ends))
+    reversed_alpha = forward_variables(log_probs[other_t, sample], states.gather(1, other_s), max(time_steps))
     sample = sample.unsqueeze(1)
-    beta = turned[other_t.unsqueeze(2), sample, other_s + BEFORE]
+    beta = reversed_alpha[other_t.unsqueeze(2), sample, other_s + BEFORE]
     index = states.expand(steps, batch, width)
     # Both alpha and beta include the probability of the state itself.
     path = log_alpha.transpose(0, 1) + beta - log_probs.gather(2, index) + loss.unsqueeze(1)
-    there = (t < end).unsqueeze(2)
-    share = where(there & (s <= last), path.exp(), 0)
-    paths = zeros_like(log_probs).scatter_add_(2, index, share)
+    is_valid = (t < end).unsqueeze(2)
+    posterior = where(is_valid & (s <= last), path.exp(), 0)
+    paths = zeros_like(log_probs).scatter_add_(2, index, posterior)
     # NaN if no path leads to the end, and for classes with probability 0, as in torch.
     unknown = (loss.unsqueeze(1) - log_probs) * 0
-    grad_input = where(there, (log_probs.exp() - paths + unknown) * grad.unsqueeze(1), 0)
+    grad_input = where(is_valid, (log_probs.exp() - paths + unknown) * grad.unsqueeze(1), 0)
     if zero_infinity:
         grad_input = grad_input.masked_fill((loss == math.inf).unsqueeze(1), 0)
     return grad_input
@@ -191,17 +191,17 @@ def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor
         return zeros(shape, dtype=x1._dtype, device=x1.device)
     if numel(dist._shape) * x1._shape[-1] > MOST_DIFFERENCES:
         raise NotImplementedError("cdist: a difference for each pair and dim is too much memory")
-    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    g, far = grad.unsqueeze(-1), dist.unsqueeze(-1)
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    g, distance = grad.unsqueeze(-1), dist.unsqueeze(-1)
     if p == 1:
-        terms = g * apart.sign()
+        terms = g * difference.sign()
     elif p == float("inf"):
-        terms = g * apart.sign() * (apart.abs() == far)
+        terms = g * difference.sign() * (difference.abs() == distance)
     elif p == 2:
-        terms = (g * apart / far).where(far != 0, 0)
+        terms = (g * difference / distance).where(distance != 0, 0)
     else:
-        terms = g * apart.sign() * apart.abs().pow(p - 1) / far.pow(p - 1)
-        terms = terms.where((far != 0) & (apart != 0), 0)
+        terms = g * difference.sign() * difference.abs().pow(p - 1) / distance.pow(p - 1)
+        terms = terms.where((distance != 0) & (difference != 0), 0)
     return terms.sum(-2)
 
 
@@ -212,9 +212,9 @@ def _pdist_backward(grad: Tensor, input: Tensor, p: float, dist: Tensor) -> Tens
     if n < 2:
         return zeros(input._shape, dtype=input._dtype, device=input.device)
     i, j = triu_indices(n, n, 1, device=input.device)
-    whole = []
-    for one in (grad, dist):
-        matrix = zeros((n, n), dtype=one._dtype, device=one.device)
-        matrix[i, j] = matrix[j, i] = one
-        whole.append(matrix)
-    return _cdist_backward(whole[0], input, input, p, whole[1])
+    matrices = []
+    for condensed in (grad, dist):
+        matrix = zeros((n, n), dtype=condensed._dtype, device=condensed.device)
+        matrix[i, j] = matrix[j, i] = condensed
+        matrices.append(matrix)
+    return _cdist_backward(matrices[0], input, input, p, matrices[1])

@@ -19,43 +19,43 @@ from .pointwise import NORMALIZED
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
-def _normalized(grad: Tensor, result: Tensor, rstd: Tensor, dims: Sequence[int]) -> Tensor:
+def _normalized_gradient(grad: Tensor, result: Tensor, rstd: Tensor, dims: Sequence[int]) -> Tensor:
     """Returns the gradient of (input - mean) * rstd, with mean and rstd computed from the input
     over `dims`."""
-    whole = grad.mean(dims, keepdim=True)
-    along = (grad * result).mean(dims, keepdim=True)
-    return pointwise(NORMALIZED, (grad, result, whole, along, rstd))
+    mean_grad = grad.mean(dims, keepdim=True)
+    mean_product = (grad * result).mean(dims, keepdim=True)
+    return pointwise(NORMALIZED, (grad, result, mean_grad, mean_product, rstd))
 
 
-def _norm(
+def _norm_gradients(
     grad: Tensor,
     input: Tensor,
     mean: Tensor,
     rstd: Tensor,
     weight: Tensor | None,
     dims: Sequence[int],
-    kept: Sequence[int],
+    kept_dims: Sequence[int],
     mask: Sequence[bool],
-    moving: bool = True,
+    statistics_depend: bool = True,
 ) -> Gradients:
     """Returns the gradients of input, weight and bias of a normalizing layer.
 
-    Statistics are over `dims`; with `moving` they depend on the input. Weight and bias broadcast
-    against the input, so their gradients are reduced to the dims `kept`. `mask` says which
+    Statistics are over `dims`; with `statistics_depend` they depend on the input. Weight and bias broadcast
+    against the input, so their gradients are reduced to the dims `kept_dims`. `mask` says which
     gradients are wanted.
     """
-    of, compute = input._dtype, input._dtype.compute
+    result_dtype, compute = input._dtype, input._dtype.compute
     g, mean, rstd = grad.to(compute), mean.to(compute), rstd.to(compute)
     result = pointwise(CENTERED, (input.to(compute), mean, rstd))
-    others = tuple(k for k in range(input.ndim) if k not in kept)
+    reduced_dims = tuple(k for k in range(input.ndim) if k not in kept_dims)
     grads: list[Tensor | None] = [None, None, None]
     if mask[0]:
         scaled = g if weight is None else g * weight.to(compute)
-        grad_input = _normalized(scaled, result, rstd, dims) if moving else scaled * rstd
-        grads[0] = grad_input.to(of)
+        grad_input = _normalized_gradient(scaled, result, rstd, dims) if statistics_depend else scaled * rstd
+        grads[0] = grad_input.to(result_dtype)
     for k, x in ((1, None if not mask[1] else g * result), (2, g if mask[2] else None)):
         if x is not None:
-            grads[k] = (x.sum(others) if others else x).to(of)
+            grads[k] = (x.sum(reduced_dims) if reduced_dims else x).to(result_dtype)
     return grads[0], grads[1], grads[2]
 
 
@@ -72,7 +72,7 @@ def native_layer_norm_backward(
     mask: Sequence[bool],
 ) -> Gradients:
     dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    return _norm(grad.contiguous(), input, mean, rstd, weight, dims, dims, mask)
+    return _norm_gradients(grad.contiguous(), input, mean, rstd, weight, dims, dims, mask)
 
 
 @aten_op()
@@ -89,10 +89,10 @@ def native_group_norm_backward(
     group: int,
     mask: Sequence[bool],
 ) -> Gradients:
-    split, each = (N, group, C // group, HxW), (N, group, 1, 1)
+    split, statistics_shape = (N, group, C // group, HxW), (N, group, 1, 1)
     factor = None if weight is None else weight.reshape(1, group, C // group, 1)
-    statistics = mean.reshape(each), rstd.reshape(each)
-    grads = _norm(grad.reshape(split), input.reshape(split), *statistics, factor, (2, 3), (1, 2), mask)
+    statistics = mean.reshape(statistics_shape), rstd.reshape(statistics_shape)
+    grads = _norm_gradients(grad.reshape(split), input.reshape(split), *statistics, factor, (2, 3), (1, 2), mask)
     a, b, c = [x if x is None else x.reshape(s) for x, s in zip(grads, (input._shape, (C,), (C,)))]
     return a, b, c
 
@@ -117,11 +117,11 @@ def native_batch_norm_backward(
         assert running_var is not None
         mean, rstd = running_mean, (running_var + eps).rsqrt()
     assert mean is not None and rstd is not None
-    across = (1, -1, *[1] * (input.ndim - 2))
-    factor = None if weight is None else weight.reshape(across)
+    channel_shape = (1, -1, *[1] * (input.ndim - 2))
+    factor = None if weight is None else weight.reshape(channel_shape)
     dims = (0, *range(2, input.ndim))
-    statistics = mean.reshape(across), rstd.reshape(across)
-    return _norm(grad, input, *statistics, factor, dims, (1,), mask, train)
+    statistics = mean.reshape(channel_shape), rstd.reshape(channel_shape)
+    return _norm_gradients(grad, input, *statistics, factor, dims, (1,), mask, train)
 
 
 @aten_op()
@@ -131,8 +131,8 @@ def _weight_norm_interface_backward(
 ) -> tuple[Tensor, Tensor]:
     """Returns the gradients of direction `v` and length `g` of v * (g / |v|); the norm is over all
     dims but `dim`."""
-    along = (grad * v).sum([d for d in range(v.ndim) if d != dim], keepdim=True) / norm
-    return (grad - v * (along / norm)) * (g / norm), along.to(g._dtype)
+    projection = (grad * v).sum([d for d in range(v.ndim) if d != dim], keepdim=True) / norm
+    return (grad - v * (projection / norm)) * (g / norm), projection.to(g._dtype)
 
 
 @aten_op()
@@ -141,9 +141,9 @@ def embedding_dense_backward(grad: Tensor, indices: Tensor, rows: int, padding_i
     width = grad._shape[-1]
     index, flat = indices.reshape(-1), grad.reshape(-1, width)
     if by_frequency:
-        each = ones(index._shape, dtype=float32, device=grad.device)
-        many = zeros((rows,), dtype=float32, device=grad.device).index_add_(0, index, each)
-        flat = (flat / many.index_select(0, index).unsqueeze(1)).to(flat._dtype)
+        ones_ = ones(index._shape, dtype=float32, device=grad.device)
+        frequency = zeros((rows,), dtype=float32, device=grad.device).index_add_(0, index, ones_)
+        flat = (flat / frequency.index_select(0, index).unsqueeze(1)).to(flat._dtype)
     if padding_idx >= 0:
         flat = flat.where((index != padding_idx).unsqueeze(1), 0)
     grad_weight = zeros((rows, width), dtype=grad._dtype, device=grad.device)
@@ -154,8 +154,8 @@ def embedding_dense_backward(grad: Tensor, indices: Tensor, rows: int, padding_i
 def _embedding_bag_dense_backward(
     grad: Tensor,
     index: Tensor,
-    of: Tensor,
-    held: Tensor,
+    bag_of_index: Tensor,
+    bag_sizes: Tensor,
     largest: Tensor,
     rows: int,
     by_frequency: bool,
@@ -165,7 +165,7 @@ def _embedding_bag_dense_backward(
 ) -> Tensor:
     """Returns the gradient (rows, d) of the table from `grad` (bags, d), the gradient of the bags.
 
-    `of` is the bag of each index, `held` the number of elements of each bag (for "mean" and "max"),
+    `bag_of_index` is the bag of each index, `bag_sizes` the number of elements of each bag (for "mean" and "max"),
     `largest` the row of each maximum. `by_frequency` divides a row's gradient by how often the row
     is used.
     """
@@ -173,29 +173,29 @@ def _embedding_bag_dense_backward(
     a = grad.to(grad._dtype.compute)
     if word == "max":
         grad_weight = zeros((rows, grad._shape[1]), dtype=a._dtype, device=a.device)
-        grad_weight.scatter_add_(0, largest, a.masked_fill((held == 0).unsqueeze(1), 0))
+        grad_weight.scatter_add_(0, largest, a.masked_fill((bag_sizes == 0).unsqueeze(1), 0))
         return grad_weight.to(grad._dtype)
     if word == "mean":
-        a = a / held.clamp(min=1).unsqueeze(1)
-    a = a.index_select(0, of)
-    used = of.numel()
+        a = a / bag_sizes.clamp(min=1).unsqueeze(1)
+    a = a.index_select(0, bag_of_index)
+    index_count = bag_of_index.numel()
     if weights is not None:
-        a = a * weights.narrow(0, 0, used).unsqueeze(1)
-    inside = index.narrow(0, 0, used)
-    return embedding_dense_backward(a, inside, rows, pad, by_frequency).to(grad._dtype)
+        a = a * weights.narrow(0, 0, index_count).unsqueeze(1)
+    used_index = index.narrow(0, 0, index_count)
+    return embedding_dense_backward(a, used_index, rows, pad, by_frequency).to(grad._dtype)
 
 
 @aten_op()
 def _embedding_bag_per_sample_weights_backward(
-    grad: Tensor, weight: Tensor, index: Tensor, offsets: Tensor, of: Tensor, mode: int, pad: int = -1
+    grad: Tensor, weight: Tensor, index: Tensor, offsets: Tensor, bag_of_index: Tensor, mode: int, pad: int = -1
 ) -> Tensor:
     """Returns the gradient (n,) of the weights of summed rows; 0 for the padding row and for
     indices behind the last bag."""
-    used = of.numel()
-    inside, compute = index.narrow(0, 0, used), grad._dtype.compute
-    along = grad.to(compute).index_select(0, of) * weight.to(compute).index_select(0, inside)
-    grads = along.sum(1).masked_fill(inside == pad, 0).to(grad._dtype)
-    if used == index.numel():
+    index_count = bag_of_index.numel()
+    used_index, compute = index.narrow(0, 0, index_count), grad._dtype.compute
+    products = grad.to(compute).index_select(0, bag_of_index) * weight.to(compute).index_select(0, used_index)
+    grads = products.sum(1).masked_fill(used_index == pad, 0).to(grad._dtype)
+    if index_count == index.numel():
         return grads
-    behind = zeros(index.numel() - used, dtype=grad._dtype, device=grad.device)
-    return cat([grads, behind])
+    unused_grad = zeros(index.numel() - index_count, dtype=grad._dtype, device=grad.device)
+    return cat([grads, unused_grad])

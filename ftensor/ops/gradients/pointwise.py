@@ -15,10 +15,10 @@ from ...rows.op import Op
 from ..bind import make_function
 
 
-def _row(name: str, inputs: str, body: str, params: str = "", **more: Any) -> Op:
+def _row(name: str, inputs: str, body: str, params: str = "", **fields: Any) -> Op:
     numbers = tuple(params.split())
     signature = f"{name}_backward({', '.join((*inputs.split(), *numbers))}, *, out=None) -> Tensor"
-    return Op(f"{name}_backward", signature, body, params=numbers, **{"float_only": True, **more})
+    return Op(f"{name}_backward", signature, body, params=numbers, **{"float_only": True, **fields})
 
 
 AT = "grad input"
@@ -122,7 +122,7 @@ def elu_backward(
     return pointwise(ELU_RESULT if is_result else ELU, (grad, at), numbers, out)
 
 
-def _share(input: Tensor, reduction: str) -> float:
+def _reduction_factor(input: Tensor, reduction: str) -> float:
     return 1 / max(input.numel(), 1) if reduction == "mean" else 1.0
 
 
@@ -130,21 +130,21 @@ def _share(input: Tensor, reduction: str) -> float:
 def mse_loss_backward(
     grad: Tensor, input: Tensor, target: Tensor, reduction: str, *, out: Tensor | None = None
 ) -> Tensor:
-    return pointwise(MSE, (grad, input, target), (_share(input, reduction),), out)
+    return pointwise(MSE, (grad, input, target), (_reduction_factor(input, reduction),), out)
 
 
 @aten_op()
 def smooth_l1_loss_backward(
     grad: Tensor, input: Tensor, target: Tensor, reduction: str, beta: float, *, out: Tensor | None = None
 ) -> Tensor:
-    return pointwise(SMOOTH_L1, (grad, input, target), (_share(input, reduction), beta), out)
+    return pointwise(SMOOTH_L1, (grad, input, target), (_reduction_factor(input, reduction), beta), out)
 
 
 @aten_op()
 def huber_loss_backward(
     grad: Tensor, input: Tensor, target: Tensor, reduction: str, delta: float, *, out: Tensor | None = None
 ) -> Tensor:
-    return pointwise(HUBER, (grad, input, target), (_share(input, reduction), delta), out)
+    return pointwise(HUBER, (grad, input, target), (_reduction_factor(input, reduction), delta), out)
 
 
 @aten_op()

@@ -35,10 +35,15 @@ def _thnn_fused_lstm_cell(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Returns (h, c, workspace) of an LSTM step; the workspace holds the gates for the derivative."""
     gates = _biased(input_gates, input_bias) + _biased(hidden_gates, hidden_bias)
-    taken, kept, cell, shown = gates.chunk(4, 1)
-    taken, kept, cell, shown = taken.sigmoid(), kept.sigmoid(), cell.tanh(), shown.sigmoid()
-    cy = kept * cx + taken * cell
-    return shown * cy.tanh(), cy, cat([taken, kept, cell, shown], 1)
+    input_gate, forget_gate, cell, output_gate = gates.chunk(4, 1)
+    input_gate, forget_gate, cell, output_gate = (
+        input_gate.sigmoid(),
+        forget_gate.sigmoid(),
+        cell.tanh(),
+        output_gate.sigmoid(),
+    )
+    cy = forget_gate * cx + input_gate * cell
+    return output_gate * cy.tanh(), cy, cat([input_gate, forget_gate, cell, output_gate], 1)
 
 
 @aten_op()
@@ -47,16 +52,16 @@ def _thnn_fused_lstm_cell_backward_impl(
     dh: Tensor | None, dc: Tensor | None, cx: Tensor, cy: Tensor, workspace: Tensor, has_bias: bool
 ) -> tuple[Tensor | None, ...]:
     """Returns the gradients of the gates, of c, and of a bias (None without `has_bias`)."""
-    taken, kept, cell, shown = workspace.chunk(4, 1)
-    after = cy.tanh()
+    input_gate, forget_gate, cell, output_gate = workspace.chunk(4, 1)
+    cy_tanh = cy.tanh()
     dc = zeros_like(cx) if dc is None else dc
     dshown = zeros_like(cx)
     if dh is not None:
-        dshown = dh * after * slope(shown)
-        dc = dc + dh * shown * (1 - after * after)
-    parts = [dc * cell * slope(taken), dc * cx * slope(kept)]
-    gates = cat([*parts, dc * taken * (1 - cell * cell), dshown], 1)
-    return gates, dc * kept, gates.sum(0) if has_bias else None
+        dshown = dh * cy_tanh * slope(output_gate)
+        dc = dc + dh * output_gate * (1 - cy_tanh * cy_tanh)
+    gate_grads = [dc * cell * slope(input_gate), dc * cx * slope(forget_gate)]
+    gates = cat([*gate_grads, dc * input_gate * (1 - cell * cell), dshown], 1)
+    return gates, dc * forget_gate, gates.sum(0) if has_bias else None
 
 
 @aten_op()
@@ -73,18 +78,18 @@ def _thnn_fused_gru_cell(
     reset_in, update_in, new_in = a.chunk(3, 1)
     reset_on, update_on, new_on = b.chunk(3, 1)
     reset, update = (reset_in + reset_on).sigmoid(), (update_in + update_on).sigmoid()
-    new = (new_in + reset * new_on).tanh()
-    kept = cat([reset, update, new, hx, new_on], 1)
-    return new + update * (hx - new), kept
+    candidate = (new_in + reset * new_on).tanh()
+    workspace = cat([reset, update, candidate, hx, new_on], 1)
+    return candidate + update * (hx - candidate), workspace
 
 
 @aten_op()
 @fused
 def _thnn_fused_gru_cell_backward(dh: Tensor, workspace: Tensor, has_bias: bool) -> tuple[Tensor | None, ...]:
     """Returns the gradients of the input's gates, of the state's gates, of h, and of both biases."""
-    reset, update, new, before, new_on = workspace.chunk(5, 1)
-    dupdate = dh * (before - new) * slope(update)
-    dnew = dh * (1 - update) * (1 - new * new)
+    reset, update, candidate, hx, new_on = workspace.chunk(5, 1)
+    dupdate = dh * (hx - candidate) * slope(update)
+    dnew = dh * (1 - update) * (1 - candidate * candidate)
     dreset = dnew * new_on * slope(reset)
     a, b = cat([dreset, dupdate, dnew], 1), cat([dreset, dupdate, dnew * reset], 1)
     sums = (a.sum(0), b.sum(0)) if has_bias else (None, None)
@@ -103,30 +108,32 @@ class Layer(NamedTuple):
 
 
 @fused
-def _step(share: Tensor, h: Tensor, cx: Tensor, turned: Tensor, gates: Tensor, hy: Tensor, cy: Tensor) -> None:
-    """Computes one step from the input's part `share` of the gates: writes the gates to `gates`,
+def _step(
+    step_gates: Tensor, h: Tensor, cx: Tensor, hh_transposed: Tensor, gates: Tensor, hy: Tensor, cy: Tensor
+) -> None:
+    """Computes one step from the input's part `step_gates` of the gates: writes the gates to `gates`,
     the new states to `hy` and `cy`."""
-    addmm(share, h, turned, out=gates)
-    taken, kept, cell, shown = gates.chunk(4, -1)
-    pointwise(LSTM_CELL, (taken, kept, cell, cx), (), cy)
-    pointwise(LSTM_HIDDEN, (shown, cy), (), hy)
+    addmm(step_gates, h, hh_transposed, out=gates)
+    input_gate, forget_gate, cell, output_gate = gates.chunk(4, -1)
+    pointwise(LSTM_CELL, (input_gate, forget_gate, cell, cx), (), cy)
+    pointwise(LSTM_HIDDEN, (output_gate, cy), (), hy)
 
 
 def lstm_layer(x: Tensor, h: Tensor, c: Tensor, w: Weights) -> Layer:
     """Runs one LSTM layer in one direction from the initial states (batch, hidden)."""
     steps, batch, features = x._shape
-    size, where = h._shape[-1], x._storage.device
+    size, device = h._shape[-1], x._storage.device
     bias = w.b_ih if w.b_ih is None or w.b_hh is None else w.b_ih + w.b_hh
     input_gates = linear(x.reshape(steps * batch, features), w.ih, bias)
-    gates = new((steps, batch, 4 * size), x._dtype, where)
-    hidden, cells = [new((steps + 1, batch, size), x._dtype, where) for _ in range(2)]
+    gates = new((steps, batch, 4 * size), x._dtype, device)
+    hidden, cells = [new((steps + 1, batch, size), x._dtype, device) for _ in range(2)]
     hidden[0].copy_(h)
     cells[0].copy_(c)
-    shares = input_gates.reshape(gates._shape).unbind(0)
+    step_gates = input_gates.reshape(gates._shape).unbind(0)
     hs, cs = hidden.unbind(0), cells.unbind(0)
-    turned = w.hh.t().contiguous()  # once for all steps
-    for t, of in enumerate(gates.unbind(0)):
-        _step(shares[t], hs[t], cs[t], turned, of, hs[t + 1], cs[t + 1])
+    hh_transposed = w.hh.t().contiguous()  # once for all steps
+    for t, gates_out in enumerate(gates.unbind(0)):
+        _step(step_gates[t], hs[t], cs[t], hh_transposed, gates_out, hs[t + 1], cs[t + 1])
     return Layer(x, gates, hidden, cells)
 
 
@@ -136,15 +143,20 @@ def _step_backward(
 ) -> tuple[Tensor, Tensor]:
     """Returns the gradients of h and c before a step, from the gradients of its result and of h and
     c after it. Writes the gradient of the gates to `out`."""
-    taken, kept, cell, shown = gates.chunk(4, -1)
-    taken, kept, cell, shown = taken.sigmoid(), kept.sigmoid(), cell.tanh(), shown.sigmoid()
-    dh, after, to = dy + dh, cy.tanh(), out.chunk(4, -1)
-    dc = dc + dh * shown * (1 - after * after)
-    (dc * cell).mul(slope(taken), out=to[0])
-    (dc * cx).mul(slope(kept), out=to[1])
-    (dc * taken).mul(1 - cell * cell, out=to[2])
-    (dh * after).mul(slope(shown), out=to[3])
-    return out.mm(hh), dc * kept
+    input_gate, forget_gate, cell, output_gate = gates.chunk(4, -1)
+    input_gate, forget_gate, cell, output_gate = (
+        input_gate.sigmoid(),
+        forget_gate.sigmoid(),
+        cell.tanh(),
+        output_gate.sigmoid(),
+    )
+    dh, cy_tanh, gate_grads = dy + dh, cy.tanh(), out.chunk(4, -1)
+    dc = dc + dh * output_gate * (1 - cy_tanh * cy_tanh)
+    (dc * cell).mul(slope(input_gate), out=gate_grads[0])
+    (dc * cx).mul(slope(forget_gate), out=gate_grads[1])
+    (dc * input_gate).mul(1 - cell * cell, out=gate_grads[2])
+    (dh * cy_tanh).mul(slope(output_gate), out=gate_grads[3])
+    return out.mm(hh), dc * forget_gate
 
 
 def lstm_layer_backward(
@@ -155,14 +167,14 @@ def lstm_layer_backward(
     last h and c."""
     steps, batch, features = layer.x._shape
     dgates = new(layer.gates._shape, dy._dtype, dy._storage.device)
-    each, dys, cs = dgates.unbind(0), dy.unbind(0), layer.cells.unbind(0)
+    step_grads, dys, cs = dgates.unbind(0), dy.unbind(0), layer.cells.unbind(0)
     gates = layer.gates.unbind(0)
     for t in range(steps - 1, -1, -1):
-        dh, dc = _step_backward(dys[t], dh, dc, gates[t], cs[t], cs[t + 1], w.hh, each[t])
+        dh, dc = _step_backward(dys[t], dh, dc, gates[t], cs[t], cs[t + 1], w.hh, step_grads[t])
     flat = dgates.reshape(steps * batch, -1)
-    turned = flat.t()
-    before = layer.hidden.narrow(0, 0, steps).reshape(steps * batch, -1)
-    dweights = [turned.mm(layer.x.reshape(steps * batch, features)), turned.mm(before)]
+    flat_transposed = flat.t()
+    previous_hidden = layer.hidden.narrow(0, 0, steps).reshape(steps * batch, -1)
+    dweights = [flat_transposed.mm(layer.x.reshape(steps * batch, features)), flat_transposed.mm(previous_hidden)]
     if w.b_ih is not None:
         of_bias = flat.sum(0)
         dweights += [of_bias, of_bias.clone()]
@@ -186,7 +198,10 @@ def _layers(
     for k, w in enumerate(weights):
         layers.append(lstm_layer(x, h[k], c[k], Weights(*w)))
         x = layers[-1].hidden.narrow(0, 1, len(x))
-    hy, cy = [stack([of[-1] for of in each]) for each in zip(*[l[2:] for l in layers])]
+    hy, cy = [
+        stack([layer_states[-1] for layer_states in direction_states])
+        for direction_states in zip(*[l[2:] for l in layers])
+    ]
     return x, hy, cy, layers
 
 

@@ -23,10 +23,20 @@ from ..create.sizes import ones_like, zeros, zeros_like
 from ..index.gather import gather, put_once
 from ..linalg.matmul import matmul
 from ..nn.spatial.conv import CONV, CONV_TRANSPOSE
-from ..nn.spatial.grid import CUBIC, MODES, PADDINGS, GridSampler, cubic_weights, folded, mirrors, places, within
+from ..nn.spatial.grid import (
+    CUBIC,
+    MODES,
+    PADDINGS,
+    GridSampler,
+    apply_padding,
+    cubic_weights,
+    element_coordinates,
+    mirrors,
+    reflect,
+)
 from ..nn.spatial.interpolate import interpolate
 from ..nn.spatial.pool import pool_of
-from ..nn.spatial.windows import each
+from ..nn.spatial.windows import ints_per_dim
 from ..pointwise.ternary import where
 from ..rearrange.cat import stack
 from ..rearrange.pad import pad
@@ -52,8 +62,8 @@ def convolution(
     n = input.ndim - 2
     if not transposed:
         return _conv(n, input, weight, bias, stride, padding, dilation, groups)
-    more = output_padding, groups, dilation
-    return CONV_TRANSPOSE[n](input, weight, bias, stride, padding, *more)
+    options = output_padding, groups, dilation
+    return CONV_TRANSPOSE[n](input, weight, bias, stride, padding, *options)
 
 
 @aten_op()
@@ -72,14 +82,14 @@ def convolution_backward(
 ) -> tuple[Tensor | None, ...]:
     """Returns the gradients of a convolution's input, weight and bias; None where `output_mask` is
     False."""
-    where = tuple(stride), tuple(padding), tuple(dilation)
+    geometry = tuple(stride), tuple(padding), tuple(dilation)
     grads: list[Tensor | None] = [None, None, None]
     if output_mask[0]:
-        grads[0] = input_gradient(grad, input._shape, weight, *where, transposed, groups)
+        grads[0] = input_gradient(grad, input._shape, weight, *geometry, transposed, groups)
     if output_mask[1]:
         pair = (input, grad) if transposed else (grad, input)
-        wanted = output_mask[2] and not transposed
-        grads[1:] = weight_gradient(*pair, weight._shape, *where, groups, wanted)
+        needs_bias = output_mask[2] and not transposed
+        grads[1:] = weight_gradient(*pair, weight._shape, *geometry, groups, needs_bias)
     if output_mask[2] and grads[2] is None:
         grads[2] = grad.sum((0, *range(2, grad.ndim)))
     return tuple(grads)
@@ -126,8 +136,8 @@ def weight_gradient(
         return zeros(weight_shape, dtype=grad.dtype, device=grad.device), None
     grads = weight_gradients(grad, input, weight_shape, ConvWindows(groups, stride, padding, dilation), bias)
     if grads is None:
-        of = grad, input, weight_shape, stride, padding, dilation, groups
-        return _weight_by_convolution(*of), None
+        args = grad, input, weight_shape, stride, padding, dilation, groups
+        return _weight_by_convolution(*args), None
     if grads[0].ndim == len(weight_shape):
         return grads
     return grads[0].sum(0), None if grads[1] is None else grads[1].sum(0)
@@ -142,12 +152,12 @@ def _weight_by_convolution(
     batch, channels = input._shape[:2]
     if groups == 1 and channels > 1 and dilation[-1] == 1 and specializes(input):
         return _weight_by_channels(grad, input, weight_shape, stride, padding, dilation)
-    here = channels // groups
+    group_channels = channels // groups
     spatial = input._shape[2:]
     order = tuple(range(3, n + 3))
-    seen = input.reshape(batch, groups, here, *spatial).permute(2, 1, 0, *order)
-    seen = seen.reshape(here, groups * batch, *spatial)
-    grad_weight = _conv(n, seen, grad.transpose(0, 1), None, dilation, padding, stride, groups)
+    samples_as_channels = input.reshape(batch, groups, group_channels, *spatial).permute(2, 1, 0, *order)
+    samples_as_channels = samples_as_channels.reshape(group_channels, groups * batch, *spatial)
+    grad_weight = _conv(n, samples_as_channels, grad.transpose(0, 1), None, dilation, padding, stride, groups)
     for dim, size in enumerate(weight_shape[2:], 2):
         grad_weight = grad_weight.narrow(dim, 0, size)  # the stride skipped some of the input
     return grad_weight.transpose(0, 1).contiguous()
@@ -165,9 +175,11 @@ def _weight_by_channels(
     n = grad.ndim - 2
     batch, channels, *spatial = input._shape
     inner = input.permute(0, *range(2, n + 2), 1).contiguous()
-    seen = inner.reshape(1, batch, *spatial[:-1], spatial[-1] * channels)
-    apart, around = (*stride[:-1], stride[-1] * channels), (*padding[:-1], padding[-1] * channels)
-    grad_weight = _conv(n, seen, grad.transpose(0, 1), None, dilation, around, apart, 1)
+    samples_as_channels = inner.reshape(1, batch, *spatial[:-1], spatial[-1] * channels)
+    channel_stride, channel_padding = (*stride[:-1], stride[-1] * channels), (*padding[:-1], padding[-1] * channels)
+    grad_weight = _conv(
+        n, samples_as_channels, grad.transpose(0, 1), None, dilation, channel_padding, channel_stride, 1
+    )
     rows, width = weight_shape[2:-1], weight_shape[-1]
     for dim, size in enumerate((*rows, width * channels), 2):
         grad_weight = grad_weight.narrow(dim, 0, size)  # the stride skipped some of the input
@@ -179,20 +191,22 @@ def _weight_by_channels(
 
 
 @lru_cache(256)
-def _shares(size: int, kernel: int, stride: int, padding: int, out: int, padded: bool) -> np.ndarray:
+def _mean_pool_matrix(
+    size: int, kernel: int, stride: int, padding: int, out: int, count_include_pad: bool
+) -> np.ndarray:
     """Returns the matrix (out, size) of each element's share in the mean of each window."""
     matrix = np.zeros((out, size))
     for row in range(out):
         start = row * stride - padding
         end = min(start + kernel, size + padding)
         low, high = max(start, 0), min(end, size)
-        matrix[row, low:high] = 1 / ((end - start) if padded else max(high - low, 1))
+        matrix[row, low:high] = 1 / ((end - start) if count_include_pad else max(high - low, 1))
     return matrix
 
 
 @lru_cache(256)
 def _sums(size: int, kernel: int, stride: int, padding: int, out: int) -> np.ndarray:
-    return (_shares(size, kernel, stride, padding, out, False) > 0).astype(float)
+    return (_mean_pool_matrix(size, kernel, stride, padding, out, False) > 0).astype(float)
 
 
 @lru_cache(256)
@@ -207,12 +221,12 @@ def _adaptive(size: int, out: int) -> np.ndarray:
 def _distribute(grad: Tensor, matrices: Sequence[np.ndarray]) -> Tensor:
     """Distributes a gradient of means over the windows' elements, by one matrix (out, size) for
     each of the last dims."""
-    of = grad._dtype
-    grad_input = grad.to(of.compute)
+    result_dtype = grad._dtype
+    grad_input = grad.to(result_dtype.compute)
     for dim, matrix in zip(range(grad.ndim - len(matrices), grad.ndim), matrices):
         factor = tensor(matrix.tolist(), dtype=grad_input._dtype, device=grad.device)
         grad_input = grad_input.movedim(dim, -1).matmul(factor).movedim(-1, dim)
-    return grad_input.contiguous().to(of)
+    return grad_input.contiguous().to(result_dtype)
 
 
 def _avg_pool(
@@ -223,17 +237,17 @@ def _avg_pool(
     stride: Any,
     padding: Any,
     ceil_mode: bool,
-    padded_too: bool,
+    count_include_pad: bool,
     divisor: int | None,
 ) -> Tensor:
-    kernel = each("avg_pool", "kernel_size", kernel, n)
-    stride = each("avg_pool", "stride", stride or kernel, n)
-    padding = each("avg_pool", "padding", padding, n)
+    kernel = ints_per_dim("avg_pool", "kernel_size", kernel, n)
+    stride = ints_per_dim("avg_pool", "stride", stride or kernel, n)
+    padding = ints_per_dim("avg_pool", "padding", padding, n)
     outs, sizes = grad._shape[-n:], input._shape[-n:]
-    where = list(zip(sizes, kernel, stride, padding, outs))
+    dims = list(zip(sizes, kernel, stride, padding, outs))
     if divisor is not None:
-        return _distribute(grad / divisor, [_sums(*w) for w in where])
-    return _distribute(grad, [_shares(*w, padded_too) for w in where])
+        return _distribute(grad / divisor, [_sums(*w) for w in dims])
+    return _distribute(grad, [_mean_pool_matrix(*w, count_include_pad) for w in dims])
 
 
 def _adaptive_avg_pool(n: int, grad: Tensor, input: Tensor) -> Tensor:
@@ -258,24 +272,24 @@ def _max_pool(
     if pool.tiles and pool.small(input) and grad._shape == indices._shape == pool.shape:
         assert pool.beside is not None
         return max_pool_back(grad.contiguous(), indices.contiguous(), pool.beside, input._shape)
-    apart = all(s > d * (k - 1) for s, k, d in zip(pool.stride, pool.kernel, pool.dilation))
-    return _placed(grad, input, indices, n, apart)
+    indices_are_unique = all(s > d * (k - 1) for s, k, d in zip(pool.stride, pool.kernel, pool.dilation))
+    return _scatter_to_input(grad, input, indices, n, indices_are_unique)
 
 
 def _adaptive_max_pool(n: int, grad: Tensor, input: Tensor, indices: Tensor) -> Tensor:
-    return _placed(grad, input, indices, n, False)
+    return _scatter_to_input(grad, input, indices, n, False)
 
 
-def _placed(grad: Tensor, input: Tensor, indices: Tensor, n: int, apart: bool) -> Tensor:
+def _scatter_to_input(grad: Tensor, input: Tensor, indices: Tensor, n: int, indices_are_unique: bool) -> Tensor:
     """Returns zeros of the input's shape with `grad` added at `indices`, flat positions in the last
-    `n` dims. `apart` promises that no two indices are equal."""
+    `n` dims. `indices_are_unique` promises that no two indices are equal."""
     outer, plane = input._shape[:-n], numel(input._shape[-n:])
     grad_input = zeros((*outer, plane), dtype=grad._dtype, device=grad.device)
-    where, values = indices.reshape(*outer, -1), grad.reshape(*outer, -1)
-    if apart:
-        put_once(grad_input, where, values)
+    flat_index, values = indices.reshape(*outer, -1), grad.reshape(*outer, -1)
+    if indices_are_unique:
+        put_once(grad_input, flat_index, values)
     else:
-        grad_input.scatter_add_(-1, where, values)
+        grad_input.scatter_add_(-1, flat_index, values)
     return grad_input.reshape(input._shape)
 
 
@@ -289,56 +303,56 @@ for _n in (2, 3):
 Scales = Sequence[float | None]
 
 
-def _unit(n: int, of: dtypes.dtype, device: Any, dims: int) -> Tensor:
-    identity = eye(n, dtype=of, device=device)
+def _unit(n: int, element: dtypes.dtype, device: Any, dims: int) -> Tensor:
+    identity = eye(n, dtype=element, device=device)
     return identity.reshape((1, n, *(1,) * (dims - 1), n))
 
 
-def _along(grad: Tensor, dim: int, matrix: Tensor) -> Tensor:
+def _multiply_along(grad: Tensor, dim: int, matrix: Tensor) -> Tensor:
     return matmul(grad.transpose(dim, -1), matrix.t()).transpose(dim, -1)
 
 
 @aten_op()
-def upsample(x: Tensor, sizes: Sequence[int], scales: Scales, mode: str, **more: Any) -> Tensor:
+def upsample(x: Tensor, sizes: Sequence[int], scales: Scales, mode: str, **options: Any) -> Tensor:
     """Interpolates to `sizes`, or by `scales` if given. Raises NotImplementedError if the sizes
     don't follow from the scales."""
     size = x._shape[2:]
     factors = [s for s in scales if s is not None]
     if factors and [int(n * s) for n, s in zip(size, factors)] != list(sizes):
         raise NotImplementedError
-    how = {"scale_factor": factors} if factors else {"size": list(sizes)}
-    return interpolate(x, mode=mode, **how, **more)
+    size_arguments = {"scale_factor": factors} if factors else {"size": list(sizes)}
+    return interpolate(x, mode=mode, **size_arguments, **options)
 
 
 @aten_op()
 def upsample_backward(
-    grad: Tensor, output_size: Sequence[int], input_size: Sequence[int], scales: Scales, mode: str, **more: Any
+    grad: Tensor, output_size: Sequence[int], input_size: Sequence[int], scales: Scales, mode: str, **options: Any
 ) -> Tensor:
     # Each dim by itself: modes for 2 dims only keep a second one of size 1.
-    smooth = "antialias" in more
+    smooth = "antialias" in options
     flat = 2 if mode == "bicubic" or smooth else 1
     of_one = "linear" if mode in ("bilinear", "trilinear") and not smooth else mode
-    of, grad_input = grad._dtype, grad.to(grad._dtype.compute)
+    result_dtype, grad_input = grad._dtype, grad.to(grad._dtype.compute)
     for d, (size, count, scale) in enumerate(zip(input_size[2:], output_size, scales)):
         if size == count and scale in (None, 1.0):
             continue
         unit = _unit(size, grad_input._dtype, grad_input.device, flat)
-        one = (1,) * (flat - 1)
-        own = None if scale is None else 1.0
-        matrix = upsample(unit, (*one, count), (*(own for _ in one), scale), of_one, **more)
-        grad_input = _along(grad_input, d + 2, matrix.reshape(size, count))
-    return grad.clone() if grad_input is grad else grad_input.to(of).contiguous()
+        unit_dims = (1,) * (flat - 1)
+        scale_used = None if scale is None else 1.0
+        matrix = upsample(unit, (*unit_dims, count), (*(scale_used for _ in unit_dims), scale), of_one, **options)
+        grad_input = _multiply_along(grad_input, d + 2, matrix.reshape(size, count))
+    return grad.clone() if grad_input is grad else grad_input.to(result_dtype).contiguous()
 
 
 @aten_op()
 def pad_backward(grad: Tensor, input: Tensor, padding: Sequence[int], mode: str) -> Tensor:
-    of, grad_input = grad._dtype, grad.to(grad._dtype.compute)
+    result_dtype, grad_input = grad._dtype, grad.to(grad._dtype.compute)
     for k in range(0, len(padding), 2):
         dim = input.ndim - 1 - k // 2
         unit = _unit(input._shape[dim], grad_input._dtype, grad_input.device, 1)
         padded = pad(unit, list(padding[k : k + 2]), mode)
-        grad_input = _along(grad_input, dim, padded[0])
-    return grad_input.to(of).contiguous()
+        grad_input = _multiply_along(grad_input, dim, padded[0])
+    return grad_input.to(result_dtype).contiguous()
 
 
 class Neighbour(NamedTuple):
@@ -351,18 +365,18 @@ class Neighbour(NamedTuple):
     slope: Tensor | float
 
 
-def _reflected(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
+def _is_reflected(coordinate: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
     """Returns True where `folded` reversed the direction of a coordinate."""
     low, span = mirrors(size, corners)
-    away = (at - low).abs()
+    away = (coordinate - low).abs()
     if flat:  # torch's arithmetic differs on a mirror in two dims
         second = away - (away / (2 * span)).trunc() * (2 * span) > span
     else:
         second = (away / span).floor().remainder(2) != 0
-    return (at < low).logical_xor(second)
+    return (coordinate < low).logical_xor(second)
 
 
-def _scale(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Any:
+def _coordinate_slope(coordinate: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Any:
     """Returns the derivative of an element coordinate by the grid coordinate; 0 where padding
     clamps it."""
     step = (size - 1) / 2 if corners else size / 2
@@ -372,34 +386,34 @@ def _scale(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> An
     if padding == "reflection":
         if not mirrors(size, corners)[1]:
             return 0.0
-        slope = where(_reflected(at, size, corners, flat), -step, step).to(at._dtype)
-        at = folded(at, size, corners, flat)
-    return where((at > 0).logical_and(at < size - 1), slope, 0.0).to(at._dtype)
+        slope = where(_is_reflected(coordinate, size, corners, flat), -step, step).to(coordinate._dtype)
+        coordinate = reflect(coordinate, size, corners, flat)
+    return where((coordinate > 0).logical_and(coordinate < size - 1), slope, 0.0).to(coordinate._dtype)
 
 
-def _cubic_slopes(part: Tensor) -> list[Tensor]:
+def _cubic_slopes(fraction: Tensor) -> list[Tensor]:
     """Returns the derivatives of `cubic_weights` by the coordinate."""
     a = CUBIC
 
-    def near(x: Any) -> Any:
+    def inner(x: Any) -> Any:
         return (3 * (a + 2) * x - 2 * (a + 3)) * x
 
-    def far(x: Any) -> Any:
+    def outer(x: Any) -> Any:
         return (3 * a * x - 10 * a) * x + 8 * a
 
-    return [far(part + 1), near(part), -near(1 - part), -far(2 - part)]
+    return [outer(fraction + 1), inner(fraction), -inner(1 - fraction), -outer(2 - fraction)]
 
 
-def _around(at: Tensor, size: int, mode: str, padding: str, corners: bool) -> list[Neighbour]:
+def _neighbours(coordinate: Tensor, size: int, mode: str, padding: str, corners: bool) -> list[Neighbour]:
     """Returns the neighbours of points along a dim."""
     if mode == "nearest":
-        return [Neighbour(at.round(), ones_like(at), 0.0)]
-    low = at.floor()
-    part = at - low
+        return [Neighbour(coordinate.round(), ones_like(coordinate), 0.0)]
+    low = coordinate.floor()
+    fraction = coordinate - low
     if mode == "bilinear":
-        return [Neighbour(low, 1 - part, -1.0), Neighbour(low + 1, part, 1.0)]
-    four = zip(range(-1, 3), cubic_weights(part), _cubic_slopes(part))
-    return [Neighbour(within(low + k, size, padding, corners, True), w, s) for k, w, s in four]
+        return [Neighbour(low, 1 - fraction, -1.0), Neighbour(low + 1, fraction, 1.0)]
+    four = zip(range(-1, 3), cubic_weights(fraction), _cubic_slopes(fraction))
+    return [Neighbour(apply_padding(low + k, size, padding, corners, True), w, s) for k, w, s in four]
 
 
 @aten_op("grid_sampler_2d_backward", "grid_sampler_3d_backward")
@@ -415,31 +429,35 @@ def grid_sampler(
     """Returns the gradients of image and grid (None where `mask` is False) from the gradient of the
     result. The modes are the numbers that `grid_sampler` takes."""
     mode, padding = MODES[interpolation_mode], PADDINGS[padding_mode]
-    n, of, compute = input.ndim - 2, input._dtype, input._dtype.compute
+    n, result_dtype, compute = input.ndim - 2, input._dtype, input._dtype.compute
     sizes, flat = input._shape[2:], n == 2
     image = zeros_like(input, dtype=compute).reshape(*input._shape[:2], numel(sizes))
     if not numel(grad._shape):
-        empty = zeros(grid._shape, dtype=of, device=grid.device)
+        empty = zeros(grid._shape, dtype=result_dtype, device=grid.device)
         return (zeros_like(input) if mask[0] else None), (empty if mask[1] else None)
     reader, a = GridSampler(input.to(compute)), grad.to(compute).reshape(*grad._shape[:2], -1)
-    points = places(grid.to(compute), sizes, corners)
-    held = "zeros" if mode == "bicubic" else padding  # bicubic pads each neighbour by itself
-    scales = [_scale(at, k, held, corners, flat) for at, k in zip(points, sizes)]
-    points = [within(at, k, held, corners, flat) for at, k in zip(points, sizes)]
-    along: list[Any] = [zeros_like(at) for at in points]
-    each = [_around(at, k, mode, padding, corners) for at, k in zip(points, sizes)]
-    for element in itertools.product(*each):
-        there, index = reader.places([one.at for one in element])
-        weights = [one.weight for one in element]
+    coordinates = element_coordinates(grid.to(compute), sizes, corners)
+    scale_padding = "zeros" if mode == "bicubic" else padding  # bicubic pads each neighbour by itself
+    scales = [
+        _coordinate_slope(coordinate, k, scale_padding, corners, flat) for coordinate, k in zip(coordinates, sizes)
+    ]
+    coordinates = [
+        apply_padding(coordinate, k, scale_padding, corners, flat) for coordinate, k in zip(coordinates, sizes)
+    ]
+    grid_grads: list[Any] = [zeros_like(coordinate) for coordinate in coordinates]
+    neighbours = [_neighbours(coordinate, k, mode, padding, corners) for coordinate, k in zip(coordinates, sizes)]
+    for element in itertools.product(*neighbours):
+        is_inside, index = reader.flat_positions([neighbour.at for neighbour in element])
+        weights = [neighbour.weight for neighbour in element]
         if mask[0]:
-            share = a * reduce(mul, weights).unsqueeze(1)
-            image.scatter_add_(2, index, where(there, share, 0))
+            weighted_grad = a * reduce(mul, weights).unsqueeze(1)
+            image.scatter_add_(2, index, where(is_inside, weighted_grad, 0))
         if mask[1] and mode != "nearest":
-            value = where(there, gather(reader.flat, 2, index), 0)
-            whole = (value * a).sum(1)
-            for d, one in enumerate(element):
-                others = reduce(mul, (w for k, w in enumerate(weights) if k != d))
-                along[d] = along[d] + whole * (one.slope * others)
-    scaled = [one * scale for one, scale in zip(along, scales)]
-    to_grid = stack(scaled[::-1], -1).reshape(grid._shape).to(of) if mask[1] else None
-    return (image.reshape(input._shape).to(of) if mask[0] else None), to_grid
+            value = where(is_inside, gather(reader.flat, 2, index), 0)
+            dot = (value * a).sum(1)
+            for d, neighbour in enumerate(element):
+                other_weights = reduce(mul, (w for k, w in enumerate(weights) if k != d))
+                grid_grads[d] = grid_grads[d] + dot * (neighbour.slope * other_weights)
+    scaled = [neighbour * scale for neighbour, scale in zip(grid_grads, scales)]
+    to_grid = stack(scaled[::-1], -1).reshape(grid._shape).to(result_dtype) if mask[1] else None
+    return (image.reshape(input._shape).to(result_dtype) if mask[0] else None), to_grid

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..._tensor import Tensor
 from ...graph.fused import fused
 from ...rows.catalogue import aten_op
-from ..nn.layers.norm import moved, normalized, statistics_of
+from ..nn.layers.norm import normalized, statistics_of, update_running
 from ..reduce.stats import var_mean
 
 
@@ -14,7 +14,7 @@ def _dims(input: Tensor) -> tuple[int, ...]:
     return 0, *range(2, input.ndim)
 
 
-def _across(x: Tensor, input: Tensor) -> Tensor:
+def _by_channel(x: Tensor, input: Tensor) -> Tensor:
     return x.to(input._dtype.compute).reshape((1, -1, *[1] * (input.ndim - 2)))
 
 
@@ -35,8 +35,8 @@ def batch_norm_update_stats(
     `momentum`."""
     var, mean = var_mean(input.to(input._dtype.compute), _dims(input), correction=0)
     count = input.numel() / mean.numel()
-    moved(running_mean, mean, momentum)
-    moved(running_var, var * (count / (count - 1)), momentum)
+    update_running(running_mean, mean, momentum)
+    update_running(running_var, var * (count / (count - 1)), momentum)
     return mean, var
 
 
@@ -58,8 +58,8 @@ def batch_norm_gather_stats_with_counts(
     total = n.sum()
     middle = (mean * n).sum(0) / total
     squares = ((invstd.square().reciprocal() - eps + (mean - middle).square()) * n).sum(0)
-    moved(running_mean, middle, momentum)
-    moved(running_var, squares / (total - 1), momentum)
+    update_running(running_mean, middle, momentum)
+    update_running(running_var, squares / (total - 1), momentum)
     return middle, (squares / total + eps).rsqrt()
 
 
@@ -88,8 +88,8 @@ def batch_norm_elemt(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, invstd: Tensor, eps: float
 ) -> Tensor:
     """Returns (input - mean) * invstd * weight + bias."""
-    factors = [None if x is None else _across(x, input) for x in (weight, bias)]
-    return normalized(input, _across(mean, input), _across(invstd, input), factors[0], factors[1])
+    factors = [None if x is None else _by_channel(x, input) for x in (weight, bias)]
+    return normalized(input, _by_channel(mean, input), _by_channel(invstd, input), factors[0], factors[1])
 
 
 @aten_op()
@@ -108,11 +108,11 @@ def batch_norm_backward_reduce(
     this process."""
     g = grad.to(input._dtype.compute)
     sums = g.sum(_dims(input))
-    along = (g * (input.to(g._dtype) - _across(mean, input))).sum(_dims(input))
-    of = along._dtype if weight is None else weight._dtype
-    grad_weight = (along * invstd.to(along._dtype)).to(of) if weight_g else None
-    grad_bias = sums.to(of).clone() if bias_g else None
-    return (sums, along, grad_weight, grad_bias) if input_g else (None, None, grad_weight, grad_bias)
+    sum_dy_xmu = (g * (input.to(g._dtype) - _by_channel(mean, input))).sum(_dims(input))
+    weight_dtype = sum_dy_xmu._dtype if weight is None else weight._dtype
+    grad_weight = (sum_dy_xmu * invstd.to(sum_dy_xmu._dtype)).to(weight_dtype) if weight_g else None
+    grad_bias = sums.to(weight_dtype).clone() if bias_g else None
+    return (sums, sum_dy_xmu, grad_weight, grad_bias) if input_g else (None, None, grad_weight, grad_bias)
 
 
 @aten_op()
@@ -128,11 +128,11 @@ def batch_norm_backward_elemt(
     count: Tensor,
 ) -> Tensor:
     """Returns the gradient of the input from the sums and the sample counts of all processes."""
-    of = input._dtype.compute
-    total = count.to(of).sum()
-    rstd = _across(invstd, input)
-    whole, along = (_across(x, input) / total for x in (sum_dy, sum_dy_xmu))
-    apart = input.to(of) - _across(mean, input)
-    scaled = rstd if weight is None else rstd * _across(weight, input)
-    result: Tensor = (grad.to(of) - whole - apart * rstd.square() * along) * scaled
+    compute = input._dtype.compute
+    total = count.to(compute).sum()
+    rstd = _by_channel(invstd, input)
+    mean_dy, mean_dy_xmu = (_by_channel(x, input) / total for x in (sum_dy, sum_dy_xmu))
+    centered = input.to(compute) - _by_channel(mean, input)
+    scaled = rstd if weight is None else rstd * _by_channel(weight, input)
+    result: Tensor = (grad.to(compute) - mean_dy - centered * rstd.square() * mean_dy_xmu) * scaled
     return result.to(input._dtype)

@@ -31,7 +31,7 @@ enter(__name__, UNRAVEL)
 INDEX_DTYPES = (dtypes.int64, dtypes.int32)
 
 
-def lifted(t: Tensor) -> Tensor:
+def at_least_1d(t: Tensor) -> Tensor:
     """Returns a 0-d tensor as a 1-d view with one element; other tensors unchanged."""
     return t if t._shape else t._view((1,), (1,), t._offset)
 
@@ -50,8 +50,8 @@ def check_gather_shapes(input: Tensor, dim: int, index: Tensor) -> None:
     """Raises RuntimeError if `index` is larger than `input` in a dim other than `dim`."""
     if input.ndim != index.ndim:
         raise errors_index.index_ndim(index.ndim, input.ndim)
-    for d, (n, most) in enumerate(zip(index._shape, input._shape)):
-        if d != dim and n > most:
+    for d, (n, limit) in enumerate(zip(index._shape, input._shape)):
+        if d != dim and n > limit:
             raise errors_index.index_beyond(index._shape, input._shape, d, dim)
 
 
@@ -70,12 +70,12 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     if index.numel():
         if index._dtype not in INDEX_DTYPES:
             raise errors_index.index_dtype_of("gather", "int32 or int64", index._dtype)
-        check_gather_shapes(lifted(input), dim, lifted(index))
+        check_gather_shapes(at_least_1d(input), dim, at_least_1d(index))
     result = out_or_new("gather", out, shape, input._dtype, input, (input, index))
     if index.numel():
-        located, where = _gather(result, lifted(input), dim, index, strict=True)
+        located, index_operand = _gather(result, at_least_1d(input), dim, index, strict=True)
         if out is None and input._shape and shape:
-            cache_gather("gather", input, index, result, located, [where], original_dim)
+            cache_gather("gather", input, index, result, located, [index_operand], original_dim)
     return result
 
 
@@ -94,12 +94,12 @@ def _gather(
     target: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool, refusal: Refusal = errors_index.gather_bounds
 ) -> tuple[IndexedOperand, Index]:
     """Fills `target` with gathered elements; returns the operand read and the index that was used."""
-    index, whole = lifted(index), lifted(target)
-    where = Index(index, index._strides, input._shape[dim], input._strides[dim], dim, strict=strict)
+    index, target_view = at_least_1d(index), at_least_1d(target)
+    index_operand = Index(index, index._strides, input._shape[dim], input._strides[dim], dim, strict=strict)
     source = IndexedOperand(input, put_at(input._strides, dim, 0), True)
-    out = IndexedOperand(whole, whole._strides)
-    locate(COPY, index._shape, out, [source], [where], refusal=refusal)
-    return source, where
+    out = IndexedOperand(target_view, target_view._strides)
+    locate(COPY, index._shape, out, [source], [index_operand], refusal=refusal)
+    return source, index_operand
 
 
 @op(bare="8hu")
@@ -109,10 +109,10 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     `index` has one dim (or none) and holds int32 or int64. Raises IndexError for an index out of
     range.
     """
-    return selected("index_select", input, dim, index, out)
+    return select_rows("index_select", input, dim, index, out)
 
 
-def selected(
+def select_rows(
     name: str,
     input: Tensor,
     dim: int,
@@ -134,18 +134,20 @@ def selected(
         raise errors_index.index_dtype_of(name, "int32 or int64", index._dtype)
     if not input._shape and index.numel() != 1:
         raise errors_index.index_of_one(name, index.numel())
-    listed, index, source = index, lifted(index), lifted(input)
+    index_shape_like, index, source = index, at_least_1d(index), at_least_1d(input)
     shape = put_at(source._shape, dim, index._shape[0])
     result = out_or_new(name, out, shape if input._shape else (), input._dtype, input, (input, index))
-    whole = lifted(result)
+    result_view = at_least_1d(result)
     zeros = (0,) * len(shape)
-    where = Index(
+    index_operand = Index(
         index, put_at(zeros, dim, index._strides[0]), source._shape[dim], source._strides[dim], dim, strict=True
     )
     from_source = IndexedOperand(source, put_at(source._strides, dim, 0), True)
-    locate(COPY, shape, IndexedOperand(whole, whole._strides), [from_source], [where], refusal=refusal)
-    if out is None and result is whole and index is listed:
-        cache_gather(name, input, index, result, from_source, [where], original_dim)
+    locate(
+        COPY, shape, IndexedOperand(result_view, result_view._strides), [from_source], [index_operand], refusal=refusal
+    )
+    if out is None and result is result_view and index is index_shape_like:
+        cache_gather(name, input, index, result, from_source, [index_operand], original_dim)
     return result
 
 
@@ -160,10 +162,10 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise errors_index.index_dtype_of("take", "int64", index._dtype)
     result = out_or_new("take", out, index._shape, input._dtype, input, (input, index))
     flat = input.reshape(-1)
-    where = Index(index, index._strides, flat._shape[0], flat._strides[0], 0)
+    index_operand = Index(index, index._strides, flat._shape[0], flat._strides[0], 0)
     source = IndexedOperand(flat, (0,) * index.ndim, True)
     refusal = errors_index.take_bounds
-    locate(COPY, index._shape, IndexedOperand(result, result._strides), [source], [where], refusal=refusal)
+    locate(COPY, index._shape, IndexedOperand(result, result._strides), [source], [index_operand], refusal=refusal)
     return result
 
 
@@ -183,13 +185,13 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
         raise errors_index.index_ndim(indices.ndim, input.ndim)
     dim = normalize_dim(dim, input.ndim)
     if input._shape:
-        others = put_at(input._shape, dim, 1), put_at(indices._shape, dim, 1)
-        shape = broadcast_shapes(*others)
+        other_shapes = put_at(input._shape, dim, 1), put_at(indices._shape, dim, 1)
+        shape = broadcast_shapes(*other_shapes)
         input = _expanded(input, put_at(shape, dim, input._shape[dim]))
         indices = _expanded(indices, put_at(shape, dim, indices._shape[dim]))
     result = out_or_new(name, out, indices._shape, input._dtype, input, (input, indices))
     if indices.numel():
-        _gather(result, lifted(input), dim, indices, strict=strict)
+        _gather(result, at_least_1d(input), dim, indices, strict=strict)
     return result
 
 
@@ -211,14 +213,14 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise errors_index.unravel_shape_type(sizes)
     if any(n < 0 for n in sizes):
         raise errors_index.unravel_shape(sizes)
-    wide = indices.to(dtypes.int64)
+    flat_index = indices.to(dtypes.int64)
     steps = contiguous_strides(sizes)
     # Interleaved in memory, as in torch.
-    packed = output.new((*wide._shape, len(sizes)), dtypes.int64, wide._storage.device)
+    packed = output.new((*flat_index._shape, len(sizes)), dtypes.int64, flat_index._storage.device)
     coordinates = []
     for k, (step, n) in enumerate(zip(steps, sizes)):
-        column = packed._view(wide._shape, packed._strides[:-1], k)
-        coordinates.append(pointwise(UNRAVEL, (wide,), (step, max(n, 1)), column, True))
+        column = packed._view(flat_index._shape, packed._strides[:-1], k)
+        coordinates.append(pointwise(UNRAVEL, (flat_index,), (step, max(n, 1)), column, True))
     return tuple(coordinates)
 
 
@@ -243,18 +245,20 @@ MOST_AT = Op(
     bool_="a | b",
     located=True,
 )
-JOINS = {"sum": ADD_AT, "prod": MULTIPLY_AT, "mean": ADD_AT, "amin": LEAST_AT, "amax": MOST_AT}
+COMBINE_ROWS = {"sum": ADD_AT, "prod": MULTIPLY_AT, "mean": ADD_AT, "amin": LEAST_AT, "amax": MOST_AT}
 enter(__name__, ADD_AT, MULTIPLY_AT, LEAST_AT, MOST_AT)
 
 
-def copy_to_write(name: str, input: Tensor, out: Tensor | None, read: Sequence[Any], keep: bool = False) -> Tensor:
+def copy_to_write(
+    name: str, input: Tensor, out: Tensor | None, read: Sequence[Any], keep_input: bool = False
+) -> Tensor:
     """Returns a copy of the input (in `out`, if given) for an op that writes into it.
 
-    With `keep` a fresh copy has the input's memory layout; otherwise it is contiguous.
+    With `keep_input` a fresh copy has the input's memory layout; otherwise it is contiguous.
     """
     if out is input:
         return input
-    strides = output.layout_strides(input, output.preserve_format) if keep else None
+    strides = output.layout_strides(input, output.preserve_format) if keep_input else None
     result = out_or_new(name, out, input._shape, input._dtype, input, (input, *read), strides)
     return conversion.copy_(result, input)
 
@@ -267,15 +271,15 @@ def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None
         raise errors_index.same_dtypes(name, input._dtype, src._dtype)
     if not index.numel():
         return dim
-    sizes = lifted(index)._shape
+    sizes = at_least_1d(index)._shape
     if len(sizes) != max(1, input.ndim):
         raise errors_index.index_ndim(index.ndim, input.ndim)
     if src is not None and len(sizes) != max(1, src.ndim):
         kind = IndexError if 0 < src.ndim < len(sizes) else RuntimeError
         raise errors_index.index_ndim(index.ndim, src.ndim, kind)
     for d, n in enumerate(sizes):
-        beyond = d != dim and n > lifted(input)._shape[d]
-        if beyond or (src is not None and n > lifted(src)._shape[d]):
+        is_too_long = d != dim and n > at_least_1d(input)._shape[d]
+        if is_too_long or (src is not None and n > at_least_1d(src)._shape[d]):
             raise errors_index.scatter_shapes(sizes, input._shape, dim, None if src is None else src._shape)
     return dim
 
@@ -286,19 +290,19 @@ def put_once(input: Tensor, index: Tensor, src: Tensor) -> Tensor:
     return _write(input, input.ndim - 1, index, src, COPY, ordered=False)
 
 
-def _write(input: Tensor, dim: int, index: Tensor, src: Tensor, join: Op, ordered: bool = True) -> Tensor:
-    """Combines the elements of `src` (or its only one) by the row `join` with the elements of
+def _write(input: Tensor, dim: int, index: Tensor, src: Tensor, combine: Op, ordered: bool = True) -> Tensor:
+    """Combines the elements of `src` (or its only one) by the row `combine` with the elements of
     `input` at `index` along `dim`."""
     if not index.numel():
         return input
-    index, whole = lifted(index), lifted(input)
-    strides = lifted(src)._strides if src._shape or index.ndim == 1 else (0,) * index.ndim
+    index, target_view = at_least_1d(index), at_least_1d(input)
+    strides = at_least_1d(src)._strides if src._shape or index.ndim == 1 else (0,) * index.ndim
     if not src._shape:
         strides = (0,) * index.ndim
-    where = Index(index, index._strides, whole._shape[dim], whole._strides[dim], dim, strict=True)
-    target = IndexedOperand(whole, put_at(whole._strides, dim, 0), True)
-    inputs = [IndexedOperand(src, strides)] + ([] if join is COPY else [target])
-    locate(join, index._shape, target, inputs, [where], ordered, errors_index.gather_bounds)
+    index_operand = Index(index, index._strides, target_view._shape[dim], target_view._strides[dim], dim, strict=True)
+    target = IndexedOperand(target_view, put_at(target_view._strides, dim, 0), True)
+    inputs = [IndexedOperand(src, strides)] + ([] if combine is COPY else [target])
+    locate(combine, index._shape, target, inputs, [index_operand], ordered, errors_index.gather_bounds)
     return input
 
 
@@ -330,15 +334,15 @@ def scatter_(
     src = value if src is None else src
     source = src if isinstance(src, Tensor) else None
     dim = _check("scatter", input, dim, index, source)
-    join = COPY
+    combine = COPY
     if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise errors_index.scatter_reduce_name(reduce, ("add", "multiply"))
-        join = ADD_AT if reduce == "add" else MULTIPLY_AT
+        combine = ADD_AT if reduce == "add" else MULTIPLY_AT
     check_written("scatter", input, [index] if source is None else [index, source])
     if source is None:
         source = conversion.number_like("scatter", input, src)
-    return _write(input, dim, index, source, join)
+    return _write(input, dim, index, source, combine)
 
 
 @op(bare="")
@@ -383,25 +387,25 @@ def scatter_reduce_(
     """In-place form of `scatter_reduce`."""
     name = "scatter_reduce"
     check_tensors(name, input=input, index=index, src=src)
-    if reduce not in JOINS:
-        raise errors_index.scatter_reduce_name(reduce, tuple(JOINS))
+    if reduce not in COMBINE_ROWS:
+        raise errors_index.scatter_reduce_name(reduce, tuple(COMBINE_ROWS))
     dim = _check(name, input, dim, index, src)
     check_written(name, input, (index, src))
     _check_reducible(name, reduce, input)
     if not include_self:
         _write(input, dim, index, first_value(reduce, src), COPY)
-    _write(input, dim, index, src, JOINS[reduce])
+    _write(input, dim, index, src, COMBINE_ROWS[reduce])
     if reduce == "mean":
         counts = conversion.fill_(output.new_like(input, input._shape, dtypes.int64), int(include_self))
-        one = conversion.number_like("scatter", counts, 1)
-        divide_by_counts(input, _write(counts, dim, index, one, ADD_AT))
+        counted = conversion.number_like("scatter", counts, 1)
+        divide_by_counts(input, _write(counts, dim, index, counted, ADD_AT))
     return input
 
 
 def _check_reducible(name: str, reduce: str, input: Tensor) -> None:
-    of = input._dtype
-    if not JOINS[reduce].expression(of.compute) or (reduce == "mean" and of is dtypes.bool):
-        raise errors.not_implemented_for(name, of)
+    element = input._dtype
+    if not COMBINE_ROWS[reduce].expression(element.compute) or (reduce == "mean" and element is dtypes.bool):
+        raise errors.not_implemented_for(name, element)
 
 
 def first_value(reduce: str, src: Tensor) -> Tensor:
@@ -438,10 +442,10 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
         raise errors_index.put_counts(source.numel(), index.numel())
     check_written(name, input, (index, source))
     if not input.is_contiguous():
-        whole = put_(input.contiguous(), index, source, accumulate)
-        return conversion.copy_(input, whole)
+        contiguous = put_(input.contiguous(), index, source, accumulate)
+        return conversion.copy_(input, contiguous)
     index, source = index.reshape(-1), source.reshape(-1)
-    where = Index(index, index._strides, input.numel(), 1, 0)
+    index_operand = Index(index, index._strides, input.numel(), 1, 0)
     target = IndexedOperand(input, (0,), True)
     values = IndexedOperand(source, source._strides)
     locate(
@@ -449,7 +453,7 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
         index._shape,
         target,
         [values, target] if accumulate else [values],
-        [where],
+        [index_operand],
         ordered=True,
         refusal=errors_index.take_bounds,
     )

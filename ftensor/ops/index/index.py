@@ -69,67 +69,67 @@ def select(t: Tensor, index: Any) -> Selection:
     items = _items(index)
     if not all(_is_plain(item) for item in items):
         items = tuple([_prepared(item, t) for item in items])
-    plain: list[Any] = []  # the index of the view
-    tensors: dict[int, Tensor] = {}  # position in `plain` -> index tensor
+    view_index: list[Any] = []  # the index of the view
+    tensors: dict[int, Tensor] = {}  # position in `view_index` -> index tensor
     checked = True
-    used = sum(map(_dims_taken, items))
-    if used > t.ndim:
+    dims_used = sum(map(_dims_taken, items))
+    if dims_used > t.ndim:
         if not t.ndim and len(items) == 1 and _is_plain(items[0]):
             raise errors_index.index_of_scalar()
-        raise errors_view.too_many_indices(used, t.ndim)
-    at = 0  # the dim of t that the next item indexes
+        raise errors_view.too_many_indices(dims_used, t.ndim)
+    item_dim = 0  # the dim of t that the next item indexes
     for item in items:
         if item is Ellipsis:
-            plain.append(item)
-            at += t.ndim - used
+            view_index.append(item)
+            item_dim += t.ndim - dims_used
         elif not isinstance(item, Tensor):
-            plain.append(item)
-            at += 0 if item is None else 1
+            view_index.append(item)
+            item_dim += 0 if item is None else 1
         elif item._dtype is dtypes.bool:
-            _check_mask(item, t._shape, at)
+            _check_mask(item, t._shape, item_dim)
             # A 0-d mask indexes a new dim of size 1.
-            new = slice(None) if item._shape else None
-            for one in nonzero_tuple(item if item._shape else item.reshape(1)):
-                tensors[len(plain)] = one
-                plain.append(new)
-            at += item.ndim
+            mask_dim = slice(None) if item._shape else None
+            for positions in nonzero_tuple(item if item._shape else item.reshape(1)):
+                tensors[len(view_index)] = positions
+                view_index.append(mask_dim)
+            item_dim += item.ndim
         else:
             checked = False
-            tensors[len(plain)] = item
-            plain.append(slice(None))
-            at += 1
-    view = t._view(*basic_index(t._shape, t._strides, t._offset, plain))
+            tensors[len(view_index)] = item
+            view_index.append(slice(None))
+            item_dim += 1
+    view = t._view(*basic_index(t._shape, t._strides, t._offset, view_index))
     indices = {}
-    dim = at = 0  # dims of the view and of t
-    for k, item in enumerate(plain):
+    dim = item_dim = 0  # dims of the view and of t
+    for k, item in enumerate(view_index):
         if k in tensors:
             indices[dim] = tensors[k]
-        taken = 0 if item is None else 1
+        dim_count = 0 if item is None else 1
         if item is Ellipsis:
-            taken = min(t.ndim - used, t.ndim - at)
-            dim += taken
-        at += taken
+            dim_count = min(t.ndim - dims_used, t.ndim - item_dim)
+            dim += dim_count
+        item_dim += dim_count
         dim += item is None or isinstance(item, slice)
     return Selection(view, indices, checked)
 
 
-def forwards(t: Tensor, index: Any) -> tuple[list[int], tuple[Any, ...]]:
+def without_negative_steps(t: Tensor, index: Any) -> tuple[list[int], tuple[Any, ...]]:
     """Returns (the dims that slices of negative step reverse, an equivalent index with positive
     steps for the tensor flipped in those dims)."""
     items = tuple([_prepared(item, t) for item in _items(index)])
-    used = sum(map(_dims_taken, items))
-    turned: list[int] = []
+    dims_used = sum(map(_dims_taken, items))
+    reversed_dims: list[int] = []
     forward: list[Any] = []
-    at = 0  # the dim of t that the next item indexes
+    dim = 0  # the dim of t that the next item indexes
     for item in items:
         if isinstance(item, slice) and item.step is not None and item.step < 0:
-            turned.append(at)
-            last = t._shape[at] - 1
+            reversed_dims.append(dim)
+            last = t._shape[dim] - 1
             start, stop, step = item.indices(last + 1)
             item = slice(last - start, last - stop, -step)
         forward.append(item)
-        at += t.ndim - used if item is Ellipsis else _dims_taken(item)
-    return turned, tuple(forward)
+        dim += t.ndim - dims_used if item is Ellipsis else _dims_taken(item)
+    return reversed_dims, tuple(forward)
 
 
 def _items(index: Any) -> tuple[Any, ...]:
@@ -196,10 +196,10 @@ def _dims_taken(item: Any) -> int:
     return item.ndim if isinstance(item, Tensor) and item._dtype is dtypes.bool else 1
 
 
-def _check_mask(mask: Tensor, shape: Ints, at: int) -> None:
+def _check_mask(mask: Tensor, shape: Ints, first_dim: int) -> None:
     for k, n in enumerate(mask._shape):
-        if at + k < len(shape) and shape[at + k] != n:
-            raise errors_index.mask_shape(mask._shape, k, shape, at + k)
+        if first_dim + k < len(shape) and shape[first_dim + k] != n:
+            raise errors_index.mask_shape(mask._shape, k, shape, first_dim + k)
 
 
 def nonzero_tuple(mask: Tensor) -> tuple[Tensor, ...]:
@@ -216,7 +216,7 @@ def nonzero_tuple(mask: Tensor) -> tuple[Tensor, ...]:
     )
 
 
-def spread(selection: Selection) -> tuple[Ints, list[Index], Ints]:
+def broadcast_selection(selection: Selection) -> tuple[Ints, list[Index], Ints]:
     """Returns (result shape, indices over it, the view's strides over it) of a selection with
     tensors.
 
@@ -227,32 +227,32 @@ def spread(selection: Selection) -> tuple[Ints, list[Index], Ints]:
     dims = sorted(indices)
     shapes = [indices[d]._shape for d in dims]
     try:
-        common = broadcast_shapes(*shapes)
+        index_shape = broadcast_shapes(*shapes)
     except RuntimeError:
         raise errors_index.indices_do_not_broadcast(shapes) from None
     first = dims[0] if dims == list(range(dims[0], dims[-1] + 1)) else 0
-    kept = [d for d in range(view.ndim) if d not in indices]
-    before, after = kept[:first], kept[first:]
+    kept_dims = [d for d in range(view.ndim) if d not in indices]
+    dims_before, dims_after = kept_dims[:first], kept_dims[first:]
 
-    def around(sizes: Sequence[int], middle: Ints) -> Ints:
-        return (*[sizes[d] for d in before], *middle, *[sizes[d] for d in after])
+    def with_kept(sizes: Sequence[int], middle: Ints) -> Ints:
+        return (*[sizes[d] for d in dims_before], *middle, *[sizes[d] for d in dims_after])
 
-    sizes = around(view._shape, common)
+    sizes = with_kept(view._shape, index_shape)
     # The indices in torch's shape; their strides decide the result's memory layout.
-    lifted = around((1,) * view.ndim, common)
+    result_shape = with_kept((1,) * view.ndim, index_shape)
     entries = []
     for d in dims:
-        over = broadcast_strides(indices[d]._shape, indices[d]._strides, common)
-        steps = view_strides(common, over, lifted)
-        assert steps is not None, (common, over, lifted)
-        over = broadcast_strides(lifted, steps, sizes)
-        where = (view._shape[d], view._strides[d], d)
-        entries.append(Index(indices[d], over, *where, checked=selection.checked))
-    if numel(common):
+        index_strides = broadcast_strides(indices[d]._shape, indices[d]._strides, index_shape)
+        steps = view_strides(index_shape, index_strides, result_shape)
+        assert steps is not None, (index_shape, index_strides, result_shape)
+        index_strides = broadcast_strides(result_shape, steps, sizes)
+        indexed_dim = (view._shape[d], view._strides[d], d)
+        entries.append(Index(indices[d], index_strides, *indexed_dim, checked=selection.checked))
+    if numel(index_shape):
         for i in entries:
             if not i.size:
                 raise errors_index.out_of_bounds(0, i.dim, 0)
-    return sizes, entries, around(view._strides, (0,) * len(common))
+    return sizes, entries, with_kept(view._strides, (0,) * len(index_shape))
 
 
 Number = (bool, int, float, complex)
@@ -266,11 +266,11 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     if type(index) is int and input._shape:  # the common case, without sorting
         return input._view(*basic_index(input._shape, input._strides, input._offset, (index,)))
     if type(index) is Tensor and (result := cached_gather("getitem", input, index)) is not None:
-        return _within(input, result)
+        return _copy_bounds(input, result)
     try:
         selection = select(input, index)
     except BackwardsError:
-        dims, index = forwards(input, index)
+        dims, index = without_negative_steps(input, index)
         input = input.flip(dims)
         selection = select(input, index)
     return read(selection, input, index) if selection.indices else selection.view
@@ -278,21 +278,21 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 
 def read(selection: Selection, input: Tensor, index: Any) -> Tensor:
     """Returns the elements that a selection with index tensors refers to."""
-    sizes, indices, strides = spread(selection)
+    sizes, indices, strides = broadcast_selection(selection)
     view = selection.view
-    kept = output_strides(sizes, [strides, *[i.strides for i in indices]], False)
-    result = output.new(sizes, view._dtype, view._storage.device, kept)
+    result_strides = output_strides(sizes, [strides, *[i.strides for i in indices]], False)
+    result = output.new(sizes, view._dtype, view._storage.device, result_strides)
     located = IndexedOperand(view, strides, True)
-    locate(COPY, sizes, IndexedOperand(result, kept), [located], indices)
+    locate(COPY, sizes, IndexedOperand(result, result_strides), [located], indices)
     if len(indices) == 1 and indices[0].tensor is index:
         cache_gather("getitem", input, index, result, located, indices)
-    return _within(view, result)
+    return _copy_bounds(view, result)
 
 
-def _within(source: Tensor, result: Tensor) -> Tensor:
-    known = known_bounds(source._storage)
-    if known is not None and known[0] is result._dtype and get_index_check() == "now":
-        result._storage.bounds = known  # every element was in range
+def _copy_bounds(source: Tensor, result: Tensor) -> Tensor:
+    bounds = known_bounds(source._storage)
+    if bounds is not None and bounds[0] is result._dtype and get_index_check() == "now":
+        result._storage.bounds = bounds  # every element was in range
     return result
 
 
@@ -301,7 +301,7 @@ def write(selection: Selection, value: Tensor, accumulate: bool = False) -> None
     view = selection.view
     if value._dtype is not view._dtype:
         raise errors_index.put_dtypes(view._dtype, value._dtype)
-    sizes, indices, strides = spread(selection)
+    sizes, indices, strides = broadcast_selection(selection)
     if value._storage is view._storage:
         value = value.clone()
     out = IndexedOperand(view, strides, True)
@@ -340,8 +340,8 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         raise errors_index.assigned_type(value)
     if isinstance(value, int):
         value = value if isinstance(value, bool) else as_int(value, "__setitem__", "value")
-    narrow = input._dtype.kind == "f" and input._dtype.itemsize == 2
-    if narrow and isinstance(value, (int, float)):  # a value beyond the range becomes infinite
+    is_half = input._dtype.kind == "f" and input._dtype.itemsize == 2
+    if is_half and isinstance(value, (int, float)):  # a value beyond the range becomes infinite
         (value,) = values_of(value, input._dtype)
     if isinstance(index, Tensor) and index._dtype is bool_ and index._shape == input._shape:
         if input._shape and not isinstance(value, Tensor):
@@ -350,10 +350,10 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     try:
         selection = select(input, index)
     except BackwardsError:
-        dims, index = forwards(input, index)
-        turned = input.flip(dims)
-        setitem(turned, index, value)
-        input.copy_(turned.flip(dims))
+        dims, index = without_negative_steps(input, index)
+        flipped = input.flip(dims)
+        setitem(flipped, index, value)
+        input.copy_(flipped.flip(dims))
         return
     if not isinstance(value, Tensor):
         if not selection.indices:

@@ -159,13 +159,13 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     check_written(name, input, (mask, source))
     flat = source.reshape(-1)
     if not input.is_contiguous():
-        whole = input.contiguous()
-        return conversion.copy_(input, masked_scatter_(whole, mask, source))
-    there = positions(_broadcast(mask, input))
-    count = there._shape[0]
+        contiguous = input.contiguous()
+        return conversion.copy_(input, masked_scatter_(contiguous, mask, source))
+    target_positions = positions(_broadcast(mask, input))
+    count = target_positions._shape[0]
     if count > flat._shape[0]:
         raise errors_index.too_few_to_scatter(flat._shape[0], count)
-    index = Index(there, (1,), numel(input._shape), 1, 0, checked=True)
+    index = Index(target_positions, (1,), numel(input._shape), 1, 0, checked=True)
     from_source = IndexedOperand(flat, (flat._strides[0],))
     locate(COPY, (count,), IndexedOperand(input, (0,), True), [from_source], [index])
     return input
@@ -175,6 +175,6 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Returns a copy of the input after `masked_scatter_`."""
     mask = _mask(input, mask, "masked_scatter")
-    whole = _broadcast(input, mask)
-    result = conversion.clone(whole, memory_format=output.contiguous_format)
+    expanded = _broadcast(input, mask)
+    result = conversion.clone(expanded, memory_format=output.contiguous_format)
     return masked_scatter_(result, mask, source)

@@ -16,7 +16,16 @@ from ...rows.catalogue import op
 from ...rows.copies import COPY
 from ...rows.op import Op
 from ..types import conversion
-from .gather import INDEX_DTYPES, JOINS, check_tensors, copy_to_write, divide_by_counts, first_value, lifted, put_at
+from .gather import (
+    COMBINE_ROWS,
+    INDEX_DTYPES,
+    at_least_1d,
+    check_tensors,
+    copy_to_write,
+    divide_by_counts,
+    first_value,
+    put_at,
+)
 from .index import getitem
 
 
@@ -25,25 +34,25 @@ def _write(
     dim: int,
     index: Tensor,
     source: Tensor,
-    join: Op,
+    combine: Op,
     *,
     strict: bool = True,
     refusal: Any = errors_index.out_of_bounds,
 ) -> Tensor:
-    """Combines the entries of `source` (or its only element) by the row `join` with the entries of
+    """Combines the entries of `source` (or its only element) by the row `combine` with the entries of
     dim `dim` that `index` lists."""
-    index, whole = lifted(index), lifted(input)
-    shape = put_at(whole._shape, dim, index._shape[0])
+    index, target_view = at_least_1d(index), at_least_1d(input)
+    shape = put_at(target_view._shape, dim, index._shape[0])
     zeros = (0,) * len(shape)
     strides = zeros
     if source._shape:
         strides = source._strides if input._shape else (source._strides[0],)
     steps = put_at(zeros, dim, index._strides[0])
-    size, stride = whole._shape[dim], whole._strides[dim]
-    where = Index(index, steps, size, stride, dim, strict=strict)
-    target = IndexedOperand(whole, put_at(whole._strides, dim, 0), True)
-    inputs = [IndexedOperand(source, strides)] + ([] if join is COPY else [target])
-    locate(join, shape, target, inputs, [where], ordered=True, refusal=refusal)
+    size, stride = target_view._shape[dim], target_view._strides[dim]
+    index_operand = Index(index, steps, size, stride, dim, strict=strict)
+    target = IndexedOperand(target_view, put_at(target_view._strides, dim, 0), True)
+    inputs = [IndexedOperand(source, strides)] + ([] if combine is COPY else [target])
+    locate(combine, shape, target, inputs, [index_operand], ordered=True, refusal=refusal)
     return input
 
 
@@ -83,11 +92,11 @@ def _check_added(name: str, input: Any, dim: Any, index: Any, source: Any) -> in
         raise errors_index.same_dtypes(name, input._dtype, source._dtype)
     if dim >= max(1, source.ndim):
         raise errors_index.source_ndim(name, source.ndim, input.ndim, IndexError)
-    count = lifted(source)._shape[dim]
+    count = at_least_1d(source)._shape[dim]
     if count != index.numel():
         raise errors_index.source_count(name, count, index.numel(), RuntimeError)
-    rest = put_at(input._shape, dim, count) if input._shape else ()
-    if rest != source._shape:
+    expected_shape = put_at(input._shape, dim, count) if input._shape else ()
+    if expected_shape != source._shape:
         raise errors_index.source_shape(name, source._shape, input._shape, dim)
     return dim
 
@@ -124,11 +133,11 @@ def index_reduce_(
     check_written(name, input, (index, source))
     if not include_self:
         _write(input, dim, index, first_value(reduce, source), COPY)
-    _write(input, dim, index, source, JOINS[reduce])
+    _write(input, dim, index, source, COMBINE_ROWS[reduce])
     if reduce == "mean":
         counts = conversion.fill_(output.new_like(input, input._shape, dtypes.int64), int(include_self))
-        one = conversion.number_like(name, counts, 1)
-        divide_by_counts(input, _write(counts, dim, index, one, ADD_AT))
+        counted = conversion.number_like(name, counts, 1)
+        divide_by_counts(input, _write(counts, dim, index, counted, ADD_AT))
     return input
 
 
@@ -158,8 +167,8 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
         raise errors_index.index_dtype_of(name, "int64", index._dtype)
     if source._dtype is not input._dtype:
         raise errors_index.same_dtypes(name, input._dtype, source._dtype)
-    rest = tuple(n for d, n in enumerate(input._shape) if d != dim)
-    if rest != tuple(n for d, n in enumerate(source._shape) if d != dim):
+    other_sizes = tuple(n for d, n in enumerate(input._shape) if d != dim)
+    if other_sizes != tuple(n for d, n in enumerate(source._shape) if d != dim):
         raise errors_index.source_shape(name, source._shape, input._shape, dim)
     if source._shape and source._shape[dim] != index.numel():
         raise errors_index.source_count(name, source._shape[dim], index.numel(), IndexError)

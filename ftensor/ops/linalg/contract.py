@@ -40,28 +40,28 @@ def einsum(*args: Any) -> Tensor:
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):
-        more = "more" if len(operands) > len(terms) else "fewer"
-        raise errors_matmul.einsum(f"{more} operands were given than the equation has terms")
+        comparison = "more" if len(operands) > len(terms) else "fewer"
+        raise errors_matmul.einsum(f"{comparison} operands were given than the equation has terms")
     for d in [x._dtype for x in operands]:
         if d is not operands[0]._dtype:
             raise errors.dtypes_differ("einsum", [x._dtype for x in operands])
     parsed = [_labels(t, f"operand {k}") for k, t in enumerate(terms)]
-    wide = max((_covered(x, p, k) for k, (x, p) in enumerate(zip(operands, parsed))), default=0)
-    dots = [f".{k}" for k in range(wide)]
+    ellipsis_ndim = max((_ellipsis_ndim(x, p, k) for k, (x, p) in enumerate(zip(operands, parsed))), default=0)
+    dots = [f".{k}" for k in range(ellipsis_ndim)]
     labels, tensors = [], []
     for k, (x, p) in enumerate(zip(operands, parsed)):
-        covered = _covered(x, p, k)
-        names = [n for q in p for n in (dots[wide - covered :] if q == ELLIPSIS else [q])]
+        covered = _ellipsis_ndim(x, p, k)
+        names = [n for q in p for n in (dots[ellipsis_ndim - covered :] if q == ELLIPSIS else [q])]
         t, names = _diagonal(x, names, k)
         labels.append(names)
         tensors.append(t)
-    kept = _output(right if arrow else None, parsed, dots)
+    output_labels = _output_labels(right if arrow else None, parsed, dots)
     sizes = _sizes(tensors, labels)
-    known = {n for names in labels for n in names}
-    for n in kept:
-        if n not in known:
+    input_labels = {n for names in labels for n in names}
+    for n in output_labels:
+        if n not in input_labels:
             raise errors_matmul.einsum(f"output subscript {n} is in no operand")
-    return _contract(tensors, labels, kept, sizes)
+    return _contract(tensors, labels, output_labels, sizes)
 
 
 def _arguments(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
@@ -93,29 +93,29 @@ def _letters(subscripts: Sequence[Any]) -> str:
     return out
 
 
-def _labels(term: str, where: str) -> Labels:
+def _labels(term: str, argument: str) -> Labels:
     """Returns the subscripts of a term; the ellipsis is one of them."""
     out: Labels = []
-    rest = term
-    while rest:
-        if rest.startswith(ELLIPSIS):
+    remaining = term
+    while remaining:
+        if remaining.startswith(ELLIPSIS):
             if ELLIPSIS in out:
-                raise errors_matmul.einsum(f"{where} has more than one ellipsis: {term}")
+                raise errors_matmul.einsum(f"{argument} has more than one ellipsis: {term}")
             out.append(ELLIPSIS)
-            rest = rest[3:]
-        elif rest[0].isascii() and rest[0].isalpha():
-            out.append(rest[0])
-            rest = rest[1:]
+            remaining = remaining[3:]
+        elif remaining[0].isascii() and remaining[0].isalpha():
+            out.append(remaining[0])
+            remaining = remaining[1:]
         else:
-            raise errors_matmul.einsum(f"{where}: {rest[0]!r} in {term!r} is no letter from a to z")
+            raise errors_matmul.einsum(f"{argument}: {remaining[0]!r} in {term!r} is no letter from a to z")
     return out
 
 
-def _covered(x: Tensor, labels: Labels, k: int) -> int:
-    named = len(labels) - (ELLIPSIS in labels)
-    if named > x.ndim or (ELLIPSIS not in labels and named < x.ndim):
-        raise errors_matmul.einsum(f"operand {k} has {x.ndim} dims, but {named} subscripts: {''.join(labels)}")
-    return x.ndim - named
+def _ellipsis_ndim(x: Tensor, labels: Labels, k: int) -> int:
+    label_count = len(labels) - (ELLIPSIS in labels)
+    if label_count > x.ndim or (ELLIPSIS not in labels and label_count < x.ndim):
+        raise errors_matmul.einsum(f"operand {k} has {x.ndim} dims, but {label_count} subscripts: {''.join(labels)}")
+    return x.ndim - label_count
 
 
 def _diagonal(x: Tensor, names: Labels, k: int) -> tuple[Tensor, Labels]:
@@ -129,104 +129,107 @@ def _diagonal(x: Tensor, names: Labels, k: int) -> tuple[Tensor, Labels]:
             shape.append(size)
             strides.append(stride)
             continue
-        at = out.index(n)
-        if shape[at] != size:
-            raise errors_matmul.einsum(f"subscript {n} of operand {k} has sizes {shape[at]} and {size}")
-        strides[at] += stride
+        position = out.index(n)
+        if shape[position] != size:
+            raise errors_matmul.einsum(f"subscript {n} of operand {k} has sizes {shape[position]} and {size}")
+        strides[position] += stride
     return x._view(tuple(shape), tuple(strides), x._offset), out
 
 
-def _output(right: str | None, parsed: Sequence[Labels], dots: Labels) -> Labels:
+def _output_labels(right: str | None, parsed: Sequence[Labels], dots: Labels) -> Labels:
     if right is None:
-        every = [n for p in parsed for n in p if n != ELLIPSIS]
-        return dots + sorted(n for n in set(every) if every.count(n) == 1)
-    kept: Labels = []
+        all_labels = [n for p in parsed for n in p if n != ELLIPSIS]
+        return dots + sorted(n for n in set(all_labels) if all_labels.count(n) == 1)
+    output_labels: Labels = []
     for n in _labels(right, "the output"):
-        if n in kept:
+        if n in output_labels:
             raise errors_matmul.einsum(f"output subscript {n} appears more than once")
-        kept += dots if n == ELLIPSIS else [n]
-    return kept
+        output_labels += dots if n == ELLIPSIS else [n]
+    return output_labels
 
 
 def _sizes(tensors: Sequence[Tensor], labels: Sequence[Labels]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for k, (t, names) in enumerate(zip(tensors, labels)):
         for n, size in zip(names, t._shape):
-            seen = sizes.get(n, 1)
-            if seen != size and 1 not in (seen, size):
+            known_size = sizes.get(n, 1)
+            if known_size != size and 1 not in (known_size, size):
                 raise errors_matmul.einsum(
                     f"subscript {n} has size {size} for operand {k}, which does not broadcast with "
-                    f"the size {seen} seen before"
+                    f"the size {known_size} seen before"
                 )
-            sizes[n] = size if seen == 1 else seen
+            sizes[n] = size if known_size == 1 else known_size
     return sizes
 
 
-def _contract(tensors: list[Tensor], labels: list[Labels], kept: Labels, sizes: dict[str, int]) -> Tensor:
+def _contract(tensors: list[Tensor], labels: list[Labels], output_labels: Labels, sizes: dict[str, int]) -> Tensor:
     a, names = tensors[0], labels[0]
     for k in range(1, len(tensors)):
-        later = set(kept).union(*labels[k + 1 :])
-        a, names = _pair(a, names, tensors[k], labels[k], later, sizes)
-    a, names = _sum_away(a, names, [n for n in names if n not in kept])
-    order = [names.index(n) for n in kept]
+        later = set(output_labels).union(*labels[k + 1 :])
+        a, names = _contract_pair(a, names, tensors[k], labels[k], later, sizes)
+    a, names = _sum_labels(a, names, [n for n in names if n not in output_labels])
+    order = [names.index(n) for n in output_labels]
     return a._view(tuple(a._shape[d] for d in order), tuple(a._strides[d] for d in order), a._offset)
 
 
-def _sum_away(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
-    if not gone:
+def _sum_labels(t: Tensor, names: Labels, summed_labels: Labels) -> tuple[Tensor, Labels]:
+    if not summed_labels:
         return t, names
-    dims = tuple(names.index(n) for n in gone)
+    dims = tuple(names.index(n) for n in summed_labels)
     summed = t.sum(dims)
-    return summed, [n for n in names if n not in gone]
+    return summed, [n for n in names if n not in summed_labels]
 
 
-def _pair(
-    a: Tensor, a_names: Labels, b: Tensor, b_names: Labels, later: set[str], sizes: dict[str, int]
+def _contract_pair(
+    a: Tensor, a_names: Labels, b: Tensor, b_names: Labels, later_labels: set[str], sizes: dict[str, int]
 ) -> tuple[Tensor, Labels]:
     """Returns the product of two operands, summed over the subscripts that no later operand or
     output needs."""
-    gone = [n for n in dict.fromkeys(a_names + b_names) if n not in later]
-    alone_a = [n for n in gone if n not in b_names or b._shape[b_names.index(n)] == 1 != sizes[n]]
-    alone_b = [n for n in gone if n not in a_names or a._shape[a_names.index(n)] == 1 != sizes[n]]
+    summed_labels = [n for n in dict.fromkeys(a_names + b_names) if n not in later_labels]
+    alone_a = [n for n in summed_labels if n not in b_names or b._shape[b_names.index(n)] == 1 != sizes[n]]
+    alone_b = [n for n in summed_labels if n not in a_names or a._shape[a_names.index(n)] == 1 != sizes[n]]
     a, a_names = _reduced(a, a_names, [n for n in alone_a if n in a_names])
     b, b_names = _reduced(b, b_names, [n for n in alone_b if n in b_names])
-    deep = [n for n in gone if n in a_names and n in b_names]
-    a, a_names = _without_ones(a, a_names, [n for n in gone if n not in deep])
-    b, b_names = _without_ones(b, b_names, [n for n in gone if n not in deep])
+    deep = [n for n in summed_labels if n in a_names and n in b_names]
+    a, a_names = _drop_size_one(a, a_names, [n for n in summed_labels if n not in deep])
+    b, b_names = _drop_size_one(b, b_names, [n for n in summed_labels if n not in deep])
     if not deep:
         return _times(a, a_names, b, b_names)
     if a._dtype is not b._dtype:  # one operand was summed and widened
-        common = promote_types(a._dtype, b._dtype)
-        a, b = a.to(common), b.to(common)
+        compute = promote_types(a._dtype, b._dtype)
+        a, b = a.to(compute), b.to(compute)
     check("einsum", "bmm", a=a, b=b)
     batch = [n for n in a_names if n in b_names and n not in deep]
     rows = [n for n in a_names if n not in b_names]
     columns = [n for n in b_names if n not in a_names]
-    x = _shaped(a, a_names, batch, rows, deep)
-    y = _shaped(b, b_names, batch, deep, columns)
+    x = _as_matrices(a, a_names, batch, rows, deep)
+    y = _as_matrices(b, b_names, batch, deep, columns)
     result = product("einsum", x, y)
     names = batch + rows + columns
     shape = tuple(
-        max(t._shape[own.index(n)] for t, own in ((a, a_names), (b, b_names)) if n in own)
-        if 0 not in [t._shape[own.index(n)] for t, own in ((a, a_names), (b, b_names)) if n in own]
+        max(t._shape[operand_names.index(n)] for t, operand_names in ((a, a_names), (b, b_names)) if n in operand_names)
+        if 0
+        not in [
+            t._shape[operand_names.index(n)] for t, operand_names in ((a, a_names), (b, b_names)) if n in operand_names
+        ]
         else 0
         for n in names
     )
     return result._view(shape, contiguous_strides(shape), result._offset), names
 
 
-def _reduced(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
+def _reduced(t: Tensor, names: Labels, summed_labels: Labels) -> tuple[Tensor, Labels]:
     """Returns `t` summed over dims that the other operand doesn't have. Integers widen, as in
     `sum`."""
-    if not gone:
+    if not summed_labels:
         return t, names
-    dims = tuple(names.index(n) for n in gone)
+    dims = tuple(names.index(n) for n in summed_labels)
     summed = t.sum(dims)
-    return summed, [n for n in names if n not in gone]
+    return summed, [n for n in names if n not in summed_labels]
 
 
-def _without_ones(t: Tensor, names: Labels, gone: Labels) -> tuple[Tensor, Labels]:
-    left = [(n, size, step) for n, size, step in zip(names, t._shape, t._strides) if n not in gone]
+def _drop_size_one(t: Tensor, names: Labels, size_one_labels: Labels) -> tuple[Tensor, Labels]:
+    left = [(n, size, step) for n, size, step in zip(names, t._shape, t._strides) if n not in size_one_labels]
     return (t._view(tuple(x[1] for x in left), tuple(x[2] for x in left), t._offset), [x[0] for x in left])
 
 
@@ -236,22 +239,22 @@ def _times(a: Tensor, a_names: Labels, b: Tensor, b_names: Labels) -> tuple[Tens
     return result, names
 
 
-def _aligned(t: Tensor, own: Labels, names: Labels) -> Tensor:
-    shape = tuple(t._shape[own.index(n)] if n in own else 1 for n in names)
-    strides = tuple(t._strides[own.index(n)] if n in own else 0 for n in names)
+def _aligned(t: Tensor, t_names: Labels, names: Labels) -> Tensor:
+    shape = tuple(t._shape[t_names.index(n)] if n in t_names else 1 for n in names)
+    strides = tuple(t._strides[t_names.index(n)] if n in t_names else 0 for n in names)
     return t._view(shape, strides, t._offset)
 
 
-def _shaped(t: Tensor, own: Labels, batch: Labels, rows: Labels, columns: Labels) -> Tensor:
+def _as_matrices(t: Tensor, t_names: Labels, batch: Labels, rows: Labels, columns: Labels) -> Tensor:
     """Returns `t` as matrices: keeps the dims `batch`, joins `rows` into one dim and `columns` into
     another."""
-    order = [own.index(n) for n in batch + rows + columns]
+    order = [t_names.index(n) for n in batch + rows + columns]
     t = t._view(tuple(t._shape[d] for d in order), tuple(t._strides[d] for d in order), t._offset)
-    cut = len(batch)
-    lead: Ints = t._shape[:cut]
-    m = numel(t._shape[cut : cut + len(rows)])
-    n = numel(t._shape[cut + len(rows) :])
-    return flat(t, (*lead, m, n))
+    batch_ndim = len(batch)
+    batch_shape: Ints = t._shape[:batch_ndim]
+    m = numel(t._shape[batch_ndim : batch_ndim + len(rows)])
+    n = numel(t._shape[batch_ndim + len(rows) :])
+    return flat(t, (*batch_shape, m, n))
 
 
 def _tensors(name: str, **operands: Any) -> None:
@@ -339,54 +342,54 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     ndim = max(len(input._shape), len(other._shape))
     first = (1,) * (ndim - len(input._shape)) + input._shape
     second = (1,) * (ndim - len(other._shape)) + other._shape
-    wide = _as_pairs(input, first, 0)
-    narrow = _as_pairs(other, second, 1)
+    input_pairs = _as_pairs(input, first, 0)
+    other_pairs = _as_pairs(other, second, 1)
     shape = tuple(m * n for m, n in zip(first, second))
-    return write_result("kron", out, flat(wide * narrow, shape), cast=True)
+    return write_result("kron", out, flat(input_pairs * other_pairs, shape), cast=True)
 
 
-def _as_pairs(t: Tensor, shape: Ints, place: int) -> Tensor:
-    """Returns `t` broadcast to `shape` with each dim as a pair: its size at index `place`, 1 at the
+def _as_pairs(t: Tensor, shape: Ints, pair_index: int) -> Tensor:
+    """Returns `t` broadcast to `shape` with each dim as a pair: its size at index `pair_index`, 1 at the
     other."""
-    lead = len(shape) - len(t._shape)
-    strides = (0,) * lead + t._strides
+    missing = len(shape) - len(t._shape)
+    strides = (0,) * missing + t._strides
     sizes: list[int] = []
     steps: list[int] = []
     for n, s in zip(shape, strides):
-        sizes += [n, 1] if not place else [1, n]
-        steps += [s, 0] if not place else [0, s]
+        sizes += [n, 1] if not pair_index else [1, n]
+        steps += [s, 0] if not pair_index else [0, s]
     return t._view(tuple(sizes), tuple(steps), t._offset)
 
 
-def _order(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
+def _best_splits(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
     """Returns where to split each part of a chain so that the number of multiplications is minimal.
 
     Matrix i has sizes[i] rows and sizes[i + 1] columns.
     """
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
-    cut: dict[tuple[int, int], int] = {}
+    split_at: dict[tuple[int, int], int] = {}
     for length in range(1, count):
         for i in range(count - length):
             j = i + length
             choices = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
-            cost[i, j], cut[i, j] = min(choices)
-    return cut
+            cost[i, j], split_at[i, j] = min(choices)
+    return split_at
 
 
 def _chain(name: str, matrices: Sequence[Tensor]) -> Tensor:
     for a, b in pairwise(matrices):
         if a._shape[1] != b._shape[0]:
             raise errors_matmul.shapes_differ(name, a._shape, b._shape)
-    cut = _order([m._shape[0] for m in matrices] + [matrices[-1]._shape[1]])
+    split_at = _best_splits([m._shape[0] for m in matrices] + [matrices[-1]._shape[1]])
 
-    def part(i: int, j: int) -> Tensor:
+    def product_of(i: int, j: int) -> Tensor:
         if i == j:
             return matrices[i]
-        k = cut[i, j]
-        return matmul(part(i, k), part(k + 1, j))
+        k = split_at[i, j]
+        return matmul(product_of(i, k), product_of(k + 1, j))
 
-    return part(0, len(matrices) - 1)
+    return product_of(0, len(matrices) - 1)
 
 
 @op(method=False, namespace="linalg")

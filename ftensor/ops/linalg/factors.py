@@ -15,14 +15,14 @@ from ...execute.matmul import dense
 from ...iterator.shape import Ints, numel
 from ..bind import composed
 from ..create.ranges import arange, eye
-from .forms import MatrixFunction, in_columns, matrices, on_host, one_batch, raise_for
+from .forms import MatrixFunction, matrices, on_host, one_batch, raise_for, to_column_major
 
 # Cholesky
 
 
 def cholesky_of(A: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
     """Returns (Cholesky factors, info)."""
-    factor = in_columns(A.mH if upper else A)
+    factor = to_column_major(A.mH if upper else A)
     *batch, n, _ = A._shape
     info = output.new_like(A, tuple(batch), int32)
     if n:
@@ -30,7 +30,7 @@ def cholesky_of(A: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
         dense("cholesky", A._dtype, (factor, info), numbers, n * n * n // 3 + n)
     else:
         info.zero_()
-    return (in_columns(factor.mH) if upper else factor), info
+    return (to_column_major(factor.mH) if upper else factor), info
 
 
 def _cholesky(name: str, input: Tensor, *, upper: bool = False) -> tuple[Tensor, Tensor]:
@@ -62,7 +62,7 @@ cholesky = _CHOLESKY.outside()
 
 def lu_of(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Returns (L below the diagonal and U, pivot rows, info)."""
-    LU = in_columns(A)
+    LU = to_column_major(A)
     *batch, m, n = A._shape
     count = min(m, n)
     pivots = output.new_like(A, (*batch, count), int32)
@@ -119,11 +119,11 @@ def row_order(pivots: Tensor, m: int) -> Tensor:
 
 def permutation(pivots: Tensor, m: int, like: Tensor) -> Tensor:
     order = row_order(pivots, m)
-    places = arange(m, device=order.device)
-    return (order.unsqueeze(-2) == places.unsqueeze(-1)).to(like._dtype)
+    rows = arange(m, device=order.device)
+    return (order.unsqueeze(-2) == rows.unsqueeze(-1)).to(like._dtype)
 
 
-def _unpacked(LU: Tensor) -> tuple[Tensor, Tensor]:
+def _unpack_lu(LU: Tensor) -> tuple[Tensor, Tensor]:
     m, n = LU._shape[-2:]
     k = min(m, n)
     L = LU[..., :, :k].tril(-1) + eye(m, k, dtype=LU._dtype, device=LU.device)
@@ -135,7 +135,7 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu:
     """Returns (P, L, U) of A = P @ L @ U by partial pivoting: a permutation, a lower triangular
     matrix with ones on its diagonal, an upper triangular matrix."""
     LU, pivots, _ = _lu_factor("linalg.lu", A, pivot=pivot)
-    return return_types.linalg_lu((permutation(pivots, A._shape[-2], A), *_unpacked(LU)))
+    return return_types.linalg_lu((permutation(pivots, A._shape[-2], A), *_unpack_lu(LU)))
 
 
 @composed()
@@ -152,7 +152,7 @@ def lu_unpack(
         check_rows(name, LU_pivots, LU_data._shape[-2])
     none = LU_data.new_empty((0,))
     P = permutation(LU_pivots, LU_data._shape[-2], LU_data) if unpack_pivots else none
-    L, U = _unpacked(LU_data) if unpack_data else (none, none)
+    L, U = _unpack_lu(LU_data) if unpack_data else (none, none)
     return return_types.lu_unpack((P, L, U))
 
 
@@ -162,15 +162,15 @@ def check_pivots(name: str, LU: Tensor, pivots: Tensor) -> None:
         raise errors.not_a_tensor(name, "pivots", pivots)
     if pivots._dtype is not int32:
         raise errors_factor.value(name, "pivots' dtype", pivots._dtype, "int32")
-    wanted = (*LU._shape[:-2], min(LU._shape[-2:]))
-    if pivots._shape != wanted:
-        raise errors_factor.shapes(name, LU._shape, pivots._shape, f"pivots need shape {wanted}")
+    expected = (*LU._shape[:-2], min(LU._shape[-2:]))
+    if pivots._shape != expected:
+        raise errors_factor.shapes(name, LU._shape, pivots._shape, f"pivots need shape {expected}")
 
 
 def check_rows(name: str, pivots: Tensor, m: int) -> None:
-    for most in pivots.aminmax() if pivots.numel() else ():
-        if not 1 <= int(most) <= m:
-            raise errors_factor.value(name, "pivots", int(most), f"rows from 1 to {m}")
+    for extreme in pivots.aminmax() if pivots.numel() else ():
+        if not 1 <= int(extreme) <= m:
+            raise errors_factor.value(name, "pivots", int(extreme), f"rows from 1 to {m}")
 
 
 # QR
@@ -178,7 +178,7 @@ def check_rows(name: str, pivots: Tensor, m: int) -> None:
 
 def qr_of(A: Tensor) -> tuple[Tensor, Tensor]:
     """Returns (R and the Householder vectors, their factors tau)."""
-    packed = in_columns(A)
+    packed = to_column_major(A)
     *batch, m, n = A._shape
     tau = output.new_like(A, (*batch, min(m, n)))
     if tau.numel():
@@ -187,14 +187,14 @@ def qr_of(A: Tensor) -> tuple[Tensor, Tensor]:
     return packed, tau
 
 
-def reflected(a: Tensor, tau: Tensor, c: Tensor, adjoint: bool) -> Tensor:
+def apply_reflectors(a: Tensor, tau: Tensor, c: Tensor, adjoint: bool) -> Tensor:
     """Returns Q @ c, or Q.mH @ c with `adjoint`, in a new tensor. Q is the product of the
     reflections `a`, `tau`, with all columns."""
-    result = in_columns(c)
+    result = to_column_major(c)
     *batch, m, k = c._shape
     count = tau._shape[-1]
     if result.numel() and count:
-        a, tau = in_columns(a), tau.contiguous()
+        a, tau = to_column_major(a), tau.contiguous()
         numbers = (numel(tuple(batch)) * k, m, k, count, m, m, m * a._shape[-1], m * k, int(adjoint))
         dense("reflect", c._dtype, (a, tau, result), numbers, 2 * m * count)
     return result
@@ -211,10 +211,10 @@ def _qr(name: str, A: Tensor, mode: str) -> tuple[Tensor, Tensor]:
     a, tau = qr_of(A)
     *batch, m, n = A._shape
     rows = m if mode == "complete" else min(m, n)
-    R = in_columns(a[..., :rows, :].triu())
+    R = to_column_major(a[..., :rows, :].triu())
     if mode == "r":
         return A.new_empty((0,)), R
-    return reflected(a, tau, identity((*batch, m, rows), A), False), R
+    return apply_reflectors(a, tau, identity((*batch, m, rows), A), False), R
 
 
 @composed(namespace="linalg", name="qr", method=False)
@@ -249,7 +249,7 @@ def _check_tau(name: str, a: Tensor, tau: Tensor) -> None:
 
 def _product(name: str, input: Tensor, tau: Tensor) -> Tensor:
     _check_tau(name, input, tau)
-    return reflected(input, tau, identity(input._shape, input), False)
+    return apply_reflectors(input, tau, identity(input._shape, input), False)
 
 
 _PRODUCT = MatrixFunction("householder_product", _product, former=("orgqr", "input", "input2"))
@@ -273,81 +273,81 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
     if not fits or input2._shape[:-1] != input._shape[:-2] != input3._shape[:-2]:
         raise errors_factor.shapes(name, input._shape, input3._shape, "as input2, one Q's size")
     if left:
-        return reflected(input, input2, input3, transpose)
-    return in_columns(reflected(input, input2, input3.mH, not transpose).mH)
+        return apply_reflectors(input, input2, input3, transpose)
+    return to_column_major(apply_reflectors(input, input2, input3.mH, not transpose).mH)
 
 
 # Bunch and Kaufman's constant minimizes the growth of elements over both pivot sizes.
 GROWTH = (1 + 17**0.5) / 8
 
 
-def _size(x: Any) -> Any:
+def _abs1(x: Any) -> Any:
     return abs(x.real) + abs(x.imag)
 
 
-def _choice(a: Any, k: int) -> tuple[int, int]:
+def _choose_pivot(a: Any, k: int) -> tuple[int, int]:
     """Returns (the row to exchange with row k, the pivot's size 1 or 2) by the partial pivoting of
     Bunch and Kaufman (1977), as in LAPACK's sytrf."""
-    own = _size(a[k, k])
+    pivot_size = _abs1(a[k, k])
     if k == len(a) - 1:
         return k, 1
-    below = _size(a[k + 1 :, k])
-    r = k + 1 + int(below.argmax())
-    most = below[r - k - 1]
-    if own >= GROWTH * most:
+    column_sizes = _abs1(a[k + 1 :, k])
+    r = k + 1 + int(column_sizes.argmax())
+    largest = column_sizes[r - k - 1]
+    if pivot_size >= GROWTH * largest:
         return k, 1
-    row = max(_size(a[r, k:r]).max(), _size(a[r + 1 :, r]).max(initial=0))
-    if own >= GROWTH * most * (most / row):
+    row = max(_abs1(a[r, k:r]).max(), _abs1(a[r + 1 :, r]).max(initial=0))
+    if pivot_size >= GROWTH * largest * (largest / row):
         return k, 1
-    return (r, 1) if _size(a[r, r]) >= GROWTH * row else (r, 2)
+    return (r, 1) if _abs1(a[r, r]) >= GROWTH * row else (r, 2)
 
 
-def _swap(a: Any, k: int, p: int, turn: Any) -> None:
+def _swap(a: Any, k: int, p: int, conjugate: Any) -> None:
     """Exchanges rows and columns k and p > k of the remaining matrix, of which the lower half is
     stored."""
     a[p + 1 :, [k, p]] = a[p + 1 :, [p, k]]
-    between = turn(a[k + 1 : p, k]).copy()
-    a[k + 1 : p, k] = turn(a[p, k + 1 : p])
-    a[p, k + 1 : p] = between
-    a[p, k] = turn(a[p, k])
+    middle = conjugate(a[k + 1 : p, k]).copy()
+    a[k + 1 : p, k] = conjugate(a[p, k + 1 : p])
+    a[p, k + 1 : p] = middle
+    a[p, k] = conjugate(a[p, k])
     a[k, k], a[p, p] = a[p, p], a[k, k]
 
 
-def _factored(a: Any, hermitian: bool) -> tuple[Any, Any, int]:
+def _ldl_factor(a: Any, hermitian: bool) -> tuple[Any, Any, int]:
     """Returns (L and D, pivots, info) of one matrix. See `ldl_factor_ex`."""
     a, n = np.tril(a), len(a)
-    turn = np.conj if hermitian else np.asarray
+    conjugate = np.conj if hermitian else np.asarray
     pivots, info, k = np.zeros(n, np.int32), 0, 0
     while k < n:
         if hermitian:
             a[k, k] = a[k, k].real
-        if _size(a[k:, k]).max() == 0:
+        if _abs1(a[k:, k]).max() == 0:
             info = info or k + 1
             pivots[k] = k + 1
             k += 1
             continue
-        p, step = _choice(a, k)
-        last, rest = k + step - 1, k + step
+        p, step = _choose_pivot(a, k)
+        last, next_row = k + step - 1, k + step
         if p != last:
-            _swap(a, last, p, turn)
+            _swap(a, last, p, conjugate)
             if step == 2:
                 a[[last, p], k] = a[[p, last], k]
-        pivots[k:rest] = p + 1 if step == 1 else -(p + 1)
-        d = a[k:rest, k:rest].copy()
+        pivots[k:next_row] = p + 1 if step == 1 else -(p + 1)
+        d = a[k:next_row, k:next_row].copy()
         if step == 2:
-            d[0, 1] = turn(d[1, 0])
-        below = a[rest:, k:rest].copy()
-        a[rest:, k:rest] = below @ np.linalg.inv(d)
-        a[rest:, rest:] -= np.tril(a[rest:, k:rest] @ turn(below).T)
-        k = rest
+            d[0, 1] = conjugate(d[1, 0])
+        column = a[next_row:, k:next_row].copy()
+        a[next_row:, k:next_row] = column @ np.linalg.inv(d)
+        a[next_row:, next_row:] -= np.tril(a[next_row:, k:next_row] @ conjugate(column).T)
+        k = next_row
     return a, pivots, info
 
 
-def _each(function: Any, *arrays: Any) -> tuple[Any, ...]:
+def _map_matrices(function: Any, *arrays: Any) -> tuple[Any, ...]:
     batch = arrays[0].shape[:-2]
     results = [function(*[a[i] for a in arrays]) for i in np.ndindex(batch)]
-    parts = [np.stack([np.asarray(m[k]) for m in results]) for k in range(len(results[0]))]
-    return tuple(p.reshape(batch + p.shape[1:]) for p in parts)
+    outputs = [np.stack([np.asarray(m[k]) for m in results]) for k in range(len(results[0]))]
+    return tuple(p.reshape(batch + p.shape[1:]) for p in outputs)
 
 
 def _ldl(name: str, input: Tensor, *, hermitian: bool = False) -> tuple[Tensor, ...]:
@@ -357,7 +357,7 @@ def _ldl(name: str, input: Tensor, *, hermitian: bool = False) -> tuple[Tensor, 
         if not a.size:
             none = np.zeros(a.shape[:-1], np.int32), np.zeros(a.shape[:-2], np.int32)
             return (a, *none)
-        LD, pivots, info = _each(lambda x: _factored(x, hermitian), a)
+        LD, pivots, info = _map_matrices(lambda x: _ldl_factor(x, hermitian), a)
         return LD, pivots, info.astype(np.int32)
 
     return on_host(name, run, input, columns=(0,))
@@ -377,25 +377,25 @@ ldl_factor_ex = _LDL_FACTOR.linalg_ex("""
 """)
 
 
-def _solved(a: Any, pivots: Any, b: Any, hermitian: bool) -> tuple[Any]:
+def _ldl_solve(a: Any, pivots: Any, b: Any, hermitian: bool) -> tuple[Any]:
     """Returns (X,) of one system: applies the steps of the factorization in order and back."""
     b, n = b.copy(), len(a)
-    turn = np.conj if hermitian else np.asarray
+    conjugate = np.conj if hermitian else np.asarray
     steps, k = [], 0
     while k < n:
         steps.append((k, 1 if pivots[k] > 0 else 2))
         k += steps[-1][1]
     for k, step in steps:
-        last, rest, p = k + step - 1, k + step, abs(pivots[k]) - 1
+        last, next_row, p = k + step - 1, k + step, abs(pivots[k]) - 1
         b[[last, p]] = b[[p, last]]
-        b[rest:] -= a[rest:, k:rest] @ b[k:rest]
-        d = a[k:rest, k:rest].copy()
+        b[next_row:] -= a[next_row:, k:next_row] @ b[k:next_row]
+        d = a[k:next_row, k:next_row].copy()
         if step == 2:
-            d[0, 1] = turn(d[1, 0])
-        b[k:rest] = np.linalg.inv(d) @ b[k:rest]
+            d[0, 1] = conjugate(d[1, 0])
+        b[k:next_row] = np.linalg.inv(d) @ b[k:next_row]
     for k, step in reversed(steps):
-        last, rest, p = k + step - 1, k + step, abs(pivots[k]) - 1
-        b[k:rest] -= turn(a[rest:, k:rest]).T @ b[rest:]
+        last, next_row, p = k + step - 1, k + step, abs(pivots[k]) - 1
+        b[k:next_row] -= conjugate(a[next_row:, k:next_row]).T @ b[next_row:]
         b[[last, p]] = b[[p, last]]
     return (b,)
 
@@ -416,6 +416,6 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
     def run(a: Any, p: Any, b: Any) -> Any:
         if not b.size:
             return b
-        return _each(lambda *x: _solved(x[0], x[1][0], x[2], hermitian), a, p[..., None, :], b)[0]
+        return _map_matrices(lambda *x: _ldl_solve(x[0], x[1][0], x[2], hermitian), a, p[..., None, :], b)[0]
 
     return on_host(name, run, LD, pivots, B, columns=(0,))[0]

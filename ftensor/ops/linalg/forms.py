@@ -53,17 +53,17 @@ def one_batch(A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
 
 def column_strides(shape: Ints) -> Ints:
     *batch, m, n = shape
-    turned = output.contiguous_strides((*batch, n, m))
-    return (*turned[:-2], turned[-1], turned[-2])
+    transposed_strides = output.contiguous_strides((*batch, n, m))
+    return (*transposed_strides[:-2], transposed_strides[-1], transposed_strides[-2])
 
 
-def by_columns(shape: Ints, like: Tensor, of: Any = None) -> Tensor:
-    where = like._storage.device
-    return output.new(shape, of or like._dtype, where, column_strides(shape))
+def new_column_major(shape: Ints, like: Tensor, result_dtype: Any = None) -> Tensor:
+    device = like._storage.device
+    return output.new(shape, result_dtype or like._dtype, device, column_strides(shape))
 
 
-def in_columns(x: Tensor) -> Tensor:
-    return pointwise(COPY, (x,), (), by_columns(x._shape, x), True)
+def to_column_major(x: Tensor) -> Tensor:
+    return pointwise(COPY, (x,), (), new_column_major(x._shape, x), True)
 
 
 def on_host(op: str, function: Callable[..., Any], *inputs: Tensor, columns: Ints = ()) -> tuple[Tensor, ...]:
@@ -131,8 +131,8 @@ class MatrixFunction:
                 raise_for(results[-1], error, op)
             return ex(results)
 
-        name, own = f"{self.name}_ex", [*self._own(), CHECK]
-        function = self._written(name, f"linalg.{name}", run, own, doc, ex)
+        name, parameters = f"{self.name}_ex", [*self._own(), CHECK]
+        function = self._written(name, f"linalg.{name}", run, parameters, doc, ex)
         return composed(namespace="linalg", method=False)(function)
 
     def outside(self) -> Callable[..., Any]:
@@ -144,15 +144,15 @@ class MatrixFunction:
         return list(signature(self.compute).parameters.values())[1:]
 
     def _raising(self) -> Callable[..., Any]:
-        compute, error, several = self.compute, self.error, self.several
+        compute, error, has_tuple = self.compute, self.error, self.several
 
         def run(op: str, *operands: Any, **options: Any) -> Any:
             results = compute(op, *operands, **options)
             if error is not None:
                 *results, info = results
                 raise_for(info, error, op)
-                results = results if several else results[0]
-            return several(results) if several else results
+                results = results if has_tuple else results[0]
+            return has_tuple(results) if has_tuple else results
 
         return run
 
@@ -161,22 +161,24 @@ class MatrixFunction:
         name: str,
         op: str,
         run: Callable[..., Any],
-        own: Sequence[Parameter],
+        parameters: Sequence[Parameter],
         doc: str,
-        several: Any = None,
-        words: Sequence[str] = (),
+        tuple_class: Any = None,
+        legacy_names: Sequence[str] = (),
     ) -> Callable[..., Any]:
-        """Returns a function with the parameters `own` that calls `run` with the op's name and its
+        """Returns a function with the parameters `parameters` that calls `run` with the op's name and its
         arguments."""
-        several = several or self.several
-        shown = [p.replace(name=w, kind=POSITIONAL) for p, w in zip(own, words)] or own
-        arguments = [f"{p.name}={w.name}" if p.kind is KEYWORD else w.name for p, w in zip(own, shown)]
+        tuple_class = tuple_class or self.several
+        shown_parameters = [p.replace(name=w, kind=POSITIONAL) for p, w in zip(parameters, legacy_names)] or parameters
+        arguments = [
+            f"{p.name}={w.name}" if p.kind is KEYWORD else w.name for p, w in zip(parameters, shown_parameters)
+        ]
         return written(
             name,
-            declared(shown),
+            declared(shown_parameters),
             f"return run({op!r}, {', '.join(arguments)})",
             doc,
-            f"return_types.{several.__name__}" if several else "Tensor",
+            f"return_types.{tuple_class.__name__}" if tuple_class else "Tensor",
             __name__=self.compute.__module__,
             run=run,
         )

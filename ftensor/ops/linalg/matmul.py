@@ -25,13 +25,13 @@ from .product import (
     DOT,
     FOLD_TERMS,
     VDOT,
-    added_to,
+    are_unit_factors,
     check,
     combine,
+    expand_addend,
     factors,
     finish,
     folded,
-    is_plain,
     need_ndim,
     output,
     product,
@@ -102,7 +102,7 @@ def matrix_vector(
     inplace = out is not None and out is added
     read = [mat, vec]
     if added is not None:
-        added = None if beta == 0 else added_to(name, added, shape)
+        added = None if beta == 0 else expand_addend(name, added, shape)
         read += [added] if added is not None and not inplace else []
     target, copy = output(name, out, shape, mat, read, inplace)
     product(name, mat, column(vec), column(target), column(added), beta, alpha)
@@ -126,25 +126,25 @@ def _dot(name: str, red: Any, a: Any, b: Any, out: Tensor | None = None) -> Tens
 
 
 @fused
-def _of_vectors(input: Tensor, tensor: Tensor) -> Tensor:
+def _dot_vectors(input: Tensor, tensor: Tensor) -> Tensor:
     return _dot("dot", DOT, input, tensor)
 
 
 @fused
-def _of_conjugate(input: Tensor, other: Tensor) -> Tensor:
+def _vdot_conjugated(input: Tensor, other: Tensor) -> Tensor:
     return _dot("vdot", VDOT, input, other)
 
 
 @op()
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Returns the sum of the products of two vectors."""
-    return _of_vectors(input, tensor) if out is None else _dot("dot", DOT, input, tensor, out)
+    return _dot_vectors(input, tensor) if out is None else _dot("dot", DOT, input, tensor, out)
 
 
 @op()
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Like `dot`, with the conjugate of `input`."""
-    return _of_conjugate(input, other) if out is None else _dot("vdot", VDOT, input, other, out)
+    return _vdot_conjugated(input, other) if out is None else _dot("vdot", VDOT, input, other, out)
 
 
 @op(operators=("__matmul__", "__rmatmul__"))
@@ -165,14 +165,14 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     if first == 2 and second == 1:
         return mv(input, other, out=out)
     if first == 1 and second == 2:
-        return mv(turned(other), input, out=out)
+        return mv(transpose_last(other), input, out=out)
     return _batched(input, other, out)
 
 
 also_in("linalg", "matmul")
 
 
-def turned(t: Tensor) -> Tensor:
+def transpose_last(t: Tensor) -> Tensor:
     return t._view(t._shape[::-1], t._strides[::-1], t._offset)
 
 
@@ -203,13 +203,13 @@ def _batched(a: Tensor, b: Tensor, out: Tensor | None) -> Tensor:
         return product("matmul", a, b)
     shape = _result_shape(a, b, row, single)
     target, copy = output("matmul", out, shape, a, (a, b), False)
-    whole = target
+    target_3d = target
     if single:
-        whole = whole._view((*whole._shape, 1), (*whole._strides, 1), whole._offset)
+        target_3d = target_3d._view((*target_3d._shape, 1), (*target_3d._strides, 1), target_3d._offset)
     if row:
-        size, step = whole._shape, whole._strides
-        whole = whole._view((*size[:-1], 1, size[-1]), (*step[:-1], 0, step[-1]), whole._offset)
-    product("matmul", a, b, whole)
+        size, step = target_3d._shape, target_3d._strides
+        target_3d = target_3d._view((*size[:-1], 1, size[-1]), (*step[:-1], 0, step[-1]), target_3d._offset)
+    product("matmul", a, b, target_3d)
     return finish(target, out, copy)
 
 
@@ -224,8 +224,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     for t in (x, y):
         if type(t) is Tensor and t._dtype.kind not in "fc":
             raise errors.floating_only("linalg.vecdot", t._dtype)
-    of = check("linalg.vecdot", x=x, y=y)
-    if of.itemsize == 2:  # torch rounds the products to the 16-bit dtype
+    compute = check("linalg.vecdot", x=x, y=y)
+    if compute.itemsize == 2:  # torch rounds the products to the 16-bit dtype
         return write_result("linalg.vecdot", out, (x * y).sum(dim))
     sums = folded(VDOT, (x, y), dim)
     target, copy = output("linalg.vecdot", out, sums._shape, x, (x, y), False)
@@ -240,15 +240,15 @@ def addmm(
     """Returns `beta * input + alpha * (mat1 @ mat2)`. With `beta` 0 `input` is not read, with
     `alpha` 0 no matrix is. Raises RuntimeError for matrices that don't fit, an `input` that doesn't
     expand to the product's shape, or different dtypes."""
-    if out is None and is_plain(alpha, beta):
+    if out is None and are_unit_factors(alpha, beta):
         if (result := cached_result("addmm", mat1, mat2, input)) is not None:
             return result
     if type(mat1) is Tensor and type(mat2) is Tensor:
         need_ndim("addmm", 2, mat1=mat1, mat2=mat2)
         if mat1._shape[1] != mat2._shape[0]:
             raise errors_matmul.shapes_differ(name_called("addmm"), mat1._shape, mat2._shape)
-    of = check("addmm", input=input, mat1=mat1, mat2=mat2)
-    beta, alpha = factors("addmm", of, beta, alpha)
+    compute = check("addmm", input=input, mat1=mat1, mat2=mat2)
+    beta, alpha = factors("addmm", compute, beta, alpha)
     return product("addmm", mat1, mat2, out, input, beta, alpha)
 
 
@@ -258,7 +258,7 @@ def addmv(
 ) -> Tensor:
     """Returns `beta * input + alpha * (mat @ vec)`. With `beta` 0 `input` is not read. Raises the
     errors of `addmm`."""
-    if out is None and is_plain(alpha, beta):
+    if out is None and are_unit_factors(alpha, beta):
         return _addmv(input, mat, vec)
     return _addmv_to(input, mat, vec, beta, alpha, out)
 
@@ -268,8 +268,8 @@ def _addmv_to(
 ) -> Tensor:
     if type(mat) is Tensor and type(vec) is Tensor:
         matrix_vector_fit("addmv", mat, vec)
-    of = check("addmv", input=input, mat=mat, vec=vec)
-    beta, alpha = factors("addmv", of, beta, alpha)
+    compute = check("addmv", input=input, mat=mat, vec=vec)
+    beta, alpha = factors("addmv", compute, beta, alpha)
     return matrix_vector("addmv", mat, vec, out, input, beta, alpha)
 
 
@@ -282,13 +282,13 @@ def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
 ) -> Tensor:
     """Returns `addmm` for each pair of two batches of matrices."""
-    if out is None and is_plain(alpha, beta):
+    if out is None and are_unit_factors(alpha, beta):
         if (result := cached_result("baddbmm", batch1, batch2, input)) is not None:
             return result
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("baddbmm", batch1, batch2)
-    of = check("baddbmm", input=input, batch1=batch1, batch2=batch2)
-    beta, alpha = factors("baddbmm", of, beta, alpha)
+    compute = check("baddbmm", input=input, batch1=batch1, batch2=batch2)
+    beta, alpha = factors("baddbmm", compute, beta, alpha)
     return product("baddbmm", batch1, batch2, out, input, beta, alpha)
 
 
@@ -303,12 +303,12 @@ def addbmm(
     """Returns `beta * input + alpha` times the sum of the products of all pairs of matrices."""
     if type(batch1) is Tensor and type(batch2) is Tensor:
         batches_fit("addbmm", batch1, batch2)
-    of = check("addbmm", input=input, batch1=batch1, batch2=batch2)
-    beta, alpha = factors("addbmm", of, beta, alpha)
+    compute = check("addbmm", input=input, batch1=batch1, batch2=batch2)
+    beta, alpha = factors("addbmm", compute, beta, alpha)
     batch, m, k = batch1._shape
     n = batch2._shape[2]
     if 0 < batch <= FEW_MATRICES:
-        total = added_to("addbmm", input, (m, n))
+        total = expand_addend("addbmm", input, (m, n))
         for i in range(batch):
             last = out if i == batch - 1 else None
             total = addmm(
@@ -376,16 +376,16 @@ def addr(
         if type(x) is not Tensor:
             raise errors.not_a_tensor("addr", arg, x)
     need_ndim("addr", 1, vec1=vec1, vec2=vec2)
-    common = common_dtype(ADDR, (input, vec1, vec2))
-    beta, alpha = fitted("addr", beta, common), fitted("addr", alpha, common)
+    compute = common_dtype(ADDR, (input, vec1, vec2))
+    beta, alpha = fitted("addr", beta, compute), fitted("addr", alpha, compute)
     shape = (*vec1._shape, *vec2._shape)
-    whole = input if out is input and input._shape == shape else added_to("addr", input, shape)
+    addend = input if out is input and input._shape == shape else expand_addend("addr", input, shape)
     if input._dtype.kind == "f" and input._dtype.itemsize == 2 and out is not input and beta != 0:
         # torch rounds every step to the 16-bit dtype.
         beta, alpha = (rounded(float(x), input._dtype) for x in (beta, alpha))
-        return add(whole * beta, column(vec1) * alpha * vec2, out=out)
+        return add(addend * beta, column(vec1) * alpha * vec2, out=out)
     row = ADDR_FRESH if beta == 0 else ADDR
-    return pointwise(row, (whole, column(vec1), vec2), (beta, alpha), out, out is input and out is not None)
+    return pointwise(row, (addend, column(vec1), vec2), (beta, alpha), out, out is input and out is not None)
 
 
 @op(method=False, namespace="nn.functional")
@@ -397,12 +397,12 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
     shape = weight._shape
     if out is None and len(shape) == 2 and numel(shape) >= FOLD_TERMS:
         if input._shape[-1:] == shape[1:] and numel(input._shape) == shape[1]:
-            return _of_row(input, weight, bias)
+            return _linear_row(input, weight, bias)
     return _linear(input, weight, bias, out)
 
 
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | None = None) -> Tensor:
-    weights = turned(weight) if len(weight._shape) < 3 else weight
+    weights = transpose_last(weight) if len(weight._shape) < 3 else weight
     if bias is None:
         return matmul(input, weights, out=out)
     if out is None and (result := cached_result("addmm", input, weights, bias)) is not None:
@@ -420,7 +420,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | No
 
 
 # A language model multiplies one row for each token; a graph has no checks and views.
-_of_row = fused(_linear)
+_linear_row = fused(_linear)
 
 
 @op(method=False)

@@ -33,7 +33,7 @@ def _pair(name: str, A: Tensor, dim: Any) -> tuple[int, int]:
     return first, second
 
 
-def _checked(name: str, A: Any) -> None:
+def _check_matrix(name: str, A: Any) -> None:
     if not isinstance(A, Tensor):
         raise errors.not_a_tensor(name, "A", A)
     if A._dtype.kind not in "fc":
@@ -45,8 +45,8 @@ def _largest(sizes: Tensor, dim: int, keepdim: bool = False) -> Tensor:
     return fold(dim, keepdim)
 
 
-def _matrix_norm(name: str, A: Tensor, ord: Any, dim: Any, keepdim: bool, of: dtype | None) -> Tensor:
-    _checked(name, A)
+def _matrix_norm(name: str, A: Tensor, ord: Any, dim: Any, keepdim: bool, result_dtype: dtype | None) -> Tensor:
+    _check_matrix(name, A)
     if A.ndim < 2:
         raise errors_factor.needs_matrices(name, "A", A._shape)
     rows, columns = _pair(name, A, dim)
@@ -56,23 +56,23 @@ def _matrix_norm(name: str, A: Tensor, ord: Any, dim: Any, keepdim: bool, of: dt
     elif abs(ord) not in ORDERS:
         raise errors_factor.order(name, ord)
     if ord == "fro":
-        norm: Tensor = vector_norm(A, 2, (rows, columns), keepdim, dtype=of)
+        norm: Tensor = vector_norm(A, 2, (rows, columns), keepdim, dtype=result_dtype)
         return norm
-    if of is not None:
-        vector_norm(A.new_zeros(1), 2, dtype=of)  # raises for a dtype that is not wider
-        A = A.to(of)
+    if result_dtype is not None:
+        vector_norm(A.new_zeros(1), 2, dtype=result_dtype)  # raises for a dtype that is not wider
+        A = A.to(result_dtype)
     if ord in ("nuc", 2, -2):
         s = svdvals(A.movedim((rows, columns), (-2, -1)))
         norm = s.sum(-1) if ord == "nuc" else _largest(s, -1) if ord > 0 else s.amin(-1)
         for d in sorted((rows, columns)) if keepdim else ():
             norm = norm.unsqueeze(d)
         return norm
-    along, other = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = vector_norm(A, 1, along, True)
+    summed_dim, extreme_dim = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = vector_norm(A, 1, summed_dim, True)
     if not keepdim:
-        sums = sums.squeeze(along)
-        other -= other > along
-    return _largest(sums, other, keepdim) if ord > 0 else sums.amin(other, keepdim)
+        sums = sums.squeeze(summed_dim)
+        extreme_dim -= extreme_dim > summed_dim
+    return _largest(sums, extreme_dim, keepdim) if ord > 0 else sums.amin(extreme_dim, keepdim)
 
 
 @composed(namespace="linalg", method=False)
@@ -99,7 +99,7 @@ def linalg_norm(
     and `linalg.vector_norm`. Without `ord` it is the 2-norm of all elements; without `dim` it is
     that of the whole tensor, which then has one or two dims."""
     name = "linalg.norm"
-    _checked(name, input)
+    _check_matrix(name, input)
     dims: Any = (dim,) if isinstance(dim, int) else dim
     if ord is not None and dims is None:
         if input.ndim not in (1, 2):
@@ -136,8 +136,8 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     `dim` -1."""
     if dim == -1:
         return norm(v, pow)
-    others = [d for d in range(v.ndim) if d != normalize_dim(dim, v.ndim)]
-    result: Tensor = vector_norm(v, pow, others, True)
+    reduced_dims = [d for d in range(v.ndim) if d != normalize_dim(dim, v.ndim)]
+    result: Tensor = vector_norm(v, pow, reduced_dims, True)
     return result
 
 
@@ -164,35 +164,35 @@ def _with_tolerances(name: str, A: Tensor, atol: Any, rtol: Any, function: Any) 
             raise errors_factor.value(name, "a tolerance", b._dtype, "real")
 
     def run(a: Any, *tolerances: Any) -> Any:
-        rest = iter(tolerances)
+        arrays = iter(tolerances)
         real = np.finfo(a.dtype).dtype
-        both = [next(rest) if isinstance(b, Tensor) else b for b in bounds]
-        return function(a, *[np.asarray(b, real)[..., None] for b in both])
+        tolerance_values = [next(arrays) if isinstance(b, Tensor) else b for b in bounds]
+        return function(a, *[np.asarray(b, real)[..., None] for b in tolerance_values])
 
     return on_host(name, run, A, *tensors)[0]
 
 
-def _counted(s: Any, atol: Any, rtol: Any) -> Any:
+def _above_tolerance(s: Any, atol: Any, rtol: Any) -> Any:
     largest = s.max(-1, keepdims=True, initial=0)
     return s > np.maximum(atol, rtol * largest)
 
 
-def _inverted(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def _pseudo_inverse(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if hermitian:
         w, u = np.linalg.eigh(a)
         vh = u.conj().swapaxes(-1, -2)
     else:
         u, w, vh = np.linalg.svd(a, full_matrices=False)
-    keep = _counted(abs(w), atol, rtol)
-    inverse = np.where(keep, 1 / np.where(keep, w, 1), 0).astype(w.dtype)
-    if keep.shape[:-1] != a.shape[:-2]:
-        u, vh = (np.broadcast_to(x, (*keep.shape[:-1], *x.shape[-2:])) for x in (u, vh))
+    is_kept = _above_tolerance(abs(w), atol, rtol)
+    inverse = np.where(is_kept, 1 / np.where(is_kept, w, 1), 0).astype(w.dtype)
+    if is_kept.shape[:-1] != a.shape[:-2]:
+        u, vh = (np.broadcast_to(x, (*is_kept.shape[:-1], *x.shape[-2:])) for x in (u, vh))
     return (vh.conj().swapaxes(-1, -2) * inverse[..., None, :]) @ u.conj().swapaxes(-1, -2)
 
 
 def _pinv(name: str, A: Tensor, atol: Any, rtol: Any, hermitian: bool) -> Tensor:
     matrices(name, square=hermitian, A=A)
-    return _with_tolerances(name, A, atol, rtol, lambda a, low, relative: _inverted(a, low, relative, hermitian))
+    return _with_tolerances(name, A, atol, rtol, lambda a, low, relative: _pseudo_inverse(a, low, relative, hermitian))
 
 
 @composed(namespace="linalg", method=False)
@@ -223,7 +223,7 @@ def matrix_rank(
 
     def run(a: Any, low: Any, relative: Any) -> Any:
         s = abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(a, compute_uv=False)
-        return _counted(s, low, relative).sum(-1, dtype=np.int64)
+        return _above_tolerance(s, low, relative).sum(-1, dtype=np.int64)
 
     return _with_tolerances(name, input, atol, rtol, run)
 
@@ -254,14 +254,14 @@ def cond(input: Tensor, p: Any = None) -> Tensor:
 LSTSQ = (None, "gels", "gelsy", "gelsd", "gelss")
 
 
-def _least(a: Any, b: Any, rcond: float) -> tuple[Any, ...]:
+def _least_squares(a: Any, b: Any, rcond: float) -> tuple[Any, ...]:
     """Returns (least-squares solutions of minimal norm, ranks, singular values)."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    keep = _counted(s, 0, rcond)
-    inverse = np.where(keep, 1 / np.where(keep, s, 1), 0).astype(s.dtype)
+    is_kept = _above_tolerance(s, 0, rcond)
+    inverse = np.where(is_kept, 1 / np.where(is_kept, s, 1), 0).astype(s.dtype)
     x = vh.conj().swapaxes(-1, -2) @ (inverse[..., None] * (u.conj().swapaxes(-1, -2) @ b))
     lost = (abs(a @ x - b) ** 2).sum(-2)
-    return x, lost, keep.sum(-1, dtype=np.int64), s
+    return x, lost, is_kept.sum(-1, dtype=np.int64), s
 
 
 def _system(name: str, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor, bool]:
@@ -297,7 +297,7 @@ def lstsq(
     if rcond is None:
         rcond = float(np.finfo(A._dtype.to_real().name).eps) * max(m, n)
     bound = 0.0 if driver == "gels" else rcond
-    x, lost, rank, s = on_host(name, lambda a, b: _least(a, b, bound), A, B, columns=(0,))
+    x, lost, rank, s = on_host(name, lambda a, b: _least_squares(a, b, bound), A, B, columns=(0,))
     none = A.new_empty((0,), dtype=A._dtype.to_real())
     full = driver != "gelsy" and m > n and (driver == "gels" or bool((rank == n).all()))
     residuals = lost if full else none

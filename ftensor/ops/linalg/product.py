@@ -77,12 +77,12 @@ def check(op: str, dispatch: str = "", /, **tensors: Any) -> dtype:
             raise errors.dtypes_differ(op, [y._dtype for y in all_])
         if x._storage.device is not first._storage.device:
             raise errors.different_devices(op, [y.device for y in all_])
-    common: dtype = first._dtype
+    common_dtype: dtype = first._dtype
     # As in torch, products of empty matrices accept any dtype.
     empty = op in ("bmm", "mm", "mv") and any(not x.numel() for x in all_)
-    if (common.kind == "b" and not empty) or common.bare:
-        raise errors.not_implemented_for(dispatch or op, common)
-    return common
+    if (common_dtype.kind == "b" and not empty) or common_dtype.bare:
+        raise errors.not_implemented_for(dispatch or op, common_dtype)
+    return common_dtype
 
 
 def need_ndim(op: str, ndim: int, **tensors: Tensor) -> None:
@@ -91,22 +91,22 @@ def need_ndim(op: str, ndim: int, **tensors: Tensor) -> None:
             raise errors_matmul.needs_ndim(op, name, ndim, x._shape)
 
 
-def factors(op: str, of: dtype, beta: Any, alpha: Any) -> tuple[Any, Any]:
+def factors(op: str, result_dtype: dtype, beta: Any, alpha: Any) -> tuple[Any, Any]:
     """Returns (beta, alpha). Raises RuntimeError for a factor that the compute dtype can't hold."""
     for name, value in (("beta", beta), ("alpha", alpha)):
         if not isinstance(value, (bool, int, float, complex)):
             raise errors.not_a_tensor_or_number(name, value)
-    wide = of.compute if of.kind == "f" else of
-    return fitted(op, beta, wide), fitted(op, alpha, wide)
+    compute = result_dtype.compute if result_dtype.kind == "f" else result_dtype
+    return fitted(op, beta, compute), fitted(op, alpha, compute)
 
 
-def added_to(op: str, input: Tensor, shape: Ints) -> Tensor:
+def expand_addend(op: str, input: Tensor, shape: Ints) -> Tensor:
     """Returns `input` expanded to the product's shape."""
     input_shape = input._shape
     if input_shape == shape:
         return input
-    lead = len(shape) - len(input_shape)
-    if lead < 0 or any(n not in (1, s) for n, s in zip(input_shape, shape[lead:])):
+    leading = len(shape) - len(input_shape)
+    if leading < 0 or any(n not in (1, s) for n, s in zip(input_shape, shape[leading:])):
         raise errors_matmul.added_shape(op, input_shape, shape)
     return input._view(shape, broadcast_strides(input_shape, input._strides, shape), input._offset)
 
@@ -139,44 +139,50 @@ def finish(result: Tensor, out: Tensor | None, copy: bool) -> Tensor:
     return out
 
 
-def is_plain(alpha: Any, beta: Any) -> bool:
+def are_unit_factors(alpha: Any, beta: Any) -> bool:
     return alpha.__class__ is int and beta.__class__ is int and alpha == beta == 1
 
 
 def product(
-    op: str, a: Tensor, b: Tensor, out: Tensor | None = None, added: Tensor | None = None, beta: Any = 1, alpha: Any = 1
+    op: str,
+    a: Tensor,
+    b: Tensor,
+    out: Tensor | None = None,
+    addend: Tensor | None = None,
+    beta: Any = 1,
+    alpha: Any = 1,
 ) -> Tensor:
-    """Returns `beta * added + alpha * a @ b` of matrices, or of batches of matrices that broadcast.
+    """Returns `beta * addend + alpha * a @ b` of matrices, or of batches of matrices that broadcast.
 
-    The operands have been checked. With `beta` 0 `added` is not read, with `alpha` 0 the product is
+    The operands have been checked. With `beta` 0 `addend` is not read, with `alpha` 0 the product is
     not computed.
     """
-    operands = (a, b, a if added is None else added)
+    operands = (a, b, a if addend is None else addend)
     shape: Ints = (a._shape[-2], b._shape[-1])
     if len(a._shape) > 2 or len(b._shape) > 2:
         batch = broadcast_shapes(a._shape[:-2], b._shape[:-2])
         a, b = _with_dims(a, len(batch) + 2), _with_dims(b, len(batch) + 2)
         shape = (*batch, *shape)
-    inplace = out is not None and out is added
-    if added is not None:
-        added = None if beta == 0 else added_to(op, added, shape)
+    inplace = out is not None and out is addend
+    if addend is not None:
+        addend = None if beta == 0 else expand_addend(op, addend, shape)
     read = [a, b]
-    if added is not None and out is not None and partial_overlap(region(added), region(out)):
-        read.append(added)
+    if addend is not None and out is not None and partial_overlap(region(addend), region(out)):
+        read.append(addend)
     target, copy = output(op, out, shape, a, read, inplace)
     # Other factors may change at each call, and each would make a new graph.
-    plain = is_plain(alpha, beta)
+    has_unit_factors = are_unit_factors(alpha, beta)
     if alpha == 0:  # as in BLAS, infinities and NaN of the matrices have no effect then
-        if added is None:
+        if addend is None:
             pointwise(COPY, (0,), (), target, True)
         else:
-            pointwise(SCALED, (added,), (beta,), target, True)
+            pointwise(SCALED, (addend,), (beta,), target, True)
     elif numel(shape) * a._shape[-1] >= FOLD_TERMS and (1 in shape[-2:] or _few_rows(a, b)):
-        (_one_kernel if plain else _by_rows)(a, b, target, added, beta, alpha)
+        (_one_kernel if has_unit_factors else _by_rows)(a, b, target, addend, beta, alpha)
     else:
-        gemm(target, a, b, added, alpha, beta)
-        if out is None and plain:
-            cache_matmul(op, operands, target, target, a, b, added)
+        gemm(target, a, b, addend, alpha, beta)
+        if out is None and has_unit_factors:
+            cache_matmul(op, operands, target, target, a, b, addend)
     return finish(target, out, copy)
 
 
@@ -227,7 +233,7 @@ def _transposed(t: Tensor) -> Tensor:
 
 
 def _with_dims(t: Tensor, ndim: int) -> Tensor:
-    lead = ndim - len(t._shape)
-    if not lead:
+    leading = ndim - len(t._shape)
+    if not leading:
         return t
-    return t._view((1,) * lead + t._shape, (0,) * lead + t._strides, t._offset)
+    return t._view((1,) * leading + t._shape, (0,) * leading + t._strides, t._offset)

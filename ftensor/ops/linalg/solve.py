@@ -22,28 +22,28 @@ from ..create.sizes import empty_like
 from ..pointwise.ternary import where
 from ..random.fill import randn
 from .factors import check_pivots, check_rows, identity, linalg_qr, lu_of, row_order
-from .forms import MatrixFunction, in_columns, matrices, one_batch
+from .forms import MatrixFunction, matrices, one_batch, to_column_major
 from .spectra import linalg_svd
 
 PLAIN, TRANSPOSED, ADJOINT = range(3)
 
 
-def triangular(A: Tensor, B: Tensor, upper: bool, turned: int = PLAIN, unit: bool = False) -> Tensor:
+def triangular(A: Tensor, B: Tensor, upper: bool, transposition: int = PLAIN, unit_diagonal: bool = False) -> Tensor:
     """Solves A @ X = B in a new tensor for triangular A, A.mT or A.mH; A and B have equal batch
     dims."""
-    solution = in_columns(B)
+    solution = to_column_major(B)
     *batch, n, k = B._shape
     if solution.numel():
-        A = A if A.transpose(-1, -2).is_contiguous() else in_columns(A)
-        numbers = (numel(tuple(batch)) * k, n, k, n, n, n * n, n * k, int(upper), turned, int(unit))
+        A = A if A.transpose(-1, -2).is_contiguous() else to_column_major(A)
+        numbers = (numel(tuple(batch)) * k, n, k, n, n, n * n, n * k, int(upper), transposition, int(unit_diagonal))
         dense("solve", B._dtype, (A, solution), numbers, n * n // 2 + 1)
     return solution
 
 
-def _fit(name: str, A: Tensor, B: Tensor, left: bool = True) -> None:
+def _check_shapes(name: str, A: Tensor, B: Tensor, left: bool = True) -> None:
     if A._shape[-1] != B._shape[-2 if left else -1]:
-        side = "rows" if left else "columns"
-        raise errors_factor.shapes(name, A._shape, B._shape, f"B needs as many {side} as A")
+        dim_name = "rows" if left else "columns"
+        raise errors_factor.shapes(name, A._shape, B._shape, f"B needs as many {dim_name} as A")
 
 
 @composed(namespace="linalg", method=False)
@@ -57,7 +57,7 @@ def solve_triangular(
     matrices(name, "B", square=True, input=input, B=B)
     if B.ndim < 2:
         raise errors_factor.needs_matrices(name, "B", B._shape)
-    _fit(name, input, B, left)
+    _check_shapes(name, input, B, left)
     input, B = one_batch(input, B)
     if left:
         return triangular(input, B, upper, PLAIN, unitriangular)
@@ -74,11 +74,11 @@ def triangular_solve(
     matrices(name, "input", square=True, A=A, input=input)
     if input.ndim < 2:
         raise errors_factor.needs_matrices(name, "input", input._shape)
-    _fit(name, A, input)
+    _check_shapes(name, A, input)
     A, B = one_batch(A, input)
-    turned = TRANSPOSED if transpose else PLAIN
-    solution = triangular(A, B, upper, turned, unitriangular)
-    return return_types.triangular_solve((solution, in_columns(A)))
+    transposition = TRANSPOSED if transpose else PLAIN
+    solution = triangular(A, B, upper, transposition, unitriangular)
+    return return_types.triangular_solve((solution, to_column_major(A)))
 
 
 # General matrices
@@ -89,12 +89,12 @@ def lu_solved(LU: Tensor, pivots: Tensor, B: Tensor, adjoint: bool = False) -> T
     batch dims."""
     n = LU._shape[-1]
     if not B.numel():
-        return in_columns(B)
+        return to_column_major(B)
     order = row_order(pivots, n)
     if adjoint:
         X = triangular(LU, B, True, ADJOINT)
         X = triangular(LU, X, False, ADJOINT, True)
-        return in_columns(_rows(X, _back(order)))
+        return to_column_major(_rows(X, _inverse_order(order)))
     X = triangular(LU, _rows(B, order), False, PLAIN, True)
     return triangular(LU, X, True)
 
@@ -103,9 +103,9 @@ def _rows(B: Tensor, order: Tensor) -> Tensor:
     return B.gather(-2, order.unsqueeze(-1).expand(B._shape))
 
 
-def _back(order: Tensor) -> Tensor:
-    places = arange(order._shape[-1], device=order.device).expand(order._shape)
-    return empty_like(order).scatter(-1, order, places)
+def _inverse_order(order: Tensor) -> Tensor:
+    rows = arange(order._shape[-1], device=order.device).expand(order._shape)
+    return empty_like(order).scatter(-1, order, rows)
 
 
 def _right_side(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, bool]:
@@ -117,7 +117,7 @@ def _right_side(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, bo
         B = B.unsqueeze(-1)
     if B.ndim < 2:
         raise errors_factor.needs_matrices(name, "B", B._shape)
-    _fit(name, A, B, left)
+    _check_shapes(name, A, B, left)
     return B, vectors
 
 
@@ -150,7 +150,7 @@ def _lu_solve(name: str, LU: Tensor, pivots: Tensor, B: Tensor, left: bool = Tru
     matrices(name, LU=LU, B=B)
     check_pivots(name, LU, pivots)
     check_rows(name, pivots, LU._shape[-2])
-    _fit(name, LU, B, left)
+    _check_shapes(name, LU, B, left)
     LU, B = one_batch(LU, B)
     pivots = pivots.expand(LU._shape[:-1])
     if left:
@@ -193,7 +193,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     name = "cholesky_solve"
     matrices(name, square=True, input2=input2)
     matrices(name, input=input, input2=input2)
-    _fit(name, input2, input)
+    _check_shapes(name, input2, input)
     input2, B = one_batch(input2, input)
     return triangular(
         input2, triangular(input2, B, upper, ADJOINT if upper else PLAIN), upper, PLAIN if upper else ADJOINT
@@ -210,9 +210,9 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
 # Determinants
 
 
-def _swapped(pivots: Tensor) -> Tensor:
-    places = arange(1, pivots._shape[-1] + 1, device=pivots.device)
-    odd: Tensor = (pivots != places).sum(-1) % 2 == 1
+def _count_swaps(pivots: Tensor) -> Tensor:
+    identity_rows = arange(1, pivots._shape[-1] + 1, device=pivots.device)
+    odd: Tensor = (pivots != identity_rows).sum(-1) % 2 == 1
     return odd
 
 
@@ -220,7 +220,7 @@ def _det(name: str, A: Tensor) -> Tensor:
     matrices(name, square=True, A=A)
     LU, pivots, _ = lu_of(A)
     det = LU.diagonal(0, -2, -1).prod(-1)
-    return where(_swapped(pivots), -det, det)
+    return where(_count_swaps(pivots), -det, det)
 
 
 def _slogdet(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
@@ -228,7 +228,7 @@ def _slogdet(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
     LU, pivots, _ = lu_of(A)
     diagonal = LU.diagonal(0, -2, -1)
     sign = diagonal.sgn().prod(-1)
-    return where(_swapped(pivots), -sign, sign), diagonal.abs().log().sum(-1)
+    return where(_count_swaps(pivots), -sign, sign), diagonal.abs().log().sum(-1)
 
 
 _DET = MatrixFunction("det", _det, former=("det", "input"))
@@ -280,25 +280,25 @@ def matrix_exp(input: Tensor) -> Tensor:
         raise errors_factor.not_square(name, "input", input._shape)
     if not input.numel():
         return input.clone()
-    of = input._dtype.compute
+    compute = input._dtype.compute
     if spares_double(input):
-        of = complex128 if of.is_complex else float64  # each squaring doubles the error
-    x = input.to(of).reshape(-1, n, n)
+        compute = complex128 if compute.is_complex else float64  # each squaring doubles the error
+    x = input.to(compute).reshape(-1, n, n)
     norms = x.abs().sum(-2).amax(-1).tolist()
     halvings = [_halvings(size) for size in norms]
-    scale = tensor([0.5**h for h in halvings], dtype=of, device=input.device)
+    scale = tensor([0.5**h for h in halvings], dtype=compute, device=input.device)
     x = x * scale.reshape(-1, 1, 1)
-    one = identity(x._shape, x)
-    exponential = one
-    for k in range(TERMS[of.to_real().name], 0, -1):
-        exponential = one + (x @ exponential) / k
+    identity_matrix = identity(x._shape, x)
+    exponential = identity_matrix
+    for k in range(TERMS[compute.to_real().name], 0, -1):
+        exponential = identity_matrix + (x @ exponential) / k
     for step in range(max(halvings)):
         square = exponential @ exponential
         if min(halvings) > step:
             exponential = square
             continue
-        more = tensor([h > step for h in halvings], device=input.device).reshape(-1, 1, 1)
-        exponential = where(more, square, exponential)
+        needs_squaring = tensor([h > step for h in halvings], device=input.device).reshape(-1, 1, 1)
+        exponential = where(needs_squaring, square, exponential)
     return exponential.reshape(input._shape).to(input._dtype)
 
 
@@ -390,11 +390,11 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
     negative `niter`."""
     name = "pca_lowrank"
     matrices(name, A=A)
-    least = min(A._shape[-2:])
+    rank_limit = min(A._shape[-2:])
     if q is None:
-        q = min(6, least)
-    if not 0 <= q <= least:
-        raise errors_factor.number(name, "q", q, f"from 0 to {least}")
+        q = min(6, rank_limit)
+    if not 0 <= q <= rank_limit:
+        raise errors_factor.number(name, "q", q, f"from 0 to {rank_limit}")
     if niter < 0:
         raise errors_factor.number(name, "niter", niter, "at least 0")
     if center:

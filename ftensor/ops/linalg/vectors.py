@@ -42,8 +42,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     rows = comb(n + r - 1, r) if with_replacement and n else comb(n, r)
     # The host's table: an entry of a list and of an array for each element.
     input._storage.backend.pool.ask(rows * r * (16 + input._dtype.itemsize))
-    places = [i for row in choose(range(n), r) for i in row] if rows else []
-    index = tensor(places, dtype=int64, device=input.device)
+    positions = [i for row in choose(range(n), r) for i in row] if rows else []
+    index = tensor(positions, dtype=int64, device=input.device)
     elements: Tensor = input.index_select(0, index)
     return elements.reshape(rows, r)
 
@@ -72,10 +72,10 @@ def trace(input: Tensor) -> Tensor:
     return input.diagonal().sum()
 
 
-def _crossed(input: Tensor, other: Tensor, dim: int) -> Tensor:
+def _cross_product(input: Tensor, other: Tensor, dim: int) -> Tensor:
     a, b = input.unbind(dim), other.unbind(dim)
-    parts = [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
-    return stack(parts, dim)
+    components = [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
+    return stack(components, dim)
 
 
 @composed(namespace="linalg", name="cross", method=False)
@@ -92,7 +92,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     if input._shape[dim] != 3 or other._shape[dim] != 3:
         raise errors_linalg.three(name, dim, input._shape[dim], other._shape[dim])
     shape = broadcast_shapes(input._shape, other._shape)
-    return _crossed(input.expand(shape), other.expand(shape), dim)
+    return _cross_product(input.expand(shape), other.expand(shape), dim)
 
 
 @composed()
@@ -120,13 +120,13 @@ def cov(
     x = input if input.ndim == 2 else input.reshape(1, -1)
     rows, observed = x._shape
     output.check_capacity(x, max(numel(x._shape), rows * rows), x._dtype)
-    for name, w, whole in (("fweights", fweights, True), ("aweights", aweights, False)):
+    for name, w, must_be_integer in (("fweights", fweights, True), ("aweights", aweights, False)):
         if w is None:
             continue
         if w.ndim > 1 or w.numel() != observed:
             raise errors_linalg.weights(name, observed, w._shape)
-        if (w._dtype.kind in "iu") != whole:
-            raise errors_linalg.weights_dtype(name, w._dtype, whole)
+        if (w._dtype.kind in "iu") != must_be_integer:
+            raise errors_linalg.weights_dtype(name, w._dtype, must_be_integer)
         if observed and float(w.min()) < 0:
             raise errors_linalg.negative_weights(name)
     w = None
@@ -182,9 +182,9 @@ def renorm(input: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
     if input.ndim < 2:
         raise errors_linalg.needs_two_dims("renorm", input._shape)
     dim = normalize_dim(dim, input.ndim)
-    others = tuple(d for d in range(input.ndim) if d != dim)
-    wide = input._dtype.compute
-    norms = vector_norm(input.to(wide), p, others, True)
+    reduced_dims = tuple(d for d in range(input.ndim) if d != dim)
+    compute = input._dtype.compute
+    norms = vector_norm(input.to(compute), p, reduced_dims, True)
     scale = where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
     return (input * scale.to(input._dtype.to_real())).contiguous()
 
@@ -198,9 +198,9 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
         raise errors_linalg.positive("mvlgamma", "p", p)
     if input._dtype.kind == "b":
         raise errors_linalg.no_bool("mvlgamma")
-    of = result_type(input, 0.5)
-    input._storage.backend.pool.ask((max(numel(input._shape), 1) + 1) * p * of.itemsize)
-    steps = arange(0.5 * (1 - p), 0.25, 0.5, dtype=of, device=input.device)
+    result_dtype = result_type(input, 0.5)
+    input._storage.backend.pool.ask((max(numel(input._shape), 1) + 1) * p * result_dtype.itemsize)
+    steps = arange(0.5 * (1 - p), 0.25, 0.5, dtype=result_dtype, device=input.device)
     total: Tensor = (input.unsqueeze(-1) + steps).lgamma().sum(-1)
     return total + 0.25 * p * (p - 1) * 1.1447298858494002
 
@@ -220,11 +220,11 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
 
 
 def _powers(x: Tensor, count: int) -> Tensor:
-    of = x._dtype if x._dtype.kind in "fc" else x[:0].cumsum(-1)._dtype
-    first = ones((*x._shape, 1), dtype=of, device=x.device)
+    result_dtype = x._dtype if x._dtype.kind in "fc" else x[:0].cumsum(-1)._dtype
+    first = ones((*x._shape, 1), dtype=result_dtype, device=x.device)
     if count <= 1:
         return first.narrow(-1, 0, count)
-    factors = x.to(of).unsqueeze(-1).expand(*x._shape, count - 1)
+    factors = x.to(result_dtype).unsqueeze(-1).expand(*x._shape, count - 1)
     return cat([first, factors.cumprod(-1)], -1)
 
 

@@ -15,7 +15,7 @@ from ...iterator.shape import normalize_dim, numel
 from ...kernels.skeletons.cpu.sort import MEDIAN, NANMEDIAN, RANK
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
-from ..bind import composed, deliver
+from ..bind import composed, write_outputs
 from ..create.data import tensor
 from ..create.ranges import arange
 from ..create.sizes import full, full_like, zeros, zeros_like
@@ -84,7 +84,7 @@ def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
             middle = full((), value, dtype=input._dtype, device=input.device)
         else:
             middle = _of_rows(input.reshape(-1), 0, skips, False)[0]
-        return middle if out is None else deliver(name, middle, out, exact=True)
+        return middle if out is None else write_outputs(name, middle, out, exact=True)
     x, at = dim_argument(name, input, dim)
     _some(name, x, at)
     if x._dtype is dtypes.bool:

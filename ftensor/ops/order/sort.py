@@ -14,7 +14,7 @@ from ...execute.sort import sort as run
 from ...iterator.shape import normalize_dim
 from ...kernels.skeletons.cpu.sort import FIRST
 from ...rows.catalogue import op
-from ..bind import composed, deliver
+from ..bind import composed, write_outputs
 from ..create.data import tensor
 from ..create.sizes import ones
 from ..rearrange.cat import cat
@@ -35,7 +35,7 @@ def dim_argument(name: str, input: Any, dim: Any) -> tuple[Tensor, int]:
 def returned(name: str, results: tuple[Tensor, ...], out: Any) -> Any:
     if out is None:
         return getattr(return_types, name)(results)
-    outputs = deliver(name, tuple(results), several(name, out, len(results)), exact=True)
+    outputs = write_outputs(name, tuple(results), several(name, out, len(results)), exact=True)
     return getattr(return_types, name + "_out", tuple)(outputs)
 
 
@@ -204,7 +204,7 @@ def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
     result = _run(name, x.to(of).to(wide), at, input._shape)[0].to(of)
     if out is None:
         return result
-    to: Tensor = deliver(name, result, out, exact=True, fixed=out is input)
+    to: Tensor = write_outputs(name, result, out, exact=True, fixed=out is input)
     return to
 
 
@@ -234,7 +234,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     result = _run("logcumsumexp", x, at, input._shape)[0]
     if out is None:
         return result
-    to: Tensor = deliver("logcumsumexp", result, out, exact=True)
+    to: Tensor = write_outputs("logcumsumexp", result, out, exact=True)
     return to
 
 

@@ -30,11 +30,11 @@ OUT = "*, out: Tensor | None = None"
 _RESULT = {INPLACE: ", input if inplace else None, inplace", OUT: ", out", "": ""}
 
 
-def row(name: str, params: str, body: str, **more: Any) -> Op:
+def row(name: str, params: str, body: str, **fields: Any) -> Op:
     """Returns a row of one input; `params` are names separated by spaces."""
     names = tuple(params.split())
     signature = f"{name}({', '.join(('input', *names))}, *, out=None) -> Tensor"
-    return Op(name, signature, body, params=names, **{"float_only": True, **more})
+    return Op(name, signature, body, params=names, **{"float_only": True, **fields})
 
 
 def activation(
@@ -58,16 +58,16 @@ def activation(
 
 
 def _check_numbers(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
-    of = tensor_argument(name, input)._dtype
-    return tuple([fitted(name, x, of) for x in numbers])
+    input_dtype = tensor_argument(name, input)._dtype
+    return tuple([fitted(name, x, input_dtype) for x in numbers])
 
 
-def _computed(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
-    of = tensor_argument(name, input)._dtype
-    return tuple([fitted(name, x, of.compute if of.kind == "f" else of) for x in numbers])
+def _as_compute_numbers(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
+    input_dtype = tensor_argument(name, input)._dtype
+    return tuple([fitted(name, x, input_dtype.compute if input_dtype.kind == "f" else input_dtype) for x in numbers])
 
 
-def _within(name: str, input: Tensor, low: float, high: float) -> tuple[float, ...]:
+def _check_limits(name: str, input: Tensor, low: float, high: float) -> tuple[float, ...]:
     if low > high:
         raise errors_unary.limits_swapped(name, low, high)
     if input.dtype.kind in "ui":  # limits lose their fractions before the check
@@ -78,18 +78,18 @@ def _within(name: str, input: Tensor, low: float, high: float) -> tuple[float, .
 
 
 def _elu(name: str, input: Tensor, alpha: float) -> tuple[float, ...]:
-    return *_computed(name, input, alpha), 1.0, 1.0
+    return *_as_compute_numbers(name, input, alpha), 1.0, 1.0
 
 
 def _celu(name: str, input: Tensor, alpha: float) -> tuple[float, ...]:
     if alpha == 0:
         raise errors_unary.zero_alpha(name)
-    (alpha,) = _computed(name, input, alpha)
+    (alpha,) = _as_compute_numbers(name, input, alpha)
     return alpha, 1.0, 1.0 / alpha
 
 
 def _limit(name: str, input: Tensor, threshold: float, value: float) -> tuple[float, ...]:
-    return _computed(name, input, threshold) + _check_numbers(name, input, value)
+    return _as_compute_numbers(name, input, threshold) + _check_numbers(name, input, value)
 
 
 def _shrink(name: str, input: Tensor, lambd: float) -> tuple[float, ...]:
@@ -107,7 +107,7 @@ HARDTANH = row("hardtanh", "low high", "a < low ? low : (a > high ? high : a)", 
 hardtanh = activation(
     HARDTANH,
     "min_val: float = -1.0, max_val: float = 1.0",
-    _within,
+    _check_limits,
     """The value brought into [min_val, max_val]; RuntimeError where min_val is the larger, or is
     negative for uint8.
     """,
@@ -115,14 +115,14 @@ hardtanh = activation(
 relu6 = activation(
     HARDTANH,
     "",
-    lambda name, input: _within("hardtanh", input, 0.0, 6.0),
+    lambda name, input: _check_limits("hardtanh", input, 0.0, 6.0),
     "The value brought into [0, 6].",
     name="relu6",
 )
 
 LEAKY_RELU = row("leaky_relu", "slope", "a > K(0) ? a : a * slope")
 leaky_relu = activation(
-    LEAKY_RELU, "negative_slope: float = 0.01", _computed, "The value, negative ones times `negative_slope`."
+    LEAKY_RELU, "negative_slope: float = 0.01", _as_compute_numbers, "The value, negative ones times `negative_slope`."
 )
 
 SILU = row("silu", "", "a / (K(1) + exp(-a))", complex_="ft_cmul(a, ft_csigmoid(a))")
@@ -198,7 +198,7 @@ SOFTPLUS = row("softplus", "beta limit", "a * beta > limit ? a : log1p(exp(a * b
 softplus = activation(
     SOFTPLUS,
     "beta: float = 1, threshold: float = 20",
-    _computed,
+    _as_compute_numbers,
     "Log(1 + exp(beta * input)) / beta, and the value itself where beta * input > threshold.",
     OUT,
 )
@@ -260,7 +260,7 @@ def _inplace_form(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return form
 
 
-def _named(call: Callable[..., Tensor], name: str) -> tuple[str, ...]:
+def _parameter_names(call: Callable[..., Tensor], name: str) -> tuple[str, ...]:
     return (signature_text(name, call, without="inplace"),)
 
 
@@ -269,10 +269,10 @@ register(Entry("hardshrink", hardshrink, method=False, namespace=SPACE))
 for _call in (relu, hardtanh, leaky_relu, elu, selu, celu, threshold):
     _form = _inplace_form(_call)
     _word = _form.__name__
-    _forms = _named(_call, f"{SPACE}.{_word}")
+    _forms = _parameter_names(_call, f"{SPACE}.{_word}")
     register(Entry(_word, _form, method=False, forms=_forms, namespace=SPACE))
     describe(_form, _forms)
     if _call in (relu, selu, celu, threshold):
         if _call is not threshold:  # threshold has no `out` there
             register(Entry(_call.__name__, _call, method=_call is relu))
-        register(Entry(_word, _form, method=_call is relu, forms=_named(_call, _word)))
+        register(Entry(_word, _form, method=_call is relu, forms=_parameter_names(_call, _word)))

@@ -26,10 +26,10 @@ Run = Callable[[Tensor, float, Tensor | None], Tensor]
 _ALPHA = SELU_ALPHA * SELU_SCALE
 
 
-def _checked(input: Tensor, p: Any, type_: type[Exception] = RuntimeError) -> float:
+def _check_probability(input: Tensor, p: Any, error: type[Exception] = RuntimeError) -> float:
     layout(input, "dropout")
     if not 0 <= p <= 1:
-        raise errors_random.dropout_probability(p, type_)
+        raise errors_random.dropout_probability(p, error)
     return float(p)
 
 
@@ -63,8 +63,8 @@ def _dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
 def _alpha_dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
     _fractions(input)
     target = empty_like(input) if out is None else out
-    gain, up, down = _alpha_numbers(p)
-    return drawn("alpha_dropout", ALPHA_DROPOUT, (1 - p, gain, up, down), target, None, (input,))
+    gain, keep_offset, drop_offset = _alpha_numbers(p)
+    return drawn("alpha_dropout", ALPHA_DROPOUT, (1 - p, gain, keep_offset, drop_offset), target, None, (input,))
 
 
 def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Tensor:
@@ -73,12 +73,12 @@ def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Ten
         raise errors_random.feature_dims(input.ndim)
     _fractions(input)
     shape = (*input._shape[:2], *(1,) * (input.ndim - 2))
-    stays = chance(empty(shape, dtype=input._dtype, device=input._storage.device), 1 - p)
+    keep_mask = chance(empty(shape, dtype=input._dtype, device=input._storage.device), 1 - p)
     if alpha:
-        gain, up, down = _alpha_numbers(p)
-        result = input * (stays * gain) + (stays * (up - down) + down)
+        gain, keep_offset, drop_offset = _alpha_numbers(p)
+        result = input * (keep_mask * gain) + (keep_mask * (keep_offset - drop_offset) + drop_offset)
     else:
-        result = input * (stays * _numbers(p)[1])
+        result = input * (keep_mask * _numbers(p)[1])
     return write_result("dropout", out, result)
 
 
@@ -93,19 +93,19 @@ def _alpha_feature(input: Tensor, p: float, out: Tensor | None) -> Tensor:
 def _trained(
     run: Run, input: Tensor, p: Any, train: Any, out: Tensor | None, refusal: type[Exception] = RuntimeError
 ) -> Tensor:
-    p = _checked(input, p, refusal)
+    p = _check_probability(input, p, refusal)
     return run(input, p, out) if train and p and input.numel() else input
 
 
 def _dropout(run: Run, name: str, doc: str) -> None:
     """Registers a dropout as `ft.name` and as `ft.name_` in place."""
-    for suffix, out, said in (("", "None", doc), ("_", "input", f"`{name}` in place.")):
+    for suffix, out, doc_text in (("", "None", doc), ("_", "input", f"`{name}` in place.")):
         op(method=False)(
             written(
                 name + suffix,
                 "input: Tensor, p: float, train: bool",
                 f"return trained(run, input, p, train, {out})",
-                said,
+                doc_text,
                 __name__=__name__,
                 trained=_trained,
                 run=run,
@@ -139,12 +139,12 @@ _dropout(
 @op(method=False)
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """Returns (`dropout` of the input, a bool tensor that is True where an element is kept)."""
-    p = _checked(input, p)
+    p = _check_probability(input, p)
     if train is False or not p:
         return input.clone(), ones_like(input, dtype=dtypes.bool)
     _fractions(input)
-    stays = chance(empty_like(input, dtype=dtypes.bool), 1 - p)
-    return input * stays * _numbers(p)[1], stays
+    keep_mask = chance(empty_like(input, dtype=dtypes.bool), 1 - p)
+    return input * keep_mask * _numbers(p)[1], keep_mask
 
 
 def _nn_dropout(run: Run, name: str, training: bool, doc: str) -> Callable[..., Tensor]:
@@ -192,38 +192,38 @@ _nn_dropout(
 @op(namespace=SPACE, method=False)
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Drops whole channels of a (batch, channels, length) or (channels, length) input."""
-    _checked(input, p, ValueError)
+    _check_probability(input, p, ValueError)
     if input.ndim not in (2, 3):
         raise errors_random.dropout1d_dims(input.ndim)
-    return _of_channels(input, p, training, inplace, input.ndim == 2)
+    return _channel_dropout(input, p, training, inplace, input.ndim == 2)
 
 
 @op(namespace=SPACE, method=False)
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Drops whole channels of a (batch, channels, height, width) input. An input of 3 dims counts
     as (batch, channels, length), which torch plans to change."""
-    _checked(input, p, ValueError)
+    _check_probability(input, p, ValueError)
     if input.ndim not in (3, 4):
         errors_random.warn_channels("dropout2d", input.ndim, (3, 4))
     elif input.ndim == 3:
         errors_random.warn_batch()
-    return _of_channels(input, p, training, inplace)
+    return _channel_dropout(input, p, training, inplace)
 
 
 @op(namespace=SPACE, method=False)
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Drops whole channels of a (batch, channels, depth, height, width) input, or of one of 4 dims
     without a batch."""
-    _checked(input, p, ValueError)
+    _check_probability(input, p, ValueError)
     if input.ndim not in (4, 5):
         errors_random.warn_channels("dropout3d", input.ndim, (4, 5))
-    return _of_channels(input, p, training, inplace, input.ndim == 4)
+    return _channel_dropout(input, p, training, inplace, input.ndim == 4)
 
 
-def _of_channels(input: Tensor, p: float, training: Any, inplace: Any, alone: bool = False) -> Tensor:
-    batch = input.unsqueeze(0) if alone else input
+def _channel_dropout(input: Tensor, p: float, training: Any, inplace: Any, allow_unbatched: bool = False) -> Tensor:
+    batch = input.unsqueeze(0) if allow_unbatched else input
     result = _trained(_feature, batch, p, training, batch if inplace else None, ValueError)
-    return input if inplace or result is batch else result.squeeze(0) if alone else result
+    return input if inplace or result is batch else result.squeeze(0) if allow_unbatched else result
 
 
 def _random_slopes(input: Tensor, lower: Any, upper: Any, training: Any, generator: Any, out: Tensor | None) -> Tensor:

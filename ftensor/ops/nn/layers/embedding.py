@@ -10,19 +10,19 @@ from ....execute import output
 from ....rows.catalogue import op
 from ...create.ranges import arange
 from ...create.sizes import full, zeros
-from ...index.gather import index_select, selected
+from ...index.gather import index_select, select_rows
 from ...order.sort import searchsorted
 from ...pointwise.ternary import where
 from ...rearrange.cat import cat
 from .activation import SPACE
 
 
-def shorten(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -> None:
+def renormalize_rows(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -> None:
     """Scales the rows that `index` uses, in place, to a norm of at most `max_norm`."""
-    used = zeros(weight._shape[:1], dtype=weight._dtype, device=weight.device)
-    used[index.reshape(-1)] = 1
+    is_used = zeros(weight._shape[:1], dtype=weight._dtype, device=weight.device)
+    is_used[index.reshape(-1)] = 1
     norms = weight.norm(norm_type, 1)
-    scale = where((norms > max_norm) & (used > 0), max_norm / (norms + 1e-7), 1.0)
+    scale = where((norms > max_norm) & (is_used > 0), max_norm / (norms + 1e-7), 1.0)
     weight.mul_(scale.to(weight._dtype).unsqueeze(1))
 
 
@@ -33,10 +33,10 @@ def check(name: str, input: Tensor, weight: Tensor, offsets: Tensor | None = Non
             raise errors.not_a_tensor(name, word, x)
     if weight.ndim != 2:
         raise errors_nn.table_dims(name, weight._shape)
-    of = input._dtype if offsets is None else promote_types(input._dtype, offsets._dtype)
-    if of not in (int32, int64):
-        raise errors_nn.index_dtype(name, of)
-    return of
+    index_dtype = input._dtype if offsets is None else promote_types(input._dtype, offsets._dtype)
+    if index_dtype not in (int32, int64):
+        raise errors_nn.index_dtype(name, index_dtype)
+    return index_dtype
 
 
 def padding(name: str, padding_idx: int | None, rows: int) -> int:
@@ -68,7 +68,7 @@ def embedding(
     check("embedding", input, weight)
     padding("embedding", padding_idx, weight._shape[0])
     if max_norm is not None:
-        shorten(weight, input, max_norm, norm_type)
+        renormalize_rows(weight, input, max_norm, norm_type)
     rows = index_select(weight, 0, input.reshape(-1))
     return rows.reshape(*input._shape, weight._shape[1])
 
@@ -102,78 +102,78 @@ MODES = ("sum", "mean", "max")
 NAME = "embedding_bag"
 
 
-def _count(input: Tensor, offsets: Tensor, last: bool) -> int:
+def _bag_count(input: Tensor, offsets: Tensor, include_last_offset: bool) -> int:
     """Returns the number of bags. Raises RuntimeError for offsets outside the indices."""
     if offsets._dtype not in (int32, int64):
         raise errors_nn.bag_starts(f"offsets must be int64 or int32, not {offsets._dtype}")
     if not offsets.numel():
-        if last:
+        if include_last_offset:
             raise errors_nn.bag_starts("include_last_offset needs one offset at least")
         return 0
-    first, behind = int(offsets[0].item()), int(offsets[-1].item())
+    first, last_offset = int(offsets[0].item()), int(offsets[-1].item())
     if first:
         raise errors_nn.bag_starts(f"the first offset must be 0, not {first}")
-    if behind > input.numel():
-        raise errors_nn.bag_starts(f"the last offset is {behind}, of {input.numel()} indices")
-    return offsets.numel() - last
+    if last_offset > input.numel():
+        raise errors_nn.bag_starts(f"the last offset is {last_offset}, of {input.numel()} indices")
+    return offsets.numel() - include_last_offset
 
 
-def cut(input: Tensor, offsets: Tensor, last: bool) -> tuple[int, Tensor]:
+def bags_of_offsets(input: Tensor, offsets: Tensor, include_last_offset: bool) -> tuple[int, Tensor]:
     """Returns (the number of bags, the bag of each index as int64 (used,)) of offsets into indices
-    (n,). Indices behind the last bag are not used. With `last`, the last offset is the end of the
+    (n,). Indices behind the last bag are not used. With `include_last_offset`, the last offset is the end of the
     last bag.
 
     Raises RuntimeError for offsets that are no integers or are out of range.
     """
-    bags = _count(input, offsets, last)
-    used = input.numel()
-    if not bags or last:
-        used = int(offsets[-1].item()) if bags else 0
-    places = arange(used, device=input.device)
-    of = searchsorted(offsets[:bags].to(int64), places, right=True) - 1
-    return bags, of
+    bags = _bag_count(input, offsets, include_last_offset)
+    index_count = input.numel()
+    if not bags or include_last_offset:
+        index_count = int(offsets[-1].item()) if bags else 0
+    index_positions = arange(index_count, device=input.device)
+    bag_of_index = searchsorted(offsets[:bags].to(int64), index_positions, right=True) - 1
+    return bags, bag_of_index
 
 
-def pooled(
-    weight: Tensor, index: Tensor, of: Tensor, bags: int, mode: str, weights: Tensor | None, pad: int
+def pool_bags(
+    weight: Tensor, index: Tensor, bag_of_index: Tensor, bags: int, mode: str, weights: Tensor | None, pad: int
 ) -> tuple[Tensor, Tensor]:
     """Returns (bags (bags, d), counts (bags,) as int64): the rows at `index` reduced bag by bag,
     each times its element of `weights`. Rows `pad` don't count; empty bags are zeros. Raises
     RuntimeError for an index out of range."""
     width = weight._shape[1]
-    parts = selected(NAME, weight, 0, index, refusal=errors_nn.bag_bounds)
+    rows = select_rows(NAME, weight, 0, index, refusal=errors_nn.bag_bounds)
     if weights is not None:
-        parts = parts.to(parts._dtype.compute) * weights.reshape(-1, 1)
+        rows = rows.to(rows._dtype.compute) * weights.reshape(-1, 1)
     counted = index != pad
-    held = zeros(bags, dtype=int64, device=index.device).index_add(0, of, counted.to(int64))
+    bag_sizes = zeros(bags, dtype=int64, device=index.device).index_add(0, bag_of_index, counted.to(int64))
     target = zeros((bags, width), dtype=weight._dtype, device=weight.device)
     if mode == "max":
         low = -float("inf")
-        parts = parts.masked_fill(~counted.unsqueeze(1), low)
-        most = (target + low).scatter_reduce(0, _expand_rows(of, width), parts, "amax")
-        return most.masked_fill((held == 0).unsqueeze(1), 0), held
+        rows = rows.masked_fill(~counted.unsqueeze(1), low)
+        maxima = (target + low).scatter_reduce(0, _expand_rows(bag_of_index, width), rows, "amax")
+        return maxima.masked_fill((bag_sizes == 0).unsqueeze(1), 0), bag_sizes
     total = target.to(weight._dtype.compute)
-    total = total.index_add(0, of, (parts * counted.unsqueeze(1)).to(total._dtype))
+    total = total.index_add(0, bag_of_index, (rows * counted.unsqueeze(1)).to(total._dtype))
     if mode == "mean":
-        total = total / held.clamp(min=1).unsqueeze(1)
-    return total.to(weight._dtype), held
+        total = total / bag_sizes.clamp(min=1).unsqueeze(1)
+    return total.to(weight._dtype), bag_sizes
 
 
-def _expand_rows(of: Tensor, width: int) -> Tensor:
-    return of.unsqueeze(1).expand(-1, width)
+def _expand_rows(bag_of_index: Tensor, width: int) -> Tensor:
+    return bag_of_index.unsqueeze(1).expand(-1, width)
 
 
-def largest(weight: Tensor, index: Tensor, of: Tensor, most: Tensor, pad: int) -> Tensor:
-    """Returns the row of each maximum: int64 (bags, d) for the maxima `most` (bags, d). Among equal
+def maximum_rows(weight: Tensor, index: Tensor, bag_of_index: Tensor, maxima: Tensor, pad: int) -> Tensor:
+    """Returns the row of each maximum: int64 (bags, d) for the maxima `maxima` (bags, d). Among equal
     elements it is the first in the bag; 0 for empty bags."""
-    n, (bags, width) = index.numel(), most._shape
+    n, (bags, width) = index.numel(), maxima._shape
     first = full((bags, width), n, dtype=int64, device=weight.device)
     if n:
-        parts = weight.index_select(0, index)
-        is_it = (parts == most.index_select(0, of)) | parts.isnan()
+        weight_rows = weight.index_select(0, index)
+        is_it = (weight_rows == maxima.index_select(0, bag_of_index)) | weight_rows.isnan()
         is_it = is_it & (index != pad).unsqueeze(1)
-        places = arange(n, device=weight.device).unsqueeze(1)
-        first = first.scatter_reduce(0, _expand_rows(of, width), where(is_it, places, n), "amin")
+        index_positions = arange(n, device=weight.device).unsqueeze(1)
+        first = first.scatter_reduce(0, _expand_rows(bag_of_index, width), where(is_it, index_positions, n), "amin")
     rows = cat([index.to(int64), zeros(1, dtype=int64, device=weight.device)])
     return rows[first]
 
@@ -220,17 +220,17 @@ def embedding_bag(
         if offsets is not None:
             raise errors_nn.bag_offsets("a 2-d input has a bag in each row, so takes no offsets")
         bags, size = input._shape
-        of = arange(bags, device=input.device).repeat_interleave(size)
+        bag_of_index = arange(bags, device=input.device).repeat_interleave(size)
     elif input.ndim == 1:
         if offsets is None or offsets.ndim != 1:
             raise errors_nn.bag_offsets("a 1-d input needs a 1-d tensor of offsets")
         input, offsets = input.to(of_indices), offsets.to(of_indices)
-        bags, of = cut(input, offsets, include_last_offset)
+        bags, bag_of_index = bags_of_offsets(input, offsets, include_last_offset)
     else:
         raise errors_nn.bag_input(input._shape)
-    index = input.reshape(-1)[: of.numel()]
+    index = input.reshape(-1)[: bag_of_index.numel()]
     if per_sample_weights is not None:
-        per_sample_weights = per_sample_weights.reshape(-1)[: of.numel()]
+        per_sample_weights = per_sample_weights.reshape(-1)[: bag_of_index.numel()]
     if max_norm is not None:
-        shorten(weight, index, max_norm, norm_type)
-    return pooled(weight, index, of, bags, mode, per_sample_weights, pad)[0]
+        renormalize_rows(weight, index, max_norm, norm_type)
+    return pool_bags(weight, index, bag_of_index, bags, mode, per_sample_weights, pad)[0]

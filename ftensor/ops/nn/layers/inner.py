@@ -13,7 +13,7 @@ from ....errors import nn as errors_sequence
 from ....errors.message import call_named
 from ....iterator.shape import numel
 from ....rows.catalogue import op
-from ...bind import composed, deliver
+from ...bind import composed, write_outputs
 from ...create.sizes import empty_like, full, zeros, zeros_like
 from ...linalg.matmul import linear
 from ...rearrange.cat import cat
@@ -35,13 +35,13 @@ from .norm import native_batch_norm
     ),
 )
 def _native_batch_norm_legit(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, *more: Any, out: Any = None, **named: Any
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, *args: Any, out: Any = None, **kwargs: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Like `native_batch_norm`, also without running statistics."""
-    if len(more) + len(named) == 3:
-        more = (None, None, *more)
-    results = call_named(native_batch_norm, input, weight, bias, *more, **named)
-    return results if out is None else deliver("_native_batch_norm_legit", results, out)
+    if len(args) + len(kwargs) == 3:
+        args = (None, None, *args)
+    results = call_named(native_batch_norm, input, weight, bias, *args, **kwargs)
+    return results if out is None else write_outputs("_native_batch_norm_legit", results, out)
 
 
 @op(method=False)
@@ -99,17 +99,17 @@ def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
     if not tensors or num_chunks < 1:
         raise errors_sequence.chunks("one tensor at least and a positive num_chunks")
     dim += tensors[0].ndim if dim < 0 else 0
-    parts = []
+    padded = []
     for x in tensors:
         if not 0 <= dim < x.ndim or not x.numel() or x._shape[:dim] != tensors[0]._shape[:dim]:
             raise errors_sequence.chunks(f"elements, a dim {dim}, and the same dims before it")
-        lead, size, rest = x._shape[:dim], x._shape[dim], x._shape[dim + 1 :]
-        each = -(-size // num_chunks)
-        if short := each * num_chunks - size:
-            tail = (*lead, short, *rest)
+        leading, size, trailing = x._shape[:dim], x._shape[dim], x._shape[dim + 1 :]
+        chunk_size = -(-size // num_chunks)
+        if short := chunk_size * num_chunks - size:
+            tail = (*leading, short, *trailing)
             x = cat((x, zeros(tail, dtype=x._dtype, device=x.device)), dim)
-        parts.append(x.reshape(*lead, num_chunks, each * numel(rest)))
-    return cat(parts, dim + 1)
+        padded.append(x.reshape(*leading, num_chunks, chunk_size * numel(trailing)))
+    return cat(padded, dim + 1)
 
 
 @op(method=False)

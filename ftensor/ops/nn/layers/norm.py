@@ -24,14 +24,14 @@ from ...create.sizes import empty
 from ...rearrange.pad import pad
 from ...reduce.stats import moments, var_mean
 from ...view.layout import int_list
-from ..spatial.windows import formed, laid_out
+from ..spatial.windows import in_format, in_input_format
 from .activation import SPACE
 
 CATEGORY = "activation"
 
 
-def _row(body: str, *more: str, name: str = "layer_norm") -> Op:
-    signature = f"{name}({', '.join(('input', 'mean', 'rstd', *more))}) -> Tensor"
+def _row(body: str, *inputs: str, name: str = "layer_norm") -> Op:
+    signature = f"{name}({', '.join(('input', 'mean', 'rstd', *inputs))}) -> Tensor"
     return Op(name, signature, body, float_only=True)
 
 
@@ -103,13 +103,13 @@ def native_layer_norm(
     """Returns (layer_norm, mean, 1 / deviation); the statistics have the compute dtype."""
     ndim = _shape("layer_norm", input, normalized_shape, weight=weight, bias=bias)
     check_floating("layer_norm", input)
-    whole = whole_norm(input, ndim, weight, bias, eps)
-    if whole is not None:
-        return whole[0], whole[1], whole[2]
+    whole_result = whole_norm(input, ndim, weight, bias, eps)
+    if whole_result is not None:
+        return whole_result[0], whole_result[1], whole_result[2]
     dims = tuple(range(input.ndim - ndim, input.ndim))
     mean, rstd = statistics_of(input, dims, eps, of_rows=True)
-    narrow = input._dtype.compute is not input._dtype
-    centered, scaled, shifted = NARROW if narrow else (CENTERED, SCALED, SHIFTED)
+    is_half = input._dtype.compute is not input._dtype
+    centered, scaled, shifted = NARROW if is_half else (CENTERED, SCALED, SHIFTED)
     if weight is None:
         result = pointwise(centered, (input, mean, rstd))
         result = result if bias is None else result + bias
@@ -168,13 +168,13 @@ def native_group_norm(
     grouped = input.reshape(N, group, C // group * HxW)
     mean, rstd = statistics_of(grouped, (2,), eps, of_rows=True)
     factors = [None if x is None else x.reshape(1, group, -1, 1) for x in (weight, bias)]
-    apart = grouped.reshape(N, group, C // group, HxW)
-    each: list[Any] = [mean.unsqueeze(-1), rstd.unsqueeze(-1), *factors]
+    by_group = grouped.reshape(N, group, C // group, HxW)
+    operands: list[Any] = [mean.unsqueeze(-1), rstd.unsqueeze(-1), *factors]
     if specializes(input):  # one kernel computes them for each element
-        each = [None if x is None else x.expand(apart._shape) for x in each]
-    result = normalized(apart, *each)
+        operands = [None if x is None else x.expand(by_group._shape) for x in operands]
+    result = normalized(by_group, *operands)
     saved = [saved_statistic(x, input, weight).reshape(N, group) for x in (mean, rstd)]
-    return laid_out(result.reshape(input._shape), input), saved[0], saved[1]
+    return in_input_format(result.reshape(input._shape), input), saved[0], saved[1]
 
 
 @op(namespace=SPACE)
@@ -186,10 +186,10 @@ def group_norm(
     the channels."""
     if input.ndim < 2:
         raise errors_nn.few_dims("group_norm", 2, input._shape)
-    n, channels, *rest = input._shape
-    if num_groups > 0 and n * (channels // num_groups) * numel(tuple(rest)) == 1:
+    n, channels, *spatial = input._shape
+    if num_groups > 0 and n * (channels // num_groups) * numel(tuple(spatial)) == 1:
         raise errors_nn.one_value("group_norm", input._shape)
-    return native_group_norm(input, weight, bias, n, channels, numel(tuple(rest)), num_groups, eps)[0]
+    return native_group_norm(input, weight, bias, n, channels, numel(tuple(spatial)), num_groups, eps)[0]
 
 
 @op(namespace=SPACE)
@@ -209,9 +209,9 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     total = padded.narrow(1, 0, channels)
     for i in range(1, size):
         total = total + padded.narrow(1, i, channels)
-    whole = not input._dtype.is_floating_point and not input._dtype.is_complex
+    is_integer = not input._dtype.is_floating_point and not input._dtype.is_complex
     total = total.contiguous()
-    mean = total // size if whole else total / size
+    mean = total // size if is_integer else total / size
     return input / (mean * alpha + k) ** beta
 
 
@@ -235,10 +235,10 @@ def native_batch_norm(
         if factor is not None and factor._shape != (channels,):
             raise errors_nn.factor_shape(name, word, (channels,), factor._shape)
     check_floating(name, input)
-    across = ([1, channels] + [1] * (input.ndim - 2))[-input.ndim :]
+    channel_shape = ([1, channels] + [1] * (input.ndim - 2))[-input.ndim :]
     if training:
         dims = (0, *range(2, input.ndim))
-        mean, rstd = (saved_statistic(x, input, weight) for x in _of_batch(input, dims, eps, weight))
+        mean, rstd = (saved_statistic(x, input, weight) for x in _batch_statistics(input, dims, eps, weight))
         if not eps:  # as in torch, a channel without variance gives 0
             rstd = rstd.masked_fill(rstd.isinf(), 0)
         _update(input, dims, running_mean, running_var, momentum)
@@ -246,29 +246,29 @@ def native_batch_norm(
     else:
         if running_mean is None or running_var is None:
             raise errors_nn.no_statistics(name)
-        mean = running_mean.reshape(across)
-        rstd = (running_var.to(running_var._dtype.compute) + eps).rsqrt().reshape(across)
+        mean = running_mean.reshape(channel_shape)
+        rstd = (running_var.to(running_var._dtype.compute) + eps).rsqrt().reshape(channel_shape)
         saved = [saved_statistic(empty(0, device=input.device), input, weight) for _ in range(2)]
-    factors = [None if x is None else x.reshape(across) for x in (weight, bias)]
+    factors = [None if x is None else x.reshape(channel_shape) for x in (weight, bias)]
     result = normalized(input, mean, rstd, factors[0], factors[1])
     # Only a channels-last tensor without gaps keeps its format, as in torch.
-    kept = is_channels_last(input._shape, input._strides) and not input.is_contiguous()
+    keeps_channels_last = is_channels_last(input._shape, input._strides) and not input.is_contiguous()
     last = channels_last if input.ndim == 4 else channels_last_3d
-    result = formed(result, last if kept else contiguous_format)
+    result = in_format(result, last if keeps_channels_last else contiguous_format)
     return result, saved[0], saved[1]
 
 
-def _of_batch(input: Tensor, dims: Sequence[int], eps: float, weight: Tensor | None) -> tuple[Tensor, Tensor]:
+def _batch_statistics(input: Tensor, dims: Sequence[int], eps: float, weight: Tensor | None) -> tuple[Tensor, Tensor]:
     """Like `statistics_of`, but reproduces torch's bfloat16 rounding: for contiguous inputs whose
     factors are bfloat16 too, torch stores the sum of squares and its mean in bfloat16."""
-    of = input._dtype
+    input_dtype = input._dtype
     count = numel(tuple(input._shape[d] for d in dims))
-    alike = weight is None or weight._dtype is of
-    if of is not bfloat16 or not (alike and count and input.is_contiguous()):
+    same_dtype = weight is None or weight._dtype is input_dtype
+    if input_dtype is not bfloat16 or not (same_dtype and count and input.is_contiguous()):
         return statistics_of(input, dims, eps)
-    var, mean = var_mean(input.to(of.compute), dims, correction=0, keepdim=True)
-    kept = ((var * count).to(of) / count).to(of.compute)
-    return mean, (kept + eps).rsqrt()
+    var, mean = var_mean(input.to(input_dtype.compute), dims, correction=0, keepdim=True)
+    variance = ((var * count).to(input_dtype) / count).to(input_dtype.compute)
+    return mean, (variance + eps).rsqrt()
 
 
 def _update(
@@ -278,13 +278,13 @@ def _update(
     if running_mean is None and running_var is None:
         return
     var, mean = var_mean(input.to(input._dtype.compute), dims)
-    moved(running_mean, mean, momentum)
-    moved(running_var, var, momentum)
+    update_running(running_mean, mean, momentum)
+    update_running(running_var, var, momentum)
 
 
-def moved(running: Tensor | None, now: Tensor, momentum: float) -> None:
+def update_running(running: Tensor | None, current: Tensor, momentum: float) -> None:
     if running is not None:
-        running.copy_((1 - momentum) * running + momentum * now)
+        running.copy_((1 - momentum) * running + momentum * current)
 
 
 @op(namespace=SPACE)
@@ -315,14 +315,14 @@ def instance_norm(
     over the samples."""
     if use_input_stats and numel(input._shape[2:]) == 1:
         raise errors_nn.one_value("instance_norm", input._shape)
-    n, channels, *rest = input._shape
+    n, channels, *spatial = input._shape
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     repeated = [None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)]
-    flat = formed(input, contiguous_format).reshape(1, n * channels, *rest)
+    flat = in_format(input, contiguous_format).reshape(1, n * channels, *spatial)
     means, variances, weights, biases = repeated
     result = native_batch_norm(flat, weights, biases, means, variances, True, momentum, eps)[0]
-    for running, many in ((running_mean, means), (running_var, variances)):
-        if running is not None and many is not None:
-            running.copy_(many.reshape(n, channels).mean(0))
+    for running, instance_values in ((running_mean, means), (running_var, variances)):
+        if running is not None and instance_values is not None:
+            running.copy_(instance_values.reshape(n, channels).mean(0))
     return result.reshape(input._shape)

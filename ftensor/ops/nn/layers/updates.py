@@ -21,10 +21,10 @@ from ...pointwise.ternary import LERP
 CATEGORY = "optimizer"
 
 
-def _row(name: str, inputs: str, body: str, params: str, **more: Any) -> Op:
+def _row(name: str, inputs: str, body: str, params: str, **fields: Any) -> Op:
     numbers = tuple(params.split())
     signature = f"{name}({', '.join((*inputs.split(), *numbers))}, *, out=None) -> Tensor"
-    return Op(name, signature, body, params=numbers, float_only=True, bool_="", **more)
+    return Op(name, signature, body, params=numbers, float_only=True, bool_="", **fields)
 
 
 MOVING_SQUARE = _row("moving_square", "input grad", "a * beta + rest * b * b", "beta rest")
@@ -70,14 +70,14 @@ def adam(
     squares: Sequence[Tensor],
     largest: Sequence[Tensor],
     steps: Sequence[Tensor],
-    of: Adam,
+    settings: Adam,
 ) -> None:
     """Performs one Adam step on all parameters, in place. `largest` holds the running maxima of
     `squares` for amsgrad and is empty without it."""
-    decays = (0.0, of.rate * of.decay) if of.decoupled else (of.decay, 0.0)
+    decays = (0.0, settings.rate * settings.decay) if settings.decoupled else (settings.decay, 0.0)
     _adam(
-        params, grads, means, squares, largest, steps, of.maximize, *decays, of.rate, of.eps,
-        _log(of.beta1), _log(of.beta2), 1 - of.beta1, of.beta2, 1 - of.beta2,
+        params, grads, means, squares, largest, steps, settings.maximize, *decays, settings.rate, settings.eps,
+        _log(settings.beta1), _log(settings.beta2), 1 - settings.beta1, settings.beta2, 1 - settings.beta2,
     )  # fmt: skip
 
 
@@ -86,12 +86,12 @@ def _adam(
     params: Sequence[Tensor], grads: Sequence[Tensor], means: Sequence[Tensor],
     squares: Sequence[Tensor], largest: Sequence[Tensor], steps: Sequence[Tensor],
     maximize: bool, coupled: float, decay: float, rate: float, eps: float, log1: float,
-    log2: float, near: float, beta: float, rest: float,
+    log2: float, one_minus_beta1: float, beta2: float, one_minus_beta2: float,
 ) -> None:  # fmt: skip
     for k, (param, grad, mean, square, step) in enumerate(zip(params, grads, means, squares, steps)):
         grad = _directed(grad, param, maximize, coupled)
-        pointwise(LERP, (mean, grad, near), (), mean, True)
-        pointwise(MOVING_SQUARE, (square, grad), (beta, rest), square, True)
+        pointwise(LERP, (mean, grad, one_minus_beta1), (), mean, True)
+        pointwise(MOVING_SQUARE, (square, grad), (beta2, one_minus_beta2), square, True)
         if largest:
             square = largest[k].copy_(largest[k].maximum(square))
         pointwise(ADAM, (param, mean, square, step), (rate, decay, eps, log1, log2), param, True)
@@ -111,8 +111,8 @@ def descend(
 ) -> None:
     """Performs one step of gradient descent on all parameters, in place. `buffers` hold the
     momentum; the `first` step initializes them."""
-    kept = 1 - dampening
-    _descend(params, grads, buffers, nesterov, maximize, first, decay, rate, momentum, kept)
+    gradient_factor = 1 - dampening
+    _descend(params, grads, buffers, nesterov, maximize, first, decay, rate, momentum, gradient_factor)
 
 
 @fused_foreach
@@ -126,7 +126,7 @@ def _descend(
     decay: float,
     rate: float,
     momentum: float,
-    kept: float,
+    gradient_factor: float,
 ) -> None:
     for k, (param, grad) in enumerate(zip(params, grads)):
         grad = _directed(grad, param, maximize, decay)
@@ -135,7 +135,7 @@ def _descend(
             if first:
                 buffer.copy_(grad)
             else:
-                pointwise(MOMENTUM, (buffer, grad), (momentum, kept), buffer, True)
+                pointwise(MOMENTUM, (buffer, grad), (momentum, gradient_factor), buffer, True)
             grad = pointwise(MOMENTUM, (buffer, grad), (momentum, 1.0)) if nesterov else buffer
         pointwise(DESCENT, (param, grad), (rate,), param, True)
 

@@ -23,7 +23,7 @@ from ...create.sizes import full, zeros_like
 from ...index.gather import of_classes
 from ...reduce.softmax import log_softmax
 from ..layers.activation import SPACE
-from ..layers.stepwise import in_steps, narrow
+from ..layers.stepwise import grouped_sum, is_half
 from .reduction import REDUCTIONS, loss, reduced, tensors
 
 # torch's checks of nll_loss. Class numbers are in single precision there, which is exact up to
@@ -54,7 +54,7 @@ NLL_INPUT = Op(
 enter(__name__, KNOWN_CLASS, NLL_LOSS, NLL_INPUT)
 
 
-@loss("input target weight size_average ignore_index reduce reduction", whole=False)
+@loss("input target weight size_average ignore_index reduce reduction", has_mean=False)
 def nll_loss(
     input: Tensor, target: Tensor, word: str, weight: Tensor | None = None, ignore_index: int = -100
 ) -> Tensor:
@@ -66,27 +66,27 @@ def nll_loss(
     _check_classes("nll_loss", input, target, weight)
     if input.ndim == 1:
         target = target.reshape(())
-    if not narrow(input._dtype):  # otherwise sums are rounded in steps
+    if not is_half(input._dtype):  # otherwise sums are rounded in steps
         results = nll(input, target.to(int64), weight, word, ignore_index)
         if results is not None:
             return results[0]
     dim = 0 if input._shape[1:] == () else 1
-    used = target != ignore_index
-    index = target.where(used, zeros_like(target)).to(int64)
+    is_counted = target != ignore_index
+    index = target.where(is_counted, zeros_like(target)).to(int64)
     loss = -of_classes(input, dim, index)
     if weight is None:
-        weights = used.to(input._dtype)
+        weights = is_counted.to(input._dtype)
     else:
-        weights = weight[index] * used
+        weights = weight[index] * is_counted
     # `where` instead of a product, because the loss of an ignored class may be infinite.
-    loss = (loss * weights if weight is not None else loss).where(used, zeros_like(loss))
+    loss = (loss * weights if weight is not None else loss).where(is_counted, zeros_like(loss))
     if word == "none":
         return loss.contiguous()
-    total = in_steps(loss.reshape(-1)) if narrow(loss._dtype) and loss.numel() else loss.sum()
+    total = grouped_sum(loss.reshape(-1)) if is_half(loss._dtype) and loss.numel() else loss.sum()
     if word == "sum":
         return total
-    if weight is not None and narrow(weights._dtype) and loss.numel():
-        return total / in_steps(weights.reshape(-1))
+    if weight is not None and is_half(weights._dtype) and loss.numel():
+        return total / grouped_sum(weights.reshape(-1))
     return total / weights.sum()
 
 
@@ -108,7 +108,7 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
         raise errors_nn.same_dtype(name, "weight", input._dtype, weight._dtype)
 
 
-@loss("input target weight size_average ignore_index reduce reduction label_smoothing", whole=False)
+@loss("input target weight size_average ignore_index reduce reduction label_smoothing", has_mean=False)
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -133,29 +133,29 @@ def cross_entropy(
     dim = 0 if input.ndim == 1 else 1
     logs = log_softmax(input, dim)
     if target._dtype.is_floating_point:
-        return _of_probabilities(name, logs, target, weight, word, label_smoothing)
+        return _probability_loss(name, logs, target, weight, word, label_smoothing)
     loss = nll_loss(logs, target, weight, None, ignore_index, None, word)
     if not label_smoothing:
         return loss
     if input.ndim == 1 and target._shape:  # torch accepts it without smoothing only
         raise errors_nn.class_shape(name, input._shape, target._shape)
     classes = input._shape[dim]
-    used = target != ignore_index
-    by_class = logs if weight is None else logs * _along(weight, dim, logs.ndim)
-    smooth = (-by_class.sum(dim)).where(used, zeros_like(loss) if loss._shape else 0.0)
+    is_counted = target != ignore_index
+    by_class = logs if weight is None else logs * _weight_shaped(weight, dim, logs.ndim)
+    smooth = (-by_class.sum(dim)).where(is_counted, zeros_like(loss) if loss._shape else 0.0)
     if word == "mean":
         if weight is None:
-            smooth = smooth.sum() / used.sum()
+            smooth = smooth.sum() / is_counted.sum()
         else:
-            index = target.where(used, zeros_like(target)).to(int64)
-            smooth = smooth.sum() / (weight[index] * used).sum()
+            index = target.where(is_counted, zeros_like(target)).to(int64)
+            smooth = smooth.sum() / (weight[index] * is_counted).sum()
     else:
         smooth = reduced(smooth, word)
     return (1 - label_smoothing) * loss + smooth * (label_smoothing / classes)
 
 
 @fused
-def _of_probabilities(
+def _probability_loss(
     name: str, logs: Tensor, target: Tensor, weight: Tensor | None, word: str, smoothing: float
 ) -> Tensor:
     """Returns the cross entropy for targets that hold a probability of each class."""
@@ -171,14 +171,14 @@ def _of_probabilities(
         target = target * (1 - smoothing) + smoothing / classes
     terms = logs * target
     if weight is not None:
-        terms = terms * _along(weight, dim, logs.ndim)
+        terms = terms * _weight_shaped(weight, dim, logs.ndim)
     if word == "mean":
         batch = logs.numel() // classes if classes else 0
         return -terms.sum() / batch if batch else -terms.sum() * float("nan")
     return -terms.sum() if word == "sum" else reduced(-terms.sum(dim), word)
 
 
-def _along(weight: Tensor, dim: int, ndim: int) -> Tensor:
+def _weight_shaped(weight: Tensor, dim: int, ndim: int) -> Tensor:
     return weight.reshape([-1 if d == dim else 1 for d in range(ndim)])
 
 
@@ -215,7 +215,7 @@ def _lengths(name: str, word: str, lengths: Any, batch: int) -> list[int]:
 def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blank: int) -> Tensor:
     """Returns each sample's labels padded with blanks: (batch, longest)."""
     longest = max(lengths)
-    places = arange(longest, device=targets.device)
+    positions = arange(longest, device=targets.device)
     if targets.ndim == 2:
         if targets._shape[0] != batch or targets._shape[1] < longest:
             raise errors_sequence.labels(name, (batch, longest), targets._shape)
@@ -224,12 +224,12 @@ def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blan
         if targets._shape[0] != sum(lengths):
             raise errors_sequence.labels(name, (sum(lengths),), targets._shape)
         starts = [sum(lengths[:k]) for k in range(batch)]
-        at = tensor(starts, device=targets.device).unsqueeze(1) + places
-        labels = targets[at.clamp(max=max(0, len(targets) - 1))] if len(targets) else at
+        flat_positions = tensor(starts, device=targets.device).unsqueeze(1) + positions
+        labels = targets[flat_positions.clamp(max=max(0, len(targets) - 1))] if len(targets) else flat_positions
     else:
         raise errors_sequence.labels(name, (batch, longest), targets._shape)
-    there = places < tensor(lengths, device=targets.device).unsqueeze(1)
-    return labels.to(int64).masked_fill(~there, blank)
+    is_label = positions < tensor(lengths, device=targets.device).unsqueeze(1)
+    return labels.to(int64).masked_fill(~is_label, blank)
 
 
 def states_of(
@@ -251,61 +251,64 @@ def states_of(
     steps, batch, classes = log_probs._shape
     if not 0 <= blank < classes:
         raise errors_sequence.blank(name, blank, classes)
-    ends = _lengths(name, "input_lengths", input_lengths, batch)
+    time_steps = _lengths(name, "input_lengths", input_lengths, batch)
     counts = _lengths(name, "target_lengths", target_lengths, batch)
-    if not 0 <= min(ends) <= max(ends) <= steps:
-        raise errors_sequence.lengths(name, "input_lengths", f"given were {ends}", batch, steps)
+    if not 0 <= min(time_steps) <= max(time_steps) <= steps:
+        raise errors_sequence.lengths(name, "input_lengths", f"given were {time_steps}", batch, steps)
     if min(counts) < 0:
         raise errors_sequence.lengths(name, "target_lengths", f"given were {counts}", batch)
     labels = _labels(name, targets, counts, batch, blank)
     shape = batch, 2 * labels._shape[1] + 1
     states = full(shape, blank, dtype=int64, device=log_probs.device)
     states[:, 1::2] = labels
-    return states, ends, counts
+    return states, time_steps, counts
 
 
-def prefixes(log_probs: Tensor, states: Tensor, end: int) -> Tensor:
+def forward_variables(log_probs: Tensor, states: Tensor, end: int) -> Tensor:
     """Returns alpha, (steps, batch, BEFORE + states): for the steps before `end`, the logarithm of
     the probability of all paths to a state. Elements of later steps are uninitialized."""
     steps, (batch, count) = log_probs._shape[0], states._shape
     # A path may skip the blank between two different labels.
-    allowed = full((batch, count), -math.inf, dtype=log_probs._dtype, device=log_probs.device)
+    skip_penalty = full((batch, count), -math.inf, dtype=log_probs._dtype, device=log_probs.device)
     if count > BEFORE:
         differ = states[:, BEFORE:] != states[:, :-BEFORE]
-        allowed[:, BEFORE:].masked_fill_(differ, 0.0)
-    each = log_probs.gather(2, states.expand(steps, batch, count))
+        skip_penalty[:, BEFORE:].masked_fill_(differ, 0.0)
+    emissions = log_probs.gather(2, states.expand(steps, batch, count))
     alpha = new((steps, batch, BEFORE + count), log_probs._dtype, log_probs._storage.device)
     alpha[:, :, :BEFORE] = -math.inf
     alpha[0] = -math.inf
-    begun = min(2, count)
-    alpha[0, :, BEFORE : BEFORE + begun] = each[0, :, :begun]
+    start_count = min(2, count)
+    alpha[0, :, BEFORE : BEFORE + start_count] = emissions[0, :, :start_count]
     for t in range(1, end):
-        stay, back, skip = (alpha[t - 1].narrow(1, k, count) for k in (2, 1, 0))
+        from_same, from_previous, from_skip = (alpha[t - 1].narrow(1, k, count) for k in (2, 1, 0))
         out = alpha[t].narrow(1, BEFORE, count)
-        pointwise(STEP, (stay, back, skip, allowed, each[t]), (), out)
+        pointwise(STEP, (from_same, from_previous, from_skip, skip_penalty, emissions[t]), (), out)
     return alpha
 
 
-def _paths(
+def _ctc_forward(
     name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int
 ) -> tuple[Tensor, Tensor, list[int]]:
-    """Returns (negative log-likelihoods, alpha of `prefixes`, lengths of targets). Raises what
+    """Returns (negative log-likelihoods, alpha of `forward_variables`, lengths of targets). Raises what
     `states_of` raises."""
     lengths = input_lengths, target_lengths
-    states, ends, counts = states_of(name, log_probs, targets, *lengths, blank)
-    batch, where = log_probs._shape[1], log_probs.device
-    alpha = prefixes(log_probs, states, max(ends))
+    states, time_steps, counts = states_of(name, log_probs, targets, *lengths, blank)
+    batch, device = log_probs._shape[1], log_probs.device
+    alpha = forward_variables(log_probs, states, max(time_steps))
     # A path ends at the last label or at the blank behind it; without steps only the empty path
     # exists.
     width = alpha._shape[2]
-    rows = [((end - 1) * batch + n) * width for n, end in enumerate(ends)]
-    last = [at + BEFORE + 2 * c if end else n * width for n, (at, c, end) in enumerate(zip(rows, counts, ends))]
-    places = tensor([last, [max(0, p - 1) if end else p for p, end in zip(last, ends)]], device=where)
-    final = alpha.reshape(-1)[places]
+    rows = [((end - 1) * batch + n) * width for n, end in enumerate(time_steps)]
+    last = [
+        row_start + BEFORE + 2 * c if end else n * width
+        for n, (row_start, c, end) in enumerate(zip(rows, counts, time_steps))
+    ]
+    last_positions = tensor([last, [max(0, p - 1) if end else p for p, end in zip(last, time_steps)]], device=device)
+    final = alpha.reshape(-1)[last_positions]
     loss = -final[0].logaddexp(final[1])
-    if 0 in ends:
-        nothing = [end == 0 and count == 0 for end, count in zip(ends, counts)]
-        loss = loss.masked_fill(tensor(nothing, device=where), 0.0)
+    if 0 in time_steps:
+        nothing = [end == 0 and count == 0 for end, count in zip(time_steps, counts)]
+        loss = loss.masked_fill(tensor(nothing, device=device), 0.0)
     return loss, alpha, counts
 
 
@@ -320,7 +323,7 @@ def _ctc_loss(
 ) -> tuple[Tensor, Tensor]:
     """Returns (negative log-likelihoods, logarithms of alpha (batch, steps, states)) of log_probs
     (steps, batch, classes). Elements beyond a sample's lengths have no meaning."""
-    loss, alpha, _ = _paths("_ctc_loss", log_probs, targets, input_lengths, target_lengths, blank)
+    loss, alpha, _ = _ctc_forward("_ctc_loss", log_probs, targets, input_lengths, target_lengths, blank)
     states = alpha._shape[2] - BEFORE
     return loss, alpha.narrow(2, BEFORE, states).transpose(0, 1).contiguous()
 
@@ -349,7 +352,7 @@ def ctc_loss(
     batched = log_probs.ndim == 3
     if not batched:
         log_probs = log_probs.unsqueeze(1)
-    loss, _, counts = _paths(name, log_probs, targets, input_lengths, target_lengths, blank)
+    loss, _, counts = _ctc_forward(name, log_probs, targets, input_lengths, target_lengths, blank)
     if zero_infinity:
         loss = loss.masked_fill(loss == math.inf, 0.0)
     if reduction == 1:
@@ -381,5 +384,5 @@ def _by_word(
     """
     if reduction not in REDUCTIONS:
         raise errors_nn.reduction("ctc_loss", reduction)
-    which = ("none", "mean", "sum").index(reduction)
-    return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, which, zero_infinity)
+    reduction_index = ("none", "mean", "sum").index(reduction)
+    return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction_index, zero_infinity)

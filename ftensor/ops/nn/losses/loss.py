@@ -17,7 +17,7 @@ from ...create.sizes import empty_like, full_like, zeros_like
 from ...user_values import storable
 from ...view.shape import broadcast_tensors
 from ..layers.activation import logsigmoid
-from ..layers.stepwise import narrow
+from ..layers.stepwise import is_half
 from .reduction import Shapes, loss, reduced
 
 CATEGORY = "losses"
@@ -66,7 +66,7 @@ def mse_loss(input: Tensor, target: Tensor) -> Tensor:
     return pointwise(MSE, (input, target))
 
 
-@loss("input target size_average reduce reduction beta", shapes=Shapes.WARNED, first=True, rows=(SMOOTH_L1,))
+@loss("input target size_average reduce reduction beta", shapes=Shapes.WARNED, positional=True, rows=(SMOOTH_L1,))
 def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0) -> Tensor:
     """Returns half the square over `beta` where a distance is below `beta`, else the distance -
     beta / 2. Raises RuntimeError for a negative `beta`."""
@@ -84,13 +84,19 @@ def huber_loss(input: Tensor, target: Tensor, delta: float = 1.0) -> Tensor:
         raise errors_nn.not_positive("huber_loss", "delta", delta)
     if input._shape != target._shape:
         input, target = broadcast_tensors(input, target)
-    common = common_dtype(HUBER, (input, target))
-    row = HUBER_WHOLE if common is float16 else HUBER
-    delta = rounded(delta, bfloat16) if common is bfloat16 else delta
+    compute = common_dtype(HUBER, (input, target))
+    row = HUBER_WHOLE if compute is float16 else HUBER
+    delta = rounded(delta, bfloat16) if compute is bfloat16 else delta
     return pointwise(row, (input, target), (delta,), empty_like(input))
 
 
-@loss("input target weight size_average reduce reduction", shapes=Shapes.EQUAL, first=True, whole=False, rows=(BCE,))
+@loss(
+    "input target weight size_average reduce reduction",
+    shapes=Shapes.EQUAL,
+    positional=True,
+    has_mean=False,
+    rows=(BCE,),
+)
 def binary_cross_entropy(input: Tensor, target: Tensor, word: str, weight: Tensor | None = None) -> Tensor:
     """Returns -(target * log(input) + (1 - target) * log(1 - input)), with logarithms clamped at
     -100. Raises ValueError for other shapes, RuntimeError for an input outside [0, 1] and for
@@ -137,12 +143,12 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0) -> 
     RuntimeError for a margin that the input's dtype can't hold; an integer dtype drops its
     fraction."""
     margin = storable("hinge_embedding_loss", margin, input._dtype)
-    margin = rounded(margin, input._dtype) if narrow(input._dtype) else margin
-    near, zero = (margin - input).clamp_(min=0), zeros_like(input)
-    return near.where(target != 1, zero) + input.where(target != -1, zero)
+    margin = rounded(margin, input._dtype) if is_half(input._dtype) else margin
+    margin_loss, zero = (margin - input).clamp_(min=0), zeros_like(input)
+    return margin_loss.where(target != 1, zero) + input.where(target != -1, zero)
 
 
-@loss("input target size_average reduce reduction log_target", first=True)
+@loss("input target size_average reduce reduction log_target", positional=True)
 def kl_div(input: Tensor, target: Tensor, word: str, log_target: bool = False) -> Tensor:
     """Returns target * (log(target) - input), the Kullback-Leibler divergence from a distribution
     whose logarithm is `input`; "batchmean" divides the sum by the first dim. Raises RuntimeError
@@ -159,7 +165,7 @@ def kl_div(input: Tensor, target: Tensor, word: str, log_target: bool = False) -
     return reduced(losses, word)
 
 
-@loss("input target log_input full size_average eps reduce reduction", first=True)
+@loss("input target log_input full size_average eps reduce reduction", positional=True)
 def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, eps: float = 1e-8
 ) -> Tensor:
@@ -172,7 +178,7 @@ def poisson_nll_loss(
     return losses
 
 
-@loss("input target var full eps reduction", whole=False)
+@loss("input target var full eps reduction", has_mean=False)
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, word: str = "mean"
 ) -> Tensor:

@@ -37,10 +37,10 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Returns x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`. Raises RuntimeError for
     integers."""
-    of = result_type(x1, x2)
-    if not of.is_floating_point:
-        raise errors_nn.floating_inputs("cosine_similarity", of)
-    x1, x2 = broadcast_tensors(x1.to(of), x2.to(of))
+    result_dtype = result_type(x1, x2)
+    if not result_dtype.is_floating_point:
+        raise errors_nn.floating_inputs("cosine_similarity", result_dtype)
+    x1, x2 = broadcast_tensors(x1.to(result_dtype), x2.to(result_dtype))
     dim = normalize_dim(dim, x1.ndim)
     first = vector_norm(x1, 2, dim, True).clamp(min=eps)
     second = vector_norm(x2, 2, dim, True).clamp(min=eps)
@@ -123,7 +123,7 @@ def _rows(name: str, input: Tensor, target: Tensor, target_shape: tuple[int, ...
         raise errors_nn.margin_target(name, target_shape, target._shape)
 
 
-@loss(first=True)
+@loss(positional=True)
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
@@ -154,17 +154,17 @@ def listed_classes(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tenso
     positions before the first -1; the classes there, 0 elsewhere; True for classes among the
     targets)."""
     target = target if target._shape else target.reshape(1)
-    ended = (target < 0).to(int64).amax(-1, keepdim=True)  # does the row have an end mark?
+    has_end_mark = (target < 0).to(int64).amax(-1, keepdim=True)  # does the row have an end mark?
     first = (target < 0).to(int64).argmax(-1, keepdim=True)
     classes = target._shape[-1]
-    end = where(ended > 0, first, classes)
+    end = where(has_end_mark > 0, first, classes)
     valid = arange(classes, device=input.device) < end
     index = target.where(valid, zeros_like(target))
     is_right = zeros_like(target).scatter_add(-1, index, valid.to(target._dtype)) > 0
     return valid, index, is_right
 
 
-@loss(first=True)
+@loss(positional=True)
 def multilabel_margin_loss(input: Tensor, target: Tensor) -> Tensor:
     """Returns max(0, 1 - input[right] + input[wrong]) summed over all pairs of a right and a wrong
     class, divided by the number of classes. The right classes are the elements of `target` before
@@ -203,12 +203,12 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     lengths = ((input1 * input1).sum(dim) + eps) * ((input2 * input2).sum(dim) + eps)
     cos = dot / lengths.sqrt()
     zero = zeros_like(cos)
-    alike = (1 - cos).where(target == 1, zero)
+    similar_loss = (1 - cos).where(target == 1, zero)
     unlike = (cos - margin).clamp(min=0).where(target == -1, zero)
-    return alike + unlike
+    return similar_loss + unlike
 
 
-@loss(first=True)
+@loss(positional=True)
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -228,7 +228,7 @@ def triplet_margin_loss(
     return _triplet(name, anchor, positive, negative, distance, margin, swap, "mean")
 
 
-@loss("anchor positive negative * distance_function margin swap reduction", whole=False)
+@loss("anchor positive negative * distance_function margin swap reduction", has_mean=False)
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -266,7 +266,7 @@ def _triplet(
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise errors_nn.same_dims(name, anchor._shape, positive._shape, negative._shape)
     word_of(name, None, None, reduction)  # check the word before the user's distance function runs
-    far = distance(anchor, negative)
+    negative_distance = distance(anchor, negative)
     if swap:
-        far = far.minimum(distance(positive, negative))
-    return (margin + distance(anchor, positive) - far).clamp(min=0)
+        negative_distance = negative_distance.minimum(distance(positive, negative))
+    return (margin + distance(anchor, positive) - negative_distance).clamp(min=0)

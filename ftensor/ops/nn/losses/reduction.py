@@ -69,29 +69,29 @@ def loss(
     parameters: str = "",
     *,
     shapes: Shapes = Shapes.ANY,
-    first: bool = False,
-    whole: bool = True,
+    positional: bool = False,
+    has_mean: bool = True,
     rows: tuple[Row, ...] = (),
 ) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
     """Registers a loss in the catalogue; the decorated function computes the loss of each element.
 
     `parameters` are torch's, in its order, if they aren't the function's own followed by
     `size_average`, `reduce` and `reduction`. A `weight` that the function doesn't take weighs the
-    mean. A function with a parameter `word` (the reduction) reduces by itself. `first` checks that
+    mean. A function with a parameter `word` (the reduction) reduces by itself. `positional` checks that
     word before everything else, as torch does for some losses. The loss runs as a fused graph
-    unless `whole` is False, for a loss that reads values, has kernels of its own, or calls a user's
+    unless `has_mean` is False, for a loss that reads values, has kernels of its own, or calls a user's
     function.
     """
 
     def add(elements: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        name, own = elements.__name__, signature(elements).parameters
-        computed = _computed(name, elements, "word" in own)
-        computed = fused(computed) if whole else computed
-        order = parameters.split() or [*own, "size_average", "reduce", "reduction"]
+        name, parameters_ = elements.__name__, signature(elements).parameters
+        computed = _computed(name, elements, "word" in parameters_)
+        computed = fused(computed) if has_mean else computed
+        order = parameters.split() or [*parameters_, "size_average", "reduce", "reduction"]
         function = written(
             name,
-            ", ".join([declared([own[p]]) if p in own else _OWN[p] for p in order]),
-            _statements(own, order, shapes, first),
+            ", ".join([declared([parameters_[p]]) if p in parameters_ else _OWN[p] for p in order]),
+            _statements(parameters_, order, shapes, positional),
             elements.__doc__,
             __name__=elements.__module__,
             computed=computed,
@@ -120,13 +120,13 @@ def _computed(name: str, elements: Callable[..., Tensor], reduces: bool) -> Call
     return call
 
 
-def _statements(own: Mapping[str, Parameter], order: Sequence[str], shapes: Shapes, first: bool) -> str:
+def _statements(parameters: Mapping[str, Parameter], order: Sequence[str], shapes: Shapes, first: bool) -> str:
     """Returns the body of a loss function: checks, the reduction, and the call of its elements."""
-    required = [p.name for p in own.values() if p.annotation in ("Tensor", Tensor)]
-    old = [word if word in order else "None" for word in ("size_average", "reduce")]
-    word = f"({', '.join(old)}, reduction)"
+    required = [p.name for p in parameters.values() if p.annotation in ("Tensor", Tensor)]
+    legacy = [word if word in order else "None" for word in ("size_average", "reduce")]
+    word = f"({', '.join(legacy)}, reduction)"
     lines = [f"tensors(NAME, {', '.join(f'{x}={x}' for x in required)})"]
-    if first or "word" in own:
+    if first or "word" in parameters:
         lines.insert(0 if first else 1, f"word = word_of(NAME, *{word})")
         word = "word"
     if shapes is not Shapes.ANY:
@@ -134,6 +134,6 @@ def _statements(own: Mapping[str, Parameter], order: Sequence[str], shapes: Shap
         lines.append("if input._shape != target._shape:")
         equal = shapes is Shapes.EQUAL
         lines.append(f"    raise refused({arguments})" if equal else f"    warn({arguments}, level())")
-    weight = "weight" if "weight" in order and "weight" not in own else "None"
-    lines.append(f"return computed({word}, {weight}, {', '.join(own)})")
+    weight = "weight" if "weight" in order and "weight" not in parameters else "None"
+    lines.append(f"return computed({word}, {weight}, {', '.join(parameters)})")
     return "\n".join(lines)

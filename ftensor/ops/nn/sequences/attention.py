@@ -89,17 +89,17 @@ def scaled_dot_product_attention(
     return (weights @ value).to(dtype)
 
 
-def scores(query: Tensor, keys: Tensor, factor: float, added: Tensor | None) -> Tensor:
+def scores(query: Tensor, keys: Tensor, factor: float, bias: Tensor | None) -> Tensor:
     """Returns query @ keys * factor + added, in one launch if the summand's shape isn't larger."""
-    of = check("matmul", input=query, other=keys)
+    compute = check("matmul", input=query, other=keys)
     if query._shape[-1] != keys._shape[-2]:
         raise errors_matmul.shapes_differ("matmul", query._shape, keys._shape)
     batch = broadcast_shapes(query._shape[:-2], keys._shape[:-2])
     shape = (*batch, query._shape[-2], keys._shape[-1])
-    if added is None or broadcast_shapes(added._shape, shape) != shape:
+    if bias is None or broadcast_shapes(bias._shape, shape) != shape:
         result = product("matmul", query, keys, None, None, 1, factor)
-        return result if added is None else result + added
-    return product("matmul", query, keys, None, added.to(of), 1, factor)
+        return result if bias is None else result + bias
+    return product("matmul", query, keys, None, bias.to(compute), 1, factor)
 
 
 @op(namespace=SPACE)
@@ -167,24 +167,24 @@ register(Entry("bilinear", bilinear, method=False))
 NAME = "multi_head_attention_forward"
 
 
-def _need(holds: bool, what: str) -> None:
-    if not holds:
-        raise errors_sequence.heads(NAME, what)
+def _require(condition: bool, requirement: str) -> None:
+    if not condition:
+        raise errors_sequence.heads(NAME, requirement)
 
 
 def _dims(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None) -> bool:
     """True if there is a batch dim. Raises AssertionError for numbers of dims that don't fit."""
-    _need(query.ndim in (2, 3), f"query has 2 or 3 dims, not {query.ndim}")
-    _need(key.ndim == value.ndim == query.ndim, "query, key and value have equally many dims")
+    _require(query.ndim in (2, 3), f"query has 2 or 3 dims, not {query.ndim}")
+    _require(key.ndim == value.ndim == query.ndim, "query, key and value have equally many dims")
     need = query.ndim - 1
-    _need(padding is None or padding.ndim == need, f"key_padding_mask has {need} dims")
+    _require(padding is None or padding.ndim == need, f"key_padding_mask has {need} dims")
     return query.ndim == 3
 
 
-def _added(mask: Tensor | None, word: str, like: Tensor) -> Tensor | None:
+def _additive_mask(mask: Tensor | None, word: str, like: Tensor) -> Tensor | None:
     if mask is None or mask._dtype.is_floating_point:
         return mask
-    _need(mask._dtype is bool_, f"{word} is of bool or floating point, not {mask._dtype}")
+    _require(mask._dtype is bool_, f"{word} is of bool or floating point, not {mask._dtype}")
     return zeros(mask._shape, dtype=like._dtype, device=like.device).masked_fill(mask, -math.inf)
 
 
@@ -194,36 +194,36 @@ def _projected(
     value: Tensor,
     weight: Tensor | None,
     bias: Tensor | None,
-    parts: tuple[Tensor | None, ...] | None,
+    separate_weights: tuple[Tensor | None, ...] | None,
 ) -> tuple[Tensor, ...]:
-    """Returns query, key and value times their weights: `parts`, or the thirds of one `weight`."""
+    """Returns query, key and value times their weights: `separate_weights`, or the thirds of one `weight`."""
     biases: tuple[Tensor | None, ...] = (None,) * 3 if bias is None else bias.chunk(3)
-    if parts is None:
+    if separate_weights is None:
         assert weight is not None
         if query is key is value:
             return tuple(linear(query, weight, bias).chunk(3, -1))
-        parts = weight.chunk(3)
+        separate_weights = weight.chunk(3)
     size = query._shape[-1]
     projections = []
-    for word, x, w, b in zip("qkv", (query, key, value), parts, biases):
-        _need(w is not None, f"{word}_proj_weight is there where each has its own weight")
-        needed = size, x._shape[-1]
-        _need(w is not None and w._shape == needed, f"{word}'s weight has shape {needed}")
+    for word, x, w, b in zip("qkv", (query, key, value), separate_weights, biases):
+        _require(w is not None, f"{word}_proj_weight is there where each has its own weight")
+        expected = size, x._shape[-1]
+        _require(w is not None and w._shape == expected, f"{word}'s weight has shape {expected}")
         assert w is not None
         projections.append((x, w, b))
-    return tuple([linear(*one) for one in projections])
+    return tuple([linear(*projection) for projection in projections])
 
 
-def _longer(mask: Tensor | None) -> Tensor | None:
+def _append_source(mask: Tensor | None) -> Tensor | None:
     return None if mask is None else pad(mask, (0, 1))
 
 
 def _attn_mask(mask: Tensor, queries: int, keys: int, heads: int) -> Tensor:
     """Returns a mask with a dim of heads. Raises RuntimeError for another shape, AssertionError for
     other numbers of dims."""
-    _need(mask.ndim in (2, 3), f"attn_mask has 2 or 3 dims, not {mask.ndim}")
-    needed = (queries, keys) if mask.ndim == 2 else (heads, queries, keys)
-    if mask._shape != needed:
+    _require(mask.ndim in (2, 3), f"attn_mask has 2 or 3 dims, not {mask.ndim}")
+    expected = (queries, keys) if mask.ndim == 2 else (heads, queries, keys)
+    if mask._shape != expected:
         raise errors_sequence.attention_mask_shape(NAME, (queries, keys), heads, mask._shape)
     return mask.unsqueeze(0) if mask.ndim == 2 else mask
 
@@ -254,58 +254,58 @@ def multi_head_attention_forward(
     """
     batched = _dims(query, key, value, key_padding_mask)
     if not batched:
-        same = query is key is value
+        is_self_attention = query is key is value
         query = query.unsqueeze(1)
-        key, value = (query, query) if same else (key.unsqueeze(1), value.unsqueeze(1))
+        key, value = (query, query) if is_self_attention else (key.unsqueeze(1), value.unsqueeze(1))
         padding = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     else:
         padding = key_padding_mask
     queries, batch, size = query._shape
     keys, heads = key._shape[0], batch * num_heads
-    padding = _added(padding, "key_padding_mask", query)
+    padding = _additive_mask(padding, "key_padding_mask", query)
     if is_causal and attn_mask is None:
         raise errors_sequence.causal_mask(NAME)
     if is_causal and padding is None and not need_weights:
         attn_mask = None  # attention creates the mask itself
     else:
-        attn_mask = _added(attn_mask, "attn_mask", query)
+        attn_mask = _additive_mask(attn_mask, "attn_mask", query)
         is_causal = is_causal and padding is None
-    _need(size == embed_dim_to_check, f"query's last dim is {embed_dim_to_check}, not {size}")
-    each = size // num_heads
-    _need(each * num_heads == size, f"{size} is a multiple of num_heads")
-    together = 2 if use_separate_proj_weight else 3
-    _need(key._shape[:together] == value._shape[:together], "key and value have one shape")
-    own = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
-    _need(own is not None or in_proj_weight is not None, "in_proj_weight is there")
-    q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, own)
+    _require(size == embed_dim_to_check, f"query's last dim is {embed_dim_to_check}, not {size}")
+    head_size = size // num_heads
+    _require(head_size * num_heads == size, f"{size} is a multiple of num_heads")
+    shared_inputs = 2 if use_separate_proj_weight else 3
+    _require(key._shape[:shared_inputs] == value._shape[:shared_inputs], "key and value have one shape")
+    separate_weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    _require(separate_weights is not None or in_proj_weight is not None, "in_proj_weight is there")
+    q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, separate_weights)
     if attn_mask is not None:
         attn_mask = _attn_mask(attn_mask, queries, keys, heads)
-    _need((bias_k is None) == (bias_v is None), "bias_k and bias_v are there both or not")
+    _require((bias_k is None) == (bias_v is None), "bias_k and bias_v are there both or not")
     if bias_k is not None and bias_v is not None:
-        _need(static_k is static_v is None, "static keys and values have no bias")
+        _require(static_k is static_v is None, "static keys and values have no bias")
         k = cat((k, bias_k.expand(1, batch, size)))
         v = cat((v, bias_v.expand(1, batch, size)))
-        attn_mask, padding = _longer(attn_mask), _longer(padding)
+        attn_mask, padding = _append_source(attn_mask), _append_source(padding)
     q, k, v = (
-        x.reshape(x._shape[0], heads, each).transpose(0, 1) if static is None else static
+        x.reshape(x._shape[0], heads, head_size).transpose(0, 1) if static is None else static
         for x, static in ((q, None), (k, static_k), (v, static_v))
     )
     for x in (k, v):
-        _need(x._shape[::2] == (heads, each), f"static keys have shape ({heads}, S, {each})")
+        _require(x._shape[::2] == (heads, head_size), f"static keys have shape ({heads}, S, {head_size})")
     if add_zero_attn:
-        nothing = zeros((heads, 1, each), dtype=k._dtype, device=k.device)
+        nothing = zeros((heads, 1, head_size), dtype=k._dtype, device=k.device)
         k, v = cat((k, nothing), 1), cat((v, nothing), 1)
-        attn_mask, padding = _longer(attn_mask), _longer(padding)
+        attn_mask, padding = _append_source(attn_mask), _append_source(padding)
     keys = k._shape[1]
     if padding is not None:
-        _need(padding._shape == (batch, keys), f"key_padding_mask has shape ({batch}, {keys})")
+        _require(padding._shape == (batch, keys), f"key_padding_mask has shape ({batch}, {keys})")
         padding = padding.reshape(batch, 1, 1, keys).expand(batch, num_heads, 1, keys)
         padding = padding.reshape(heads, 1, keys)
         attn_mask = padding if attn_mask is None else attn_mask + padding
     dropout = dropout_p if training else 0.0
     if need_weights:
-        _need(not (is_causal and attn_mask is None), "attn_mask is there for causal weights")
-        scaled = q * math.sqrt(1.0 / each)
+        _require(not (is_causal and attn_mask is None), "attn_mask is there for causal weights")
+        scaled = q * math.sqrt(1.0 / head_size)
         if attn_mask is None:
             scores = scaled.bmm(k.transpose(-2, -1))
         else:
@@ -316,12 +316,12 @@ def multi_head_attention_forward(
         attn_output = weights.bmm(v)
     else:
         weights = None
-        shape = (batch, num_heads, -1, each)
+        shape = (batch, num_heads, -1, head_size)
         if attn_mask is not None and attn_mask._shape[0] > 1:
             attn_mask = attn_mask.reshape(batch, num_heads, -1, keys)
         attn_output = scaled_dot_product_attention(
             q.reshape(shape), k.reshape(shape), v.reshape(shape), attn_mask, dropout, is_causal
-        ).reshape(heads, queries, each)
+        ).reshape(heads, queries, head_size)
     attn_output = attn_output.transpose(0, 1).reshape(queries * batch, size)
     attn_output = linear(attn_output, out_proj_weight, out_proj_bias)
     attn_output = attn_output.reshape(queries, batch, attn_output._shape[-1])

@@ -113,35 +113,35 @@ def _relu(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor 
 
 
 @fused
-def _plain(gates: Tensor, own: Tensor | None, out: Tensor | None, word: str) -> Tensor:
-    gates = gates if own is None else gates + own
+def _plain(gates: Tensor, hidden_gates: Tensor | None, out: Tensor | None, word: str) -> Tensor:
+    gates = gates if hidden_gates is None else gates + hidden_gates
     hidden: Tensor = gates.tanh(out=out) if word == "tanh" else gates.clamp_min(0, out=out)
     return hidden
 
 
 def _lstm(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
     hx, cx = state
-    gates, own = _gates(input_gates, hx, w)
-    hidden, cy = _lstm_states(gates, own, cx, out if w.hr is None else None)
+    gates, hidden_gates = _gates(input_gates, hx, w)
+    hidden, cy = _lstm_states(gates, hidden_gates, cx, out if w.hr is None else None)
     return hidden if w.hr is None else hidden.mm(w.hr.t(), out=out), cy
 
 
 @fused
-def _lstm_states(gates: Tensor, own: Tensor | None, cx: Tensor, out: Tensor | None) -> tuple[Tensor, Tensor]:
+def _lstm_states(gates: Tensor, hidden_gates: Tensor | None, cx: Tensor, out: Tensor | None) -> tuple[Tensor, Tensor]:
     *first, leave = gates.chunk(4, -1)
-    if own is None:
+    if hidden_gates is None:
         cy = pointwise(LSTM_CELL, (*first, cx))
         return pointwise(LSTM_HIDDEN, (leave, cy), (), out), cy
-    *others, other = own.chunk(4, -1)
-    cy = pointwise(LSTM_CELL_OF_PARTS, (*[part for pair in zip(first, others) for part in pair], cx))
-    return pointwise(LSTM_HIDDEN_OF_PARTS, (leave, other, cy), (), out), cy
+    *hidden_parts, hidden_output = hidden_gates.chunk(4, -1)
+    cy = pointwise(LSTM_CELL_OF_PARTS, (*[part for pair in zip(first, hidden_parts) for part in pair], cx))
+    return pointwise(LSTM_HIDDEN_OF_PARTS, (leave, hidden_output, cy), (), out), cy
 
 
 def _gru(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:
     (hx,) = state
-    own = linear(hx, w.hh, w.b_hh)
-    reset, update, fresh = zip(input_gates.chunk(3, -1), own.chunk(3, -1))
-    return (pointwise(GRU_CELL, (*reset, *update, *fresh, hx), (), out),)
+    hidden_gates = linear(hx, w.hh, w.b_hh)
+    reset, update, candidate = zip(input_gates.chunk(3, -1), hidden_gates.chunk(3, -1))
+    return (pointwise(GRU_CELL, (*reset, *update, *candidate, hx), (), out),)
 
 
 KINDS = {
@@ -254,38 +254,38 @@ def _direction(
     """
     starts = list(accumulate(sizes, initial=0))
     steps = range(len(sizes))[::-1] if reverse else range(len(sizes))
-    now = [s.narrow(0, 0, sizes[steps[0]]) for s in state]
-    ended: list[list[Tensor]] = []
+    current = [s.narrow(0, 0, sizes[steps[0]]) for s in state]
+    finished: list[list[Tensor]] = []
     for t in steps:
-        n, before = sizes[t], len(now[0])
-        if n < before:
-            ended.append([s.narrow(0, n, before - n) for s in now])
-            now = [s.narrow(0, 0, n) for s in now]
-        elif n > before:
-            now = [cat((s, x.narrow(0, before, n - before))) for s, x in zip(now, state)]
+        n, active_before = sizes[t], len(current[0])
+        if n < active_before:
+            finished.append([s.narrow(0, n, active_before - n) for s in current])
+            current = [s.narrow(0, 0, n) for s in current]
+        elif n > active_before:
+            current = [cat((s, x.narrow(0, active_before, n - active_before))) for s, x in zip(current, state)]
         rows = starts[t], n
-        now = list(kind.step(gates.narrow(0, *rows), now, w, out.narrow(0, *rows)))
-    if not ended:
-        return now
-    return [cat((s, *parts)) for s, *parts in zip(now, *ended[::-1])]
+        current = list(kind.step(gates.narrow(0, *rows), current, w, out.narrow(0, *rows)))
+    if not finished:
+        return current
+    return [cat((s, *finished_parts)) for s, *finished_parts in zip(current, *finished[::-1])]
 
 
-def _listed(name: str, params: Sequence[Tensor], layers: int, biases: bool, projected: bool) -> list[Weights]:
+def _weights_by_layer(name: str, params: Sequence[Tensor], layers: int, biases: bool, projected: bool) -> list[Weights]:
     """Returns the weights of each layer and direction. Raises RuntimeError for a wrong number of
     tensors."""
-    each = 2 + 2 * biases + projected
-    if len(params) != each * layers:
-        raise errors_sequence.weight_count(name, each * layers, len(params))
+    per_layer = 2 + 2 * biases + projected
+    if len(params) != per_layer * layers:
+        raise errors_sequence.weight_count(name, per_layer * layers, len(params))
     weights = []
-    for k in range(0, len(params), each):
-        tensors: list[Tensor | None] = list(params[k : k + each])
+    for k in range(0, len(params), per_layer):
+        tensors: list[Tensor | None] = list(params[k : k + per_layer])
         if not biases:
             tensors[2:2] = [None, None]
         weights.append(Weights(*tensors))  # type: ignore[arg-type]
     return weights
 
 
-def _walk(
+def _run_layers(
     kind: CellKind,
     x: Tensor,
     sizes: Sequence[int],
@@ -301,30 +301,30 @@ def _walk(
     step."""
     directions = 1 + bool(bidirectional)
     projected = len(states) > 1 and states[0]._shape[-1] != states[1]._shape[-1]
-    weights = _listed(kind.name, params, num_layers * directions, bool(has_biases), projected)
+    weights = _weights_by_layer(kind.name, params, num_layers * directions, bool(has_biases), projected)
     hidden = states[0]._shape[-1]
     for k, state in enumerate(states):
-        wanted = hidden if k == 0 else weights[0].ih._shape[0] // kind.gates
-        needed = (num_layers * directions, sizes[0], wanted)
-        if state._shape != needed:
-            raise errors_sequence.state_shape(kind.name, needed, state._shape)
+        state_size = hidden if k == 0 else weights[0].ih._shape[0] // kind.gates
+        expected = (num_layers * directions, sizes[0], state_size)
+        if state._shape != expected:
+            raise errors_sequence.state_shape(kind.name, expected, state._shape)
     finals: list[list[Tensor]] = []
     for layer in range(num_layers):
         out = new((x._shape[0], directions * hidden), x._dtype, x._storage.device)
         for d in range(directions):
-            at = layer * directions + d
-            w = weights[at]
+            state_index = layer * directions + d
+            w = weights[state_index]
             if w.ih._shape[-1] != x._shape[-1]:
                 raise errors_sequence.sizes(kind.name, "input", x._shape, w.ih._shape)
             if w.hh._shape[-1] != hidden:
                 raise errors_sequence.sizes(kind.name, "hx", states[0]._shape, w.hh._shape)
-            part = out.narrow(1, d * hidden, hidden)
-            own = [s[at] for s in states]
-            finals.append(_direction(kind, kind.input_gates(x, w), sizes, own, w, part, d == 1))
+            direction_out = out.narrow(1, d * hidden, hidden)
+            initial_state = [s[state_index] for s in states]
+            finals.append(_direction(kind, kind.input_gates(x, w), sizes, initial_state, w, direction_out, d == 1))
         x = out
         if dropout and train and layer < num_layers - 1:
             x = nn_dropout(x, dropout)
-    return (x, *[stack(parts) for parts in zip(*finals)])
+    return (x, *[stack(layer_states) for layer_states in zip(*finals)])
 
 
 def _states(name: str, hx: Any) -> list[Tensor]:
@@ -356,11 +356,11 @@ def _sequences(
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(kind.name, "input", input)
     if input.ndim != 3 or not input._shape[1 if batch_first else 0]:
-        needed = "(batch, steps, features)" if batch_first else "(steps, batch, features)"
-        raise errors_sequence.layer_input(kind.name, needed, input._shape)
+        expected = "(batch, steps, features)" if batch_first else "(steps, batch, features)"
+        raise errors_sequence.layer_input(kind.name, expected, input._shape)
     x = input.transpose(0, 1) if batch_first else input
     steps, batch, features = x._shape
-    out, *last = _walk(
+    out, *last = _run_layers(
         kind,
         x.reshape(steps * batch, features),
         [batch] * steps,
@@ -402,7 +402,7 @@ def _packed(
     falling = sizes == sorted(sizes, reverse=True)
     if not (sizes and falling and sizes[-1] > 0 and sum(sizes) == len(data)):
         raise errors_sequence.batch_sizes(kind.name, sizes, len(data))
-    return _walk(kind, data, sizes, states, params, has_biases, num_layers, dropout, train, bidirectional)
+    return _run_layers(kind, data, sizes, states, params, has_biases, num_layers, dropout, train, bidirectional)
 
 
 _REST = "params, has_biases, num_layers, dropout, train, bidirectional"
@@ -426,8 +426,8 @@ def _enter(kind: CellKind, layer: str, last: str, hx: str, projected: str = "") 
 
     def run(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
         packed = "batch_sizes" in kwargs or (len(args) > 3 and isinstance(args[3], (list, tuple)))
-        form: Callable[..., tuple[Tensor, ...]] = _packed if packed else _sequences
-        return form(kind, *args, **kwargs)
+        function: Callable[..., tuple[Tensor, ...]] = _packed if packed else _sequences
+        return function(kind, *args, **kwargs)
 
     run.__name__ = run.__qualname__ = name
     run.__doc__ = _DOC.format(layer=layer, last=last, hx=hx, projected=projected)

@@ -19,9 +19,9 @@ from ...create.sizes import full
 from ...random.fill import rand
 from ...rearrange.cat import cat
 from ..layers.activation import SPACE
-from ..layers.stepwise import in_order, narrow
-from .pool import EITHER, PAIR, located, lowest, maxima, pooling, summed
-from .windows import at_positions, each, laid_out, padded, windows
+from ..layers.stepwise import is_half, rounded_sum
+from .pool import EITHER, PAIR, lowest, maxima, maxima_in_window, pooling, window_sums
+from .windows import at_positions, in_input_format, ints_per_dim, padded, windows
 
 # 3-d windows with at most this number of 16-bit elements are summed as in torch, rounded at each
 # step; the sums of larger windows would stop growing. A single window is a mean in torch.
@@ -40,7 +40,7 @@ def adaptive_sizes(name: str, n: int, input: Tensor, output_size: Any, kinds: st
             raise errors_spatial.count(name, "output_size", n, output_size)
         pairs = zip(output_size, input._shape[-n:])
         output_size = [m if size is None else size for size, m in pairs]
-    sizes = each(name, "output_size", output_size, n)
+    sizes = ints_per_dim(name, "output_size", output_size, n)
     if min(sizes) < 0:
         raise errors_spatial.negative_sizes(name, "output_size", sizes)
     if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - (n > 1) :]:
@@ -49,8 +49,8 @@ def adaptive_sizes(name: str, n: int, input: Tensor, output_size: Any, kinds: st
         raise errors.not_implemented_for(name, input._dtype)
     shape = (*input._shape[:-n], *sizes)
     # The host stores both ends of each window.
-    ends = sum(sizes) * 128
-    input._storage.backend.pool.ask(numel(shape) * input._dtype.itemsize + ends)
+    size_limit = sum(sizes) * 128
+    input._storage.backend.pool.ask(numel(shape) * input._dtype.itemsize + size_limit)
     return sizes
 
 
@@ -64,29 +64,29 @@ def adaptive_windows(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, li
     with `value`."""
     n = len(sizes)
     spans = [intervals(m, k) for m, k in zip(input._shape[-n:], sizes)]
-    kernel = tuple([max((e - b for b, e in one), default=1) for one in spans])
-    if all(e - b == k for one, k in zip(spans, kernel) for b, e in one):
-        steps = [one[1][0] - one[0][0] if len(one) > 1 else 1 for one in spans]
-        if all(b == j * s for one, s in zip(spans, steps) for j, (b, _) in enumerate(one)):
+    kernel = tuple([max((e - b for b, e in spans_of_dim), default=1) for spans_of_dim in spans])
+    if all(e - b == k for spans_of_dim, k in zip(spans, kernel) for b, e in spans_of_dim):
+        steps = [spans_of_dim[1][0] - spans_of_dim[0][0] if len(spans_of_dim) > 1 else 1 for spans_of_dim in spans]
+        if all(b == j * s for spans_of_dim, s in zip(spans, steps) for j, (b, _) in enumerate(spans_of_dim)):
             return windows(input, sizes, kernel, steps, (1,) * n), spans
     # One more element fills the unused positions of shorter windows.
     x = padded(input, (0,) * n, (1,) * n, value)
-    lists = [
-        [b + j if b + j < e else m for b, e in one for j in range(k)]
-        for one, k, m in zip(spans, kernel, input._shape[-n:])
+    positions = [
+        [b + j if b + j < e else m for b, e in spans_of_dim for j in range(k)]
+        for spans_of_dim, k, m in zip(spans, kernel, input._shape[-n:])
     ]
-    apart = at_positions(x, lists)
-    return windows(apart, sizes, kernel, kernel, (1,) * n), spans
+    gathered = at_positions(x, positions)
+    return windows(gathered, sizes, kernel, kernel, (1,) * n), spans
 
 
-def _stepwise(seen: Tensor, spans: list[list[tuple[int, int]]]) -> Tensor:
+def _rounded_means(window_view: Tensor, spans: list[list[tuple[int, int]]]) -> Tensor:
     """Returns the means of windows, rounded to their dtype after each addition and division, as
     torch does."""
     n = len(spans)
-    places = itertools.product(*[range(k) for k in seen._shape[-n:]])
-    result = in_order([seen[(..., *place)] for place in places])
-    for d, one in enumerate(spans):
-        counts = tensor([e - b for b, e in one], dtype=result._dtype, device=result.device)
+    positions = itertools.product(*[range(k) for k in window_view._shape[-n:]])
+    result = rounded_sum([window_view[(..., *position)] for position in positions])
+    for d, spans_of_dim in enumerate(spans):
+        counts = tensor([e - b for b, e in spans_of_dim], dtype=result._dtype, device=result.device)
         result = result / counts.reshape(-1, *(1,) * (n - 1 - d))
     return result
 
@@ -96,22 +96,22 @@ def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Te
     shape = (*input._shape[:-n], *sizes)
     if not numel(shape) or not numel(input._shape):
         return new(shape, input._dtype, input._storage.device)
-    seen, spans = adaptive_windows(input, sizes, 0)
-    few = numel(seen._shape[-n:]) <= STEPS and numel(sizes) > 1
-    if n == 3 and few and narrow(input._dtype):
-        return _stepwise(seen, spans).contiguous()
-    result = summed(seen, n)
+    window_view, spans = adaptive_windows(input, sizes, 0)
+    is_small = numel(window_view._shape[-n:]) <= STEPS and numel(sizes) > 1
+    if n == 3 and is_small and is_half(input._dtype):
+        return _rounded_means(window_view, spans).contiguous()
+    result = window_sums(window_view, n)
     counts: Any = None
-    if all(len({e - b for b, e in one}) == 1 for one in spans):
-        counts = numel(tuple([one[0][1] - one[0][0] for one in spans]))
+    if all(len({e - b for b, e in spans_of_dim}) == 1 for spans_of_dim in spans):
+        counts = numel(tuple([spans_of_dim[0][1] - spans_of_dim[0][0] for spans_of_dim in spans]))
     else:
-        for one in spans:
-            along = tensor([e - b for b, e in one], dtype=result._dtype, device=result.device)
-            counts = along if counts is None else counts.unsqueeze(-1) * along
+        for spans_of_dim in spans:
+            lengths = tensor([e - b for b, e in spans_of_dim], dtype=result._dtype, device=result.device)
+            counts = lengths if counts is None else counts.unsqueeze(-1) * lengths
     result = (result / counts).to(input._dtype)
     if n == 3 and numel(sizes) > 1:  # a single window is a mean, which keeps the layout
         return result.contiguous()
-    return laid_out(result, input, n)
+    return in_input_format(result, input, n)
 
 
 def _positions(offsets: Tensor, begins: Sequence[Any], kernel: Ints, sizes: Ints) -> Tensor:
@@ -120,27 +120,29 @@ def _positions(offsets: Tensor, begins: Sequence[Any], kernel: Ints, sizes: Ints
     flat: Any = None
     for d, begin in enumerate(begins):
         step = numel(kernel[d + 1 :])
-        inside = offsets.floor_divide(step) if step > 1 else offsets
-        at = begin + (inside.remainder(kernel[d]) if d else inside)
-        flat = at if flat is None else flat * sizes[d] + at
+        window_index = offsets.floor_divide(step) if step > 1 else offsets
+        index = begin + (window_index.remainder(kernel[d]) if d else window_index)
+        flat = index if flat is None else flat * sizes[d] + index
     return flat
 
 
 def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indices: bool) -> Any:
     sizes = adaptive_sizes(name, n, input, output_size)
-    seen, spans = adaptive_windows(input, sizes, lowest(input._dtype))
+    window_view, spans = adaptive_windows(input, sizes, lowest(input._dtype))
     if not indices:
-        result = maxima(seen, n)
-        return result.contiguous() if n == 3 else laid_out(result, input, n)
-    values, offsets = located(seen, n)
+        result = maxima(window_view, n)
+        return result.contiguous() if n == 3 else in_input_format(result, input, n)
+    values, offsets = maxima_in_window(window_view, n)
     begins = [
-        tensor([b for b, _ in one], dtype=offsets._dtype, device=offsets.device).reshape(-1, *(1,) * (n - 1 - d))
-        for d, one in enumerate(spans)
+        tensor([b for b, _ in spans_of_dim], dtype=offsets._dtype, device=offsets.device).reshape(
+            -1, *(1,) * (n - 1 - d)
+        )
+        for d, spans_of_dim in enumerate(spans)
     ]
-    places = _positions(offsets, begins, seen._shape[-n:], input._shape[-n:])
+    positions = _positions(offsets, begins, window_view._shape[-n:], input._shape[-n:])
     if n == 3:
-        return values.contiguous(), places.contiguous()
-    return laid_out(values, input, n), laid_out(places, input, n)
+        return values.contiguous(), positions.contiguous()
+    return in_input_format(values, input, n), in_input_format(positions, input, n)
 
 
 def _starts(samples: Tensor, size: int, kernel: int, count: int) -> Tensor:
@@ -166,7 +168,7 @@ def _fractional(
 ) -> Tensor | tuple[Tensor, Tensor]:
     if output_size is None and output_ratio is None:
         raise errors_spatial.one_of_two(name, "output_size", "output_ratio")
-    kernel = each(name, "kernel_size", kernel_size, n)
+    kernel = ints_per_dim(name, "kernel_size", kernel_size, n)
     if min(kernel) < 1:
         raise errors_spatial.not_positive_sizes(name, "kernel_size", kernel)
     if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
@@ -177,7 +179,7 @@ def _fractional(
             raise errors_spatial.scale_sizes(name, "output_ratio", n, output_ratio)
         ratios = tuple(output_ratio) if len(output_ratio) == n else tuple(output_ratio) * n
         output_size = tuple([int(m * r) for m, r in zip(size, ratios, strict=True)])
-    counts = each(name, "output_size", output_size, n)
+    counts = ints_per_dim(name, "output_size", output_size, n)
     if min(counts) < 0:
         raise errors_spatial.negative_sizes(name, "output_size", counts)
     if any(c + k - 1 + (n == 3) > m for c, k, m in zip(counts, kernel, size)):  # torch's rule
@@ -185,10 +187,10 @@ def _fractional(
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)
     if not input.numel() or 0 in counts:
-        where = input._storage.device
+        device = input._storage.device
         shape = (*input._shape[:-n], *counts)
-        values = new(shape, input._dtype, where)
-        return (values, new(shape, int64, where)) if indices else values
+        values = new(shape, input._dtype, device)
+        return (values, new(shape, int64, device)) if indices else values
     x = input if input.ndim == n + 2 else input.unsqueeze(0)
     if samples is None:
         samples = rand(*x._shape[:2], n, dtype=input._dtype, device=input.device)
@@ -196,19 +198,19 @@ def _fractional(
         raise errors_spatial.grid(name, f"_random_samples of shape {tuple(samples._shape)}")
     # torch's samples are in the order last dim first.
     begins = []
-    at = x
+    gathered = x
     for d in range(n):
         start = _starts(samples[: x._shape[0], :, n - 1 - d], size[d], kernel[d], counts[d])
         begins.append(start.reshape(*start._shape[:2], *(1,) * d, -1, *(1,) * (n - 1 - d)))
         index = (start.unsqueeze(-1) + arange(kernel[d], device=x.device)).flatten(2)
         index = index.reshape(*index._shape[:2], *(1,) * d, -1, *(1,) * (n - 1 - d))
-        at = at.gather(2 + d, index.expand(*at._shape[: 2 + d], -1, *at._shape[3 + d :]))
-    seen = windows(at, counts, kernel, kernel, (1,) * n)
-    values, offsets = located(seen, n)
-    places = _positions(offsets, begins, kernel, size)
+        gathered = gathered.gather(2 + d, index.expand(*gathered._shape[: 2 + d], -1, *gathered._shape[3 + d :]))
+    window_view = windows(gathered, counts, kernel, kernel, (1,) * n)
+    values, offsets = maxima_in_window(window_view, n)
+    positions = _positions(offsets, begins, kernel, size)
     if x is not input:
-        values, places = values.squeeze(0), places.squeeze(0)
-    return (values, places) if indices else values
+        values, positions = values.squeeze(0), positions.squeeze(0)
+    return (values, positions) if indices else values
 
 
 _FRACTIONAL = (
@@ -258,8 +260,8 @@ for too few dims, RuntimeError for other sizes.
 def adaptive_max_pool1d(input: Tensor, output_size: Any) -> tuple[Tensor, Tensor]:
     """Returns the maxima and their positions in windows that divide the last dim into `output_size`
     parts. Raises RuntimeError for impossible sizes."""
-    values, places = _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, True)
-    return values, places
+    values, positions = _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, True)
+    return values, positions
 
 
 for _n in (2, 3):

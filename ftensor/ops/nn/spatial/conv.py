@@ -21,40 +21,42 @@ from ....iterator.shape import Ints, numel
 from ....rows.catalogue import Entry, op, register
 from ...linalg.product import DOT, check
 from ..layers.activation import SPACE
-from .windows import covered, each, laid_out, padded, windows
+from .windows import dilated_extent, in_input_format, ints_per_dim, padded, windows
 
 # From these numbers of filters and products on, windows are copied into columns of a matrix, BLOCK
 # elements at a time.
 FILTERS, TERMS, BLOCK = 4, 1 << 18, 1 << 17
 
 
-def _by_columns(seen: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) -> Tensor:
+def _by_columns(window_view: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints) -> Tensor:
     """Computes a convolution as matrix products. The elements under the kernel are copied into
     columns, for one block of windows at a time, which limits the memory for the columns."""
     groups, filters, channels, *kernel = weight._shape
     n = len(kernel)
     batch, rows = shape[0], shape[2]
     depth, row, plane = channels * numel(tuple(kernel)), numel(shape[3:]), numel(shape[2:])
-    result = output.new(shape, seen._dtype, seen._storage.device)
+    result = output.new(shape, window_view._dtype, window_view._storage.device)
     matrices = weight.reshape(1, groups, filters, depth)
     samples = max(1, BLOCK // (groups * depth * plane))
-    some = max(1, min(rows, BLOCK // (groups * depth * row)))
-    steps = seen._strides
+    block_rows = max(1, min(rows, BLOCK // (groups * depth * row)))
+    steps = window_view._strides
     order = (0, 1, *range(n + 2, 2 * n + 2), *range(2, n + 2))
-    for s, r in itertools.product(range(0, batch, samples), range(0, rows, some)):
-        many, high = min(samples, batch - s), min(some, rows - r)
-        under = seen._view(
-            (many, seen._shape[1], high, *seen._shape[3:]), steps, seen._offset + s * steps[0] + r * steps[2]
+    for s, r in itertools.product(range(0, batch, samples), range(0, rows, block_rows)):
+        sample_count, row_count = min(samples, batch - s), min(block_rows, rows - r)
+        block = window_view._view(
+            (sample_count, window_view._shape[1], row_count, *window_view._shape[3:]),
+            steps,
+            window_view._offset + s * steps[0] + r * steps[2],
         )
-        columns = under.permute(order).contiguous().reshape(many, groups, depth, high * row)
-        size = (many, groups, filters, high * row)
+        columns = block.permute(order).contiguous().reshape(sample_count, groups, depth, row_count * row)
+        size = (sample_count, groups, filters, row_count * row)
         out = result._view(
             size, (groups * filters * plane, filters * plane, plane, 1), s * groups * filters * plane + r * row
         )
         summand = None
         if bias is not None:
-            own = bias._strides[0]
-            summand = bias._view(size, (0, own * filters, own, 0), bias._offset)
+            bias_stride = bias._strides[0]
+            summand = bias._view(size, (0, bias_stride * filters, bias_stride, 0), bias._offset)
         gemm(out, matrices, columns, summand)
     return result
 
@@ -65,7 +67,9 @@ def _sums(x: Tensor) -> dtype:
     return x._dtype.compute
 
 
-def contracted(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, stride: Ints, dilation: Ints) -> Tensor:
+def convolve_windows(
+    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, stride: Ints, dilation: Ints
+) -> Tensor:
     """Returns the convolution (N, groups * O, *counts) of a padded input (N, groups * C, *sizes)
     with a weight (groups, O, C, *kernel), in the input's dtype. Sums are rounded once."""
     groups, filters, channels, *kernel = weight._shape
@@ -73,54 +77,56 @@ def contracted(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, str
     shape = (x._shape[0], groups * filters, *counts)
     if not numel(shape):
         return output.new(shape, x._dtype, x._storage.device)
-    seen = windows(x, counts, kernel, stride, dilation)
+    window_view = windows(x, counts, kernel, stride, dilation)
     if filters >= FILTERS and numel(shape) * channels * numel(tuple(kernel)) >= TERMS:
-        return _by_columns(seen, weight, bias, shape)
-    batch, channel, *rest = seen._strides
+        return _by_columns(window_view, weight, bias, shape)
+    batch, channel, *window_strides = window_view._strides
     # (N, groups, O, *counts, C, *kernel): each filter at all windows, each window for all filters.
-    apart = seen._view(
+    grouped_windows = window_view._view(
         (x._shape[0], groups, 1, *counts, channels, *kernel),
-        (batch, channel * channels, 0, *rest[:n], channel, *rest[n:]),
-        seen._offset,
+        (batch, channel * channels, 0, *window_strides[:n], channel, *window_strides[n:]),
+        window_view._offset,
     )
-    own = weight._strides
-    filled = weight._view(
-        (1, groups, filters, *(1,) * n, channels, *kernel), (0, own[0], own[1], *(0,) * n, *own[2:]), weight._offset
+    weight_strides = weight._strides
+    grouped_weight = weight._view(
+        (1, groups, filters, *(1,) * n, channels, *kernel),
+        (0, weight_strides[0], weight_strides[1], *(0,) * n, *weight_strides[2:]),
+        weight._offset,
     )
-    compute, kept = _sums(x), x._dtype.compute
+    compute, stored = _sums(x), x._dtype.compute
     dims = tuple(range(3 + n, 4 + 2 * n))
-    (result,) = fold(DOT, (apart, filled), dims, False, compute, (kept,))
+    (result,) = fold(DOT, (grouped_windows, grouped_weight), dims, False, compute, (stored,))
     result = result.reshape(shape)
     if bias is not None:
         result = result + bias.reshape(-1, *(1,) * n)
     return result.to(x._dtype)
 
 
-def by_kernel(
-    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows, call: Any
+def convolve_by_kernel(
+    x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, conv_windows: ConvWindows, call: Any
 ) -> Tensor | None:
     """Returns the convolution (N, groups * O, *counts) with a weight (groups, O, C, *kernel),
     computed by a special kernel; None if there is no such kernel or nothing to compute. The result
     is channels-last if an operand is."""
     shape = (x._shape[0], weight._shape[0] * weight._shape[1], *counts)
-    row = filtered(x, weight, bias, counts, of)
+    row = filtered(x, weight, bias, counts, conv_windows)
     if row is not None:
         return row
     if not numel(shape) or not numel(weight._shape) or not has_kernel(x, numel(weight._shape[3:])):
         return None
-    formats = [output.suggested_format(t) for t in (x, _joined(weight))]
-    wanted = next((one for one in formats if one is not contiguous_format), contiguous_format)
-    strides = output.format_strides(shape, wanted)
+    formats = [output.suggested_format(t) for t in (x, _merge_groups(weight))]
+    result_format = next((candidate for candidate in formats if candidate is not contiguous_format), contiguous_format)
+    strides = output.format_strides(shape, result_format)
     result = output.new(shape, x._dtype, x._storage.device, strides)
-    return convolve(result, x, weight, bias, of, call)
+    return convolve(result, x, weight, bias, conv_windows, call)
 
 
-def _joined(weight: Tensor) -> Tensor:
-    groups, filters, *rest = weight._shape
-    return weight._view((groups * filters, *rest), weight._strides[1:], weight._offset)
+def _merge_groups(weight: Tensor) -> Tensor:
+    groups, filters, *kernel = weight._shape
+    return weight._view((groups * filters, *kernel), weight._strides[1:], weight._offset)
 
 
-def _checked(
+def _check_operands(
     name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, groups: int,
     sizes: dict[str, Ints], transposed: bool,
 ) -> None:  # fmt: skip
@@ -146,9 +152,9 @@ def _checked(
     if (second < 1 and transposed) or min(weight._shape[2:]) < 1:
         raise errors.empty_weight(name, weight._shape)
     channels = input._shape[-n - 1]
-    wanted = first if transposed else second * groups
-    if channels != wanted:
-        raise errors.channels(name, wanted, channels, groups)
+    expected_channels = first if transposed else second * groups
+    if channels != expected_channels:
+        raise errors.channels(name, expected_channels, channels, groups)
     filters = second * groups if transposed else first
     if bias is not None and bias._shape != (filters,):
         raise errors.bias_shape(name, filters, bias._shape)
@@ -175,30 +181,30 @@ def _call(
     return tuple(key)
 
 
-def checked(
+def conv_call(
     name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
     padding: Any, dilation: Any, groups: int,
 ) -> tuple[Tensor, Tensor, Ints, ConvWindows, Ints, Ints]:  # fmt: skip
     """Checks a convolution's operands. Returns the input with a batch dim, the weight by groups,
     the counts of results, the windows, and the numbers of zeros before and after."""
-    stride, dilation = each(name, "stride", stride, n), each(name, "dilation", dilation, n)
+    stride, dilation = ints_per_dim(name, "stride", stride, n), ints_per_dim(name, "dilation", dilation, n)
     sizes = {"stride": stride, "dilation": dilation}
     word = padding if isinstance(padding, str) else ""
     if not word:
-        padding = sizes["padding"] = each(name, "padding", padding, n)
+        padding = sizes["padding"] = ints_per_dim(name, "padding", padding, n)
     elif word not in ("same", "valid"):
         raise errors.padding_word(name, word)
-    _checked(name, n, input, weight, bias, groups, sizes, False)
-    cover = covered(weight._shape[2:], dilation)
-    before = after = padding if not word else (0,) * n
+    _check_operands(name, n, input, weight, bias, groups, sizes, False)
+    extents = dilated_extent(weight._shape[2:], dilation)
+    padding_before = padding_after = padding if not word else (0,) * n
     if word == "same":
         if max(stride) > 1:
             raise errors.same_strided(name, stride)
-        before = tuple([(c - 1) // 2 for c in cover])
-        after = tuple([c - 1 - b for c, b in zip(cover, before)])
-    room = tuple([m + b + a for m, b, a in zip(input._shape[-n:], before, after)])
-    if any(c > m for c, m in zip(cover, room)):
-        raise errors.kernel_too_large(name, room, cover)
+        padding_before = tuple([(c - 1) // 2 for c in extents])
+        padding_after = tuple([c - 1 - b for c, b in zip(extents, padding_before)])
+    padded_sizes = tuple([m + b + a for m, b, a in zip(input._shape[-n:], padding_before, padding_after)])
+    if any(c > m for c, m in zip(extents, padded_sizes)):
+        raise errors.kernel_too_large(name, padded_sizes, extents)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
     # torch's count without channels
     filters = weight._shape[0] // groups if weight._shape[1] else 0
@@ -207,9 +213,9 @@ def checked(
         (weight._strides[0] * (weight._shape[0] // groups), *weight._strides),
         weight._offset,
     )
-    counts = tuple([(m - c) // s + 1 for m, c, s in zip(room, cover, stride)])
-    of = ConvWindows(groups, stride, before, dilation).near(weight._shape[2:], counts)
-    return batched, grouped, counts, of, before, after
+    counts = tuple([(m - c) // s + 1 for m, c, s in zip(padded_sizes, extents, stride)])
+    conv_windows = ConvWindows(groups, stride, padding_before, dilation).near(weight._shape[2:], counts)
+    return batched, grouped, counts, conv_windows, padding_before, padding_after
 
 
 def _convolution(
@@ -220,13 +226,15 @@ def _convolution(
     result = cached_convolution(call, input, weight, bias)
     if result is not None:
         return result
-    batched, grouped, counts, of, before, after = checked(
+    batched, grouped, counts, conv_windows, padding_before, padding_after = conv_call(
         name, n, input, weight, bias, stride, padding, dilation, groups
     )
-    result = by_kernel(batched, grouped, bias, counts, of, call)
+    result = convolve_by_kernel(batched, grouped, bias, counts, conv_windows, call)
     if result is None:
-        x = padded(batched, before, after)
-        result = laid_out(contracted(x, grouped, bias, counts, of.stride, of.dilation), batched)
+        x = padded(batched, padding_before, padding_after)
+        result = in_input_format(
+            convolve_windows(x, grouped, bias, counts, conv_windows.stride, conv_windows.dilation), batched
+        )
     return result if batched is input else result.squeeze(0)
 
 
@@ -238,41 +246,44 @@ def _transposed(
     result = cached_convolution(call, input, weight, bias)
     if result is not None:
         return result
-    stride, dilation = each(name, "stride", stride, n), each(name, "dilation", dilation, n)
-    padding = each(name, "padding", padding, n)
-    more = each(name, "output_padding", output_padding, n)
-    sizes = {"stride": stride, "dilation": dilation, "padding": padding, "output_padding": more}
-    _checked(name, n, input, weight, bias, groups, sizes, True)
+    stride, dilation = ints_per_dim(name, "stride", stride, n), ints_per_dim(name, "dilation", dilation, n)
+    padding = ints_per_dim(name, "padding", padding, n)
+    output_padding_ = ints_per_dim(name, "output_padding", output_padding, n)
+    sizes = {"stride": stride, "dilation": dilation, "padding": padding, "output_padding": output_padding_}
+    _check_operands(name, n, input, weight, bias, groups, sizes, True)
     limits = tuple([max(s, d) for s, d in zip(stride, dilation)])
-    if any(m >= limit for m, limit in zip(more, limits)):
-        raise errors.output_padding(name, more, limits)
-    cover = covered(weight._shape[2:], dilation)
-    before = tuple([c - 1 - p for c, p in zip(cover, padding)])
-    after = tuple([b + m for b, m in zip(before, more)])
+    if any(m >= limit for m, limit in zip(output_padding_, limits)):
+        raise errors.output_padding(name, output_padding_, limits)
+    extents = dilated_extent(weight._shape[2:], dilation)
+    padding_before = tuple([c - 1 - p for c, p in zip(extents, padding)])
+    padding_after = tuple([b + m for b, m in zip(padding_before, output_padding_)])
     results = tuple(
-        [(m - 1) * s + b + a - c + 2 for m, s, b, a, c in zip(input._shape[-n:], stride, before, after, cover)]
+        [
+            (m - 1) * s + b + a - c + 2
+            for m, s, b, a, c in zip(input._shape[-n:], stride, padding_before, padding_after, extents)
+        ]
     )
     if min(results) < 1:
         raise errors.empty_result(name, results)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
-    of = ConvWindows(groups, stride, padding, dilation, transposed=True)
-    of = of.near(weight._shape[2:], input._shape[-n:])
-    result = by_kernel(batched, _exchanged(weight, groups), bias, results, of, call)
+    conv_windows = ConvWindows(groups, stride, padding, dilation, transposed=True)
+    conv_windows = conv_windows.near(weight._shape[2:], input._shape[-n:])
+    result = convolve_by_kernel(batched, _swap_channels(weight, groups), bias, results, conv_windows, call)
     if result is None:
-        x = padded(batched, before, after, steps=of.stride)
-        turned = weight.flip(tuple(range(2, n + 2)))
-        result = contracted(x, _exchanged(turned, groups), bias, results, (1,) * n, of.dilation)
-        result = laid_out(result, batched)
+        x = padded(batched, padding_before, padding_after, steps=conv_windows.stride)
+        flipped = weight.flip(tuple(range(2, n + 2)))
+        result = convolve_windows(x, _swap_channels(flipped, groups), bias, results, (1,) * n, conv_windows.dilation)
+        result = in_input_format(result, batched)
     return result if batched is input else result.squeeze(0)
 
 
-def _exchanged(weight: Tensor, groups: int) -> Tensor:
+def _swap_channels(weight: Tensor, groups: int) -> Tensor:
     """Returns a transposed convolution's weight (C, O, *kernel) as (groups, O, C / groups,
     *kernel)."""
-    own, channels = weight._strides, weight._shape[0] // groups
+    strides, channels = weight._strides, weight._shape[0] // groups
     return weight._view(
         (groups, weight._shape[1], channels, *weight._shape[2:]),
-        (own[0] * channels, own[1], own[0], *own[2:]),
+        (strides[0] * channels, strides[1], strides[0], *strides[2:]),
         weight._offset,
     )
 
@@ -302,9 +313,9 @@ def _make(n: int) -> None:
         input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
         padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
     ) -> Tensor:  # fmt: skip
-        return _transposed(turned, n, input, weight, bias, stride, padding, output_padding, groups, dilation)
+        return _transposed(transposed_name, n, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
-    name, turned = f"conv{n}d", f"conv_transpose{n}d"
+    name, transposed_name = f"conv{n}d", f"conv_transpose{n}d"
     sizes = ", ".join(("depth", "height", "width")[-n:]) if n > 1 else "length"
     CONV[n], CONV_TRANSPOSE[n] = conv, conv_transpose
     _add(
@@ -319,7 +330,7 @@ summed in float32. RuntimeError for sizes or dtypes that don't fit.
     )
     _add(
         conv_transpose,
-        turned,
+        transposed_name,
         f"""What spreads each element of an input (N, C, {sizes}) or
 (C, {sizes}) over the result by a weight (C, O / groups, *kernel): each size becomes
 (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
@@ -344,14 +355,16 @@ def byte_sums(
     compute. Raises the errors of all convolutions."""
     if not has_byte_kernel(input, weight, numel(weight._shape[2:])):
         return None
-    alike = input.view(weight._dtype)  # their bytes; the sign is handled separately
-    batched, grouped, counts, of, _, _ = checked(name, n, alike, weight, None, stride, padding, dilation, groups)
+    input_bytes = input.view(weight._dtype)  # their bytes; the sign is handled separately
+    batched, grouped, counts, conv_windows, _, _ = conv_call(
+        name, n, input_bytes, weight, None, stride, padding, dilation, groups
+    )
     shape = (batched._shape[0], weight._shape[0], *counts)
     x = input if input.ndim == n + 2 else input.unsqueeze(0)
     if not numel(shape) or not numel(weight._shape):
         return None
     sums = output.new(shape, int32, x._storage.device)
-    convolve_bytes(sums, x, grouped, of, zero)
+    convolve_bytes(sums, x, grouped, conv_windows, zero)
     return sums if x is input else sums.squeeze(0)
 
 
@@ -363,8 +376,8 @@ def byte_products(input: Tensor, weight: Tensor, zero: int) -> Tensor | None:
     if not m * n * k or not has_byte_kernel(input, weight, 1):
         return None
     x = input._view((1, k, m), (0, *input._strides[::-1]), input._offset)
-    own = weight._strides
-    filters = weight._view((1, n, k, 1), (0, *own, 1), weight._offset)
+    weight_strides = weight._strides
+    filters = weight._view((1, n, k, 1), (0, *weight_strides, 1), weight._offset)
     products = output.new((m, n), int32, x._storage.device)
     convolve_bytes(products._view((1, n, m), (0, 1, n), 0), x, filters, PLAIN, zero)
     return products

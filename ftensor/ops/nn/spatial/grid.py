@@ -40,35 +40,35 @@ def mirrors(size: int, corners: bool) -> tuple[float, float]:
     return (0.0, size - 1.0) if corners else (-0.5, float(size))
 
 
-def folded(at: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
+def reflect(coordinate: Tensor, size: int, corners: bool, flat: bool) -> Tensor:
     """Returns coordinates reflected until they are between the mirrors. `flat` selects torch's
     arithmetic for 2-d images."""
     low, span = mirrors(size, corners)
     if not span:
-        return at * 0
-    away = (at - low).abs()
+        return coordinate * 0
+    away = (coordinate - low).abs()
     if flat:  # subtracts all periods at once, as torch does in two dims
-        rest = away - (away / (2 * span)).trunc() * (2 * span)
-        return rest.minimum(2 * span - rest) + low
-    rest = away.fmod(span)
-    even = (away / span).floor().remainder(2) == 0
-    return where(even, rest + low, span - rest + low)
+        remainder = away - (away / (2 * span)).trunc() * (2 * span)
+        return remainder.minimum(2 * span - remainder) + low
+    remainder = away.fmod(span)
+    is_even = (away / span).floor().remainder(2) == 0
+    return where(is_even, remainder + low, span - remainder + low)
 
 
-def _between_edges(at: Tensor, size: int) -> Tensor:
-    if at._dtype.compute is not at._dtype:
-        return (at + 1) * (size / 2) - 0.5
-    return pointwise(PLACE, (at,), (size / 2,))
+def _clamp_to_edges(coordinate: Tensor, size: int) -> Tensor:
+    if coordinate._dtype.compute is not coordinate._dtype:
+        return (coordinate + 1) * (size / 2) - 0.5
+    return pointwise(PLACE, (coordinate,), (size / 2,))
 
 
-def within(at: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Tensor:
+def apply_padding(coordinate: Tensor, size: int, padding: str, corners: bool, flat: bool) -> Tensor:
     """Applies the padding mode to coordinates: leaves them, clamps them, or reflects them. Clamped
     NaN becomes the first element in two dims and the last one in three, as in torch."""
     if padding == "zeros":
-        return at
+        return coordinate
     if padding == "reflection":
-        at = folded(at, size, corners, flat)
-    return at.clamp(0, size - 1).nan_to_num(0.0 if flat else size - 1.0)
+        coordinate = reflect(coordinate, size, corners, flat)
+    return coordinate.clamp(0, size - 1).nan_to_num(0.0 if flat else size - 1.0)
 
 
 class GridSampler:
@@ -78,74 +78,77 @@ class GridSampler:
         self.sizes = input._shape[2:]
         self.flat = input.reshape(*input._shape[:2], numel(self.sizes))
 
-    def places(self, coordinates: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    def flat_positions(self, coordinates: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
         """Returns (True for coordinates inside the image, of shape (N, 1, points); their flat
         positions (N, C, points), 0 outside). The coordinates are whole numbers, one tensor for each
         dim."""
-        there: Any = None
-        place: Any = None
-        for at, size in zip(coordinates, self.sizes):
-            inside = (at >= 0).logical_and(at <= size - 1)
-            there = inside if there is None else there.logical_and(inside)
-            whole = where(inside, at, 0).to(int64)
-            place = whole if place is None else place * size + whole
+        is_inside: Any = None
+        position: Any = None
+        for coordinate, size in zip(coordinates, self.sizes):
+            in_range = (coordinate >= 0).logical_and(coordinate <= size - 1)
+            is_inside = in_range if is_inside is None else is_inside.logical_and(in_range)
+            index = where(in_range, coordinate, 0).to(int64)
+            position = index if position is None else position * size + index
         n, channels, _ = self.flat._shape
-        return there.unsqueeze(1), place.unsqueeze(1).expand(n, channels, place._shape[1])
+        return is_inside.unsqueeze(1), position.unsqueeze(1).expand(n, channels, position._shape[1])
 
-    def at(self, coordinates: Sequence[Tensor], weight: Tensor | None = None) -> Tensor:
+    def elements_at(self, coordinates: Sequence[Tensor], weight: Tensor | None = None) -> Tensor:
         """Returns the elements at the coordinates times `weight`, (N, C, points); 0 outside the
         image, whatever the weight."""
-        there, index = self.places(coordinates)
+        is_inside, index = self.flat_positions(coordinates)
         values = self.flat.gather(2, index)
         values = values if weight is None else values * weight.unsqueeze(1)
-        return where(there, values, 0)
+        return where(is_inside, values, 0)
 
 
 def _linear(image: GridSampler, points: list[Tensor]) -> Tensor:
     """Returns the mean of the 2 ** dims elements around each point, weighted by nearness."""
-    lows = [at.floor() for at in points]
+    lows = [coordinate.floor() for coordinate in points]
     flat = len(points) == 2  # torch subtracts in another order in two dims
     total: Any = None
     for corner in itertools.product((0, 1), repeat=len(points)):
         weight: Any = None
-        for at, low, up in reversed(list(zip(points, lows, corner))):  # x first, as in torch
-            part = at - low if up else 1 - (at - low) if flat else low + 1 - at
-            weight = part if weight is None else weight * part
-        at_corner = [low + up for low, up in zip(lows, corner)]
+        for coordinate, low, is_upper in reversed(list(zip(points, lows, corner))):  # x first, as in torch
+            factor = coordinate - low if is_upper else 1 - (coordinate - low) if flat else low + 1 - coordinate
+            weight = factor if weight is None else weight * factor
+        at_corner = [low + is_upper for low, is_upper in zip(lows, corner)]
         if flat:
-            share = image.at(at_corner) * weight.unsqueeze(1)
+            term = image.elements_at(at_corner) * weight.unsqueeze(1)
         else:
-            share = image.at(at_corner, weight)
-        total = share if total is None else total + share
+            term = image.elements_at(at_corner, weight)
+        total = term if total is None else total + term
     return total
 
 
-def cubic_weights(part: Tensor) -> list[Tensor]:
-    """Returns the weights of the four elements around a point at fraction `part` behind the
+def cubic_weights(fraction: Tensor) -> list[Tensor]:
+    """Returns the weights of the four elements around a point at fraction `fraction` behind the
     second.
     """
     a = CUBIC
 
-    def near(x: Any) -> Any:
+    def inner(x: Any) -> Any:
         return ((a + 2) * x - (a + 3)) * x * x + 1
 
-    def far(x: Any) -> Any:
+    def outer(x: Any) -> Any:
         return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
 
-    return [far(part + 1), near(part), near(1 - part), far(2 - part)]
+    return [outer(fraction + 1), inner(fraction), inner(1 - fraction), outer(2 - fraction)]
 
 
 def _cubic(image: GridSampler, points: list[Tensor], padding: str, corners: bool) -> Tensor:
     """Returns the cubic convolution of the 4 x 4 elements around each point."""
-    lows = [at.floor() for at in points]
-    weights = [cubic_weights(at - low) for at, low in zip(points, lows)]
+    lows = [position.floor() for position in points]
+    weights = [cubic_weights(position - low) for position, low in zip(points, lows)]
     total: Any = None
     for y in range(4):
         row: Any = None
         for x in range(4):
-            at = [within(low + k - 1, size, padding, corners, True) for low, k, size in zip(lows, (y, x), image.sizes)]
-            share = image.at(at) * weights[1][x].unsqueeze(1)
-            row = share if row is None else row + share
+            position = [
+                apply_padding(low + k - 1, size, padding, corners, True)
+                for low, k, size in zip(lows, (y, x), image.sizes)
+            ]
+            term = image.elements_at(position) * weights[1][x].unsqueeze(1)
+            row = term if row is None else row + term
         row = row * weights[0][y].unsqueeze(1)
         total = row if total is None else total + row
     return total
@@ -170,18 +173,22 @@ def _check(name: str, n: int, input: Tensor, grid: Tensor) -> None:
         raise errors.not_implemented_for(name, input._dtype)
 
 
-def places(grid: Tensor, sizes: Sequence[int], corners: bool) -> list[Tensor]:
+def element_coordinates(grid: Tensor, sizes: Sequence[int], corners: bool) -> list[Tensor]:
     """Returns the points of a grid as element coordinates, (N, points) for each dim, before
     padding."""
     n, points = len(sizes), []
     flat = grid.reshape(grid._shape[0], -1, n)
     for d, size in enumerate(sizes):
-        at = flat[..., n - 1 - d]  # x, the last dim's coordinate, comes first
+        flat_coordinate = flat[..., n - 1 - d]  # x, the last dim's coordinate, comes first
         if n == 2:
-            at = (at + 1) * ((size - 1) / 2) if corners else _between_edges(at, size)
+            flat_coordinate = (
+                (flat_coordinate + 1) * ((size - 1) / 2) if corners else _clamp_to_edges(flat_coordinate, size)
+            )
         else:
-            at = (at + 1) / 2 * (size - 1) if corners else ((at + 1) * size - 1) / 2
-        points.append(at)
+            flat_coordinate = (
+                (flat_coordinate + 1) / 2 * (size - 1) if corners else ((flat_coordinate + 1) * size - 1) / 2
+            )
+        points.append(flat_coordinate)
     return points
 
 
@@ -193,11 +200,11 @@ def _sampled(name: str, n: int, input: Tensor, grid: Tensor, mode: str, padding:
     if not numel(shape):
         return empty(shape, dtype=input._dtype, device=input.device)
     # As in torch, float16 and bfloat16 are rounded after each step.
-    image, points = GridSampler(input), places(grid, input._shape[2:], corners)
+    image, points = GridSampler(input), element_coordinates(grid, input._shape[2:], corners)
     if mode != "bicubic":
-        points = [within(at, k, padding, corners, n == 2) for at, k in zip(points, image.sizes)]
+        points = [apply_padding(coordinate, k, padding, corners, n == 2) for coordinate, k in zip(points, image.sizes)]
     if mode == "nearest":
-        result = image.at([at.round() for at in points])
+        result = image.elements_at([coordinate.round() for coordinate in points])
     elif mode == "bilinear":
         result = _linear(image, points)
     else:
@@ -214,9 +221,9 @@ def grid_sample(
     with `align_corners`, else their edges. Modes are 'bilinear', 'nearest' and, for two dims,
     'bicubic'; padding modes are 'zeros', 'border' and 'reflection'. Raises ValueError for other
     modes, RuntimeError for shapes and dtypes that don't fit."""
-    for word, value, known in (("mode", mode, MODES), ("padding_mode", padding_mode, PADDINGS)):
-        if value not in known:
-            raise errors_spatial.mode(f"grid_sample(): {word}", value, known)
+    for word, value, modes in (("mode", mode, MODES), ("padding_mode", padding_mode, PADDINGS)):
+        if value not in modes:
+            raise errors_spatial.mode(f"grid_sample(): {word}", value, modes)
     n = input.ndim - 2
     return _sampled("grid_sample", n, input, grid, mode, padding_mode, bool(align_corners))
 

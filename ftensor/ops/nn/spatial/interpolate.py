@@ -26,7 +26,7 @@ from ...linalg.product import DOT
 from ...rearrange.pad import positions
 from ..layers.activation import SPACE
 from .adaptive import ADAPTIVE_AVG_POOL
-from .windows import laid_out
+from .windows import in_input_format
 
 Taps = tuple[Any, Any]  # positions (results, taps) and their weights, as arrays
 
@@ -68,19 +68,19 @@ FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
 
 
 def nearest_taps(size: int, count: int, factor: float | None, exact: bool, real: Any) -> list[int]:
-    at = np.arange(count).astype(real) + (real(0.5) if exact else real(0))
-    indices = np.floor(at * _scale(size, count, False, factor, real)).astype(np.int64)
+    output_index = np.arange(count).astype(real) + (real(0.5) if exact else real(0))
+    indices = np.floor(output_index * _scale(size, count, False, factor, real)).astype(np.int64)
     return np.minimum(indices, size - 1).tolist()
 
 
 def _source(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
     """Returns the coordinates of the results among the elements. The product and the difference are
     rounded together, as compiled torch does."""
-    at = np.arange(count).astype(real)
+    output_index = np.arange(count).astype(real)
     scale = _scale(size, count, corners, factor, real)
     if corners:
-        return at * scale
-    return ((at + real(0.5)).astype(np.float64) * np.float64(scale) - 0.5).astype(real)
+        return output_index * scale
+    return ((output_index + real(0.5)).astype(np.float64) * np.float64(scale) - 0.5).astype(real)
 
 
 def linear_taps(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
@@ -91,28 +91,28 @@ def linear_taps(size: int, count: int, corners: bool, factor: float | None, real
     source = np.maximum(source, real(0))
     first = np.minimum(source.astype(np.int64), size - 1)
     second = first + (first < size - 1)
-    part = np.clip(source - first.astype(real), real(0), real(1))
-    return np.stack([first, second], 1), np.stack([real(1) - part, part], 1)
+    fraction = np.clip(source - first.astype(real), real(0), real(1))
+    return np.stack([first, second], 1), np.stack([real(1) - fraction, fraction], 1)
 
 
 def cubic_taps(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Taps:
     """Returns the four elements around each result, by cubic convolution with a = -0.75."""
     source = _source(size, count, corners, factor, real)
     first = np.floor(source)
-    part = source - first
+    fraction = source - first
     a = real(-0.75)
 
-    def near(x: Any) -> Any:
+    def inner(x: Any) -> Any:
         return ((a + 2) * x - (a + 3)) * x * x + 1
 
-    def far(x: Any) -> Any:
+    def outer(x: Any) -> Any:
         # The second product and its summand are rounded together, as by torch's compilers.
         middle = ((a * x - 5 * a) * np.float64(x) + 8 * a).astype(real)
         return middle * x - 4 * a
 
-    weights = np.stack([far(part + 1), near(part), near(1 - part), far(2 - part)], 1)
-    where = first.astype(np.int64)[:, None] + np.arange(-1, 3)
-    return np.clip(where, 0, size - 1), weights
+    weights = np.stack([outer(fraction + 1), inner(fraction), inner(1 - fraction), outer(2 - fraction)], 1)
+    positions = first.astype(np.int64)[:, None] + np.arange(-1, 3)
+    return np.clip(positions, 0, size - 1), weights
 
 
 def smoothed_taps(size: int, count: int, corners: bool, factor: float | None, real: Any, mode: str) -> Taps:
@@ -120,21 +120,21 @@ def smoothed_taps(size: int, count: int, corners: bool, factor: float | None, re
     covers."""
     scale = _scale(size, count, corners, factor, real)
     support, weight = FILTERS[mode]
-    wide = max(scale, real(1))
+    filter_scale = max(scale, real(1))
     rows, all_weights = [], []
     for j in range(count):
         center = scale * real(j + 0.5)
-        low = max(int(center - real(support) * wide + real(0.5)), 0)
-        high = min(int(center + real(support) * wide + real(0.5)), size)
-        apart = np.arange(high - low).astype(real) + (real(low) - center)
-        near = (apart + real(0.5)) * (real(1) / wide)
-        weights = [weight(float(x)) for x in near]
+        low = max(int(center - real(support) * filter_scale + real(0.5)), 0)
+        high = min(int(center + real(support) * filter_scale + real(0.5)), size)
+        distance = np.arange(high - low).astype(real) + (real(low) - center)
+        scaled_distance = (distance + real(0.5)) * (real(1) / filter_scale)
+        weights = [weight(float(x)) for x in scaled_distance]
         total = sum(weights) or 1.0
         rows.append(list(range(low, high)))
         all_weights.append([w / total for w in weights])
-    most = max(len(row) for row in rows)
-    padded = [row + row[-1:] * (most - len(row)) for row in rows]
-    return (np.array(padded, np.int64), np.array([w + [0.0] * (most - len(w)) for w in all_weights], real))
+    tap_count = max(len(row) for row in rows)
+    padded = [row + row[-1:] * (tap_count - len(row)) for row in rows]
+    return (np.array(padded, np.int64), np.array([w + [0.0] * (tap_count - len(w)) for w in all_weights], real))
 
 
 CATEGORY = "locating"
@@ -151,30 +151,33 @@ LERP_AT = Op(
 enter(__name__, LERP_AT)
 
 
-def serves(x: Tensor, dim: int, where: Any) -> bool:
-    """True if the positions `where` (results, taps) along a dim are pairs of an element and the
+def is_supported(x: Tensor, dim: int, tap_positions: Any) -> bool:
+    """True if the positions `tap_positions` (results, taps) along a dim are pairs of an element and the
     next one (the last element repeats), and the device of `x` has the kernel."""
-    if where.shape[1] != 2 or not has_gather_kernel(LERP_AT, x):
+    if tap_positions.shape[1] != 2 or not has_gather_kernel(LERP_AT, x):
         return False
-    return bool((where[:, 1] == np.minimum(where[:, 0] + 1, x._shape[dim] - 1)).all())
+    return bool((tap_positions[:, 1] == np.minimum(tap_positions[:, 0] + 1, x._shape[dim] - 1)).all())
 
 
-def weighted(x: Tensor, dim: int, where: Any, weights: Any) -> Tensor:
-    """Returns the sums along a dim for positions accepted by `serves`, with weights (results, 2) of
+def interpolate_pairs(x: Tensor, dim: int, tap_positions: Any, weights: Any) -> Tensor:
+    """Returns the sums along a dim for positions accepted by `is_supported`, with weights (results, 2) of
     the dtype of `x`."""
     size, step = x._shape[dim], x._strides[dim]
     # elements with a next one; at least 1, because a single element is always in range
-    most = max(size - 1, 1)
-    first = where[:, 0]
-    table = constant_of(np.stack([*weights.T, first >= most]).astype(weights.dtype), x)
-    index = constant_of(np.minimum(first, most - 1), x)
-    strides, along = put_at(x._strides, dim, 0), put_at((0,) * x.ndim, dim, 1)
-    views = [x._view(put_at(x._shape, dim, most), x._strides, x._offset + k * step) for k in (0, size - most)]
+    last_position = max(size - 1, 1)
+    first = tap_positions[:, 0]
+    table = constant_of(np.stack([*weights.T, first >= last_position]).astype(weights.dtype), x)
+    index = constant_of(np.minimum(first, last_position - 1), x)
+    strides, tap_strides = put_at(x._strides, dim, 0), put_at((0,) * x.ndim, dim, 1)
+    views = [
+        x._view(put_at(x._shape, dim, last_position), x._strides, x._offset + k * step)
+        for k in (0, size - last_position)
+    ]
     shape = put_at(x._shape, dim, len(first))
     target = contiguous_like(shape, x._dtype, x)
     inputs = [IndexedOperand(view, strides, True) for view in views]
-    inputs += [IndexedOperand(row, along) for row in table.unbind(0)]
-    locate(LERP_AT, shape, target, inputs, [Index(index, along, most, step, dim, checked=True)])
+    inputs += [IndexedOperand(row, tap_strides) for row in table.unbind(0)]
+    locate(LERP_AT, shape, target, inputs, [Index(index, tap_strides, last_position, step, dim, checked=True)])
     return target.tensor
 
 
@@ -184,47 +187,47 @@ TAP = 40
 
 def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
     """Returns the weighted sums of each result's taps along a dim, in the dtype `compute`."""
-    where, weights = taps
-    if serves(x, dim, where):
-        return weighted(x, dim, where, weights)
-    count, many = where.shape
-    apart = positions(x, dim, where.reshape(-1).tolist())
-    shape = (*x._shape[:dim], count, many, *x._shape[dim + 1 :])
-    apart = apart.reshape(shape)
-    factors = constant_of(weights, x).reshape(count, many, *(1,) * (x.ndim - dim - 1))
-    (sums,) = fold(DOT, (apart, factors), dim + 1, False, compute, (compute,))
+    tap_positions, weights = taps
+    if is_supported(x, dim, tap_positions):
+        return interpolate_pairs(x, dim, tap_positions, weights)
+    count, tap_count = tap_positions.shape
+    gathered = positions(x, dim, tap_positions.reshape(-1).tolist())
+    shape = (*x._shape[:dim], count, tap_count, *x._shape[dim + 1 :])
+    gathered = gathered.reshape(shape)
+    factors = constant_of(weights, x).reshape(count, tap_count, *(1,) * (x.ndim - dim - 1))
+    (sums,) = fold(DOT, (gathered, factors), dim + 1, False, compute, (compute,))
     return sums
 
 
-def _of_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
+def _weighted_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
     """Like `_weighted` for uint8: weights have 16 bits, and results are rounded to bytes after each
     dim, as torch does."""
-    where, weights = taps
+    tap_positions, weights = taps
     # Neighbours beyond the border are the border element: their weights are added before rounding.
-    for k in range(where.shape[1] - 1, 0, -1):
-        same = where[:, k] == where[:, k - 1]
-        weights[:, k - 1] += np.where(same, weights[:, k], 0)
-        weights[:, k] = np.where(same, 0, weights[:, k])
+    for k in range(tap_positions.shape[1] - 1, 0, -1):
+        is_repeated = tap_positions[:, k] == tap_positions[:, k - 1]
+        weights[:, k - 1] += np.where(is_repeated, weights[:, k], 0)
+        weights[:, k] = np.where(is_repeated, 0, weights[:, k])
     bits = 0
     while bits < 22 and int(0.5 + weights.max() * (1 << (bits + 1))) < 1 << 15:
         bits += 1
-    whole = np.trunc(weights * (1 << bits) + np.where(weights < 0, -0.5, 0.5)).astype(np.int32)
-    total = _weighted(x.to(int32), dim, (where, whole), int32)
+    fixed_point = np.trunc(weights * (1 << bits) + np.where(weights < 0, -0.5, 0.5)).astype(np.int32)
+    total = _weighted(x.to(int32), dim, (tap_positions, fixed_point), int32)
     rounded = (total + (1 << (bits - 1))).bitwise_right_shift(bits)
     return rounded.clamp(0, 255).to(uint8)
 
 
-def _rounded_weights(weights: Any, of: dtype, mode: str) -> Any:
+def _rounded_weights(weights: Any, half: dtype, mode: str) -> Any:
     """Returns weights rounded to a half-precision dtype, as torch stores them in all modes but
     'bilinear'. With two taps, the first weight is 1 minus the rounded second."""
 
-    def near(x: Any) -> Any:
-        return to_computable(to_storage(x, of), of).astype(x.dtype)
+    def rounded(x: Any) -> Any:
+        return to_computable(to_storage(x, half), half).astype(x.dtype)
 
     if mode == "bicubic":
-        return near(weights)
-    second = near(weights[:, 1])
-    return np.stack([near(1 - second), second], 1)
+        return rounded(weights)
+    second = rounded(weights[:, 1])
+    return np.stack([rounded(1 - second), second], 1)
 
 
 def _resized(
@@ -236,22 +239,22 @@ def _resized(
     corners: bool,
     antialias: bool,
 ) -> Tensor:
-    of = input._dtype
-    if of.kind != "f" and of is not uint8:
-        raise errors.not_implemented_for(name, of)
+    input_dtype = input._dtype
+    if input_dtype.kind != "f" and input_dtype is not uint8:
+        raise errors.not_implemented_for(name, input_dtype)
     extents = input._shape[2:]
     if min(sizes) < 1 or 0 in input._shape[1:]:
         raise errors_spatial.empty_result(name, sizes)
-    real: Any = np.float64 if of.itemsize == 8 or of is uint8 else np.float32
+    real: Any = np.float64 if input_dtype.itemsize == 8 or input_dtype is uint8 else np.float32
     tables = sum(sizes) * (TAP if mode.startswith("nearest") else 4 * TAP)
-    input._storage.backend.pool.ask(numel((*input._shape[:2], *sizes)) * of.itemsize + tables)
+    input._storage.backend.pool.ask(numel((*input._shape[:2], *sizes)) * input_dtype.itemsize + tables)
     result = input
     for d in reversed(range(len(sizes))):
         dim, size, count, factor = d + 2, extents[d], sizes[d], factors[d]
         if mode.startswith("nearest"):
             exact = mode == "nearest-exact"
-            own = np.float64 if of.itemsize == 8 else np.float32
-            result = positions(result, dim, nearest_taps(size, count, factor, exact, own))
+            real_type = np.float64 if input_dtype.itemsize == 8 else np.float32
+            result = positions(result, dim, nearest_taps(size, count, factor, exact, real_type))
             continue
         if antialias:
             taps = smoothed_taps(size, count, corners, factor, real, mode)
@@ -259,16 +262,16 @@ def _resized(
             taps = cubic_taps(size, count, corners, factor, real)
         else:
             taps = linear_taps(size, count, corners, factor, real)
-        if of is uint8:
-            result = _of_bytes(result, dim, taps)
+        if input_dtype is uint8:
+            result = _weighted_bytes(result, dim, taps)
         else:
-            if of.compute is not of and not antialias and mode != "bilinear":
-                taps = taps[0], _rounded_weights(taps[1], of, mode)
-            result = _weighted(result.to(of.compute), dim, taps, of.compute)
+            if input_dtype.compute is not input_dtype and not antialias and mode != "bilinear":
+                taps = taps[0], _rounded_weights(taps[1], input_dtype, mode)
+            result = _weighted(result.to(input_dtype.compute), dim, taps, input_dtype.compute)
     if not numel(result._shape):
-        return empty((*input._shape[:2], *sizes), dtype=of, device=input.device)
-    result = result.to(of)
-    return laid_out(result.clone() if result is input else result, input)
+        return empty((*input._shape[:2], *sizes), dtype=input_dtype, device=input.device)
+    result = result.to(input_dtype)
+    return in_input_format(result.clone() if result is input else result, input)
 
 
 # The modes, and the numbers of input dims of each.
@@ -284,7 +287,7 @@ MODES = {
 }
 
 
-def _asked(
+def _result_sizes(
     input: Tensor, size: Any, scale_factor: Any, recompute: Any, mode: str
 ) -> tuple[list[int], list[float | None]]:
     """Returns (the sizes of the result, the scale factors for positions)."""
@@ -295,18 +298,18 @@ def _asked(
     if isinstance(value, (tuple, list)):
         if len(value) != n:
             raise errors_spatial.scale_sizes("interpolate", word, n, value)
-        listed = list(value)
+        values = list(value)
     else:
-        listed = [value] * n
+        values = [value] * n
     if size is not None:
         if recompute:
             raise errors_spatial.recomputed("interpolate")
-        if not all(isinstance(m, int) for m in listed):
+        if not all(isinstance(m, int) for m in values):
             raise errors_spatial.not_a_size("interpolate", "size", size)
-        return listed, [None] * n
-    sizes = [math.floor(float(m) * s) for m, s in zip(input._shape[2:], listed)]
+        return values, [None] * n
+    sizes = [math.floor(float(m) * s) for m, s in zip(input._shape[2:], values)]
     free = recompute or mode == "area"
-    factors = [None if free else float(s) for s in listed]
+    factors = [None if free else float(s) for s in values]
     return sizes, factors
 
 
@@ -330,7 +333,7 @@ def interpolate(
         if align_corners is not None:
             raise errors_spatial.align_corners(mode)
     corners = bool(align_corners)
-    sizes, factors = _asked(input, size, scale_factor, recompute_scale_factor, mode)
+    sizes, factors = _result_sizes(input, size, scale_factor, recompute_scale_factor, mode)
     if antialias and not (mode in FILTERS and input.ndim == 4):
         raise errors_spatial.antialias(mode)
     if input.ndim not in MODES.get(mode, ()):

@@ -37,7 +37,7 @@ from ...create.ranges import arange
 from ...pointwise.ternary import where
 from ...reduce.fold import AMAX, MAX, SUM
 from ..layers.activation import SPACE, relu
-from .windows import covered, each, laid_out, padded, windows
+from .windows import dilated_extent, in_input_format, ints_per_dim, padded, windows
 
 # Kernels of these numbers of elements run in one launch: operand k is element k of all windows.
 SMALL = (2, 3, 4)
@@ -74,24 +74,24 @@ class PoolingCall:
         """Raises RuntimeError for sizes that make no window, and for windows of padding alone."""
         self.n = n
         self._known: dict[Any, Elements] = {}
-        self.kernel = each(name, "kernel_size", kernel_size, n)
+        self.kernel = ints_per_dim(name, "kernel_size", kernel_size, n)
         steps = self.kernel if stride is None or stride in ((), []) else stride
-        self.stride = each(name, "stride", steps, n)
-        self.padding = each(name, "padding", padding, n)
-        self.dilation = each(name, "dilation", dilation, n)
+        self.stride = ints_per_dim(name, "stride", steps, n)
+        self.padding = ints_per_dim(name, "padding", padding, n)
+        self.dilation = ints_per_dim(name, "dilation", dilation, n)
         for word in ("kernel", "stride", "dilation"):
             if min(getattr(self, word)) < 1:
                 raise errors_spatial.not_positive_sizes(name, word, getattr(self, word))
         if min(self.padding) < 0:
             raise errors_spatial.negative_sizes(name, "padding", self.padding)
-        cover = covered(self.kernel, self.dilation)
+        extents = dilated_extent(self.kernel, self.dilation)
         if any(2 * p > k for p, k in zip(self.padding, self.kernel)):
             raise errors_spatial.pool_padding(name, self.padding, self.kernel)
         if len(shape) not in (n + 1, n + 2) or 0 in shape[len(shape) - n - 1 :]:
             raise errors_spatial.input_dims(name, n, shape)
         self.sizes = shape[-n:]
         counts = []
-        for m, c, s, p in zip(self.sizes, cover, self.stride, self.padding):
+        for m, c, s, p in zip(self.sizes, extents, self.stride, self.padding):
             count = (m + 2 * p - c + (s - 1 if ceil_mode else 0)) // s + 1
             # No window starts in the padding at the end.
             counts.append(count - 1 if ceil_mode and (count - 1) * s >= m + p else count)
@@ -102,15 +102,15 @@ class PoolingCall:
         self.after = tuple(
             [
                 max(0, (k - 1) * s + c - m - p)
-                for k, s, c, m, p in zip(counts, self.stride, cover, self.sizes, self.padding)
+                for k, s, c, m, p in zip(counts, self.stride, extents, self.sizes, self.padding)
             ]
         )
         # True if each element is in exactly one window.
-        whole = tuple([c * k for c, k in zip(counts, self.kernel)]) == self.sizes
-        self.tiles = whole and self.stride == self.kernel and max(self.dilation) == 1
+        covers_input = tuple([c * k for c, k in zip(counts, self.kernel)]) == self.sizes
+        self.tiles = covers_input and self.stride == self.kernel and max(self.dilation) == 1
         # True if windows have a few elements each and no padding.
-        some = numel(self.kernel) in SMALL and not any(self.padding) and not any(self.after)
-        self._few = some and 0 < numel(shape) <= COUNTED
+        is_small = numel(self.kernel) in SMALL and not any(self.padding) and not any(self.after)
+        self._few = is_small and 0 < numel(shape) <= COUNTED
         # The windows, if they are side by side along rows.
         self.beside: PlaneWindows | None = None
         if self.stride[-1] == self.kernel[-1] and self.dilation[-1] == 1 and not any(self.padding):
@@ -119,15 +119,15 @@ class PoolingCall:
         # The same for boards, which accept any layout: planes of one or two dims.
         self.banded: board.PoolWindows | None = None
         if n <= 2 and numel(shape):
-            before = (1,) * (2 - n)  # along columns, if there is only one dim
+            missing_dims = (1,) * (2 - n)  # along columns, if there is only one dim
             self.banded = board.PoolWindows(
                 numel(shape[:-n]),
-                before + self.sizes,
-                before + self.counts,
-                before + self.kernel,
-                before + self.stride,
+                missing_dims + self.sizes,
+                missing_dims + self.counts,
+                missing_dims + self.kernel,
+                missing_dims + self.stride,
                 (0,) * (2 - n) + self.padding,
-                before + self.dilation,
+                missing_dims + self.dilation,
             )
 
     @property
@@ -153,33 +153,33 @@ class PoolingCall:
         """Returns views (*lead, *counts) of the input, one for each element of a window, and each
         element's offset from the first one in the flattened spatial dims."""
         key = input._shape, input._strides
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = self._elements(*key)
-        shape, strides, beside, places = known
+        cached = self._known.get(key)
+        if cached is None:
+            cached = self._known[key] = self._elements(*key)
+        shape, strides, adjacent, positions = cached
         view, offset = input._view, input._offset
-        return tuple([view(shape, strides, offset + b) for b in beside]), places
+        return tuple([view(shape, strides, offset + b) for b in adjacent]), positions
 
-    def _elements(self, sizes: Ints, own: Ints) -> Elements:
-        lead = len(sizes) - self.n
-        steps = own[lead:]
-        shape = (*sizes[:lead], *self.counts)
-        strides = (*own[:lead], *(a * s for a, s in zip(steps, self.stride)))
+    def _elements(self, sizes: Ints, input_strides: Ints) -> Elements:
+        leading = len(sizes) - self.n
+        steps = input_strides[leading:]
+        shape = (*sizes[:leading], *self.counts)
+        strides = (*input_strides[:leading], *(a * s for a, s in zip(steps, self.stride)))
         rows = [numel(self.sizes[d + 1 :]) for d in range(self.n)]
-        beside, places = [], []
-        for at in itertools.product(*[range(k) for k in self.kernel]):
-            moved = [k * d for k, d in zip(at, self.dilation)]
-            beside.append(sum(m * a for m, a in zip(moved, steps)))
-            places.append(sum(m * r for m, r in zip(moved, rows)))
-        return shape, strides, tuple(beside), tuple(places)
+        adjacent, positions = [], []
+        for window_index in itertools.product(*[range(k) for k in self.kernel]):
+            element_index = [k * d for k, d in zip(window_index, self.dilation)]
+            adjacent.append(sum(m * a for m, a in zip(element_index, steps)))
+            positions.append(sum(m * r for m, r in zip(element_index, rows)))
+        return shape, strides, tuple(adjacent), tuple(positions)
 
     def firsts(self, input: Tensor) -> Tensor:
         """Returns the start (*counts) of each window in the flattened spatial dims. Don't write to
         the result."""
 
         def make() -> np.ndarray:
-            whole = np.arange(numel(self.sizes)).reshape(self.sizes)
-            return whole[tuple([slice(0, c * s, s) for c, s in zip(self.counts, self.stride)])]
+            flat_positions = np.arange(numel(self.sizes)).reshape(self.sizes)
+            return flat_positions[tuple([slice(0, c * s, s) for c, s in zip(self.counts, self.stride)])]
 
         return constant(("windows", self.sizes, self.stride, self.counts), input, make)
 
@@ -198,56 +198,56 @@ def _largest(size: int) -> Op:
 
 
 @fused
-def _placed(views: Sequence[Tensor], firsts: Tensor, places: Sequence[int]) -> tuple[Tensor, Tensor]:
+def _maxima_with_positions(views: Sequence[Tensor], firsts: Tensor, positions: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Returns (the maxima of the views, their flat positions). Among several NaNs the last one is
     reported, as in torch."""
     best: Tensor = views[0]
-    at: Any = places[0]
-    for view, place in zip(views[1:], places[1:]):
+    best_position: Any = positions[0]
+    for view, position in zip(views[1:], positions[1:]):
         wins = (view > best).logical_or_(view != view)
-        best, at = where(wins, view, best), where(wins, place, at)
-    return best.contiguous(), firsts + at
+        best, best_position = where(wins, view, best), where(wins, position, best_position)
+    return best.contiguous(), firsts + best_position
 
 
 LARGEST = {size: _largest(size) for size in SMALL}
 enter(__name__, *LARGEST.values())
 
 
-def lowest(of: dtype) -> float | int:
-    return iinfo(of).min if of.kind in "ui" else float("-inf")
+def lowest(element: dtype) -> float | int:
+    return iinfo(element).min if element.kind in "ui" else float("-inf")
 
 
-def maxima(seen: Tensor, n: int) -> Tensor:
+def maxima(window_view: Tensor, n: int) -> Tensor:
     """Returns the maximum of each window, whose elements are the last n dims."""
-    if not numel(seen._shape):
-        return new(seen._shape[:-n], seen._dtype, seen._storage.device)
-    of, dims = seen._dtype, tuple(range(seen.ndim - n, seen.ndim))
-    return fold(AMAX, (seen,), dims, False, of.compute, (of,))[0]
+    if not numel(window_view._shape):
+        return new(window_view._shape[:-n], window_view._dtype, window_view._storage.device)
+    element, dims = window_view._dtype, tuple(range(window_view.ndim - n, window_view.ndim))
+    return fold(AMAX, (window_view,), dims, False, element.compute, (element,))[0]
 
 
-def located(seen: Tensor, n: int) -> tuple[Tensor, Tensor]:
+def maxima_in_window(window_view: Tensor, n: int) -> tuple[Tensor, Tensor]:
     """Returns (the maximum of each window, its row-major position in the window)."""
-    if not numel(seen._shape):
-        shape, where = seen._shape[:-n], seen._storage.device
-        return new(shape, seen._dtype, where), new(shape, int64, where)
-    of, dims = seen._dtype, tuple(range(seen.ndim - n, seen.ndim))
-    values, places = fold(MAX, (seen,), dims, False, of.compute, (of, int64))
-    return values, places
+    if not numel(window_view._shape):
+        shape, device = window_view._shape[:-n], window_view._storage.device
+        return new(shape, window_view._dtype, device), new(shape, int64, device)
+    element, dims = window_view._dtype, tuple(range(window_view.ndim - n, window_view.ndim))
+    values, positions = fold(MAX, (window_view,), dims, False, element.compute, (element, int64))
+    return values, positions
 
 
-def _places(pool: PoolingCall, offsets: Tensor) -> Tensor:
+def _flat_positions(pool: PoolingCall, offsets: Tensor) -> Tensor:
     """Converts positions in windows to flat positions in the input's spatial dims."""
     n, flat = pool.n, None
     for d in range(n):
         step = numel(pool.kernel[d + 1 :])
-        inside = offsets.floor_divide(step) if step > 1 else offsets
+        window_index = offsets.floor_divide(step) if step > 1 else offsets
         if d:
-            inside = inside.remainder(pool.kernel[d])
+            window_index = window_index.remainder(pool.kernel[d])
         starts = arange(pool.counts[d], device=offsets.device) * pool.stride[d] - pool.padding[d]
-        at = inside * pool.dilation[d] + starts.reshape(-1, *(1,) * (n - 1 - d))
+        index = window_index * pool.dilation[d] + starts.reshape(-1, *(1,) * (n - 1 - d))
         if pool.padding[d]:  # a window of -inf alone reports its first real element
-            at = where(at < 0, at.remainder(pool.dilation[d]), at)
-        flat = at if flat is None else flat * pool.sizes[d] + at
+            index = where(index < 0, index.remainder(pool.dilation[d]), index)
+        flat = index if flat is None else flat * pool.sizes[d] + index
     assert flat is not None
     return flat
 
@@ -281,13 +281,13 @@ def _max_pool_of(
             values, indices = max_of_windows(input, pool.beside, pool.shape)
             record_bounds(indices, 0, numel(pool.sizes) - 1)
             return (values, indices) if return_indices else values
-        views, places = pool.elements(input)
+        views, positions = pool.elements(input)
         if not return_indices:
             values = new(views[0]._shape, input._dtype, input._storage.device)
-            return laid_out(pointwise(LARGEST[len(views)], views, (), values), input)
-        values, indices = _placed(views, pool.firsts(input), places)
+            return in_input_format(pointwise(LARGEST[len(views)], views, (), values), input)
+        values, indices = _maxima_with_positions(views, pool.firsts(input), positions)
         record_bounds(indices, 0, numel(pool.sizes) - 1)
-        return laid_out(values, input, n), laid_out(indices, input, n)
+        return in_input_format(values, input, n), in_input_format(indices, input, n)
     if pool.banded is not None:
         results = pooled(input, pool.banded, pool.shape, return_indices)
         if results is not None:
@@ -298,30 +298,30 @@ def _max_pool_of(
         views, _ = pool.elements(input)
         if has_built_kernel(LARGEST[len(views)], input, len(views)):
             values = new(views[0]._shape, input._dtype, input._storage.device)
-            return laid_out(pointwise(LARGEST[len(views)], views, (), values), input)
-    seen = pool.windows(input, lowest(input._dtype))
+            return in_input_format(pointwise(LARGEST[len(views)], views, (), values), input)
+    window_view = pool.windows(input, lowest(input._dtype))
     if not return_indices:
-        return laid_out(maxima(seen, n), input)
-    values, indices = located(seen, n)
-    return laid_out(values, input, n), laid_out(_places(pool, indices), input, n)
+        return in_input_format(maxima(window_view, n), input)
+    values, indices = maxima_in_window(window_view, n)
+    return in_input_format(values, input, n), in_input_format(_flat_positions(pool, indices), input, n)
 
 
-def _counted(pool: PoolingCall, padded_too: bool, device: Any, of: dtype) -> Any:
+def _window_sizes(pool: PoolingCall, count_include_pad: bool, device: Any, element: dtype) -> Any:
     """Returns the number of elements of each window: a number if all windows have the same, else a
     tensor."""
-    lists = []
+    lengths = []
     for m, k, s, p, count in zip(pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts):
         begins = [j * s - p for j in range(count)]
-        ends = [min(b + k, m + p) for b in begins]
-        if not padded_too:
-            begins, ends = [max(b, 0) for b in begins], [min(e, m) for e in ends]
-        lists.append([e - b for b, e in zip(begins, ends)])
-    if all(len(set(one)) == 1 for one in lists):
-        return numel(tuple(one[0] for one in lists))
+        window_ends = [min(b + k, m + p) for b in begins]
+        if not count_include_pad:
+            begins, window_ends = [max(b, 0) for b in begins], [min(e, m) for e in window_ends]
+        lengths.append([e - b for b, e in zip(begins, window_ends)])
+    if all(len(set(dim_lengths)) == 1 for dim_lengths in lengths):
+        return numel(tuple(dim_lengths[0] for dim_lengths in lengths))
     counts = None
-    for one in lists:
-        each_ = tensor(one, dtype=of, device=device)
-        counts = each_ if counts is None else counts.unsqueeze(-1) * each_
+    for dim_lengths in lengths:
+        length_tensor = tensor(dim_lengths, dtype=element, device=device)
+        counts = length_tensor if counts is None else counts.unsqueeze(-1) * length_tensor
     return counts
 
 
@@ -339,32 +339,32 @@ def _avg_pool(
     pool = pool_of(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
     if divisor_override == 0:
         raise errors_spatial.divisor(name)
-    of = input._dtype
-    if of.kind != "f" and of is not int64:
-        raise errors.not_implemented_for(name, of)
+    input_dtype = input._dtype
+    if input_dtype.kind != "f" and input_dtype is not int64:
+        raise errors.not_implemented_for(name, input_dtype)
     if not numel(input._shape):
-        return new((*input._shape[:-n], *pool.counts), of, input._storage.device)
-    if pool.banded is not None and of.kind == "f" and type(divisor_override) in (int, type(None)):
+        return new((*input._shape[:-n], *pool.counts), input_dtype, input._storage.device)
+    if pool.banded is not None and input_dtype.kind == "f" and type(divisor_override) in (int, type(None)):
         options = divisor_override or 0, bool(count_include_pad)
-        one = pooled(input, pool.banded, pool.shape, False, True, *options)
-        if one is not None:
-            return one[0]
-    total = summed(pool.windows(input, 0), n)
+        pooled_result = pooled(input, pool.banded, pool.shape, False, True, *options)
+        if pooled_result is not None:
+            return pooled_result[0]
+    total = window_sums(pool.windows(input, 0), n)
     if divisor_override is None:
-        divisor_override = _counted(pool, count_include_pad, input.device, total._dtype)
-    mean = total.div(divisor_override, rounding_mode=None if of.kind == "f" else "trunc")
-    return mean.to(of).contiguous() if n == 3 else laid_out(mean.to(of), input, n)
+        divisor_override = _window_sizes(pool, count_include_pad, input.device, total._dtype)
+    mean = total.div(divisor_override, rounding_mode=None if input_dtype.kind == "f" else "trunc")
+    return mean.to(input_dtype).contiguous() if n == 3 else in_input_format(mean.to(input_dtype), input, n)
 
 
-def summed(seen: Tensor, n: int) -> Tensor:
-    compute, dims = seen._dtype.compute, tuple(range(seen.ndim - n, seen.ndim))
-    return fold(SUM, (seen,), dims, False, compute, (compute,))[0]
+def window_sums(window_view: Tensor, n: int) -> Tensor:
+    compute, dims = window_view._dtype.compute, tuple(range(window_view.ndim - n, window_view.ndim))
+    return fold(SUM, (window_view,), dims, False, compute, (compute,))[0]
 
 
 def _lp_pool(
     name: str, n: int, input: Tensor, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool
 ) -> Tensor:
-    kernel = each(name, "kernel_size", kernel_size, n)
+    kernel = ints_per_dim(name, "kernel_size", kernel_size, n)
     if norm_type in (inf, -inf):
         sign = 1 if norm_type > 0 else -1
         largest = _max_pool(f"max_pool{n}d", n, input.abs() * sign, kernel, stride, 0, 1, ceil_mode, False)

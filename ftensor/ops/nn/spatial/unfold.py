@@ -16,25 +16,25 @@ from ....rows.catalogue import also_in, op
 from ...create.sizes import zeros
 from ...types import conversion
 from ..layers.activation import SPACE
-from .windows import covered, each, laid_out, padded, windows
+from .windows import dilated_extent, in_input_format, ints_per_dim, padded, windows
 
 
 def _sizes(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Ints, Ints, Ints, Ints]:
     """Returns (kernel, dilation, padding, stride). Raises RuntimeError for impossible sizes."""
-    kernel = each(name, "kernel_size", kernel_size, 2)
-    spacings = [each(name, w, g, 2) for w, g in (("dilation", dilation), ("stride", stride))]
+    kernel = ints_per_dim(name, "kernel_size", kernel_size, 2)
+    spacings = [ints_per_dim(name, w, g, 2) for w, g in (("dilation", dilation), ("stride", stride))]
     for word, numbers in zip(("kernel_size", "dilation", "stride"), (kernel, *spacings)):
         if min(numbers) < 1:
             raise errors_spatial.not_positive_sizes(name, word, numbers)
-    pad = each(name, "padding", padding, 2)
+    pad = ints_per_dim(name, "padding", padding, 2)
     if min(pad) < 0:
         raise errors_spatial.negative_sizes(name, "padding", pad)
     return kernel, spacings[0], pad, spacings[1]
 
 
 def _counts(size: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Ints:
-    cover = covered(kernel, dilation)
-    return tuple([(m + 2 * p - c) // s + 1 for m, p, c, s in zip(size, padding, cover, stride)])
+    extents = dilated_extent(kernel, dilation)
+    return tuple([(m + 2 * p - c) // s + 1 for m, p, c, s in zip(size, padding, extents, stride)])
 
 
 @op(namespace=SPACE, aten=("im2col",), bare="u")
@@ -43,17 +43,17 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     windows). Raises RuntimeError for other shapes and sizes that make no windows."""
     name = "unfold"
     sizes = _sizes(name, kernel_size, dilation, padding, stride)
-    kernel, spread, pad, steps = sizes
+    kernel, dilations, pad, steps = sizes
     if input.ndim not in (3, 4) or 0 in input._shape[input.ndim - 3 :]:
         raise errors_spatial.input_dims(name, 2, input._shape)
     if input._dtype.kind in "ui":
         raise errors.not_implemented_for(name, input._dtype)
-    counts = _counts(input._shape[-2:], kernel, spread, pad, steps)
+    counts = _counts(input._shape[-2:], kernel, dilations, pad, steps)
     if min(counts) < 1:
         raise errors_spatial.empty_result(name, counts)
-    seen = windows(padded(input, pad, pad), counts, kernel, steps, spread)
-    lead = tuple(range(seen.ndim - 4))
-    columns = seen.permute(*lead, -2, -1, -4, -3)
+    window_view = windows(padded(input, pad, pad), counts, kernel, steps, dilations)
+    leading = tuple(range(window_view.ndim - 4))
+    columns = window_view.permute(*leading, -2, -1, -4, -3)
     shape = (*input._shape[:-3], input._shape[-3] * numel(kernel), numel(counts))
     return columns.contiguous().reshape(shape)
 
@@ -65,50 +65,50 @@ def fold(
     """Sums columns (N, C * kernel elements, windows), as returned by `unfold`, into an image of
     `output_size`. Raises RuntimeError for other shapes and sizes that don't fit."""
     name = "fold"
-    kernel, spread, pad, steps = _sizes(name, kernel_size, dilation, padding, stride)
-    size = each(name, "output_size", output_size, 2)
+    kernel, dilations, pad, steps = _sizes(name, kernel_size, dilation, padding, stride)
+    size = ints_per_dim(name, "output_size", output_size, 2)
     if min(size) < 1:
         raise errors_spatial.not_positive_sizes(name, "output_size", size)
     if input.ndim not in (2, 3) or 0 in input._shape[input.ndim - 2 :]:
         raise errors_spatial.columns(name, f"input must be (N, columns, windows), not of shape {tuple(input._shape)}")
     if input._shape[-2] % numel(kernel):
         raise errors_spatial.columns(name, f"{input._shape[-2]} rows are no multiple of the kernel's {numel(kernel)}")
-    counts = _counts(size, kernel, spread, pad, steps)
+    counts = _counts(size, kernel, dilations, pad, steps)
     if min(counts) < 1 or numel(counts) != input._shape[-1]:
         raise errors_spatial.columns(name, f"an image of {size} has {counts} windows, but input has {input._shape[-1]}")
     if input._dtype.kind in "ui":
         raise errors.not_implemented_for(name, input._dtype)
-    lead = (*input._shape[:-2], input._shape[-2] // numel(kernel))
-    columns = input.reshape(*lead, *kernel, *counts)
-    room = [m + 2 * p for m, p in zip(size, pad)]
-    image = new((*lead, *room), input._dtype, input._storage.device)
+    leading = (*input._shape[:-2], input._shape[-2] // numel(kernel))
+    columns = input.reshape(*leading, *kernel, *counts)
+    padded_sizes = [m + 2 * p for m, p in zip(size, pad)]
+    image = new((*leading, *padded_sizes), input._dtype, input._storage.device)
     conversion.fill_(image, 0)
-    own = image._strides
-    each_step = tuple([s * t for s, t in zip(own[-2:], steps)])
+    image_strides = image._strides
+    each_step = tuple([s * t for s, t in zip(image_strides[-2:], steps)])
     for y, x in itertools.product(*(range(k) for k in kernel)):
-        offset = y * spread[0] * own[-2] + x * spread[1] * own[-1]
-        place = image._view((*lead, *counts), (*own[:-2], *each_step), offset)
-        place.add(columns[..., y, x, :, :], out=place)
-    cut = image[..., pad[0] : pad[0] + size[0], pad[1] : pad[1] + size[1]]
-    return cut.contiguous()
+        offset = y * dilations[0] * image_strides[-2] + x * dilations[1] * image_strides[-1]
+        target_view = image._view((*leading, *counts), (*image_strides[:-2], *each_step), offset)
+        target_view.add(columns[..., y, x, :, :], out=target_view)
+    cropped = image[..., pad[0] : pad[0] + size[0], pad[1] : pad[1] + size[1]]
+    return cropped.contiguous()
 
 
 def _unpooled(
     name: str, n: int, input: Tensor, indices: Tensor, kernel_size: Any, stride: Any, padding: Any, output_size: Any
 ) -> Tensor:
-    kernel = each(name, "kernel_size", kernel_size, n)
-    steps = each(name, "stride", kernel if stride is None else stride, n)
-    pad = each(name, "padding", padding, n)
+    kernel = ints_per_dim(name, "kernel_size", kernel_size, n)
+    steps = ints_per_dim(name, "stride", kernel if stride is None else stride, n)
+    pad = ints_per_dim(name, "padding", padding, n)
     size = tuple([(m - 1) * s + k - 2 * p for m, s, k, p in zip(input._shape[-n:], steps, kernel, pad)])
     if output_size is not None:
-        wanted = tuple(output_size)
-        if len(wanted) == n + 2:
-            wanted = wanted[2:]
-        if len(wanted) != n:
-            raise errors_spatial.unpool_size(name, wanted, f"must have {n} or {n + 2} numbers")
-        if not all(m - s < g < m + s for m, s, g in zip(size, steps, wanted)):
-            raise errors_spatial.unpool_size(name, wanted, f"must be {size}, or less than stride {steps} away")
-        size = wanted
+        target_sizes = tuple(output_size)
+        if len(target_sizes) == n + 2:
+            target_sizes = target_sizes[2:]
+        if len(target_sizes) != n:
+            raise errors_spatial.unpool_size(name, target_sizes, f"must have {n} or {n + 2} numbers")
+        if not all(m - s < g < m + s for m, s, g in zip(size, steps, target_sizes)):
+            raise errors_spatial.unpool_size(name, target_sizes, f"must be {size}, or less than stride {steps} away")
+        size = target_sizes
     if min(size) < 0:
         raise errors_spatial.unpool_size(name, size, "must not be negative")
     if indices._dtype is not int64:
@@ -121,16 +121,16 @@ def _unpooled(
         raise errors_spatial.unpool_shapes(name, input._shape, indices._shape)
     if input._dtype.kind != "f":
         raise errors.not_implemented_for(name, input._dtype)
-    lead = input._shape[:-n]
-    planes = zeros((*lead, numel(size)), dtype=input._dtype, device=input.device)
+    leading = input._shape[:-n]
+    planes = zeros((*leading, numel(size)), dtype=input._dtype, device=input.device)
     if input.numel():
         low, high = (int(x.item()) for x in indices.aminmax())
         if low < 0 or high >= numel(size):
             raise errors_spatial.unpool_bounds(name, low, high, numel(size))
-        flat = (*lead, numel(input._shape[-n:]))
+        flat = (*leading, numel(input._shape[-n:]))
         planes = planes.scatter(-1, indices.reshape(flat), input.reshape(flat))
-    result: Tensor = planes.reshape(*lead, *size)
-    return laid_out(result, input) if n == 2 else result
+    result: Tensor = planes.reshape(*leading, *size)
+    return in_input_format(result, input) if n == 2 else result
 
 
 def _make(n: int) -> None:
@@ -155,9 +155,9 @@ for _n in (1, 2, 3):
     _make(_n)
 
 
-def _apart(result: Tensor, input: Tensor) -> Tensor:
-    shared = result._storage is input._storage
-    return result.clone(memory_format=suggested_format(input)) if shared else result
+def _copy_if_shared(result: Tensor, input: Tensor) -> Tensor:
+    shares_memory = result._storage is input._storage
+    return result.clone(memory_format=suggested_format(input)) if shares_memory else result
 
 
 @op(method=False, bare="")
@@ -172,11 +172,11 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     *batch, channels, height, width = input._shape
     if channels % (r * r):
         raise errors_nn.not_divisible(name, "channels", channels, r * r)
-    apart = input.reshape(*batch, channels // (r * r), r, r, height, width)
+    split = input.reshape(*batch, channels // (r * r), r, r, height, width)
     n = len(batch)
     order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
     shape = (*batch, channels // (r * r), height * r, width * r)
-    return _apart(apart.permute(order).reshape(shape), input)
+    return _copy_if_shared(split.permute(order).reshape(shape), input)
 
 
 @op(method=False, bare="")
@@ -192,11 +192,11 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     for word, size in (("height", height), ("width", width)):
         if size % r:
             raise errors_nn.not_divisible(name, word, size, r)
-    apart = input.reshape(*batch, channels, height // r, r, width // r, r)
+    split = input.reshape(*batch, channels, height // r, r, width // r, r)
     n = len(batch)
     order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
     shape = (*batch, channels * r * r, height // r, width // r)
-    return _apart(apart.permute(order).reshape(shape), input)
+    return _copy_if_shared(split.permute(order).reshape(shape), input)
 
 
 @op(method=False)
@@ -208,11 +208,11 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise errors_nn.few_dims(name, 3, input._shape)
     if groups <= 0:
         raise errors_nn.not_positive(name, "groups", groups)
-    n, channels, *rest = input._shape
+    n, channels, *spatial = input._shape
     if channels % groups:
         raise errors_nn.not_divisible(name, "channels", channels, groups)
-    apart = input.reshape(n, groups, channels // groups, *rest)
-    return laid_out(_apart(apart.transpose(1, 2).reshape(input._shape), input), input)
+    split = input.reshape(n, groups, channels // groups, *spatial)
+    return in_input_format(_copy_if_shared(split.transpose(1, 2).reshape(input._shape), input), input)
 
 
 also_in(SPACE, "pixel_shuffle", "pixel_unshuffle", "channel_shuffle")

@@ -14,7 +14,7 @@ from ...rearrange.pad import positions
 from ...types import conversion
 
 
-def each(op: str, word: str, value: Any, n: int) -> Ints:
+def ints_per_dim(op: str, word: str, value: Any, n: int) -> Ints:
     """Returns one int for each of n dims. Raises RuntimeError for another number of them, TypeError
     for other types."""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -28,7 +28,7 @@ def each(op: str, word: str, value: Any, n: int) -> Ints:
     return numbers * n if len(numbers) < n else numbers
 
 
-def covered(kernel: Sequence[int], dilation: Sequence[int]) -> Ints:
+def dilated_extent(kernel: Sequence[int], dilation: Sequence[int]) -> Ints:
     """Returns the extent of a window in each dim, dilation included."""
     return tuple([d * (k - 1) + 1 for k, d in zip(kernel, dilation)])
 
@@ -47,15 +47,20 @@ def padded(x: Tensor, before: Sequence[int], after: Sequence[int], value: Any = 
     # Elements removed before the first kept one: whole steps, and its position after them.
     skip = [-(min(b, 0) // s) for b, s in zip(before, steps)]
     first = [b + k * s for b, k, s in zip(before, skip, steps)]
-    room = shape[-n:]
-    kept = [max(0, min(m - k, -((at - r) // s))) for m, k, at, r, s in zip(x._shape[-n:], skip, first, room, steps)]
-    if not all(kept) or not numel(shape):
+    padded_sizes = shape[-n:]
+    kept_counts = [
+        max(0, min(m - k, -((start - r) // s)))
+        for m, k, start, r, s in zip(x._shape[-n:], skip, first, padded_sizes, steps)
+    ]
+    if not all(kept_counts) or not numel(shape):
         return result
-    block = (*x._shape[:-n], *kept)
+    block = (*x._shape[:-n], *kept_counts)
     source = x._view(block, x._strides, x._offset + sum(k * s for k, s in zip(skip, x._strides[-n:])))
-    own = result._strides[-n:]
+    strides = result._strides[-n:]
     target = result._view(
-        block, (*result._strides[:-n], *[s * t for s, t in zip(own, steps)]), sum(at * s for at, s in zip(first, own))
+        block,
+        (*result._strides[:-n], *[s * t for s, t in zip(strides, steps)]),
+        sum(start * s for start, s in zip(first, strides)),
     )
     conversion.copy_(target, source)
     return result
@@ -66,31 +71,31 @@ def windows(
 ) -> Tensor:
     """Returns a view (*lead, *counts, *kernel) of the windows over the last dims."""
     n = len(counts)
-    own = x._strides[-n:]
+    strides = x._strides[-n:]
     return x._view(
         (*x._shape[:-n], *counts, *kernel),
-        (*x._strides[:-n], *[a * b for a, b in zip(own, stride)], *[a * b for a, b in zip(own, dilation)]),
+        (*x._strides[:-n], *[a * b for a, b in zip(strides, stride)], *[a * b for a, b in zip(strides, dilation)]),
         x._offset,
     )
 
 
-def at_positions(x: Tensor, lists: Sequence[list[int]]) -> Tensor:
-    for k, listed in enumerate(lists):
-        x = positions(x, x.ndim - len(lists) + k, listed)
+def at_positions(x: Tensor, position_lists: Sequence[list[int]]) -> Tensor:
+    for k, dim_positions in enumerate(position_lists):
+        x = positions(x, x.ndim - len(position_lists) + k, dim_positions)
     return x
 
 
-def laid_out(values: Tensor, like: Tensor, n: int = 2) -> Tensor:
+def in_input_format(values: Tensor, like: Tensor, n: int = 2) -> Tensor:
     """Returns a result in the memory format of the input. With one spatial dim (`n` = 1) the
     formats are those of images with one row, as in torch."""
     if n == 1 and values.ndim == like.ndim == 3:
-        result: Tensor = laid_out(values.unsqueeze(2), like.unsqueeze(2)).squeeze(2)
+        result: Tensor = in_input_format(values.unsqueeze(2), like.unsqueeze(2)).squeeze(2)
         return result
-    wanted = output.suggested_format(like)
-    return formed(values, wanted if values.ndim == like.ndim else contiguous_format)
+    result_format = output.suggested_format(like)
+    return in_format(values, result_format if values.ndim == like.ndim else contiguous_format)
 
 
-def formed(values: Tensor, wanted: output.memory_format) -> Tensor:
-    laid = conversion.contiguous(values, wanted)
-    strides = output.layout_strides(laid, wanted)  # including those of dims of size 1
-    return laid if strides == laid._strides else laid._view(laid._shape, strides, laid._offset)
+def in_format(values: Tensor, result_format: output.memory_format) -> Tensor:
+    result = conversion.contiguous(values, result_format)
+    strides = output.layout_strides(result, result_format)  # including those of dims of size 1
+    return result if strides == result._strides else result._view(result._shape, strides, result._offset)
