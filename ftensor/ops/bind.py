@@ -25,7 +25,7 @@ from ..interop.numpy import operand_tensor
 from ..rows.catalogue import ENTRIES, Entry, Row, enter, name_frames, note_module, op, register
 from ..rows.op import Op, Promote, Reduce
 from ..rows.spelling import Shown, describe, renamed, show_types, signature_text, signature_without, tensors_only
-from .reduce.reduction import called
+from .reduce.reduction import reduce_call
 
 
 def module_attribute_error(module: ModuleType, name: str) -> AttributeError:
@@ -275,7 +275,7 @@ def make_reduction(row: Reduce) -> Callable[..., Any]:
     names = [w.partition("=")[0].strip() for w in row.arguments.split(",")]
     defaults = {"dim": "None", "keepdim": "False", "dtype": "None", "out": "None"}
     values = [name if name in names else value for name, value in defaults.items()]
-    function = _typed(_maker(row.arguments, f"input, {', '.join(values)}")(row, called))
+    function = _typed(_maker(row.arguments, f"input, {', '.join(values)}")(row, reduce_call))
     return _public(function, row.name, _reduction_docstring(row))
 
 

@@ -30,25 +30,25 @@ def as_float(op: str, argument: str, value: Any) -> Any:
     return None if value is None else float(scalar)
 
 
-def storable(op: str, value: Any, of: dtype, alone: bool = False) -> Any:
-    """Returns a Python number converted to `of`. Raises RuntimeError if that would overflow
+def storable(op: str, value: Any, target_dtype: dtype, is_single: bool = False) -> Any:
+    """Returns a Python number converted to `target_dtype`. Raises RuntimeError if that would overflow
     (torch's rule).
 
     A fraction is dropped silently, an imaginary part is not. Negative integers wrap in an unsigned
-    dtype down to minus its maximum. Infinities and NaN fit floating-point dtypes only. `alone`
+    dtype down to minus its maximum. Infinities and NaN fit floating-point dtypes only. `is_single`
     applies to a tensor of one element: a number too large for a floating-point dtype of fewer than
     32 bits becomes infinite or its largest number. In other tensors this applies to the parts of
     complex32.
     """
-    if of.is_complex:
+    if target_dtype.is_complex:
         z = complex(value)
-        if of.bare and not alone:
+        if target_dtype.bare and not is_single:
             return value
-        check_fits(op, z.real, of.to_real())
-        check_fits(op, z.imag, of.to_real())
+        check_fits(op, z.real, target_dtype.to_real())
+        check_fits(op, z.imag, target_dtype.to_real())
         return value
-    narrow = alone and of.kind == "f" and of.compute is not of
-    check_fits(op, complex(0, value.imag) if narrow else value, of)
+    is_half = is_single and target_dtype.kind == "f" and target_dtype.compute is not target_dtype
+    check_fits(op, complex(0, value.imag) if is_half else value, target_dtype)
     if isinstance(value, complex):
-        value = value if of.kind == "b" else value.real
-    return int(value) if of.kind in "ui" else value
+        value = value if target_dtype.kind == "b" else value.real
+    return int(value) if target_dtype.kind in "ui" else value

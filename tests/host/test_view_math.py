@@ -216,7 +216,7 @@ pieces = st.lists(st.integers(-1, 4), max_size=4).map(tuple)
         (split_math.sized_pieces, torch.split, pieces),
         (split_math.chunks, torch.chunk, counts),
         (split_math.sections, torch.tensor_split, counts),
-        (split_math.between, torch.tensor_split, st.lists(st.integers(-6, 6), max_size=4).map(tuple)),
+        (split_math.pieces_between, torch.tensor_split, st.lists(st.integers(-6, 6), max_size=4).map(tuple)),
     ],
     ids=["split", "split_with_sizes", "chunk", "sections", "indices"],
 )

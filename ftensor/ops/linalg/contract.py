@@ -206,15 +206,9 @@ def _contract_pair(
     y = _as_matrices(b, b_names, batch, deep, columns)
     result = product("einsum", x, y)
     names = batch + rows + columns
-    shape = tuple(
-        max(t._shape[operand_names.index(n)] for t, operand_names in ((a, a_names), (b, b_names)) if n in operand_names)
-        if 0
-        not in [
-            t._shape[operand_names.index(n)] for t, operand_names in ((a, a_names), (b, b_names)) if n in operand_names
-        ]
-        else 0
-        for n in names
-    )
+    operands = ((a, a_names), (b, b_names))
+    dim_sizes = {n: [t._shape[labels.index(n)] for t, labels in operands if n in labels] for n in names}
+    shape = tuple(0 if 0 in dim_sizes[n] else max(dim_sizes[n]) for n in names)
     return result._view(shape, contiguous_strides(shape), result._offset), names
 
 

@@ -20,12 +20,12 @@ from ..create.sizes import ones, ones_like, zeros
 from .sort import returned, searchsorted
 
 
-def _totals(places: Tensor, weight: Tensor | None, size: int, of: Any) -> Tensor:
+def _totals(positions: Tensor, weight: Tensor | None, size: int, result_dtype: Any) -> Tensor:
     """Returns how often each position below `size` occurs, or the sums of its weights."""
-    totals = zeros(size, dtype=of, device=places.device)
+    totals = zeros(size, dtype=result_dtype, device=positions.device)
     if weight is None:
-        weight = ones_like(places, dtype=of)
-    return totals.index_add_(0, places, weight) if places.numel() else totals
+        weight = ones_like(positions, dtype=result_dtype)
+    return totals.index_add_(0, positions, weight) if positions.numel() else totals
 
 
 @composed(exact=True)
@@ -49,22 +49,22 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     low, high = (int(x) for x in input.aminmax())
     if low < 0:
         raise errors_order.negative_counted(low)
-    of = dtypes.int64
+    result_dtype = dtypes.int64
     if weights is not None:
-        of = dtypes.float32 if weights._dtype is dtypes.float32 else dtypes.float64
-        weights = weights.to(of)
-    return _totals(input.to(dtypes.int64), weights, max(high + 1, minlength), of)
+        result_dtype = dtypes.float32 if weights._dtype is dtypes.float32 else dtypes.float64
+        weights = weights.to(result_dtype)
+    return _totals(input.to(dtypes.int64), weights, max(high + 1, minlength), result_dtype)
 
 
-def _limits(name: str, x: Tensor, low: float, high: float, explicit: bool, more: float = 0.5) -> tuple[float, float]:
-    """Returns the given range, or that of the elements; a range of a single number grows by `more`
+def _limits(name: str, x: Tensor, low: float, high: float, explicit: bool, margin: float = 0.5) -> tuple[float, float]:
+    """Returns the given range, or that of the elements; a range of a single number grows by `margin`
     on each side."""
     output.check_capacity(x, x.numel(), x._dtype)  # memory for the positions
     if not explicit:
         low, high = (float(v) for v in x.aminmax()) if x.numel() else (0.0, 1.0)
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
         raise errors_order.value_range(name, low, high)
-    return (low - more, high + more) if low == high else (low, high)
+    return (low - margin, high + margin) if low == high else (low, high)
 
 
 @composed(exact=True)
@@ -80,23 +80,23 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
         raise errors_order.bins("histc", bins)
     x = input.reshape(-1)
     if input._dtype.kind != "f":
-        return _whole_histc(x, bins, min, max)
+        return _integer_histc(x, bins, min, max)
     low, high = _limits("histc", x, float(min), float(max), min != max, 1)
     # Each step is rounded to the elements' own dtype, as in torch.
     first, last = (tensor(v, dtype=x._dtype, device=x.device) for v in (low, high))
-    place = ((x - first) * bins / (last - first)).clamp(max=bins - 1)
-    inside = (x >= low) & (x <= high)
-    return _totals(place[inside].to(dtypes.int64), None, bins, dtypes.int64).to(input._dtype)
+    bin_index = ((x - first) * bins / (last - first)).clamp(max=bins - 1)
+    in_range = (x >= low) & (x <= high)
+    return _totals(bin_index[in_range].to(dtypes.int64), None, bins, dtypes.int64).to(input._dtype)
 
 
-def _whole_histc(x: Tensor, bins: int, min: Any, max: Any) -> Tensor:
+def _integer_histc(x: Tensor, bins: int, min: Any, max: Any) -> Tensor:
     """Implements histc for integers, with integer bounds and positions, as torch does on CUDA."""
     explicit = int(min) != int(max)
     first, last = (int(v) for v in _limits("histc", x, int(min), int(max), explicit, 1))
-    wide = x.to(dtypes.int64)
-    inside = wide[(wide >= first) & (wide <= last)]
-    place = (inside - first).mul(bins).div(last - first, rounding_mode="floor").clamp(max=bins - 1)
-    return _totals(place, None, bins, dtypes.int64).to(x._dtype)
+    as_int64 = x.to(dtypes.int64)
+    in_range = as_int64[(as_int64 >= first) & (as_int64 <= last)]
+    bin_index = (in_range - first).mul(bins).div(last - first, rounding_mode="floor").clamp(max=bins - 1)
+    return _totals(bin_index, None, bins, dtypes.int64).to(x._dtype)
 
 
 def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
@@ -110,19 +110,19 @@ def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
     return linspace(low, high, bins + 1, dtype=x._dtype, device=x.device)
 
 
-def _counted(x: Tensor, edges: Sequence[Tensor], weight: Tensor | None, density: bool) -> Tensor:
+def _histogram_counts(x: Tensor, edges: Sequence[Tensor], weight: Tensor | None, density: bool) -> Tensor:
     """Returns the histogram of samples (rows of coordinates) in the bins between the edges."""
     sizes = tuple([e._shape[0] - 1 for e in edges])
-    place = zeros(x._shape[0], dtype=dtypes.int64, device=x.device)
-    inside = ones(x._shape[0], dtype=dtypes.bool, device=x.device)
+    flat_bin = zeros(x._shape[0], dtype=dtypes.int64, device=x.device)
+    in_range = ones(x._shape[0], dtype=dtypes.bool, device=x.device)
     for k, (edge, size) in enumerate(zip(edges, sizes)):
         column = x.select(1, k).contiguous()
-        at = searchsorted(edge, column, right=True) - 1
-        inside = inside & (column >= edge[0]) & (column <= edge[-1])
-        place = place * size + at.clamp(0, max(size - 1, 0))
+        bin_index = searchsorted(edge, column, right=True) - 1
+        in_range = in_range & (column >= edge[0]) & (column <= edge[-1])
+        flat_bin = flat_bin * size + bin_index.clamp(0, max(size - 1, 0))
     if weight is not None:
-        weight = weight.reshape(-1)[inside]
-    counts = _totals(place[inside], weight, numel(sizes), x._dtype).reshape(sizes)
+        weight = weight.reshape(-1)[in_range]
+    counts = _totals(flat_bin[in_range], weight, numel(sizes), x._dtype).reshape(sizes)
     if density:
         counts = counts / counts.sum()
         for k, edge in enumerate(edges):
@@ -131,11 +131,11 @@ def _counted(x: Tensor, edges: Sequence[Tensor], weight: Tensor | None, density:
     return counts
 
 
-def _check_weight(name: str, input: Tensor, weight: Tensor | None, wanted: Any) -> None:
+def _check_weight(name: str, input: Tensor, weight: Tensor | None, expected_shape: Any) -> None:
     if weight is None:
         return
-    if weight._shape != wanted:
-        raise errors_order.weight_shape(name, weight._shape, wanted)
+    if weight._shape != expected_shape:
+        raise errors_order.weight_shape(name, weight._shape, expected_shape)
     if weight._dtype is not input._dtype:
         raise errors_order.weight_dtype(name, weight._dtype, input._dtype)
 
@@ -167,7 +167,7 @@ def histogram(
         low, high = (0.0, 0.0) if range is None else (float(r) for r in range)
         low, high = _limits("histogram", x, low, high, range is not None)
     edges = _edges("histogram", x, bins, low, high)
-    counts = _counted(x.reshape(-1, 1), (edges,), weight, density)
+    counts = _histogram_counts(x.reshape(-1, 1), (edges,), weight, density)
     return returned("histogram", (counts, edges), out)
 
 
@@ -187,22 +187,22 @@ def histogramdd(
         raise errors.not_implemented_for(name, input._dtype)
     dims = input._shape[-1]
     output.check_capacity(input, dims, dtypes.int64)  # memory for the list of bins
-    each = [bins] * dims if isinstance(bins, int) else list(bins)
-    if len(each) != dims:
-        raise errors_order.bins_for_dims(len(each), dims)
+    bins_per_dim = [bins] * dims if isinstance(bins, int) else list(bins)
+    if len(bins_per_dim) != dims:
+        raise errors_order.bins_for_dims(len(bins_per_dim), dims)
     if range is not None and len(range) != 2 * dims:
         raise errors_order.range_length(name, len(range), 2 * dims)
     _check_weight(name, input, weight, input._shape[:-1])
     x = input.reshape(numel(input._shape[:-1]), dims)
     edges = []
-    for k, own in enumerate(each):
+    for k, dim_bins in enumerate(bins_per_dim):
         low = high = 0.0
-        if not isinstance(own, Tensor):
+        if not isinstance(dim_bins, Tensor):
             if range is not None:
                 low, high = float(range[2 * k]), float(range[2 * k + 1])
             low, high = _limits(name, x.select(1, k), low, high, range is not None)
-        edges.append(_edges(name, x, own, low, high))
-    counts = _counted(x, edges, weight, density)
+        edges.append(_edges(name, x, dim_bins, low, high))
+    counts = _histogram_counts(x, edges, weight, density)
     results: Any = (counts, tuple(edges))
     result: Any = return_types.histogramdd(results)
     return result

@@ -21,18 +21,20 @@ from ..create.ranges import arange
 from ..create.sizes import full, full_like, zeros, zeros_like
 from ..pointwise.ternary import where
 from ..rearrange.cat import cat
-from ..reduce.reduction import several
-from .sort import changes, dim_argument, ordered, returned, values, with_edge
+from ..reduce.reduction import check_out_tuple
+from .sort import differs_from_previous, dim_argument, pad_edge, returned, sort_call, sorted_values
 
 
-def _picked(input: Tensor, pair: tuple[Tensor, ...], dim: int, at: Tensor, keepdim: bool) -> tuple[Tensor, ...]:
-    results = tuple([t.gather(dim, at) for t in pair])
+def _gather_pair(
+    input: Tensor, pair: tuple[Tensor, ...], dim: int, position: Tensor, keepdim: bool
+) -> tuple[Tensor, ...]:
+    results = tuple([t.gather(dim, position) for t in pair])
     if not input.ndim:
         return tuple([t.reshape(()) for t in results])
     return results if keepdim else tuple([t.squeeze(dim) for t in results])
 
 
-def _some(name: str, x: Tensor, dim: int) -> None:
+def _check_not_empty(name: str, x: Tensor, dim: int) -> None:
     if x._dtype.is_complex:
         raise errors.not_implemented_for(name, x._dtype)
     if not x._shape[dim]:
@@ -44,28 +46,28 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out
     """Returns the `k`-th smallest element along `dim`, counted from 1, and its index. Raises
     RuntimeError for a `k` out of range, IndexError for a dim without elements, NotImplementedError
     for complex numbers and bool."""
-    x, at = dim_argument("kthvalue", input, dim)
-    _some("kthvalue", x, at)
+    x, axis = dim_argument("kthvalue", input, dim)
+    _check_not_empty("kthvalue", x, axis)
     if x._dtype is dtypes.bool:
         raise errors.not_implemented_for("kthvalue", x._dtype)
-    if not 1 <= k <= x._shape[at]:
-        raise errors_order.selected("kthvalue", k, x._shape[at], 1)
-    for one in () if out is None else several("kthvalue", out, 2):
-        check_overlap("kthvalue", one, (input,))
+    if not 1 <= k <= x._shape[axis]:
+        raise errors_order.selected("kthvalue", k, x._shape[axis], 1)
+    for result in () if out is None else check_out_tuple("kthvalue", out, 2):
+        check_overlap("kthvalue", result, (input,))
     if selects(x):
-        results = select(x, at, RANK, k)
+        results = select(x, axis, RANK, k)
     else:
-        pair = first(x, at, k, False) or ordered("kthvalue", x, at)
-        results = tuple([t.narrow(at, k - 1, 1) for t in pair])
+        pair = first(x, axis, k, False) or sort_call("kthvalue", x, axis)
+        results = tuple([t.narrow(axis, k - 1, 1) for t in pair])
     if not input.ndim:
         results = tuple([t.reshape(()) for t in results])
     elif not keepdim:
-        results = tuple([t.squeeze(at) for t in results])
+        results = tuple([t.squeeze(axis) for t in results])
     results = tuple([t.clone(memory_format=contiguous_format) for t in results])
     return returned("kthvalue", results, out)
 
 
-def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
+def _median_call(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
     """Implements median and nanmedian, of all elements or along a dim: the lower one of two middle
     elements."""
     skips = name == "nanmedian"
@@ -83,36 +85,36 @@ def _middle(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
                 value = iinfo(input._dtype).min if input._dtype.itemsize > 2 else 0
             middle = full((), value, dtype=input._dtype, device=input.device)
         else:
-            middle = _of_rows(input.reshape(-1), 0, skips, False)[0]
+            middle = _median_along(input.reshape(-1), 0, skips, False)[0]
         return middle if out is None else write_outputs(name, middle, out, exact=True)
-    x, at = dim_argument(name, input, dim)
-    _some(name, x, at)
+    x, axis = dim_argument(name, input, dim)
+    _check_not_empty(name, x, axis)
     if x._dtype is dtypes.bool:
         raise errors.not_implemented_for(name, x._dtype)
     if keepdim is not MISSING and not isinstance(keepdim, bool):
         raise errors.argument_type(name, "keepdim", "a bool", keepdim)
-    results = _of_rows(x, at, skips, keepdim is True)
+    results = _median_along(x, axis, skips, keepdim is True)
     if not input.ndim:
         results = tuple([t.reshape(()) for t in results])
     return returned(name, results, out)
 
 
-def _of_rows(x: Tensor, dim: int, skips: bool, keepdim: bool) -> tuple[Tensor, ...]:
+def _median_along(x: Tensor, dim: int, ignore_nan: bool, keepdim: bool) -> tuple[Tensor, ...]:
     if selects(x):
-        results = select(x, dim, RANK, NANMEDIAN if skips else MEDIAN)
+        results = select(x, dim, RANK, NANMEDIAN if ignore_nan else MEDIAN)
         return results if keepdim else tuple([t.squeeze(dim) for t in results])
-    pair = ordered("median", x, dim)
+    pair = sort_call("median", x, dim)
     n = x._shape[dim]
     if x._dtype.kind != "f":
         results = tuple([t.narrow(dim, (n - 1) // 2, 1) for t in pair])
         results = results if keepdim else tuple([t.squeeze(dim) for t in results])
         return tuple([t.clone(memory_format=contiguous_format) for t in results])
     nans = x.isnan().sum(dim, keepdim=True)
-    if skips:
-        at = ((n - 1 - nans).clamp(min=0) / 2).to(dtypes.int64)
+    if ignore_nan:
+        middle = ((n - 1 - nans).clamp(min=0) / 2).to(dtypes.int64)
     else:
-        at = where(nans > 0, n - nans, (n - 1) // 2)
-    return _picked(x, pair, dim, at, keepdim)
+        middle = where(nans > 0, n - nans, (n - 1) // 2)
+    return _gather_pair(x, pair, dim, middle, keepdim)
 
 
 _MEDIAN_FORMS = (
@@ -126,30 +128,30 @@ def median(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out: An
     """Returns the median of all elements, or along `dim` with its index: of two middle elements the
     lower, and NaN if there is a NaN. Raises IndexError for a dim without elements,
     NotImplementedError for complex numbers and bool."""
-    return _middle("median", input, dim, keepdim, out)
+    return _median_call("median", input, dim, keepdim, out)
 
 
 @op(forms=tuple(text.format("nanmedian") for text in _MEDIAN_FORMS), bare="h")
 def nanmedian(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, out: Any = None) -> Any:
     """Returns the `median` of the elements that are not NaN."""
-    return _middle("nanmedian", input, dim, keepdim, out)
+    return _median_call("nanmedian", input, dim, keepdim, out)
 
 
 @op(bare="h")
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Returns the most frequent element along `dim`, the smallest of several, and its last index.
     Raises IndexError for a dim without elements, NotImplementedError for complex numbers."""
-    x, at = dim_argument("mode", input, dim)
-    _some("mode", x, at)
-    pair = ordered("mode", x, at)
-    n = x._shape[at]
-    differs = changes(pair[0], at)
-    along_dim = [-1 if d == at else 1 for d in range(x.ndim)]
-    place = arange(n, device=x.device).reshape(along_dim)
-    begins = where(with_edge(differs, at, True), place, 0)
-    length = place + 1 - begins.cummax(at)[0]
-    length = where(with_edge(differs, at, False), length, 0)
-    results = _picked(input, pair, at, length.argmax(at, True), keepdim)
+    x, axis = dim_argument("mode", input, dim)
+    _check_not_empty("mode", x, axis)
+    pair = sort_call("mode", x, axis)
+    n = x._shape[axis]
+    differs = differs_from_previous(pair[0], axis)
+    along_dim = [-1 if d == axis else 1 for d in range(x.ndim)]
+    position = arange(n, device=x.device).reshape(along_dim)
+    begins = where(pad_edge(differs, axis, True), position, 0)
+    length = position + 1 - begins.cummax(axis)[0]
+    length = where(pad_edge(differs, axis, False), length, 0)
+    results = _gather_pair(input, pair, axis, length.argmax(axis, True), keepdim)
     return returned("mode", results, out)
 
 
@@ -176,29 +178,29 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
         ranks = tensor([q], dtype=input._dtype, device=input.device)
     if ranks.numel() and not bool(((ranks >= 0) & (ranks <= 1)).all().item()):
         raise errors_order.quantile_ranks(ranks.tolist())
-    x, at = (input.reshape(-1), 0) if dim is None else dim_argument(name, input, dim)
-    rows = values(name, x.movedim(at, -1), -1)
+    x, axis = (input.reshape(-1), 0) if dim is None else dim_argument(name, input, dim)
+    rows = sorted_values(name, x.movedim(axis, -1), -1)
     last = rows._shape[-1] - 1
     nan = rows.isnan()
     if name == "nanquantile":
-        place = ranks * ((~nan).sum(-1, keepdim=True) - 1)
-        place = where(place < 0, 0.0, place)
+        position = ranks * ((~nan).sum(-1, keepdim=True) - 1)
+        position = where(position < 0, 0.0, position)
     else:
-        place = where(nan.any(-1, keepdim=True), float(last), ranks * last)
-    place = place.to(input._dtype)
+        position = where(nan.any(-1, keepdim=True), float(last), ranks * last)
+    position = position.to(input._dtype)
     nearer = {"lower": Tensor.floor, "higher": Tensor.ceil, "nearest": Tensor.round}.get(interpolation)
-    place = nearer(place) if nearer is not None else place
-    below = place.to(dtypes.int64)
-    quantiles: Tensor = rows.gather(-1, below)
+    position = nearer(position) if nearer is not None else position
+    lower_index = position.to(dtypes.int64)
+    quantiles: Tensor = rows.gather(-1, lower_index)
     if interpolation in ("linear", "midpoint"):
-        above = rows.gather(-1, place.ceil().to(dtypes.int64))
-        weight = full_like(place, 0.5) if interpolation == "midpoint" else place - below
-        quantiles = quantiles.lerp(above, weight)
+        upper = rows.gather(-1, position.ceil().to(dtypes.int64))
+        weight = full_like(position, 0.5) if interpolation == "midpoint" else position - lower_index
+        quantiles = quantiles.lerp(upper, weight)
     quantiles = quantiles.movedim(-1, 0)  # the dim of `q` first
     if keepdim:
         sizes = [1] * input.ndim if dim is None else list(input._shape)
         if dim is not None and input.ndim:
-            sizes[at] = 1
+            sizes[axis] = 1
         quantiles = quantiles.reshape([ranks.numel(), *sizes])
     elif not input.ndim:
         quantiles = quantiles.reshape(ranks.numel())
@@ -228,11 +230,11 @@ def nanquantile(
 def _lexicographic(rows: Tensor) -> Tensor:
     order = arange(rows._shape[0], device=rows.device)
     for column in reversed(range(rows._shape[1])):
-        order = order[ordered("unique", rows.select(1, column)[order], 0)[1]]
+        order = order[sort_call("unique", rows.select(1, column)[order], 0)[1]]
     return order
 
 
-def _unique(name: str, input: Any, sorts: bool, return_inverse: bool, return_counts: bool, dim: Any) -> Any:
+def _unique(name: str, input: Any, is_sorted: bool, return_inverse: bool, return_counts: bool, dim: Any) -> Any:
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
     if input._dtype.is_complex:
@@ -250,14 +252,14 @@ def _unique(name: str, input: Any, sorts: bool, return_inverse: bool, return_cou
     n = rows._shape[0]
     order = None
     flat = rows if dim is None else rows.reshape(n, numel(rows._shape[1:]))
-    if sorts and n and dim is None and not return_inverse:
-        rows = flat = values(name, flat, 0)
-    elif sorts and n:
-        order = ordered(name, flat, 0)[1] if flat.ndim == 1 else _lexicographic(flat)
+    if is_sorted and n and dim is None and not return_inverse:
+        rows = flat = sorted_values(name, flat, 0)
+    elif is_sorted and n:
+        order = sort_call(name, flat, 0)[1] if flat.ndim == 1 else _lexicographic(flat)
         rows, flat = rows[order], flat[order]
     if n:
-        differs = changes(flat, 0)
-        first = with_edge(differs if flat.ndim == 1 else differs.any(1), 0, True)
+        differs = differs_from_previous(flat, 0)
+        first = pad_edge(differs if flat.ndim == 1 else differs.any(1), 0, True)
     else:
         first = zeros(0, dtype=dtypes.bool, device=input.device)
     starts = first.nonzero().reshape(-1)
@@ -269,8 +271,8 @@ def _unique(name: str, input: Any, sorts: bool, return_inverse: bool, return_cou
             inverse = zeros_like(inverse).scatter_(0, order, inverse)
         results.append(inverse.reshape(shape))
     if return_counts:
-        ends = full((1,), n, dtype=dtypes.int64, device=input.device)
-        results.append(cat([starts, ends]).diff() if n else starts)
+        total = full((1,), n, dtype=dtypes.int64, device=input.device)
+        results.append(cat([starts, total]).diff() if n else starts)
     return results[0] if len(results) == 1 else tuple(results)
 
 

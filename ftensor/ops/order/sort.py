@@ -18,7 +18,7 @@ from ..bind import composed, write_outputs
 from ..create.data import tensor
 from ..create.sizes import ones
 from ..rearrange.cat import cat
-from ..reduce.reduction import several
+from ..reduce.reduction import check_out_tuple
 
 
 def dim_argument(name: str, input: Any, dim: Any) -> tuple[Tensor, int]:
@@ -28,45 +28,45 @@ def dim_argument(name: str, input: Any, dim: Any) -> tuple[Tensor, int]:
         raise errors.not_a_tensor(name, "input", input)
     if isinstance(dim, bool) or not hasattr(dim, "__index__"):
         raise errors.argument_type(name, "dim", "an int", dim)
-    at = normalize_dim(dim.__index__(), input.ndim)
-    return (input if input.ndim else input.reshape(1)), at
+    axis = normalize_dim(dim.__index__(), input.ndim)
+    return (input if input.ndim else input.reshape(1)), axis
 
 
 def returned(name: str, results: tuple[Tensor, ...], out: Any) -> Any:
     if out is None:
         return getattr(return_types, name)(results)
-    outputs = write_outputs(name, tuple(results), several(name, out, len(results)), exact=True)
+    outputs = write_outputs(name, tuple(results), check_out_tuple(name, out, len(results)), exact=True)
     return getattr(return_types, name + "_out", tuple)(outputs)
 
 
-def changes(ordered: Tensor, dim: int) -> Tensor:
+def differs_from_previous(ordered: Tensor, dim: int) -> Tensor:
     size = ordered._shape[dim] - 1
     return ordered.narrow(dim, 1, size) != ordered.narrow(dim, 0, size)
 
 
-def with_edge(mask: Tensor, dim: int, before: bool) -> Tensor:
+def pad_edge(mask: Tensor, dim: int, at_start: bool) -> Tensor:
     shape = tuple([1 if d == dim else n for d, n in enumerate(mask._shape)])
     edge = ones(shape, dtype=mask._dtype, device=mask.device)
-    return cat([edge, mask] if before else [mask, edge], dim)
+    return cat([edge, mask] if at_start else [mask, edge], dim)
 
 
-def ordered(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[Tensor, ...]:
+def sort_call(name: str, input: Any, dim: Any, descending: Any = False) -> tuple[Tensor, ...]:
     """Returns (values, indices) of a sort, in the input's shape. Raises RuntimeError for complex
     numbers."""
-    x, at = dim_argument(name, input, dim)
+    x, axis = dim_argument(name, input, dim)
     if x._dtype.is_complex:
         raise errors_order.no_order(name, x._dtype)
     if not isinstance(descending, bool):
         raise errors.argument_type(name, "descending", "a bool", descending)
-    results = run(x, at, descending)
+    results = run(x, axis, descending)
     return results if input.ndim else tuple([t.reshape(()) for t in results])
 
 
-def values(name: str, input: Any, dim: Any) -> Tensor:
-    x, at = dim_argument(name, input, dim)
+def sorted_values(name: str, input: Any, dim: Any) -> Tensor:
+    x, axis = dim_argument(name, input, dim)
     if x._dtype.is_complex:
         raise errors_order.no_order(name, x._dtype)
-    return values_in_order(x, at).reshape(input._shape)
+    return values_in_order(x, axis).reshape(input._shape)
 
 
 @op(forms=("sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",), bare="uh")
@@ -76,7 +76,7 @@ def sort(
     """Returns the elements in order along `dim`, and their indices in the input. NaN is the
     largest; equal elements keep their order, with `stable` and without. Raises RuntimeError for
     complex numbers."""
-    return returned("sort", ordered("sort", input, dim, descending), out)
+    return returned("sort", sort_call("sort", input, dim, descending), out)
 
 
 @composed(
@@ -84,13 +84,13 @@ def sort(
 )
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """Returns the indices of the sorted elements, the second result of `sort`."""
-    return ordered("argsort", input, dim, descending)[1]
+    return sort_call("argsort", input, dim, descending)[1]
 
 
 @composed(exact=True, bare="uh")
 def msort(input: Tensor) -> Tensor:
     """Returns the elements in order along the first dim."""
-    return values("msort", input, 0)
+    return sorted_values("msort", input, 0)
 
 
 @op(bare="h")
@@ -99,24 +99,24 @@ def topk(
 ) -> tuple[Tensor, Tensor]:
     """Returns the `k` largest (or smallest) elements along `dim`, in order, and their indices.
     Raises RuntimeError for a `k` beyond the dim's size, for bool and for complex numbers."""
-    x, at = dim_argument("topk", input, dim)
+    x, axis = dim_argument("topk", input, dim)
     if x._dtype.is_complex:
         raise errors_order.no_order("topk", x._dtype)
     if x._dtype.kind == "b":
         raise errors_order.not_of_bool("topk", x._dtype)
-    if not 0 <= k <= x._shape[at]:
-        raise errors_order.selected("topk", k, x._shape[at], 0)
+    if not 0 <= k <= x._shape[axis]:
+        raise errors_order.selected("topk", k, x._shape[axis], 0)
     k = k if input.ndim else 1  # a 0-d tensor is its own largest element for any k
-    results = first(x, at, k, largest) if isinstance(largest, bool) else None
+    results = first(x, axis, k, largest) if isinstance(largest, bool) else None
     if results is not None:
         pass
-    elif 0 < k <= x._shape[at] // 8 and isinstance(largest, bool) and selects(x):
-        picked, places = select(x, at, FIRST, k, largest)
-        values, order = ordered("topk", picked, at, largest)
-        results = (values, places.gather(at, order))
+    elif 0 < k <= x._shape[axis] // 8 and isinstance(largest, bool) and selects(x):
+        picked, positions = select(x, axis, FIRST, k, largest)
+        values, order = sort_call("topk", picked, axis, largest)
+        results = (values, positions.gather(axis, order))
     else:
-        pair = ordered("topk", x, at, largest)
-        results = tuple([t.narrow(at, 0, k).contiguous() for t in pair])
+        pair = sort_call("topk", x, axis, largest)
+        results = tuple([t.narrow(axis, 0, k).contiguous() for t in pair])
     if not input.ndim:
         results = tuple([t.reshape(()) for t in results])
     return returned("topk", results, out)
@@ -131,9 +131,9 @@ def _searchsorted(name: str, row: Any, values: Any, out_int32: bool, right: bool
         right = side == "right"
     number = not isinstance(values, Tensor)
     if number:
-        of = result_type(row, values)
-        values = tensor(values, dtype=of, device=row.device)
-        row = row.to(of)
+        result_dtype = result_type(row, values)
+        values = tensor(values, dtype=result_dtype, device=row.device)
+        row = row.to(result_dtype)
     elif values._dtype is not row._dtype:
         raise errors_order.search_dtypes(row._dtype, values._dtype)
     if values.device != row.device:
@@ -154,8 +154,8 @@ def _searchsorted(name: str, row: Any, values: Any, out_int32: bool, right: bool
             if int(low) < 0 or int(high) >= row._shape[-1]:
                 raise errors_order.sorter_range(row._shape[-1])
         sorter = sorter.contiguous()
-    places = search(row.contiguous(), values.contiguous(), sorter, right)
-    return places.to(dtypes.int32) if out_int32 else places
+    positions = search(row.contiguous(), values.contiguous(), sorter, right)
+    return positions.to(dtypes.int32) if out_int32 else positions
 
 
 @composed(exact=True, method=False, bare="h")
@@ -187,25 +187,25 @@ def _run(name: str, x: Tensor, dim: int, shape: Any) -> tuple[Tensor, ...]:
     return tuple([result.reshape(shape) for result in scan(name, x, dim)])
 
 
-def _running(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
+def _cumulative(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:
     """Implements cumsum and cumprod, in `dtype`, or in that of `out`, or in int64 for integers."""
-    x, at = dim_argument(name, input, dim)
+    x, axis = dim_argument(name, input, dim)
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         raise errors.not_a_dtype(name, "dtype", dtype, dtypes.parse_dtype(dtype))
     if out is not None and not isinstance(out, Tensor):
         raise errors.not_a_tensor(name, "out", out)
-    of = dtype or (out._dtype if out is not None else None)
-    if of is None:
-        of = x._dtype if x._dtype.kind in "fc" else dtypes.int64
-    if of is dtypes.bool or of.bare:
-        raise errors.not_implemented_for(name, of)
+    result_dtype = dtype or (out._dtype if out is not None else None)
+    if result_dtype is None:
+        result_dtype = x._dtype if x._dtype.kind in "fc" else dtypes.int64
+    if result_dtype is dtypes.bool or result_dtype.bare:
+        raise errors.not_implemented_for(name, result_dtype)
     # Integers wrap around: the low bits of a sum are those of the wide sum.
-    wide = of if of.kind in "fc" else dtypes.int64
-    result = _run(name, x.to(of).to(wide), at, input._shape)[0].to(of)
+    compute = result_dtype if result_dtype.kind in "fc" else dtypes.int64
+    result = _run(name, x.to(result_dtype).to(compute), axis, input._shape)[0].to(result_dtype)
     if out is None:
         return result
-    to: Tensor = write_outputs(name, result, out, exact=True, fixed=out is input)
-    return to
+    written: Tensor = write_outputs(name, result, out, exact=True, fixed=out is input)
+    return written
 
 
 @op(inplace=True)
@@ -213,7 +213,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor |
     """Returns the sums of the elements up to each along `dim`; integers are summed in int64. Raises
     RuntimeError for an `out` of another dtype than `dtype`, NotImplementedError for `dtype` bool.
     """
-    return _running("cumsum", input, dim, dtype, out)
+    return _cumulative("cumsum", input, dim, dtype, out)
 
 
 @op(inplace=True)
@@ -221,35 +221,35 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor 
     """Returns the products of the elements up to each along `dim`; integers are multiplied in
     int64. Raises RuntimeError for an `out` of another dtype than `dtype`, NotImplementedError for
     `dtype` bool."""
-    return _running("cumprod", input, dim, dtype, out)
+    return _cumulative("cumprod", input, dim, dtype, out)
 
 
 @op()
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """Returns the logarithms of the sums of exponentials up to each element along `dim`. Raises
     NotImplementedError for integers."""
-    x, at = dim_argument("logcumsumexp", input, dim)
+    x, axis = dim_argument("logcumsumexp", input, dim)
     if x._dtype.kind not in "fc":
         raise errors.not_implemented_for("logcumsumexp", x._dtype)
-    result = _run("logcumsumexp", x, at, input._shape)[0]
+    result = _run("logcumsumexp", x, axis, input._shape)[0]
     if out is None:
         return result
-    to: Tensor = write_outputs("logcumsumexp", result, out, exact=True)
-    return to
+    written: Tensor = write_outputs("logcumsumexp", result, out, exact=True)
+    return written
 
 
-def _extreme(name: str, input: Any, dim: Any, out: Any) -> Any:
-    x, at = dim_argument(name, input, dim)
+def _cumulative_extreme(name: str, input: Any, dim: Any, out: Any) -> Any:
+    x, axis = dim_argument(name, input, dim)
     if x._dtype.is_complex:
         raise errors.not_implemented_for(name, x._dtype)
-    return returned(name, _run(name, x, at, input._shape), out)
+    return returned(name, _run(name, x, axis, input._shape), out)
 
 
 @op(bare="h")
 def cummax(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Returns the largest element up to each along `dim`, and its last index; NaN is the largest.
     Raises NotImplementedError for complex numbers."""
-    result: tuple[Tensor, Tensor] = _extreme("cummax", input, dim, out)
+    result: tuple[Tensor, Tensor] = _cumulative_extreme("cummax", input, dim, out)
     return result
 
 
@@ -257,5 +257,5 @@ def cummax(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]
 def cummin(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Returns the smallest element up to each along `dim`, and its last index; NaN is the smallest.
     Raises NotImplementedError for complex numbers."""
-    result: tuple[Tensor, Tensor] = _extreme("cummin", input, dim, out)
+    result: tuple[Tensor, Tensor] = _cumulative_extreme("cummin", input, dim, out)
     return result

@@ -21,28 +21,28 @@ def _dtypes(inputs: Any) -> list[dtypes.dtype]:
     return [x._dtype if type(x) is Tensor else dtypes.scalar_dtype(x) for x in inputs]
 
 
-def check_factor(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+def check_factor(op: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
     """Raises RuntimeError if a factor's category is above that of the operands."""
     for name, value in zip(op.params, params):
         kind = dtypes.scalar_dtype(value).kind
         # A bool factor requires bools; an integer factor is always allowed; otherwise the category
         # decides.
-        allowed = {"b": "b", "f": "fc", "c": "c"}.get(kind, "buifc")
-        if common.kind not in allowed:
-            raise errors_arith.alpha_kind(op.name, name, value, common)
+        allowed_kinds = {"b": "b", "f": "fc", "c": "c"}.get(kind, "buifc")
+        if common_dtype.kind not in allowed_kinds:
+            raise errors_arith.alpha_kind(op.name, name, value, common_dtype)
 
 
-def _check_subtraction(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+def _check_subtraction(op: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
     operand_dtypes = _dtypes(inputs)
     if dtypes.bool in operand_dtypes:
         raise errors_arith.bool_subtraction(op.name, operand_dtypes)
-    check_factor(op, inputs, params, common)
+    check_factor(op, inputs, params, common_dtype)
 
 
-def _check_same(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+def _check_same(op: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
     operand_dtypes = _dtypes(inputs)
-    if common.is_complex:
-        raise errors.dtype_not_supported(op.name, common)
+    if common_dtype.is_complex:
+        raise errors.dtype_not_supported(op.name, common_dtype)
     if operand_dtypes[0] is not operand_dtypes[1]:
         raise errors.dtypes_differ(op.name, operand_dtypes)
 
@@ -125,9 +125,9 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return sub(other, input, alpha=alpha)
 
 
-def _check_product(op: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
-    if common.bare == "8" and any(type(x) is not Tensor for x in inputs):
-        raise errors.not_implemented_for(op.name, common)
+def _check_product(op: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
+    if common_dtype.bare == "8" and any(type(x) is not Tensor for x in inputs):
+        raise errors.not_implemented_for(op.name, common_dtype)
 
 
 MUL = Op(
@@ -229,8 +229,8 @@ NEXTAFTER_NARROW = {
 @op(inplace=True, rows=(NEXTAFTER, *NEXTAFTER_NARROW.values()))
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Returns the next representable number after `input` towards `other`, in the promoted dtype."""
-    common = common_dtype(NEXTAFTER, (input, other))
-    return pointwise(NEXTAFTER_NARROW.get(common, NEXTAFTER), (input, other), (), out)
+    compute = common_dtype(NEXTAFTER, (input, other))
+    return pointwise(NEXTAFTER_NARROW.get(compute, NEXTAFTER), (input, other), (), out)
 
 
 LDEXP = Op(
@@ -256,7 +256,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return pointwise(MUL, (input, 2.0**other), (), out)
 
 
-def number_fits(row: Op, input: Any, *numbers: Any) -> None:
-    common = common_dtype(row, (input, *numbers))
+def check_number_fits(row: Op, input: Any, *numbers: Any) -> None:
+    compute = common_dtype(row, (input, *numbers))
     for number in numbers:
-        check_fits(row.name, number, common)
+        check_fits(row.name, number, compute)

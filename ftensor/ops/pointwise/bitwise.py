@@ -18,15 +18,15 @@ def _bits(name: str, sign: str, doc: str) -> Op:
     )
 
 
-def _shift(side: str, letter: str, doc: str) -> Op:
-    name = f"bitwise_{side}_shift"
-    word = f"{letter}shift__"
+def _shift(direction: str, operator: str, doc: str) -> Op:
+    name = f"bitwise_{direction}_shift"
+    word = f"{operator}shift__"
     return Op(
         name,
         f"{name}(input, other, *, out=None) -> Tensor",
         "",
         doc=doc,
-        int_=f"ftb_shift_{side}(a, b)",
+        int_=f"ftb_shift_{direction}(a, b)",
         bool_="",
         operators=(f"__{word}", f"__r{word}", f"__i{word}"),
     )

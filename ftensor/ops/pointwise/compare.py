@@ -126,8 +126,8 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8
     if input._dtype.kind in "bui":
         if rtol == 0 and atol == 0:
             return pointwise(ROWS[0], (input, other))
-        there = get_default_dtype()
-        input, other = input.to(there), other.to(there)
+        float_dtype = get_default_dtype()
+        input, other = input.to(float_dtype), other.to(float_dtype)
     return pointwise(ISCLOSE_NAN if equal_nan else ISCLOSE, (input, other), (rtol, atol))
 
 
@@ -164,7 +164,7 @@ def isin(
         raise errors.needs_a_tensor("isin", (elements, test_elements))
     tests, values = test_elements, elements
     if type(tests) is Tensor and type(values) is Tensor and tests.numel() > FEW_TESTS:
-        return _searched(values, tests, invert, out)
+        return _isin_by_search(values, tests, invert, out)
     if type(tests) is Tensor:
         _ordered(tests)
         tests = tests.reshape(-1)
@@ -172,26 +172,26 @@ def isin(
             values = values.unsqueeze(-1)
     if type(values) is Tensor:
         _ordered(values)
-        same = pointwise(ROWS[0], (values, tests))
+        equal = pointwise(ROWS[0], (values, tests))
     else:
-        same = pointwise(ROWS[0], (tests, values))
+        equal = pointwise(ROWS[0], (tests, values))
     if type(tests) is Tensor:
-        same = same.any(-1)
+        equal = equal.any(-1)
     if invert:
-        return pointwise(ROWS[0], (same, False), (), out)
-    return same if out is None else pointwise(ROWS[1], (same, False), (), out)
+        return pointwise(ROWS[0], (equal, False), (), out)
+    return equal if out is None else pointwise(ROWS[1], (equal, False), (), out)
 
 
-def _searched(elements: Tensor, tests: Tensor, invert: bool, out: Tensor | None) -> Tensor:
+def _isin_by_search(elements: Tensor, tests: Tensor, invert: bool, out: Tensor | None) -> Tensor:
     _ordered(elements)
     _ordered(tests)
     if elements.device != tests.device:
         raise errors.different_devices("isin", (elements.device, tests.device))
-    of = result_type(elements, tests)
-    row = tests.reshape(-1).to(of).sort()[0]
-    values = elements.to(of)
-    at = searchsorted(row, values).clamp(max=row._shape[0] - 1)
-    return pointwise(ROWS[int(invert)], (row[at], values), (), out)
+    common = result_type(elements, tests)
+    row = tests.reshape(-1).to(common).sort()[0]
+    values = elements.to(common)
+    position = searchsorted(row, values).clamp(max=row._shape[0] - 1)
+    return pointwise(ROWS[int(invert)], (row[position], values), (), out)
 
 
 def _ordered(x: Tensor) -> None:

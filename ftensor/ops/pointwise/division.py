@@ -46,7 +46,7 @@ ROWS = (DIVIDE, FLOOR_DIVIDE, TRUNC_DIVIDE, TRUNC_DIVIDE_BY_NUMBER)
 FMOD = Op("fmod", "fmod(input, other) -> Tensor", "ftb_fmod(a, b)", bool_="", tensors=(0,))
 
 
-def _divided(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
+def _divide(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
     """Runs a row that divides integers as integers. Raises RuntimeError for the number 0 as integer
     divisor."""
     if isinstance(other, int) and type(input) is Tensor and input._dtype.kind in "bui":
@@ -65,10 +65,10 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor
     if rounding_mode is None:
         return pointwise(DIVIDE, (input, other), (), out)
     if rounding_mode == "floor":
-        return _divided(FLOOR_DIVIDE, input, other, out)
+        return _divide(FLOOR_DIVIDE, input, other, out)
     if rounding_mode == "trunc":
-        whole = type(other) is Tensor and other._shape
-        return _divided(TRUNC_DIVIDE if whole else TRUNC_DIVIDE_BY_NUMBER, input, other, out)
+        has_dims = type(other) is Tensor and other._shape
+        return _divide(TRUNC_DIVIDE if has_dims else TRUNC_DIVIDE_BY_NUMBER, input, other, out)
     raise errors_arith.rounding_mode(rounding_mode)
 
 
@@ -81,18 +81,18 @@ def true_divide(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
 @op(inplace=True, operators=("__floordiv__", "__rfloordiv__", "__ifloordiv__"))
 def floor_divide(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
     """Like `div` with rounding_mode="floor"."""
-    return _divided(FLOOR_DIVIDE, input, other, out)
+    return _divide(FLOOR_DIVIDE, input, other, out)
 
 
 @op(inplace=True, operators=("__mod__", "__rmod__", "__imod__"), rows=(REMAINDER,))
 def remainder(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
     """Returns the remainder of floor division, with the sign of `other`, like Python's `%`.
     Integers modulo the number 0 raise RuntimeError; zeros in a tensor leave them unchanged."""
-    return _divided(REMAINDER, input, other, out)
+    return _divide(REMAINDER, input, other, out)
 
 
 @op(inplace=True, rows=(FMOD,))
 def fmod(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
     """Returns the remainder of division towards zero, with the sign of `input`, like C's fmod.
     Integers modulo the number 0 raise RuntimeError; zeros in a tensor leave them unchanged."""
-    return _divided(FMOD, input, other, out)
+    return _divide(FMOD, input, other, out)

@@ -41,7 +41,7 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     integers and wrap: a negative number as exponent raises RuntimeError, negative elements of a
     tensor give 0 (1 and -1 excepted)."""
     if type(exponent) is Tensor and type(input) is not Tensor:
-        return _of_number(input, exponent, out)
+        return _power_of_number(input, exponent, out)
     if type(exponent) is Tensor or type(input) is not Tensor:
         return pointwise(POW, (input, exponent), (), out)
     if isinstance(exponent, int) and exponent < 0 and input._dtype.kind in "bui":
@@ -56,11 +56,11 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     return pointwise(POW, (input, exponent), (), out)
 
 
-def _of_number(base: Any, exponent: Tensor, out: Tensor | None) -> Tensor:
-    both, shape = (base, exponent), exponent._shape
+def _power_of_number(base: Any, exponent: Tensor, out: Tensor | None) -> Tensor:
+    operands, shape = (base, exponent), exponent._shape
     if exponent.is_contiguous() or (out is not None and out._shape == shape):
-        return pointwise(POW, both, (), out)
-    result = pointwise(POW, both, (), new_like(exponent, shape, common_dtype(POW, both)))
+        return pointwise(POW, operands, (), out)
+    result = pointwise(POW, operands, (), new_like(exponent, shape, common_dtype(POW, operands)))
     return write_result("pow", out, result, cast=True)
 
 
@@ -68,21 +68,21 @@ def _of_number(base: Any, exponent: Tensor, out: Tensor | None) -> Tensor:
 def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     """Returns `pow` in double precision: float64, or complex128 if an input is complex. `out` must
     have exactly that dtype."""
-    both = (input, exponent)
-    wide = any(x._dtype.is_complex if type(x) is Tensor else isinstance(x, complex) for x in both)
-    needed = dtypes.complex128 if wide else dtypes.float64
+    operands = (input, exponent)
+    is_complex = any(x._dtype.is_complex if type(x) is Tensor else isinstance(x, complex) for x in operands)
+    result_dtype = dtypes.complex128 if is_complex else dtypes.float64
     if out is not None:
-        check_dtype("float_power", out, needed)
-    tensors = [x for x in both if type(x) is Tensor]
+        check_dtype("float_power", out, result_dtype)
+    tensors = [x for x in operands if type(x) is Tensor]
     if tensors:
-        check_capacity(tensors[0], numel(broadcast_shapes(*[x._shape for x in tensors])), needed)
-    base, power = (_widened(x, needed) for x in both)
+        check_capacity(tensors[0], numel(broadcast_shapes(*[x._shape for x in tensors])), result_dtype)
+    base, power = (_widened(x, result_dtype) for x in operands)
     return pow(base, power, out=out)
 
 
-def _widened(x: Any, needed: dtypes.dtype) -> Any:
+def _widened(x: Any, result_dtype: dtypes.dtype) -> Any:
     if type(x) is Tensor:
-        return x.to(needed)
+        return x.to(result_dtype)
     if isinstance(x, (int, float, complex)):
-        return complex(x) if needed.is_complex else float(x)  # type: ignore[arg-type]
+        return complex(x) if result_dtype.is_complex else float(x)  # type: ignore[arg-type]
     return x

@@ -26,8 +26,8 @@ _HALVES = ("float16", "bfloat16")
 _Z = "a * K(0.70710678118654752440)"
 
 
-def special(name: str, doc: str, body: str, **more: Any) -> Op:
-    return floating(name, doc, body, namespace="special", **more)
+def special(name: str, doc: str, body: str, **fields: Any) -> Op:
+    return floating(name, doc, body, namespace="special", **fields)
 
 
 DIGAMMA = floating("digamma", "The logarithmic derivative of the gamma function.", "ftx_digamma(a)")
@@ -153,9 +153,9 @@ also_in("nn.functional", "sigmoid", "tanh")
 CATEGORY = "special"
 
 
-def _bessel(name: str, doc: str, body: str, of: str = "input") -> Op:
+def _bessel(name: str, doc: str, body: str, signature: str = "input") -> Op:
     row = special(name, doc, body, refuses=_HALVES, inplace=False)
-    return replace(row, signature=row.signature.replace("input", of))
+    return replace(row, signature=row.signature.replace("input", signature))
 
 
 def _polynomials() -> Iterator[Op]:

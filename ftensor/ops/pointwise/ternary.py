@@ -12,12 +12,12 @@ from ...execute.scalars import fitted
 from ...rows.catalogue import op
 from ...rows.op import BARE, Op, Promote
 from ..user_values import storable
-from .binary import number_fits
+from .binary import check_number_fits
 
 
-def _check_clamp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
-    if common.kind == "b" and not all(type(x) is Tensor for x in inputs):
-        raise errors.not_implemented_for(row.name, common)
+def _check_clamp(row: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
+    if common_dtype.kind == "b" and not all(type(x) is Tensor for x in inputs):
+        raise errors.not_implemented_for(row.name, common_dtype)
 
 
 WHERE = Op(
@@ -75,7 +75,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     for x in (input, other):
         if isinstance(x, (int, float)) and not -100 <= x <= 100:
             common = common or common_dtype(WHERE, (condition, input, other))
-            storable("where", x, common, alone=True)
+            storable("where", x, common, is_single=True)
     return pointwise(WHERE, (condition, input, other), (), out)
 
 
@@ -107,11 +107,11 @@ def clamp_max(input: Tensor, max: Any, *, out: Tensor | None = None) -> Tensor:
 def _limited(row: Op, input: Tensor, bounds: tuple[Any, ...], out: Tensor | None) -> Tensor:
     numbers = [b for b in bounds if type(b) is not Tensor]
     if numbers and not all(-100 <= b <= 100 for b in numbers if not isinstance(b, complex)):
-        number_fits(row, input, *numbers)
+        check_number_fits(row, input, *numbers)
     return pointwise(row, (input, *bounds), (), out)
 
 
-def _check_lerp(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+def _check_lerp(row: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
     first = inputs[0]._dtype
     if first.kind in "bui":
         raise errors.not_implemented_for("lerp", first)
@@ -147,7 +147,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
     return pointwise(LERP, (input, end, weight), (), out)
 
 
-def _check_addcdiv(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+def _check_addcdiv(row: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
     if all(type(x) is Tensor and x._dtype.kind in "bui" for x in inputs[1:]):
         raise errors_arith.integer_addcdiv()
 
@@ -189,7 +189,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, 
     inputs = (input, tensor1, tensor2)
     if value.__class__ is int and value == 1:
         return pointwise(ADDCMUL, inputs, (), out)
-    return pointwise(ADDCMUL_SCALED, inputs, (_fitting(ADDCMUL, inputs, value),), out)
+    return pointwise(ADDCMUL_SCALED, inputs, (_factor_as_compute(ADDCMUL, inputs, value),), out)
 
 
 @op(inplace=True, rows=(ADDCDIV,))
@@ -197,19 +197,19 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, 
     """Returns `input + value * tensor1 / tensor2`. Raises RuntimeError if both divided tensors are
     integers."""
     inputs = (input, tensor1, tensor2)
-    return pointwise(ADDCDIV, inputs, (_fitting(ADDCDIV, inputs, value),), out)
+    return pointwise(ADDCDIV, inputs, (_factor_as_compute(ADDCDIV, inputs, value),), out)
 
 
-def _fitting(row: Op, inputs: tuple[Any, ...], value: Any) -> Any:
+def _factor_as_compute(row: Op, inputs: tuple[Any, ...], value: Any) -> Any:
     """Returns `value`, checked against the compute dtype of the inputs."""
     for k, x in enumerate(inputs):
         if type(x) is not Tensor:
             raise errors.not_a_tensor(row.name, k + 1, x)
-    common = common_dtype(row, inputs)
-    return fitted(row.name, value, common.compute if common.kind == "f" else common)
+    compute = common_dtype(row, inputs)
+    return fitted(row.name, value, compute.compute if compute.kind == "f" else compute)
 
 
-def _check_parts(row: Op, inputs: Any, params: Any, common: dtypes.dtype) -> None:
+def _check_parts(row: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
     first, second = (x._dtype for x in inputs)
     if {first, second} - {dtypes.float16, dtypes.float32, dtypes.float64}:
         raise errors_arith.needs_real_floats(row.name, (first, second))

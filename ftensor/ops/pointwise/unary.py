@@ -13,20 +13,20 @@ from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows
 
 
-def row(name: str, doc: str, body: str, **more: Any) -> Op:
-    return Op(name, f"{name}(input, *, out=None) -> Tensor", body, doc=doc, **more)
+def row(name: str, doc: str, body: str, **fields: Any) -> Op:
+    return Op(name, f"{name}(input, *, out=None) -> Tensor", body, doc=doc, **fields)
 
 
-def floating(name: str, doc: str, body: str, complex_: str | None = None, **more: Any) -> Op:
-    return row(name, doc, body, complex_=complex_, promote=Promote.INT_TO_FLOAT, **more)
+def floating(name: str, doc: str, body: str, complex_: str | None = None, **fields: Any) -> Op:
+    return row(name, doc, body, complex_=complex_, promote=Promote.INT_TO_FLOAT, **fields)
 
 
-def predicate(name: str, doc: str, body: str, **more: Any) -> Op:
-    return row(name, doc, body, promote=Promote.ALWAYS_BOOL, inplace=False, exact_out=True, **more)
+def predicate(name: str, doc: str, body: str, **fields: Any) -> Op:
+    return row(name, doc, body, promote=Promote.ALWAYS_BOOL, inplace=False, exact_out=True, **fields)
 
 
-def rounding(name: str, doc: str, body: str, **more: Any) -> Op:
-    return row(name, doc, body, int_="a", bool_="", exact_out=True, bare="u", **more)
+def rounding(name: str, doc: str, body: str, **fields: Any) -> Op:
+    return row(name, doc, body, int_="a", bool_="", exact_out=True, bare="u", **fields)
 
 
 _RUNTIME = errors.dtype_not_supported

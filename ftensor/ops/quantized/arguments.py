@@ -20,18 +20,18 @@ def a_tensor(op: str, name: str, value: Any) -> Tensor:
     return value
 
 
-def integers(op: str, of: Any) -> dtype:
-    """Returns `of`. Raises ValueError if no quantized tensor has that dtype."""
-    if of not in INTEGERS:
-        raise errors_quantized.not_integers(op, of)
-    integer: dtype = of
+def check_integer_dtype(op: str, element: Any) -> dtype:
+    """Returns `element`. Raises ValueError if no quantized tensor has that dtype."""
+    if element not in INTEGERS:
+        raise errors_quantized.not_integers(op, element)
+    integer: dtype = element
     return integer
 
 
-def bounds(op: str, low: Any, high: Any, of: dtype) -> None:
-    least, most = iinfo(of).min, iinfo(of).max
-    if not (least <= low <= most and least <= high <= most):
-        raise errors_quantized.bounds(op, low, high, least, most, of)
+def check_bounds(op: str, low: Any, high: Any, element: dtype) -> None:
+    lowest, highest = iinfo(element).min, iinfo(element).max
+    if not (lowest <= low <= highest and lowest <= high <= highest):
+        raise errors_quantized.bounds(op, low, high, lowest, highest, element)
 
 
 def scale(op: str, name: str, value: Any) -> float:
@@ -40,19 +40,19 @@ def scale(op: str, name: str, value: Any) -> float:
     return float(value)
 
 
-def zero_point(op: str, name: str, value: Any, of: dtype) -> int:
+def zero_point(op: str, name: str, value: Any, element: dtype) -> int:
     """Returns a zero point. Raises ValueError unless it is an integer that the dtype holds."""
-    least, most = iinfo(of).min, iinfo(of).max
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise errors_quantized.zero_point(op, name, value, least, most, of)
+    lowest, highest = iinfo(element).min, iinfo(element).max
+    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+        raise errors_quantized.zero_point(op, name, value, lowest, highest, element)
     return value
 
 
-def channel_values(op: str, name: str, values: Any, of: Tensor, axis: int) -> Tensor:
+def channel_values(op: str, name: str, values: Any, tensor: Tensor, axis: int) -> Tensor:
     """Returns one value for each channel, shaped to broadcast along `axis`. Raises RuntimeError for
     another shape."""
     values = a_tensor(op, name, values)
-    size = of._shape[axis]
+    size = tensor._shape[axis]
     if values._shape != (size,):
         raise errors_quantized.scales(op, name, size, values._shape)
-    return values.reshape(size, *(1,) * (of.ndim - 1 - axis))
+    return values.reshape(size, *(1,) * (tensor.ndim - 1 - axis))

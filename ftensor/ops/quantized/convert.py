@@ -12,7 +12,7 @@ from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, normalize_dim
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
-from .arguments import a_tensor, bounds, channel_values, integers
+from .arguments import a_tensor, channel_values, check_bounds, check_integer_dtype
 from .arguments import scale as _scale
 from .arguments import zero_point as _zero_point
 
@@ -64,8 +64,8 @@ SAMPLES = Op(
 )
 
 
-def computed(row: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], shape: Ints, of: dtype) -> Tensor:
-    out = new(shape, of, inputs[0]._storage.device)
+def computed(row: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], shape: Ints, result_dtype: dtype) -> Tensor:
+    out = new(shape, result_dtype, inputs[0]._storage.device)
     return pointwise(row, inputs, params, out, True)
 
 
@@ -77,10 +77,10 @@ def _real(name: str, input: Any) -> Tensor:
     return input
 
 
-def _quantized(name: str, input: Any, of: Any) -> Tensor:
+def _quantized(name: str, input: Any, element: Any) -> Tensor:
     input = a_tensor(name, "input", input)
-    if input._dtype is not integers(name, of):
-        raise errors_quantized.other_dtype(name, input._dtype, of)
+    if input._dtype is not check_integer_dtype(name, element):
+        raise errors_quantized.other_dtype(name, input._dtype, element)
     return input
 
 
@@ -94,10 +94,10 @@ def quantize_per_tensor(
     input that is not float32, float16 or bfloat16, and for bounds that the dtype can't hold;
     ValueError for other dtypes."""
     name = "quantize_per_tensor"
-    input, of = _real(name, input), integers(name, dtype)
-    bounds(name, quant_min, quant_max, of)
-    numbers = (1 / _scale(name, "scale", scale), _zero_point(name, "zero_point", zero_point, of))
-    return computed(QUANTIZE, (input,), (*numbers, quant_min, quant_max), input._shape, of)
+    input, element = _real(name, input), check_integer_dtype(name, dtype)
+    check_bounds(name, quant_min, quant_max, element)
+    numbers = (1 / _scale(name, "scale", scale), _zero_point(name, "zero_point", zero_point, element))
+    return computed(QUANTIZE, (input,), (*numbers, quant_min, quant_max), input._shape, element)
 
 
 @op(namespace=SPACE, method=False, rows=(QUANTIZE_CHANNEL,))
@@ -107,15 +107,15 @@ def quantize_per_channel(
     """Like `quantize_per_tensor`, with a scale and a zero point for each index of the dim `axis`.
     float64 scales are used in double precision. Raises RuntimeError for a wrong number of them."""
     name = "quantize_per_channel"
-    input, of = _real(name, input), integers(name, dtype)
-    bounds(name, quant_min, quant_max, of)
-    at = normalize_dim(axis, input.ndim)
+    input, element = _real(name, input), check_integer_dtype(name, dtype)
+    check_bounds(name, quant_min, quant_max, element)
+    dim = normalize_dim(axis, input.ndim)
     inputs = (
         input,
-        channel_values(name, "scales", scales, input, at),
-        channel_values(name, "zero_points", zero_points, input, at),
+        channel_values(name, "scales", scales, input, dim),
+        channel_values(name, "zero_points", zero_points, input, dim),
     )
-    return computed(QUANTIZE_CHANNEL, inputs, (quant_min, quant_max), input._shape, of)
+    return computed(QUANTIZE_CHANNEL, inputs, (quant_min, quant_max), input._shape, element)
 
 
 @op(namespace=SPACE, method=False, rows=(DEQUANTIZE,))
@@ -140,10 +140,10 @@ def dequantize_per_channel(
     can't hold."""
     name = "dequantize_per_channel"
     input = _quantized(name, input, dtype)
-    bounds(name, quant_min, quant_max, dtype)
-    at = normalize_dim(axis, input.ndim)
-    zeros = 0 if zero_points is None else channel_values(name, "zero_points", zero_points, input, at)
-    inputs = (input, channel_values(name, "scales", scales, input, at), zeros)
+    check_bounds(name, quant_min, quant_max, dtype)
+    dim = normalize_dim(axis, input.ndim)
+    zeros = 0 if zero_points is None else channel_values(name, "zero_points", zero_points, input, dim)
+    inputs = (input, channel_values(name, "scales", scales, input, dim), zeros)
     return computed(DEQUANTIZE_CHANNEL, inputs, (), input._shape, float32)
 
 
@@ -157,5 +157,5 @@ def dequantize_as_complex(input: Tensor, scale: float) -> Tensor:
     input = a_tensor(name, "input", input)
     if input._dtype is not int16 or input._shape[-1:] != (2,):
         raise errors_quantized.pairs(name, input._dtype, input._shape)
-    parts = [input.select(-1, k) for k in (0, 1)]
-    return pointwise(SAMPLES, tuple(parts), (_scale(name, "scale", scale),))
+    components = [input.select(-1, k) for k in (0, 1)]
+    return pointwise(SAMPLES, tuple(components), (_scale(name, "scale", scale),))

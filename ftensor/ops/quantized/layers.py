@@ -15,7 +15,7 @@ from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..linalg.matmul import matmul
 from ..nn.spatial.conv import CONV, byte_products, byte_sums
-from .arguments import a_tensor, channel_values, integers
+from .arguments import a_tensor, channel_values, check_integer_dtype
 from .arguments import scale as _scale
 from .arguments import zero_point as _zero_point
 from .convert import CLAMPED, SPACE, computed
@@ -217,7 +217,7 @@ def conv2d_relu(
 def relu(input: Tensor, zero_point: int = 0) -> Tensor:
     """Returns the integers, those below `zero_point` replaced by it: negative numbers become 0.
     Raises ValueError for a zero point that the input's dtype can't hold."""
-    of = integers("relu", a_tensor("relu", "input", input)._dtype)
+    of = check_integer_dtype("relu", a_tensor("relu", "input", input)._dtype)
     zero = _zero_point("relu", "zero_point", zero_point, of)
     return layer("relu", (input,), {"zero_point": zero}, lambda: input.clamp_min(zero))
 
@@ -237,7 +237,7 @@ def add(
     """Returns the sum of two quantized tensors of one dtype and shape, with `scale` and
     `zero_point`: dequantized, added in float32, quantized, with the bits of these three ops of
     torch's `quantized_decomposed`. Raises RuntimeError for other dtypes and shapes."""
-    of = integers("add", a_tensor("add", "input", input)._dtype)
+    of = check_integer_dtype("add", a_tensor("add", "input", input)._dtype)
     if a_tensor("add", "other", other)._dtype is not of or other._shape != input._shape:
         raise errors.terms("add", of, input._shape, other._dtype, other._shape)
     numbers = (

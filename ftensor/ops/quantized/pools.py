@@ -17,8 +17,8 @@ from ...iterator.shape import Ints, numel
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..nn.spatial.adaptive import adaptive_sizes, adaptive_windows, intervals
-from ..nn.spatial.pool import PoolingCall, pool_of, summed
-from ..nn.spatial.windows import laid_out
+from ..nn.spatial.pool import PoolingCall, pool_of, window_sums
+from ..nn.spatial.windows import in_input_format
 from .arguments import a_tensor
 from .arguments import zero_point as _zero_point
 from .convert import CLAMPED, SPACE, computed
@@ -87,8 +87,8 @@ def _means(input: Tensor, pool: PoolingCall, zero: int, factors: np.ndarray, key
     if not numel(input._shape):
         return new(pool.shape, input._dtype, input._storage.device)
     x = centered(input, zero) if numel(pool.kernel) <= MOST_TERMS else centered(input, zero).to(int64)
-    sums = summed(pool.windows(x, 0), 2)
-    return laid_out(_averaged(sums, factors, zero, input._dtype, key), input)
+    sums = window_sums(pool.windows(x, 0), 2)
+    return in_input_format(_averaged(sums, factors, zero, input._dtype, key), input)
 
 
 def _factors(pool: PoolingCall, padded_too: bool, divisor: Any) -> np.ndarray:
@@ -129,4 +129,4 @@ def _adaptive_means(input: Tensor, sizes: Ints, factors: np.ndarray) -> Tensor:
     if numel(seen._shape[-2:]) > MOST_TERMS:
         seen = seen.to(int64)
     key = ("adaptive", input._shape[-2:], sizes)
-    return laid_out(_averaged(summed(seen, 2), factors, 0, input._dtype, key), input)
+    return in_input_format(_averaged(window_sums(seen, 2), factors, 0, input._dtype, key), input)

@@ -18,7 +18,7 @@ from ..create.factory import Options, factory
 from ..create.sizes import empty_like
 from ..order.sort import searchsorted
 from ..view.layout import as_int, layout
-from .fill import BELOW, BINOMIAL, CHANCES, INTEGERS, POISSON, chance, drawn, exponential_, probability
+from .fill import BELOW, BINOMIAL, CHANCES, INTEGERS, POISSON, chance, exponential_, fill_random, probability
 
 
 @factory(method=False)
@@ -32,14 +32,14 @@ def randperm(options: Options, n: int, *, generator: Any = None, out: Tensor | N
     if count < 0:
         raise errors_creation.negative_dimension((count,))
     result = options.destination((count,), out, dtypes.int64)
-    of = result._dtype
-    if of.kind not in "uif" or of.bare:
-        raise errors.not_implemented_for("randperm", of)
-    most = round(2 / finfo(of).eps) + 1 if of.kind == "f" else iinfo(of).max + 1
-    if count > most:
-        raise errors_random.permutation_dtype(count, of)
+    element = result._dtype
+    if element.kind not in "uif" or element.bare:
+        raise errors.not_implemented_for("randperm", element)
+    limit = round(2 / finfo(element).eps) + 1 if element.kind == "f" else iinfo(element).max + 1
+    if count > limit:
+        raise errors_random.permutation_dtype(count, element)
     keys = new((count,), dtypes.int64, result._storage.device)
-    drawn("randperm", INTEGERS, (0, 0), keys, generator)
+    fill_random("randperm", INTEGERS, (0, 0), keys, generator)
     return result.copy_(keys.argsort(stable=True))
 
 
@@ -62,7 +62,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, o
     if input._dtype.kind != "f":
         raise errors.not_implemented_for("bernoulli", input._dtype)
     target = empty_like(input) if out is None else resize_out(out, input._shape)
-    return drawn("bernoulli", CHANCES, (), target, generator, (input,))
+    return fill_random("bernoulli", CHANCES, (), target, generator, (input,))
 
 
 @composed(exact=True)
@@ -87,21 +87,21 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         raise errors_random.sample_count(count, input._shape[-1])
     check_capacity(input, max(input.numel(), numel(input._shape[:-1]) * count), dtypes.int64)
     weights = input.float() if input._dtype.itemsize == 2 else input
-    most = weights.amax(-1, keepdim=True)
-    if bool((weights < 0).any() | ~((most > 0) & (most < float("inf"))).all()):
+    largest = weights.amax(-1, keepdim=True)
+    if bool((weights < 0).any() | ~((largest > 0) & (largest < float("inf"))).all()):
         raise errors_random.bad_weights()
-    shares = weights / most
+    relative = weights / largest
     if not replacement or count == 1:
-        waits = exponential_(empty_like(shares), generator=generator)
-        race = shares / waits
+        waits = exponential_(empty_like(relative), generator=generator)
+        race = relative / waits
         if count == 1:
             return race.argmax(-1, keepdim=True)
         return race.topk(count)[1]
     # All sums are below 2**62, and so is the scaled probability of each category.
-    room = 61 - max(input._shape[-1] - 1, 0).bit_length()
-    sums = (shares * 2.0**room).long().cumsum(-1)
-    ends = sums[..., -1:].expand(*input._shape[:-1], count)
-    keys = drawn("multinomial", BELOW, (), empty_like(ends), generator, (ends,))
+    free_bits = 61 - max(input._shape[-1] - 1, 0).bit_length()
+    sums = (relative * 2.0**free_bits).long().cumsum(-1)
+    totals = sums[..., -1:].expand(*input._shape[:-1], count)
+    keys = fill_random("multinomial", BELOW, (), empty_like(totals), generator, (totals,))
     return searchsorted(sums, keys, right=True)
 
 
@@ -117,7 +117,7 @@ def poisson(input: Tensor, generator: Any = None, *, out: Tensor | None = None) 
         raise errors.not_implemented_for("poisson", input._dtype)
     if not bool(((input >= 0) & (input < 9.2e18)).all()):
         raise errors_random.poisson_rate()
-    return write_result("poisson", out, drawn("poisson", POISSON, (), empty_like(input), generator, (input,)))
+    return write_result("poisson", out, fill_random("poisson", POISSON, (), empty_like(input), generator, (input,)))
 
 
 @op(method=False)
@@ -136,5 +136,5 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None, *, out: Tensor 
         raise errors_random.binomial_dtypes(count._dtype, prob._dtype)
     shape = broadcast_shapes(count._shape, prob._shape)
     target = empty_like(count) if shape == count._shape else new(shape, count._dtype, count._storage.device)
-    both = (count.expand(shape), prob.expand(shape))
-    return write_result("binomial", out, drawn("binomial", BINOMIAL, (), target, generator, both))
+    operands = (count.expand(shape), prob.expand(shape))
+    return write_result("binomial", out, fill_random("binomial", BINOMIAL, (), target, generator, operands))

@@ -82,7 +82,7 @@ def words(seed: int, call: int) -> tuple[int, ...]:
     return seed & 0x3FFFFF, seed >> 22 & 0x1FFFFF, seed >> 43, call & 0xFFFFFF, call >> 24
 
 
-def drawn(
+def fill_random(
     function: str, row: Op, values: tuple[Any, ...], out: Tensor, generator: Any, inputs: tuple[Tensor, ...] = ()
 ) -> Tensor:
     """Fills `out` with random numbers by a row: the element at row-major position p gets the p-th
@@ -90,22 +90,24 @@ def drawn(
 
     Raises TypeError for an invalid generator, RuntimeError for a generator of another device.
     """
-    where = out._storage.device
-    source = generator_for(function, generator, where)
-    who = recorder(out._storage.backend)
-    stream = words(*source._call()) if who is None else who.drawn(source, words)
-    plain = out.is_contiguous() and not out.storage_offset()
-    target = out if plain else new(out._shape, out._dtype, where)
+    device = out._storage.device
+    source = generator_for(function, generator, device)
+    trace = recorder(out._storage.backend)
+    stream = words(*source._call()) if trace is None else trace.drawn(source, words)
+    is_direct = out.is_contiguous() and not out.storage_offset()
+    target = out if is_direct else new(out._shape, out._dtype, device)
     pointwise(row, tuple([x.contiguous() for x in inputs]), stream + values, target, True)
-    return out if plain else pointwise(COPY, (target,), (), out, True)
+    return out if is_direct else pointwise(COPY, (target,), (), out, True)
 
 
-def _bounds(function: str, args: tuple[Any, ...], named: dict[str, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
+def _bounds(
+    function: str, args: tuple[Any, ...], keywords: dict[str, Any], defaults: tuple[Any, Any]
+) -> tuple[Any, Any]:
     """Returns `from` and `to`, given by position or by name (`from` can't be a Python parameter)."""
     bounds = dict(zip(("from", "to"), args))
     if len(args) > 2:
         raise errors_creation.surplus_arguments(function, 2, len(args))
-    for name, value in named.items():
+    for name, value in keywords.items():
         if name not in ("from", "to"):
             raise errors_random.unknown_argument(function, name)
         if name in bounds:
@@ -143,41 +145,41 @@ def uniform_(input: Tensor, *args: Any, generator: Any = None, **named: Any) -> 
     low, high = (
         _real("uniform_", name, v) for name, v in zip(("from", "to"), _bounds("uniform_", args, named, (0.0, 1.0)))
     )
-    parts = _continuous(input, "uniform_")
-    of = parts._dtype
-    limits = finfo(of)
+    components = _continuous(input, "uniform_")
+    element = components._dtype
+    limits = finfo(element)
     for name, value in (("from", low), ("to", high)):
         if not limits.min <= value <= limits.max:
-            raise errors_random.beyond_dtype("uniform_", name, value, of)
+            raise errors_random.beyond_dtype("uniform_", name, value, element)
     if low > high:
         raise errors_random.empty_range("uniform_", low, high)
     if high - low > limits.max:
-        raise errors_random.too_wide(low, high, of)
-    drawn("uniform_", UNIFORM, (low, high - low, _last(low, high, of)), parts, generator)
+        raise errors_random.too_wide(low, high, element)
+    fill_random("uniform_", UNIFORM, (low, high - low, _largest_below(low, high, element)), components, generator)
     return input
 
 
-def _last(low: float, high: float, of: dtype) -> float:
+def _largest_below(low: float, high: float, element: dtype) -> float:
     """Returns the largest normal number of the dtype below `high`, but at least `low`."""
-    limits = finfo(of)
+    limits = finfo(element)
     fraction, exponent = math.frexp(high)
     exponent += round(math.log2(limits.eps)) - 1 - (fraction == 0.5)
     step = max(math.ldexp(1.0, exponent), limits.tiny) if high else limits.tiny
-    below = math.floor(high / step) * step
-    return max(low, below if below < high else high - step)
+    candidate = math.floor(high / step) * step
+    return max(low, candidate if candidate < high else high - step)
 
 
 @op(function=False)
 def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fills the tensor with numbers of the normal distribution. Both parts of a complex number have
     half the variance. Raises RuntimeError for a negative `std`."""
-    centre, spread = number_argument("normal_", "mean", mean), _real("normal_", "std", std)
-    if not spread >= 0:
-        raise errors_random.bad_parameter("normal_", "std", "0 or more", spread)
-    parts = _continuous(input, "normal_")
-    if parts is input:
-        return drawn("normal_", NORMAL, (float(centre), spread), input, generator)
-    drawn("normal_", NORMAL, (0.0, spread * math.sqrt(0.5)), parts, generator)
+    centre, deviation = number_argument("normal_", "mean", mean), _real("normal_", "std", std)
+    if not deviation >= 0:
+        raise errors_random.bad_parameter("normal_", "std", "0 or more", deviation)
+    components = _continuous(input, "normal_")
+    if components is input:
+        return fill_random("normal_", NORMAL, (float(centre), deviation), input, generator)
+    fill_random("normal_", NORMAL, (0.0, deviation * math.sqrt(0.5)), components, generator)
     return input.add_(centre) if centre else input
 
 
@@ -185,10 +187,10 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
 def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
     """Fills the tensor with exp(x) for x of the normal distribution of `mean` and `std`. Raises
     RuntimeError unless `std` is above 0."""
-    centre, spread = _real("log_normal_", "mean", mean), _real("log_normal_", "std", std)
-    _positive("log_normal_", "std", spread)
+    centre, deviation = _real("log_normal_", "mean", mean), _real("log_normal_", "std", std)
+    _positive("log_normal_", "std", deviation)
     _continuous(input, "log_normal_")
-    return drawn("log_normal_", LOG_NORMAL, (centre, spread), input, generator)
+    return fill_random("log_normal_", LOG_NORMAL, (centre, deviation), input, generator)
 
 
 @op(function=False)
@@ -198,18 +200,18 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
     rate = _real("exponential_", "lambd", lambd)
     _floats(input, "exponential_")
     _positive("exponential_", "lambd", rate)
-    least = finfo(input._dtype).tiny if rate < math.inf else 0.0
-    return drawn("exponential_", EXPONENTIAL, (1 / rate, least), input, generator)
+    smallest = finfo(input._dtype).tiny if rate < math.inf else 0.0
+    return fill_random("exponential_", EXPONENTIAL, (1 / rate, smallest), input, generator)
 
 
 @op(function=False)
 def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fills the tensor with numbers of Cauchy's distribution: half of them are within `sigma` of
     `median`. Raises RuntimeError unless `sigma` is above 0, and for integers."""
-    centre, spread = _real("cauchy_", "median", median), _real("cauchy_", "sigma", sigma)
+    centre, width = _real("cauchy_", "median", median), _real("cauchy_", "sigma", sigma)
     _floats(input, "cauchy_")
-    _positive("cauchy_", "sigma", spread)
-    return drawn("cauchy_", CAUCHY, (centre, spread), input, generator)
+    _positive("cauchy_", "sigma", width)
+    return fill_random("cauchy_", CAUCHY, (centre, width), input, generator)
 
 
 def _floats(input: Tensor, function: str) -> None:
@@ -228,7 +230,7 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
     layout(input, "geometric_")
     if input._dtype.kind not in "uif":
         raise errors.not_implemented_for("geometric_", input._dtype)
-    return drawn("geometric_", GEOMETRIC, (-1 / math.log1p(-chance),), input, generator)
+    return fill_random("geometric_", GEOMETRIC, (-1 / math.log1p(-chance),), input, generator)
 
 
 @op(
@@ -251,31 +253,31 @@ def random_(input: Tensor, *args: Any, generator: Any = None, **named: Any) -> T
         raise errors.not_implemented_for("random_", input._dtype)
     first = as_int(low, "random_", "from")
     last = None if high is None else as_int(high, "random_", "to")
-    return integers("random_", input, first, last, generator)
+    return fill_integers("random_", input, first, last, generator)
 
 
-def integers(function: str, out: Tensor, low: int, high: int | None, generator: Any) -> Tensor:
+def fill_integers(function: str, out: Tensor, low: int, high: int | None, generator: Any) -> Tensor:
     """Fills `out` with uniform integers in [low, high); with `high` None up to the dtype's
     largest.
     """
-    of = out._dtype
-    if of.is_complex:
-        raise errors_random.complex_integers(function, of)
-    if of.kind == "b":
-        least, most = 0, 1
-    elif of.kind == "f":
-        most = round(2 / finfo(of).eps)  # beyond it the dtype lacks some integers
-        least = -int(finfo(of).max)
+    element = out._dtype
+    if element.is_complex:
+        raise errors_random.complex_integers(function, element)
+    if element.kind == "b":
+        lowest, highest = 0, 1
+    elif element.kind == "f":
+        highest = round(2 / finfo(element).eps)  # beyond it the dtype lacks some integers
+        lowest = -int(finfo(element).max)
     else:
-        least, most = iinfo(of).min, iinfo(of).max
-    top = most if high is None else high - 1
+        lowest, highest = iinfo(element).min, iinfo(element).max
+    top = highest if high is None else high - 1
     if top < low:
         raise errors_random.empty_range(function, low, top + 1)
-    limit = int(finfo(of).max) if of.kind == "f" else most
+    limit = int(finfo(element).max) if element.kind == "f" else highest
     for name, value in (("from", low), ("to - 1", top)):
-        if not least <= value <= limit:
-            raise errors_random.beyond_dtype(function, name, value, of)
-    return drawn(function, INTEGERS, (low, (top - low + 1) % (1 << 64)), out, generator)
+        if not lowest <= value <= limit:
+            raise errors_random.beyond_dtype(function, name, value, element)
+    return fill_random(function, INTEGERS, (low, (top - low + 1) % (1 << 64)), out, generator)
 
 
 @op(function=False, forms=("bernoulli_(p=0.5, *, generator=None) -> Tensor",))
@@ -291,21 +293,21 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         if p._dtype.kind != "f" or input._dtype.is_complex:
             raise errors.not_implemented_for("bernoulli_", p._dtype)
         shape = input._shape
-        return drawn("bernoulli_", CHANCES, (), input, generator, (p.expand(shape),))
+        return fill_random("bernoulli_", CHANCES, (), input, generator, (p.expand(shape),))
     return chance(input, probability("bernoulli_", p), generator)
 
 
 def probability(function: str, p: Any) -> float:
-    chosen = _real(function, "p", p)
-    if not 0 <= chosen <= 1:
-        raise errors_random.bad_parameter(function, "p", "from 0 to 1", chosen)
-    return chosen
+    value = _real(function, "p", p)
+    if not 0 <= value <= 1:
+        raise errors_random.bad_parameter(function, "p", "from 0 to 1", value)
+    return value
 
 
 def chance(out: Tensor, p: float, generator: Any = None) -> Tensor:
     if out._dtype.is_complex:
         raise errors.not_implemented_for("bernoulli_", out._dtype)
-    return drawn("bernoulli_", CHANCE, (p,), out, generator)
+    return fill_random("bernoulli_", CHANCE, (p,), out, generator)
 
 
 @factory(method=False, ways=("*size",))
@@ -324,14 +326,14 @@ def randn(options: Options, *args: Any, size: Any = None, generator: Any = None,
 
 def _low_and_high(function: str, args: tuple[Any, ...], low: Any, high: Any) -> tuple[int, int]:
     """Returns (low, high) of integers; a single positional bound is the upper one."""
-    named = {k: v for k, v in (("low", low), ("high", high)) if v is not None}
-    names = ("low", "high") if len(args) + len(named) > 1 else ("high",)
+    keywords = {k: v for k, v in (("low", low), ("high", high)) if v is not None}
+    names = ("low", "high") if len(args) + len(keywords) > 1 else ("high",)
     if len(args) > len(names):
         raise errors_creation.surplus_arguments(function, 3, len(args) + 1)
-    free = [name for name in names if name not in named]
+    free = [name for name in names if name not in keywords]
     if len(args) != len(free):
         raise errors.missing_argument(function, "high")
-    bounds = dict(zip(free, args)) | named
+    bounds = dict(zip(free, args)) | keywords
     first, last = bounds.get("low", 0), bounds["high"]
     return tuple(_bound(function, n, v) for n, v in (("low", first), ("high", last)))  # type: ignore[return-value]
 
@@ -357,12 +359,12 @@ def randint(
     if size is None:
         if not args:
             raise errors.missing_argument("randint", "size")
-        *rest, size = args
-        args = tuple(rest)
+        *bounds, size = args
+        args = tuple(bounds)
     first, last = _low_and_high("randint", args, low, high)
     shape = sizes("randint", (int_list(size, "randint", "size"),))
     target = options.destination(shape, out, dtypes.int64)
-    return integers("randint", target, first, last, generator)
+    return fill_integers("randint", target, first, last, generator)
 
 
 def _like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
@@ -398,7 +400,7 @@ def randint_like(
     """Like `randint`, in `input`'s shape, dtype, device and memory order."""
     first, last = _low_and_high("randint_like", args, low, high)
     target = _like(options, input, memory_format)
-    return integers("randint_like", target, first, last, generator)
+    return fill_integers("randint_like", target, first, last, generator)
 
 
 @op(

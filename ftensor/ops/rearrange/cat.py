@@ -47,43 +47,43 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
     Their dtypes are promoted to a common one. The other dims must have equal sizes; an empty 1-d
     tensor is skipped. Raises RuntimeError for shapes that don't fit.
     """
-    parts = tensor_list("cat", tensors)
-    if not parts:
+    inputs = tensor_list("cat", tensors)
+    if not inputs:
         raise errors_shape.no_tensors_to_cat()
     dim = as_int(dim if axis is None else axis, "cat", "dim")
-    if out is None and (kept := cached_result(("cat", dim), *parts)) is not None:
-        return kept
-    of = result_dtype([(t._dtype, 0) for t in parts])
-    first = next((t for t in parts if t._shape != (0,)), parts[0])
-    for k, t in enumerate(parts):
+    if out is None and (cached := cached_result(("cat", dim), *inputs)) is not None:
+        return cached
+    element = result_dtype([(t._dtype, 0) for t in inputs])
+    first = next((t for t in inputs if t._shape != (0,)), inputs[0])
+    for k, t in enumerate(inputs):
         if not t._shape:
             raise errors_shape.cat_scalar(k)
         if t._storage.device is not first._storage.device:
-            raise errors.different_devices("cat", [p.device for p in parts])
+            raise errors.different_devices("cat", [p.device for p in inputs])
     original_dim, dim = dim, normalize_dim(dim, first.ndim)
-    full = [t for t in parts if t._shape != (0,) or first._shape == (0,)]
-    for k, t in enumerate(parts):
+    full = [t for t in inputs if t._shape != (0,) or first._shape == (0,)]
+    for k, t in enumerate(inputs):
         if t._shape != (0,):
             _check_fits(first, t, dim, k)
     total = sum(t._shape[dim] for t in full)
     shape = (*first._shape[:dim], total, *first._shape[dim + 1 :])
     if out is None:
         strides = suggested_strides(shape, full)
-        result = output.new(shape, of, first._storage.device, strides)
+        result = output.new(shape, element, first._storage.device, strides)
     else:
-        if not can_cast(of, out._dtype):
-            raise errors_shape.cat_out(of, out._dtype)
-        check_written("cat", out, parts)
+        if not can_cast(element, out._dtype):
+            raise errors_shape.cat_out(element, out._dtype)
+        check_written("cat", out, inputs)
         if out._shape != shape:
             resize_out(out, shape)
         result = out
-    at, pieces = 0, []
+    start, pieces = 0, []
     for t in full:
-        piece = result._view(t._shape, result._strides, result._offset + at * result._strides[dim])
+        piece = result._view(t._shape, result._strides, result._offset + start * result._strides[dim])
         pieces.append(conversion.copy_(piece, t))
-        at += t._shape[dim]
-    if out is None and len(full) == len(parts):
-        cache_copies(("cat", original_dim), parts, result, pieces)
+        start += t._shape[dim]
+    if out is None and len(full) == len(inputs):
+        cache_copies(("cat", original_dim), inputs, result, pieces)
     return result
 
 
@@ -98,39 +98,39 @@ def _check_fits(first: Tensor, t: Tensor, dim: int, k: int) -> None:
 @op(method=False)
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Concatenates tensors of one shape along a new dim."""
-    parts = tensor_list("stack", tensors)
-    if not parts:
+    inputs = tensor_list("stack", tensors)
+    if not inputs:
         raise errors_shape.no_tensors("stack")
-    shape = parts[0]._shape
+    shape = inputs[0]._shape
     dim = normalize_dim(as_int(dim, "stack", "dim"), len(shape) + 1)
-    for k, t in enumerate(parts):
+    for k, t in enumerate(inputs):
         if t._shape != shape:
             raise errors_shape.stack_shape(shape, t._shape, k)
     if out is None and dim < len(shape):
         # As in torch, the memory format is that of the concatenation without the new dim.
-        result = cat(parts, dim)
+        result = cat(inputs, dim)
         sizes, steps = result._shape, result._strides
         step = shape[dim] * steps[dim] if 0 not in sizes else None
         if step is not None:
-            new = (*sizes[:dim], len(parts), shape[dim], *sizes[dim + 1 :])
-            return result._view(new, (*steps[:dim], step, *steps[dim:]), result._offset)
-    return cat([t.unsqueeze(dim) for t in parts], dim, out=out)
+            result_shape = (*sizes[:dim], len(inputs), shape[dim], *sizes[dim + 1 :])
+            return result._view(result_shape, (*steps[:dim], step, *steps[dim:]), result._offset)
+    return cat([t.unsqueeze(dim) for t in inputs], dim, out=out)
 
 
 def _at_least(name: str, ndim: int, tensors: Any) -> list[Tensor]:
     """Returns the tensors with at least 1, 2 or 3 dims."""
-    parts = tensor_list(name, tensors)
-    if not parts:
+    inputs = tensor_list(name, tensors)
+    if not inputs:
         raise errors_shape.no_tensors(name)
     lift: Any = (atleast_1d, atleast_2d, atleast_3d)[ndim - 1]
-    return [lift(t) for t in parts]
+    return [lift(t) for t in inputs]
 
 
 @op(method=False)
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenates along the columns (dim 1; dim 0 of 1-d tensors)."""
-    parts = _at_least("hstack", 1, tensors)
-    return cat(parts, 0 if parts[0].ndim == 1 else 1, out=out)
+    inputs = _at_least("hstack", 1, tensors)
+    return cat(inputs, 0 if inputs[0].ndim == 1 else 1, out=out)
 
 
 @op(method=False, aliases=("row_stack",))
@@ -148,10 +148,10 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 @op(method=False)
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Like `hstack`, with 1-d tensors as columns."""
-    parts = tensor_list("column_stack", tensors)
-    if not parts:
+    inputs = tensor_list("column_stack", tensors)
+    if not inputs:
         raise errors_shape.no_tensors("column_stack")
-    columns = [t.reshape(t.numel(), 1) if t.ndim <= 1 else t for t in parts]
+    columns = [t.reshape(t.numel(), 1) if t.ndim <= 1 else t for t in inputs]
     return hstack(columns, out=out)
 
 
@@ -165,9 +165,9 @@ def block_diag(*tensors: Tensor) -> Tensor:
         if t.ndim > 2:
             raise errors_shape.block_ndim(k, t.ndim)
         blocks.append(t if t.ndim == 2 else t.reshape(1, t.numel()))
-    of = result_dtype([(t._dtype, 0) for t in blocks])
+    element = result_dtype([(t._dtype, 0) for t in blocks])
     sizes = (sum(t._shape[0] for t in blocks), sum(t._shape[1] for t in blocks))
-    result = conversion.zero_(output.new(sizes, of, blocks[0]._storage.device))
+    result = conversion.zero_(output.new(sizes, element, blocks[0]._storage.device))
     row = column = 0
     for t in blocks:
         conversion.copy_(result._view(t._shape, result._strides, row * sizes[1] + column), t)
@@ -181,27 +181,27 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     first two dims."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
-    parts = tensor_list("meshgrid", tensors)
-    if not parts:
+    inputs = tensor_list("meshgrid", tensors)
+    if not inputs:
         raise errors_shape.no_tensors("meshgrid")
     if indexing is None:
         errors_shape.warn_meshgrid()
         indexing = "ij"
     if indexing not in ("ij", "xy"):
         raise errors_shape.meshgrid_indexing(indexing)
-    for t in parts:
+    for t in inputs:
         if t.ndim > 1:
             raise errors_shape.meshgrid_ndim(t.ndim)
-        if t._dtype is not parts[0]._dtype:
-            raise errors_shape.meshgrid_dtypes(parts[0]._dtype, t._dtype)
-        if t._storage.device is not parts[0]._storage.device:
-            raise errors.different_devices("meshgrid", [p.device for p in parts])
-    swap = indexing == "xy" and len(parts) >= 2
+        if t._dtype is not inputs[0]._dtype:
+            raise errors_shape.meshgrid_dtypes(inputs[0]._dtype, t._dtype)
+        if t._storage.device is not inputs[0]._storage.device:
+            raise errors.different_devices("meshgrid", [p.device for p in inputs])
+    swap = indexing == "xy" and len(inputs) >= 2
     if swap:
-        parts[:2] = parts[1::-1]
-    shape = tuple([t.numel() for t in parts])
+        inputs[:2] = inputs[1::-1]
+    shape = tuple([t.numel() for t in inputs])
     grids = []
-    for d, t in enumerate(parts):
+    for d, t in enumerate(inputs):
         # A dim of size 1 keeps the stride of torch's view.
         strides = [1 if n == 1 else 0 for n in shape]
         strides[d] = t._strides[0] if t._shape else 1
@@ -229,9 +229,9 @@ def repeat(input: Tensor, *repeats: Any, **named: Any) -> Tensor:
 
 
 def _repeated(input: Tensor, counts: Ints) -> Tensor:
-    lead = len(counts) - input.ndim
-    sizes = (1,) * lead + input._shape
-    strides = (0,) * lead + input._strides
+    leading = len(counts) - input.ndim
+    sizes = (1,) * leading + input._shape
+    strides = (0,) * leading + input._strides
     shape = tuple([n * c for n, c in zip(sizes, counts)])
     if any(n < 0 for n in counts):
         raise errors.negative_size(min(shape), shape)
@@ -271,7 +271,7 @@ def repeat_interleave(
     if repeats is None:
         if input.ndim != 1:
             raise errors_shape.repeats_ndim(input.ndim)
-        return host_tensor(_listed(input, output_size), input).to(input._dtype)
+        return host_tensor(_repeated_positions(input, output_size), input).to(input._dtype)
     if dim is None:
         input, dim = input.reshape(-1), 0
     dim = normalize_dim(dim, input.ndim)
@@ -288,7 +288,7 @@ def repeat_interleave(
                 raise errors_shape.repeats_count(repeats.numel(), size)
         else:
             repeats = repeats.reshape(1).expand(size)
-        index = host_tensor(_listed(repeats, output_size), input)
+        index = host_tensor(_repeated_positions(repeats, output_size), input)
         return index_select(input, dim, index)
     count = as_int(repeats, name, "repeats")
     if count < 0:
@@ -307,7 +307,7 @@ def repeat_interleave(
     return result
 
 
-def _listed(repeats: Tensor, output_size: int | None) -> np.ndarray[Any, Any]:
+def _repeated_positions(repeats: Tensor, output_size: int | None) -> np.ndarray[Any, Any]:
     """Returns each position as often as `repeats` says."""
     if repeats._dtype not in (dtypes.int64, dtypes.int32):
         raise errors.not_implemented_for("repeat_interleave", repeats._dtype)

@@ -87,16 +87,16 @@ def roll(input: Tensor, shifts: Any = None, dims: Any = ()) -> Tensor:
         raise errors_shape.shifts_and_dims(len(steps), len(axes))
     if not input.numel() and len(axes) == 1:
         return conversion.clone(input)
-    moves: dict[int, int] = {}
+    shift_of_dim: dict[int, int] = {}
     for step, dim in zip(steps, axes):
         if not input._shape:
             raise errors_shape.no_dims("roll", dim)
         dim = normalize_dim(dim, input.ndim)
-        moves[dim] = moves.get(dim, 0) + step
-    return _rolled(input, moves)
+        shift_of_dim[dim] = shift_of_dim.get(dim, 0) + step
+    return _rolled(input, shift_of_dim)
 
 
-def _rolled(input: Tensor, moves: dict[int, int]) -> Tensor:
+def _rolled(input: Tensor, shift_of_dim: dict[int, int]) -> Tensor:
     """Returns the rolled tensor: copies each block of elements that stays contiguous."""
     shape = input._shape
     strides = contiguous_strides(shape)
@@ -105,16 +105,16 @@ def _rolled(input: Tensor, moves: dict[int, int]) -> Tensor:
     result = output.new(shape, input._dtype, input._storage.device, strides)
     if not input.numel():
         return result
-    cuts = []  # for each dim: (from, to, length) of its blocks
+    blocks = []  # for each dim: (from, to, length) of its blocks
     for d, n in enumerate(shape):
-        step = moves.get(d, 0) % n
-        cuts.append([(0, step, n - step), (n - step, 0, step)] if step else [(0, 0, n)])
-    for pieces in product(*cuts):
+        step = shift_of_dim.get(d, 0) % n
+        blocks.append([(0, step, n - step), (n - step, 0, step)] if step else [(0, 0, n)])
+    for pieces in product(*blocks):
         sizes = tuple([length for _, _, length in pieces])
-        there = sum(to * s for (_, to, _), s in zip(pieces, result._strides))
-        here = sum(at * s for (at, _, _), s in zip(pieces, input._strides))
-        source = input._view(sizes, input._strides, input._offset + here)
-        conversion.copy_(result._view(sizes, result._strides, there), source)
+        target_offset = sum(target * s for (_, target, _), s in zip(pieces, result._strides))
+        source_offset = sum(source_start * s for (source_start, _, _), s in zip(pieces, input._strides))
+        source = input._view(sizes, input._strides, input._offset + source_offset)
+        conversion.copy_(result._view(sizes, result._strides, target_offset), source)
     return result
 
 
@@ -138,8 +138,8 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         return conversion.clone(input, memory_format=output.contiguous_format)
     if times == 2:
         return _flipped("rot90", input, (first, second))
-    turned = _flipped("rot90", input, (second if times == 1 else first,))
-    return turned.transpose(first, second)
+    flipped = _flipped("rot90", input, (second if times == 1 else first,))
+    return flipped.transpose(first, second)
 
 
 CATEGORY = "ranges"
@@ -163,16 +163,16 @@ def _triangle(input: Tensor, diagonal: int, lower: bool) -> Tensor:
     """
     rows, columns = input._shape[-2:]
     count = rows + columns - 1
-    line = output.new((count,), dtypes.bool, input._storage.device)
+    diagonal_mask = output.new((count,), dtypes.bool, input._storage.device)
     # Element p of the row is True or False for column - row == p - (rows - 1).
-    cut = min(max(diagonal + rows - 1 + lower, 0), count)
-    conversion.fill_(line._view((cut,), (1,), 0), lower)
-    conversion.fill_(line._view((count - cut,), (1,), cut), not lower)
+    true_count = min(max(diagonal + rows - 1 + lower, 0), count)
+    conversion.fill_(diagonal_mask._view((true_count,), (1,), 0), lower)
+    conversion.fill_(diagonal_mask._view((count - true_count,), (1,), true_count), not lower)
     strides = (0,) * (input.ndim - 2) + (-1, 1)
-    return line._view(input._shape, strides, rows - 1)
+    return diagonal_mask._view(input._shape, strides, rows - 1)
 
 
-def _kept(name: str, input: Tensor, diagonal: Any, lower: bool, out: Tensor | None) -> Tensor:
+def _keep_triangle(name: str, input: Tensor, diagonal: Any, lower: bool, out: Tensor | None) -> Tensor:
     check_tensors(name, input=input)
     if input.ndim < 2:
         raise errors.too_few_dims(name, 2, input.ndim)
@@ -193,14 +193,14 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     """Returns the lower triangle of each matrix, up to diagonal number `diagonal`; zeros
     elsewhere.
     """
-    return _kept("tril", input, diagonal, True, out)
+    return _keep_triangle("tril", input, diagonal, True, out)
 
 
 @op(inplace=True, bare="h")
 def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Returns the upper triangle of each matrix, from diagonal number `diagonal` on; zeros
     elsewhere."""
-    return _kept("triu", input, diagonal, False, out)
+    return _keep_triangle("triu", input, diagonal, False, out)
 
 
 @op()

@@ -40,44 +40,44 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
         raise errors.complex_to_real_value(value, input._dtype)
     if not any(counts):
         return conversion.clone(input)
-    before = (0,) * (input.ndim - len(counts) // 2) + counts[-2::-2]
-    after = (0,) * (input.ndim - len(counts) // 2) + counts[::-1][::2]
-    kept = tuple([n + min(b, 0) + min(a, 0) for n, b, a in zip(input._shape, before, after)])
-    shape = tuple([n + b + a for n, b, a in zip(input._shape, before, after)])
-    if any(n < 0 for n in kept) or any(n < 0 for n in shape):
+    padding_before = (0,) * (input.ndim - len(counts) // 2) + counts[-2::-2]
+    padding_after = (0,) * (input.ndim - len(counts) // 2) + counts[::-1][::2]
+    kept_sizes = tuple([n + min(b, 0) + min(a, 0) for n, b, a in zip(input._shape, padding_before, padding_after)])
+    shape = tuple([n + b + a for n, b, a in zip(input._shape, padding_before, padding_after)])
+    if any(n < 0 for n in kept_sizes) or any(n < 0 for n in shape):
         raise errors_shape.pad_too_negative(counts, input._shape)
-    here = sum(max(-b, 0) * s for b, s in zip(before, input._strides))
-    source = input._view(kept, input._strides, input._offset + here)
+    source_offset = sum(max(-b, 0) * s for b, s in zip(padding_before, input._strides))
+    source = input._view(kept_sizes, input._strides, input._offset + source_offset)
     if max(counts) <= 0:  # nothing is added, so the memory order is kept
         return conversion.clone(source)
     strides = suggested_strides(shape, (input,))
     result = output.new(shape, input._dtype, input._storage.device, strides)
     conversion.fill_(result, value)
-    there = sum(max(b, 0) * s for b, s in zip(before, result._strides))
-    conversion.copy_(result._view(kept, result._strides, there), source)
+    target_offset = sum(max(b, 0) * s for b, s in zip(padding_before, result._strides))
+    conversion.copy_(result._view(kept_sizes, result._strides, target_offset), source)
     return result
 
 
-def _reflected(at: int, size: int) -> int:
-    at = abs(at)
-    return at if at < size else 2 * (size - 1) - at
+def _reflect(position: int, size: int) -> int:
+    position = abs(position)
+    return position if position < size else 2 * (size - 1) - position
 
 
-def _repeated(at: int, size: int) -> int:
-    return min(max(at, 0), size - 1)
+def _replicate(position: int, size: int) -> int:
+    return min(max(position, 0), size - 1)
 
 
-def _around(at: int, size: int) -> int:
-    return at % size
+def _wrap(position: int, size: int) -> int:
+    return position % size
 
 
-MODES: dict[str, Callable[[int, int], int]] = {"reflect": _reflected, "replicate": _repeated, "circular": _around}
+MODES: dict[str, Callable[[int, int], int]] = {"reflect": _reflect, "replicate": _replicate, "circular": _wrap}
 
 
-def positions(x: Tensor, dim: int, listed: list[int]) -> Tensor:
-    if listed == list(range(x._shape[dim])):
+def gather_positions(x: Tensor, dim: int, indices: list[int]) -> Tensor:
+    if indices == list(range(x._shape[dim])):
         return x
-    return x.index_select(dim, constant_of(np.array(listed, np.int64), x))
+    return x.index_select(dim, constant_of(np.array(indices, np.int64), x))
 
 
 @op(namespace="nn.functional")
@@ -104,21 +104,21 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     result = input
     for d in range(n):
         dim = input.ndim - 1 - d
-        before, after = counts[2 * d : 2 * d + 2]
+        padding_before, padding_after = counts[2 * d : 2 * d + 2]
         size = input._shape[dim]
-        most = size - 1 if mode == "reflect" else size if mode == "circular" else 2**62
-        total = size + before + after
-        if max(before, after) > most or total < 0 or not size:
+        limit = size - 1 if mode == "reflect" else size if mode == "circular" else 2**62
+        total = size + padding_before + padding_after
+        if max(padding_before, padding_after) > limit or total < 0 or not size:
             raise errors_spatial.pad_wraps(mode, counts, input._shape)
         first = 0
         if mode == "circular":  # wraps around the remaining elements
-            first, size = max(-before, 0), size + min(before, 0) + min(after, 0)
-            before = max(before, 0)
-        if size <= 0 and (total or before):  # nothing remains to wrap around
+            first, size = max(-padding_before, 0), size + min(padding_before, 0) + min(padding_after, 0)
+            padding_before = max(padding_before, 0)
+        if size <= 0 and (total or padding_before):  # nothing remains to wrap around
             raise errors_spatial.pad_wraps(mode, counts, input._shape)
         check_capacity(result, total, int64)
-        listed = [first + MODES[mode](at - before, size) for at in range(total)]
-        result = positions(result, dim, listed)
+        indices = [first + MODES[mode](position - padding_before, size) for position in range(total)]
+        result = gather_positions(result, dim, indices)
     if result is input:
         return input.clone()
     return result if mode == "circular" else result.contiguous(memory_format=suggested_format(input))

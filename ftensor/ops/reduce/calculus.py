@@ -28,16 +28,16 @@ def diff(
     dim = normalize_dim(dim, input.ndim)
     if n < 0:
         raise errors_calculus.order(n)
-    ends = [x for x in (prepend, append) if x is not None]
-    for x in ends:
+    added = [x for x in (prepend, append) if x is not None]
+    for x in added:
         if x.ndim != input.ndim:
             raise errors_calculus.ends(input._shape, x._shape)
         for d, (a, b) in enumerate(zip(input._shape, x._shape)):
             if d != dim and a != b:
                 raise errors_calculus.ends(input._shape, x._shape)
-    if ends and n:
-        parts = [x for x in (prepend, input, append) if x is not None]
-        input = cat(parts, dim)
+    if added and n:
+        inputs = [x for x in (prepend, input, append) if x is not None]
+        input = cat(inputs, dim)
     differences = input
     if not n:
         return input.clone()
@@ -45,8 +45,8 @@ def diff(
         return input.narrow(dim, 0, 0).clone()
     for _ in range(n):
         size = differences._shape[dim] - 1
-        after, before = differences.narrow(dim, 1, size), differences.narrow(dim, 0, size)
-        differences = after.logical_xor(before) if differences._dtype.kind == "b" else after - before
+        right, left = differences.narrow(dim, 1, size), differences.narrow(dim, 0, size)
+        differences = right.logical_xor(left) if differences._dtype.kind == "b" else right - left
     return differences
 
 
@@ -147,8 +147,8 @@ def _derivative(y: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
     derives."""
     n = y._shape[dim]
 
-    def at(start: int, count: int) -> Tensor:
-        return y.narrow(dim, start, count)
+    def samples(first: int, count: int) -> Tensor:
+        return y.narrow(dim, first, count)
 
     if isinstance(step, Tensor):
         if step._shape != (n,):
@@ -157,34 +157,34 @@ def _derivative(y: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
     else:
         h = None
     if h is None:
-        inside = (at(2, n - 2) - at(0, n - 2)) / (2 * step)
+        inner = (samples(2, n - 2) - samples(0, n - 2)) / (2 * step)
         if edge_order == 1:
-            first, last = (at(1, 1) - at(0, 1)) / step, (at(n - 1, 1) - at(n - 2, 1)) / step
+            first, last = (samples(1, 1) - samples(0, 1)) / step, (samples(n - 1, 1) - samples(n - 2, 1)) / step
         else:
-            first = (-1.5 * at(0, 1) + 2 * at(1, 1) - 0.5 * at(2, 1)) / step
-            last = (0.5 * at(n - 3, 1) - 2 * at(n - 2, 1) + 1.5 * at(n - 1, 1)) / step
-        return cat([first, inside, last], dim)
-    along = [-1 if d == dim else 1 for d in range(y.ndim)]
-    before, after = h[:-1].reshape(along), h[1:].reshape(along)
-    inside = (
-        at(0, n - 2) * (-after / (before * (before + after)))
-        + at(1, n - 2) * ((after - before) / (before * after))
-        + at(2, n - 2) * (before / (after * (before + after)))
+            first = (-1.5 * samples(0, 1) + 2 * samples(1, 1) - 0.5 * samples(2, 1)) / step
+            last = (0.5 * samples(n - 3, 1) - 2 * samples(n - 2, 1) + 1.5 * samples(n - 1, 1)) / step
+        return cat([first, inner, last], dim)
+    step_shape = [-1 if d == dim else 1 for d in range(y.ndim)]
+    left, right = h[:-1].reshape(step_shape), h[1:].reshape(step_shape)
+    inner = (
+        samples(0, n - 2) * (-right / (left * (left + right)))
+        + samples(1, n - 2) * ((right - left) / (left * right))
+        + samples(2, n - 2) * (left / (right * (left + right)))
     )
     if edge_order == 1:
-        first, last = (at(1, 1) - at(0, 1)) / h[0], (at(n - 1, 1) - at(n - 2, 1)) / h[-1]
+        first, last = (samples(1, 1) - samples(0, 1)) / h[0], (samples(n - 1, 1) - samples(n - 2, 1)) / h[-1]
     else:
-        first, last = _one_sided(at, 0, h[0], h[1]), _one_sided(at, n - 1, -h[-1], -h[-2])
-    return cat([first, inside, last], dim)
+        first, last = _one_sided(samples, 0, h[0], h[1]), _one_sided(samples, n - 1, -h[-1], -h[-2])
+    return cat([first, inner, last], dim)
 
 
-def _one_sided(at: Any, end: int, p: Tensor, q: Tensor) -> Tensor:
+def _one_sided(samples: Any, end: int, p: Tensor, q: Tensor) -> Tensor:
     """Returns the derivative at an end from three samples; p and q are the steps away from it."""
-    way = 1 if end == 0 else -1
+    direction = 1 if end == 0 else -1
     slope: Tensor = (
-        at(end, 1) * (-(2 * p + q) / (p * (p + q)))
-        + at(end + way, 1) * ((p + q) / (p * q))
-        + at(end + 2 * way, 1) * (-p / (q * (p + q)))
+        samples(end, 1) * (-(2 * p + q) / (p * (p + q)))
+        + samples(end + direction, 1) * ((p + q) / (p * q))
+        + samples(end + 2 * direction, 1) * (-p / (q * (p + q)))
     )
     return slope
 

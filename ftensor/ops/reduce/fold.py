@@ -16,7 +16,7 @@ from ...rows.op import Dims, Op, Promote, Reduce
 from ...rows.spelling import MISSING
 from ..bind import add_rows
 from ..view.layout import ints
-from .reduction import called, check_not_empty, checked, dims_of, is_int, reduced
+from .reduction import check_arguments, check_not_empty, dims_of, is_int, reduce_call, reduced
 
 _CSUM = ("a", "ft_cadd(x, y)", "ft_cmake(K(0), K(0))")
 ANY = Reduce(
@@ -128,32 +128,32 @@ def nanmean(
 ) -> Tensor:
     """Returns the mean of the elements that are not NaN. Raises RuntimeError for integers and
     complex tensors."""
-    checked("nanmean", input, keepdim, dtype, out)
+    check_arguments("nanmean", input, keepdim, dtype, out)
     if input._dtype.kind not in "fc":
         raise errors.floating_only("nanmean", input._dtype)
     if input._dtype.is_complex:
         raise errors.dtype_not_supported("nanmean", input._dtype)
     dims = dims_of("nanmean", dim, input.ndim)
-    of = dtype or input._dtype
-    if of.kind not in "fc":
-        raise errors_reduce.no_fractions("nanmean", of)
-    total = reduced(NANSUM if of.kind == "f" else SUM, input, dims, keepdim, of)
-    there = reduced(SUM, pointwise(NOT_NAN, (input,)), dims, keepdim)
-    return pointwise(QUOTIENT, (total, there), (), out)
+    result_dtype = dtype or input._dtype
+    if result_dtype.kind not in "fc":
+        raise errors_reduce.no_fractions("nanmean", result_dtype)
+    total = reduced(NANSUM if result_dtype.kind == "f" else SUM, input, dims, keepdim, result_dtype)
+    count = reduced(SUM, pointwise(NOT_NAN, (input,)), dims, keepdim)
+    return pointwise(QUOTIENT, (total, count), (), out)
 
 
 @op()
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> tuple[Tensor, Tensor]:
     """Returns the smallest and the largest element, of all or along one dim."""
-    checked("aminmax", input, keepdim)
+    check_arguments("aminmax", input, keepdim)
     dims = dims_of("aminmax", dim, input.ndim, Dims.ONE)
     check_not_empty("aminmax", input, dims, dim)
     if input._dtype.is_complex:
         raise errors.not_implemented_for("aminmax", input._dtype)
-    for one in out or ():
-        check_dtype("aminmax", one, input._dtype)
+    for target in out or ():
+        check_dtype("aminmax", target, input._dtype)
     pairs = zip((AMIN, AMAX), out or (None, None), strict=True)
-    results = [reduced(row, input, dims, keepdim, out=one) for row, one in pairs]
+    results = [reduced(row, input, dims, keepdim, out=target) for row, target in pairs]
     return return_types.aminmax(results) if out is None else return_types.aminmax_out(results)
 
 
@@ -163,15 +163,15 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     if the size doesn't broadcast to this tensor's shape."""
     if not size:
         raise errors.missing_argument("sum_to_size", "size")
-    wanted = ints(size[0], size[1:], "sum_to_size", "size")
-    shape, lead = input._shape, input.ndim - len(wanted)
-    if lead < 0 or [n for n, have in zip(wanted, shape[lead:]) if n not in (1, have)]:
-        raise errors_reduce.not_summable_to(shape, wanted)
-    dims = tuple([d for d, n in enumerate(shape) if d < lead or (wanted[d - lead] == 1 and n != 1)])
-    if wanted and not dims:
+    target_shape = ints(size[0], size[1:], "sum_to_size", "size")
+    shape, leading = input._shape, input.ndim - len(target_shape)
+    if leading < 0 or [n for n, dim_size in zip(target_shape, shape[leading:]) if n not in (1, dim_size)]:
+        raise errors_reduce.not_summable_to(shape, target_shape)
+    dims = tuple([d for d, n in enumerate(shape) if d < leading or (target_shape[d - leading] == 1 and n != 1)])
+    if target_shape and not dims:
         return input
     sums = reduced(SUM, input, dims, True)
-    return sums._view(wanted, sums._strides[lead:], 0)
+    return sums._view(target_shape, sums._strides[leading:], 0)
 
 
 # NaN wins over every number; among equal elements the first wins.
@@ -217,9 +217,11 @@ ARGMIN = Reduce(
 )  # fmt: skip
 
 
-def _extreme(along: Reduce, of_all: Reduce, input: Tensor, dim: Any, keepdim: Any, other: Any, out: Any) -> Any:
+def _extreme(
+    row_along_dim: Reduce, row_of_all: Reduce, input: Tensor, dim: Any, keepdim: Any, other: Any, out: Any
+) -> Any:
     """Implements max and min in their three forms: of all elements, along a dim, of two tensors."""
-    name = along.name
+    name = row_along_dim.name
     if isinstance(dim, Tensor):
         if other is not MISSING:
             raise errors_reduce.argument_unexpected(name, "other", "twice")
@@ -227,22 +229,22 @@ def _extreme(along: Reduce, of_all: Reduce, input: Tensor, dim: Any, keepdim: An
     if other is not MISSING:
         if dim is not MISSING or keepdim is not MISSING:
             raise errors_reduce.argument_unexpected(name, "dim", "beside another tensor")
-        checked(name, input)
+        check_arguments(name, input)
         if not isinstance(other, Tensor):
             raise errors.not_a_tensor(name, "other", other)
         return (input.maximum if name == "max" else input.minimum)(other, out=out)
     if dim is MISSING:
         if keepdim is not MISSING:
             raise errors.missing_argument(name, "dim")
-        checked(name, input, False, None, out)
+        check_arguments(name, input, False, None, out)
         dims = dims_of(name, None, input.ndim)
         check_not_empty(name, input, dims, None)
         if input._dtype.is_complex:
             raise errors.not_implemented_for(name, input._dtype)
-        return write_result(name, out, reduced(of_all, input, dims), cast=True)
+        return write_result(name, out, reduced(row_of_all, input, dims), cast=True)
     if not is_int(dim):
         raise errors.argument_type(name, "dim", "an int", dim)
-    return called(along, input, dim, keepdim is not MISSING and keepdim, None, out)
+    return reduce_call(row_along_dim, input, dim, keepdim is not MISSING and keepdim, None, out)
 
 
 @op(

@@ -25,21 +25,21 @@ from ..order.sort import cumprod, cumsum
 from ..pointwise.ternary import where
 from ..view.shape import broadcast_to
 from .fold import AMAX, AMIN, ARGMAX, ARGMIN, SUM
-from .reduction import called, checked, dims_of
+from .reduction import check_arguments, dims_of, reduce_call
 from .softmax import log_softmax, logsumexp, softmax
 from .stats import vector_norm
 
 
-def _least(name: str, of: dtype) -> Any:
-    if of.kind == "b" or (of.is_complex and name != "logsumexp"):
-        raise errors_reduce.no_identity(name, of, not of.is_complex)
-    return -math.inf if of.kind in "fc" else iinfo(of).min
+def _lowest_identity(name: str, element: dtype) -> Any:
+    if element.kind == "b" or (element.is_complex and name != "logsumexp"):
+        raise errors_reduce.no_identity(name, element, not element.is_complex)
+    return -math.inf if element.kind in "fc" else iinfo(element).min
 
 
-def _most(name: str, of: dtype) -> Any:
-    if of.kind in "bc":
-        raise errors_reduce.no_identity(name, of, not of.is_complex)
-    return math.inf if of.kind == "f" else iinfo(of).max
+def _highest_identity(name: str, element: dtype) -> Any:
+    if element.kind in "bc":
+        raise errors_reduce.no_identity(name, element, not element.is_complex)
+    return math.inf if element.kind == "f" else iinfo(element).max
 
 
 def _mask(name: str, input: Tensor, mask: Any) -> Tensor:
@@ -51,23 +51,23 @@ def _mask(name: str, input: Tensor, mask: Any) -> Tensor:
     return broadcast_to(mask, input._shape).to(dtypes.bool)
 
 
-def _filled(name: str, input: Tensor, mask: Any, identity: Any) -> Tensor:
+def _fill_masked(name: str, input: Tensor, mask: Any, identity: Any) -> Tensor:
     """Returns the input with masked elements replaced by `identity`, which may be a function of the
     dtype."""
-    checked(name, input)
+    check_arguments(name, input)
     if mask is None:
         return input
     number = identity(name, input._dtype) if callable(identity) else identity
-    filled: Tensor = where(_mask(name, input, mask), input, input.new_full((), number))
-    return filled
+    result: Tensor = where(_mask(name, input, mask), input, input.new_full((), number))
+    return result
 
 
-def _own(input: Tensor, dtype: dtype | None) -> dtype:
+def _input_dtype(input: Tensor, dtype: dtype | None) -> dtype:
     return input._dtype if dtype is None else dtype
 
 
 def _summed_in(input: Tensor, dtype: dtype | None) -> dtype:
-    return int64 if dtype is None and input._dtype.kind in "bui" else _own(input, dtype)
+    return int64 if dtype is None and input._dtype.kind in "bui" else _input_dtype(input, dtype)
 
 
 # The parameters of reductions over several dims, over one or all, and of functions along one dim.
@@ -86,17 +86,17 @@ _DIMS = {
 
 def _masked(
     name: str, parameters: str, identity: Any, run: Callable[..., Tensor], doc: str,
-    of: Callable[[Tensor, dtype | None], dtype] = _own,
+    dtype_rule: Callable[[Tensor, dtype | None], dtype] = _input_dtype,
 ) -> Callable[..., Tensor]:  # fmt: skip
     """Registers a masked op. It replaces masked elements by `identity`, which may be a function of
-    the dtype, and calls `run(filled, *dims, dtype=)`; `of(input, dtype)` determines that dtype."""
+    the dtype, and calls `run(filled, *dims, dtype=)`; `dtype_rule(input, dtype)` determines that dtype."""
     return op(namespace="masked", method=False)(
         written(
             name, parameters,
             "filled = fill(FULL, input, mask, identity)\n"
             f"return run(filled, {_DIMS[parameters]}, dtype=of(input, dtype))", doc,
-            __name__=__name__, FULL=f"masked.{name}", fill=_filled, identity=identity, run=run,
-            of=of, dims_of=dims_of, normalize_dim=normalize_dim,
+            __name__=__name__, FULL=f"masked.{name}", fill=_fill_masked, identity=identity, run=run,
+            of=dtype_rule, dims_of=dims_of, normalize_dim=normalize_dim,
         )
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ def _folded(row: Reduce) -> Callable[..., Tensor]:
     converted."""
 
     def run(filled: Tensor, dims: Any, keepdim: bool, dtype: dtype) -> Tensor:
-        result: Tensor = called(row, filled, dims, keepdim, dtype if row.converts else None, None)
+        result: Tensor = reduce_call(row, filled, dims, keepdim, dtype if row.converts else None, None)
         return result if row.converts else result.to(dtype)
 
     return run
@@ -130,24 +130,38 @@ integers are multiplied as int64.
 _masked("cumsum", ALONG, 0, cumsum, "Running sums along `dim`, in which masked elements count as 0.")
 _masked("cumprod", ALONG, 1, cumprod, "Running products along `dim`, in which masked elements count as 1.")
 _ENDS = "Where all are masked, it is the %s number of the dtype."
-_masked("amax", OVER, _least, _folded(AMAX), "The largest over `dim` of what `mask` lets through. " + _ENDS % "least")
-_masked("amin", OVER, _most, _folded(AMIN), "The smallest over `dim` of what `mask` lets through. " + _ENDS % "largest")
+_masked(
+    "amax",
+    OVER,
+    _lowest_identity,
+    _folded(AMAX),
+    "The largest over `dim` of what `mask` lets through. " + _ENDS % "least",
+)
+_masked(
+    "amin",
+    OVER,
+    _highest_identity,
+    _folded(AMIN),
+    "The smallest over `dim` of what `mask` lets through. " + _ENDS % "largest",
+)
 _PLACES = "of what `mask` lets through stands, in the input's dtype unless `dtype` names another."
-_masked("argmax", PLACE, _least, _folded(ARGMAX), f"Where along `dim` the largest {_PLACES}")
-_masked("argmin", PLACE, _most, _folded(ARGMIN), f"Where along `dim` the smallest {_PLACES}")
+_masked("argmax", PLACE, _lowest_identity, _folded(ARGMAX), f"Where along `dim` the largest {_PLACES}")
+_masked("argmin", PLACE, _highest_identity, _folded(ARGMIN), f"Where along `dim` the smallest {_PLACES}")
 _SHARES = "along `dim`, in which masked elements have no share."
-_masked("softmax", ALONG, _least, softmax, f"softmax {_SHARES}")
-_masked("log_softmax", ALONG, _least, log_softmax, f"log_softmax {_SHARES}")
-_masked("softmin", ALONG, _most, lambda filled, dim, dtype: softmax(-filled, dim, dtype), f"softmin {_SHARES}")
+_masked("softmax", ALONG, _lowest_identity, softmax, f"softmax {_SHARES}")
+_masked("log_softmax", ALONG, _lowest_identity, log_softmax, f"log_softmax {_SHARES}")
+_masked(
+    "softmin", ALONG, _highest_identity, lambda filled, dim, dtype: softmax(-filled, dim, dtype), f"softmin {_SHARES}"
+)
 
 
 def _count(name: str, input: Tensor, dim: int | Sequence[int] | None, keepdim: Any, mask: Any) -> Tensor:
     """Returns how many elements a mask selects."""
     if mask is None:
-        let = ones((), dtype=int64, device=input.device).expand(input._shape)
+        ones_ = ones((), dtype=int64, device=input.device).expand(input._shape)
     else:
-        let = _mask(name, input, mask)
-    counts: Tensor = called(SUM, let, dims_of(name, dim, input.ndim), bool(keepdim), None, None)
+        ones_ = _mask(name, input, mask)
+    counts: Tensor = reduce_call(SUM, ones_, dims_of(name, dim, input.ndim), bool(keepdim), None, None)
     return counts
 
 
@@ -158,11 +172,11 @@ def _mean(
 ) -> Tensor:  # fmt: skip
     """Returns the mean over `dim` of the elements where `mask` is True; NaN if there are none.
     Raises ValueError for an integer dtype."""
-    checked("masked.mean", input)
-    of = input._dtype if dtype is None else dtype
-    if of.kind not in "fc":
-        raise errors_reduce.mean_of(of)
-    total = _sum(input, dim, keepdim=keepdim, dtype=of, mask=mask)
+    check_arguments("masked.mean", input)
+    result_dtype = input._dtype if dtype is None else dtype
+    if result_dtype.kind not in "fc":
+        raise errors_reduce.mean_of(result_dtype)
+    total = _sum(input, dim, keepdim=keepdim, dtype=result_dtype, mask=mask)
     return total / _count("masked.mean", input, dim, keepdim, mask)
 
 
@@ -172,15 +186,15 @@ def _median(
 ) -> Tensor:
     """Returns the lower median along `dim` of the elements where `mask` is True and that are not
     NaN. Without such elements it is NaN, or raises ValueError for integers."""
-    checked("masked.median", input)
-    at, of = normalize_dim(dim, input.ndim), input._dtype
-    values = input if of.kind == "f" else input.to(float32)
-    median: Tensor = nanmedian(_filled("masked.median", values, mask, math.nan), at, keepdim)[0]
-    if of.kind == "f":
+    check_arguments("masked.median", input)
+    axis, element = normalize_dim(dim, input.ndim), input._dtype
+    values = input if element.kind == "f" else input.to(float32)
+    median: Tensor = nanmedian(_fill_masked("masked.median", values, mask, math.nan), axis, keepdim)[0]
+    if element.kind == "f":
         return median
     if median.isnan().any():
-        raise errors_reduce.nothing_let_through("masked.median", of)
-    return median.to(of if dtype is None else dtype)
+        raise errors_reduce.nothing_let_through("masked.median", element)
+    return median.to(element if dtype is None else dtype)
 
 
 @op(name="logsumexp", namespace="masked", method=False)
@@ -190,7 +204,7 @@ def _logsumexp(
 ) -> Tensor:  # fmt: skip
     """Returns log of the sum over `dim` of exp of the elements where `mask` is True."""
     name = "masked.logsumexp"
-    filled = _filled("logsumexp", input, mask, _least)
+    filled = _fill_masked("logsumexp", input, mask, _lowest_identity)
     result: Tensor = logsumexp(filled, dims_of(name, dim, input.ndim), keepdim)
     return result.to(input._dtype if dtype is None else dtype)
 
@@ -202,8 +216,8 @@ def _logaddexp(
 ) -> Tensor:  # fmt: skip
     """Returns log(exp(input) + exp(other)), elementwise; a masked element contributes nothing."""
     name = "masked.logaddexp"
-    left = _filled(name, input, input_mask, _least)
-    right = _filled(name, other, other_mask, _least)
+    left = _fill_masked(name, input, input_mask, _lowest_identity)
+    right = _fill_masked(name, other, other_mask, _lowest_identity)
     return left.logaddexp(right).to(input._dtype if dtype is None else dtype)
 
 
@@ -214,7 +228,7 @@ def _norm(
 ) -> Tensor:  # fmt: skip
     """Returns the vector norm of order `ord` over `dim` of the elements where `mask` is True."""
     name = "masked.norm"
-    filled = _filled(name, input, mask, _most if ord == -math.inf else 0)
+    filled = _fill_masked(name, input, mask, _highest_identity if ord == -math.inf else 0)
     norm: Tensor = vector_norm(
         filled,
         2.0 if ord is None else ord,
@@ -232,19 +246,19 @@ def _variance(
     """Returns the variance: the mean of the squared distances to the mean."""
     if unbiased is not None and correction is not None:
         raise errors_reduce.argument_unexpected(name, "correction", "beside `unbiased`")
-    checked(name, input)
-    taken = (1.0 if unbiased is not False else 0.0) if correction is None else float(correction)
-    of = input._dtype if dtype is None else dtype
-    of = float32 if dtype is None and of.kind in "bui" else of
-    total = _sum(input, dim, keepdim=True, dtype=of, mask=mask)
+    check_arguments(name, input)
+    correction_ = (1.0 if unbiased is not False else 0.0) if correction is None else float(correction)
+    result_dtype = input._dtype if dtype is None else dtype
+    result_dtype = float32 if dtype is None and result_dtype.kind in "bui" else result_dtype
+    total = _sum(input, dim, keepdim=True, dtype=result_dtype, mask=mask)
     count = _count(name, input, dim, True, mask)
-    apart = input - total / count
-    compute = of if of.kind in "fc" else float32
-    squares = _sum(apart * apart.conj(), dim, keepdim=keepdim, dtype=compute, mask=mask)
+    deviation = input - total / count
+    compute = result_dtype if result_dtype.kind in "fc" else float32
+    squares = _sum(deviation * deviation.conj(), dim, keepdim=keepdim, dtype=compute, mask=mask)
     count = count.reshape(squares._shape)
-    if taken:
-        count = (count.to(compute.to_real()) - taken).clamp(min=0)
-    return (squares / count).to(of)
+    if correction_:
+        count = (count.to(compute.to_real()) - correction_).clamp(min=0)
+    return (squares / count).to(result_dtype)
 
 
 @op(name="var", namespace="masked", method=False)
@@ -275,6 +289,6 @@ def normalize(
 ) -> Tensor:  # fmt: skip
     """Returns the elements where `mask` is True, others as 0, divided by their norm of order `ord`
     over `dim`, or by `eps` if that is larger."""
-    filled = _filled("masked.normalize", input, mask, 0)
+    filled = _fill_masked("masked.normalize", input, mask, 0)
     sizes = _norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     return filled / sizes.maximum(sizes.new_full((), eps))

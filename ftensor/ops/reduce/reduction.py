@@ -19,7 +19,7 @@ MOST_DIMS = 64  # torch's limit for reductions
 _SOME, _ONE = Dims.SOME, Dims.ONE
 
 
-def checked(name: str, input: Any, keepdim: Any = False, dtype: Any = None, out: Any = None) -> None:
+def check_arguments(name: str, input: Any, keepdim: Any = False, dtype: Any = None, out: Any = None) -> None:
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
     if keepdim is not False and keepdim is not True:
@@ -30,7 +30,7 @@ def checked(name: str, input: Any, keepdim: Any = False, dtype: Any = None, out:
         raise errors.not_a_tensor(name, "out", out)
 
 
-def several(name: str, out: Any, count: int) -> Sequence[Tensor]:
+def check_out_tuple(name: str, out: Any, count: int) -> Sequence[Tensor]:
     if not isinstance(out, (tuple, list)) or len(out) != count:
         raise errors.argument_type(name, "out", f"a tuple of {count} Tensors", out)
     return out
@@ -85,16 +85,18 @@ def check_not_empty(name: str, input: Tensor, dims: Ints, dim: Any, kind: type[E
 
 
 @cache
-def _taken(row: Reduce, own: dtype, of: dtype | None, default: dtype) -> tuple[Reduce, dtype, tuple[dtype, ...]]:
-    compute, result = dtypes_through(row.promote, own) if of is None else (of.compute, of)
+def _variant_for(
+    row: Reduce, input_dtype: dtype, requested: dtype | None, default: dtype
+) -> tuple[Reduce, dtype, tuple[dtype, ...]]:
+    compute, result = dtypes_through(row.promote, input_dtype) if requested is None else (requested.compute, requested)
     return row.instead.get(result.kind, row), compute, row.results(result)
 
 
 @cache
-def _refused(row: Reduce, own: dtype, of: dtype | None) -> bool:
-    if refuses_bare(row.promote, row.bare, of or own) or (of is not None and of.bare):
+def _is_refused(row: Reduce, input_dtype: dtype, requested: dtype | None) -> bool:
+    if refuses_bare(row.promote, row.bare, requested or input_dtype) or (requested is not None and requested.bare):
         return True
-    return not row.serves((of or own).kind) or (own.is_complex and not row.serves("c"))
+    return not row.serves((requested or input_dtype).kind) or (input_dtype.is_complex and not row.serves("c"))
 
 
 def outputs(
@@ -102,60 +104,65 @@ def outputs(
     input: Tensor,
     dims: Ints,
     keepdim: bool = False,
-    of: dtype | None = None,
-    into: Sequence[Tensor] | None = None,
+    requested: dtype | None = None,
+    outs: Sequence[Tensor] | None = None,
 ) -> tuple[Tensor, ...]:
-    runs, compute, results = _taken(row, input._dtype, of, get_default_dtype())
+    variant, compute, results = _variant_for(row, input._dtype, requested, get_default_dtype())
     numbers = (count(input._shape, dims),) if row.params else ()
-    return fold(runs, (input,), dims, keepdim, compute, results, numbers, into)
+    return fold(variant, (input,), dims, keepdim, compute, results, numbers, outs)
 
 
 def reduced(
-    row: Reduce, input: Tensor, dims: Ints, keepdim: bool = False, of: dtype | None = None, out: Tensor | None = None
+    row: Reduce,
+    input: Tensor,
+    dims: Ints,
+    keepdim: bool = False,
+    requested: dtype | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
-    return outputs(row, input, dims, keepdim, of, None if out is None else (out,))[0]
+    return outputs(row, input, dims, keepdim, requested, None if out is None else (out,))[0]
 
 
-def _refusal(row: Reduce, of: dtype) -> Exception:
-    if of.bare and row.serves(of.kind):
-        return errors.not_implemented_for(row.name, of)
-    return row.refusal(row.name, of)
+def _refusal(row: Reduce, input_dtype: dtype) -> Exception:
+    if input_dtype.bare and row.serves(input_dtype.kind):
+        return errors.not_implemented_for(row.name, input_dtype)
+    return row.refusal(row.name, input_dtype)
 
 
-def called(row: Reduce, input: Any, dim: Any, keepdim: Any, of: Any, out: Any) -> Any:
-    """Runs a row's reduction with a user's arguments; `of` is the argument `dtype`.
+def reduce_call(row: Reduce, input: Any, dim: Any, keepdim: Any, requested: Any, out: Any) -> Any:
+    """Runs a row's reduction with a user's arguments; `requested` is the argument `dtype`.
 
     Raises TypeError for arguments of the wrong type, IndexError for dims out of range, the row's
     exceptions for dtypes and empty inputs, RuntimeError for an `out` of another dtype. Several
     outputs are a named tuple, and `out` is a tuple of tensors then.
     """
     single = len(row.finish) == 1
-    checked(row.name, input, keepdim, of, out if single else None)
-    refused = _refused(row, input._dtype, of)
+    check_arguments(row.name, input, keepdim, requested, out if single else None)
+    refused = _is_refused(row, input._dtype, requested)
     if refused and row.refuses_first:
-        raise _refusal(row, of or input._dtype)
+        raise _refusal(row, requested or input._dtype)
     dims = dims_of(row.name, dim, len(input._shape), row.dims)
     if row.nothing is not None:
         check_not_empty(row.name, input, dims, dim, row.nothing)
     if refused:
-        raise _refusal(row, of or input._dtype)
+        raise _refusal(row, requested or input._dtype)
     if out is None:
-        results = outputs(row, input, dims, keepdim, of)
+        results = outputs(row, input, dims, keepdim, requested)
     else:
-        into = (out,) if single else several(row.name, out, len(row.finish))
-        if of is None and row.converts and row.serves(into[0]._dtype.kind):
-            of = into[0]._dtype
-        _check_out(row, input._dtype, of, into)
-        results = outputs(row, input, dims, keepdim, of, into)
+        outs = (out,) if single else check_out_tuple(row.name, out, len(row.finish))
+        if requested is None and row.converts and row.serves(outs[0]._dtype.kind):
+            requested = outs[0]._dtype
+        _check_out(row, input._dtype, requested, outs)
+        results = outputs(row, input, dims, keepdim, requested, outs)
     if single:
         return results[0]
     return getattr(return_types, row.name if out is None else row.name + "_out", tuple)(results)
 
 
-def _check_out(row: Reduce, own: dtype, of: dtype | None, into: Sequence[Tensor]) -> None:
+def _check_out(row: Reduce, input_dtype: dtype, requested: dtype | None, outs: Sequence[Tensor]) -> None:
     if row.promote is Promote.TRUTH:
-        if into[0]._dtype not in (dtypes.bool, dtypes.uint8):
-            raise errors_reduce.out_not_bool(row.name, into[0]._dtype)
+        if outs[0]._dtype not in (dtypes.bool, dtypes.uint8):
+            raise errors_reduce.out_not_bool(row.name, outs[0]._dtype)
         return
-    for one, needed in zip(into, _taken(row, own, of, get_default_dtype())[2]):
-        check_dtype(row.name, one, needed)
+    for target, expected in zip(outs, _variant_for(row, input_dtype, requested, get_default_dtype())[2]):
+        check_dtype(row.name, target, expected)

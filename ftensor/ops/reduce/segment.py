@@ -53,20 +53,20 @@ def segment_reduce(
     if data._dtype.kind != "f":
         raise errors.not_implemented_for(name, data._dtype)
     axis = normalize_dim(axis, data.ndim)
-    ends = _offsets(data, axis, lengths, offsets, unsafe)
-    join, begin = _BEGIN[reduce]
-    count, size = ends._shape[-1] - 1, data._shape[axis]
-    place = arange(size, device=data.device).expand((*data._shape[:axis], size)).contiguous()
+    segment_ends = _offsets(data, axis, lengths, offsets, unsafe)
+    combine, begin = _BEGIN[reduce]
+    count, size = segment_ends._shape[-1] - 1, data._shape[axis]
+    position = arange(size, device=data.device).expand((*data._shape[:axis], size)).contiguous()
     # An additional segment collects elements outside all segments.
-    which = searchsorted(ends.narrow(-1, 1, count).contiguous(), place, right=True)
-    which = which.masked_fill(place < ends.narrow(-1, 0, 1), count)
-    which = which.reshape((*which._shape, *[1] * (data.ndim - axis - 1))).expand(data._shape)
+    segment_index = searchsorted(segment_ends.narrow(-1, 1, count).contiguous(), position, right=True)
+    segment_index = segment_index.masked_fill(position < segment_ends.narrow(-1, 0, 1), count)
+    segment_index = segment_index.reshape((*segment_index._shape, *[1] * (data.ndim - axis - 1))).expand(data._shape)
     shape = (*data._shape[:axis], count + 1, *data._shape[axis + 1 :])
-    wide = data.to(data._dtype.compute)
-    result = wide.new_full(shape, begin if initial is None else initial)
-    result = result.scatter_reduce_(axis, which, wide, join).narrow(axis, 0, count)
+    computed = data.to(data._dtype.compute)
+    result = computed.new_full(shape, begin if initial is None else initial)
+    result = result.scatter_reduce_(axis, segment_index, computed, combine).narrow(axis, 0, count)
     if reduce == "mean":
-        long = ends.diff(dim=-1)
+        long = segment_ends.diff(dim=-1)
         long = long.reshape((*long._shape, *[1] * (data.ndim - axis - 1)))
         result = result / long.clamp(min=1)
         if initial is None:
@@ -90,9 +90,9 @@ def _offsets(data: Tensor, axis: int, lengths: Tensor | None, offsets: Tensor | 
     if offsets is not None:
         return segments
     if not unsafe and segments.numel():
-        least, sums = int(segments.min()), segments.sum(-1)
-        if least < 0:
-            raise errors_index.segments(f"a length must not be negative, but is {least}")
+        shortest, sums = int(segments.min()), segments.sum(-1)
+        if shortest < 0:
+            raise errors_index.segments(f"a length must not be negative, but is {shortest}")
         if not bool((sums == data._shape[axis]).all()):
             raise errors_index.segments(f"lengths must make up the dim's {data._shape[axis]}")
     nothing = segments.new_zeros((*segments._shape[:-1], 1))

@@ -23,7 +23,7 @@ from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Promote, Reduce
 from ..view.dims import view_as_real
 from .fold import AMAX
-from .reduction import checked, dims_of, one_dim, reduced
+from .reduction import check_arguments, dims_of, one_dim, reduced
 
 # An infinite maximum is not subtracted: inf - inf would be NaN.
 _CENTER = "(fabs(b) == K(INFINITY) ? K(0) : b)"
@@ -66,31 +66,31 @@ enter(__name__, EXP_SUM, EXP_SUM_COMPLEX, UNCENTER)
 @fused
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Returns the logarithm of the sum of exponentials over `dim`, without intermediate overflow."""
-    checked("logsumexp", input, keepdim, None, out)
+    check_arguments("logsumexp", input, keepdim, None, out)
     if out is not None and out._dtype.kind not in "fc":
         raise errors_reduce.out_not_floating("logsumexp", out._dtype)
     if dim is None:
         raise errors.argument_type("logsumexp", "dim", "an int or a tuple of ints", dim)
-    of = input._dtype if input._dtype.kind in "fc" else dtypes.get_default_dtype()
+    result_dtype = input._dtype if input._dtype.kind in "fc" else dtypes.get_default_dtype()
     dims = dims_of("logsumexp", dim, input.ndim)
-    compute, real = of.compute, of.compute.to_real()
+    compute, real = result_dtype.compute, result_dtype.compute.to_real()
     largest = new_like(input, tuple([1] * input.ndim), real)
-    parts = input
-    if of.is_complex:
-        parts = view_as_real(input).select(-1, 0)
+    operands = input
+    if result_dtype.is_complex:
+        operands = view_as_real(input).select(-1, 0)
     if 0 not in input._shape:
-        largest = reduced(AMAX, parts, dims, True, real)
+        largest = reduced(AMAX, operands, dims, True, real)
     else:
         largest.zero_()
-    red = EXP_SUM_COMPLEX if of.is_complex else EXP_SUM
+    red = EXP_SUM_COMPLEX if result_dtype.is_complex else EXP_SUM
     total = fold(red, (input, largest), dims, keepdim, compute, (compute,))[0]
     if total.numel() == largest.numel():
         largest = largest._view(total._shape, total._strides, 0)
     else:
         largest = largest._view((), (), 0)
     result = pointwise(UNCENTER, (total, largest), (), total, True)
-    if of is not compute and out is None:
-        result = result.to(of)
+    if result_dtype is not compute and out is None:
+        result = result.to(result_dtype)
     return write_result("logsumexp", out, result, cast=True)
 
 
@@ -113,42 +113,44 @@ LOG_SOFTMAX = Op("log_softmax", "log_softmax(input, largest, log_total) -> Tenso
 enter(__name__, SHIFTED_EXP, LOG_EXP, LOG, SOFTMAX, LOG_SOFTMAX)
 
 
-def _softmax(row: Op, input: Any, dim: Any, of: dtype | None, out: Tensor | None) -> Tensor:
-    checked(row.name, input, False, of, out)
+def _softmax(row: Op, input: Any, dim: Any, requested: dtype | None, out: Tensor | None) -> Tensor:
+    check_arguments(row.name, input, False, requested, out)
     dim = one_dim(row.name, dim)
     dim = normalize_dim(dim, input.ndim)
-    of = of or input._dtype
-    if of.kind != "f":
-        raise errors.not_implemented_for(row.name, of)
-    if out is not None and out._dtype is not of:
-        raise errors.out_dtype(row.name, of, out._dtype)
-    return write_result(row.name, out, softmaxed(row, input, dim, of))
+    requested = requested or input._dtype
+    if requested.kind != "f":
+        raise errors.not_implemented_for(row.name, requested)
+    if out is not None and out._dtype is not requested:
+        raise errors.out_dtype(row.name, requested, out._dtype)
+    return write_result(row.name, out, softmaxed(row, input, dim, requested))
 
 
-def softmaxed(row: Op, input: Tensor, dim: int, of: dtype) -> Tensor:
+def softmaxed(row: Op, input: Tensor, dim: int, result_dtype: dtype) -> Tensor:
     """Runs SOFTMAX or LOG_SOFTMAX along `dim`, counted from the front, with elements converted to
-    `of`, a floating-point dtype; the result is contiguous."""
+    `result_dtype`, a floating-point dtype; the result is contiguous."""
     # Elements are first rounded to a narrower dtype, as in torch.
-    fits = input._dtype is of or (input._dtype.kind == "f" and dtypes.promote_types(input._dtype, of) is of)
-    source = input if fits else input.to(of)
+    fits = input._dtype is result_dtype or (
+        input._dtype.kind == "f" and dtypes.promote_types(input._dtype, result_dtype) is result_dtype
+    )
+    source = input if fits else input.to(result_dtype)
     # Along the last dim torch stores a logarithm's argument and value in the narrow dtype.
     last = dim == input.ndim - 1
-    narrow = row is LOG_SOFTMAX and last and source._dtype is of is not of.compute
-    if last and source._dtype is of:
-        one = whole_softmax(row.name, source)
-        if one is not None:
-            return one
-    result = new_like(input, input._shape, of)
+    rounds_once = row is LOG_SOFTMAX and last and source._dtype is result_dtype is not result_dtype.compute
+    if last and source._dtype is result_dtype:
+        whole_row = whole_softmax(row.name, source)
+        if whole_row is not None:
+            return whole_row
+    result = new_like(input, input._shape, result_dtype)
     if numel(input._shape):
         dims = (dim,) if input.ndim else ()
-        largest = reduced(AMAX, source, dims, True, of.compute)
+        largest = reduced(AMAX, source, dims, True, result_dtype.compute)
         if row is SOFTMAX and _keeps_terms(source, dim):
-            terms = (source.to(of.compute) - largest).exp()
+            terms = (source.to(result_dtype.compute) - largest).exp()
             return result.copy_(terms / terms.sum(dims, keepdim=True))
-        red = SHIFTED_EXP if row is SOFTMAX or narrow else LOG_EXP
-        held = of if narrow else of.compute
-        total = fold(red, (source, largest), dims, True, of.compute, (held,))[0]
-        if narrow:
+        red = SHIFTED_EXP if row is SOFTMAX or rounds_once else LOG_EXP
+        sum_dtype = result_dtype if rounds_once else result_dtype.compute
+        total = fold(red, (source, largest), dims, True, result_dtype.compute, (sum_dtype,))[0]
+        if rounds_once:
             total = pointwise(LOG, (total,))
         pointwise(row, (source, largest, total), (), result)
     return result
@@ -188,7 +190,7 @@ def _layer(call: Callable[..., Tensor], name: str, doc: str) -> Callable[..., Te
 
     def layer(input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
         if dim is None:
-            checked(name, input)
+            check_arguments(name, input)
             warnings.warn(errors_reduce.implicit_dim(name), stacklevel=_stacklevel)
             dim = 0 if input.ndim in (0, 1, 3) else 1
         return call(input, dim, dtype)

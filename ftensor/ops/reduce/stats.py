@@ -20,7 +20,7 @@ from ...rows.op import Op, Promote, Reduce
 from ...rows.spelling import MISSING
 from ..bind import add_rows
 from .fold import MEAN
-from .reduction import checked, count, dims_of, reduced
+from .reduction import check_arguments, count, dims_of, reduced
 
 _ABS = "ft_cabs(a)"
 
@@ -64,18 +64,20 @@ DIFFERENCE = Op("dist", "dist(input, other) -> Tensor", "a - b", complex_="ft_cs
 enter(__name__, NORM_0, NORM_1, NORM_2, NORM_HIGH, NORM_LOW, NORM_P, DIFFERENCE)
 
 
-def _norm_of(input: Tensor, order: float, dim: Any, keepdim: bool, wanted: dtype | None, out: Tensor | None) -> Tensor:
+def _norm_of(
+    input: Tensor, order: float, dim: Any, keepdim: bool, requested: dtype | None, out: Tensor | None
+) -> Tensor:
     name = "linalg.vector_norm"
     d = input._dtype
     if d.kind not in "fc":
         raise errors.floating_only(name, d)
-    if wanted is not None:
-        if wanted.kind not in "fc":
-            raise errors_reduce.norm_dtype(wanted, "floating point or complex")
-        if wanted.is_complex != d.is_complex:
-            raise errors_reduce.norm_dtype(wanted, "complex" if d.is_complex else "real")
-        if dtypes.promote_types(d, wanted) is not wanted:
-            raise errors_reduce.norm_narrows(d, wanted)
+    if requested is not None:
+        if requested.kind not in "fc":
+            raise errors_reduce.norm_dtype(requested, "floating point or complex")
+        if requested.is_complex != d.is_complex:
+            raise errors_reduce.norm_dtype(requested, "complex" if d.is_complex else "real")
+        if dtypes.promote_types(d, requested) is not requested:
+            raise errors_reduce.norm_narrows(d, requested)
     dims = dims_of(name, dim, input.ndim)
     if (order < 0 or order == math.inf) and 0 in input._shape:
         if not dim and dim != 0:
@@ -83,15 +85,15 @@ def _norm_of(input: Tensor, order: float, dim: Any, keepdim: bool, wanted: dtype
         for k in dims:
             if not input._shape[k]:
                 raise errors_reduce.empty_norm(order, input._shape, k)
-    of = wanted or d
+    result_dtype = requested or d
     red = _ROWS.get(order, NORM_P)
     if red not in (NORM_0, NORM_HIGH) and count(input._shape, dims) == 1:
         red = NORM_HIGH  # one element: its absolute value, because a power could overflow
     params = (order,) if red is NORM_P else ()
-    result = of.to_real()
+    result = result_dtype.to_real()
     if out is not None:
         check_dtype(name, out, result)
-    return fold(red, (input,), dims, keepdim, of.compute, (result,), params, (out,))[0]
+    return fold(red, (input,), dims, keepdim, result_dtype.compute, (result,), params, (out,))[0]
 
 
 def _order(order: Any) -> float:
@@ -116,7 +118,7 @@ def vector_norm(
 ) -> Tensor:
     """Returns the norm of order `ord` (any number, inf or -inf; 0 counts nonzero elements) of all
     elements or over `dim`. Raises RuntimeError for integers."""
-    checked("linalg.vector_norm", input, keepdim, dtype, out)
+    check_arguments("linalg.vector_norm", input, keepdim, dtype, out)
     return _norm_of(input, _order(ord), dim, keepdim, dtype, out)
 
 
@@ -138,7 +140,7 @@ def norm(
 ) -> Tensor:
     """Returns the vector norm of order `p` of all elements or over `dim`; "fro" is the 2-norm,
     "nuc" the sum of a matrix's singular values (see `linalg.matrix_norm`)."""
-    checked("norm", input, keepdim, dtype, out)
+    check_arguments("norm", input, keepdim, dtype, out)
     if isinstance(p, str) and p == "nuc":
         of_two = (-2, -1) if dim is None and input.ndim == 2 else dim
         result: Tensor = ENTRIES["linalg.matrix_norm"].call(input, p, of_two, keepdim, dtype=dtype, out=out)
@@ -152,7 +154,7 @@ def norm(
 @op()
 def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
     """Returns the norm of order `p` of all differences."""
-    checked("dist", input)
+    check_arguments("dist", input)
     if not isinstance(other, Tensor):
         raise errors.not_a_tensor("dist", "other", other)
     return _norm_of(pointwise(DIFFERENCE, (input, other)), _order(p), None, False, None, None)
@@ -186,7 +188,7 @@ def _summed_in(input: Tensor) -> dtype:
     return float64 if not d.is_complex and spares_double(input) else d.compute
 
 
-def _spread(
+def _dispersion(
     red: Reduce,
     name: str,
     input: Tensor,
@@ -201,7 +203,7 @@ def _spread(
         if unbiased is not MISSING or correction is not MISSING:
             raise errors_reduce.argument_unexpected(name, "unbiased", "twice")
         dim, unbiased = None, dim
-    checked(name, input, keepdim)
+    check_arguments(name, input, keepdim)
     if unbiased is not MISSING:
         if correction is not MISSING:
             raise errors_reduce.argument_unexpected(name, "correction", "beside `unbiased`")
@@ -219,23 +221,23 @@ def _spread(
     compute = _summed_in(input)
     mean = reduced(MEAN, input, dims, True, compute)
     n = max(0, count(input._shape, dims) - correction)
-    spread = fold(red, (input, mean), dims, keepdim, compute, (d.to_real(),), (n,), (out,))[0]
-    return spread, mean
+    result = fold(red, (input, mean), dims, keepdim, compute, (d.to_real(),), (n,), (out,))[0]
+    return result, mean
 
 
 def _one(red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any, out: Any) -> Tensor:
-    checked(red.name, input, out=out)
+    check_arguments(red.name, input, out=out)
     if out is not None and input._dtype.kind in "fc":
         if not can_cast(input._dtype.to_real(), out._dtype):
             raise errors.cannot_cast_result(red.name, input._dtype, out._dtype)
-    return _spread(red, red.name, input, dim, unbiased, keepdim, correction, out)[0]
+    return _dispersion(red, red.name, input, dim, unbiased, keepdim, correction, out)[0]
 
 
 def _both(red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any) -> tuple[Tensor, Tensor]:
     name = red.name + "_mean"
-    spread, mean = _spread(red, name, input, dim, unbiased, keepdim, correction)
+    dispersion, mean = _dispersion(red, name, input, dim, unbiased, keepdim, correction)
     mean = converted(mean, input._dtype, mean._storage.device)
-    return spread, mean._view(spread._shape, spread._strides, 0)
+    return dispersion, mean._view(dispersion._shape, dispersion._strides, 0)
 
 
 @op()
@@ -293,8 +295,8 @@ def moments(x: Tensor, dims: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     of `x`, a compute dtype. Overflow of the squares is possible, as in torch's norms."""
     n = count(x._shape, dims)
     if spares_double(x):  # and where multiplying costs no extra pass
-        whole = 2.0 ** n.bit_length()  # more than n, and exact as a factor
-        mean = reduced(MEAN, x * (1 / whole), dims, True, x._dtype) * whole
+        power_of_two = 2.0 ** n.bit_length()  # more than n, and exact as a factor
+        mean = reduced(MEAN, x * (1 / power_of_two), dims, True, x._dtype) * power_of_two
     else:
         mean = reduced(MEAN, x, dims, True, x._dtype)
     return fold(VAR, (x, mean), dims, True, x._dtype, (x._dtype,), (n,), (None,))[0], mean

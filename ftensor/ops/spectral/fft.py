@@ -36,14 +36,14 @@ def numbers(op: str, input: Any, real: bool = False) -> Tensor:
     transform."""
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(op, "input", input)
-    of = input._dtype
-    if real and of.is_complex:
-        raise errors_spectral.real_needed(op, of)
-    if of.kind not in "fc":
-        of = get_default_dtype()
-    if of.compute is not of:
-        raise errors_spectral.dtype(op, of)
-    return input.to(of)
+    input_dtype = input._dtype
+    if real and input_dtype.is_complex:
+        raise errors_spectral.real_needed(op, input_dtype)
+    if input_dtype.kind not in "fc":
+        input_dtype = get_default_dtype()
+    if input_dtype.compute is not input_dtype:
+        raise errors_spectral.dtype(op, input_dtype)
+    return input.to(input_dtype)
 
 
 def real_out(op: str, out: Any) -> None:
@@ -100,10 +100,10 @@ def along_several(op: str, x: Tensor, s: Any, dim: Any, real_output: bool = Fals
         dims = tuple(range(x.ndim - (x.ndim if lengths is None else len(lengths)), x.ndim))
     if len(set(dims)) < len(dims):
         raise errors_spectral.repeated(op, dims)
-    points = [x._shape[d] if lengths is None or lengths[i] == -1 else lengths[i] for i, d in enumerate(dims)]
+    lengths_used = [x._shape[d] if lengths is None or lengths[i] == -1 else lengths[i] for i, d in enumerate(dims)]
     if real_output and dims and (lengths is None or lengths[-1] == -1):
-        points[-1] = 2 * (points[-1] - 1)
-    return dims, tuple([points_of(op, n) for n in points])
+        lengths_used[-1] = 2 * (lengths_used[-1] - 1)
+    return dims, tuple([points_of(op, n) for n in lengths_used])
 
 
 # Longer transforms require complete rows, so the input is padded first.
@@ -131,57 +131,59 @@ def complex_to_complex(x: Tensor, dims: Ints, inverse: bool, scale: float, order
     return x
 
 
-def one_dim(x: Tensor, dim: int, n: int, inverse: bool, scale: float, order: Any = None, also: Any = None) -> Tensor:
+def one_dim(
+    x: Tensor, dim: int, n: int, inverse: bool, scale: float, order: Any = None, cache_key: Any = None
+) -> Tensor:
     """Returns the transforms of `n` complex numbers along `dim`; the input is cut or padded with
     zeros."""
     if n > x._shape[dim]:  # a padded copy would have the default dim order
         order = order or (*[d for d in range(x.ndim) if d != dim], dim)
         if n > PADDED:
             # this launch reads the padded copy: not cached for the input
-            x, also = resized(x, (dim,), (n,)), None
+            x, cache_key = resized(x, (dim,), (n,)), None
     order = order or (*_batch(x, (dim,)), dim)
     if too_long(n):
         return _chirped(x.narrow(dim, 0, n), dim, inverse, scale, order)
-    return transform(x, dim, n, "complex", inverse, scale, tuple(order), also)
+    return transform(x, dim, n, "complex", inverse, scale, tuple(order), cache_key)
 
 
-def real_to_complex(x: Tensor, dims: Ints, scale: float, conj: bool = False, also: Any = None) -> Tensor:
+def real_to_complex(x: Tensor, dims: Ints, scale: float, conj: bool = False, cache_key: Any = None) -> Tensor:
     """Returns forward transforms of real numbers: the first n // 2 + 1 along the last of `dims`.
     With `conj` these are conjugated and the other transforms are inverse."""
-    *others, last = dims
+    *leading_dims, last = dims
     first = (last,) if conj else dims  # torch's inverse transforms arrange their results twice
     order: Any = (*_batch(x, first), *_descending(x, [d for d in first if d != last]), last)
-    n, factor = x._shape[last], 1.0 if others else scale
+    n, factor = x._shape[last], 1.0 if leading_dims else scale
     if too_long(n if n % 2 else n // 2) or has_stream_kernel(x, n):
         x = one_dim(x.to(x._dtype.to_complex()), last, n, conj, factor, order)
         x = x.narrow(last, 0, n // 2 + 1)
-        if not others:
-            x = _laid(x, order)
+        if not leading_dims:
+            x = _in_order(x, order)
     else:
-        x = transform(x, last, n, "forth", conj, factor, order, also)
-    if not others:
+        x = transform(x, last, n, "forth", conj, factor, order, cache_key)
+    if not leading_dims:
         return x
-    return complex_to_complex(x, tuple(others), conj, scale, None if conj else order)
+    return complex_to_complex(x, tuple(leading_dims), conj, scale, None if conj else order)
 
 
-def complex_to_real(x: Tensor, dims: Ints, n: int, scale: float, inverse: bool = True, also: Any = None) -> Tensor:
+def complex_to_real(x: Tensor, dims: Ints, n: int, scale: float, inverse: bool = True, cache_key: Any = None) -> Tensor:
     """Transforms half a spectrum along the last of `dims` to `n` real numbers, by inverse
     transforms or, with `inverse=False`, forward ones."""
-    *others, last = dims
-    if others:
-        x = complex_to_complex(x, tuple(others), inverse, 1.0)
+    *leading_dims, last = dims
+    if leading_dims:
+        x = complex_to_complex(x, tuple(leading_dims), inverse, 1.0)
     order = (*_batch(x, (last,)), last)
     if not (too_long(n if n % 2 else n // 2) or has_stream_kernel(x, n)):
-        return transform(x, last, n, "back", not inverse, scale, order, also)
-    parts = [x]
+        return transform(x, last, n, "back", not inverse, scale, order, cache_key)
+    halves = [x]
     if n > 2:
-        parts.append(x.narrow(last, 1, (n - 1) // 2).flip(last).conj_physical())
-    return _laid(real(one_dim(cat(parts, last), last, n, inverse, scale)), order)
+        halves.append(x.narrow(last, 1, (n - 1) // 2).flip(last).conj_physical())
+    return _in_order(real(one_dim(cat(halves, last), last, n, inverse, scale)), order)
 
 
-def _laid(x: Tensor, order: Any) -> Tensor:
-    laid = x.permute(order).clone(memory_format=contiguous_format)
-    return laid.permute([order.index(d) for d in range(len(order))])
+def _in_order(x: Tensor, order: Any) -> Tensor:
+    result = x.permute(order).clone(memory_format=contiguous_format)
+    return result.permute([order.index(d) for d in range(len(order))])
 
 
 def _chirped(x: Tensor, dim: int, inverse: bool, scale: float, order: Any) -> Tensor:
@@ -196,7 +198,7 @@ def _chirped(x: Tensor, dim: int, inverse: bool, scale: float, order: Any) -> Te
         wave, spectrum = wave.conj_physical(), spectrum.conj_physical()
     result = one_dim(x * wave, x.ndim - 1, size, inverse, 1.0) * spectrum
     result = one_dim(result, x.ndim - 1, size, not inverse, scale).narrow(-1, 0, n) * wave
-    return _laid(result.movedim(-1, dim), order)
+    return _in_order(result.movedim(-1, dim), order)
 
 
 def _parts(make: Any, *sizes: int) -> Any:
@@ -209,13 +211,13 @@ def resized(x: Tensor, dims: Ints, sizes: Ints) -> Tensor:
         if n < x._shape[d]:
             x = x.narrow(d, 0, n)
     if any(x._shape[d] < n for d, n in zip(dims, sizes)):
-        wanted = dict(zip(dims, sizes))
-        shape = [wanted.get(d, n) for d, n in enumerate(x._shape)]
+        size_of_dim = dict(zip(dims, sizes))
+        shape = [size_of_dim.get(d, n) for d, n in enumerate(x._shape)]
         result = zeros(shape, dtype=x._dtype, device=x.device)
-        inside = result
+        target = result
         for d in dims:
-            inside = inside.narrow(d, 0, x._shape[d])
-        inside.copy_(x)
+            target = target.narrow(d, 0, x._shape[d])
+        target.copy_(x)
         return result
     return x
 
@@ -247,7 +249,7 @@ class FourierTransform:
         name, inverse = self.name, self.inverse
 
         def run(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-            key, result = _seen(name, input, n, dim, norm)
+            key, result = _cached_call(name, input, n, dim, norm)
             if result is not None:
                 return result
             x = self._operand(input)
@@ -290,15 +292,15 @@ class FourierTransform:
             points = (*points[:-1], points[-1] // 2 + 1)
         return resized(x, dims, points)
 
-    def _run(self, x: Tensor, dims: Ints, points: Ints, norm: Any, also: Any = None) -> Tensor:
-        """Runs the transforms; `also` is a key under which `cached_transform` finds the launch
+    def _run(self, x: Tensor, dims: Ints, points: Ints, norm: Any, cache_key: Any = None) -> Tensor:
+        """Runs the transforms; `cache_key` is a key under which `cached_transform` finds the launch
         again."""
         factor = factor_of(self.name, norm, numel(points), self.inverse)
         if self.kind is COMPLEX:
             return complex_to_complex(x, dims, self.inverse, factor)
         if self.kind is HALF:
-            return real_to_complex(x, dims, factor, self.inverse, also)
-        return complex_to_real(x, dims, points[-1], factor, self.inverse, also)
+            return real_to_complex(x, dims, factor, self.inverse, cache_key)
+        return complex_to_real(x, dims, points[-1], factor, self.inverse, cache_key)
 
     def _entered(self, run: Callable[..., Tensor], doc: str) -> Callable[..., Tensor]:
         run.__name__ = run.__qualname__ = self.name
@@ -307,7 +309,7 @@ class FourierTransform:
         return composed(namespace="fft", method=False, check=check)(run)
 
 
-def _seen(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any, Tensor | None]:
+def _cached_call(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any, Tensor | None]:
     """Returns (the key of this call, the result of the cached launch of an equal call or None)."""
     if type(input) is not Tensor or type(dim) is not int:
         return None, None
@@ -397,7 +399,7 @@ def ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     return _shifted("ifftshift", input, dim, True)
 
 
-def _place(options: Options, n: Any, d: float, half: bool, out: Tensor | None) -> Tensor:
+def _frequencies(options: Options, n: Any, d: float, half: bool, out: Tensor | None) -> Tensor:
     """Returns 0, 1, ... and, without `half`, the negative frequencies behind, all divided by n *
     d.
     """
@@ -414,10 +416,10 @@ def _place(options: Options, n: Any, d: float, half: bool, out: Tensor | None) -
     if frequencies.numel():
         step = 1.0 / (n * float(d)) if n * float(d) else float("inf")
         middle = frequencies._shape[0] if half else (n + 1) // 2
-        of: dict[str, Any] = {"dtype": frequencies._dtype, "device": frequencies.device}
-        frequencies.narrow(0, 0, middle).copy_(arange(middle, **of))
+        options_: dict[str, Any] = {"dtype": frequencies._dtype, "device": frequencies.device}
+        frequencies.narrow(0, 0, middle).copy_(arange(middle, **options_))
         if middle < frequencies._shape[0]:
-            frequencies.narrow(0, middle, n - middle).copy_(arange(-(n // 2), 0, **of))
+            frequencies.narrow(0, middle, n - middle).copy_(arange(-(n // 2), 0, **options_))
         frequencies.mul_(step)
     return frequencies
 
@@ -427,10 +429,10 @@ def fftfreq(options: Options, n: int, d: float = 1.0, *, out: Tensor | None = No
     """Returns the frequencies of `n` points that are `d` apart, in the order of `fft`: 0, 1, ...
     and then the negative ones, divided by n * d. Raises RuntimeError for a dtype that is not
     floating-point."""
-    return _place(options, n, d, False, out)
+    return _frequencies(options, n, d, False, out)
 
 
 @factory(namespace="fft", method=False)
 def rfftfreq(options: Options, n: int, d: float = 1.0, *, out: Tensor | None = None) -> Tensor:
     """Returns the frequencies of `rfft`: 0 to n // 2, divided by n * d."""
-    return _place(options, n, d, True, out)
+    return _frequencies(options, n, d, True, out)

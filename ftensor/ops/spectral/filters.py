@@ -24,7 +24,7 @@ from ..rearrange.pad import pad
 from ..view.dims import imag, real
 from . import windows
 from .fft import fft, fftfreq, fftn, ifft, ifftn, irfft, irfftn, rfft, rfftfreq, rfftn
-from .stft import overlapped
+from .stft import overlap_add
 
 # Elements that one matrix product filters.
 BLOCK = 64
@@ -37,15 +37,15 @@ def floating(name: str, *tensors: Any) -> list[Tensor]:
     for x in tensors:
         if not isinstance(x, Tensor):
             raise errors.not_a_tensor(name, "x", x)
-    of = result_type(*tensors) if len(tensors) == 2 else tensors[0]._dtype
-    if of.kind not in "fc":
-        of = result_type(zeros((), dtype=of), 1.0)
-    if of.itemsize < 4:
-        raise errors_spectral.filter_argument(name, f"{of} is not filtered; convert to float32")
-    return [x.to(of) for x in tensors]
+    result_dtype = result_type(*tensors) if len(tensors) == 2 else tensors[0]._dtype
+    if result_dtype.kind not in "fc":
+        result_dtype = result_type(zeros((), dtype=result_dtype), 1.0)
+    if result_dtype.itemsize < 4:
+        raise errors_spectral.filter_argument(name, f"{result_dtype} is not filtered; convert to float32")
+    return [x.to(result_dtype) for x in tensors]
 
 
-def _cut(x: Tensor, axes: Sequence[int], sizes: Sequence[int]) -> Tensor:
+def _crop(x: Tensor, axes: Sequence[int], sizes: Sequence[int]) -> Tensor:
     for d, n in zip(axes, sizes):
         x = x.narrow(d, (x._shape[d] - n) // 2, n)
     return x
@@ -77,14 +77,14 @@ def _convolved(name: str, in1: Any, in2: Any, mode: str, axes: Any, blocks: bool
     else:
         real = not x._dtype.is_complex
         points = [smooth(n) for n in sizes]
-        there, back = (rfftn, irfftn) if real else (fftn, ifftn)
-        result = back(there(x, points, dims) * there(y, points, dims), points, dims)
+        forward, inverse = (rfftn, irfftn) if real else (fftn, ifftn)
+        result = inverse(forward(x, points, dims) * forward(y, points, dims), points, dims)
         for d, n in zip(dims, sizes):
             result = result.narrow(d, 0, n)
     if mode == "same":
-        result = _cut(result, dims, [in1._shape[d] for d in dims])
+        result = _crop(result, dims, [in1._shape[d] for d in dims])
     elif mode == "valid":
-        result = _cut(result, dims, [x._shape[d] - y._shape[d] + 1 for d in dims])
+        result = _crop(result, dims, [x._shape[d] - y._shape[d] + 1 for d in dims])
     return result.contiguous()
 
 
@@ -99,10 +99,10 @@ def _in_blocks(x: Tensor, y: Tensor, dim: int) -> Tensor:
     step = points - taps + 1
     count = -(-n // step)
     pieces = pad(x, (0, count * step - n)).reshape(*x._shape[:-1], count, step)
-    there, back = (fft, ifft) if x._dtype.is_complex else (rfft, irfft)
-    result = back(there(pieces, points) * there(y, points).unsqueeze(-2), points)
+    forward, inverse = (fft, ifft) if x._dtype.is_complex else (rfft, irfft)
+    result = inverse(forward(pieces, points) * forward(y, points).unsqueeze(-2), points)
     batch = result._shape[:-2]
-    result = overlapped(result.reshape(-1, count, points), step).narrow(1, 0, n + taps - 1)
+    result = overlap_add(result.reshape(-1, count, points), step).narrow(1, 0, n + taps - 1)
     return result.reshape(*batch, n + taps - 1).movedim(-1, dim)
 
 
@@ -156,44 +156,44 @@ def recurrence(system: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tenso
     factors for each block. The initial states of all blocks come from a prefix scan that doubles
     its reach in each step.
     """
-    step, into, out, direct = system
+    step, input_vector, out, feedthrough = system
     n, order, batch = x._shape[-1], len(step), x._shape[:-1]
-    of = summed_in(x)
+    compute = sum_dtype(x)
 
-    def like(m: Any) -> Tensor:
+    def as_tensor(m: Any) -> Tensor:
         # A copy, because a reversed array has negative strides.
-        return tensor(np.array(m)).to(device=x.device, dtype=of)
+        return tensor(np.array(m)).to(device=x.device, dtype=compute)
 
     if not order or not x.numel():
         end = zeros((*batch, order), dtype=x._dtype, device=x.device) if zi is None else zi
-        return x * (direct if np.iscomplexobj(direct) else float(direct)), end
+        return x * (feedthrough if np.iscomplexobj(feedthrough) else float(feedthrough)), end
     powers = [np.eye(order)]
     for _ in range(BLOCK):
         powers.append(powers[-1] @ step)
     # response to the input k elements before the end
-    reach = np.stack([p @ into for p in powers[:BLOCK]])
-    seen = np.stack([out @ p for p in powers[:BLOCK]])
-    answer = np.concatenate([[direct], seen[: BLOCK - 1] @ into])
+    reach = np.stack([p @ input_vector for p in powers[:BLOCK]])
+    state_response = np.stack([out @ p for p in powers[:BLOCK]])
+    impulse_response = np.concatenate([[feedthrough], state_response[: BLOCK - 1] @ input_vector])
     k = np.arange(BLOCK)
-    toeplitz = np.where(k[:, None] >= k, answer[abs(k[:, None] - k)], 0)
+    toeplitz = np.where(k[:, None] >= k, impulse_response[abs(k[:, None] - k)], 0)
     count = -(-n // BLOCK)
-    rows = pad(x.to(of), (0, count * BLOCK - n)).reshape(-1, count, BLOCK)
-    states = rows @ like(reach[::-1])
-    first = zeros((rows._shape[0], 1, order), dtype=of, device=x.device)
+    rows = pad(x.to(compute), (0, count * BLOCK - n)).reshape(-1, count, BLOCK)
+    states = rows @ as_tensor(reach[::-1])
+    first = zeros((rows._shape[0], 1, order), dtype=compute, device=x.device)
     if zi is not None:
-        first = zi.to(of).expand((*batch, order)).reshape(-1, 1, order)
+        first = zi.to(compute).expand((*batch, order)).reshape(-1, 1, order)
     states = cat([first, states], 1)
-    back, ahead = powers[BLOCK], 1
+    step_power, ahead = powers[BLOCK], 1
     while ahead <= count:
-        known = states.narrow(1, ahead, count + 1 - ahead)
-        before = states.narrow(1, 0, count + 1 - ahead) @ like(back.T)
-        states = cat([states.narrow(1, 0, ahead), known + before], 1)
-        back, ahead = back @ back, 2 * ahead
+        computed = states.narrow(1, ahead, count + 1 - ahead)
+        earlier = states.narrow(1, 0, count + 1 - ahead) @ as_tensor(step_power.T)
+        states = cat([states.narrow(1, 0, ahead), computed + earlier], 1)
+        step_power, ahead = step_power @ step_power, 2 * ahead
     entering = states.narrow(1, 0, count)
-    result = rows @ like(toeplitz.T) + entering @ like(seen.T)
+    result = rows @ as_tensor(toeplitz.T) + entering @ as_tensor(state_response.T)
     last = n - (count - 1) * BLOCK
-    tail = rows.narrow(1, count - 1, 1).narrow(2, 0, last) @ like(reach[:last][::-1])
-    end = entering.narrow(1, count - 1, 1) @ like(powers[last].T) + tail
+    tail = rows.narrow(1, count - 1, 1).narrow(2, 0, last) @ as_tensor(reach[:last][::-1])
+    end = entering.narrow(1, count - 1, 1) @ as_tensor(powers[last].T) + tail
     result = result.reshape(*batch, count * BLOCK).narrow(-1, 0, n)
     return result.to(x._dtype).contiguous(), end.reshape(*batch, order).to(x._dtype)
 
@@ -201,26 +201,26 @@ def recurrence(system: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tenso
 def _finite(taps: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
     """Like `recurrence` for a filter of `taps` without feedback: the final state is the response to
     zeros."""
-    of, n, order = summed_in(x), x._shape[-1], len(taps) - 1
+    compute, n, order = sum_dtype(x), x._shape[-1], len(taps) - 1
     batch, kernel = x._shape[:-1], tensor(np.array(taps)).to(device=x.device)
-    wide = result_type(x, kernel) if np.iscomplexobj(taps) else of
-    rows = x.to(wide).reshape(-1, n)
-    if order < DIRECT_TAPS and not wide.is_complex:
+    kernel_dtype = result_type(x, kernel) if np.iscomplexobj(taps) else compute
+    rows = x.to(kernel_dtype).reshape(-1, n)
+    if order < DIRECT_TAPS and not kernel_dtype.is_complex:
         padded = pad(rows.unsqueeze(1), (order, order))
-        result = CONV[1](padded, kernel.to(wide).flip(0).reshape(1, 1, -1))
+        result = CONV[1](padded, kernel.to(kernel_dtype).flip(0).reshape(1, 1, -1))
     else:
-        result = _in_blocks(rows, kernel.to(wide).unsqueeze(0), 1)
+        result = _in_blocks(rows, kernel.to(kernel_dtype).unsqueeze(0), 1)
     result = result.reshape(*batch, n + order)
     if zi is not None:
-        result.narrow(-1, 0, order).add_(zi.to(wide))
-    if not wide.is_complex or x._dtype.is_complex:
+        result.narrow(-1, 0, order).add_(zi.to(kernel_dtype))
+    if not kernel_dtype.is_complex or x._dtype.is_complex:
         result = result.to(x._dtype)
     return result.narrow(-1, 0, n).contiguous(), result.narrow(-1, n, order).contiguous()
 
 
-def summed_in(x: Tensor) -> dtype:
-    wide = x._storage.backend.properties.has_float64
-    return result_type(x, zeros((1,), dtype=float64)) if wide else x._dtype
+def sum_dtype(x: Tensor) -> dtype:
+    has_float64 = x._storage.backend.properties.has_float64
+    return result_type(x, zeros((1,), dtype=float64)) if has_float64 else x._dtype
 
 
 @op(namespace="signal", method=False)
@@ -244,23 +244,23 @@ def resample_poly(
         raise errors_spectral.filter_argument(
             "resample_poly", f"padtype={padtype!r} is none of constant, mean, minimum, maximum"
         )
-    common = math.gcd(up, down)
-    up, down = up // common, down // common
+    divisor = math.gcd(up, down)
+    up, down = up // divisor, down // divisor
     if up == down == 1:
         return x.clone()
-    most = max(up, down)
+    larger_factor = max(up, down)
     if isinstance(window, (tuple, str)):
-        taps = windows.lowpass("resample_poly", 20 * most + 1, 1 / most, window)
+        taps = windows.lowpass("resample_poly", 20 * larger_factor + 1, 1 / larger_factor, window)
     else:
         taps = windows.values(window)
     half = (len(taps) - 1) // 2
     axis = normalize_dim(axis, x.ndim)
     rows = x.movedim(axis, -1)
-    ends: Any = 0 if cval is None else cval
+    edge_value: Any = 0 if cval is None else cval
     if padtype != "constant":
         fold: Any = {"mean": rows.mean, "minimum": rows.amin, "maximum": rows.amax}[padtype]
-        ends = fold(-1, True)
-    rows = rows - ends
+        edge_value = fold(-1, True)
+    rows = rows - edge_value
     n = rows._shape[-1]
     count = -(-n * up // down)
     # Result q * up + r is at position (q * up + r) * down of the signal with inserted zeros, in
@@ -268,15 +268,15 @@ def resample_poly(
     # of `down`, starting `first` elements from q * down.
     first, last = -(-(half - len(taps) + 1) // up), ((up - 1) * down + half) // up
     tap = np.arange(up)[:, None] * down + half - np.arange(first, last + 1) * up
-    inside = (tap >= 0) & (tap < len(taps))
-    phases = np.where(inside, taps[tap.clip(0, len(taps) - 1)] * up, 0)
+    is_tap = (tap >= 0) & (tap < len(taps))
+    phases = np.where(is_tap, taps[tap.clip(0, len(taps) - 1)] * up, 0)
     groups = -(-count // up)
     right = (groups - 1) * down + last + 1 - n
     padded = pad(rows.reshape(-1, 1, n), (-first, right))
     kernel = tensor(phases).to(device=x.device, dtype=x._dtype).unsqueeze(1)
     result = CONV[1](padded, kernel, None, down).transpose(1, 2)
     result = result.reshape(-1, groups * up).narrow(-1, 0, count)
-    result = result.reshape(*rows._shape[:-1], count) + ends
+    result = result.reshape(*rows._shape[:-1], count) + edge_value
     return result.movedim(-1, axis).contiguous()
 
 
@@ -300,12 +300,12 @@ def decimate(
         rows, _ = filtered(taps, np.ones(1), x.movedim(axis, -1), None)
     elif ftype == "iir":
         sections = windows.chebyshev(8 if n is None else n, 0.05, 0.8 / q)
-        rows = x.movedim(axis, -1).to(summed_in(x))
+        rows = x.movedim(axis, -1).to(sum_dtype(x))
         rows = _both_ways(sections, rows) if zero_phase else _sections(sections, rows, None)
     else:
         raise errors_spectral.filter_argument("decimate", f"ftype={ftype!r} is neither iir nor fir")
-    chosen: Tensor = rows[..., ::q].to(x._dtype)
-    return chosen.movedim(-1, axis).contiguous()
+    kept_samples: Tensor = rows[..., ::q].to(x._dtype)
+    return kept_samples.movedim(-1, axis).contiguous()
 
 
 def _sections(sections: Any, x: Tensor, start: Tensor | None) -> Tensor:
@@ -314,8 +314,8 @@ def _sections(sections: Any, x: Tensor, start: Tensor | None) -> Tensor:
     system = windows.cascade(sections)
     state = None
     if start is not None:
-        step, into = system[:2]
-        settled = np.linalg.solve(np.eye(len(step)) - step, into)
+        step, input_vector = system[:2]
+        settled = np.linalg.solve(np.eye(len(step)) - step, input_vector)
         state = start * tensor(settled).to(device=x.device, dtype=x._dtype)
     return recurrence(system, x, state)[0]
 
@@ -337,7 +337,7 @@ def _both_ways(sections: Any, x: Tensor) -> Tensor:
 
 
 def _power(
-    name: str, x: Tensor, fs: float, window: Any, each: int, overlap: int, nfft: int | None,
+    name: str, x: Tensor, fs: float, window: Any, segment_length: int, overlap: int, nfft: int | None,
     detrend: Any, onesided: bool, scaling: str, axis: int, average: str = "mean",
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Returns (frequencies, mean or median over segments of the squared transforms)."""
@@ -350,20 +350,20 @@ def _power(
         raise refuse(name, f"detrend={detrend!r} is none of constant, linear, False")
     # memory of the segments, and of the window on the host
     output.check_capacity(x, x.numel(), x._dtype)
-    output.check_capacity(x, each, float64)
-    shape = windows.window(name, window, each, True)
-    if len(shape) != each:
-        raise refuse(name, f"the window has {len(shape)} elements, a segment {each}")
-    points = each if nfft is None else nfft
-    if points < each or not 0 <= overlap < each:
-        raise refuse(name, f"nperseg={each} fits neither nfft={points} nor noverlap={overlap}")
-    rows = x.movedim(axis, -1).unfold(-1, each, each - overlap)
+    output.check_capacity(x, segment_length, float64)
+    shape = windows.window(name, window, segment_length, True)
+    if len(shape) != segment_length:
+        raise refuse(name, f"the window has {len(shape)} elements, a segment {segment_length}")
+    points = segment_length if nfft is None else nfft
+    if points < segment_length or not 0 <= overlap < segment_length:
+        raise refuse(name, f"nperseg={segment_length} fits neither nfft={points} nor noverlap={overlap}")
+    rows = x.movedim(axis, -1).unfold(-1, segment_length, segment_length - overlap)
     if detrend:
         rows = rows - rows.mean(-1, True)
     if detrend == "linear":
-        line = np.arange(each) - (each - 1) / 2
-        place = tensor(line).to(device=x.device, dtype=x._dtype)
-        rows = rows - (rows * place).sum(-1, True) * place / float(line @ line)
+        time = np.arange(segment_length) - (segment_length - 1) / 2
+        time_tensor = tensor(time).to(device=x.device, dtype=x._dtype)
+        rows = rows - (rows * time_tensor).sum(-1, True) * time_tensor / float(time @ time)
     weights = tensor(shape).to(device=x.device, dtype=x._dtype)
     half = onesided and not x._dtype.is_complex
     spectrum = (rfft if half else fft)(rows * weights, points)
@@ -373,8 +373,8 @@ def _power(
     if half:  # the omitted frequencies have equal power
         power.narrow(-1, 1, (points - 1) // 2).mul_(2)
     power = power.mean(-2) if average == "mean" else _median(power)
-    of: dict[str, Any] = {"dtype": power._dtype, "device": x.device}
-    frequencies = (rfftfreq if half else fftfreq)(points, 1 / fs, **of)
+    options_: dict[str, Any] = {"dtype": power._dtype, "device": x.device}
+    frequencies = (rfftfreq if half else fftfreq)(points, 1 / fs, **options_)
     return frequencies, power.movedim(-1, axis).contiguous()
 
 
@@ -432,6 +432,8 @@ def welch(
         raise errors_spectral.filter_argument("welch", f"average={average!r} is neither mean nor median")
     axis = normalize_dim(axis, x.ndim)
     length = None if isinstance(window, (str, tuple)) else len(windows.values(window))
-    each = min(256 if nperseg is None else nperseg, x._shape[axis]) if length is None else length
-    overlap = each // 2 if noverlap is None else noverlap
-    return _power("welch", x, fs, window, each, overlap, nfft, detrend, return_onesided, scaling, axis, average)
+    segment_length = min(256 if nperseg is None else nperseg, x._shape[axis]) if length is None else length
+    overlap = segment_length // 2 if noverlap is None else noverlap
+    return _power(
+        "welch", x, fs, window, segment_length, overlap, nfft, detrend, return_onesided, scaling, axis, average
+    )

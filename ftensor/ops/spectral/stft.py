@@ -15,16 +15,16 @@ from ..view.dims import view_as_real
 from .fft import fft, ifft, irfft, rfft
 
 
-def _checked(name: str, holds: bool, what: str) -> None:
-    if not holds:
-        raise errors_spectral.stft_argument(name, what)
+def _require(name: str, condition: bool, requirement: str) -> None:
+    if not condition:
+        raise errors_spectral.stft_argument(name, requirement)
 
 
 def _window(name: str, window: Any, win_length: int, n_fft: int, like: Tensor) -> Tensor | None:
     """Returns the window padded with zeros on both sides to `n_fft`; None if it is all ones."""
-    _checked(name, 0 < win_length <= n_fft, f"win_length {win_length} is not in [1, n_fft={n_fft}]")
+    _require(name, 0 < win_length <= n_fft, f"win_length {win_length} is not in [1, n_fft={n_fft}]")
     if window is not None:
-        _checked(
+        _require(
             name,
             window.ndim == 1 and window._shape[0] == win_length,
             f"window of shape {tuple(window._shape)} must have win_length={win_length} elements",
@@ -69,27 +69,27 @@ def stft(
     width = n_fft if win_length is None else win_length
     complex_ = x._dtype.is_complex or (window is not None and window._dtype.is_complex)
     if return_complex is None:
-        _checked(name, complex_, "give return_complex=True or False for real signals")
+        _require(name, complex_, "give return_complex=True or False for real signals")
         return_complex = True
-    _checked(name, x._dtype.kind in "fc", f"the signal must be floating point, not {x._dtype}")
-    _checked(name, signals in (1, 2), f"a signal has 1 dim or 2, not shape {tuple(x._shape)}")
-    _checked(name, not (center and align_to_window), "align_to_window goes without center")
+    _require(name, x._dtype.kind in "fc", f"the signal must be floating point, not {x._dtype}")
+    _require(name, signals in (1, 2), f"a signal has 1 dim or 2, not shape {tuple(x._shape)}")
+    _require(name, not (center and align_to_window), "align_to_window goes without center")
     if signals == 1:
         x = x.unsqueeze(0)
     if center:
-        side = n_fft // 2
-        x = pad(x.unsqueeze(0), (side, side), pad_mode).squeeze(0)
+        half_width = n_fft // 2
+        x = pad(x.unsqueeze(0), (half_width, half_width), pad_mode).squeeze(0)
     n = x._shape[1]
-    _checked(name, 0 < n_fft <= n, f"n_fft {n_fft} is not in [1, {n}], the padded signal's length")
-    _checked(name, hop > 0, f"hop_length must be positive, but is {hop}")
+    _require(name, 0 < n_fft <= n, f"n_fft {n_fft} is not in [1, {n}], the padded signal's length")
+    _require(name, hop > 0, f"hop_length must be positive, but is {hop}")
     padded = _window(name, window, width, n_fft, x)
     if onesided is None:
         onesided = not complex_
-    _checked(name, not (onesided and complex_), "onesided goes with real signals and windows alone")
+    _require(name, not (onesided and complex_), "onesided goes with real signals and windows alone")
     if align_to_window:
-        # The frame covers the window, which starts `side` elements later.
-        side = (n_fft - width) // 2
-        x = pad(x, (side, n_fft - width - side))
+        # The frame covers the window, which starts `half_width` elements later.
+        half_width = (n_fft - width) // 2
+        x = pad(x, (half_width, n_fft - width - half_width))
     frames = x.unfold(1, n_fft, hop)
     if padded is not None:
         frames = frames * padded
@@ -121,8 +121,8 @@ def istft(
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor("istft", "input", input)
     name, x = "istft", input
-    _checked(name, x._dtype.is_complex, f"a complex input is needed, not {x._dtype}")
-    _checked(
+    _require(name, x._dtype.is_complex, f"a complex input is needed, not {x._dtype}")
+    _require(
         name,
         x.ndim in (2, 3) and bool(x.numel()),
         f"the input needs 2 or 3 dims and elements, not shape {tuple(x._shape)}",
@@ -131,18 +131,18 @@ def istft(
     x = x.unsqueeze(0) if single else x
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
-    points, frames = x._shape[1:]
+    bin_count, frames = x._shape[1:]
     if onesided is None:
-        onesided = points != n_fft
-    needed = n_fft // 2 + 1 if onesided else n_fft
-    _checked(name, points == needed, f"n_fft={n_fft} means {needed} frequencies, not {points}")
-    _checked(name, 0 < hop <= width, f"hop_length {hop} is not in [1, win_length={width}]")
+        onesided = bin_count != n_fft
+    expected = n_fft // 2 + 1 if onesided else n_fft
+    _require(name, bin_count == expected, f"n_fft={n_fft} means {expected} frequencies, not {bin_count}")
+    _require(name, 0 < hop <= width, f"hop_length {hop} is not in [1, win_length={width}]")
     padded = _window(name, window, width, n_fft, x)
     if return_complex:
-        _checked(name, not onesided, "onesided goes with real signals alone")
+        _require(name, not onesided, "onesided goes with real signals alone")
     else:
         real = window is None or not window._dtype.is_complex
-        _checked(name, real, "a complex window goes with return_complex=True")
+        _require(name, real, "a complex window goes with return_complex=True")
     norm = "ortho" if normalized else None
     x = x.transpose(1, 2)
     if return_complex:
@@ -151,30 +151,30 @@ def istft(
         x = irfft(x.narrow(2, 0, n_fft // 2 + 1), n_fft, -1, norm)
     if padded is None:
         padded = ones(n_fft, dtype=x._dtype.to_real(), device=x.device)
-    signal = overlapped(x * padded, hop)
-    cover = overlapped((padded * padded).expand((1, frames, n_fft)), hop)
+    signal = overlap_add(x * padded, hop)
+    envelope = overlap_add((padded * padded).expand((1, frames, n_fft)), hop)
     total = n_fft + hop * (frames - 1)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - start
     signal = signal.narrow(1, start, min(end, total) - start)
-    cover = cover.narrow(1, start, min(end, total) - start)
-    least = cover.abs().min().item() if cover.numel() else 1
-    _checked(name, least > 1e-11, f"the windows leave elements uncovered: {least} is the least sum")
-    signal = signal / cover
+    envelope = envelope.narrow(1, start, min(end, total) - start)
+    smallest = envelope.abs().min().item() if envelope.numel() else 1
+    _require(name, smallest > 1e-11, f"the windows leave elements uncovered: {smallest} is the least sum")
+    signal = signal / envelope
     if end > total:
         warnings.warn(f"istft(): length={length} is more than the frames hold; zeros follow", stacklevel=2)
         signal = pad(signal, (0, end - total))
     return signal.squeeze(0) if single else signal
 
 
-def overlapped(x: Tensor, hop: int) -> Tensor:
+def overlap_add(x: Tensor, hop: int) -> Tensor:
     """Returns the overlap-add of frames (batch, frames, n), `hop` apart: (batch, n + hop * (frames
     - 1)). Part k of every frame is added at once, since those parts don't overlap."""
     batch, frames, n = x._shape
-    parts = -(-n // hop)
-    shape = (batch, frames + parts - 1, hop)
+    hops_per_frame = -(-n // hop)
+    shape = (batch, frames + hops_per_frame - 1, hop)
     sums = zeros(shape, dtype=x._dtype, device=x.device)
-    for k in range(parts):
+    for k in range(hops_per_frame):
         size = min(hop, n - k * hop)
         sums.narrow(1, k, frames).narrow(2, 0, size).add_(x.narrow(2, k * hop, size))
     return sums.reshape(batch, -1).narrow(1, 0, n + hop * (frames - 1))

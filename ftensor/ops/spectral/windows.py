@@ -36,14 +36,14 @@ def window(op: str, name_or_values: Any, n: int, periodic: bool) -> Array:
     for an unknown name."""
     if not isinstance(name_or_values, (str, tuple)):
         return values(name_or_values)
-    name, *more = (name_or_values,) if isinstance(name_or_values, str) else name_or_values
+    name, *parameters = (name_or_values,) if isinstance(name_or_values, str) else name_or_values
     if name not in _NAMED:
         raise errors_spectral.filter_argument(
             op, f"window={name!r} is none of {', '.join(_NAMED)}; its values can be given, too"
         )
     if n == 1:
         return np.ones(1)
-    return _NAMED[name](n + periodic, *more)[:n]
+    return _NAMED[name](n + periodic, *parameters)[:n]
 
 
 def values(coefficients: Any) -> Array:
@@ -74,14 +74,14 @@ def state_space(b: Array, a: Array) -> tuple[Array, Array, Array, Any]:
 
 def cascade(sections: Sequence[tuple[Array, Array]]) -> tuple[Array, Array, Array, Any]:
     """Returns (A, B, C, D) of sections (b, a) in series."""
-    step, into, out, direct = np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.float64(1)
+    step, input_vector, out, feedthrough = np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.float64(1)
     for b, a in sections:
         a2, b2, c2, d2 = state_space(b, a)
-        above = np.hstack([step, np.zeros((len(step), len(a2)))])
-        step = np.vstack([above, np.hstack([np.outer(b2, out), a2])])
-        into, out = np.concatenate([into, b2 * direct]), np.concatenate([d2 * out, c2])
-        direct = d2 * direct
-    return step, into, out, direct
+        upper_rows = np.hstack([step, np.zeros((len(step), len(a2)))])
+        step = np.vstack([upper_rows, np.hstack([np.outer(b2, out), a2])])
+        input_vector, out = np.concatenate([input_vector, b2 * feedthrough]), np.concatenate([d2 * out, c2])
+        feedthrough = d2 * feedthrough
+    return step, input_vector, out, feedthrough
 
 
 def chebyshev(order: int, ripple: float, cutoff: float) -> list[tuple[Array, Array]]:
@@ -107,12 +107,12 @@ def _filled(options: Options, n: int, value: float = 1.0) -> Tensor:
     return fill_(options.new((n,)), value)
 
 
-def _older(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def _legacy_window(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Registers one of torch's older windows from `values(0, 1, ... as a tensor, its length)`. A
     periodic window is one of length + 1 without its last value; each step is rounded to the dtype.
     Further parameters of `values` follow in the signature."""
 
-    def window(options: Options, window_length: Any, periodic: bool, *more: Any) -> Tensor:
+    def window(options: Options, window_length: Any, periodic: bool, *parameters: Any) -> Tensor:
         op, n = options.function, as_int(window_length, options.function, "window_length")
         if options.dtype is not None and not options.dtype.is_floating_point:
             raise errors_spectral.window_dtype(op, options.dtype, RuntimeError)
@@ -120,18 +120,18 @@ def _older(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
             raise errors_spectral.window_length(op, n, RuntimeError)
         if n < 2:
             return _filled(options, n)
-        of = options.dtype or get_default_dtype()
-        places = arange(n + periodic, dtype=of, device=options.device)
-        factors = values(places, n + periodic, *more)
+        element = options.dtype or get_default_dtype()
+        positions = arange(n + periodic, dtype=element, device=options.device)
+        factors = values(positions, n + periodic, *parameters)
         return factors.narrow(0, 0, n) if periodic else factors
 
-    _, _, *more = signature(values).parameters.values()
-    listed = "".join([f", {x.name}: {x.annotation} = {x.default}" for x in more])
-    extras = "".join([f", {x.name}" for x in more])
+    _, _, *extra = signature(values).parameters.values()
+    extra_text = "".join([f", {x.name}: {x.annotation} = {x.default}" for x in extra])
+    extras = "".join([f", {x.name}" for x in extra])
     return factory(method=False)(
         written(
             values.__name__,
-            f"options: Options, window_length: int, periodic: bool = True{listed}",
+            f"options: Options, window_length: int, periodic: bool = True{extra_text}",
             f"return window(options, window_length, periodic{extras})",
             values.__doc__,
             window=window,
@@ -139,7 +139,7 @@ def _older(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
     )
 
 
-@_older
+@_legacy_window
 def bartlett_window(i: Tensor, n: int) -> Tensor:
     """Returns 1 - |2 i / N - 1|, a triangle. N is window_length, or window_length - 1 without
     `periodic`. Raises RuntimeError for a negative length and dtypes that are not floating-point."""
@@ -149,7 +149,7 @@ def bartlett_window(i: Tensor, n: int) -> Tensor:
     return i
 
 
-@_older
+@_legacy_window
 def blackman_window(i: Tensor, n: int) -> Tensor:
     """Returns 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `bartlett_window`."""
     angle = i.mul_(math.pi / (n - 1))
@@ -160,19 +160,19 @@ def _raised(i: Tensor, n: int, alpha: float, beta: float) -> Tensor:
     return i.mul_(2 * math.pi / (n - 1)).cos_().mul_(-beta).add_(alpha)
 
 
-@_older
+@_legacy_window
 def hann_window(i: Tensor, n: int) -> Tensor:
     """Returns 0.5 - 0.5 cos(2 pi i / N), with N as in `bartlett_window`."""
     return _raised(i, n, 0.5, 0.5)
 
 
-@_older
+@_legacy_window
 def hamming_window(i: Tensor, n: int, alpha: float = 0.54, beta: float = 0.46) -> Tensor:
     """Returns alpha - beta cos(2 pi i / N), with N as in `bartlett_window`."""
     return _raised(i, n, alpha, beta)
 
 
-@_older
+@_legacy_window
 def kaiser_window(i: Tensor, n: int, beta: float = 12.0) -> Tensor:
     """Returns i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `bartlett_window`."""
     # torch computes it in one kernel, which rounds 16-bit dtypes only at the end.
@@ -187,15 +187,15 @@ def _length(options: Options, M: Any) -> int:
     n = as_int(M, options.function, "M")
     if n < 0:
         raise errors_spectral.window_length(options.function, n, ValueError)
-    of = options.dtype or get_default_dtype()
-    if of.name not in ("float32", "float64"):
-        raise errors_spectral.window_dtype(options.function, of, ValueError)
+    element = options.dtype or get_default_dtype()
+    if element.name not in ("float32", "float64"):
+        raise errors_spectral.window_dtype(options.function, element, ValueError)
     return n
 
 
 def _line(options: Options, start: float, step: float, n: int) -> Tensor:
-    of = options.dtype or get_default_dtype()
-    return linspace(start, start + (n - 1) * step, n, dtype=of, device=options.device)
+    element = options.dtype or get_default_dtype()
+    return linspace(start, start + (n - 1) * step, n, dtype=element, device=options.device)
 
 
 def _cosines(options: Options, M: Any, a: Sequence[float], sym: bool) -> Tensor:
@@ -203,9 +203,9 @@ def _cosines(options: Options, M: Any, a: Sequence[float], sym: bool) -> Tensor:
     if n < 2:
         return _filled(options, n)
     angle = _line(options, 0.0, 2 * math.pi / (n - sym), n)
-    of: dict[str, Any] = {"dtype": angle._dtype, "device": angle.device}
-    factors = tensor([(-1) ** i * w for i, w in enumerate(a)], **of)
-    terms = arange(len(a), **of)
+    options_: dict[str, Any] = {"dtype": angle._dtype, "device": angle.device}
+    factors = tensor([(-1) ** i * w for i, w in enumerate(a)], **options_)
+    terms = arange(len(a), **options_)
     return (factors.unsqueeze(-1) * (terms.unsqueeze(-1) * angle).cos()).sum(0)
 
 
@@ -316,7 +316,7 @@ def kaiser(options: Options, M: int, *, beta: float = 12.0, sym: bool = True) ->
         return _filled(options, n)
     step = 2.0 * beta / (n - sym)
     end = min(beta, -beta + (n - 1) * step)
-    of: dict[str, Any] = {"dtype": options.dtype or get_default_dtype(), "device": options.device}
-    k = linspace(-beta, end, n, **of)
+    options_: dict[str, Any] = {"dtype": options.dtype or get_default_dtype(), "device": options.device}
+    k = linspace(-beta, end, n, **options_)
     # By rounding, the ends may exceed beta.
-    return (beta * beta - k.square()).clamp(min=0).sqrt().i0() / tensor(beta, **of).i0()
+    return (beta * beta - k.square()).clamp(min=0).sqrt().i0() / tensor(beta, **options_).i0()

@@ -90,12 +90,12 @@ def _one_of(name: str, positional: Any, keyword: Any) -> Any:
     return keyword if positional is None else positional
 
 
-def _conversion(name: str, of: dtypes.dtype) -> None:
+def _conversion(name: str, target_dtype: dtypes.dtype) -> None:
     def convert(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
-        return converted(input, of, input._storage.device, False, memory_format)
+        return converted(input, target_dtype, input._storage.device, False, memory_format)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"The same as `to({of})`."
+    convert.__doc__ = f"The same as `to({target_dtype})`."
     op(function=False)(convert)
 
 
@@ -162,11 +162,11 @@ def fill_(input: Tensor, value: Any) -> Tensor:
     return fill_with(input, _stored("fill_", value, input._dtype, input.numel() == 1))
 
 
-def _stored(op: str, value: Any, of: dtype, alone: bool = False) -> Any:
+def _stored(op: str, value: Any, target_dtype: dtype, is_single: bool = False) -> Any:
     scalar = number(value)
     if scalar is None:
         raise errors.not_a_tensor_or_number(op, value)
-    return storable(op, scalar, of, alone)
+    return storable(op, scalar, target_dtype, is_single)
 
 
 def number_like(op: str, input: Tensor, value: Any) -> Tensor:
@@ -208,9 +208,9 @@ def resize_(input: Tensor, *size: Any, memory_format: memory_format = contiguous
     need = (input._offset + count) * input._dtype.itemsize if count else 0
     storage = input._storage
     if need > storage.nbytes:
-        grown = new((need // input._dtype.itemsize,), input._dtype, storage.device)
-        old = storage.nbytes // input._dtype.itemsize
-        if old:
-            copy(Tensor._make(storage, input._dtype, (old,), (1,)), grown._view((old,), (1,), 0))
-        storage = grown._storage
+        new_memory = new((need // input._dtype.itemsize,), input._dtype, storage.device)
+        old_count = storage.nbytes // input._dtype.itemsize
+        if old_count:
+            copy(Tensor._make(storage, input._dtype, (old_count,), (1,)), new_memory._view((old_count,), (1,), 0))
+        storage = new_memory._storage
     return input._become(Tensor._make(storage, input._dtype, shape, strides, input._offset))

@@ -166,8 +166,8 @@ def fpga(
     memory_format: memory_format = preserve_format,
 ) -> Tensor:
     """Returns the tensor on an fpga, by default the current one."""
-    where = resolve("fpga" if device is None else device)
-    return converted(input, input._dtype, where, False, memory_format)
+    target_device = resolve("fpga" if device is None else device)
+    return converted(input, input._dtype, target_device, False, memory_format)
 
 
 @op(function=False, forms=("type() -> str", "type(dtype, non_blocking=False) -> Tensor"))
@@ -175,37 +175,37 @@ def type(input: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: b
     """Without `dtype` returns the name of the tensor's type, such as "ftensor.FloatTensor" (on an
     fpga "ftensor.fpga.FloatTensor"). Otherwise converts the tensor to a dtype or to such a name,
     which may be torch's ("torch.FloatTensor": on the host)."""
-    where = input._storage.device
+    device = input._storage.device
     if dtype is None:
-        place = "" if where.type == "cpu" else "fpga."
-        return f"ftensor.{place}{_NAMES[input._dtype]}Tensor"
+        module_prefix = "" if device.type == "cpu" else "fpga."
+        return f"ftensor.{module_prefix}{_NAMES[input._dtype]}Tensor"
     if isinstance(dtype, dtypes.dtype):
-        return converted(input, dtype, where)
+        return converted(input, dtype, device)
     word: Any = dtype
     if isinstance(word, builtins.type):
         raise errors_creation.bad_type_name(word, dtypes.parse_dtype(word))
     if not isinstance(word, str):
         raise errors_creation.bad_type(word)
     package, _, name = word.rpartition(".")
-    library, _, place = package.partition(".")
-    if library not in ("ftensor", "torch") or place not in ("", "fpga") or name not in _DTYPES:
+    library, _, module_prefix = package.partition(".")
+    if library not in ("ftensor", "torch") or module_prefix not in ("", "fpga") or name not in _DTYPES:
         raise errors_creation.bad_type_name(word, dtypes.parse_dtype(word))
-    if (not place) != (where.type == "cpu"):
-        where = resolve(place) if place else CPU
-    return converted(input, _DTYPES[name], where)
+    if (not module_prefix) != (device.type == "cpu"):
+        device = resolve(module_prefix) if module_prefix else CPU
+    return converted(input, _DTYPES[name], device)
 
 
 @op(function=False)
 def type_as(input: Tensor, other: Tensor) -> Tensor:
     """Returns the tensor in `other`'s dtype, on its device."""
-    like = _checked(other, "type_as")
-    return converted(input, like._dtype, like._storage.device)
+    template = _checked(other, "type_as")
+    return converted(input, template._dtype, template._storage.device)
 
 
 @op()
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: memory_format = contiguous_format) -> Tensor:
     """Resizes the tensor to another tensor's shape; with `preserve_format` channels-last if that
     tensor is."""
-    like = _checked(the_template, "resize_as_")
-    wanted = suggested_format(like) if memory_format is preserve_format else memory_format
-    return resize_(input, like._shape, memory_format=wanted)
+    template = _checked(the_template, "resize_as_")
+    target_format = suggested_format(template) if memory_format is preserve_format else memory_format
+    return resize_(input, template._shape, memory_format=target_format)

@@ -17,22 +17,22 @@ from ..view.layout import basic_index
 @method("__str__")
 def show(t: Tensor) -> str:
     """Returns the text of `repr(t)`."""
-    where = t.device
-    name = None if where == current_device() else str(where)
+    device = t.device
+    name = None if device == current_device() else str(device)
     if not t.numel():  # some empty shapes are invalid for NumPy
         return tensor_str(t._host_values(), t._dtype, name, shape=t._shape)
     if not needs_summary(t.numel()):
         return tensor_str(t._host_values(), t._dtype, name, shape=t._shape)
-    whole = t._shape
+    full_shape = t._shape
     if t.ndim > MOST_NUMPY_DIMS:
-        kept = [d for d, size in enumerate(whole) if size > 1]
-        t = t._view(tuple([whole[d] for d in kept]), tuple([t._strides[d] for d in kept]), t._offset)
+        long_dims = [d for d, size in enumerate(full_shape) if size > 1]
+        t = t._view(tuple([full_shape[d] for d in long_dims]), tuple([t._strides[d] for d in long_dims]), t._offset)
     shape, blocks = summary_blocks(t._shape)
     small = np.empty(shape, to_computable(np.empty(0, t._dtype.numpy), t._dtype).dtype)
     for source, target in blocks:
-        part = t._view(*basic_index(t._shape, t._strides, t._offset, source))
-        small[target] = part._host_values()
-    return tensor_str(small, t._dtype, name, shape=whole)
+        sample = t._view(*basic_index(t._shape, t._strides, t._offset, source))
+        small[target] = sample._host_values()
+    return tensor_str(small, t._dtype, name, shape=full_shape)
 
 
 @method("_repr_html_")
@@ -50,11 +50,11 @@ def notebook(t: Tensor) -> str:
     ]
     if t.ndim not in (1, 2) or not t.numel():
         return tensor_html(facts, show(t), None)
-    most = POINTS if t.ndim == 1 else SIDE
-    steps = [every(n, most) for n in t._shape]
-    drawn = ["magnitudes"] if t._dtype.is_complex else []
-    drawn += ["every " + " x ".join(map(str, steps)) + " elements"] if max(steps) > 1 else []
-    facts += [("picture", ", ".join(drawn))] if drawn else []
+    limit = POINTS if t.ndim == 1 else SIDE
+    steps = [every(n, limit) for n in t._shape]
+    notes = ["magnitudes"] if t._dtype.is_complex else []
+    notes += ["every " + " x ".join(map(str, steps)) + " elements"] if max(steps) > 1 else []
+    facts += [("picture", ", ".join(notes))] if notes else []
     index = tuple(slice(None, None, step) for step in steps)
-    part = t._view(*basic_index(t._shape, t._strides, t._offset, index))
-    return tensor_html(facts, "", to_computable(export(part, non_blocking=True)[0], t._dtype))
+    sample = t._view(*basic_index(t._shape, t._strides, t._offset, index))
+    return tensor_html(facts, "", to_computable(export(sample, non_blocking=True)[0], t._dtype))

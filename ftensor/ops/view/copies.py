@@ -42,15 +42,17 @@ def copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a function that copies the result of a view op, or writes it to `out`."""
 
     def copied(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        seen = call_named(view, *args, **kwargs)
-        if isinstance(seen, Tensor):
-            return clone(seen, contiguous_format) if out is None else write_result(name, out, seen)
+        view_result = call_named(view, *args, **kwargs)
+        if isinstance(view_result, Tensor):
+            return clone(view_result, contiguous_format) if out is None else write_result(name, out, view_result)
         if out is None:
-            if seen:
-                output.check_capacity(seen[0], sum(one.numel() for one in seen), seen[0]._dtype)
-            return tuple(clone(one, contiguous_format) for one in seen)
-        for to, one in zip(out, seen):
-            write_result(name, to, one)
+            if view_result:
+                output.check_capacity(
+                    view_result[0], sum(view_item.numel() for view_item in view_result), view_result[0]._dtype
+                )
+            return tuple(clone(view_item, contiguous_format) for view_item in view_result)
+        for target, view_item in zip(out, view_result):
+            write_result(name, target, view_item)
         return None
 
     copied.__name__ = copied.__qualname__ = name

@@ -56,12 +56,12 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Returns a view with the `source` dims (an int or a tuple) at the `destination` positions and
     the other dims in their order."""
     if isinstance(source, (tuple, list)) or isinstance(destination, (tuple, list)):
-        moved = int_list(source, "movedim", "source")
+        source_dims = int_list(source, "movedim", "source")
         target = int_list(destination, "movedim", "destination")
     else:
-        moved = (as_int(source, "movedim", "source"),)
+        source_dims = (as_int(source, "movedim", "source"),)
         target = (as_int(destination, "movedim", "destination"),)
-    return with_layout(input, view_math.movedim(*layout(input, "movedim"), moved, target))
+    return with_layout(input, view_math.movedim(*layout(input, "movedim"), source_dims, target))
 
 
 def _t(input: Tensor, function: str) -> Layout:
@@ -134,12 +134,12 @@ def adjoint(input: Tensor) -> Tensor:
     return _conjugate(_matrices(input, "adjoint"))
 
 
-def _squeezed(input: Tensor, dim: Any, more: tuple[Any, ...], function: str) -> Layout:
+def _squeezed(input: Tensor, dim: Any, more_dims: tuple[Any, ...], function: str) -> Layout:
     geometry = layout(input, function)
     if dim is None:
         return view_math.squeeze(*geometry, None)
-    if more or isinstance(dim, (tuple, list)):
-        return view_math.squeeze(*geometry, ints(dim, more, function, "dim"))
+    if more_dims or isinstance(dim, (tuple, list)):
+        return view_math.squeeze(*geometry, ints(dim, more_dims, function, "dim"))
     return view_math.squeeze(*geometry, as_int(dim, function, "dim"))
 
 
@@ -159,15 +159,15 @@ def squeeze_(input: Tensor, dim: Any = None, *more: int) -> Tensor:
 @op()
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """Returns a view with a new dim of size 1 at `dim`."""
-    at = as_int(dim, "unsqueeze", "dim")
-    return with_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze"), at))
+    position = as_int(dim, "unsqueeze", "dim")
+    return with_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze"), position))
 
 
 @op(function=False)
 def unsqueeze_(input: Tensor, dim: int) -> Tensor:
     """`unsqueeze` in place."""
-    at = as_int(dim, "unsqueeze_", "dim")
-    return set_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze_"), at))
+    position = as_int(dim, "unsqueeze_", "dim")
+    return set_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze_"), position))
 
 
 def _atleast(tensors: tuple[Any, ...], ndim: int, function: str) -> Any:

@@ -25,26 +25,26 @@ def view(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
     return size, new_strides, offset
 
 
-def reinterpret(shape: Ints, strides: Ints, offset: int, old: int, new: int) -> Layout:
-    """Returns the layout of the same bytes as elements of `new` instead of `old` bytes; only the
+def reinterpret(shape: Ints, strides: Ints, offset: int, old_itemsize: int, new_itemsize: int) -> Layout:
+    """Returns the layout of the same bytes as elements of `new_itemsize` instead of `old_itemsize` bytes; only the
     last dim changes."""
-    if old == new:
+    if old_itemsize == new_itemsize:
         return shape, strides, offset
     if not shape:
-        raise errors_view.cannot_reinterpret(old, new, "the number of dims", 0, "at least 1")
+        raise errors_view.cannot_reinterpret(old_itemsize, new_itemsize, "the number of dims", 0, "at least 1")
     if strides[-1] != 1:
-        raise errors_view.cannot_reinterpret(old, new, "the last stride", strides[-1], "1")
-    if old > new:
-        ratio = old // new
+        raise errors_view.cannot_reinterpret(old_itemsize, new_itemsize, "the last stride", strides[-1], "1")
+    if old_itemsize > new_itemsize:
+        ratio = old_itemsize // new_itemsize
         wider = tuple(s * ratio for s in strides[:-1])
         return (*shape[:-1], shape[-1] * ratio), (*wider, 1), offset * ratio
-    ratio = new // old
-    parts = [("the last size", shape[-1]), ("the storage offset", offset)]
-    parts += [(f"the stride of dim {i}", s) for i, s in enumerate(strides[:-1])]
-    for what, value in parts:
+    ratio = new_itemsize // old_itemsize
+    numbers = [("the last size", shape[-1]), ("the storage offset", offset)]
+    numbers += [(f"the stride of dim {i}", s) for i, s in enumerate(strides[:-1])]
+    for description, value in numbers:
         if value % ratio:
             need = f"divisible by {ratio}"
-            raise errors_view.cannot_reinterpret(old, new, what, value, need)
+            raise errors_view.cannot_reinterpret(old_itemsize, new_itemsize, description, value, need)
     narrower = tuple(s // ratio for s in strides[:-1])
     return (*shape[:-1], shape[-1] // ratio), (*narrower, 1), offset // ratio
 
@@ -83,34 +83,34 @@ def movedim(shape: Ints, strides: Ints, offset: int, source: Ints, destination: 
     if len(source) != len(destination):
         raise errors_view.movedim_counts(source, destination)
     # As in torch, both lists are checked for range before repeats.
-    moved = [normalize_dim(d, ndim) for d in source]
-    places = [normalize_dim(d, ndim) for d in destination]
-    target = dict(zip(normalize_dims(places, ndim), normalize_dims(moved, ndim), strict=True))
+    source_dims = [normalize_dim(d, ndim) for d in source]
+    target_dims = [normalize_dim(d, ndim) for d in destination]
+    target = dict(zip(normalize_dims(target_dims, ndim), normalize_dims(source_dims, ndim), strict=True))
     if not shape:
         return shape, strides, offset
-    rest = iter([d for d in range(ndim) if d not in moved])
-    order = [target[d] if d in target else next(rest) for d in range(ndim)]
+    remaining = iter([d for d in range(ndim) if d not in source_dims])
+    order = [target[d] if d in target else next(remaining) for d in range(ndim)]
     return reorder(shape, strides, offset, order)
 
 
 def expand(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
     """Returns the layout with dims of size 1 repeated by stride 0 and new dims in front; -1 keeps a
     size."""
-    lead = len(size) - len(shape)
-    if lead < 0:
+    leading = len(size) - len(shape)
+    if leading < 0:
         raise errors_view.expand_too_few(shape, size)
     sizes, steps = list(size), [0] * len(size)
     # From the last dim: a new dim of size 1 gets the stride that would skip all later dims.
     for i in range(len(size) - 1, -1, -1):
         want = size[i]
-        if i >= lead:
-            have, step = shape[i - lead], strides[i - lead]
+        if i >= leading:
+            dim_size, step = shape[i - leading], strides[i - leading]
             if want == -1:
-                want = have
+                want = dim_size
         else:
-            have, step = 1, (sizes[i + 1] * steps[i + 1] if shape else 0)
-        if want != have:
-            if have != 1 or want < 0:
+            dim_size, step = 1, (sizes[i + 1] * steps[i + 1] if shape else 0)
+        if want != dim_size:
+            if dim_size != 1 or want < 0:
                 raise errors_view.expand_size(shape, size, i)
             step = 0
         sizes[i], steps[i] = want, step
@@ -122,9 +122,9 @@ def expand(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
 def squeeze(shape: Ints, strides: Ints, offset: int, dims: int | Ints | None) -> Layout:
     """Returns the layout without those of `dims` (all if None) whose size is 1."""
     ndim = len(shape)
-    chosen = _in_turn(dims, ndim) if isinstance(dims, tuple) else normalize_dims(dims, ndim)
-    kept = [d for d, size in enumerate(shape) if size != 1 or d not in chosen]
-    return reorder(shape, strides, offset, kept)
+    candidates = _in_turn(dims, ndim) if isinstance(dims, tuple) else normalize_dims(dims, ndim)
+    kept_dims = [d for d, size in enumerate(shape) if size != 1 or d not in candidates]
+    return reorder(shape, strides, offset, kept_dims)
 
 
 def unsqueeze(shape: Ints, strides: Ints, offset: int, dim: int) -> Layout:
@@ -206,8 +206,8 @@ def diagonal(shape: Ints, strides: Ints, offset: int, diagonal: int, dim1: int, 
         length, start = min(shape[first] + diagonal, shape[second]), -diagonal * strides[first]
     if length <= 0:
         length, start = 0, 0  # an empty diagonal keeps the offset, inside the memory
-    kept = [d for d in range(ndim) if d not in (first, second)]
-    shape_kept, strides_kept, _ = reorder(shape, strides, offset, kept)
+    kept_dims = [d for d in range(ndim) if d not in (first, second)]
+    shape_kept, strides_kept, _ = reorder(shape, strides, offset, kept_dims)
     step = strides[first] + strides[second]
     return (*shape_kept, length), (*strides_kept, step), offset + start
 
@@ -281,19 +281,19 @@ def as_complex(shape: Ints, strides: Ints, offset: int) -> Layout:
     return shape[:-1], tuple([s // 2 for s in strides[:-1]]), offset // 2
 
 
-Cuts = list[tuple[int, int]]  # (start, stop) of each piece, as a slice would read them
+Pieces = list[tuple[int, int]]  # (start, stop) of each piece, as a slice would read them
 
 
-def cuts_of(sizes: Iterable[int]) -> Cuts:
+def pieces_of_sizes(sizes: Iterable[int]) -> Pieces:
     """Returns the (start, stop) of adjacent pieces of these sizes."""
-    cuts, start = [], 0
+    pieces, start = [], 0
     for size in sizes:
-        cuts.append((start, start + size))
+        pieces.append((start, start + size))
         start += size
-    return cuts
+    return pieces
 
 
-def equal_pieces(length: int, size: int) -> Cuts:
+def equal_pieces(length: int, size: int) -> Pieces:
     """Returns pieces of `size`; the last one is shorter. An empty dim gives one empty piece."""
     if size < 0 or (size == 0 and length):
         raise errors_view.split_size(size, length)
@@ -302,14 +302,14 @@ def equal_pieces(length: int, size: int) -> Cuts:
     return [(start, min(start + size, length)) for start in range(0, length, size)]
 
 
-def sized_pieces(length: int, sizes: Ints) -> Cuts:
+def sized_pieces(length: int, sizes: Ints) -> Pieces:
     """Returns pieces of the given sizes. Raises RuntimeError unless they add up to the dim."""
     if sum(sizes) != length or min(sizes, default=0) < 0:
         raise errors_view.split_sizes(sizes, length)
-    return cuts_of(sizes)
+    return pieces_of_sizes(sizes)
 
 
-def chunks(length: int, count: int) -> Cuts:
+def chunks(length: int, count: int) -> Pieces:
     """Returns at most `count` pieces, all but the last of one size."""
     if count <= 0:
         raise errors_view.piece_count("chunk", count)
@@ -318,15 +318,15 @@ def chunks(length: int, count: int) -> Cuts:
     return equal_pieces(length, -(-length // count))
 
 
-def sections(length: int, count: int) -> Cuts:
+def sections(length: int, count: int) -> Pieces:
     """Returns exactly `count` pieces whose sizes differ by at most 1, the larger ones first."""
     if count <= 0:
         raise errors_view.piece_count("tensor_split", count)
     size, larger = divmod(length, count)
-    return cuts_of([size + 1] * larger + [size] * (count - larger))
+    return pieces_of_sizes([size + 1] * larger + [size] * (count - larger))
 
 
-def between(length: int, indices: Ints) -> Cuts:
+def pieces_between(length: int, indices: Ints) -> Pieces:
     return list(zip((0, *indices), (*indices, length), strict=True))
 
 
@@ -394,46 +394,48 @@ def basic_index(shape: Ints, strides: Ints, offset: int, items: Sequence[Any]) -
     not positive.
     """
     ndim = len(shape)
-    used = sum(1 for item in items if item is not None and item is not Ellipsis)
-    if used > ndim:
-        raise errors_view.too_many_indices(used, ndim)
+    dims_used = sum(1 for item in items if item is not None and item is not Ellipsis)
+    if dims_used > ndim:
+        raise errors_view.too_many_indices(dims_used, ndim)
     sizes: list[int] = []
     steps: list[int] = []
-    at = 0  # the dim that the next item indexes
+    item_dim = 0  # the dim that the next item indexes
     for item in items:
         if item is Ellipsis:
             # torch lets a second ... count its dims again; only a later item without a dim is an
             # error
-            skip = at + ndim - used
-            sizes += shape[at:skip]
-            steps += strides[at:skip]
-            at = skip
+            skip = item_dim + ndim - dims_used
+            sizes += shape[item_dim:skip]
+            steps += strides[item_dim:skip]
+            item_dim = skip
             continue
         if isinstance(item, slice) and item.start is item.stop is item.step is None:
-            sizes += shape[at : at + 1]
-            steps += strides[at : at + 1]
-            at += 1
+            sizes += shape[item_dim : item_dim + 1]
+            steps += strides[item_dim : item_dim + 1]
+            item_dim += 1
             continue
-        if at > ndim or (at == ndim and item is not None):
+        if item_dim > ndim or (item_dim == ndim and item is not None):
             raise errors_view.index_after_ellipsis(ndim)
         if item is None:
             sizes.append(1)
-            steps.append(shape[at] * strides[at] if at < ndim else 1)
+            steps.append(shape[item_dim] * strides[item_dim] if item_dim < ndim else 1)
         elif isinstance(item, slice):
             start, stop, step = slice_bounds(item)
-            size, stride, offset = slice_dim(shape[at : at + 1], strides[at : at + 1], offset, 0, start, stop, step)
+            size, stride, offset = slice_dim(
+                shape[item_dim : item_dim + 1], strides[item_dim : item_dim + 1], offset, 0, start, stop, step
+            )
             if stride[0] > LARGEST:
                 raise errors_view.size_overflow(stride)
             sizes += size
             steps += stride
-            at += 1
+            item_dim += 1
         else:
-            index, size_at = as_index(item), shape[at]
+            index, size_at = as_index(item), shape[item_dim]
             if not -size_at <= index < size_at:
-                raise errors_view.index_out_of_bounds(index, at, size_at)
-            offset += (index + size_at if index < 0 else index) * strides[at]
-            at += 1
-    return (*sizes, *shape[at:]), (*steps, *strides[at:]), offset
+                raise errors_view.index_out_of_bounds(index, item_dim, size_at)
+            offset += (index + size_at if index < 0 else index) * strides[item_dim]
+            item_dim += 1
+    return (*sizes, *shape[item_dim:]), (*steps, *strides[item_dim:]), offset
 
 
 def slice_bounds(item: slice) -> tuple[int, int, int]:

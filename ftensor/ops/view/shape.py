@@ -37,10 +37,10 @@ def view(input: Tensor, size: Any = MISSING, *more: int, dtype: Any = MISSING) -
     if not isinstance(size, dtypes.dtype):
         geometry = view_math.view(*layout(input, "view"), ints(size, more, "view", "size"))
         return with_layout(input, geometry)
-    old = input.dtype.itemsize
-    if size.itemsize > old:
+    old_itemsize = input.dtype.itemsize
+    if size.itemsize > old_itemsize:
         input._start_is_read(size.itemsize)
-    geometry = view_math.reinterpret(*layout(input, "view"), old, size.itemsize)
+    geometry = view_math.reinterpret(*layout(input, "view"), old_itemsize, size.itemsize)
     return Tensor._make(input._storage, size, *geometry)
 
 
@@ -98,8 +98,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     if their product is not the dim's size."""
     shape, strides, offset = layout(input, "unflatten")
     dim = as_int(dim, "unflatten", "dim")
-    wanted = () if sizes is None else int_list(sizes, "unflatten", "sizes")
-    size = view_math.unflatten_shape(shape, dim, wanted)
+    target_sizes = () if sizes is None else int_list(sizes, "unflatten", "sizes")
+    size = view_math.unflatten_shape(shape, dim, target_sizes)
     return with_layout(input, view_math.view(shape, strides, offset, size))
 
 
@@ -107,8 +107,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 def expand(input: Tensor, size: Any, *more: int, implicit: bool = False) -> Tensor:
     """Returns a view with dims of size 1 repeated (by stride 0) and new dims in front; -1 keeps a
     size. Raises RuntimeError if another dim would have to change."""
-    wanted = ints(size, more, "expand", "size")
-    return with_layout(input, view_math.expand(*layout(input, "expand"), wanted))
+    target_sizes = ints(size, more, "expand", "size")
+    return with_layout(input, view_math.expand(*layout(input, "expand"), target_sizes))
 
 
 @op(function=False)
@@ -121,8 +121,8 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 @op()
 def broadcast_to(input: Tensor, size: Any, *more: int) -> Tensor:
     """Returns the same as `input.expand(size)`."""
-    wanted = ints(size, more, "broadcast_to", "size")
-    return with_layout(input, view_math.expand(*layout(input, "broadcast_to"), wanted))
+    target_sizes = ints(size, more, "broadcast_to", "size")
+    return with_layout(input, view_math.expand(*layout(input, "broadcast_to"), target_sizes))
 
 
 @op(method=False)
@@ -187,8 +187,8 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Returns a view of all windows of `size` entries of a dim, one every `step`, as a new last
     dim."""
     args = (("dimension", dimension), ("size", size), ("step", step))
-    dim, length, every = (as_int(value, "unfold", name) for name, value in args)
-    return with_layout(input, view_math.unfold(*layout(input, "unfold"), dim, length, every))
+    dim, length, step_ = (as_int(value, "unfold", name) for name, value in args)
+    return with_layout(input, view_math.unfold(*layout(input, "unfold"), dim, length, step_))
 
 
 @op()
@@ -196,8 +196,8 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     """Returns a view of the diagonal of two dims as a new last dim; offset > 0 is above the main
     diagonal, < 0 below."""
     args = (("offset", offset), ("dim1", dim1), ("dim2", dim2))
-    above, first, second = (as_int(value, "diagonal", name) for name, value in args)
-    return with_layout(input, view_math.diagonal(*layout(input, "diagonal"), above, first, second))
+    offset_, first, second = (as_int(value, "diagonal", name) for name, value in args)
+    return with_layout(input, view_math.diagonal(*layout(input, "diagonal"), offset_, first, second))
 
 
 @op()

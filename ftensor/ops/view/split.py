@@ -25,13 +25,13 @@ def _cut_dim(input: Tensor, dim: Any, function: str) -> tuple[int, int]:
     return dim, shape[dim]
 
 
-def _ask(input: Tensor, views: int) -> None:
+def _check_view_memory(input: Tensor, views: int) -> None:
     input._storage.backend.pool.ask(views * VIEW_BYTES)
 
 
-def _pieces(input: Tensor, dim: int, cuts: split_math.Cuts) -> tuple[Tensor, ...]:
+def _pieces(input: Tensor, dim: int, pieces: split_math.Pieces) -> tuple[Tensor, ...]:
     geometry = layout(input, "split")
-    return tuple([with_layout(input, slice_dim(*geometry, dim, start, stop)) for start, stop in cuts])
+    return tuple([with_layout(input, slice_dim(*geometry, dim, start, stop)) for start, stop in pieces])
 
 
 @op()
@@ -56,7 +56,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         return split_with_sizes(tensor, size, dim)
     dim, length = _cut_dim(tensor, dim, "split")
     size = as_int(size, "split", "split_size_or_sections")
-    _ask(tensor, length // max(size, 1))
+    _check_view_memory(tensor, length // max(size, 1))
     return _pieces(tensor, dim, split_math.equal_pieces(length, size))
 
 
@@ -74,7 +74,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     exactly as many."""
     count = as_int(chunks, "chunk", "chunks")
     dim, length = _cut_dim(input, dim, "chunk")
-    _ask(input, min(count, length) if length else count)
+    _check_view_memory(input, min(count, length) if length else count)
     return _pieces(input, dim, split_math.chunks(length, count))
 
 
@@ -92,20 +92,20 @@ def tensor_split(
     the indices in a tuple. An int64 tensor of 0 dims is a number, one of 1 dim a tuple of indices.
     """
     arguments = (indices_or_sections, sections, indices, tensor_indices_or_sections)
-    where = next((value for value in arguments if value is not None), None)
-    if isinstance(where, Tensor):
-        if where.dtype is not dtypes.int64 or where.ndim > 1:
-            raise errors_view.split_tensor(where.dtype, where.ndim)
-        _ask(input, where.numel())
-        where = where.tolist()
+    sections_or_indices = next((value for value in arguments if value is not None), None)
+    if isinstance(sections_or_indices, Tensor):
+        if sections_or_indices.dtype is not dtypes.int64 or sections_or_indices.ndim > 1:
+            raise errors_view.split_tensor(sections_or_indices.dtype, sections_or_indices.ndim)
+        _check_view_memory(input, sections_or_indices.numel())
+        sections_or_indices = sections_or_indices.tolist()
     dim, length = _cut_dim(input, dim, "tensor_split")
-    if isinstance(where, (tuple, list)):
-        cuts = split_math.between(length, int_list(where, "tensor_split", "indices_or_sections"))
+    if isinstance(sections_or_indices, (tuple, list)):
+        pieces = split_math.pieces_between(length, int_list(sections_or_indices, "tensor_split", "indices_or_sections"))
     else:
-        count = as_int(where, "tensor_split", "indices_or_sections")
-        _ask(input, count)
-        cuts = split_math.sections(length, count)
-    return _pieces(input, dim, cuts)
+        count = as_int(sections_or_indices, "tensor_split", "indices_or_sections")
+        _check_view_memory(input, count)
+        pieces = split_math.sections(length, count)
+    return _pieces(input, dim, pieces)
 
 
 @op()
@@ -117,7 +117,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     dim = normalize_dim(as_int(dim, "unbind", "dim"), len(shape))
     size, stride = shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :]
     step = strides[dim]
-    _ask(input, shape[dim])
+    _check_view_memory(input, shape[dim])
     return tuple([input._view(size, stride, offset + i * step) for i in range(shape[dim])])
 
 
@@ -129,20 +129,20 @@ def iterated(self: Tensor) -> Iterator[Tensor]:
 
 
 def _stacked_split(
-    input: Tensor, where: Any, more: tuple[Any, ...], dim: int, need: int, function: str
+    input: Tensor, sections: Any, more_sections: tuple[Any, ...], dim: int, need: int, function: str
 ) -> tuple[Tensor, ...]:
     """Implements hsplit, vsplit and dsplit: a number of equal sections, or indices as in
     tensor_split."""
     shape, _, _ = layout(input, function)
     if len(shape) < need:
         raise errors.too_few_dims(function, need, len(shape))
-    if more or isinstance(where, (tuple, list)):
-        indices = ints(where, more, function, "indices")
-        return _pieces(input, dim, split_math.between(shape[dim], indices))
-    count = as_int(where, function, "sections")
+    if more_sections or isinstance(sections, (tuple, list)):
+        indices = ints(sections, more_sections, function, "indices")
+        return _pieces(input, dim, split_math.pieces_between(shape[dim], indices))
+    count = as_int(sections, function, "sections")
     if count == 0 or shape[dim] % count:
         raise errors_view.split_uneven(function, count, dim, shape[dim])
-    _ask(input, count)
+    _check_view_memory(input, count)
     return _pieces(input, dim, split_math.sections(shape[dim], count))
 
 
@@ -150,20 +150,20 @@ def _stacked_split(
 def hsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
     """Returns views of the columns (dim 1; dim 0 of a 1-d tensor): a number of equal ones, or those
     between the indices."""
-    where = indices if sections is None else sections
+    sections_ = indices if sections is None else sections
     dim = 0 if len(layout(input, "hsplit")[0]) == 1 else 1
-    return _stacked_split(input, where, more, dim, 1, "hsplit")
+    return _stacked_split(input, sections_, more, dim, 1, "hsplit")
 
 
 @op(forms=("vsplit(input, sections) -> tuple[Tensor, ...]", "vsplit(input, indices) -> tuple[Tensor, ...]"))
 def vsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
     """Like hsplit, along the rows (dim 0)."""
-    where = indices if sections is None else sections
-    return _stacked_split(input, where, more, 0, 2, "vsplit")
+    sections_ = indices if sections is None else sections
+    return _stacked_split(input, sections_, more, 0, 2, "vsplit")
 
 
 @op(forms=("dsplit(input, sections) -> tuple[Tensor, ...]", "dsplit(input, indices) -> tuple[Tensor, ...]"))
 def dsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
     """Like hsplit, along dim 2."""
-    where = indices if sections is None else sections
-    return _stacked_split(input, where, more, 2, 3, "dsplit")
+    sections_ = indices if sections is None else sections
+    return _stacked_split(input, sections_, more, 2, 3, "dsplit")

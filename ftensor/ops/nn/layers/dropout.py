@@ -14,7 +14,7 @@ from ....execute.output import new_like
 from ....rows.catalogue import op
 from ....rows.spelling import written
 from ...create.sizes import empty, empty_like, ones_like
-from ...random.fill import ALPHA_DROPOUT, DROPOUT, RRELU, chance, drawn
+from ...random.fill import ALPHA_DROPOUT, DROPOUT, RRELU, chance, fill_random
 from ...view.layout import layout
 from .activation import SELU_ALPHA, SELU_SCALE, SPACE, leaky_relu
 
@@ -57,14 +57,14 @@ def _alpha_numbers(p: float) -> tuple[float, float, float]:
 def _dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
     _fractions(input)
     target = empty_like(input) if out is None else out
-    return drawn("dropout", DROPOUT, _numbers(p), target, None, (input,))
+    return fill_random("dropout", DROPOUT, _numbers(p), target, None, (input,))
 
 
 def _alpha_dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
     _fractions(input)
     target = empty_like(input) if out is None else out
     gain, keep_offset, drop_offset = _alpha_numbers(p)
-    return drawn("alpha_dropout", ALPHA_DROPOUT, (1 - p, gain, keep_offset, drop_offset), target, None, (input,))
+    return fill_random("alpha_dropout", ALPHA_DROPOUT, (1 - p, gain, keep_offset, drop_offset), target, None, (input,))
 
 
 def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Tensor:
@@ -236,7 +236,7 @@ def _random_slopes(input: Tensor, lower: Any, upper: Any, training: Any, generat
         return write_result("rrelu", out, leaky_relu(input, (lower + upper) / 2))
     target = new_like(input, input._shape) if out is None else out
     numbers = (float(lower), float(upper - lower))
-    return drawn("rrelu", RRELU, numbers, target, generator, (input,))
+    return fill_random("rrelu", RRELU, numbers, target, generator, (input,))
 
 
 _LOWER, _UPPER = 1 / 8, 1 / 3

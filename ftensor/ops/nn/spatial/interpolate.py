@@ -23,7 +23,7 @@ from ....rows.op import Op
 from ...create.sizes import empty
 from ...index.gather import put_at
 from ...linalg.product import DOT
-from ...rearrange.pad import positions
+from ...rearrange.pad import gather_positions
 from ..layers.activation import SPACE
 from .adaptive import ADAPTIVE_AVG_POOL
 from .windows import in_input_format
@@ -191,7 +191,7 @@ def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
     if is_supported(x, dim, tap_positions):
         return interpolate_pairs(x, dim, tap_positions, weights)
     count, tap_count = tap_positions.shape
-    gathered = positions(x, dim, tap_positions.reshape(-1).tolist())
+    gathered = gather_positions(x, dim, tap_positions.reshape(-1).tolist())
     shape = (*x._shape[:dim], count, tap_count, *x._shape[dim + 1 :])
     gathered = gathered.reshape(shape)
     factors = constant_of(weights, x).reshape(count, tap_count, *(1,) * (x.ndim - dim - 1))
@@ -254,7 +254,7 @@ def _resized(
         if mode.startswith("nearest"):
             exact = mode == "nearest-exact"
             real_type = np.float64 if input_dtype.itemsize == 8 else np.float32
-            result = positions(result, dim, nearest_taps(size, count, factor, exact, real_type))
+            result = gather_positions(result, dim, nearest_taps(size, count, factor, exact, real_type))
             continue
         if antialias:
             taps = smoothed_taps(size, count, corners, factor, real, mode)

@@ -27,8 +27,8 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 @op(function=False)
 def is_set_to(input: Tensor, tensor: Tensor) -> bool:
     """True if both are the same elements of one memory, with the same shape and strides."""
-    same = layout(input, "is_set_to") == layout(tensor, "is_set_to", "tensor")
-    return same and input._storage is tensor._storage and input._dtype is tensor._dtype
+    same_geometry = layout(input, "is_set_to") == layout(tensor, "is_set_to", "tensor")
+    return same_geometry and input._storage is tensor._storage and input._dtype is tensor._dtype
 
 
 @op(function=False)
@@ -67,18 +67,18 @@ def dim_order(input: Tensor, *, ambiguity_check: bool | list[memory_format] = Fa
     RuntimeError if dims of size 1 or equal strides leave the order open; a list of memory formats
     raises unless exactly one of them fits. Raises TypeError for another argument."""
     shape, strides, _ = layout(input, "dim_order")
-    asked: Any = ambiguity_check
-    formats = asked if isinstance(asked, list) else []
-    if not isinstance(asked, (bool, list)) or not set(map(type, formats)) <= {memory_format}:
-        raise errors_view.ambiguity_check(asked)
+    formats_to_check: Any = ambiguity_check
+    formats = formats_to_check if isinstance(formats_to_check, list) else []
+    if not isinstance(formats_to_check, (bool, list)) or not set(map(type, formats)) <= {memory_format}:
+        raise errors_view.ambiguity_check(formats_to_check)
     fits = [f for f in formats if _ORDERS.get(f) in (None, len(shape)) and input.is_contiguous(f)]
     open_ = 1 in shape or any(a == b for a, b in pairwise(strides))
-    if asked and open_ and len(fits) != 1:
+    if formats_to_check and open_ and len(fits) != 1:
         raise errors_view.ambiguous_dims(shape, strides)
-    in_order, last = input.is_contiguous(), input.is_contiguous(channels_last)
-    if in_order != last:
-        return tuple(range(len(shape))) if in_order else (0, 2, 3, 1)
-    if asked and 0 in strides:
+    is_contiguous, last = input.is_contiguous(), input.is_contiguous(channels_last)
+    if is_contiguous != last:
+        return tuple(range(len(shape))) if is_contiguous else (0, 2, 3, 1)
+    if formats_to_check and 0 in strides:
         raise errors_view.ambiguous_dims(shape, strides)
     return loop_order(shape, (strides,))
 
@@ -103,8 +103,8 @@ def slice_copy(
         raise errors_view.slice_step(step, RuntimeError)
     first = 0 if start is None else as_int(start, "slice_copy", "start")
     last = geometry[0][dim] if end is None else as_int(end, "slice_copy", "end")
-    seen = input._view(*view_math.slice_dim(*geometry, dim, first, last, step))
-    return clone(seen, contiguous_format) if out is None else write_result("slice_copy", out, seen)
+    sliced = input._view(*view_math.slice_dim(*geometry, dim, first, last, step))
+    return clone(sliced, contiguous_format) if out is None else write_result("slice_copy", out, sliced)
 
 
 @method("__reversed__")
