@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ..kernels.skeleton import board_skeleton_of
@@ -12,6 +12,7 @@ from ..kernels.user_kernels import is_own
 from ..kernels.workload import KernelLaunch
 from ..toolchain.group import KernelGroup
 from ..toolchain.trace import Trace
+from .banks import bank_copies
 from .model import Estimate, Setup, estimate, launches, transfer
 
 
@@ -40,8 +41,9 @@ class ProgramEstimate:
     """The estimate of a program: its lines, most expensive first, and its seconds by cause.
 
     `copies` are the program's own copies, `settings` those of geometry buffers, `fallback` those of
-    ops that run on the host because the inventory lacks them (without the host's own work). `away`
-    has the seconds of such a fallback by launch, `placed` the lines by launch of the trace.
+    ops that run on the host because the inventory lacks them (without the host's own work).
+    `between` counts the copies between memory banks by their bytes. `away` has the seconds of a
+    fallback by launch, `placed` the lines by launch of the trace.
     """
 
     setup: Setup
@@ -54,6 +56,13 @@ class ProgramEstimate:
     copied: tuple[int, int]  # bytes of the program's copies, to the board and to the host
     placed: Mapping[KernelLaunch, Line]
     away: Mapping[KernelLaunch, float]
+    between: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def moves(self) -> float:
+        """Seconds of the copies between banks, each of which passes through the host."""
+        link = self.setup.board.link
+        return sum(k * (transfer(link, n, False) + transfer(link, n, True)) for n, k in self.between.items())
 
     @property
     def count(self) -> int:
@@ -80,7 +89,7 @@ class ProgramEstimate:
     @property
     def resident(self) -> float:
         """Seconds with data that stays on the board."""
-        return self.kernels + self.launch + self.settings + self.copies + self.fallback
+        return self.kernels + self.launch + self.settings + self.copies + self.fallback + self.moves
 
     @property
     def fetched(self) -> float:
@@ -89,7 +98,7 @@ class ProgramEstimate:
 
     def bounds(self) -> dict[str, float]:
         """Returns the seconds by bound, with residency."""
-        seconds = {"launch": self.launch, "link": self.copies + self.settings + self.fallback}
+        seconds = {"launch": self.launch, "link": self.copies + self.settings + self.fallback + self.moves}
         for line in self.lines:
             seconds[line.each.bound] = seconds.get(line.each.bound, 0.0) + line.kernel
         return seconds
@@ -121,9 +130,9 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGr
     down = sum(count * transfer(link, n, False) for n, count in trace.downloads.items())
     settings = sum(count * transfer(link, n, True) for n, count in trace.settings.items())
     copied = tuple(sum(n * c for n, c in x.items()) for x in (trace.uploads, trace.downloads))
-    return ProgramEstimate(
-        setup, in_flight, tuple(lines), missing, up + down, settings, fallback, (copied[0], copied[1]), served, away
-    )
+    totals = up + down, settings, fallback, (copied[0], copied[1])
+    between = bank_copies(trace, groups, setup.board) if groups is not None else Counter[int]()
+    return ProgramEstimate(setup, in_flight, tuple(lines), missing, *totals, served, away, between)
 
 
 COPIES, OTHERS = "copies", "others"

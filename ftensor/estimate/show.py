@@ -21,6 +21,13 @@ def advice(r: ProgramEstimate) -> list[str]:
             f"Not in the inventory: {named}. The host computes these; only the copies between it "
             "and the board are counted, not its own work."
         )
+    if r.between:
+        several = sum(r.between.values())
+        out.append(
+            f"Kernels in different memory banks exchange tensors: {counted(several, 'copy')} through the "
+            'host. One bank for all kernels (banks = "' + r.setup.board.memories()[0] + '" in the inventory) avoids '
+            f"them, for at most {r.setup.board.masters.value:g} ports."
+        )
     if not r.count:
         return out
     bounds = r.bounds()
@@ -118,6 +125,7 @@ def text(r: ProgramEstimate, most: int = 24) -> str:
         ("geometries (once for each shape)", r.settings, r.settings),
         (r.setup.board.link.name, r.copies, r.crossing),
         *([("ops on the host: their copies", r.fallback, "")] if r.missing else []),
+        *([("copies between banks", r.moves, "")] if r.between else []),
         ("total", r.resident, r.fetched),
     ]
     shown = [tuple(fixed(x * 1e3) if isinstance(x, float) else x for x in row) for row in total]
@@ -237,6 +245,8 @@ def as_json(r: ProgramEstimate) -> dict[str, Any]:
             "launches_s": r.launch,
             "geometries_s": r.settings,
             "fallback_copies_s": r.fallback,
+            "bank_copies": sum(r.between.values()),
+            "bank_copies_s": r.moves,
             "resident_s": r.resident,
             "fetched_s": r.fetched,
         },

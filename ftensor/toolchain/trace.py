@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -33,12 +34,16 @@ if TYPE_CHECKING:
     from ..runtime.stream import DeviceStream
 
 
+Buffers = tuple[tuple[int, int], ...]
+
+
 @dataclass
 class Trace:
     """The launches of a program, counted by kind, and its copies, counted by size.
 
     `settings` are the uploads of geometry buffers, which a board receives once for each shape.
     `order` lists launches and the bytes of copies in time order; copies to the host are negative.
+    `buffers` lists the (number, bytes) of the buffers that each launch in `order` uses.
     """
 
     launches: Counter[KernelLaunch] = field(default_factory=Counter)
@@ -46,6 +51,7 @@ class Trace:
     downloads: Counter[int] = field(default_factory=Counter)
     settings: Counter[int] = field(default_factory=Counter)
     order: list[KernelLaunch | int] = field(default_factory=list)
+    buffers: list[Buffers] = field(default_factory=list)
 
 
 class _Recorder(Observer):
@@ -57,9 +63,14 @@ class _Recorder(Observer):
         self.alike: dict[KernelLaunch, KernelLaunch] = {}
         self.counted: WeakSet[Storage | SharedTable] = WeakSet()
         self.hidden: WeakSet[Storage] = WeakSet()
+        self.numbers: WeakKeyDictionary[Storage | SharedTable, int] = WeakKeyDictionary()
+        self.next = count()
+        self.same: dict[Buffers, Buffers] = {}  # one object for equal tuples, as in `alike`
 
     def launch(self, launch: execute.Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Any) -> None:
         """Records each kernel of a launch."""
+        passed = [self._buffer(x._storage) for x in tensors]
+        passed += [(next(self.next), nbytes) for nbytes in launch.temporaries]
         for step, (_, table) in zip(launch.steps, launch.bound or ()):
             n, geometry = step.n, step.geometry
             if is_own(step.key):  # a user kernel: only the sizes of its buffers are known
@@ -71,7 +82,17 @@ class _Recorder(Observer):
             noted = KernelLaunch(step.key, step.units, n or 0, geometry)
             self.trace.launches[noted] += 1
             self.trace.order.append(self.alike.setdefault(noted, noted))
+            used = tuple([passed[k] for k in step.pointers + step.after])
+            used += (self._buffer(table),) if table is not None else ()
+            self.trace.buffers.append(self.same.setdefault(used, used))
         super().launch(launch, stream, tensors, numbers)
+
+    def _buffer(self, storage: Storage | SharedTable) -> tuple[int, int]:
+        """Returns a number for the storage, and its bytes."""
+        number = self.numbers.get(storage)
+        if number is None:
+            self.numbers[storage] = number = next(self.next)
+        return number, storage.nbytes
 
     def _setting(self, table: Storage | SharedTable) -> None:
         """Counts the upload of a geometry buffer as a setting."""

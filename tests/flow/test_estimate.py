@@ -9,8 +9,10 @@ import pytest
 
 from ftensor import boards
 from ftensor.errors.commands import EstimateError
-from ftensor.estimate import model, published
+from ftensor.estimate import model, published, show
+from ftensor.estimate.banks import bank_copies
 from ftensor.estimate.model import Setup, estimate, loops
+from ftensor.estimate.report import report
 from ftensor.kernels.skeletons.rows import RowsGeometry
 from ftensor.kernels.workload import KernelLaunch, members_in
 from ftensor.toolchain.group import KernelGroup
@@ -76,13 +78,13 @@ def test_counting_members_of_a_range():
         assert members_in(begin, end, period, first, last) == len(members)
 
 
-def add_key(n_outs="v", ins="vv", lanes=16):
+def add_key(n_outs="v", ins="vv", lanes=16, op="add", body="a + b"):
     from ftensor import dtypes
     from ftensor.kernels.key import KernelKey, Port
 
     f = dtypes.float32
     kinds = [Port(f, k) for k in ins]
-    return KernelKey("add", "map", f, lanes, (Port(f, n_outs),), tuple(kinds), ("a + b",))
+    return KernelKey(op, "map", f, lanes, (Port(f, n_outs),), tuple(kinds), (body,))
 
 
 @pytest.mark.parametrize("lanes", [1, 4, 16])
@@ -109,6 +111,51 @@ def test_a_large_add_is_bound_by_a_port_or_a_bank():
     # All three operands in one bank take three times as long.
     shared = estimate(KernelLaunch(add_key(), 1, n), Setup(hbm.board, 300.0, "HBM[0]"))
     assert shared.kernel == pytest.approx(3 * on_hbm.kernel, rel=0.01)
+
+
+def two_kernels(banks=""):
+    add, mul = add_key(), add_key(op="mul", body="a * b")
+    return (
+        add,
+        mul,
+        [KernelGroup(name, (k,), "dataflow", units=4, banks=banks) for name, k in (("sums", add), ("products", mul))],
+    )
+
+
+def exchanged(*uses):
+    """A trace of launches, given (key, numbers of their buffers)."""
+    from ftensor.toolchain.trace import Trace
+
+    trace = Trace()
+    for key, buffers in uses:
+        launch = KernelLaunch(key, 4, 1 << 20)
+        trace.launches[launch] += 1
+        trace.order += [launch, -64]
+        trace.buffers.append(tuple((number, 4 << 20) for number in buffers))
+    return trace
+
+
+def test_tensors_that_kernels_in_several_banks_exchange_are_charged():
+    """12 ports each are more than one bank takes, so the kernels are in two banks of a U200."""
+    add, mul, groups = two_kernels()
+    u200 = boards.find("u200")
+    chain = exchanged((add, (2, 0, 1)), (mul, (3, 2, 2)), (mul, (4, 3, 2)), (add, (5, 4, 0)))
+    assert bank_copies(chain, groups, u200) == {4 << 20: 2}  # 2 to mul's bank, 4 back
+    setup = Setup(u200, 300.0)
+    with_copies = report(chain, setup, 1, groups)
+    apart = exchanged((add, (2, 0, 1)), (mul, (3, 4, 4)), (mul, (5, 3, 4)), (add, (6, 2, 0)))
+    without = report(apart, setup, 1, groups)
+    each = model.transfer(u200.link, 4 << 20, False) + model.transfer(u200.link, 4 << 20, True)
+    assert with_copies.resident == pytest.approx(without.resident + 2 * each)
+    assert "2 copies through the host" in show.text(with_copies) and "copies between banks" in show.text(with_copies)
+    assert "between banks" not in show.text(without)
+
+
+@pytest.mark.parametrize("name, banks", [("u200", "DDR[1]"), ("kv260", ""), ("u55c", ""), ("kv260", "HP2")])
+def test_one_memory_needs_no_copies(name, banks):
+    add, mul, groups = two_kernels(banks)
+    chain = exchanged((add, (2, 0, 1)), (mul, (3, 2, 2)))
+    assert not bank_copies(chain, groups, boards.find(name))
 
 
 def test_a_narrow_kernel_is_bound_by_its_port_and_gains_from_units():
