@@ -20,7 +20,7 @@ from ..errors import emulation as errors
 from ..errors.emulation import EmulationError
 from ..errors.image import ImageError
 from ..image.file import locate
-from . import environment
+from . import environment, fifos
 
 DEVICE_FAILED = 70  # the status where the program itself ended well; sysexits.h: internal error
 _PR_SET_PDEATHSIG = 1
@@ -47,13 +47,15 @@ def command(arguments: argparse.Namespace, building: Beside | None = None) -> in
             raise errors.nothing_to_run()
         images = [locate(image) for image in arguments.image or ()]
         with environment.scratch_folder(arguments.keep) as scratch:
-            return _emulate(scratch, program, images, building, arguments.keep)
+            return _emulate(scratch, program, images, building, arguments)
     except (EmulationError, ImageError) as failure:
         _say(str(failure))
         return getattr(failure, "status", 2)
 
 
-def _emulate(scratch: Path, program: list[str], images: Sequence[Path], building: Beside | None, keep: bool) -> int:
+def _emulate(
+    scratch: Path, program: list[str], images: Sequence[Path], building: Beside | None, arguments: argparse.Namespace
+) -> int:
     banks = [check_image(image) for image in images]
     # With several images, each of the board's banks has the largest size that an image gives it.
     sizes = [max(several) for several in itertools.zip_longest(*banks, fillvalue=0)]
@@ -76,9 +78,13 @@ def _emulate(scratch: Path, program: list[str], images: Sequence[Path], building
         )
     if status and (log := environment.driver_log(scratch)):
         _say("the program failed, and XRT had said:\n" + log)
-    if keep:
+    checked = fifos.collected(scratch)
+    locked = [kernel for kernel, report in checked.items() if fifos.locks_up(report)]
+    for kernel in checked if arguments.fifos else locked:
+        _say(fifos.describe(kernel, checked[kernel]))
+    if arguments.keep:
         _say(f"everything is kept in {scratch}")
-    return status or (DEVICE_FAILED if reports else 0)
+    return status or (DEVICE_FAILED if reports or locked else 0)
 
 
 def _say(text: str) -> None:

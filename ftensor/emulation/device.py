@@ -10,6 +10,7 @@ from typing import Any
 
 from . import kernels
 from .crash import Run
+from .fifos import FifoReports
 from .kernels import WINDOW, Completions, EmulatedUnit, ImageProblem
 from .memory import BoardMemory, OutOfRange
 from .protocol import Api, Fields, HostConnection
@@ -39,6 +40,7 @@ class Device:
         self.memory = BoardMemory()
         self._folder, self._slot, self._warn, self._forget = folder, slot, warn, forget
         self._files: dict[int, int | Path] = {}  # of the shared buffers, by their addresses
+        self._fifos = FifoReports(folder.parent / f"fifos-{os.getpid()}.json")
         self._number = 0  # of the last file
         self._units: dict[int, EmulatedUnit] = {}
         self._library: kernels.Library | None = None
@@ -98,7 +100,7 @@ class Device:
             return {1: False}
         for kernel in descriptions.values():
             for name, base in kernel.units.items():
-                self._units[base] = EmulatedUnit(kernel, name, self._completions, self._slot())
+                self._units[base] = EmulatedUnit(kernel, name, self._completions, self._slot(), self._fifos.add)
         return {1: True}
 
     def _unload(self) -> None:

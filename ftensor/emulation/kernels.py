@@ -9,6 +9,7 @@ import struct
 import threading
 import xml.etree.ElementTree as ET
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -90,6 +91,7 @@ class KernelFunction:
     call: Any = None
     streams: tuple[str, ...] = ()  # ports that are joined in the library
     stuck: Any = None  # returns, in the calling thread, the deadlock report of its stages
+    fifos: Any = None  # returns the report of the last launch's FIFOs, likewise
 
     @property
     def register_bytes(self) -> int:
@@ -219,6 +221,9 @@ class Library:
             with suppress(AttributeError):  # only in libraries whose kernels have stages
                 kernel.stuck = self._library.ft_stuck
                 kernel.stuck.restype = ctypes.c_char_p
+            with suppress(AttributeError):  # only with DATAFLOW regions (hls/standin/fifos.h)
+                kernel.fifos = self._library.ft_fifos_report
+                kernel.fifos.restype = ctypes.c_char_p
 
     def close(self) -> None:
         """Unloads the library. None of its kernels may be running."""
@@ -267,9 +272,18 @@ class Completions:
 
 
 class EmulatedUnit:
-    """One compute unit of a kernel. `run` calls a function under a description."""
+    """One compute unit of a kernel. `run` calls a function under a description. `checked` gets the
+    kernel's name and the report of its FIFOs after a launch."""
 
-    def __init__(self, kernel: KernelFunction, name: str, completions: Completions, run: Run) -> None:
+    def __init__(
+        self,
+        kernel: KernelFunction,
+        name: str,
+        completions: Completions,
+        run: Run,
+        checked: Callable[[str, str], None] = lambda kernel, report: None,
+    ) -> None:
+        self._checked = checked
         self.kernel, self.name, self.running = kernel, name, False
         self.mark = ""  # of the last launch
         self.stuck = ""  # what stages that all waited for each other waited for
@@ -318,6 +332,8 @@ class EmulatedUnit:
         self.kernel.call(*values)
         if self.kernel.stuck is not None:
             self.stuck = (self.kernel.stuck() or b"").decode()
+        if self.kernel.fifos is not None:
+            self._checked(self.kernel.name, (self.kernel.fifos() or b"").decode())
         _libc.fflush(None)  # prints the kernel's output before the host continues
 
     def close(self) -> None:

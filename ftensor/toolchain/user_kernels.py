@@ -23,6 +23,7 @@ from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.program import notice
 from ..runtime.targets import csim_compiler
+from .dataflow_marks import OPTION, RECORDED, marked, names_in_depths
 from .vitis.headers import include_folders
 
 # The messages of clang and g++.
@@ -55,11 +56,42 @@ def command(source: Path, flags: Sequence[str]) -> list[str]:
 
 
 def library(source: Path, flags: Sequence[str]) -> bytes:
-    """Compiles a kernel file to a shared object; raises RuntimeError if the compiler rejects it."""
+    """Compiles a kernel file to a shared object; raises RuntimeError if the compiler rejects it.
+
+    The object of a file with DATAFLOW regions records the accesses of its FIFOs, so that their
+    depths are checked (hls/standin/fifos.h).
+    """
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         output = Path(folder) / "kernels.so"
-        _run(source, [*command(source, flags), "-o", file_word(output)])
+        words = command(source, flags)
+        if text := _with_marks(source, words):
+            recording = Path(folder) / f"{source.stem}.ii"
+            recording.write_text(text, encoding="utf-8", errors="surrogateescape")
+            # Behind -x and the source's own name.
+            own = [*words[:-3], "-x", "c++-cpp-output", file_word(recording), "-o", file_word(output)]
+            if not subprocess.run(own, capture_output=True).returncode:
+                return output.read_bytes()
+            print(
+                f"ftensor: the depths of the FIFOs of {source.name} are not checked: its marked text does not compile"
+            )
+        _run(source, [*words, "-o", file_word(output)])
         return output.read_bytes()
+
+
+def _with_marks(source: Path, words: Sequence[str]) -> str | None:
+    """Returns the preprocessed text with marked processes; None without a DATAFLOW region or
+    hls::stream, or if the compiler refuses the file."""
+    preprocess = [*(w for w in words if w != "-shared"), OPTION, "-E"]
+    done = subprocess.run(preprocess, capture_output=True)
+    text = done.stdout.decode(errors="surrogateescape")
+    if done.returncode or RECORDED not in text:
+        return None
+    macros = {}
+    if names_in_depths(text):
+        said = subprocess.run([*preprocess, "-dM"], capture_output=True).stdout.decode(errors="replace")
+        defined = (line.split(maxsplit=2)[1:] for line in said.splitlines())
+        macros = {name: value[0] for name, *value in defined if value}
+    return marked(text, macros)
 
 
 def _run(source: Path, words: list[str]) -> bytes:

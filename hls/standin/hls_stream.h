@@ -1,6 +1,7 @@
 // Stand-in for Vitis' hls_stream.h: a FIFO between two stages. The stages run one after the other, as in Vitis' own
 // C simulation, so a FIFO holds as much as the first one writes, whatever its DEPTH in hardware. But where
 // FT_AT_ONCE is defined and in a region (region.h): there each is a thread, and a FIFO holds DEPTH elements and no more.
+// With FT_FIFOS the accesses are recorded, and the depths checked after each launch (fifos.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,18 +11,21 @@
 
 #ifdef FT_AT_ONCE
 #include "region.h"
+#elif defined(FT_FIFOS)
+#include "fifos.h"
 #endif
 
 namespace hls {
 
 #ifdef FT_AT_ONCE
 inline namespace at_once {  // both kinds may meet in one program
-#else
+#elif !defined(FT_FIFOS)
 // A FIFO's ends, where nobody waits.
 struct place {
     place(const char *, std::size_t, const std::size_t &) {}
     bool full() const { return false; }
     bool stopped() const { return false; }
+    static void polled() {}
     struct turn {
         turn(place &, bool) {}
     };
@@ -98,7 +102,14 @@ template <typename T> class stream<T, 0>
         }
     }
 
-    bool empty() const { return count == 0; }
+#ifdef FT_FIFOS
+    place &ft_place() { return between; }
+#endif
+    bool empty() const
+    {
+        between.polled();
+        return count == 0;
+    }
     bool full() const { return between.full(); }
     std::size_t size() const { return count; }
     void write(const T &x)
@@ -109,7 +120,7 @@ template <typename T> class stream<T, 0>
     void read(T &x)
     {
         const place::turn turn(between, false);
-        if (empty()) {  // in hardware the reader would wait for ever
+        if (count == 0) {  // in hardware the reader would wait for ever
             std::fprintf(stderr, "hls::stream '%s' is read while it is empty\n", name);
             std::abort();
         }
@@ -123,12 +134,14 @@ template <typename T> class stream<T, 0>
     }
     bool read_nb(T &x)
     {
-        if (empty()) return false;
+        between.polled();
+        if (count == 0) return false;
         read(x);
         return true;
     }
     bool write_nb(const T &x)
     {
+        between.polled();
         if (full()) return false;
         write(x);
         return true;

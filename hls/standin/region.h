@@ -49,6 +49,7 @@ class place
     place(const place &) = delete;
     ~place();
     bool full() const { return in && count >= depth; }
+    static void polled() {}
     bool stopped() const;
 
     // One element goes in or out: waits until it can.

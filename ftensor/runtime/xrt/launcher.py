@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
@@ -34,7 +35,8 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
 
     The manifest's tokens map its arguments to the kernel's. Buffers that are not in the bank of
     their port take the slow path through `banks.place_arguments`. Each compute unit's part of the
-    launch is a command of its own.
+    launch is a command of its own. Arguments that have not changed since the kernel object's last
+    launch are not set again, since a call of the driver takes long on Arm boards.
     """
     from pyopencl import _cl
 
@@ -46,7 +48,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
     count = len(passed)
     unused = [token.startswith("@") for token in member.call.split()]
     pointers, ports = [], list[Port]()
-    stand_ins, scalars, longs, constants = [], [], [], []
+    stand_ins, scalars, constants = [], [], []
     for k, (argument, text) in enumerate(zip(record.arguments, passed)):
         if argument.what == "*":
             bank = image.file.bank(record.name, k)
@@ -59,10 +61,8 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
         char = TYPE_CHARS[argument.what]
         if text.lstrip("-").isdecimal():
             constants.append((k, char, int(text)))
-        elif char in "qQ":
-            longs.append(f"{k}, pack({char!r}, {text})")
         else:
-            scalars.append(f"{k}, {char.encode()!r}, {text}")
+            scalars.append((k, char, text))
 
     def prepared(kernel: Any) -> Any:
         for k, char, value in constants:
@@ -79,19 +79,24 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
     ]
     if pointers:
         there = " and ".join(f"{p}.bank == bank{i}" for i, p in enumerate(pointers))
-        pairs = ", ".join(f"{k}, {p}.cl" for p, (k, _, _) in zip(pointers, ports))
-        placed = ", ".join(f"{k}, buffers[{i}]" for i, (k, _, _) in enumerate(ports))
+        lines.append(f"    if {there}:")
+        for p, (k, _, _) in zip(pointers, ports):
+            lines += [
+                f"        if {p}.cl is not last[{k}]:",
+                f"            set_handles(({k}, {p}.cl))",
+                f"            last[{k}] = {p}.cl",
+            ]
         lines += [
-            f"    if {there}:",
-            f"        set_handles(({pairs}))",
             "    else:",
             f"        handles = ({', '.join(pointers)},)",
+            "        last.clear()  # placing a buffer sets an argument",
             "        buffers, held = place(backend, stream, kernel, handles, ports)",
-            f"        set_handles(({placed}))",
+            *[f"        set_handles(({k}, buffers[{i}]))" for i, (k, _, _) in enumerate(ports)],
+            *[f"        last[{k}] = buffers[{i}]" for i, (k, _, _) in enumerate(ports)],
         ]
-    numbers = [f"set_longs(({', '.join(longs)}))"] if longs else []
-    scalars.append(f"{count + 1}, b'i', units")
-    numbers.append(f"set_scalars(({', '.join(scalars)}))")
+    scalars.append((count + 1, "i", "units"))
+    numbers = [line for k, char, text in scalars for line in _set_number(k, char, text)]
+    unit_set = _set_number(count, "i", "unit")
     started = "enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False)"
     enqueued = [
         "    queue.tail = tail",
@@ -110,9 +115,8 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
             f"        each = in_slabs(stream, units, {slabs.n}, ({', '.join(pointers)},))",
             "        if each is not None:",
             "            before, tail = queue.before(), []",
-            "            for unit, (own, set_longs_, set_scalars_) in enumerate(each):",
-            *[f"                {line.replace('((', '_((', 1)}" for line in numbers],
-            f"                set_scalars_(({count}, b'i', unit))",
+            "            for unit, (own, set_longs_, set_scalars_, last_) in enumerate(each):",
+            *[f"                {_of_unit(line)}" for line in (*numbers, *unit_set)],
             f"                tail.append({started.replace('kernel', 'own')})",
             *["        " + line for line in enqueued],
             "            return",
@@ -121,7 +125,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
         *["    " + line for line in numbers],
         "    before, tail = queue.before(), []",
         "    for unit in range(units):",
-        f"        set_scalars(({count}, b'i', unit))",
+        *["        " + line for line in unit_set],
         f"        tail.append({started})",
         *enqueued,
     ]
@@ -137,6 +141,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
         "kernel": kernel,
         "pack": struct.pack,
         "place": place_arguments,
+        "last": defaultdict[int, Any](_never),
         "ports": tuple(ports),
         "set_handles": kernel._set_arg_multi,
         "set_longs": kernel._set_arg_buf_multi,
@@ -146,13 +151,34 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
     return run
 
 
+def _never() -> object:
+    """Returns a value that equals no argument."""
+    return object()
+
+
+def _set_number(k: int, char: str, text: str) -> list[str]:
+    """Returns lines of a launcher that set a scalar argument if it has changed. `last` has the
+    arguments of the kernel's last launch."""
+    again = " or not value" if char in "efd" else ""  # the two zeros are equal
+    if char in "qQ":
+        set_ = f"set_longs(({k}, pack({char!r}, value)))"
+    else:
+        set_ = f"set_scalars(({k}, {char.encode()!r}, value))"
+    return [f"value = {text}", f"if value != last[{k}]{again}:", f"    {set_}", f"    last[{k}] = value"]
+
+
+def _of_unit(line: str) -> str:
+    """Returns a line of `_set_number` for the kernel object of one compute unit."""
+    return line.replace("set_longs(", "set_longs_(").replace("set_scalars(", "set_scalars_(").replace("last[", "last_[")
+
+
 class _Slabs(NamedTuple):
     """The slab path of a launcher: `asked` and `n` are code of the condition and of the number of
     elements, and `launch` places the operands."""
 
     asked: str
     n: str
-    launch: Callable[..., Sequence[tuple[Any, Any, Any]] | None]
+    launch: Callable[..., Sequence[tuple[Any, Any, Any, Any]] | None]
 
 
 def _slabs(
@@ -189,19 +215,31 @@ def _slabs(
     assert described is not None, "the manifest was compared with the file"
     units = [f"{record.name}:{{{unit.name}}}" for unit in described.units]
     kernels: list[Any] = []
+    lasts: list[defaultdict[int, Any]] = []  # the arguments of each kernel's last launch
 
-    def launch(stream: Any, count: int, n: int, handles: Sequence[BankedBuffer]) -> list[tuple[Any, Any, Any]] | None:
+    def launch(
+        stream: Any, count: int, n: int, handles: Sequence[BankedBuffer]
+    ) -> list[tuple[Any, Any, Any, Any]] | None:
         while len(kernels) < count:
             kernels.append(prepared(backend.cl.Kernel(image.program, units[len(kernels)])))
+            lasts.append(defaultdict(_never))
         cuts = [SlabCut(n // together, size, count) if size else None for size in sizes]
         if not place_in_slabs(backend, stream, kernels[0], handles, ports, cuts):
             return None
-        for unit, kernel in enumerate(kernels[:count]):
-            parts = [h.cl.pieces[unit].cl if cut else h.cl for h, cut in zip(handles, cuts)]
-            kernel._set_arg_multi(tuple(x for p, part in zip(ports, parts) for x in (p[0], part)))
-        return [(k, k._set_arg_buf_multi, k._set_arg_buf_pack_multi) for k in kernels[:count]]
+        for unit, (kernel, last) in enumerate(zip(kernels[:count], lasts)):
+            for (k, _, _), handle, cut in zip(ports, handles, cuts):
+                part = handle.cl.pieces[unit].cl if cut else handle.cl
+                if unit == 0 or last[k] is not part:  # placing a buffer sets an argument of the first
+                    kernel._set_arg_multi((k, part))
+                    last[k] = part
+        return [(k, k._set_arg_buf_multi, k._set_arg_buf_pack_multi, last) for k, last in zip(kernels[:count], lasts)]
 
     return _Slabs(f"{named['n']} >= {least} * units{unaligned}", named["n"], launch)
+
+
+def _in_banks(handles: Sequence[BankedBuffer], ports: Sequence[Port]) -> bool:
+    """True if each buffer is in the bank of its port, so that none is placed."""
+    return all(handle.bank == bank for handle, (_, bank, _) in zip(handles, ports))
 
 
 class LinkedKernels:
@@ -239,13 +277,22 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
         texts = [*passed, "0", "1"]  # the compute unit, of one
         for k, (argument, text) in enumerate(zip(record.arguments, texts)):
             if argument.what == "*":
-                lines.append(f"    set{j}(({k}, buffers[{len(pointers)}]))")
+                lines += [
+                    f"    if buffers[{len(pointers)}] is not last[{first + k}]:",
+                    f"        set{j}(({k}, buffers[{len(pointers)}]))",
+                    f"        last[{first + k}] = buffers[{len(pointers)}]",
+                ]
                 pointers.append(text)
                 writes = not argument.c.startswith("const ")
                 ports.append((first + k, image.file.bank(record.name, k), writes))
             else:
                 char = TYPE_CHARS[argument.what]
-                lines.append(f"    number{j}(({k}, pack({char!r}, {text})))")
+                lines += [
+                    f"    value = pack({char!r}, {text})",
+                    f"    if value != last[{first + k}]:",
+                    f"        number{j}(({k}, value))",
+                    f"        last[{first + k}] = value",
+                ]
         first += len(record.arguments)
         scope |= {f"kernel{j}": kernel, f"set{j}": kernel._set_arg_multi}
         scope[f"number{j}"] = kernel._set_arg_buf_multi
@@ -253,6 +300,7 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
         f"def launch(stream, units, {''.join(f'a{i}, ' for i in range(len(slot.params)))}/):",
         "    queue = stream.queue",
         f"    handles = ({', '.join(pointers)},)",
+        "    if not in_banks(handles, ports): last.clear()  # placing a buffer sets an argument",
         "    buffers, held = place(backend, stream, whole, handles, ports)",
         *lines,
         "    last = ran.get(name)",
@@ -274,6 +322,8 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
         "STEP": COMMANDS_AHEAD // 2,
         "queues": backend.queues,
         "backend": backend,
+        "in_banks": _in_banks,
+        "last": defaultdict[int, Any](_never),
         "name": slot.entry,
         "ran": backend.images.ran_together,
         "deferred": signals_deferred,
@@ -311,17 +361,25 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledK
     ports: list[Port] = [(a.number, bank(a.number), not a.const) for a in pointers]
     behind = 1 + max([a.number for a in key.arguments], default=-1)
     set_bytes, enqueue = kernel._set_arg_buf_multi, _cl.enqueue_nd_range_kernel
+    last = defaultdict[int, Any](_never)  # the arguments of the last launch
 
     def launch(stream: Any, units: int, /, *args: Any) -> None:
         queue = stream.queue
         if any(args[len(pointers) : 2 * len(pointers)]):  # a graph's: calls are looked at before
             raise errors.begins_later(key.name)
+        if not _in_banks(args[: len(pointers)], ports):
+            last.clear()  # placing a buffer sets an argument
         # `held` keeps the copies alive until the command is enqueued.
         buffers, held = place_arguments(backend, stream, kernel, args[: len(pointers)], ports)
         for (number, _, _), buffer in zip(ports, buffers):
-            kernel._set_arg_multi((number, buffer))
+            if buffer is not last[number]:
+                kernel._set_arg_multi((number, buffer))
+                last[number] = buffer
         for a, value in zip(key.numbers, args[2 * len(pointers) :]):
-            set_bytes((a.number, _packed(a, value)))
+            data = _packed(a, value)
+            if data != last[a.number]:
+                set_bytes((a.number, data))
+                last[a.number] = data
         before, tail = queue.before(), []
         for unit in range(units):
             if key.shared:

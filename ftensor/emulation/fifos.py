@@ -1,0 +1,102 @@
+"""The check of FIFO depths: the device collects a report of each launch, the command prints them.
+
+hls/standin/fifos.h makes the reports of kernels with DATAFLOW regions.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+_PATTERN = "fifos-*.json"
+
+
+class FifoReports:
+    """Collects the reports of launches by kernel, and keeps them in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self._seen: set[tuple[str, str]] = set()
+        self._kernels: dict[str, dict[str, Any]] = {}
+
+    def add(self, kernel: str, text: str) -> None:
+        """Adds the report of one launch, as fifos.h writes it."""
+        with self._lock:
+            if not text or (kernel, text) in self._seen:
+                return
+            self._seen.add((kernel, text))
+            self._kernels[kernel] = merged(self._kernels.get(kernel), json.loads(text))
+            temporary = self._path.with_suffix(".tmp")
+            temporary.write_text(json.dumps(self._kernels))
+            temporary.replace(self._path)
+
+
+def merged(before: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
+    """Returns one report for several launches of a kernel: the largest depths, and the first launch
+    that locks up."""
+    if before is None:
+        return new | {"launches": 1}
+    result = new | {"launches": before["launches"] + 1}
+    for name in ("polled", "long"):
+        result[name] = before.get(name, False) or new.get(name, False)
+    result["waits"] = before.get("waits") or new.get("waits", [])
+    old, fifos = before.get("fifos", []), new.get("fifos", [])
+    if [f["name"] for f in old] != [f["name"] for f in fifos]:
+        result["fifos"] = max(old, fifos, key=len)
+        return result
+    for a, b in zip(old, fifos):
+        for name in ("elements", "least", "fast"):
+            if name in a and name in b:
+                b[name] = max(a[name], b[name])
+    return result
+
+
+def collected(scratch: Path) -> dict[str, dict[str, Any]]:
+    """Returns the reports of a run's devices by kernel."""
+    kernels: dict[str, dict[str, Any]] = {}
+    for path in sorted(scratch.glob(_PATTERN)):
+        kernels |= json.loads(path.read_text())
+    return kernels
+
+
+def locks_up(report: dict[str, Any]) -> bool:
+    """True if a launch of the kernel locks up with the declared depths."""
+    return bool(report.get("waits"))
+
+
+def describe(kernel: str, report: dict[str, Any]) -> str:
+    """Returns a kernel's report as text."""
+    if report.get("long"):
+        return (
+            f"the FIFOs of kernel {kernel} are not checked: a launch has {report['accesses']} accesses, more than "
+            "2^24. Run it with smaller data"
+        )
+    lines = []
+    if locks_up(report):
+        lines.append(f"kernel {kernel} locks up on a board, because a FIFO is too small:")
+        lines += [f"  {_wait(*one)}" for one in report["waits"]]
+    else:
+        lines.append(f"kernel {kernel}: its FIFOs do not lock up")
+    head = ("stream", "from", "to", "elements", "depth", "least", "full speed")
+    rows = [
+        (f["name"], f["from"], f["to"], f["elements"], f["depth"], f.get("least", "?"), f.get("fast", "?"))
+        for f in report["fifos"]
+    ]
+    cells = [[str(cell) for cell in row] for row in (head, *rows)]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(head))]
+    lines += ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in cells]
+    if "cycles" in report and report["cycles"] > report["best"]:
+        lines.append(f"  {report['cycles']} cycles with the depths there are, {report['best']} at full speed")
+    if report.get("polled"):
+        lines.append("  It asks whether a FIFO is empty, or reads without waiting: on a board the order may be another")
+    if any("least" not in f for f in report["fifos"]):
+        lines.append("  The least depths take too long to find: run it with smaller data")
+    return "\n".join(lines)
+
+
+def _wait(process: str, fifo: str, writes: bool, other: str) -> str:
+    if writes:
+        return f"{process} waits to write {fifo}, which is full until {other} reads it"
+    return f"{process} waits to read {fifo}, which is empty until {other} writes it"

@@ -1,0 +1,314 @@
+// Checks the depths of FIFOs without a board. The stages of a DATAFLOW region run one after the other; each records
+// its accesses of streams in order. After a launch, `replay` runs the recorded accesses again, all stages at the same
+// time, with FIFOs of any depths: a read of an empty FIFO waits, and so does a write to a full one. Whether a region
+// locks up depends on the depths alone, not on the stages' speeds, so one replay decides it.
+//
+// `ftensor` writes the calls of `region`, `set_depth` and `set_name` into the preprocessed source, behind the pragmas.
+// Everything is private to a library, as several may be loaded.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ft_fifos {
+namespace {
+
+const std::size_t DEFAULT_DEPTH = 2;           // of Vitis HLS
+const std::size_t MOST_ACCESSES = 1 << 24;     // recorded of one launch
+const std::size_t MOST_REPLAYED = 1 << 29;     // accesses in all replays of a launch
+const std::uint32_t NEVER = 0xffffffff;
+
+struct Access {
+    std::uint32_t end;    // FIFO << 1 | writes
+    std::uint32_t index;  // how many accesses of this end came before
+};
+struct Process {
+    std::string name;
+    std::vector<Access> accesses;
+};
+struct Fifo {
+    std::string name;
+    std::size_t depth, held;          // elements that it holds when the launch begins
+    std::uint32_t count[2] = {0, 0};  // reads, writes
+    int process[2] = {-1, -1};        // the last that reads, writes
+    std::size_t peak;
+};
+struct Trace {
+    std::vector<Process> processes = {{"the kernel", {}}};
+    std::vector<Fifo> fifos;
+    std::map<std::tuple<int, const char *, int, int>, int> known;
+    std::size_t total = 0;
+    int current = 0, launch = 0;
+    bool polled = false;  // a non-blocking access
+};
+Trace &trace()
+{
+    static thread_local Trace one;
+    return one;
+}
+
+// The cycle in which all is done, or NEVER if the processes lock up; then `at` has each one's next access.
+// A process reads and writes each FIFO at most once a cycle, and has no latency.
+class Replay
+{
+    const Trace &t;
+    std::vector<std::vector<std::uint32_t>> times[2];  // of each FIFO's reads and writes
+    std::vector<std::vector<int>> waiting;             // processes, by FIFO
+
+  public:
+    std::vector<std::size_t> at;
+    std::size_t steps = 0;
+
+    explicit Replay(const Trace &t) : t(t), waiting(t.fifos.size())
+    {
+        for (auto &ends : times) ends.resize(t.fifos.size());
+    }
+    std::uint32_t run(const std::vector<std::size_t> &depths)
+    {
+        for (auto &ends : times)
+            for (auto &one : ends) one.clear();
+        for (auto &one : waiting) one.clear();
+        at.assign(t.processes.size(), 0);
+        std::vector<std::uint32_t> now(t.processes.size(), 0);
+        std::vector<int> ready;
+        for (std::size_t p = t.processes.size(); p-- > 0;) ready.push_back((int)p);
+        std::size_t done = 0;
+        std::uint32_t last = 0;
+        while (!ready.empty()) {
+            const int p = ready.back();
+            ready.pop_back();
+            const auto &accesses = t.processes[p].accesses;
+            while (at[p] < accesses.size()) {
+                const Access a = accesses[at[p]];
+                const std::uint32_t f = a.end >> 1, way = a.end & 1;
+                auto &own = times[way][f], &other = times[1 - way][f];
+                const std::size_t held = t.fifos[f].held, depth = std::max(depths[f], held);
+                // the access of the other end that this one waits for, counted from 1
+                const std::size_t before = a.index + 1 + (way ? held : 0);
+                const std::size_t after = before > (way ? depth : held) ? before - (way ? depth : held) : 0;
+                if (own.size() != a.index || other.size() < after) {
+                    waiting[f].push_back(p);
+                    break;
+                }
+                std::uint32_t cycle = now[p];
+                if (!own.empty()) cycle = std::max(cycle, own.back() + 1);
+                if (after) cycle = std::max(cycle, other[after - 1] + 1);
+                own.push_back(cycle);
+                now[p] = cycle;
+                last = std::max(last, cycle);
+                at[p]++, done++;
+                ready.insert(ready.end(), waiting[f].begin(), waiting[f].end());
+                waiting[f].clear();
+            }
+        }
+        steps += done;
+        return done == t.total ? last : NEVER;
+    }
+    // Lowers depths one after the other, as far as `run` stays within `cycles`. False without enough time.
+    bool lower(std::vector<std::size_t> &depths, std::uint32_t cycles)
+    {
+        const auto well = [&] {
+            const std::uint32_t took = run(depths);
+            return took != NEVER && took <= cycles;
+        };
+        for (std::size_t f = 0; f < depths.size(); f++) {
+            std::size_t low = std::max<std::size_t>(1, t.fifos[f].held), high = std::max(depths[f], low);
+            for (std::size_t k = low; low < high; k = low + (high - low) / 2) {  // first `low`: mostly enough
+                if (steps > MOST_REPLAYED) return false;
+                depths[f] = k;
+                if (well())
+                    high = k;
+                else
+                    low = k + 1;
+            }
+            depths[f] = high;
+        }
+        return true;
+    }
+};
+
+std::string quoted(const std::string &text)
+{
+    std::string out = "\"";
+    for (char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += (unsigned char)c < 32 ? ' ' : c;
+    }
+    return out + "\"";
+}
+std::string named(const Trace &t, const Fifo &fifo, int way)
+{
+    return fifo.process[way] < 0 ? "nobody" : t.processes[fifo.process[way]].name;
+}
+
+// The report of a launch as JSON; empty if it has no FIFOs.
+std::string report(const Trace &t)
+{
+    if (t.fifos.empty()) return "";
+    std::string out = "{\"accesses\": " + std::to_string(t.total);
+    out += ", \"polled\": " + std::string(t.polled ? "true" : "false");
+    if (t.total > MOST_ACCESSES) return out + ", \"long\": true}";
+    std::vector<std::size_t> declared, enough;
+    for (const Fifo &fifo : t.fifos) {
+        declared.push_back(fifo.depth);
+        enough.push_back(std::max<std::size_t>(1, fifo.count[1] + fifo.held));
+    }
+    Replay replay(t);
+    const std::uint32_t took = replay.run(declared);
+    out += ", \"waits\": [";
+    bool first = true;
+    for (std::size_t p = 0; took == NEVER && p < t.processes.size(); p++) {
+        const Process &one = t.processes[p];
+        if (replay.at[p] == one.accesses.size()) continue;
+        const Access a = one.accesses[replay.at[p]];
+        const Fifo &fifo = t.fifos[a.end >> 1];
+        const bool writes = a.end & 1;
+        out += (first ? "" : ", ") + std::string("[") + quoted(one.name) + ", " + quoted(fifo.name) + ", "
+            + (writes ? "true" : "false") + ", " + quoted(named(t, fifo, !writes)) + "]";
+        first = false;
+    }
+    out += "]";
+    const std::uint32_t best = replay.run(enough);
+    std::vector<std::size_t> least = enough, fast = enough;
+    const bool known = best != NEVER && replay.lower(least, NEVER - 1) && replay.lower(fast, best);
+    if (took != NEVER) out += ", \"cycles\": " + std::to_string(took + 1);
+    if (best != NEVER) out += ", \"best\": " + std::to_string(best + 1);
+    out += ", \"fifos\": [";
+    for (std::size_t f = 0; f < t.fifos.size(); f++) {
+        const Fifo &fifo = t.fifos[f];
+        out += (f ? ", {" : "{") + std::string("\"name\": ") + quoted(fifo.name);
+        out += ", \"from\": " + quoted(named(t, fifo, 1)) + ", \"to\": " + quoted(named(t, fifo, 0));
+        out += ", \"elements\": " + std::to_string(fifo.count[1]) + ", \"depth\": " + std::to_string(fifo.depth);
+        if (known) out += ", \"least\": " + std::to_string(least[f]) + ", \"fast\": " + std::to_string(fast[f]);
+        out += "}";
+    }
+    return out + "]}";
+}
+
+// A DATAFLOW region that runs. Each statement of it is a process, the same one whenever the region runs again.
+class region
+{
+    const int outer;
+    const char *const where;
+    int turn = 0;
+
+    int process(int statement, int turn, const char *name)
+    {
+        Trace &t = trace();
+        const auto key = std::make_tuple(outer, where, statement, turn);
+        const auto found = t.known.find(key);
+        if (found != t.known.end()) return found->second;
+        const int made = (int)t.processes.size();
+        t.processes.push_back({name, {}});
+        return t.known[key] = made;
+    }
+
+  public:
+    explicit region(const char *where) : outer(trace().current), where(where) {}
+    region(const region &) = delete;
+    ~region() { trace().current = outer; }
+    void next(int statement, const char *name) { trace().current = process(statement, 0, name); }
+    // Another turn of an unrolled loop is another process.
+    void again(int statement, const char *name) { trace().current = process(statement, ++turn, name); }
+};
+
+}  // namespace
+}  // namespace ft_fifos
+
+// The report of this thread's last launch, which is then forgotten.
+extern "C" __attribute__((weak, used, visibility("default"))) const char *ft_fifos_report(void)
+{
+    static thread_local std::string text;
+    ft_fifos::Trace &t = ft_fifos::trace();
+    text = ft_fifos::report(t);
+    const int launch = t.launch + 1;
+    t = ft_fifos::Trace();
+    t.launch = launch;
+    return text.c_str();
+}
+
+namespace hls {
+
+// A FIFO's ends.
+class place
+{
+    std::string name;
+    std::size_t depth;
+    const std::size_t &count;
+    int launch = -1;
+    std::uint32_t number = 0;
+
+    ft_fifos::Fifo &fifo()
+    {
+        ft_fifos::Trace &t = ft_fifos::trace();
+        if (launch != t.launch) {
+            launch = t.launch;
+            number = (std::uint32_t)t.fifos.size();
+            ft_fifos::Fifo one;
+            one.name = name.empty() ? "stream " + std::to_string(number + 1) : name;
+            one.depth = depth, one.held = count, one.peak = count;
+            t.fifos.push_back(one);
+        }
+        return t.fifos[number];
+    }
+
+  public:
+    place(const char *name, std::size_t depth, const std::size_t &count)
+        : name(name), depth(depth ? depth : ft_fifos::DEFAULT_DEPTH), count(count)
+    {
+    }
+    bool full() const { return false; }
+    bool stopped() const { return false; }
+    void set_name(const std::string &text)
+    {
+        if (name.empty()) name = text;
+    }
+    void set_depth(std::size_t elements)
+    {
+        depth = elements ? elements : ft_fifos::DEFAULT_DEPTH;
+        if (launch == ft_fifos::trace().launch) fifo().depth = depth;
+    }
+    static void polled() { ft_fifos::trace().polled = true; }
+
+    struct turn {
+        turn(place &at, bool writes)
+        {
+            ft_fifos::Trace &t = ft_fifos::trace();
+            if (++t.total > ft_fifos::MOST_ACCESSES) return;
+            ft_fifos::Fifo &fifo = at.fifo();
+            t.processes[t.current].accesses.push_back({at.number << 1 | writes, fifo.count[writes]++});
+            fifo.process[writes] = t.current;
+        }
+    };
+};
+
+}  // namespace hls
+
+namespace ft_fifos {
+namespace {
+
+template <typename S> auto set_name(S &stream, const std::string &name) -> decltype(stream.ft_place(), void())
+{
+    stream.ft_place().set_name(name);
+}
+template <typename S, std::size_t N> void set_name(S (&streams)[N], const std::string &name)
+{
+    for (std::size_t k = 0; k < N; k++) set_name(streams[k], name + "[" + std::to_string(k) + "]");
+}
+void set_name(...) {}
+template <typename S> auto set_depth(S &stream, std::size_t depth) -> decltype(stream.ft_place(), void())
+{
+    stream.ft_place().set_depth(depth);
+}
+template <typename S, std::size_t N> void set_depth(S (&streams)[N], std::size_t depth)
+{
+    for (std::size_t k = 0; k < N; k++) set_depth(streams[k], depth);
+}
+void set_depth(...) {}  // an array as a FIFO is not recorded
+
+}  // namespace
+}  // namespace ft_fifos

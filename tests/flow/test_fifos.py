@@ -1,0 +1,274 @@
+"""The depths of FIFOs in DATAFLOW kernels: found by the check that runs behind each launch of an own kernel."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ftensor.emulation import fifos
+from ftensor.runtime.targets import csim_compiler
+from ftensor.toolchain import dataflow_marks, user_kernels
+
+from .dataflow_kernels import Random, made, planted, with_enough
+
+pytestmark = pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
+
+
+class Compiled:
+    """The kernels of a source without arguments, and the reports of their launches."""
+
+    def __init__(self, folder: Path, source: str, name: str = "kernels.cpp") -> None:
+        path = folder / name
+        path.write_text("#include <hls_stream.h>\n" + source)
+        (folder / "kernels.so").write_bytes(user_kernels.library(path, ("-O1",)))
+        self.library = ctypes.CDLL(str(folder / "kernels.so"))
+        self.library.ft_fifos_report.restype = ctypes.c_char_p
+
+    def report(self, kernel: str) -> dict[str, Any]:
+        self.library[kernel]()
+        result: dict[str, Any] = json.loads(self.library.ft_fifos_report())
+        return result
+
+
+def without(depths: list[int], s: int) -> list[int]:
+    return [*depths[:s], depths[s] - 1, *depths[s + 1 :]]
+
+
+def check(one: Random, report: dict[str, Any]) -> None:
+    """Compares a report with the simulation."""
+    found = {int(f["name"][1:]): f for f in report["fifos"]}
+    assert sorted(found) == list(range(len(one.depths)))
+    assert [found[s]["depth"] for s in range(len(found))] == one.depths
+    took = one.cycles(one.depths)
+    assert fifos.locks_up(report) == (took is None)
+    assert report.get("cycles") == took
+    least = [found[s]["least"] for s in range(len(found))]
+    fast = [found[s]["fast"] for s in range(len(found))]
+    best = one.cycles(one.peak())
+    assert report["best"] == best
+    assert one.cycles(least) is not None and one.cycles(fast) == best
+    for s in range(len(found)):  # each is the least: one less locks up, or is slower
+        assert least[s] == 1 or one.cycles(without(least, s)) is None
+        assert fast[s] == 1 or one.cycles(without(fast, s)) != best
+
+
+@pytest.mark.parametrize("well, stuck", [(15, 5), pytest.param(200, 40, marks=pytest.mark.long)])
+def test_random_kernels_against_a_simulation(tmp_path: Path, well: int, stuck: int) -> None:
+    """Each planted deadlock is found, and none in a kernel that has none."""
+    rng = random.Random(7)
+    kernels = {f"well{k}": with_enough(made(rng), rng) for k in range(well)}
+    while len(kernels) < well + stuck:
+        if (one := planted(made(rng), rng)) is not None:
+            kernels[f"stuck{len(kernels) - well}"] = one
+    compiled = Compiled(tmp_path, "".join(one.source(name, rng) for name, one in kernels.items()))
+    verdicts = {}
+    for name, one in kernels.items():
+        report = compiled.report(name)
+        check(one, report)
+        verdicts[name] = fifos.locks_up(report)
+    assert [name for name, locked in verdicts.items() if locked] == [f"stuck{k}" for k in range(stuck)]
+
+
+REGIONS = """
+#define DEEP (1 << LOG)
+#define LOG 3
+static void fill(hls::stream<int> &a, int n) { for (int i = 0; i < n; i++) a.write(i); }
+static void pass(hls::stream<int> &a, hls::stream<int> &b, int n) { for (int i = 0; i < n; i++) b.write(a.read()); }
+static void drain(hls::stream<int> &a, int n) { for (int i = 0; i < n; i++) a.read(); }
+static void inner(hls::stream<int> &a, hls::stream<int> &b, int n)
+{
+#pragma HLS DATAFLOW
+    hls::stream<int> between;
+    pass(a, between, n);
+    pass(between, b, n);
+}
+extern "C" {
+void nested()
+{
+#pragma HLS DATAFLOW
+    hls::stream<int> a, b;
+    fill(a, 40);
+    inner(a, b, 40);
+    drain(b, 40);
+}
+void unrolled()
+{
+    hls::stream<int> s[5];
+#pragma HLS STREAM variable=s depth=DEEP
+#pragma HLS dataflow
+    fill(s[0], 40);
+    for (int k = 0; k < 4; k++) {
+#pragma HLS UNROLL
+        pass(s[k], s[k + 1], 40);
+    }
+    drain(s[4], 40);
+}
+void repeated()
+{
+    for (int k = 0; k < 3; k++) {
+#pragma HLS DATAFLOW
+        hls::stream<int> a("a; }");
+        fill(a, 40);
+        if (k < 9) {
+            drain(a, 40);
+        } else
+            fill(a, 1);
+    }
+}
+void alone()
+{
+#pragma HLS DATAFLOW
+    hls::stream<int> a;
+    for (int i = 0; i < 3; i++) a.write(i);
+    for (int i = 0; i < 3; i++) {
+        if (!a.empty()) a.read();
+    }
+}
+void in_one_process()
+{
+    hls::stream<int> a;
+    for (int i = 0; i < 3; i++) a.write(i);
+    for (int i = 0; i < 3; i++) a.read();
+}
+void split()
+{
+#pragma HLS DATAFLOW
+    hls::stream<int, 4> a, b;
+    fill(a, 6);
+    fill(b, 6);
+    [&] { for (int i = 0; i < 6; i++) b.read(); for (int i = 0; i < 6; i++) a.read(); }();
+}
+void both()
+{
+#pragma HLS DATAFLOW
+    hls::stream<int, 4> a, b;
+    for (int i = 0; i < 6; i++) { a.write(i); b.write(i); }
+    [&] { for (int i = 0; i < 6; i++) b.read(); for (int i = 0; i < 6; i++) a.read(); }();
+}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def regions(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    return Compiled(tmp_path_factory.mktemp("regions"), REGIONS, "regions.cpp")
+
+
+@pytest.mark.parametrize("name", ["nested", "unrolled", "repeated", "alone", "split"])
+def test_regions_that_do_not_lock_up(regions: Compiled, name: str) -> None:
+    """Functions of functions, turns of unrolled loops, regions in loops and loops in regions run at one time."""
+    report = regions.report(name)
+    assert report["waits"] == []
+    assert {f["least"] for f in report["fifos"]} == {1}
+
+
+def test_depths_come_from_pragmas_macros_and_templates(regions: Compiled) -> None:
+    found = {name: regions.report(name)["fifos"] for name in ("unrolled", "nested", "split")}
+    assert [(f["name"], f["depth"]) for f in found["unrolled"]] == [(f"s[{k}]", 8) for k in range(5)]
+    assert [(f["name"], f["depth"]) for f in found["nested"]] == [("a", 2), ("between", 2), ("b", 2)]
+    assert [f["depth"] for f in found["split"]] == [4, 4]
+
+
+def test_who_waits_for_whom(regions: Compiled) -> None:
+    report = regions.report("both")
+    text = fifos.describe("both", report)
+    assert "kernel both locks up on a board" in text
+    assert "waits to write a, which is full until" in text and "waits to read b, which is empty until a loop (" in text
+    assert [f["least"] for f in report["fifos"]] == [6, 1]
+    line = 2 + REGIONS.split("void both")[0].count("\n") + 4
+    assert f"a loop (regions.cpp:{line})" in text
+
+
+def test_a_fifo_within_one_process_must_hold_all(regions: Compiled) -> None:
+    """Nobody else takes the third element."""
+    report = regions.report("in_one_process")
+    assert report["waits"] == [["the kernel", "stream 1", True, "the kernel"]]
+    assert report["fifos"][0]["least"] == 3
+
+
+def test_polling_is_noted(regions: Compiled) -> None:
+    assert regions.report("alone")["polled"] and not regions.report("split")["polled"]
+    assert "asks whether a FIFO is empty" in fifos.describe("alone", regions.report("alone"))
+
+
+def test_reports_of_several_launches_are_one() -> None:
+    one = {"accesses": 4, "polled": False, "waits": [], "best": 3, "fifos": [{"name": "a", "least": 1, "fast": 2}]}
+    two = {**one, "waits": [["p", "a", True, "q"]], "fifos": [{"name": "a", "least": 7, "fast": 1}]}
+    both = fifos.merged(fifos.merged(None, dict(one)), json.loads(json.dumps(two)))
+    both = fifos.merged(both, json.loads(json.dumps(one)))
+    assert both["launches"] == 3 and fifos.locks_up(both)
+    assert both["fifos"] == [{"name": "a", "least": 7, "fast": 2}]
+
+
+def test_a_source_without_regions_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "plain.cpp"
+    path.write_text('#include <hls_stream.h>\nextern "C" void k(int *a) { a[0] = 1; }\n')
+    assert b"ft_fifos_report" not in user_kernels.library(path, ())
+    assert dataflow_marks.marked("void f() {\n#pragma HLS PIPELINE\n}\n") is None
+
+
+def test_an_error_has_the_line_of_the_source(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.cpp"
+    path.write_text("#include <hls_stream.h>\nvoid k() {\n#pragma HLS DATAFLOW\n  int a = 1;\n  nobody(a);\n}\n")
+    with pytest.raises(RuntimeError, match=r"wrong\.cpp:5"):
+        user_kernels.library(path, ())
+
+
+def test_emulation_reports_kernels_that_lock_up(tmp_path: Path) -> None:
+    """And ends with another status, as the program would hang on a board."""
+    from ..made_images import require_xrt
+
+    require_xrt()
+    (tmp_path / "pipe.cpp").write_text(PIPE)
+    pack = ["-m", "ftensor", "image", "pack", "pipe.cpp", "pipe.xclbin"]
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    from .. import forked
+
+    done = forked.run(*pack, cwd=tmp_path)
+    assert not done.returncode, done.stderr
+    done = forked.run(
+        "-m", "ftensor", "emulate", "--image", "pipe.xclbin", "--", sys.executable, "program.py", cwd=tmp_path
+    )
+    assert "[-1.5, -0.5, 0.5, 1.5]" in done.stdout
+    assert done.returncode == 70
+    assert "kernel centre locks up" in done.stderr and "kernel twice" not in done.stderr
+
+
+PROGRAM = """
+import ftensor as ft
+x, y = ft.arange(4, dtype=ft.float32), ft.zeros(4)
+for name in ("twice", "centre"):
+    ft.fpga.kernel("pipe.xclbin", name)(x, y, 4)
+print(y.tolist())
+"""
+PIPE = """
+#include <hls_stream.h>
+static void split(const float *in, hls::stream<float> &a, hls::stream<float> &b, int n)
+{ for (int i = 0; i < n; i++) { float x = in[i]; a.write(x); b.write(x); } }
+static void sum(hls::stream<float> &a, hls::stream<float> &s, int n)
+{ float t = 0; for (int i = 0; i < n; i++) t += a.read(); s.write(t); }
+static void sub(hls::stream<float> &b, hls::stream<float> &s, float *out, int n)
+{ float t = s.read(); for (int i = 0; i < n; i++) out[i] = b.read() - t / n; }
+extern "C" {
+void centre(const float *in, float *out, int n)
+{
+#pragma HLS DATAFLOW
+    hls::stream<float> a("a"), b("b"), s("s");
+    split(in, a, b, n); sum(a, s, n); sub(b, s, out, n);
+}
+void twice(const float *in, float *out, int n)
+{
+#pragma HLS DATAFLOW
+    hls::stream<float> a("a");
+    for (int i = 0; i < n; i++) a.write(in[i]);
+    for (int i = 0; i < n; i++) out[i] = 2 * a.read();
+}
+}
+"""
