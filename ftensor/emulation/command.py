@@ -76,6 +76,12 @@ def _emulate(
             "the program was killed (SIGKILL); the system does that where memory is short, and the "
             "emulated board's memory is the host's: dmesg tells"
         )
+    if status == 128 + signal.SIGABRT:
+        _say(
+            "the program was aborted, mostly by an exception that it does not catch. Those of XRT's native API: "
+            "vector::_M_range_check and 'invalid memory bank' for a bank that the image does not have, 'No host side "
+            "buffer' for a buffer in another bank than its argument's. kernel.group_id(n) is the bank of argument n"
+        )
     if status and (log := environment.driver_log(scratch)):
         _say("the program failed, and XRT had said:\n" + log)
     checked = fifos.collected(scratch)

@@ -139,6 +139,15 @@ def _explain_once(number: int, explain: Callable[[int], None]) -> None:
         raise OSError("sigaction failed for " + signal.strsignal(number))  # type: ignore[operator]
 
 
+def _argument(said: str, running: list[str]) -> str:
+    """Returns the argument whose buffer `said` names, in words; "" if none is known."""
+    buffer = re.search(r"the buffer (0x[0-9a-f]+)\.\.", said)
+    if buffer is None:
+        return ""
+    names = [name for text in running for name in re.findall(rf"(\w+)={buffer[1]} \(", text)]
+    return f", of argument {' and '.join(map(repr, dict.fromkeys(names)))}" if names else ""
+
+
 def describe_end(status: int, table: CrashRecord, notes: Path | None = None) -> str:
     """Returns the report: how the worker ended (its wait status), why, and its running launches.
     `notes` is the file with the user's lines of the launches."""
@@ -155,5 +164,5 @@ def describe_end(status: int, table: CrashRecord, notes: Path | None = None) -> 
     if not running:
         return f"the device process {how}, with no kernel running. {said}".rstrip()
     subject = "a kernel" if len(running) == 1 else f"one of {len(running)} running kernels"
-    lines = [f"{subject} {how}", *running, *([said] if said else [])]
+    lines = [f"{subject} {how}", *running, *([said + _argument(said, running)] if said else [])]
     return "\n  ".join(lines)

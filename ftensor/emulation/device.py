@@ -41,6 +41,7 @@ class Device:
         self._folder, self._slot, self._warn, self._forget = folder, slot, warn, forget
         self._files: dict[int, int | Path] = {}  # of the shared buffers, by their addresses
         self._fifos = FifoReports(folder.parent / f"fifos-{os.getpid()}.json")
+        self._noted: set[str] = set()
         self._number = 0  # of the last file
         self._units: dict[int, EmulatedUnit] = {}
         self._library: kernels.Library | None = None
@@ -82,6 +83,8 @@ class Device:
 
     def _close(self, fields: Fields) -> Answer:
         if fields.number(3):  # everything; otherwise only a reset before the next program
+            for result in self.memory.unread():
+                self._unread(result)
             raise Stop({1: True})
         return {1: True}
 
@@ -100,8 +103,22 @@ class Device:
             return {1: False}
         for kernel in descriptions.values():
             for name, base in kernel.units.items():
-                self._units[base] = EmulatedUnit(kernel, name, self._completions, self._slot(), self._fifos.add)
+                run = self._slot()
+                unit = EmulatedUnit(kernel, name, self._completions, run, self._fifos.add, self._note)
+                self._units[base] = unit
         return {1: True}
+
+    def _note(self, text: str) -> None:
+        """Prints a note, once."""
+        if text not in self._noted:
+            self._noted.add(text)
+            self._warn(text)
+
+    def _unread(self, result: str) -> None:
+        self._note(
+            f"neither the host nor a kernel has read the result in {result}; is a sync from the board missing "
+            "(XCL_BO_SYNC_BO_FROM_DEVICE, or clEnqueueReadBuffer)?"
+        )
 
     def _unload(self) -> None:
         for unit in self._units.values():
@@ -141,6 +158,9 @@ class Device:
 
     def _free(self, fields: Fields) -> Answer:
         address = fields.number(1)
+        buffer = self.memory.find(address)
+        if buffer is not None and buffer.result:
+            self._unread(buffer.result)
         self.memory.free(address)
         file = self._files.pop(address, None)
         if isinstance(file, Path):

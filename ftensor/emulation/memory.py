@@ -31,14 +31,15 @@ class OutOfRange(Exception):
 
 @dataclass
 class Buffer:
-    """A live buffer. `written` is True once the host wrote data or a kernel had it as an
-    argument."""
+    """A live buffer. `written` is True once the host wrote data or a kernel had it as an argument.
+    `result` names the argument through which a kernel wrote it, until somebody reads it."""
 
     address: int
     size: int
     pointer: int  # to its first byte
     mapped: tuple[int, int] = field(repr=False)  # start and length, with the closed pages
     written: bool = False
+    result: str = ""
 
     @property
     def end(self) -> int:
@@ -87,6 +88,10 @@ class BoardMemory:
         self._starts.remove(address)
         _libc.munmap(*buffer.mapped)
 
+    def unread(self) -> list[str]:
+        """Returns the results in live buffers that nobody has read."""
+        return [buffer.result for buffer in self._buffers.values() if buffer.result]
+
     def find(self, address: int) -> Buffer | None:
         """Returns the live buffer that contains an address, or None."""
         at = bisect.bisect_right(self._starts, address)
@@ -120,6 +125,7 @@ class BoardMemory:
         was filled but not sent yet, since XRT fetches the source from the device before it copies.
         """
         buffer = self.locate(address, size, "the host reads")
+        buffer.result = ""
         return _view(buffer, address, size) if buffer.written else memoryview(b"")
 
     def explain(self, pointer: int) -> str:
