@@ -51,6 +51,73 @@ def test_metadata_says_where_the_arguments_are() -> None:
         kernel.bind(registers, memory)
 
 
+def launchable(*arguments: tuple[str, str]) -> tuple[kernels.KernelFunction, bytearray]:
+    """Returns a kernel of pointers (name, C type), and its registers, all zero."""
+    rows = [kernels.RegisterArgument(name, 0x10 + 8 * k, True, None, c) for k, (name, c) in enumerate(arguments)]
+    return kernels.KernelFunction("k", rows), bytearray(0x10 + 8 * len(rows))
+
+
+def test_an_argument_that_was_never_set_is_named() -> None:
+    """No buffer begins at address 0 (the repair BASE of environment.py), so a register of zeros is none."""
+    kernel, registers = launchable(("a", "const int *"), ("out", "int *"))
+    memory = BoardMemory()
+    memory.allocate(0x1000, 4096)
+    struct.pack_into("<Q", registers, 0x10, 0x1000)
+    with pytest.raises(OutOfRange, match="argument 'out' of kernel 'k' is a null pointer; was it set"):
+        kernel.bind(registers, memory)
+
+
+def test_what_a_launch_probably_lacks() -> None:
+    kernel, registers = launchable(("a", "const int *"), ("out", "int *"))
+    memory = BoardMemory()
+    for k in (1, 2):
+        memory.allocate(k << 12, 4096)
+        struct.pack_into("<Q", registers, 8 + 8 * k, k << 12)
+    (note,) = kernel.notes(registers, memory)
+    assert "argument 'a' of kernel 'k' is a buffer that the host has never sent" in note
+    assert "XCL_BO_SYNC_BO_TO_DEVICE" in note
+    memory.write(0x1000, memoryview(b"abcd"))
+    assert not list(kernel.notes(registers, memory))
+    struct.pack_into("<Q", registers, 0x10, 0x1014)
+    (note,) = kernel.notes(registers, memory)
+    assert "argument 'a' of kernel 'k' begins at the address 0x1014, no multiple of 64 bytes" in note
+
+
+def test_ftensors_own_kernels_get_operands_that_they_do_not_read() -> None:
+    kernel, registers = launchable(("a", "const int *"), ("ft_units", "int"))
+    kernel.arguments[-1] = kernels.RegisterArgument("ft_units", 0x18, False, None, "int")
+    memory = BoardMemory()
+    memory.allocate(0x1000, 4096)
+    struct.pack_into("<Q", registers, 0x10, 0x1000)
+    assert not list(kernel.notes(registers, memory))
+
+
+def test_a_result_counts_until_somebody_reads_it() -> None:
+    kernel, registers = launchable(("a", "const int *"), ("out", "int *"))
+    memory = BoardMemory()
+    for k in (1, 2):
+        memory.allocate(k << 12, 4096)
+        struct.pack_into("<Q", registers, 8 + 8 * k, k << 12)
+    kernel.bind(registers, memory)
+    assert memory.unread() == ["argument 'out' of kernel 'k'"]
+    memory.read(0x2000, 4)
+    assert memory.unread() == []
+    kernel.bind(registers, memory)
+    struct.pack_into("<QQ", registers, 0x10, 0x2000, 0x1000)  # the next kernel reads it
+    kernel.bind(registers, memory)
+    assert len(memory.unread()) == 1
+    memory.read(0x1000, 4)
+    assert memory.unread() == []
+
+
+def test_an_overrun_names_the_argument() -> None:
+    running = ["kernel k, compute unit k_1: a=0x1000 (4096 bytes), out=0x2000 (4096 bytes), n=7"]
+    said = "it accessed 8 bytes behind the end of the buffer {} (4096 bytes)"
+    assert crash._argument(said.format("0x2000..0x3000"), running) == ", of argument 'out'"
+    assert crash._argument(said.format("0x20000..0x21000"), running) == ""
+    assert crash._argument("the pointer 0x0, which is near no buffer", running) == ""
+
+
 @pytest.mark.parametrize(
     ("xml", "message"),
     [
