@@ -157,6 +157,17 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the source of the kernels, if no library is given, and the xclbin file to write",
     )
+    package = _add(
+        commands,
+        "package",
+        _lazy("toolchain.package", "command"),
+        "Make the application folder of a Kria (xmutil loadapp) from an image.",
+    )
+    package.add_argument("--board", metavar="NAME", default="kv260", help="the board (default: kv260)")
+    package.add_argument("--name", metavar="NAME", help="the application's name (default: the image's)")
+    package.add_argument("--overlay", metavar="FILE", help="the platform's device tree overlay, compiled (.dtbo)")
+    package.add_argument("--out", metavar="DIR", default=".", help="where the folder is made (default: here)")
+    package.add_argument("image", metavar="IMAGE", help="the xclbin file, built with --target hw")
     headers = _add(
         commands,
         "headers",

@@ -36,6 +36,19 @@ def unreadable(path: object, reason: object) -> ImageError:
     return ImageError(f"can't read {str(path)!r}: {reason}")
 
 
+# Packaging an image for a board
+
+needs_no_package = Message(
+    ImageError, "an {board} takes the xclbin file itself: FTENSOR_IMAGE=FILE python program.py. `package` is for a Kria"
+)
+bad_package_name = Message(
+    ImageError, "{name!r} can't name an application: take letters, digits, '.', '_' and '-'; --name gives another"
+)
+no_bitstream = Message(
+    ImageError, "this image can't be packaged: {why}. Build it with `ftensor build --target hw` for your platform"
+)
+bad_overlay = Message(ImageError, "the overlay can't be used: {why}")
+
 # Loading an image
 
 bad_manifest = Message(ImageError, "its manifest can't be used: {what}; copy or build the image again")

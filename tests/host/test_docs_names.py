@@ -26,6 +26,7 @@ MADE = {
     "errors.py",
     "norm.cpp",
     "norm.toml",
+    "pipe.cpp",
     "test_reach.py",
 }
 # Options of others' commands: pytest, pip, the vendors' tools, the examples.
