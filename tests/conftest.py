@@ -164,7 +164,7 @@ def graphs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     second call, but a full table of kernels may have dropped the first one."""
     import ftensor.graph.fused
 
-    monkeypatch.setattr(ftensor.graph.fused, "MANY_GRAPHS", 1 << 30)
+    monkeypatch.setattr(ftensor.graph.fused, "MAX_EAGER_GRAPHS", 1 << 30)
 
 
 @pytest.fixture(autouse=bool(OCLGRIND_LOG or SANITIZER_LOG))

@@ -28,7 +28,7 @@ from typing import Any
 import ftensor as ft
 from ftensor.errors.build import InventoryError
 from ftensor.errors.image import ImageError
-from ftensor.graph.row_units import row_units
+from ftensor.graph.row_functions import row_functions
 from ftensor.image import description, file, pack
 from ftensor.image.manifest import FORMAT, VERSION, Manifest, manifest_digest
 from ftensor.image.xclbin import Section, SectionKind, read, write
@@ -155,7 +155,7 @@ def some_graph(draw: random.Random) -> bytes:
 
 def read_graph(data: bytes) -> str:
     """Checks that an accepted file is the one that its key is written as."""
-    key = parse_key(parse_json(data), data, row_units)
+    key = parse_key(parse_json(data), data, row_functions)
     return "" if text(key).encode() == data else "a graph is not what its file says"
 
 

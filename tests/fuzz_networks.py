@@ -235,7 +235,7 @@ def extremes(kind: str = "linear", signed: bool = False) -> str:
 
     images = x.astype(np.int8 if signed else np.uint8)
     given = ft.tensor(images)
-    key = NetworkBuilder(ft.jit(network)._once(given._storage.backend, [given], (given,), {})).key
+    key = NetworkBuilder(ft.jit(network)._trace_only(given._storage.backend, [given], (given,), {})).key
     possible = list(folds_of(key.layers[0], key.image_of(0)))
     for fold in (possible[-1], possible[len(possible) // 2], possible[0]):
         got, stuck = run(key.folded([fold]), images, wanted.size)
@@ -260,7 +260,7 @@ def deep(h: int, stride: int, padding: int, seed: int) -> str:
     images = of.integers(0, 256, (3, 64, h, h)).astype(np.uint8)
     x = ft.tensor(images)
     wanted = network(x).numpy()
-    key = NetworkBuilder(ft.jit(network)._once(x._storage.backend, [x], (x,), {})).key
+    key = NetworkBuilder(ft.jit(network)._trace_only(x._storage.backend, [x], (x,), {})).key
     folds = [Fold(8, 16) if layer.kind in PRODUCTS else layer.fold for layer in key.layers]
     got, stuck = run(key.folded(folds), images, wanted.size)
     return stuck or ("" if (got.reshape(wanted.shape) == wanted).all() else "results differ")
@@ -277,7 +277,7 @@ def trial(rng: Random) -> str:
     x = ft.tensor(images)
     wanted = network(x).numpy()
     try:
-        key = NetworkBuilder(ft.jit(network)._once(x._storage.backend, [x], (x,), {})).key
+        key = NetworkBuilder(ft.jit(network)._trace_only(x._storage.backend, [x], (x,), {})).key
     except ft.GraphError as error:
         return "" if "is no layer" in str(error) else f"refused: {error}"
     key = folded(key, rng)

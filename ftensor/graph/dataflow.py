@@ -16,22 +16,21 @@ from ..kernels.key import Port, lanes_for
 from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey
 from ..kernels.transform import RowTransform, transform_refusal
 from ..kernels.workload import PORT_BYTES
-from .fusion_group import MOST_CALLS, ElementCall
-from .fusion_group import program as program_of
+from .fusion_group import MOST_CALLS, ElementCall, program_of
 from .ir import DrawnNumber, Graph, GraphTensor, Node
 from .loop_body import (
     AffineAccess,
     LoopBody,
     complex_part,
-    in_order,
+    is_contiguous_over,
     is_invariant,
+    iteration_count,
     loop_body_of,
-    part_unit,
+    ordered_loops,
+    part_function,
     single_stage_fold,
-    size,
-    split,
-    transformed,
-    walks,
+    split_at_row,
+    transform_body,
 )
 
 if TYPE_CHECKING:
@@ -53,12 +52,12 @@ class DataflowBuilder:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.points = [stage_body(graph, node) for node in graph.nodes]
+        self.bodies = [stage_body(graph, node) for node in graph.nodes]
         self.length, self.rows = self._sizes()
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
         self.period = 1  # rows of a block, for operands in blocks
         self.values: dict[AffineAccess, int] = {}  # the number of the value at an access
-        self.parts: dict[tuple[AffineAccess | int, str], int] = {}  # of complex values
+        self.part_values: dict[tuple[AffineAccess | int, str], int] = {}  # of complex values
         self.calls: list[ElementCall] = []
 
     def _refuse(self, node: Node, why: str) -> errors.GraphError:
@@ -66,11 +65,11 @@ class DataflowBuilder:
 
     def _sizes(self) -> tuple[int, int]:
         """Returns (the length of a row, the number of rows)."""
-        transforms = [p for p in self.points if isinstance(p.unit, RowTransform)]
+        transforms = [p for p in self.bodies if isinstance(p.function, RowTransform)]
         if transforms:
             length = transforms[0].loops[-1].size
-            return length, max(size(p.loops) // length for p in self.points)
-        folds = [p for p in self.points if p.folds]
+            return length, max(iteration_count(p.loops) // length for p in self.bodies)
+        folds = [p for p in self.bodies if p.is_fold]
         if folds:
             first = folds[0]
             length = numel(tuple([loop.size for loop in first.loops if loop.folded]))
@@ -80,197 +79,199 @@ class DataflowBuilder:
         length = largest.shape[-1] if largest.shape else 1
         return length, numel(largest.shape) // max(length, 1)
 
-    def node(self) -> Node:
+    def build_node(self) -> Node:
         """Returns the node. Its operands are the outputs, then the inputs."""
         if self.rows * self.length == 0:
             raise self._refuse(self.graph.nodes[0], "there are no elements")
-        for point in self.points:
-            self._take(point)
+        for body in self.bodies:
+            self._add_body(body)
         results = [self._stored(f.region) for f in self.graph.result_tensors]
         stored = list(dict.fromkeys([p for p in results if p is not None]))
-        whole = program_of(self.calls, [self.values[p] for p in stored])
-        places = [*stored, *whole.inputs]
+        program = program_of(self.calls, [self.values[p] for p in stored])
+        accesses = [*stored, *program.inputs]
         last = self.graph.nodes[-1]
-        if len(places) > MAX_OPERANDS or len(whole.calls) > MOST_CALLS:
+        if len(accesses) > MAX_OPERANDS or len(program.calls) > MOST_CALLS:
             raise self._refuse(
                 last,
-                f"{len(places)} operands and {len(whole.calls)} ops are more than a kernel's "
+                f"{len(accesses)} operands and {len(program.calls)} ops are more than a kernel's "
                 f"{MAX_OPERANDS} and {MOST_CALLS}",
             )
-        dtypes = [p.dtype for p in places]
-        widest = max([c.unit.compute for c in whole.calls], key=lambda d: d.itemsize)
+        dtypes = [p.dtype for p in accesses]
+        widest = max([c.unit.compute for c in program.calls], key=lambda d: d.itemsize)
         lanes = lanes_for(dtypes, widest, PORT_BYTES)
-        for point in self.points:
-            if isinstance(point.unit, RowTransform) and (why := transform_refusal(self.length, lanes)):
-                raise self._refuse(point.node, why)
-        places = self._as_beats(places, lanes)
-        for p in places:
+        for body in self.bodies:
+            if isinstance(body.function, RowTransform) and (why := transform_refusal(self.length, lanes)):
+                raise self._refuse(body.node, why)
+        accesses = self._as_beats(accesses, lanes)
+        for p in accesses:
             if _layout_kind(p) in VECTOR_KINDS and p.start % (lanes * p.dtype.itemsize):
                 raise self._refuse(last, f"an operand begins at byte {p.start}, not on a beat")
             if _layout_kind(p) in (PER_BLOCK, EVERY_BLOCK) and self.length % lanes:
                 raise self._refuse(last, f"rows of {self.length} in blocks are no whole beats")
-        ports = [Port(p.dtype, _layout_kind(p)) for p in places]
+        ports = [Port(p.dtype, _layout_kind(p)) for p in accesses]
         count = len(stored)
         key = StagedKey(
-            whole.name,
+            program.name,
             "staged",
             lanes,
             tuple(ports[:count]),
             tuple(ports[count:]),
-            tuple(whole.calls),
-            whole.gives,
-            tuple(whole.passed),
+            tuple(program.calls),
+            program.results,
+            tuple(program.argument_dtypes),
             (),
             self.length,
             self.period,
         )
-        pointers = tuple(range(len(places)))
-        step = Step(key, 1, pointers, pointers, numbers=bool(whole.numbers), n=self.rows)
-        launch = Launch((step,), len(places), numbers=tuple(whole.rounded))
-        regions = tuple([self._region(p) for p in places])
-        parts = tuple([point.node.origin for point in self.points])
-        return Node(launch, regions, tuple(whole.numbers), last.origin, parts)
+        pointers = tuple(range(len(accesses)))
+        step = Step(key, 1, pointers, pointers, numbers=bool(program.numbers), n=self.rows)
+        launch = Launch((step,), len(accesses), numbers=tuple(program.number_dtypes))
+        regions = tuple([self._region(p) for p in accesses])
+        origins = tuple([body.node.origin for body in self.bodies])
+        return Node(launch, regions, tuple(program.numbers), last.origin, origins)
 
-    def _as_beats(self, places: list[AffineAccess], lanes: int) -> list[AffineAccess]:
-        """Cuts a single row of elementwise ops into rows of a beat, which compute units can share;
-        any number of whole beats then has the same kernel. Returns the operands' places in these
-        rows."""
-        apart = any(p.folds or isinstance(p.unit, RowTransform) for p in self.points)
-        if self.rows > 1 or apart or self.length % lanes or self.length == lanes:
-            return places
+    def _as_beats(self, accesses: list[AffineAccess], lanes: int) -> list[AffineAccess]:
+        """Cuts a single row of elementwise ops into rows of a beat, which compute units can share; any
+        number of whole beats then has the same kernel. Returns the operands' accesses in these rows."""
+        whole_rows = any(body.is_fold or isinstance(body.function, RowTransform) for body in self.bodies)
+        if self.rows > 1 or whole_rows or self.length % lanes or self.length == lanes:
+            return accesses
         self.rows, self.length = self.length // lanes, lanes
         kinds = {SHARED_ROW: ROWS, PER_ROW: ONE_ELEMENT}
-        return [_with_layout(p, kinds.get(_layout_kind(p), _layout_kind(p))) for p in places]
+        return [_with_layout(p, kinds.get(_layout_kind(p), _layout_kind(p))) for p in accesses]
 
-    def _take(self, point: LoopBody) -> None:
+    def _add_body(self, body: LoopBody) -> None:
         """Adds the call of a loop body."""
-        parts = [complex_part(p, self.values) for p in point.ins]
-        if any(parts):
-            wholes = zip(point.ins, parts, strict=True)
-            point = replace(point, ins=tuple([p if part is None else part.whole for p, part in wholes]))
-        kept = [k for k, loop in enumerate(point.loops) if not loop.folded]
-        folded = [k for k, loop in enumerate(point.loops) if loop.folded]
-        if folded:
-            if self._count(point, folded) != self.length or self._count(point, kept) != self.rows:
-                raise self._refuse(point.node, "its rows are others than those before")
-            ways = [(in_order(point, kept), in_order(point, folded))]
-        elif isinstance(point.unit, RowTransform):
-            *over, along = [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
-            if along[1] != self.length:
-                raise self._refuse(point.node, "its rows are others than those before")
-            ways = [(over, [along])]
+        complex_parts = [complex_part(p, self.values) for p in body.ins]
+        if any(complex_parts):
+            pairs = zip(body.ins, complex_parts, strict=True)
+            body = replace(body, ins=tuple([p if part is None else part.access for p, part in pairs]))
+        row_indices = [k for k, loop in enumerate(body.loops) if not loop.folded]
+        folded_indices = [k for k, loop in enumerate(body.loops) if loop.folded]
+        if folded_indices:
+            if self._count(body, folded_indices) != self.length or self._count(body, row_indices) != self.rows:
+                raise self._refuse(body.node, "its rows are others than those before")
+            splits = [(ordered_loops(body, row_indices), ordered_loops(body, folded_indices))]
+        elif isinstance(body.function, RowTransform):
+            *row_loops, element_loop = [(k, loop.size, 1) for k, loop in enumerate(body.loops)]
+            if element_loop[1] != self.length:
+                raise self._refuse(body.node, "its rows are others than those before")
+            splits = [(row_loops, [element_loop])]
         else:
-            ways = self._loop_splits(point)
-        operands = (*point.outs, *point.ins)
+            splits = self._loop_splits(body)
+        body_accesses = (*body.outs, *body.ins)
         candidates: list[list[str | None]] = []
-        for way in ways:
-            kinds = [self._operand_layout(p, *way) for p in operands]
+        for loops in splits:
+            kinds = [self._operand_layout(p, *loops) for p in body_accesses]
             if self.rows == 1:
-                kinds = self._as_shaped(kinds, point)
-            if point.folds:
-                each = [PER_ROW if walks(p, way[0], 1) else None for p in point.outs]
-                kinds[: len(each)] = each
+                kinds = self._single_row_layouts(kinds, body)
+            if body.is_fold:
+                row_kinds = [PER_ROW if is_contiguous_over(p, loops[0], 1) else None for p in body.outs]
+                kinds[: len(row_kinds)] = row_kinds
             if None not in kinds:
-                known = self._layouts_match(operands, kinds)
-                candidates.insert(0 if known else len(candidates), kinds)
+                matches = self._layouts_match(body_accesses, kinds)
+                candidates.insert(0 if matches else len(candidates), kinds)
         if not candidates:
-            lies = "an operand does not lie in rows, dense and one after another"
-            if folded and any(p.strides[k] == 1 for p in point.ins for k in kept):
-                lies = "it folds across rows, which needs all of them first"
-            raise self._refuse(point.node, lies)
+            why = "an operand does not lie in rows, dense and one after another"
+            if folded_indices and any(p.strides[k] == 1 for p in body.ins for k in row_indices):
+                why = "it folds across rows, which needs all of them first"
+            raise self._refuse(body.node, why)
         kinds = candidates[0]
-        places = [_with_layout(p, str(kind)) for p, kind in zip(operands, kinds, strict=True)]
-        outs, ins = places[: len(point.outs)], places[len(point.outs) :]
-        takes: list[AffineAccess | int] = []
-        for p, part in zip(ins, parts, strict=True):
-            if p not in self.values and self.graph.memories[p.memory].own:
-                raise self._refuse(point.node, "it reads a part, or otherwise than in rows")
+        accesses = [_with_layout(p, str(kind)) for p, kind in zip(body_accesses, kinds, strict=True)]
+        outs, ins = accesses[: len(body.outs)], accesses[len(body.outs) :]
+        operands: list[AffineAccess | int] = []
+        for p, part in zip(ins, complex_parts, strict=True):
+            if p not in self.values and self.graph.memories[p.memory].is_internal:
+                raise self._refuse(body.node, "it reads a part, or otherwise than in rows")
             value = self.values.get(p, p)
-            takes.append(value if part is None else self._part(point, value, part.which))
-        for p, value in zip(outs, self._add_call(point, takes, len(outs)), strict=True):
-            for other in [q for q in self.values if q.memory == p.memory]:
-                del self.values[other]  # values that this write replaces
+            operands.append(value if part is None else self._part(body, value, part.part))
+        for p, value in zip(outs, self._add_call(body, operands, len(outs)), strict=True):
+            for replaced in [q for q in self.values if q.memory == p.memory]:
+                del self.values[replaced]  # values that this write replaces
             self.values[p] = value
 
-    def _add_call(self, point: LoopBody, takes: Sequence[AffineAccess | int], gives: int) -> Ints:
-        first = sum(len(c.gives) for c in self.calls)
-        numbers = tuple(range(first, first + gives))
-        self.calls.append(ElementCall(point, tuple(takes), numbers))
+    def _add_call(self, body: LoopBody, operands: Sequence[AffineAccess | int], result_count: int) -> Ints:
+        first = sum(len(c.results) for c in self.calls)
+        numbers = tuple(range(first, first + result_count))
+        self.calls.append(ElementCall(body, tuple(operands), numbers))
         return numbers
 
-    def _part(self, point: LoopBody, value: AffineAccess | int, which: str) -> int:
-        if (value, which) not in self.parts:
-            unit = part_unit(point.ins[0].dtype.to_complex(), which)
-            taken = replace(point, unit=unit, outs=(), ins=(), numbers=(), rounded=())
-            (self.parts[value, which],) = self._add_call(taken, (value,), 1)
-        return self.parts[value, which]
+    def _part(self, body: LoopBody, value: AffineAccess | int, part: str) -> int:
+        if (value, part) not in self.part_values:
+            function = part_function(body.ins[0].dtype.to_complex(), part)
+            part_body = replace(body, function=function, outs=(), ins=(), numbers=(), number_dtypes=())
+            (self.part_values[value, part],) = self._add_call(part_body, (value,), 1)
+        return self.part_values[value, part]
 
-    def _count(self, point: LoopBody, which: Sequence[int]) -> int:
-        return numel(tuple([point.loops[k].size for k in which]))
+    def _count(self, body: LoopBody, indices: Sequence[int]) -> int:
+        return numel(tuple([body.loops[k].size for k in indices]))
 
-    def _loop_splits(self, point: LoopBody) -> list[tuple[list[Any], list[Any]]]:
+    def _loop_splits(self, body: LoopBody) -> list[tuple[list[Any], list[Any]]]:
         """Returns the ways to split an elementwise node's loops into (loops over rows, loops along
         a row)."""
-        sizes = tuple([loop.size for loop in point.loops])
-        total, each = numel(sizes), [(k, loop.size, 1) for k, loop in enumerate(point.loops)]
+        sizes = tuple([loop.size for loop in body.loops])
+        total, loops = numel(sizes), [(k, loop.size, 1) for k, loop in enumerate(body.loops)]
         splits: list[tuple[list[Any], list[Any]]] = []
         if total == self.length * self.rows:
-            ways = split(each, self.length)
-            if ways is not None:
-                splits.append(ways)
+            row_split = split_at_row(loops, self.length)
+            if row_split is not None:
+                splits.append(row_split)
         if total == self.rows:
-            splits.append((each, []))
+            splits.append((loops, []))
         if total == self.length:
-            splits.append(([], each))
-        if total == self.rows == self.length and point.node.operands[0].shape[-1:] != (1,):
+            splits.append(([], loops))
+        if total == self.rows == self.length and body.node.operands[0].shape[-1:] != (1,):
             splits.reverse()  # a value per row has a last dim of one, or comes from a value per row
         if total == 1:
             splits.append(([], []))
         if not splits:
-            raise self._refuse(
-                point.node, f"it has {total} elements, where there are {self.rows} rows of {self.length}"
-            )
+            raise self._refuse(body.node, f"it has {total} elements, where there are {self.rows} rows of {self.length}")
         return splits
 
-    def _operand_layout(self, p: AffineAccess, over: Sequence[Any], along: Sequence[Any]) -> str | None:
+    def _operand_layout(self, p: AffineAccess, row_loops: Sequence[Any], element_loops: Sequence[Any]) -> str | None:
         """Returns the layout of an operand in loops over rows and along a row; None if no port has
         it."""
-        in_line, still = walks(p, along, 1), is_invariant(p, over)
-        if along and in_line and walks(p, over, self.length) and (over or self.rows == 1):
+        is_dense, same_for_all_rows = is_contiguous_over(p, element_loops, 1), is_invariant(p, row_loops)
+        if (
+            element_loops
+            and is_dense
+            and is_contiguous_over(p, row_loops, self.length)
+            and (row_loops or self.rows == 1)
+        ):
             return ROWS
-        if along and in_line and still:
+        if element_loops and is_dense and same_for_all_rows:
             return SHARED_ROW
-        if over and is_invariant(p, along) and walks(p, over, 1):
+        if row_loops and is_invariant(p, element_loops) and is_contiguous_over(p, row_loops, 1):
             return PER_ROW
-        if still and is_invariant(p, along):
+        if same_for_all_rows and is_invariant(p, element_loops):
             return ONE_ELEMENT
-        return self._in_blocks(p, over) if along and in_line else None
+        return self._in_blocks(p, row_loops) if element_loops and is_dense else None
 
-    def _in_blocks(self, p: AffineAccess, over: Sequence[Any]) -> str | None:
+    def _in_blocks(self, p: AffineAccess, row_loops: Sequence[Any]) -> str | None:
         """Returns EACH if a row is shared by a block of rows, AGAIN if blocks repeat, else None.
         Sets `period`."""
-        for cut in range(1, len(over)):
-            outer, inner = over[:cut], over[cut:]
-            each = is_invariant(p, inner) and walks(p, outer, self.length)
-            again = is_invariant(p, outer) and walks(p, inner, self.length)
+        for cut in range(1, len(row_loops)):
+            outer, inner = row_loops[:cut], row_loops[cut:]
+            shared = is_invariant(p, inner) and is_contiguous_over(p, outer, self.length)
+            repeated = is_invariant(p, outer) and is_contiguous_over(p, inner, self.length)
             period = numel(tuple([size for _, size, _ in inner]))
-            if (each or again) and self.period in (1, period):
+            if (shared or repeated) and self.period in (1, period):
                 self.period = period
-                return PER_BLOCK if each else EVERY_BLOCK
+                return PER_BLOCK if shared else EVERY_BLOCK
         return None
 
-    def _as_shaped(self, kinds: Sequence[str | None], point: LoopBody) -> list[str | None]:
+    def _single_row_layouts(self, kinds: Sequence[str | None], body: LoopBody) -> list[str | None]:
         """Returns the layouts for a single row, which equals a row shared by all rows. The number
         of dims of each operand decides between the two."""
-        shaped: list[str | None] = []
-        operands = point.node.operands[: len(kinds)]  # of a transform without its table
+        layouts: list[str | None] = []
+        operands = body.node.operands[: len(kinds)]  # of a transform without its table
         for kind, r in zip(kinds, operands, strict=True):
             if kind in (ROWS, SHARED_ROW):
                 kind = ROWS if len(r.shape) == self.rank else SHARED_ROW
             elif kind in (PER_ROW, ONE_ELEMENT):
                 kind = PER_ROW if r.shape else ONE_ELEMENT
-            shaped.append(kind)
-        return shaped
+            layouts.append(kind)
+        return layouts
 
     def _layouts_match(self, operands: Sequence[AffineAccess], kinds: Sequence[str | None]) -> bool:
         pairs = zip(operands, kinds, strict=True)
@@ -278,12 +279,12 @@ class DataflowBuilder:
 
     def _stored(self, r: GraphTensor) -> AffineAccess | None:
         """Returns the access of a result's value; None if the result is in an argument's memory."""
-        if not self.graph.memories[r.memory].own:
+        if not self.graph.memories[r.memory].is_internal:
             return None
-        places = [p for p in self.values if p.memory == r.memory]
-        if not places or _layout_kind(places[0]) not in (ROWS, PER_ROW) or places[0].start:
+        accesses = [p for p in self.values if p.memory == r.memory]
+        if not accesses or _layout_kind(accesses[0]) not in (ROWS, PER_ROW) or accesses[0].start:
             raise self._refuse(self.graph.nodes[-1], "a result is neither of rows nor of each")
-        return places[0]
+        return accesses[0]
 
     def _region(self, p: AffineAccess) -> GraphTensor:
         """Returns an operand as a tensor of the graph."""
@@ -306,18 +307,18 @@ def stage_body(graph: Graph, node: Node) -> LoopBody:
     node in any graph."""
     if any(isinstance(x, DrawnNumber) for x in node.numbers):
         raise _refusal(graph, node, "it draws random numbers")
-    point = loop_body_of(node) or transformed(node)
-    if point is None:
+    body = loop_body_of(node) or transform_body(node)
+    if body is None:
         raise _refusal(graph, node, "it is neither elementwise nor a fold, and needs all first")
-    of = {p.dtype for p in (*point.outs, *point.ins)}
-    for one in sorted(of, key=lambda d: d.name):
-        if one not in FULL or one.name in _NO_STAGE:
-            raise _refusal(graph, node, f"no stage has elements of {one.name}")
-    for p in point.outs:
-        if not graph.memories[p.memory].own:
+    dtypes = {p.dtype for p in (*body.outs, *body.ins)}
+    for element in sorted(dtypes, key=lambda d: d.name):
+        if element not in FULL or element.name in _NO_STAGE:
+            raise _refusal(graph, node, f"no stage has elements of {element.name}")
+    for p in body.outs:
+        if not graph.memories[p.memory].is_internal:
             why = "it writes to an argument, or to what is held outside"
             raise _refusal(graph, node, why)
-    return single_stage_fold(point, STATES) if point.folds else point
+    return single_stage_fold(body, STATES) if body.is_fold else body
 
 
 def _refusal(graph: Graph, node: Node, why: str) -> errors.GraphError:

@@ -19,7 +19,7 @@ def eliminate_dead_nodes(graph: Graph) -> Graph:
 
 def live_nodes(graph: Graph) -> set[int]:
     """Returns the numbers of the nodes whose results are returned or used, or are others' memory."""
-    needed = {k for k, m in enumerate(graph.memories) if not m.own}
+    needed = {k for k, m in enumerate(graph.memories) if not m.is_internal}
     needed |= {f.region.memory for f in graph.result_tensors}
     live: set[int] = set()
     for k in range(len(graph.nodes) - 1, -1, -1):
@@ -35,21 +35,21 @@ def eliminate_common_nodes(graph: Graph) -> Graph:
     """Returns the graph without nodes that repeat an earlier node while their inputs are unchanged.
     Consumers of a removed node read the earlier node's results. Returned memories, and memories
     written more than once, keep their own nodes."""
-    times = Counter(m for node in graph.nodes for m in node.written)
+    write_counts = Counter(m for node in graph.nodes for m in node.written)
     returned = {f.region.memory for f in graph.result_tensors}
     version: Counter[int] = Counter()
-    same: dict[int, int] = {}
+    replacement: dict[int, int] = {}
     seen: dict[Hashable, Node] = {}
     kept: list[Node] = []
     for node in graph.nodes:
-        if same.keys() & node.touched:
-            moved = [r._replace(memory=same.get(r.memory, r.memory)) for r in node.operands]
-            node = replace(node, operands=tuple(moved))
-        if all(graph.memories[m].own and times[m] == 1 for m in node.written):
+        if replacement.keys() & node.touched:
+            operands = [r._replace(memory=replacement.get(r.memory, r.memory)) for r in node.operands]
+            node = replace(node, operands=tuple(operands))
+        if all(graph.memories[m].is_internal and write_counts[m] == 1 for m in node.written):
             first = seen.setdefault(_value_number(node, graph, version), node)
             if first is not node and not node.written & returned:
                 written = zip(node.writes, first.writes, strict=True)
-                same |= {r.memory: s.memory for r, s in written}
+                replacement |= {r.memory: s.memory for r, s in written}
                 continue
         version.update(node.written)
         kept.append(node)
@@ -62,9 +62,9 @@ def _value_number(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
     launch = node.launch
     if any(isinstance(x, DrawnNumber) for x in node.numbers):
         return node
-    own = sorted(node.written)
+    written = sorted(node.written)
     operands = [
-        (r._replace(memory=-1 - own.index(r.memory)), graph.memories[r.memory].nbytes)
+        (r._replace(memory=-1 - written.index(r.memory)), graph.memories[r.memory].nbytes)
         if r.memory in node.written
         else (r, version[r.memory])
         for r in node.operands

@@ -13,9 +13,9 @@ from ..execute.dispatch import recorder
 from .guards import GUARD_FAILED
 from .ir import Graph
 from .jit import Jitted
-from .launch_merging import MOST_ALIKE
+from .launch_merging import MAX_SAME_KERNEL
 from .lowering import Lowered
-from .signature import add_arguments, add_settings, find_specialization, kinds_of, tellers
+from .signature import add_arguments, add_settings, argument_types, find_specialization, signature_functions
 from .switch import fusion_enabled
 
 P = ParamSpec("P")
@@ -23,12 +23,12 @@ R = TypeVar("R")
 
 # From this number of graphs an op traces a signature only when it comes again: sizes that grow, as
 # attention keys do, never come again, and a trace takes longer than the ops.
-MANY_GRAPHS = 32
+MAX_EAGER_GRAPHS = 32
 
 
 # Number of refusals after which a call is not traced again: the first may come from state that the
 # call leaves, such as a shared table.
-MOST_REFUSALS = 2
+MAX_REFUSALS = 2
 
 
 class _NotTraced:
@@ -61,7 +61,7 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        pair = tellers[kinds_of(args, kwargs)](mark, (*args, *kwargs.values()) if kwargs else args)
+        pair = signature_functions[argument_types(args, kwargs)](mark, (*args, *kwargs.values()) if kwargs else args)
         tensors, signature = pair or general(args, kwargs)
         if signature is None:  # an argument that the op refuses in its own words
             return function(*args, **kwargs)
@@ -77,8 +77,8 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
             result = GUARD_FAILED if graph is None else graph.run(tensors, signature)
             if result is GUARD_FAILED:
                 return function(*args, **kwargs)
-        whole: R = result
-        return whole
+        typed_result: R = result
+        return typed_result
 
     return call
 
@@ -86,8 +86,8 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
 class _Fused(Jitted[..., Any]):
     """The graphs of one fused op."""
 
-    graphs = 0  # that were made
-    series = True
+    graph_count = 0  # that were made
+    merges_steps = True
 
     def _build_graph(
         self, backend: Any, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
@@ -96,29 +96,29 @@ class _Fused(Jitted[..., Any]):
         run its ops one by one."""
         if not fusion_enabled():
             return None
-        before = backend.launches.find(signature)
-        if type(before) is Lowered:
-            if not before.dead:
-                return before
-            before = None  # the next graph replaces this dead one
-        if before is None:
+        cached = backend.launches.find(signature)
+        if type(cached) is Lowered:
+            if not cached.is_dead:
+                return cached
+            cached = None  # the next graph replaces this dead one
+        if cached is None:
             graph = find_specialization(backend.launches, signature)
             if graph is not None:
                 return graph
-            if self.graphs >= MANY_GRAPHS:
+            if self.graph_count >= MAX_EAGER_GRAPHS:
                 backend.launches.keep(signature, _NotTraced(0))
                 return None
-        refusals = 0 if before is None else before.refusals
-        if refusals == MOST_REFUSALS:
+        refusals = 0 if cached is None else cached.refusals
+        if refusals == MAX_REFUSALS:
             return None
-        if before is not None:
+        if cached is not None:
             backend.launches.pop(signature, None)
         try:
             runnable = self.lower(backend, signature, tensors, args, kwargs)
         except GraphError:
             backend.launches.keep(signature, _NotTraced(refusals + 1))
             return None
-        self.graphs += 1
+        self.graph_count += 1
         return runnable if type(runnable) is Lowered else None
 
     def _traced(self, backend: Any, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
@@ -132,7 +132,7 @@ ListOrNone = TypeVar("ListOrNone", None, list[Tensor] | None)
 
 def fused_foreach(function: Callable[P, ListOrNone]) -> Callable[P, ListOrNone]:
     """Decorates an op on lists of tensors that writes to them or returns a list. Each list is empty
-    or as long as the first. Calls run as graphs of up to `MOST_ALIKE` places on devices that
+    or as long as the first. Calls run as graphs of up to `MAX_SAME_KERNEL` places on devices that
     compile kernels on demand.
 
     `function` is called on slices of the lists, so no place may depend on another.
@@ -143,8 +143,8 @@ def fused_foreach(function: Callable[P, ListOrNone]) -> Callable[P, ListOrNone]:
     def call(*args: P.args, **kwargs: P.kwargs) -> Any:
         lists: Any = args
         results: list[Tensor] = []
-        for k in range(0, len(lists[0]), MOST_ALIKE):
-            part = op(*[x[k : k + MOST_ALIKE] if type(x) is list else x for x in lists], **kwargs)
+        for k in range(0, len(lists[0]), MAX_SAME_KERNEL):
+            part = op(*[x[k : k + MAX_SAME_KERNEL] if type(x) is list else x for x in lists], **kwargs)
             results += part or ()
         return results or None
 

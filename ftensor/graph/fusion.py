@@ -21,48 +21,48 @@ from .fusion_group import (
     Program,
     fuse_bodies,
     live_calls,
-    program,
+    program_of,
     row_fits_cache,
 )
 from .ir import Graph, Node
-from .loop_body import AffineAccess, Loop, LoopBody, loop_body_of, size, step_key
+from .loop_body import AffineAccess, Loop, LoopBody, iteration_count, loop_body_of, step_key
 from .partition import as_dataflow
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-class _Rows:
+class _FoldLoops:
     """Maps operands onto the loops of a fold, which its fusion group may have split."""
 
-    def __init__(self, cluster: FusedLoops, fold: LoopBody) -> None:
+    def __init__(self, group: FusedLoops, fold: LoopBody) -> None:
         step = fold.node.launch.steps[0]
         g = fold.geometry
         assert g is not None
         inner = step.key.skeleton == "reduce_inner"
         kept = g.kept_shape if inner else (*g.kept_shape, g.inner)
-        self.loops = cluster.loops
+        self.loops = group.loops
         # Each kept loop: (size, index in the group's loops, index in the fold's loops, step there).
         self.kept: list[tuple[int, int | None, int, int]] = []
         used = 0
-        for at, count in enumerate(kept):
+        for index, count in enumerate(kept):
             if count == 1:
-                self.kept.append((1, None, at, 1))
+                self.kept.append((1, None, index, 1))
                 continue
-            for k, (d, by) in enumerate(cluster.splits):
+            for k, (d, by) in enumerate(group.splits):
                 if d == used:
-                    self.kept.append((cluster.loops[k].size, k, at, by))
+                    self.kept.append((group.loops[k].size, k, index, by))
             used += 1
         self.reduced = (*g.shape, g.inner) if inner else g.shape
 
-    def place(self, p: AffineAccess) -> tuple[Ints, Ints]:
+    def access_strides(self, p: AffineAccess) -> tuple[Ints, Ints]:
         """Returns an access's strides in the kept loops, and in the folded loops."""
         kept = tuple([0 if k is None else p.strides[k] for _, k, _, _ in self.kept])
         folded = iter([s for s, loop in zip(p.strides, self.loops, strict=True) if loop.folded])
         return kept, tuple([0 if n == 1 else next(folded) for n in self.reduced])
 
-    def own(self, step: Step, k: int) -> tuple[Ints, Ints]:
-        """Returns the strides of operand `k` of one of the fold's own steps, as `place` does."""
+    def step_strides(self, step: Step, k: int) -> tuple[Ints, Ints]:
+        """Returns the strides of operand `k` of one of the fold's own steps, as `access_strides` does."""
         g = FoldGeometry.unpack(step.geometry)
         inner = step.key.skeleton == "reduce_inner"
         kept = g.kept_strides[k] if inner else (*g.kept_strides[k], g.steps[k])
@@ -72,7 +72,7 @@ class _Rows:
     def geometry(self, step: Step, operands: Sequence[tuple[Ints, Ints]]) -> FoldGeometry:
         """Returns the geometry of a fold's step for operands with these strides."""
         g = FoldGeometry.unpack(step.geometry)
-        sizes = tuple([of[0] for of in self.kept])
+        sizes = tuple([loop[0] for loop in self.kept])
         kept, reduced = zip(*operands, strict=True)
         if step.key.skeleton == "reduce_inner":
             return replace(
@@ -92,87 +92,92 @@ class _Rows:
 
 
 def passes_step(
-    cluster: FusedLoops, whole: Program, places: Sequence[AffineAccess], outputs: int, backend: Backend
+    group: FusedLoops, program: Program, accesses: Sequence[AffineAccess], outputs: int, backend: Backend
 ) -> Step:
     """Returns one step that runs folds and elementwise bodies pass by pass. On a processor the
     number of units that share the rows grows with the work of the whole program."""
-    fold = cluster.folds[0]
-    step, rows = fold.node.launch.steps[0], _Rows(cluster, fold)
-    geometry = rows.geometry(step, [rows.place(p) for p in places])
+    fold = group.folds[0]
+    step, rows = fold.node.launch.steps[0], _FoldLoops(group, fold)
+    geometry = rows.geometry(step, [rows.access_strides(p) for p in accesses])
     kinds = [select.kind_of(s) for s in geometry.steps]
-    per_row = tuple([k for k, p in enumerate(places) if p.of_row(cluster.loops)])
+    per_row = tuple([k for k, p in enumerate(accesses) if p.is_row_invariant(group.loops)])
     skeleton = step.key.skeleton.replace("reduce", "row_passes")
-    dtypes = [p.dtype for p in places]
-    key = whole.key(skeleton, step.key.lanes, dtypes, kinds, outputs, per_row)
-    pointers = tuple(range(len(places)))
-    work, target, units = size(cluster.loops), backend.target, step.units
+    dtypes = [p.dtype for p in accesses]
+    key = program.key(skeleton, step.key.lanes, dtypes, kinds, outputs, per_row)
+    pointers = tuple(range(len(accesses)))
+    work, target, units = iteration_count(group.loops), backend.target, step.units
     if target.processor:
-        deserved = select.units_for(work * whole.additions, backend.units, target, 1)
-        units = max(units, min(geometry.items, deserved))
-    return Step(key, units, pointers, pointers, numbers=bool(whole.numbers), geometry=geometry.pack(), work=work)
+        wanted_units = select.units_for(work * program.cost_in_additions, backend.units, target, 1)
+        units = max(units, min(geometry.items, wanted_units))
+    return Step(key, units, pointers, pointers, numbers=bool(program.numbers), geometry=geometry.pack(), work=work)
 
 
 def fold_steps(
-    cluster: FusedLoops, stored: Sequence[AffineAccess]
+    group: FusedLoops, stored: Sequence[AffineAccess]
 ) -> tuple[Program, list[AffineAccess], list[Step], Ints]:
     """Returns the steps of one fold with its producers and its epilogue: (the program, the accesses
     of the operands, one or two steps, the bytes of the partial results between two steps)."""
-    (fold,) = cluster.folds
-    at = next(k for k, c in enumerate(cluster.calls) if c.point is fold)
-    call, rows = cluster.calls[at], _Rows(cluster, fold)
-    wanted = [cluster.outputs[p] for p in stored]
-    if fold.stages == 1:
-        all_ = program(cluster.calls, wanted)
-        places = [*stored, *all_.inputs]
-        step = _fold_step(rows, fold.node.launch.steps[0], all_, places, [], len(stored), 0)
-        return all_, places, [step], ()
+    (fold,) = group.folds
+    index = next(k for k, c in enumerate(group.calls) if c.body is fold)
+    call, rows = group.calls[index], _FoldLoops(group, fold)
+    results = [group.outputs[p] for p in stored]
+    if fold.step_count == 1:
+        single = program_of(group.calls, results)
+        accesses = [*stored, *single.inputs]
+        step = _fold_step(rows, fold.node.launch.steps[0], single, accesses, [], len(stored), 0)
+        return single, accesses, [step], ()
     first, last = fold.node.launch.steps
-    cut, whole = (replace(fold, unit=element_function_of(step_key(s))) for s in (first, last))
+    first_fold, last_fold = (replace(fold, function=element_function_of(step_key(s))) for s in (first, last))
     states = [AffineAccess(-1 - k, 0, p.dtype, ()) for k, p in enumerate(step_key(first).outs)]
     partial = tuple([p.memory for p in states])
-    one = program([*cluster.calls[:at], ElementCall(cut, call.takes, partial)], partial)
-    then = ElementCall(whole, tuple(states), call.gives)
-    two = program([then, *cluster.calls[at + 1 :]], wanted)
-    inputs = [p for p in two.inputs if p not in states]
-    places = list(dict.fromkeys([*stored, *one.inputs, *inputs]))
+    first_program = program_of([*group.calls[:index], ElementCall(first_fold, call.operands, partial)], partial)
+    last_call = ElementCall(last_fold, tuple(states), call.results)
+    last_program = program_of([last_call, *group.calls[index + 1 :]], results)
+    inputs = [p for p in last_program.inputs if p not in states]
+    accesses = list(dict.fromkeys([*stored, *first_program.inputs, *inputs]))
     steps = [
-        _fold_step(rows, first, one, places, states, 0, 0),
-        _fold_step(rows, last, two, places, states, len(stored), one.arguments),
+        _fold_step(rows, first, first_program, accesses, states, 0, 0),
+        _fold_step(rows, last, last_program, accesses, states, len(stored), first_program.argument_count),
     ]
-    one.numbers += two.numbers
-    one.rounded += two.rounded
-    return one, places, steps, fold.node.launch.temporaries
+    first_program.numbers += last_program.numbers
+    first_program.number_dtypes += last_program.number_dtypes
+    return first_program, accesses, steps, fold.node.launch.temporaries
 
 
 def _fold_step(
-    rows: _Rows,
+    rows: _FoldLoops,
     step: Step,
-    of: Program,
-    places: Sequence[AffineAccess],
+    program: Program,
+    accesses: Sequence[AffineAccess],
     states: Sequence[AffineAccess],
     outputs: int,
     begin: int,
 ) -> Step:
     """Returns a step of a fold with a program's operands. Without `outputs` the step writes the
     states."""
-    writes = [*states] if states and not outputs else [*places[:outputs]]
-    operands = [*writes, *of.inputs]
-    own = {p: k for k, p in enumerate(states)}
+    writes = [*states] if states and not outputs else [*accesses[:outputs]]
+    operands = [*writes, *program.inputs]
+    state_index = {p: k for k, p in enumerate(states)}
     count = len(step_key(step).outs) if outputs else 0
-    walks = [rows.own(step, count + own[p]) if p in own else _of_stage(rows.place(p), step) for p in operands]
-    geometry = rows.geometry(step, walks)
+    strides = [
+        rows.step_strides(step, count + state_index[p])
+        if p in state_index
+        else _stage_strides(rows.access_strides(p), step)
+        for p in operands
+    ]
+    geometry = rows.geometry(step, strides)
     inner = step.key.skeleton == "reduce_inner"
     kinds = [LINEAR if inner and k < len(writes) else select.kind_of(s) for k, s in enumerate(geometry.steps)]
     dtypes = [p.dtype for p in operands]
     skeleton = f"fused_{step.key.skeleton}"
-    key = of.key(skeleton, step.key.lanes, dtypes, kinds, len(writes))
-    pointers = tuple([len(places) + own[p] if p in own else places.index(p) for p in operands])
-    offsets = tuple([None if k >= len(places) else k for k in pointers])
-    numbers = (begin, begin + of.arguments) if of.numbers else False
+    key = program.key(skeleton, step.key.lanes, dtypes, kinds, len(writes))
+    pointers = tuple([len(accesses) + state_index[p] if p in state_index else accesses.index(p) for p in operands])
+    offsets = tuple([None if k >= len(accesses) else k for k in pointers])
+    numbers = (begin, begin + program.argument_count) if program.numbers else False
     return Step(key, step.units, pointers, offsets, numbers=numbers, geometry=geometry.pack(), work=step.work)
 
 
-def _of_stage(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
+def _stage_strides(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
     """Returns strides in the loops of a step. The second of two stages folds a single loop."""
     words = step_key(step).reduction
     if words is None or words.stage != "second":
@@ -182,63 +187,63 @@ def _of_stage(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
     return strides[0], (0,) * count
 
 
-def emit_node(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
+def emit_node(group: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
     """Returns the fusion group as one node that stores the values at the accesses `stored`; None if
     no kernel computes all of them."""
-    node = _emit_node(cluster, stored, backend)
-    most = MOST_OPERANDS if cluster.folds else fused.MAX_OPERANDS
-    return None if node is None or len(node.operands) > most else node
+    node = _emit_node(group, stored, backend)
+    max_operands = MOST_OPERANDS if group.folds else fused.MAX_OPERANDS
+    return None if node is None or len(node.operands) > max_operands else node
 
 
-def _emit_node(cluster: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
-    rows = all(p.of_row(cluster.loops) for p in stored)
-    folds, wanted = cluster.folds, [cluster.outputs[p] for p in stored]
-    if len(folds) > sum(c.point.folds for c in live_calls(cluster.calls, wanted)):
+def _emit_node(group: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
+    all_row_invariant = all(p.is_row_invariant(group.loops) for p in stored)
+    folds, results = group.folds, [group.outputs[p] for p in stored]
+    if len(folds) > sum(c.body.is_fold for c in live_calls(group.calls, results)):
         return None  # a later write replaces the result of a fold
     if not folds:
-        whole = program(cluster.calls, wanted)
-        places = [*stored, *whole.inputs]
-        steps = _map_steps(whole, cluster.loops, places, len(stored), backend)
-        return _node(cluster, whole, places, steps)
-    if len(folds) == 1 and rows:
-        return _node(cluster, *fold_steps(cluster, stored))
-    if not (cluster.passes and all(row_fits_cache(fold) for fold in folds)):
+        program = program_of(group.calls, results)
+        accesses = [*stored, *program.inputs]
+        steps = _map_steps(program, group.loops, accesses, len(stored), backend)
+        return _node(group, program, accesses, steps)
+    if len(folds) == 1 and all_row_invariant:
+        return _node(group, *fold_steps(group, stored))
+    if not (group.multi_pass and all(row_fits_cache(fold) for fold in folds)):
         return None
-    whole = program(cluster.calls, wanted)
-    places = [*stored, *whole.inputs]
-    step = passes_step(cluster, whole, places, len(stored), backend)
-    return _node(cluster, whole, places, [step])
+    program = program_of(group.calls, results)
+    accesses = [*stored, *program.inputs]
+    step = passes_step(group, program, accesses, len(stored), backend)
+    return _node(group, program, accesses, [step])
 
 
 def _node(
-    cluster: FusedLoops, whole: Program, places: Sequence[AffineAccess], steps: Sequence[Step], temporaries: Ints = ()
+    group: FusedLoops, program: Program, accesses: Sequence[AffineAccess], steps: Sequence[Step], temporaries: Ints = ()
 ) -> Node:
-    launch = Launch(tuple(steps), len(places), numbers=tuple(whole.rounded), temporaries=temporaries)
-    regions = tuple([p.region(cluster.loops) for p in places])
-    parts = tuple([point.node.origin for point in cluster.points])
-    return Node(launch, regions, tuple(whole.numbers), parts[-1], parts)
+    launch = Launch(tuple(steps), len(accesses), numbers=tuple(program.number_dtypes), temporaries=temporaries)
+    regions = tuple([p.region(group.loops) for p in accesses])
+    origins = tuple([body.node.origin for body in group.bodies])
+    return Node(launch, regions, tuple(program.numbers), origins[-1], origins)
 
 
 def _map_steps(
-    whole: Program, loops: Sequence[Loop], places: Sequence[AffineAccess], outputs: int, backend: Backend
+    program: Program, loops: Sequence[Loop], accesses: Sequence[AffineAccess], outputs: int, backend: Backend
 ) -> list[Step]:
     """Returns the steps of an elementwise program."""
     target = backend.target
     shape = tuple([loop.size for loop in loops])
-    strides = [p.strides for p in places]
+    strides = [p.strides for p in accesses]
     sizes, steps = coalesce(shape, strides, loop_order(shape, strides))
-    dtypes = [p.dtype for p in places]
-    widest = max([c.unit.compute for c in whole.calls], key=lambda d: (d.is_complex, d.itemsize))
+    dtypes = [p.dtype for p in accesses]
+    widest = max([c.unit.compute for c in program.calls], key=lambda d: (d.is_complex, d.itemsize))
     lanes = lanes_for(dtypes, widest, target.lanes_bytes)
-    parts = tiled(sizes, steps) if target.processor else [Tile(sizes, steps, None)]
-    pointers, map_steps = tuple(range(len(places))), []
-    each = whole.additions if target.processor else 1
-    for piece in parts:
-        sizes, steps = piece.shape, piece.strides
+    tiles = tiled(sizes, steps) if target.processor else [Tile(sizes, steps, None)]
+    pointers, map_steps = tuple(range(len(accesses))), []
+    element_cost = program.cost_in_additions if target.processor else 1
+    for tile in tiles:
+        sizes, steps = tile.shape, tile.strides
         if target.processor:
             sizes, steps = select.long_rows(sizes, steps, lanes)
-        choice = select.choose_map(sizes, steps, backend.units, target, lanes, each)
-        key = whole.key(f"fused_{choice.skeleton}", lanes, dtypes, choice.kinds, outputs)
+        choice = select.choose_map(sizes, steps, backend.units, target, lanes, element_cost)
+        key = program.key(f"fused_{choice.skeleton}", lanes, dtypes, choice.kinds, outputs)
         geometry = choice.geometry
         map_steps.append(
             Step(
@@ -246,8 +251,8 @@ def _map_steps(
                 choice.units,
                 pointers,
                 pointers,
-                piece.moved,
-                bool(whole.numbers),
+                tile.moved,
+                bool(program.numbers),
                 n=choice.n if geometry is None else None,
                 geometry=geometry or (),
                 work=numel(sizes),
@@ -257,122 +262,124 @@ def _map_steps(
 
 
 class FusionGroup:
-    """Nodes that share a kernel; `cluster` is None for a node that can't be fused."""
+    """Nodes that share a kernel; `fused` is None for a node that can't be fused."""
 
-    def __init__(self, nodes: list[Node], cluster: FusedLoops | None) -> None:
-        self.nodes, self.cluster = nodes, cluster
+    def __init__(self, nodes: list[Node], fused: FusedLoops | None) -> None:
+        self.nodes, self.fused = nodes, fused
 
-    def conflicts_with(self, other: FusionGroup) -> bool:
-        return any(a.conflicts_with(b) for a in self.nodes for b in other.nodes)
+    def conflicts_with(self, group: FusionGroup) -> bool:
+        return any(a.conflicts_with(b) for a in self.nodes for b in group.nodes)
 
 
-def fuse_graph(graph: Graph, backend: Backend, passes: bool | None = None) -> Graph:
-    """Returns the graph with fusable nodes replaced by one kernel each. `passes`: several folds
+def fuse_graph(graph: Graph, backend: Backend, multi_pass: bool | None = None) -> Graph:
+    """Returns the graph with fusable nodes replaced by one kernel each. `multi_pass`: several folds
     over the same rows may share a kernel; by default if the target's compute unit is more than one
     work-item."""
     if backend.built_ahead:
         return as_dataflow(graph, backend)  # a board's kernels are built ahead
-    if passes is None:
-        passes = backend.target.grid != "stride"
+    if multi_pass is None:
+        multi_pass = backend.target.grid != "stride"
     groups: list[FusionGroup] = []
     for node in graph.nodes:
-        _join(groups, node, passes)
-    needed = {k for k, m in enumerate(graph.memories) if not m.own}
-    needed |= {f.region.memory for f in graph.result_tensors}
-    return replace(graph, nodes=tuple(_nodes_of_all(groups, needed, backend)))
+        _join(groups, node, multi_pass)
+    stored = {k for k, m in enumerate(graph.memories) if not m.is_internal}
+    stored |= {f.region.memory for f in graph.result_tensors}
+    return replace(graph, nodes=tuple(_nodes_of_all(groups, stored, backend)))
 
 
-def _nodes_of_all(groups: Sequence[FusionGroup], needed: set[int], backend: Backend) -> list[Node]:
-    """Returns the nodes of all groups. Groups store the memories `needed` and those that other
+def _nodes_of_all(groups: Sequence[FusionGroup], stored: set[int], backend: Backend) -> list[Node]:
+    """Returns the nodes of all groups. Groups store the memories `stored` and those that other
     groups access."""
     nodes: list[Node] = []
     for k, group in enumerate(groups):
         others = [n for j, g in enumerate(groups) if j != k for n in g.nodes]
-        nodes += _nodes_of(group, needed | {m for n in others for m in n.touched}, backend)
+        nodes += _nodes_of(group, stored | {m for n in others for m in n.touched}, backend)
     return nodes
 
 
-def _nodes_of(group: FusionGroup, touched: set[int], backend: Backend) -> list[Node]:
+def _nodes_of(group: FusionGroup, stored_memories: set[int], backend: Backend) -> list[Node]:
     """Returns the nodes of a group: one kernel if a kernel can compute the whole group."""
-    cluster = group.cluster
-    if cluster is None or len(group.nodes) == 1:
+    fused = group.fused
+    if fused is None or len(group.nodes) == 1:
         return group.nodes
-    stored = [p for p in cluster.outputs if p.memory in touched]
+    stored = [p for p in fused.outputs if p.memory in stored_memories]
     if not stored:
         return []
-    node = emit_node(cluster, stored, backend)
+    node = emit_node(fused, stored, backend)
     if node is not None:
         return [node]
     # With fewer operands, and if that was tried, without folds.
-    apart = _fuse_nodes(group.nodes, cluster.passes, cluster.most > MOST_OPERANDS)
-    if len(apart) == 1:
-        apart = _fuse_nodes(group.nodes, cluster.passes, False)
+    split = _fuse_nodes(group.nodes, fused.multi_pass, fused.max_values > MOST_OPERANDS)
+    if len(split) == 1:
+        split = _fuse_nodes(group.nodes, fused.multi_pass, False)
     # a tensor that a kernel reads several times counts each time for that kernel
-    if len(apart) == 1:
+    if len(split) == 1:
         half = len(group.nodes) // 2
         halves = group.nodes[:half], group.nodes[half:]
-        apart = [one for nodes in halves for one in _fuse_nodes(nodes, cluster.passes, False)]
-    return _nodes_of_all(apart, touched, backend)
+        split = [group_ for nodes in halves for group_ in _fuse_nodes(nodes, fused.multi_pass, False)]
+    return _nodes_of_all(split, stored_memories, backend)
 
 
-def _fuse_nodes(nodes: Sequence[Node], passes: bool, folds: bool) -> list[FusionGroup]:
+def _fuse_nodes(nodes: Sequence[Node], multi_pass: bool, allow_folds: bool) -> list[FusionGroup]:
     groups: list[FusionGroup] = []
     for node in nodes:
-        _join(groups, node, passes, folds, MOST_OPERANDS)
+        _join(groups, node, multi_pass, allow_folds, MOST_OPERANDS)
     return groups
 
 
-def _join(groups: list[FusionGroup], node: Node, passes: bool, folds: bool = True, most: int = MOST_VALUES) -> None:
+def _join(
+    groups: list[FusionGroup], node: Node, multi_pass: bool, allow_folds: bool = True, max_values: int = MOST_VALUES
+) -> None:
     """Adds a node to a group that it can be fused with, else to a new group at the end."""
-    point = loop_body_of(node)
+    body = loop_body_of(node)
     single = FusionGroup([node], None)
-    alone = point is None or (point.folds and not folds)
-    if alone or point is None or select.needs_split(_plan(point)):
+    unfusable = body is None or (body.is_fold and not allow_folds)
+    if unfusable or body is None or select.needs_split(_plan(body)):
         groups.append(single)
         return
-    before = [k for k, g in enumerate(groups) if g.conflicts_with(single)]
-    last = before[-1] if before else 0
+    producers = [k for k, g in enumerate(groups) if g.conflicts_with(single)]
+    last = producers[-1] if producers else 0
     # A group that runs after all producers of the node.
     for k in range(len(groups) - 1, last - 1, -1):
-        if _with_node(groups[k], point, node):
-            _merge_groups(groups, k, before)
+        if _with_node(groups[k], body, node):
+            _merge_groups(groups, k, producers)
             return
     # Or behind all, with what can wait that long.
-    for k in before[::-1]:
+    for k in producers[::-1]:
         group = groups[k]
-        if not any(group.conflicts_with(g) for g in groups[k + 1 :]) and _with_node(group, point, node):
+        if not any(group.conflicts_with(g) for g in groups[k + 1 :]) and _with_node(group, body, node):
             groups.append(groups.pop(k))
-            _merge_groups(groups, len(groups) - 1, [b - (b > k) for b in before if b != k])
+            _merge_groups(groups, len(groups) - 1, [b - (b > k) for b in producers if b != k])
             return
-    single.cluster = FusedLoops(point if point.folds else None, passes, most).with_point(point)
+    single.fused = FusedLoops(body if body.is_fold else None, multi_pass, max_values).with_body(body)
     groups.append(single)
 
 
-def _with_node(group: FusionGroup, point: LoopBody, node: Node) -> bool:
-    cluster = group.cluster and group.cluster.with_point(point)
-    if not cluster:
+def _with_node(group: FusionGroup, body: LoopBody, node: Node) -> bool:
+    fused = group.fused and group.fused.with_body(body)
+    if not fused:
         return False
-    group.cluster = cluster
+    group.fused = fused
     group.nodes.append(node)
     return True
 
 
-def _merge_groups(groups: list[FusionGroup], at: int, before: Sequence[int]) -> None:
-    """Merges earlier fusion groups into group `at` where no group between depends on them."""
-    for k in sorted([b for b in before if b < at], reverse=True):
-        group, mine = groups[k], groups[at]
-        if group.cluster is None or any(group.conflicts_with(g) for g in groups[k + 1 : at]):
+def _merge_groups(groups: list[FusionGroup], target: int, producers: Sequence[int]) -> None:
+    """Merges earlier fusion groups into group `target` where no group between depends on them."""
+    for k in sorted([b for b in producers if b < target], reverse=True):
+        group, merged = groups[k], groups[target]
+        if group.fused is None or any(group.conflicts_with(g) for g in groups[k + 1 : target]):
             continue
-        assert mine.cluster is not None
-        points = [*group.cluster.points, *mine.cluster.points]
-        whole = fuse_bodies(points, mine.cluster.passes, mine.cluster.most)
-        if whole is not None:
-            mine.cluster, mine.nodes = whole, [*group.nodes, *mine.nodes]
+        assert merged.fused is not None
+        bodies = [*group.fused.bodies, *merged.fused.bodies]
+        fused = fuse_bodies(bodies, merged.fused.multi_pass, merged.fused.max_values)
+        if fused is not None:
+            merged.fused, merged.nodes = fused, [*group.nodes, *merged.nodes]
             del groups[k]
-            at -= 1
+            target -= 1
 
 
-def _plan(point: LoopBody) -> Plan:
-    places: tuple[AffineAccess, ...] = (*point.outs, *point.ins)
-    shape = tuple([loop.size for loop in point.loops])
-    return Plan(shape, tuple([p.strides for p in places]), shape, ())
+def _plan(body: LoopBody) -> Plan:
+    accesses: tuple[AffineAccess, ...] = (*body.outs, *body.ins)
+    shape = tuple([loop.size for loop in body.loops])
+    return Plan(shape, tuple([p.strides for p in accesses]), shape, ())

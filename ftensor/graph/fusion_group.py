@@ -13,208 +13,216 @@ from ..iterator.shape import Ints, contiguous_strides, numel
 from ..kernels import costs
 from ..kernels.fused import Call, FusedKey, kernel_name
 from ..kernels.key import Port
-from .loop_body import AffineAccess, Loop, LoopBody, size
+from .loop_body import AffineAccess, Loop, LoopBody, iteration_count
 
 # A kernel with more calls takes long to compile, and its values spill from the registers.
 MOST_CALLS = 64
 MOST_OPERANDS = 14  # and the states of a fold that is cut
 MOST_VALUES = 48  # of which most are no operands in the end
 # The most bytes of a row, per operand, that stay in a cache while passes read the row again.
-NEAR_BYTES = 1 << 18
+CACHED_ROW_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
 class ElementCall:
-    """A call of a point's element function. `takes` holds numbers of earlier results, or accesses
-    of inputs; `gives` holds the numbers of its results."""
+    """A call of a point's element function. `operands` holds numbers of earlier results, or accesses
+    of inputs; `results` holds the numbers of its results."""
 
-    point: LoopBody
-    takes: tuple[AffineAccess | int, ...]
-    gives: Ints
+    body: LoopBody
+    operands: tuple[AffineAccess | int, ...]
+    results: Ints
 
 
 class FusedLoops:
     """A fusion group: loop bodies in one iteration space, in execution order. With folds the space
-    is that of the first fold (`frame`).
+    is that of the first fold (`first_fold`).
 
-    `passes`: several folds may run over the same rows. `most`: the limit of results plus inputs.
-    `horizontal`: bodies need no shared operand if they have equal element counts.
+    `multi_pass`: several folds may run over the same rows. `max_values`: the limit of results plus inputs.
+    `is_horizontal`: bodies need no shared operand if they have equal element counts.
     """
 
-    horizontal = False
+    is_horizontal = False
 
-    def __init__(self, frame: LoopBody | None = None, passes: bool = True, most: int = MOST_VALUES) -> None:
-        self.frame, self.passes, self.most = frame, passes, most
+    def __init__(
+        self, first_fold: LoopBody | None = None, multi_pass: bool = True, max_values: int = MOST_VALUES
+    ) -> None:
+        self.first_fold, self.multi_pass, self.max_values = first_fold, multi_pass, max_values
         self.calls: list[ElementCall] = []
-        self.loops: tuple[Loop, ...] = frame.loops if frame else ()
+        self.loops: tuple[Loop, ...] = first_fold.loops if first_fold else ()
         self.splits: tuple[Split, ...] = tuple([(k, 1) for k in range(len(self.loops))])
         self.inputs: list[AffineAccess] = []
         self.outputs: dict[AffineAccess, int] = {}  # the last result written to an access
 
     @property
-    def points(self) -> list[LoopBody]:
+    def bodies(self) -> list[LoopBody]:
         """Returns the loop bodies in execution order."""
-        return [call.point for call in self.calls]
+        return [c.body for c in self.calls]
 
     @property
     def folds(self) -> list[LoopBody]:
         """Returns the loop bodies that fold."""
-        return [point for point in self.points if point.folds]
+        return [body for body in self.bodies if body.is_fold]
 
-    def with_point(self, point: LoopBody) -> FusedLoops | None:
+    def with_body(self, body: LoopBody) -> FusedLoops | None:
         """Adds a loop body. Returns this group, or a new group that also has it; None if the body
         can't be fused."""
         if len(self.calls) >= MOST_CALLS:
             return None
-        if point.folds and self.frame is None and self.calls:
-            return self._with_fold_loops(point)
-        return self if self._try_add(point) else None
+        if body.is_fold and self.first_fold is None and self.calls:
+            return self._with_fold_loops(body)
+        return self if self._try_add(body) else None
 
     def _with_fold_loops(self, fold: LoopBody) -> FusedLoops | None:
         """Returns a group in the loops of a fold, with this elementwise group and the fold; None if
         they do not fit."""
-        framed = FusedLoops(fold, self.passes, self.most)
-        for one, other in product(fold.ins, (*self.outputs, *self.inputs)):
-            same = framed._common_loops(one, self.loops, other) if one[:3] == other[:3] else None
-            if same is not None:
-                framed._set_loops(same)
-                framed._adopt_calls(self, same.second)
-                return framed if framed._try_add(fold) else None
-        same = framed._match_sizes(self.loops) if self.horizontal else None
-        if same is None:
+        group = FusedLoops(fold, self.multi_pass, self.max_values)
+        for fold_input, access in product(fold.ins, (*self.outputs, *self.inputs)):
+            shared = group._common_loops(fold_input, self.loops, access) if fold_input[:3] == access[:3] else None
+            if shared is not None:
+                group._set_loops(shared)
+                group._adopt_calls(self, shared.second)
+                return group if group._try_add(fold) else None
+        shared = group._match_sizes(self.loops) if self.is_horizontal else None
+        if shared is None:
             return None
-        framed._set_loops(same)
-        framed._adopt_calls(self, same.second)
-        framed.horizontal = True
-        return framed if framed._try_add(fold) else None
+        group._set_loops(shared)
+        group._adopt_calls(self, shared.second)
+        group.is_horizontal = True
+        return group if group._try_add(fold) else None
 
-    def _adopt_calls(self, of: FusedLoops, split: Sequence[Split]) -> None:
+    def _adopt_calls(self, group: FusedLoops, split: Sequence[Split]) -> None:
         """Takes the calls of a group (maybe this one), with the accesses rewritten for the split
         loops."""
 
-        def there(p: AffineAccess) -> AffineAccess:
+        def rewritten(p: AffineAccess) -> AffineAccess:
             return p._replace(strides=split_strides((*p.strides, 0), split))
 
-        self.inputs = [there(p) for p in of.inputs]
-        self.outputs = {there(p): k for p, k in of.outputs.items()}
+        self.inputs = [rewritten(p) for p in group.inputs]
+        self.outputs = {rewritten(p): k for p, k in group.outputs.items()}
         self.calls = [
-            ElementCall(c.point, tuple([there(t) if isinstance(t, AffineAccess) else t for t in c.takes]), c.gives)
-            for c in of.calls
+            ElementCall(
+                c.body, tuple([rewritten(t) if isinstance(t, AffineAccess) else t for t in c.operands]), c.results
+            )
+            for c in group.calls
         ]
 
-    def _set_loops(self, same: SharedLoops) -> None:
-        self.loops = self._split_loops(same)
-        self.splits = tuple([(self.splits[d][0], self.splits[d][1] * step) for d, step in same.first])
+    def _set_loops(self, shared: SharedLoops) -> None:
+        self.loops = self._split_loops(shared)
+        self.splits = tuple([(self.splits[d][0], self.splits[d][1] * step) for d, step in shared.first])
 
-    def _split_loops(self, same: SharedLoops) -> tuple[Loop, ...]:
-        sizes = zip(same.shape, same.first, strict=True)
+    def _split_loops(self, shared: SharedLoops) -> tuple[Loop, ...]:
+        sizes = zip(shared.shape, shared.first, strict=True)
         return tuple([self.loops[d]._replace(size=n) for n, (d, _) in sizes])
 
-    def _try_add(self, point: LoopBody) -> bool:
+    def _try_add(self, body: LoopBody) -> bool:
         """Adds a loop body. Returns False and changes nothing if the body does not fit."""
-        if not self.calls and self.frame is None:
-            self.loops = point.loops
+        if not self.calls and self.first_fold is None:
+            self.loops = body.loops
             self.splits = tuple([(k, 1) for k in range(len(self.loops))])
-            self._append_call(point, point.outs, point.ins)
+            self._append_call(body, body.outs, body.ins)
             return True
-        if point is self.frame:  # its own loops, as far as they have been split
-            each = tuple([(k, 1) for k in range(len(self.loops))])
-            return self._try_fuse(point, SharedLoops(_shape(self.loops), each, self.splits))
-        if point.folds and not self._same_iteration_space(point):
+        if body is self.first_fold:  # its own loops, as far as they have been split
+            unsplit = tuple([(k, 1) for k in range(len(self.loops))])
+            return self._try_fuse(body, SharedLoops(_shape(self.loops), unsplit, self.splits))
+        if body.is_fold and not self._same_iteration_space(body):
             return False
-        mine = (*self.outputs, *self.inputs)
-        for one, other in product(mine, (*point.ins, *point.outs)):
-            if one[:3] != other[:3]:
+        accesses = (*self.outputs, *self.inputs)
+        for group_access, access in product(accesses, (*body.ins, *body.outs)):
+            if group_access[:3] != access[:3]:
                 continue
-            same = self._common_loops(one, point.loops, other)
+            shared = self._common_loops(group_access, body.loops, access)
             # The loops of a further fold stay in their order.
-            if same is None or (point.folds and not _in_order(same.second)):
+            if shared is None or (body.is_fold and not _in_order(shared.second)):
                 continue
-            if self._try_fuse(point, same):
+            if self._try_fuse(body, shared):
                 return True
-        if not self.horizontal or point.folds:
+        if not self.is_horizontal or body.is_fold:
             return False
-        same = self._match_sizes(point.loops)
-        return same is not None and self._try_fuse(point, same)
+        shared = self._match_sizes(body.loops)
+        return shared is not None and self._try_fuse(body, shared)
 
     def _match_sizes(self, loops: Sequence[Loop]) -> SharedLoops | None:
         """Returns the loops shared with a nest that has as many elements as this group or as its
         rows, in row-major order."""
-        whole = size(loops) == size(self.loops)
-        shape = tuple([n.size for n in self.loops if whole or not n.folded])
-        if size(loops) != numel(shape):
+        all_elements = iteration_count(loops) == iteration_count(self.loops)
+        shape = tuple([n.size for n in self.loops if all_elements or not n.folded])
+        if iteration_count(loops) != numel(shape):
             return None
         steps = iter(contiguous_strides(shape))
-        mine = [next(steps) if whole or not n.folded else 0 for n in self.loops]
-        one, other = (AffineAccess(-1, 0, int8, tuple(s)) for s in (mine, contiguous_strides(_shape(loops))))
-        return self._common_loops(one, loops, other)
+        strides = [next(steps) if all_elements or not n.folded else 0 for n in self.loops]
+        group_access, access = (
+            AffineAccess(-1, 0, int8, tuple(s)) for s in (strides, contiguous_strides(_shape(loops)))
+        )
+        return self._common_loops(group_access, loops, access)
 
-    def _same_iteration_space(self, point: LoopBody) -> bool:
+    def _same_iteration_space(self, body: LoopBody) -> bool:
         """True if a further fold runs over the same rows with the same schedule."""
-        frame = self.frame
-        assert frame is not None
-        passes = self.passes and row_fits_cache(frame) and row_fits_cache(point)
-        return passes and frame.loops == point.loops and frame.schedule == point.schedule
+        first = self.first_fold
+        assert first is not None
+        multi_pass = self.multi_pass and row_fits_cache(first) and row_fits_cache(body)
+        return multi_pass and first.loops == body.loops and first.schedule == body.schedule
 
-    def _common_loops(self, one: AffineAccess, loops: Sequence[Loop], other: AffineAccess) -> SharedLoops | None:
+    def _common_loops(
+        self, group_access: AffineAccess, loops: Sequence[Loop], access: AffineAccess
+    ) -> SharedLoops | None:
         """Returns the loops shared with another nest, derived from an operand that both access."""
-        shape, theirs = _shape(self.loops), _shape(loops)
-        if self.frame is None or size(loops) == size(self.loops):
-            same = same_elements(shape, one.strides, theirs, other.strides)
-        elif not one.of_row(self.loops):
+        shape, other_shape = _shape(self.loops), _shape(loops)
+        if self.first_fold is None or iteration_count(loops) == iteration_count(self.loops):
+            shared = same_elements(shape, group_access.strides, other_shape, access.strides)
+        elif not group_access.is_row_invariant(self.loops):
             return None
         else:  # something of each row
             kept = [k for k, loop in enumerate(self.loops) if not loop.folded]
             rows = tuple([shape[k] for k in kept])
-            strides = tuple([one.strides[k] for k in kept])
-            same = same_elements(rows, strides, theirs, other.strides)
-            if same is not None:
+            strides = tuple([group_access.strides[k] for k in kept])
+            shared = same_elements(rows, strides, other_shape, access.strides)
+            if shared is not None:
                 folded = [(k, 1) for k, loop in enumerate(self.loops) if loop.folded]
                 sizes = tuple([shape[k] for k, _ in folded])
-                first = tuple([(kept[k], step) for k, step in same.first])
-                nowhere = ((-1, 0),) * len(folded)
-                same = SharedLoops(same.shape + sizes, first + tuple(folded), same.second + nowhere)
-        if same is None:
+                first = tuple([(kept[k], step) for k, step in shared.first])
+                absent = ((-1, 0),) * len(folded)
+                shared = SharedLoops(shared.shape + sizes, first + tuple(folded), shared.second + absent)
+        if shared is None:
             return None
         # The order of the frame's loops stays, and folded ones are not split.
-        order = sorted(range(len(same.shape)), key=lambda k: (same.first[k][0], -same.first[k][1]))
-        shape = tuple([same.shape[k] for k in order])
-        first, second = (tuple([split[k] for k in order]) for split in same[1:])
-        if any(self.loops[d].whole and n != self.loops[d].size for n, (d, _) in zip(shape, first)):
+        order = sorted(range(len(shared.shape)), key=lambda k: (shared.first[k][0], -shared.first[k][1]))
+        shape = tuple([shared.shape[k] for k in order])
+        first, second = (tuple([split[k] for k in order]) for split in shared[1:])
+        if any(self.loops[d].unsplittable and n != self.loops[d].size for n, (d, _) in zip(shape, first)):
             return None
         return SharedLoops(shape, first, second)
 
-    def _try_fuse(self, point: LoopBody, same: SharedLoops) -> bool:
+    def _try_fuse(self, body: LoopBody, shared: SharedLoops) -> bool:
         """Adds a loop body in the shared loops. Returns False if the order of reads and writes, the
         operand limit or the fold's passes forbid it."""
-        loops = self._split_loops(same)
+        loops = self._split_loops(shared)
 
-        def ours(p: AffineAccess) -> AffineAccess:
-            return p._replace(strides=split_strides(p.strides, same.first))
+        def in_group_loops(p: AffineAccess) -> AffineAccess:
+            return p._replace(strides=split_strides(p.strides, shared.first))
 
-        def theirs(p: AffineAccess) -> AffineAccess:
-            return p._replace(strides=split_strides((*p.strides, 0), same.second))
+        def in_body_loops(p: AffineAccess) -> AffineAccess:
+            return p._replace(strides=split_strides((*p.strides, 0), shared.second))
 
-        outs, ins = [theirs(p) for p in point.outs], [theirs(p) for p in point.ins]
-        written = {ours(p): k for p, k in self.outputs.items()}
-        read = [ours(p) for p in self.inputs]
+        outs, ins = [in_body_loops(p) for p in body.outs], [in_body_loops(p) for p in body.ins]
+        written = {in_group_loops(p): k for p, k in self.outputs.items()}
+        read = [in_group_loops(p) for p in self.inputs]
         # Both must access a written element in the same iteration, or one of them not at all.
         if any(w != p and _may_alias(w, p, loops) for w in written for p in (*ins, *outs)):
             return False
         if any(w != p and _may_alias(w, p, loops) for w in outs for p in read):
             return False
-        if len({*read, *ins} - written.keys()) + len({*written, *outs}) > self.most:
+        if len({*read, *ins} - written.keys()) + len({*written, *outs}) > self.max_values:
             return False
-        if self.frame is not None and not self._fits_passes(point, outs, ins, written, loops):
+        if self.first_fold is not None and not self._fits_passes(body, outs, ins, written, loops):
             return False
-        self._adopt_calls(self, same.first)
-        self._set_loops(same)
-        self._append_call(point, outs, ins)
+        self._adopt_calls(self, shared.first)
+        self._set_loops(shared)
+        self._append_call(body, outs, ins)
         return True
 
     def _fits_passes(
         self,
-        point: LoopBody,
+        body: LoopBody,
         outs: Sequence[AffineAccess],
         ins: Sequence[AffineAccess],
         written: dict[AffineAccess, int],
@@ -223,48 +231,48 @@ class FusedLoops:
         """True if one kernel around folds can compute the body. Passes over cached rows accept any
         body. A fold that is cut, or has long rows, accepts producers before the fold and an
         epilogue per result."""
-        frame = self.frame
-        assert frame is not None
-        if not all(_lanes_fit(frame, p) for p in (point, *self.points)):
+        first = self.first_fold
+        assert first is not None
+        if not all(_lanes_fit(first, p) for p in (body, *self.bodies)):
             return False
         # Passes read their inputs again, so no pass may overwrite them, except for one value of a
         # row, which is written at its end.
-        read = [p for p in (*self.inputs, *ins) if p not in written or p.of_row(loops)]
+        read = [p for p in (*self.inputs, *ins) if p not in written or p.is_row_invariant(loops)]
         writes = (*written, *outs)
-        if any(p.memory == w.memory and not (p == w and p.single(loops)) for p in read for w in writes):
+        if any(p.memory == w.memory and not (p == w and p.is_row_scalar(loops)) for p in read for w in writes):
             return False
-        if self.passes and row_fits_cache(frame):
+        if self.multi_pass and row_fits_cache(first):
             return True
-        if not any(p.folds for p in self.points):
+        if not any(p.is_fold for p in self.bodies):
             return True
-        return not point.folds and all(p.of_row(loops) for p in (*outs, *ins))
+        return not body.is_fold and all(p.is_row_invariant(loops) for p in (*outs, *ins))
 
-    def _append_call(self, point: LoopBody, outs: Sequence[AffineAccess], ins: Sequence[AffineAccess]) -> None:
-        takes: list[AffineAccess | int] = []
+    def _append_call(self, body: LoopBody, outs: Sequence[AffineAccess], ins: Sequence[AffineAccess]) -> None:
+        operands: list[AffineAccess | int] = []
         for p in ins:
             value = self.outputs.get(p)
             if value is None and p not in self.inputs:
                 self.inputs.append(p)
-            takes.append(p if value is None else value)
-        first = sum(len(c.gives) for c in self.calls)
-        gives = tuple(range(first, first + len(outs)))
-        self.calls.append(ElementCall(point, tuple(takes), gives))
-        self.outputs.update(zip(outs, gives, strict=True))
+            operands.append(p if value is None else value)
+        first = sum(len(c.results) for c in self.calls)
+        results = tuple(range(first, first + len(outs)))
+        self.calls.append(ElementCall(body, tuple(operands), results))
+        self.outputs.update(zip(outs, results, strict=True))
 
 
-def fuse_bodies(points: Sequence[LoopBody], passes: bool, most: int) -> FusedLoops | None:
+def fuse_bodies(bodies: Sequence[LoopBody], multi_pass: bool, max_values: int) -> FusedLoops | None:
     """Returns loop bodies as one fusion group, where later bodies use earlier ones; None if they
     can't be fused."""
-    cluster: FusedLoops | None = None
-    for point in points:
-        cluster = cluster or FusedLoops(point if point.folds else None, passes, most)
-        cluster.horizontal = True
-        cluster = cluster.with_point(point)
-        if cluster is None:
+    group: FusedLoops | None = None
+    for body in bodies:
+        group = group or FusedLoops(body if body.is_fold else None, multi_pass, max_values)
+        group.is_horizontal = True
+        group = group.with_body(body)
+        if group is None:
             return None
-    if cluster is not None:
-        cluster.horizontal = False
-    return cluster
+    if group is not None:
+        group.is_horizontal = False
+    return group
 
 
 def _in_order(split: Sequence[Split]) -> bool:
@@ -272,17 +280,17 @@ def _in_order(split: Sequence[Split]) -> bool:
     return dims == sorted(dims)
 
 
-def _lanes_fit(fold: LoopBody, point: LoopBody) -> bool:
-    places = (*point.outs, *point.ins)
-    pairs = point.unit.compute.is_complex or any(p.dtype.is_complex for p in places)
-    return not pairs or fold.node.launch.steps[0].key.lanes <= 8
+def _lanes_fit(fold: LoopBody, body: LoopBody) -> bool:
+    accesses = (*body.outs, *body.ins)
+    has_complex = body.function.compute.is_complex or any(p.dtype.is_complex for p in accesses)
+    return not has_complex or fold.node.launch.steps[0].key.lanes <= 8
 
 
 def row_fits_cache(fold: LoopBody) -> bool:
-    """True if the fold has one stage and its rows fit `NEAR_BYTES`, so that passes can read a row
+    """True if the fold has one stage and its rows fit `CACHED_ROW_BYTES`, so that passes can read a row
     again."""
     folded = [loop for loop in fold.loops if loop.folded]
-    return fold.stages == 1 and size(folded) * fold.ins[0].dtype.itemsize <= NEAR_BYTES
+    return fold.step_count == 1 and iteration_count(folded) * fold.ins[0].dtype.itemsize <= CACHED_ROW_BYTES
 
 
 def _shape(loops: Sequence[Loop]) -> Ints:
@@ -299,10 +307,10 @@ class Program:
 
     inputs: list[AffineAccess]
     calls: list[Call]
-    gives: Ints
+    results: Ints
     numbers: list[Any]
-    rounded: list[dtype]
-    passed: list[dtype]  # what each number is passed as
+    number_dtypes: list[dtype]
+    argument_dtypes: list[dtype]  # what each number is passed as
 
     @property
     def name(self) -> str:
@@ -310,15 +318,15 @@ class Program:
         return kernel_name(self.calls)
 
     @property
-    def additions(self) -> int:
+    def cost_in_additions(self) -> int:
         """Returns the cost of an element, in additions."""
         units = [c.unit for c in self.calls]
         return costs.additions([t for u in units for t in (*u.body, *[text for _, text in u.lets])])
 
     @property
-    def arguments(self) -> int:
+    def argument_count(self) -> int:
         """Returns the number of kernel arguments that the numbers take."""
-        return sum(2 if d.is_complex else 1 for d in self.passed)
+        return sum(2 if d.is_complex else 1 for d in self.argument_dtypes)
 
     def key(
         self, skeleton: str, lanes: int, dtypes: Sequence[dtype], kinds: Sequence[str], outputs: int, per_row: Ints = ()
@@ -333,38 +341,38 @@ class Program:
             ports[:outputs],
             ports[outputs:],
             tuple(self.calls),
-            self.gives,
-            tuple(self.passed),
+            self.results,
+            tuple(self.argument_dtypes),
             per_row,
         )
 
 
-def live_calls(calls: Sequence[ElementCall], wanted: Sequence[int]) -> list[ElementCall]:
-    """Returns the calls that the results `wanted` depend on."""
-    alive, kept = set(wanted), []
+def live_calls(calls: Sequence[ElementCall], results: Sequence[int]) -> list[ElementCall]:
+    """Returns the calls that the results `results` depend on."""
+    alive, live = set(results), []
     for call in reversed(calls):
-        if alive & set(call.gives):
-            alive |= {t for t in call.takes if isinstance(t, int)}
-            kept.append(call)
-    return kept[::-1]
+        if alive & set(call.results):
+            alive |= {t for t in call.operands if isinstance(t, int)}
+            live.append(call)
+    return live[::-1]
 
 
-def program(calls: Sequence[ElementCall], wanted: Sequence[int]) -> Program:
-    """Returns the program of the calls that the results `wanted` depend on."""
-    kept = live_calls(calls, wanted)
-    inputs = list(dict.fromkeys(t for c in kept for t in c.takes if isinstance(t, AffineAccess)))
+def program_of(calls: Sequence[ElementCall], results: Sequence[int]) -> Program:
+    """Returns the program of the calls that the results `results` depend on."""
+    live = live_calls(calls, results)
+    inputs = list(dict.fromkeys(t for c in live for t in c.operands if isinstance(t, AffineAccess)))
     value: dict[AffineAccess | int, int] = {p: k for k, p in enumerate(inputs)}
-    whole = Program(inputs, [], (), [], [], [])
+    built = Program(inputs, [], (), [], [], [])
     count = len(inputs)
-    for c in kept:
-        unit, first = c.point.unit, len(whole.numbers)
-        takes = tuple([value[t] for t in c.takes])
-        whole.calls.append(Call(unit, takes, tuple(range(first, first + unit.numbers))))
-        whole.numbers += c.point.numbers
-        whole.rounded += c.point.rounded
-        whole.passed += [unit.passed] * unit.numbers
-        for k, result in enumerate(c.gives):
+    for c in live:
+        function, first = c.body.function, len(built.numbers)
+        operands = tuple([value[t] for t in c.operands])
+        built.calls.append(Call(function, operands, tuple(range(first, first + function.numbers))))
+        built.numbers += c.body.numbers
+        built.number_dtypes += c.body.number_dtypes
+        built.argument_dtypes += [function.passed] * function.numbers
+        for k, result in enumerate(c.results):
             value[result] = count + k
-        count += len(c.gives)
-    whole.gives = tuple([value[k] for k in wanted])
-    return whole
+        count += len(c.results)
+    built.results = tuple([value[k] for k in results])
+    return built

@@ -31,15 +31,15 @@ class OffsetGuard(NamedTuple):
 
     argument: int
     multiple: int
-    found: tuple[int, ...]
+    expected: tuple[int, ...]
 
     @classmethod
-    def of(cls, argument: int, t: Tensor, multiple: int) -> OffsetGuard:
+    def for_tensor(cls, argument: int, t: Tensor, multiple: int) -> OffsetGuard:
         """Returns the guard for a tensor."""
-        return cls(argument, multiple, _start(t, multiple))
+        return cls(argument, multiple, _offset_key(t, multiple))
 
 
-def _start(t: Tensor, multiple: int) -> tuple[int, ...]:
+def _offset_key(t: Tensor, multiple: int) -> tuple[int, ...]:
     storage, start = t._storage, t._offset * t._dtype.itemsize
     if not multiple:
         return start, storage.skew % 64, storage.nbytes
@@ -48,15 +48,15 @@ def _start(t: Tensor, multiple: int) -> tuple[int, ...]:
 
 class CapturedStorage:
     """Storage of a tensor that a function captured. The graph owns the storage if nobody else does
-    (`own`); else it holds a weak reference, and `gone` is called when the storage dies."""
+    (`owned`); else it holds a weak reference, and `gone` is called when the storage dies."""
 
-    __slots__ = ("_key", "_shape", "own", "reference")
+    __slots__ = ("_key", "_shape", "owned", "reference")
 
-    def __init__(self, storage: Storage, own: bool, gone: Callable[[Any], object]) -> None:
+    def __init__(self, storage: Storage, is_owned: bool, on_death: Callable[[Any], object]) -> None:
         self._shape = (storage.nbytes,)
         self._key = geometry_key(self._shape, (1,), uint8)
-        self.own = storage if own else None
-        self.reference = ref(storage, gone)
+        self.owned = storage if is_owned else None
+        self.reference = ref(storage, on_death)
 
     @property
     def storage(self) -> Storage:
@@ -65,7 +65,7 @@ class CapturedStorage:
         assert storage is not None, "a graph ran that is stale"
         return storage
 
-    def whole(self) -> Tensor:
+    def as_bytes(self) -> Tensor:
         """Returns the whole storage as a uint8 tensor."""
         tensor = object.__new__(Tensor)
         tensor._storage, tensor._dtype, tensor._offset = self.storage, uint8, 0
@@ -73,14 +73,14 @@ class CapturedStorage:
         return tensor
 
 
-def captured_storage(graph: Graph, gone: Callable[[Any], object]) -> dict[int, CapturedStorage]:
+def captured_storage(graph: Graph, on_death: Callable[[Any], object]) -> dict[int, CapturedStorage]:
     """Returns the storage that a graph's function captured, by the memory's number."""
-    probe: Any = GraphBuffer(0, None, held=cast("Storage", object()))
-    alone = sys.getrefcount(probe.held)
+    probe: Any = GraphBuffer(0, None, captured=cast("Storage", object()))
+    sole_references = sys.getrefcount(probe.captured)
     return {
-        k: CapturedStorage(m.held, sys.getrefcount(m.held) <= alone, gone)
+        k: CapturedStorage(m.captured, sys.getrefcount(m.captured) <= sole_references, on_death)
         for k, m in enumerate(graph.memories)
-        if m.held is not None
+        if m.captured is not None
     }
 
 
@@ -92,12 +92,12 @@ class CapturedValues:
         self._tensors = [(ref(t._storage), t._dtype, t._shape, t._strides, t._offset) for t in tensors]
         self._values = [_bytes(t) for t in tensors]
         self._marks = [_mark(t._storage) for t in tensors]
-        self.changed = False
+        self.is_changed = False
 
-    def differ(self) -> bool:
+    def find_changes(self) -> bool:
         """True if a tensor's values differ from the kernel's constants. Compares bytes only if the
         storage was written since the last comparison, or other code may write it unseen."""
-        for k, (reference, of, shape, strides, offset) in enumerate(self._tensors):
+        for k, (reference, d, shape, strides, offset) in enumerate(self._tensors):
             storage = reference()
             if storage is None:
                 return True
@@ -105,8 +105,8 @@ class CapturedValues:
             if mark is not None and storage.derived is not None and storage.derived.mark is mark:
                 continue
             mark = _mark(storage)
-            if _bytes(Tensor._make(storage, of, shape, strides, offset)) != self._values[k]:
-                self.changed = True
+            if _bytes(Tensor._make(storage, d, shape, strides, offset)) != self._values[k]:
+                self.is_changed = True
                 return True
             self._marks[k] = mark
         return False
@@ -125,7 +125,7 @@ def _mark(storage: Storage) -> object | None:
 
 # What a graph's `run` returns in place of a result if a guard does not hold.
 GUARD_FAILED: Any = object()
-_MOST_WRITTEN_OUT = 32  # comparisons of storage, as one expression each
+_MAX_COMPARISONS = 32  # comparisons of storage, as one expression each
 
 
 class GuardCode(NamedTuple):
@@ -141,7 +141,7 @@ class Guards:
     """The guards of a graph.
 
     `arguments`: places of the call's tensors that kernels access; `written`: those that are
-    written. `held`: captured storage; `held_written`: indices of those that are written. `seen`:
+    written. `captured`: captured storage; `held_written`: indices of those that are written. `seen`:
     storage of captured tensors that may have had their shapes read. `values`: captured values in a
     kernel's text.
     """
@@ -150,84 +150,84 @@ class Guards:
         self,
         arguments: Sequence[int],
         written: Sequence[int],
-        held: Sequence[CapturedStorage],
-        held_written: Sequence[int],
-        starts: Sequence[OffsetGuard],
-        seen: Iterable[Storage],
-        gone: Callable[[], object],
+        captured: Sequence[CapturedStorage],
+        captured_written: Sequence[int],
+        offset_guards: Sequence[OffsetGuard],
+        watched: Iterable[Storage],
+        on_stale: Callable[[], object],
         values: CapturedValues | None = None,
     ) -> None:
         # Arguments that are only read may share memory.
-        self._arguments = tuple(arguments) if written or held_written else ()
-        self._written, self._held_written = tuple(written), tuple(held_written)
-        self.held, self._starts, self._gone = tuple(held), tuple(starts), gone
-        storages = [of.storage for of in held]
+        self._arguments = tuple(arguments) if written or captured_written else ()
+        self._written, self._captured_written = tuple(written), tuple(captured_written)
+        self.captured, self._offset_guards, self._on_stale = tuple(captured), tuple(offset_guards), on_stale
+        storages = [captured_storage.storage for captured_storage in captured]
         self._imported = any(storage.owner is not None for storage in storages)
-        self._never = any(_overlap(storages[h], storage) for h in held_written for storage in storages)
+        self._never_hold = any(_overlap(storages[h], storage) for h in captured_written for storage in storages)
         self._captured_values = values
         self._reshaped: list[bool] = []  # true if not empty; the generated code has the list
-        watched = {*storages, *seen}
-        self._watches = bool(watched)
-        for storage in watched:
+        all_watched = {*storages, *watched}
+        self._watches = bool(all_watched)
+        for storage in all_watched:
             watchers.setdefault(storage, WeakSet()).add(self)
 
     def reshaped(self) -> None:
         """Marks the graph as stale: a captured tensor has another geometry or other storage now."""
         self._reshaped.append(True)
-        self._gone()
+        self._on_stale()
 
     def _values_differ(self) -> bool:
         """True if the kernel's text has other values than the captured tensors; the graph is stale
         then."""
         assert self._captured_values is not None
-        differ = self._captured_values.differ()
-        if differ:
-            self._gone()
-        return differ
+        changed = self._captured_values.find_changes()
+        if changed:
+            self._on_stale()
+        return changed
 
     @property
-    def stale(self) -> bool:
+    def is_stale(self) -> bool:
         """True if the call has to be traced anew, as a captured tensor changed or died."""
-        changed = self._captured_values is not None and self._captured_values.changed
-        return changed or bool(self._reshaped) or any(of.reference() is None for of in self.held)
+        changed = self._captured_values is not None and self._captured_values.is_changed
+        return changed or bool(self._reshaped) or any(storage.reference() is None for storage in self.captured)
 
-    def code(self, held: Sequence[str]) -> GuardCode:
+    def generate_code(self, captured: Sequence[str]) -> GuardCode:
         """Returns the code of all guards but for the life of captured storage, which the code has
-        under the names `held`."""
-        values: dict[str, Any] = {"reshaped": self._reshaped, "start": _start}
-        failures = ["True"] if self._never else []
+        under the names `captured`."""
+        values: dict[str, Any] = {"reshaped": self._reshaped, "start": _offset_key}
+        failures = ["True"] if self._never_hold else []
         failures += ["reshaped"] if self._watches else []
         failures += [f"s{k}.readonly" for k in self._written]
         if self._captured_values is not None:
             values["differ"] = self._values_differ
             failures.append("differ()")
-        for j, (k, multiple, found) in enumerate(self._starts):
-            values[f"found{j}"] = found
+        for j, (k, multiple, expected) in enumerate(self._offset_guards):
+            values[f"found{j}"] = expected
             failures.append(f"start(x{k}, {multiple}) != found{j}")
         if self._arguments:
-            failures += self._shared(held, values)
-        return GuardCode({*self._arguments, *self._written, *[k for k, _, _ in self._starts]}, failures, values)
+            failures += self._aliasing_failures(captured, values)
+        return GuardCode({*self._arguments, *self._written, *[k for k, _, _ in self._offset_guards]}, failures, values)
 
-    def _shared(self, held: Sequence[str], values: dict[str, Any]) -> list[str]:
+    def _aliasing_failures(self, captured: Sequence[str], values: dict[str, Any]) -> list[str]:
         """Returns expressions that are true if storage that the call writes shares a byte with
         other storage of the call. The signature tells which arguments have one storage."""
         arguments, written = [f"s{k}" for k in self._arguments], [f"s{k}" for k in self._written]
-        held_written = [held[h] for h in self._held_written]
-        failures = [f"{s} is {h}" for s in written for h in held]
-        failures += [f"{s} is {h}" for s in arguments if s not in written for h in held_written]
-        if len(failures) > _MOST_WRITTEN_OUT:
-            values["meet"] = _meet
+        captured_written = [captured[h] for h in self._captured_written]
+        failures = [f"{s} is {h}" for s in written for h in captured]
+        failures += [f"{s} is {h}" for s in arguments if s not in written for h in captured_written]
+        if len(failures) > _MAX_COMPARISONS:
+            values["meet"] = _intersect
             failures = [
-                f"meet({_tuple(written)}, {_tuple(held)})",
-                f"meet({_tuple(arguments)}, {_tuple(held_written)})",
+                f"meet({_tuple(written)}, {_tuple(captured)})",
+                f"meet({_tuple(arguments)}, {_tuple(captured_written)})",
             ]
-        everything = [*arguments, *held]
-        if len(everything) > 1:
+        all_names = [*arguments, *captured]
+        if len(all_names) > 1:
             values |= {"overlap": _any_overlap, "imported": _any_imported}
-            overlap = f"overlap({_tuple(written + held_written)}, {_tuple(everything)})"
+            overlap = f"overlap({_tuple(written + captured_written)}, {_tuple(all_names)})"
             # Only storage over others' memory may be handed in twice.
             imported = [f"{s}.owner is not None" for s in arguments]
-            if len(imported) > _MOST_WRITTEN_OUT:
+            if len(imported) > _MAX_COMPARISONS:
                 imported = [f"imported({_tuple(arguments)})"]
             failures.append(overlap if self._imported else f"({' or '.join(imported)}) and {overlap}")
         return failures
@@ -237,8 +237,8 @@ def _tuple(names: Iterable[str]) -> str:
     return f"({''.join([f'{name}, ' for name in names])})"
 
 
-def _meet(some: Sequence[Storage], others: Sequence[Storage]) -> bool:
-    return not set(some).isdisjoint(others)
+def _intersect(a: Sequence[Storage], b: Sequence[Storage]) -> bool:
+    return not set(a).isdisjoint(b)
 
 
 def _any_imported(storages: Sequence[Storage]) -> bool:
@@ -258,26 +258,26 @@ def closure_storage(function: Any) -> Iterator[Storage]:
     while codes:
         code = codes.pop()
         names |= set(getattr(code, "co_names", ()))
-        codes += [part for part in getattr(code, "co_consts", ()) if isinstance(part, CodeType)]
-    spaces = getattr(function, "__globals__", {})
-    things = [spaces[name] for name in names if name in spaces]
-    things += [
+        codes += [candidate for candidate in getattr(code, "co_consts", ()) if isinstance(candidate, CodeType)]
+    namespace = getattr(function, "__globals__", {})
+    values = [namespace[name] for name in names if name in namespace]
+    values += [
         *(getattr(function, "__defaults__", None) or ()),
         *(getattr(function, "__kwdefaults__", None) or {}).values(),
     ]
     for cell in getattr(function, "__closure__", None) or ():
         with suppress(ValueError):  # it is empty
-            things.append(cell.cell_contents)
-    for thing in [*things, getattr(function, "__self__", None)]:
-        kind, parts = type(thing), [thing]
+            values.append(cell.cell_contents)
+    for value in [*values, getattr(function, "__self__", None)]:
+        kind, candidates = type(value), [value]
         if issubclass(kind, (list, tuple, dict)):
-            parts = list(thing.values() if issubclass(kind, dict) else thing)
+            candidates = list(value.values() if issubclass(kind, dict) else value)
         elif not issubclass(kind, (ModuleType, type)):
             with suppress(AttributeError):  # the object has no such attributes
-                parts += object.__getattribute__(thing, "__dict__").values()
-        for part in parts:
-            if type(part) is Tensor:
-                yield part._storage
+                candidates += object.__getattribute__(value, "__dict__").values()
+        for candidate in candidates:
+            if type(candidate) is Tensor:
+                yield candidate._storage
 
 
 def _overlap(a: Storage, b: Storage) -> bool:

@@ -38,9 +38,9 @@ class GraphTensor(NamedTuple):
         """True if both tensors may access the same byte."""
         (first, end), (begin, stop) = self.span, other.span
         overlap = self.memory == other.memory and first < stop and begin < end
-        return overlap and not self._beside(other)
+        return overlap and not self._has_other_columns(other)
 
-    def _beside(self, other: GraphTensor) -> bool:
+    def _has_other_columns(self, other: GraphTensor) -> bool:
         """True if the tensors are disjoint column ranges of the same rows."""
         row = self._row
         if not row or row != other._row:
@@ -69,9 +69,9 @@ class DrawnNumber(int):
 
 @dataclass(frozen=True)
 class FreeNumber:
-    """A number that each call passes, at index `place` of its signature."""
+    """A number that each call passes, at index `index` of its signature."""
 
-    place: int
+    index: int
     value: Any  # of the call that was traced
 
 
@@ -89,11 +89,11 @@ class Draw(NamedTuple):
 class Seeding(NamedTuple):
     """A change of generators that is no draw."""
 
-    act: Callable[[], object]
+    apply: Callable[[], object]
 
     def run(self) -> tuple[Any, ...]:
         """Changes the generators."""
-        self.act()
+        self.apply()
         return ()
 
 
@@ -112,8 +112,8 @@ class Node:
     operands: tuple[GraphTensor, ...]
     numbers: tuple[Any, ...]
     origin: Origin
-    parts: tuple[Origin, ...] = ()  # origins of the fused nodes, if several
-    apart: str = ""  # why no dataflow stage runs this node, if known
+    fused_origins: tuple[Origin, ...] = ()  # origins of the fused nodes, if several
+    stage_refusal: str = ""  # why no dataflow stage runs this node, if known
     reads: tuple[GraphTensor, ...] = field(init=False)
     writes: tuple[GraphTensor, ...] = field(init=False)  # some of these may be read, too
     written: frozenset[int] = field(init=False)  # the memories of `writes`, and of all operands
@@ -138,7 +138,7 @@ class Node:
 
 
 # Stands for a number that each call passes, among the arguments of a LayerCall.
-PASSED = object()
+CALL_NUMBER = object()
 
 
 class LayerCall(NamedTuple):
@@ -154,18 +154,18 @@ class LayerCall(NamedTuple):
 
 
 class GraphBuffer(NamedTuple):
-    """A memory of a graph: an argument's, a captured tensor's (`held`), or the graph's own."""
+    """A memory of a graph: an argument's, a captured tensor's (`captured`), or the graph's own."""
 
     nbytes: int
     device: Any
     argument: int | None = None  # which of the call's tensors has it
     offset: int = 0  # bytes at which that tensor began
-    held: Storage | None = None
+    captured: Storage | None = None
 
     @property
-    def own(self) -> bool:
+    def is_internal(self) -> bool:
         """True if the graph allocates the memory at each call."""
-        return self.argument is None and self.held is None
+        return self.argument is None and self.captured is None
 
 
 class CheckedIndices(NamedTuple):
@@ -192,7 +192,7 @@ class ResultTensor:
         key = geometry_key(self.region.shape, self.region.strides, self.region.dtype)
         object.__setattr__(self, "key", key)
 
-    def over(self, storage: Storage, offset: int) -> Tensor:
+    def on_storage(self, storage: Storage, offset: int) -> Tensor:
         """Returns the tensor over `storage`, at element `offset`."""
         tensor = object.__new__(Tensor)
         tensor._storage, tensor._dtype, tensor._offset = storage, self.region.dtype, offset
@@ -210,10 +210,10 @@ class Graph:
     result: Any  # the function's, with a placeholder for each tensor and object
     draws: tuple[Draw | Seeding, ...] = ()  # in the order of the function
     checks: tuple[CheckedIndices, ...] = ()
-    starts: tuple[OffsetGuard, ...] = ()  # of arguments, as far as they were read
-    objects: tuple[ReturnedObject, ...] = ()  # in the result
+    offset_guards: tuple[OffsetGuard, ...] = ()  # of arguments, as far as they were read
+    returned_objects: tuple[ReturnedObject, ...] = ()  # in the result
     layers: tuple[LayerCall, ...] = ()  # of the nodes as they were traced
-    values: CapturedValues | None = None  # that are in a kernel's text
+    captured_values: CapturedValues | None = None  # that are in a kernel's text
 
     @property
     def result_tensors(self) -> list[ResultTensor]:
@@ -230,33 +230,33 @@ def leaves(result: Any) -> list[ResultTensor]:
     if isinstance(result, ResultTensor):
         return [result]
     if isinstance(result, (tuple, list)):
-        return [f for part in result for f in leaves(part)]
+        return [f for item in result for f in leaves(item)]
     if isinstance(result, dict):
-        return [f for part in result.values() for f in leaves(part)]
+        return [f for item in result.values() for f in leaves(item)]
     return []
 
 
 def unflatten(result: Any, tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
     """Returns a result with its ResultTensors replaced by `tensors`, in the order of `leaves`, and
     with the objects of a call with this signature."""
-    left = iter(tensors)
+    remaining = iter(tensors)
 
-    def built(x: Any) -> Any:
+    def rebuild(x: Any) -> Any:
         if isinstance(x, ResultTensor):
-            return next(left)
+            return next(remaining)
         if isinstance(x, tuple):
-            parts = [built(part) for part in x]
-            return x._make(parts) if hasattr(x, "_make") else type(x)(parts)
+            items = [rebuild(item) for item in x]
+            return x._make(items) if hasattr(x, "_make") else type(x)(items)
         if isinstance(x, list):
-            return type(x)(built(part) for part in x)
+            return type(x)(rebuild(item) for item in x)
         if isinstance(x, dict):
-            return type(x)((resolve_placeholder(key, signature), built(part)) for key, part in x.items())
+            return type(x)((resolve_placeholder(key, signature), rebuild(item)) for key, item in x.items())
         return resolve_placeholder(x, signature)
 
-    return built(result)
+    return rebuild(result)
 
 
-def assign_slots(needs: Sequence[tuple[int, int, int]]) -> tuple[list[int], list[int]]:
+def assign_slots(requests: Sequence[tuple[int, int, int]]) -> tuple[list[int], list[int]]:
     """Assigns memory slots to requests (bytes, first step, last step). Returns (bytes of each slot,
     the slot of each request).
 
@@ -264,18 +264,18 @@ def assign_slots(needs: Sequence[tuple[int, int, int]]) -> tuple[list[int], list
     Requests are assigned in the order of first steps, each to the smallest free slot that fits.
     """
     sizes: list[int] = []
-    until: list[int] = []  # the last step of each slot's latest request
-    place = [0] * len(needs)
-    for k in sorted(range(len(needs)), key=lambda k: needs[k][1]):
-        nbytes, first, last = needs[k]
+    last_uses: list[int] = []  # the last step of each slot's latest request
+    slots = [0] * len(requests)
+    for k in sorted(range(len(requests)), key=lambda k: requests[k][1]):
+        nbytes, first, last = requests[k]
         size = size_class(nbytes)
-        free = [s for s in range(len(sizes)) if until[s] < first and size <= sizes[s] <= 2 * size]
+        free = [s for s in range(len(sizes)) if last_uses[s] < first and size <= sizes[s] <= 2 * size]
         if free:
             slot = min(free, key=lambda s: sizes[s])
-            until[slot] = last
+            last_uses[slot] = last
         else:
             slot = len(sizes)
             sizes.append(size)
-            until.append(last)
-        place[k] = slot
-    return sizes, place
+            last_uses.append(last)
+        slots[k] = slot
+    return sizes, slots

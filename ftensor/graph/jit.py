@@ -35,26 +35,26 @@ if TYPE_CHECKING:
 
 
 MANY_TRACES = 8
-_MOST = 64  # the number of traces whose arguments are kept
+_MAX_KEPT_TRACES = 64  # the number of traces whose arguments are kept
 
 
 class Traces:
     """The arguments of the latest traces of a function."""
 
     def __init__(self) -> None:
-        self._met: list[dict[str, Any]] = []
+        self._latest: list[dict[str, Any]] = []
         self._warned = False
 
-    def many(self, arguments: Mapping[str, Any]) -> str | None:
+    def find_varying(self, arguments: Mapping[str, Any]) -> str | None:
         """Returns the name of the number or string argument that alone differs in `MANY_TRACES`
         traces; else None. Returns a name at most once."""
-        one = {part: of for name, x in arguments.items() for part, of in _leaves_of(name, x)}
-        self._met = [*self._met[1 - _MOST :], one]
-        for name, value in one.items():
+        leaves = {leaf: type_and_value for name, x in arguments.items() for leaf, type_and_value in _leaves_of(name, x)}
+        self._latest = [*self._latest[1 - _MAX_KEPT_TRACES :], leaves]
+        for name, value in leaves.items():
             if self._warned or value[0] not in (int, float, complex, str):
                 continue
-            others = one | {name: None}
-            values = {met[name] for met in self._met if name in met and met | {name: None} == others}
+            others = leaves | {name: None}
+            values = {trace[name] for trace in self._latest if name in trace and trace | {name: None} == others}
             if len(values) >= MANY_TRACES:
                 self._warned = True
                 return name
@@ -105,7 +105,7 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
 class Jitted(Generic[P, R]):
     """A traced function with its graphs."""
 
-    series = False  # whether kernels become one where units need not wait between
+    merges_steps = False  # whether kernels become one where units need not wait between
 
     def __init__(self, function: Callable[P, R], traces: Traces | None = None) -> None:
         if not callable(function):
@@ -131,7 +131,7 @@ class Jitted(Generic[P, R]):
         backend = tensors[0]._storage.backend if tensors else default_backend()
         if backend.executor is not None and recorder(backend) is not None:
             return self._function(*args, **kwargs)  # part of another graph
-        signature = self.whole(backend, key, tensors)
+        signature = self.full_signature(backend, key, tensors)
         graph: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
         result: Any = GUARD_FAILED if graph is None else graph.run(tensors, signature)
         if result is GUARD_FAILED:
@@ -141,8 +141,8 @@ class Jitted(Generic[P, R]):
                 graph.release()
             if result is GUARD_FAILED:
                 return self._function(*args, **kwargs)
-        whole: R = result
-        return whole
+        typed_result: R = result
+        return typed_result
 
     def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
         """Returns the part of a call's signature that depends on its arguments. Appends their
@@ -151,7 +151,7 @@ class Jitted(Generic[P, R]):
         add_arguments(self.name, args, kwargs, key, tensors)
         return key
 
-    def whole(self, backend: Backend, key: list[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
+    def full_signature(self, backend: Backend, key: list[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
         """Returns the whole signature: `key`, and the settings that a trace depends on."""
         add_environment(backend, tensors, key)
         return tuple(key)
@@ -167,7 +167,7 @@ class Jitted(Generic[P, R]):
     ) -> Lowered | None:
         """Returns the graph for a call without a valid graph; None if the function itself has to
         run."""
-        if graph is not None and not graph.dead:
+        if graph is not None and not graph.is_dead:
             return None
         return self._build_graph(backend, signature, tensors, args, kwargs)
 
@@ -181,15 +181,15 @@ class Jitted(Generic[P, R]):
         graph = find_specialization(backend.launches, signature)
         if graph is not None:
             return graph
-        missed, images = (MissingKernel, signature), backend.images
-        lacks: MissingKernel | None = None if images is None else backend.launches.find(missed)
-        if images is not None and lacks is not None and not images.has(lacks.error.entry):
+        miss_key, images = (MissingKernel, signature), backend.images
+        missing: MissingKernel | None = None if images is None else backend.launches.find(miss_key)
+        if images is not None and missing is not None and not images.has(missing.error.entry):
             return None
         try:
             return self.lower(backend, signature, tensors, args, kwargs)
         except KernelNotBuilt as error:
-            backend.launches.pop(missed, None)  # an image that was added may lack another kernel
-            backend.launches.keep(missed, MissingKernel(error.again()))
+            backend.launches.pop(miss_key, None)  # an image that was added may lack another kernel
+            backend.launches.keep(miss_key, MissingKernel(error.again()))
             return None
 
     def lower(
@@ -197,37 +197,45 @@ class Jitted(Generic[P, R]):
     ) -> Lowered:
         """Traces and lowers the graph of a new signature. Raises KernelNotBuilt if the images lack
         one of its kernels."""
-        with TraceArguments(tensors, args, kwargs) as given:
-            passing = NumberTracing(given.args, given.kwargs, signature)
-            graph = self._trace_with_numbers(backend, given.tensors, passing) if passing.numbers else None
-            free = None if graph is None else passing.free
-            graph = graph or self._traced(backend, given.tensors, given.args, given.kwargs)
+        with TraceArguments(tensors, args, kwargs) as trace_arguments:
+            number_tracing = NumberTracing(trace_arguments.args, trace_arguments.kwargs, signature)
+            graph = (
+                self._trace_with_numbers(backend, trace_arguments.tensors, number_tracing)
+                if number_tracing.numbers
+                else None
+            )
+            free_numbers = None if graph is None else number_tracing.free_numbers
+            graph = graph or self._traced(
+                backend, trace_arguments.tensors, trace_arguments.args, trace_arguments.kwargs
+            )
         if self._traces is not None:
-            passed = (passing.args, passing.kwargs) if free is not None else (args, kwargs)
-            many = self._traces.many(_named(self._function, *passed))
-            if many is not None:
-                errors.warn_many_traces(self.name, MANY_TRACES, many, levels_to_user())
-        graph = _fused(graph, backend)
-        owners, seen = [self, *owners_of(signature)], set(closure_storage(self._function))
-        for thing in graph.objects:
-            thing.settle(signature, (*owners, self._function), backend.launches.lost)
-        runnable = lower_graph(graph, backend, tensors, free, self.series, owners, seen)
+            call = (number_tracing.args, number_tracing.kwargs) if free_numbers is not None else (args, kwargs)
+            varying = self._traces.find_varying(_arguments_by_name(self._function, *call))
+            if varying is not None:
+                errors.warn_many_traces(self.name, MANY_TRACES, varying, levels_to_user())
+        graph = _with_fused_kernels(graph, backend)
+        owners, captured = [self, *owners_of(signature)], set(closure_storage(self._function))
+        for returned in graph.returned_objects:
+            returned.settle(signature, (*owners, self._function), backend.launches.lost)
+        runnable = lower_graph(graph, backend, tensors, free_numbers, self.merges_steps, owners, captured)
         return cache_graph(backend.launches, signature, runnable)
 
-    def _trace_with_numbers(self, backend: Backend, tensors: Sequence[Tensor], passing: NumberTracing) -> Graph | None:
+    def _trace_with_numbers(
+        self, backend: Backend, tensors: Sequence[Tensor], number_tracing: NumberTracing
+    ) -> Graph | None:
         """Returns the graph of a call with its numbers as kernel arguments. Returns None if the
         function raises an error for these number objects or keeps one; the trace then uses the
         plain numbers."""
         try:
-            graph = self._traced(backend, tensors, passing.args, passing.kwargs)
+            graph = self._traced(backend, tensors, number_tracing.args, number_tracing.kwargs)
         except errors.GraphError:
             raise
         except Exception:  # noqa: BLE001 - its own, which it raises again for the numbers
             return None
-        graph = passing.with_free_numbers(graph)
-        if not passing.released:
+        graph = number_tracing.with_free_numbers(graph)
+        if not number_tracing.is_released:
             gc.collect()  # an unreachable reference cycle may hold the numbers
-        return graph if passing.released else None
+        return graph if number_tracing.is_released else None
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Planned:
         """Returns the kernels that a call would run, without running it. Raises the call's
@@ -235,7 +243,7 @@ class Jitted(Generic[P, R]):
         tensors: list[Tensor] = []
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
-        return Planned(_fused(self._once(backend, tensors, args, kwargs), backend))
+        return Planned(_with_fused_kernels(self._trace_only(backend, tensors, args, kwargs), backend))
 
     def export(self, name: str, /, *args: P.args, **kwargs: P.kwargs) -> Exported:
         """Writes the call's computation as one dataflow kernel, for an image.
@@ -264,15 +272,15 @@ class Jitted(Generic[P, R]):
         for FIFOs beyond a board's memory, and for a `target` that is too small. Raises ValueError for
         an invalid kernel name.
         """
-        own = [word for word in ExportOptions._fields if word in kwargs and word not in self._parameters]
-        own_values: dict[str, Any] = {word: kwargs.pop(word) for word in own}
-        options = ExportOptions(**own_values)
+        option_names = [word for word in ExportOptions._fields if word in kwargs and word not in self._parameters]
+        option_values: dict[str, Any] = {word: kwargs.pop(word) for word in option_names}
+        options = ExportOptions(**option_values)
         tensors: list[Tensor] = []
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
         with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared):
-            graph = self._once(backend, tensors, args, kwargs)
-        return writers[0](exported(graph, bool(own)), name, options)
+            graph = self._trace_only(backend, tensors, args, kwargs)
+        return writers[0](exported(graph, bool(option_names)), name, options)
 
     @property
     def _parameters(self) -> Collection[str]:
@@ -281,10 +289,10 @@ class Jitted(Generic[P, R]):
         except ValueError:
             return ()
 
-    def _once(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
+    def _trace_only(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
         """Traces a graph for inspection alone."""
-        with TraceArguments(tensors, args, kwargs) as given:
-            return self._traced(backend, given.tensors, given.args, given.kwargs)
+        with TraceArguments(tensors, args, kwargs) as trace_arguments:
+            return self._traced(backend, trace_arguments.tensors, trace_arguments.args, trace_arguments.kwargs)
 
     def _traced(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
         return trace_graph(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
@@ -316,30 +324,30 @@ class Planned:
 class _Bound:
     """A jitted method of an object."""
 
-    def __init__(self, of: Jitted[Any, Any], instance: Any) -> None:
-        self._of, self._instance = of, instance
+    def __init__(self, jitted: Jitted[Any, Any], instance: Any) -> None:
+        self._jitted, self._instance = jitted, instance
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the method's result."""
-        return self._of(self._instance, *args, **kwargs)
+        return self._jitted(self._instance, *args, **kwargs)
 
     def export(self, name: str, /, *args: Any, **kwargs: Any) -> Exported:
         """Exports the method; see `Jitted.export`."""
-        return self._of.export(name, self._instance, *args, **kwargs)
+        return self._jitted.export(name, self._instance, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._of, name)
+        attribute = getattr(self._jitted, name)
         if not callable(attribute):
             return attribute
         return lambda *args, **kwargs: attribute(self._instance, *args, **kwargs)
 
 
-def _fused(graph: Graph, backend: Backend) -> Graph:
+def _with_fused_kernels(graph: Graph, backend: Backend) -> Graph:
     """Returns a traced graph in the kernels that run it."""
     return as_network(graph, backend) or fuse_graph(eliminate_dead_nodes(graph), backend)
 
 
-def _named(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+def _arguments_by_name(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
     """Returns a call's arguments by parameter name, or by position if the signature is unknown."""
     try:
         return inspect.signature(function).bind(*args, **kwargs).arguments

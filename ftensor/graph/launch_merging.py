@@ -20,11 +20,11 @@ from ..kernels.skeletons.cpu.series import Member, SeriesKey, parameters_of, ser
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
-MOST_MEMBERS = 6
+MAX_MEMBERS = 6
 # The most members with the same kernel on other operands, as for a list of tensors.
-MOST_ALIKE = 16
+MAX_SAME_KERNEL = 16
 # The skeletons whose work any number of units can share.
-SERVED = (
+MERGEABLE_SKELETONS = (
     "map", "rows", "reduce_inner", "reduce_outer", "gemm_direct", "gemm_pack", "gemm", "take",
     "fused_map", "fused_rows", "fused_reduce_inner", "fused_reduce_outer", "row_passes_inner",
     "row_passes_outer",
@@ -33,10 +33,10 @@ SERVED = (
 
 @dataclass
 class _Group:
-    """Steps to merge. `each` is True for a step that every unit runs for itself."""
+    """Steps to merge. `per_unit` is True for a step that every unit runs for itself."""
 
     steps: list[Step]
-    each: list[bool]
+    per_unit: list[bool]
 
     @property
     def units(self) -> int:
@@ -54,151 +54,156 @@ class LaunchMerger:
         backend: Backend,
         operands: int,
         temporaries: list[int],
-        whose: Sequence[object],
+        alias_of: Sequence[object],
         numbers: list[Any],
         free_numbers: Collection[list[int]],
     ) -> None:
-        self.inline = backend.target.inline_elements
-        self.operands, self.temporaries, self.alias_of = operands, temporaries, whose
+        self.max_inline_elements = backend.target.inline_elements
+        self.operands, self.temporaries, self.alias_of = operands, temporaries, alias_of
         self.numbers, self.free_numbers = numbers, free_numbers
 
-    def merged(self, steps: Sequence[Step]) -> list[Step]:
+    def merge(self, steps: Sequence[Step]) -> list[Step]:
         """Returns the steps, merged where possible."""
         groups: list[_Group] = []
         for step in steps:
             self._place_step(groups, step)
-        return [self._step(g) if len(g.steps) > 1 else g.steps[0] for g in groups]
+        return [self._merge_group(g) if len(g.steps) > 1 else g.steps[0] for g in groups]
 
     def _place_step(self, groups: list[_Group], step: Step) -> None:
-        needs = [k for k, g in enumerate(groups) if any(self._may_alias(s, step) for s in g.steps)]
-        for k in range(needs[-1] if needs else 0, len(groups)):
-            each = self._fusable(groups[k], step)
-            if each is not None:
+        dependencies = [k for k, g in enumerate(groups) if any(self._may_alias(s, step) for s in g.steps)]
+        for k in range(dependencies[-1] if dependencies else 0, len(groups)):
+            per_unit = self._fusable(groups[k], step)
+            if per_unit is not None:
                 groups[k].steps.append(step)
-                groups[k].each = each
+                groups[k].per_unit = per_unit
                 return
         groups.append(_Group([step], [False]))
 
-    def _memory(self, places: Sequence[int]) -> set[object]:
-        return {self.alias_of[k] if k < self.operands else (None, k) for k in places}
+    def _memories_of(self, operands: Sequence[int]) -> set[object]:
+        return {self.alias_of[k] if k < self.operands else (None, k) for k in operands}
 
     def _touched(self, step: Step) -> set[object]:
-        return self._memory((*step.pointers, *step.after))
+        return self._memories_of((*step.pointers, *step.after))
 
     def _written(self, step: Step) -> set[object]:
-        return self._memory(step.written)
+        return self._memories_of(step.written)
 
     def _may_alias(self, a: Step, b: Step) -> bool:
-        ours, theirs = self._written(a), self._written(b)
-        return bool(ours & self._touched(b) or theirs & self._touched(a))
+        written_by_a, written_by_b = self._written(a), self._written(b)
+        return bool(written_by_a & self._touched(b) or written_by_b & self._touched(a))
 
     def _fusable(self, group: _Group, step: Step) -> list[bool] | None:
-        """Returns `each` for the group with this step added; None if the step can't join the
+        """Returns `per_unit` for the group with this step added; None if the step can't join the
         group."""
         steps = [*group.steps, step]
-        if len(steps) > (MOST_ALIKE if _same_kernel(steps) else MOST_MEMBERS):
+        if len(steps) > (MAX_SAME_KERNEL if _same_kernel(steps) else MAX_MEMBERS):
             return None
-        if any(s.key.skeleton not in SERVED or s.work is None for s in steps):
+        if any(s.key.skeleton not in MERGEABLE_SKELETONS or s.work is None for s in steps):
             return None
-        one = all(s.units == 1 for s in steps)
-        each = [*group.each, False]
-        if one or not any(self._may_alias(s, step) for s in group.steps):
-            return each
+        single_units = all(s.units == 1 for s in steps)
+        per_unit = [*group.per_unit, False]
+        if single_units or not any(self._may_alias(s, step) for s in group.steps):
+            return per_unit
         last = len(steps) - 1
-        if not self._unit_local(steps, each, last):
+        if not self._is_unit_local(steps, per_unit, last):
             return None
-        return each
+        return per_unit
 
-    def _unit_local(self, steps: Sequence[Step], each: list[bool], k: int) -> bool:
+    def _is_unit_local(self, steps: Sequence[Step], per_unit: list[bool], k: int) -> bool:
         """True if each unit can compute all that step `k` reads from earlier steps. Marks those
-        steps in `each`."""
+        steps in `per_unit`."""
         for j in range(k):
-            written, other = self._written(steps[j]), self._written(steps[k])
-            if other & self._touched(steps[j]):
+            written, overwritten = self._written(steps[j]), self._written(steps[k])
+            if overwritten & self._touched(steps[j]):
                 return False
-            if not written & self._touched(steps[k]) or each[j]:
+            if not written & self._touched(steps[k]) or per_unit[j]:
                 continue
-            own = all(place >= self.operands for place in steps[j].written)
-            again = any(written & self._touched(s) for s in steps[:j])
-            reads = [place for place in steps[j].pointers if place not in steps[j].written]
-            twice = len(set(reads)) + len(set(steps[j].written)) != len(set(steps[j].pointers))
-            large = steps[j].units > 1 or (steps[j].work or 0) > self.inline
-            if not own or again or twice or large:
+            writes_temporaries = all(operand >= self.operands for operand in steps[j].written)
+            used_before = any(written & self._touched(s) for s in steps[:j])
+            reads = [operand for operand in steps[j].pointers if operand not in steps[j].written]
+            repeats_operand = len(set(reads)) + len(set(steps[j].written)) != len(set(steps[j].pointers))
+            is_large = steps[j].units > 1 or (steps[j].work or 0) > self.max_inline_elements
+            if not writes_temporaries or used_before or repeats_operand or is_large:
                 return False
-            each[j] = True
-            if not self._unit_local(steps, each, j):
+            per_unit[j] = True
+            if not self._is_unit_local(steps, per_unit, j):
                 return False
         return True
 
-    def _step(self, group: _Group) -> Step:
+    def _merge_group(self, group: _Group) -> Step:
         """Returns a group as one step."""
         steps = group.steps
-        places = list(dict.fromkeys(p for s in steps for p in (*s.pointers, *s.after)))
+        operands = list(dict.fromkeys(p for s in steps for p in (*s.pointers, *s.after)))
         starts: dict[tuple[int | None, int], int] = {}
         members: list[Member] = []
-        parts: list[Ints] = []
-        wide: list[bool | None] = []
-        for step, each in zip(steps, group.each, strict=True):
+        geometries: list[Ints] = []
+        is_long: list[bool | None] = []
+        for step, per_unit in zip(steps, group.per_unit, strict=True):
             offsets: list[int | None] = []
-            for k, more in zip(step.offsets, step.moved or (0,) * len(step.offsets), strict=True):
-                start = (k, more)
-                here = None if start == (None, 0) else starts.setdefault(start, len(starts))
-                offsets.append(here)
+            for k, extra in zip(step.offsets, step.moved or (0,) * len(step.offsets), strict=True):
+                start = (k, extra)
+                position = None if start == (None, 0) else starts.setdefault(start, len(starts))
+                offsets.append(position)
             count = 0 if step.numbers is False else _length(step.numbers)
-            pointers = tuple([places.index(p) for p in (*step.pointers, *step.after)])
-            members.append(Member(step.key, pointers, tuple(offsets), count, each))
+            pointers = tuple([operands.index(p) for p in (*step.pointers, *step.after)])
+            members.append(Member(step.key, pointers, tuple(offsets), count, per_unit))
             last = parameters_of(members[-1]).last
             if last is not None and last[0] == "*":
-                wide.append("long" in last[1])
-                parts.append(step.geometry)
+                is_long.append("long" in last[1])
+                geometries.append(step.geometry)
             else:
-                wide.append(None)
-                parts.append(() if step.n is None else (step.n,))
-        copied: list[int] = []
-        if any(group.each):
-            private = [p for s, each in zip(steps, group.each, strict=True) if each for p in s.written]
-            copied = list(dict.fromkeys(places.index(p) for p in private))
+                is_long.append(None)
+                geometries.append(() if step.n is None else (step.n,))
+        private_indices: list[int] = []
+        if any(group.per_unit):
+            private_operands = [
+                p for s, per_unit in zip(steps, group.per_unit, strict=True) if per_unit for p in s.written
+            ]
+            private_indices = list(dict.fromkeys(operands.index(p) for p in private_operands))
         sizes = []
-        for k in copied:
-            slot = places[k] - self.operands
+        for k in private_indices:
+            slot = operands[k] - self.operands
             sizes.append(-(-self.temporaries[slot] // 64) * 64)
-        for k, size in zip(copied, sizes, strict=True):
-            slot = places[k] - self.operands
+        for k, size in zip(private_indices, sizes, strict=True):
+            slot = operands[k] - self.operands
             self.temporaries[slot] = max(self.temporaries[slot], size * group.units)
-        table = series_geometry([s.units for s in steps], sizes, parts, wide)
+        table = series_geometry([s.units for s in steps], sizes, geometries, is_long)
         offsets_of = list(starts)
         ranges = [_range(s.numbers) for s in steps if s.numbers is not False]
-        shared = _same_kernel(steps) and len({self._numbers_key(*part) for part in ranges}) == 1
+        shares_numbers = _same_kernel(steps) and len({self._numbers_key(*span) for span in ranges}) == 1
         works = [s.work or 0 for s in steps]  # the calling thread waits as long as for each
         return Step(
-            SeriesKey(tuple(members), tuple(copied), shared),
+            SeriesKey(tuple(members), tuple(private_indices), shares_numbers),
             group.units,
-            tuple(places),
+            tuple(operands),
             tuple([k for k, _ in offsets_of]),
-            tuple([more for _, more in offsets_of]),
-            numbers=self._numbers_of(ranges[:1] if shared else ranges),
+            tuple([extra for _, extra in offsets_of]),
+            numbers=self._numbers_of(ranges[:1] if shares_numbers else ranges),
             geometry=table,
             work=sum(works) if _same_kernel(steps) else max(works),
         )
 
     def _numbers_key(self, begin: int, end: int) -> tuple[Any, ...]:
         """Returns a key that is equal for numbers with equal values and equal free numbers."""
-        places = [tuple([at - begin for at in ats if begin <= at < end]) for ats in self.free_numbers]
-        return (*map(repr, self.numbers[begin:end]), *places)
+        free_positions = [
+            tuple([position - begin for position in positions if begin <= position < end])
+            for positions in self.free_numbers
+        ]
+        return (*map(repr, self.numbers[begin:end]), *free_positions)
 
-    def _numbers_of(self, each: Sequence[tuple[int, int]]) -> bool | tuple[int, int]:
+    def _numbers_of(self, ranges: Sequence[tuple[int, int]]) -> bool | tuple[int, int]:
         """Returns the range of the numbers of these parts. Appends copies of the numbers if the
         parts are not adjacent."""
-        if not each:
+        if not ranges:
             return False
-        if any(a[1] != b[0] for a, b in pairwise(each)):
+        if any(a[1] != b[0] for a, b in pairwise(ranges)):
             begin = len(self.numbers)
-            for a, b in each:
-                for places in self.free_numbers:
-                    places += [at - a + len(self.numbers) for at in places if a <= at < b]
+            for a, b in ranges:
+                for positions in self.free_numbers:
+                    positions += [position - a + len(self.numbers) for position in positions if a <= position < b]
                 self.numbers += self.numbers[a:b]
             return begin, len(self.numbers)
-        return each[0][0], each[-1][1]
+        return ranges[0][0], ranges[-1][1]
 
 
 def _same_kernel(steps: Sequence[Step]) -> bool:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Loop(NamedTuple):
-    """One loop of a nest. `folded`: its elements go into one result. `whole`: it can't be split."""
+    """One loop of a nest. `folded`: its elements go into one result. `unsplittable`: it can't be split."""
 
     size: int
     folded: bool = False
-    whole: bool = False
+    unsplittable: bool = False
 
 
 class AffineAccess(NamedTuple):
@@ -41,14 +41,14 @@ class AffineAccess(NamedTuple):
         shape, offset = tuple([loop.size for loop in loops]), self.start // self.dtype.itemsize
         return GraphTensor(self.memory, self.dtype, shape, self.strides, offset)
 
-    def of_row(self, loops: Sequence[Loop]) -> bool:
+    def is_row_invariant(self, loops: Sequence[Loop]) -> bool:
         """True if the access is invariant in the folded loops."""
         return not any(loop.folded and s for loop, s in zip(loops, self.strides, strict=True))
 
-    def single(self, loops: Sequence[Loop]) -> bool:
+    def is_row_scalar(self, loops: Sequence[Loop]) -> bool:
         """True if the access is invariant in the folded loops and has one element per row."""
-        alone = all(loop.folded or loop.size == 1 or s for loop, s in zip(loops, self.strides))
-        return alone and self.of_row(loops)
+        one_element = all(loop.folded or loop.size == 1 or s for loop, s in zip(loops, self.strides))
+        return one_element and self.is_row_invariant(loops)
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,16 @@ class LoopBody:
     accesses."""
 
     node: Node
-    unit: ElementFunction
+    function: ElementFunction
     loops: tuple[Loop, ...]
     outs: tuple[AffineAccess, ...]
     ins: tuple[AffineAccess, ...]
     numbers: tuple[Any, ...]
-    rounded: tuple[dtype, ...]
+    number_dtypes: tuple[dtype, ...]
     geometry: FoldGeometry | None = None  # of a fold
 
     @property
-    def folds(self) -> bool:
+    def is_fold(self) -> bool:
         """True if the body is a fold."""
         return self.geometry is not None
 
@@ -80,7 +80,7 @@ class LoopBody:
         return step.key.skeleton, step.key.lanes, words.vectors, step.units, *cut
 
     @property
-    def stages(self) -> int:
+    def step_count(self) -> int:
         """Returns the number of launch steps."""
         return len(self.node.launch.steps)
 
@@ -97,13 +97,13 @@ def loop_body_of(node: Node) -> LoopBody | None:
     if len(launch.numbers) != len(node.numbers):
         return None
     if key.skeleton in ("map", "rows") and not launch.temporaries:
-        return _elements(node, key)
+        return _elementwise_body(node, key)
     if key.skeleton in ("reduce_inner", "reduce_outer"):
-        return _fold(node, key)
+        return _fold_body(node, key)
     return None
 
 
-def _elements(node: Node, key: KernelKey) -> LoopBody | None:
+def _elementwise_body(node: Node, key: KernelKey) -> LoopBody | None:
     unit = element_function_of(key)
     ports = [*key.outs, *[p for p in key.ins if p.kind != BY_VALUE]]
     if unit.positional or len(ports) != len(node.operands):  # random numbers depend on the position
@@ -113,20 +113,20 @@ def _elements(node: Node, key: KernelKey) -> LoopBody | None:
     sizes, steps = coalesce(shape, strides, range(len(shape)))
     if sizes == (1,):
         sizes, steps = (), ((),) * len(strides)
-    places = [_access(r, port.dtype, s) for port, r, s in zip(ports, node.operands, steps, strict=True)]
+    accesses = [_access(r, port.dtype, s) for port, r, s in zip(ports, node.operands, steps, strict=True)]
     count = len(key.outs)
     return LoopBody(
         node,
         unit,
         tuple([Loop(n) for n in sizes]),
-        tuple(places[:count]),
-        tuple(places[count:]),
+        tuple(accesses[:count]),
+        tuple(accesses[count:]),
         node.numbers,
         node.launch.numbers,
     )
 
 
-def _fold(node: Node, key: KernelKey) -> LoopBody | None:
+def _fold_body(node: Node, key: KernelKey) -> LoopBody | None:
     step = node.launch.steps[0]
     g = FoldGeometry.unpack(step.geometry)
     inner = key.skeleton == "reduce_inner"
@@ -142,24 +142,25 @@ def _fold(node: Node, key: KernelKey) -> LoopBody | None:
     used = [k for k, loop in enumerate(loops) if loop.size != 1]
     if not any(loops[k].folded for k in used):
         return None
-    strides = [_access_strides(g, inner, fields + k) for k in range(len(key.ins))]
+    in_strides = [_access_strides(g, inner, fields + k) for k in range(len(key.ins))]
     last = node.launch.steps[-1]
-    of = FoldGeometry.unpack(last.geometry) if last is not step else g
-    if last is not step and _kept_loops(of, step_key(last)) != _kept_loops(g, key):
+    last_g = FoldGeometry.unpack(last.geometry) if last is not step else g
+    if last is not step and _kept_loops(last_g, step_key(last)) != _kept_loops(g, key):
         return None
     kept = sum(not loop.folded for loop in loops)
-    walked = [_access_strides(of, last.key.skeleton == "reduce_inner", k) for k in range(outs)]
-    written = [(*s[:kept], *(0,) * (len(loops) - kept)) for s in walked]
+    last_strides = [_access_strides(last_g, last.key.skeleton == "reduce_inner", k) for k in range(outs)]
+    out_strides = [(*s[:kept], *(0,) * (len(loops) - kept)) for s in last_strides]
     dtypes = [p.dtype for p in step_key(last).outs] + [p.dtype for p in key.ins]
-    places = [
-        _access(r, d, [s[k] for k in used]) for r, d, s in zip(node.operands, dtypes, [*written, *strides], strict=True)
+    accesses = [
+        _access(r, d, [s[k] for k in used])
+        for r, d, s in zip(node.operands, dtypes, [*out_strides, *in_strides], strict=True)
     ]
     return LoopBody(
         node,
         element_function_of(key),
         tuple([loops[k] for k in used]),
-        tuple(places[:outs]),
-        tuple(places[outs:]),
+        tuple(accesses[:outs]),
+        tuple(accesses[outs:]),
         node.numbers,
         node.launch.numbers,
         g,
@@ -176,8 +177,8 @@ def _access_strides(g: FoldGeometry, inner: bool, k: int) -> Ints:
     return (*g.kept_strides[k], g.steps[k], *g.strides[k])
 
 
-def _access(r: GraphTensor, of: dtype, strides: Sequence[int]) -> AffineAccess:
-    return AffineAccess(r.memory, r.offset * r.dtype.itemsize, of, tuple(strides))
+def _access(r: GraphTensor, dtype: dtype, strides: Sequence[int]) -> AffineAccess:
+    return AffineAccess(r.memory, r.offset * r.dtype.itemsize, dtype, tuple(strides))
 
 
 def step_key(step: Step) -> KernelKey:
@@ -185,20 +186,20 @@ def step_key(step: Step) -> KernelKey:
     return step.key
 
 
-def single_stage_fold(point: LoopBody, states: int) -> LoopBody:
+def single_stage_fold(body: LoopBody, states: int) -> LoopBody:
     """Returns a fold as a single stage with `states` parallel states, for any kernel that it was
     traced with."""
-    last, unit = step_key(point.node.launch.steps[-1]), point.unit
+    last, unit = step_key(body.node.launch.steps[-1]), body.function
     reduction = unit.reduction
     assert reduction is not None
-    if len(point.node.launch.steps) > 1:
+    if len(body.node.launch.steps) > 1:
         unit = replace(unit, outs=tuple((p.dtype, p.sees) for p in last.outs), body=last.body, params=last.params)
     name = unit.name.removesuffix("_first").removesuffix("_whole")
-    whole = replace(reduction, stage="whole", vectors=states)
-    return replace(point, unit=replace(unit, name=name, reduction=whole))
+    single_stage = replace(reduction, stage="whole", vectors=states)
+    return replace(body, function=replace(unit, name=name, reduction=single_stage))
 
 
-def size(loops: Sequence[Loop]) -> int:
+def iteration_count(loops: Sequence[Loop]) -> int:
     """Returns the number of iterations of a loop nest."""
     return numel(tuple([loop.size for loop in loops]))
 
@@ -206,63 +207,65 @@ def size(loops: Sequence[Loop]) -> int:
 class ComplexPart(NamedTuple):
     """The complex access behind an access of its parts, and the part, "re" or "im"."""
 
-    whole: AffineAccess
-    which: str
+    access: AffineAccess
+    part: str
 
 
 # The ops that return the parts.
 PARTS = {"re": "real", "im": "imag"}
 
 
-def complex_part(p: AffineAccess, places: Iterable[AffineAccess]) -> ComplexPart | None:
-    """Returns the complex access in `places` of which `p` reads a part; None if there is none."""
-    for q in places:
+def complex_part(p: AffineAccess, accesses: Iterable[AffineAccess]) -> ComplexPart | None:
+    """Returns the complex access in `accesses` of which `p` reads a part; None if there is none."""
+    for q in accesses:
         if q.memory == p.memory and q.dtype.is_complex and q.dtype.to_real() is p.dtype:
             size = q.dtype.itemsize
             if any(step % 2 for step in p.strides):
                 return None
-            whole = AffineAccess(p.memory, p.start // size * size, q.dtype, tuple([s // 2 for s in p.strides]))
-            return ComplexPart(whole, "im" if p.start % size else "re")
+            access = AffineAccess(p.memory, p.start // size * size, q.dtype, tuple([s // 2 for s in p.strides]))
+            return ComplexPart(access, "im" if p.start % size else "re")
     return None
 
 
-def part_unit(of: dtype, which: str) -> ElementFunction:
+def part_function(complex_dtype: dtype, part: str) -> ElementFunction:
     """Returns the element function for a part, "re" or "im", of a complex number."""
-    return ElementFunction(PARTS[which], of, ((of.to_real(), REAL),), ((of, VALUE),), (f"a.{which}",))
+    return ElementFunction(
+        PARTS[part], complex_dtype, ((complex_dtype.to_real(), REAL),), ((complex_dtype, VALUE),), (f"a.{part}",)
+    )
 
 
-def in_order(point: LoopBody, which: Sequence[int]) -> list[Any]:
+def ordered_loops(body: LoopBody, indices: Sequence[int]) -> list[Any]:
     """Returns loops from the outermost to the innermost, by the steps of the first input."""
-    steps = point.ins[0].strides
-    order = sorted(which, key=lambda k: -abs(steps[k]))
-    return [(k, point.loops[k].size, 1) for k in order]
+    steps = body.ins[0].strides
+    order = sorted(indices, key=lambda k: -abs(steps[k]))
+    return [(k, body.loops[k].size, 1) for k in order]
 
 
-def split(each: Sequence[Any], length: int) -> tuple[list[Any], list[Any]] | None:
+def split_at_row(loops: Sequence[Any], length: int) -> tuple[list[Any], list[Any]] | None:
     """Splits loops into (loops over rows, loops along a row of `length`); None if no split fits. A
     loop is (index, size, steps of the original loop per step)."""
     row: list[Any] = []
-    left, rest = list(each), length
-    while rest > 1 and left:
-        k, size, by = left.pop()
+    outer, rest = list(loops), length
+    while rest > 1 and outer:
+        k, size, step = outer.pop()
         if rest % size == 0:
-            row.insert(0, (k, size, by))
+            row.insert(0, (k, size, step))
             rest //= size
         elif size % rest == 0:
-            row.insert(0, (k, rest, by))
-            left.append((k, size // rest, by * rest))
+            row.insert(0, (k, rest, step))
+            outer.append((k, size // rest, step * rest))
             rest = 1
         else:
             return None
-    return left, row
+    return outer, row
 
 
-def walks(p: AffineAccess, loops: Sequence[Any], unit: int) -> bool:
-    """True if the access moves `unit` elements per step of these loops, without gaps."""
-    for k, size, by in reversed(loops):
-        if size > 1 and p.strides[k] * by != unit:
+def is_contiguous_over(p: AffineAccess, loops: Sequence[Any], stride: int) -> bool:
+    """True if the access moves `stride` elements per step of these loops, without gaps."""
+    for k, size, step in reversed(loops):
+        if size > 1 and p.strides[k] * step != stride:
             return False
-        unit *= size
+        stride *= size
     return True
 
 
@@ -278,30 +281,30 @@ class RowTransformCall(NamedTuple):
     inverse: bool
 
 
-def transformed(node: Node) -> LoopBody | None:
+def transform_body(node: Node) -> LoopBody | None:
     """Returns a node as a complex-to-complex transform of whole rows along the last dim; None for
     other nodes."""
     launch = node.launch
-    done = _row_transform(node)
-    if done is None or launch.own_numbers is None:
+    call = _row_transform(node)
+    if call is None or launch.own_numbers is None:
         return None
-    out, into = node.operands[:2]
-    if not out.shape or out.shape != into.shape:
+    out, source = node.operands[:2]
+    if not out.shape or out.shape != source.shape:
         return None
-    if done.length != out.shape[-1] or not numel(out.shape):
+    if call.length != out.shape[-1] or not numel(out.shape):
         return None
-    others, steps = coalesce(out.shape[:-1], (out.strides[:-1], into.strides[:-1]), range(len(out.shape) - 1))
-    if numel(others) == 1:
-        others, steps = (), ((), ())
-    loops = (*[Loop(n) for n in others], Loop(done.length))
-    places = [
+    row_sizes, steps = coalesce(out.shape[:-1], (out.strides[:-1], source.strides[:-1]), range(len(out.shape) - 1))
+    if numel(row_sizes) == 1:
+        row_sizes, steps = (), ((), ())
+    loops = (*[Loop(n) for n in row_sizes], Loop(call.length))
+    accesses = [
         AffineAccess(r.memory, r.offset * r.dtype.itemsize, r.dtype, (*s, r.strides[-1]))
-        for r, s in zip((out, into), steps, strict=True)
+        for r, s in zip((out, source), steps, strict=True)
     ]
     (scale,) = launch.own_numbers
-    unit = row_transform(out.dtype, done.inverse, scale != 1)
-    numbers = (scale,) if unit.scaled else ()
-    return LoopBody(node, unit, loops, (places[0],), (places[1],), numbers, (unit.passed,) * len(numbers))
+    function = row_transform(out.dtype, call.inverse, scale != 1)
+    numbers = (scale,) if function.scaled else ()
+    return LoopBody(node, function, loops, (accesses[0],), (accesses[1],), numbers, (function.passed,) * len(numbers))
 
 
 def _row_transform(node: Node) -> RowTransformCall | None:
@@ -309,9 +312,9 @@ def _row_transform(node: Node) -> RowTransformCall | None:
     kernels. The launch has a kernel of stages, or a kernel for any length in one part or two."""
     steps = node.launch.steps
     if isinstance(steps[0].key, FftStreamKey):
-        of = FftStreamGeometry.unpack(steps[0].geometry)
-        along = of.read[0] == of.written[0] == 1
-        return RowTransformCall(of.come, bool(of.ends & SWAP_IN)) if along else None
+        stream = FftStreamGeometry.unpack(steps[0].geometry)
+        is_dense = stream.read[0] == stream.written[0] == 1
+        return RowTransformCall(stream.come, bool(stream.ends & SWAP_IN)) if is_dense else None
     if not isinstance(steps[0].key, FftKey):
         return None
     geometries = [FftGeometry.unpack(step.geometry) for step in steps]
@@ -321,7 +324,7 @@ def _row_transform(node: Node) -> RowTransformCall | None:
     if not pairs or any(stage.kind != GROUPS for stage in stages):
         return None
     # The first of two parts reads columns of a contiguous row; a single part reads the whole row.
-    along = len(stages) == 2 or first.read.step == last.written.step == 2
+    is_dense = len(stages) == 2 or first.read.step == last.written.step == 2
     length = numel(tuple([stage.n for stage in stages]))
-    whole = first.read.size == first.n
-    return RowTransformCall(length, bool(first.ends & SWAP_IN)) if along and whole else None
+    reads_whole_rows = first.read.size == first.n
+    return RowTransformCall(length, bool(first.ends & SWAP_IN)) if is_dense and reads_whole_rows else None

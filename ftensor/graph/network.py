@@ -35,7 +35,7 @@ from ..kernels.network import (
 )
 from .elimination import live_nodes
 from .guards import CapturedValues
-from .ir import PASSED, Graph, GraphTensor, LayerCall, Node
+from .ir import CALL_NUMBER, Graph, GraphTensor, LayerCall, Node
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -52,7 +52,7 @@ def as_network(graph: Graph, backend: Backend) -> Graph | None:
         return None
     if not backend.images.has(builder.key.entry):
         return None
-    return replace(graph, nodes=(builder.node(),), layers=(), values=CapturedValues(builder.constants))
+    return replace(graph, nodes=(builder.build_node(),), layers=(), captured_values=CapturedValues(builder.constants))
 
 
 class NetworkBuilder:
@@ -84,7 +84,7 @@ class NetworkBuilder:
         self._values = [self.input]
         self._read = [0]
         for call in calls:
-            self._take(call)
+            self._add_layer(call)
         self._check_result()
         name = "_".join(list(dict.fromkeys(layer.kind for layer in self.layers))[:3])
         if why := check_ports(self._flows[0], self._flows[-1]):
@@ -92,7 +92,7 @@ class NetworkBuilder:
         layers, constants = tuple(self.layers), constant_bytes(self._constants)
         self.key = NetworkKey(name, self.input.dtype, (c, height, width), layers, constants)
 
-    def node(self) -> Node:
+    def build_node(self) -> Node:
         """Returns the launch of the network's kernel."""
         result = self.graph.result_tensors[0].region
         flat = [GraphTensor(r.memory, r.dtype, (numel(r.shape),), (1,), r.offset) for r in (result, self.input)]
@@ -130,14 +130,14 @@ class NetworkBuilder:
         if unread:
             raise self._refuse(self.calls[max(unread[0] - 1, 0)], "nothing reads its result")
 
-    def _take(self, call: LayerCall) -> None:
+    def _add_layer(self, call: LayerCall) -> None:
         """Adds a layer."""
         inputs = tuple([self._value(call, r) for r in call.inputs])
         image = self._flows[inputs[0]]
         images = [self._flows[value] for value in inputs]
         for r, each in zip(call.inputs, images):
             self._check_shape(call, r.shape, each)
-        if _has_passed(tuple(call.settings.values())):
+        if _has_call_number(tuple(call.settings.values())):
             raise self._refuse(call, "a number that the call passes is one of its arguments; let the function have it")
         if call.kind == "relu":
             self._relu(call, inputs[0])
@@ -268,18 +268,18 @@ class NetworkBuilder:
     def _constant(self, call: LayerCall, name: str, r: GraphTensor) -> np.ndarray:
         """Returns the values of a tensor that the function captured."""
         memory = self.graph.memories[r.memory]
-        if memory.own:
+        if memory.is_internal:
             raise self._refuse(call, f"its {name} is computed in the function; compute it outside")
-        if memory.held is None:
+        if memory.captured is None:
             raise self._refuse(call, f"its {name} is an argument; let the function capture it, so that it is constant")
-        tensor = Tensor._make(memory.held, r.dtype, r.shape, r.strides, r.offset)
+        tensor = Tensor._make(memory.captured, r.dtype, r.shape, r.strides, r.offset)
         self.constants.append(tensor)
         return np.array(tensor, copy=True)
 
 
-def _has_passed(value: Any) -> bool:
+def _has_call_number(value: Any) -> bool:
     """True if a number that each call passes is in a layer's arguments."""
-    return value is PASSED or (type(value) is tuple and any(_has_passed(part) for part in value))
+    return value is CALL_NUMBER or (type(value) is tuple and any(_has_call_number(part) for part in value))
 
 
 def _pair(value: Any) -> Any:

@@ -28,13 +28,13 @@ _BLOCK = 4096
 
 class Segment(NamedTuple):
     """Consecutive nodes that become one node of dataflow stages. `node` is None if the nodes keep
-    their own kernels: no stage can run them (`refused`), or no other op joins them, and a kernel of
+    their own kernels: no stage can run them (`refusal`), or no other op joins them, and a kernel of
     stages would move the same bytes."""
 
     nodes: tuple[Node, ...]
     node: Node | None
     rows: int
-    refused: errors.GraphError | None
+    refusal: errors.GraphError | None
 
     @property
     def key(self) -> StagedKey:
@@ -53,10 +53,10 @@ class Segment(NamedTuple):
         return replace(self.node, launch=replace(launch, steps=(replace(step, key=key, units=units),)))
 
     @property
-    def apart(self) -> list[Node]:
+    def separate_nodes(self) -> list[Node]:
         """Returns the original nodes, each with the reason why it is a separate kernel."""
-        why = self.refused.why if self.refused is not None else ""
-        return [replace(node, apart=why) for node in self.nodes]
+        why = self.refusal.why if self.refusal is not None else ""
+        return [replace(node, stage_refusal=why) for node in self.nodes]
 
 
 class DataflowKernels(NamedTuple):
@@ -114,9 +114,9 @@ def as_dataflow(graph: Graph, backend: Backend) -> Graph:
     if backend.images is None and (program.offered is None or backend.dialect == "intel"):
         return graph
     nodes: list[Node] = []
-    for piece in dataflow_segments(graph):
-        key = None if piece.node is None else _in_images(backend, piece.key)
-        nodes += piece.apart if key is None else [piece.on_board(key, backend)]
+    for segment in dataflow_segments(graph):
+        key = None if segment.node is None else _in_images(backend, segment.key)
+        nodes += segment.separate_nodes if key is None else [segment.on_board(key, backend)]
     return replace(graph, nodes=tuple(nodes))
 
 
@@ -130,92 +130,92 @@ def _in_images(backend: Backend, key: StagedKey) -> StagedKey | None:
     return key if backend.images is not None and backend.images.has(key.entry) else None
 
 
-def exported(graph: Graph, network_asked: bool = False) -> DataflowKernels | TracedNetwork:
+def exported(graph: Graph, network_requested: bool = False) -> DataflowKernels | TracedNetwork:
     """Returns a traced graph's kernels for images: a network if all of it is layers, else stages.
 
-    Raises GraphError if it is neither: as `NetworkBuilder` does if there are layers, else as `stages`
+    Raises GraphError if it is neither: as `NetworkBuilder` does if there are layers, else as `dataflow_kernels`
     does.
     """
     if not graph.layers:
-        return stages(eliminate_dead_nodes(graph))
+        return dataflow_kernels(eliminate_dead_nodes(graph))
     try:
         network = NetworkBuilder(graph)
     except errors.GraphError as refused:
-        if network_asked:
+        if network_requested:
             raise
         try:
-            return stages(eliminate_dead_nodes(graph))
+            return dataflow_kernels(eliminate_dead_nodes(graph))
         except errors.GraphError:
             raise refused from None
     return TracedNetwork(network.key, tuple([call.origin.line for call in network.calls]))
 
 
-def stages(graph: Graph) -> DataflowKernels:
+def dataflow_kernels(graph: Graph) -> DataflowKernels:
     """Returns a graph's kernels of stages.
 
     Raises GraphError if no two ops are stages of one kernel (it names the first op that is no
     stage), if there are too few rows to tell a value per row from a row, and if no board's memory
     holds the FIFOs.
     """
-    parts = dataflow_segments(graph)
+    segments = dataflow_segments(graph)
     keys, apart = [], []
-    problem = _try_dataflow(graph).refused
-    for piece in parts:
-        if piece.node is None:
-            apart += [_refusal_text(node) for node in piece.apart]
-        elif piece.rows < 2 or piece.rows == piece.key.length:
-            few = errors.few_rows(graph.name, piece.rows, piece.key.length)
-            problem = problem or few
-            apart.append(str(few))
+    problem = _try_dataflow(graph).refusal
+    for segment in segments:
+        if segment.node is None:
+            apart += [_refusal_text(node) for node in segment.separate_nodes]
+        elif segment.rows < 2 or segment.rows == segment.key.length:
+            error = errors.few_rows(graph.name, segment.rows, segment.key.length)
+            problem = problem or error
+            apart.append(str(error))
         else:
-            keys.append(piece.key)
+            keys.append(segment.key)
     if not keys:
         assert problem is not None
         raise problem
     for key in keys:
-        needed, most = Stages(key).fifo_bytes, int(max(b.chip.bram for b in BOARDS) * _BLOCK)
-        if needed > most:
-            raise errors.too_deep(graph.name, needed, key.length, most)
+        needed, available = Stages(key).fifo_bytes, int(max(b.chip.bram for b in BOARDS) * _BLOCK)
+        if needed > available:
+            raise errors.too_deep(graph.name, needed, key.length, available)
     return DataflowKernels(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(apart)))
 
 
 def _refusal_text(node: Node) -> str:
-    return f"{node.origin.op} ({node.origin.line}): {node.apart or 'no other op goes with it'}"
+    return f"{node.origin.op} ({node.origin.line}): {node.stage_refusal or 'no other op goes with it'}"
 
 
 def dataflow_segments(graph: Graph) -> list[Segment]:
     """Cuts a graph at the ops that are no stage. The order of the segments keeps dependencies."""
     if not graph.nodes:
         raise errors.no_stages(graph.name)
-    whole = _try_dataflow(graph)
-    if whole.node is not None:
-        return [whole]
-    nodes, alone = _by_level(graph)
+    single = _try_dataflow(graph)
+    if single.node is not None:
+        return [single]
+    nodes, has_no_stage = _by_level(graph)
     order = _Order(graph, nodes)
-    parts: list[Segment] = []
+    segments: list[Segment] = []
     begin = 0
     while begin < len(nodes):
         end = begin + 1
-        while not alone[begin] and end < len(nodes) and not alone[end]:
+        while not has_no_stage[begin] and end < len(nodes) and not has_no_stage[end]:
             end += 1
-        parts.append(order.piece(begin, end))
-        begin += len(parts[-1].nodes)
-    return parts
+        segments.append(order.longest_segment(begin, end))
+        begin += len(segments[-1].nodes)
+    return segments
 
 
 def _by_level(graph: Graph) -> tuple[list[Node], list[bool]]:
     """Returns the nodes, sorted by the number of non-stage ops on the path to them, and for each
     node True if it is no stage."""
     level: list[int] = []
-    alone = [_is_none(graph, node) for node in graph.nodes]
+    has_no_stage = [_has_no_stage(graph, node) for node in graph.nodes]
     for k, node in enumerate(graph.nodes):
-        before = [j for j in range(k) if graph.nodes[j].conflicts_with(node)]
-        level.append(max([level[j] + (alone[j] and not alone[k]) for j in before], default=0))
-    order = sorted(range(len(level)), key=lambda k: (level[k], alone[k], k))
-    return [graph.nodes[k] for k in order], [alone[k] for k in order]
+        producers = [j for j in range(k) if graph.nodes[j].conflicts_with(node)]
+        level.append(max([level[j] + (has_no_stage[j] and not has_no_stage[k]) for j in producers], default=0))
+    order = sorted(range(len(level)), key=lambda k: (level[k], has_no_stage[k], k))
+    return [graph.nodes[k] for k in order], [has_no_stage[k] for k in order]
 
 
-def _is_none(graph: Graph, node: Node) -> bool:
+def _has_no_stage(graph: Graph, node: Node) -> bool:
     try:
         stage_body(graph, node)
     except errors.GraphError:
@@ -229,42 +229,42 @@ class _Order:
 
     def __init__(self, graph: Graph, nodes: Sequence[Node]) -> None:
         self.graph, self.nodes = graph, nodes
-        self.written = {m: k for k in range(len(nodes))[::-1] for m in nodes[k].written}  # first
-        self.used = {m: k for k, node in enumerate(nodes) for m in node.touched}  # last
-        self.used |= {f.region.memory: len(nodes) for f in graph.result_tensors}
+        self.first_write = {m: k for k in range(len(nodes))[::-1] for m in nodes[k].written}  # first
+        self.last_use = {m: k for k, node in enumerate(nodes) for m in node.touched}  # last
+        self.last_use |= {f.region.memory: len(nodes) for f in graph.result_tensors}
 
-    def piece(self, begin: int, end: int) -> Segment:
+    def longest_segment(self, begin: int, end: int) -> Segment:
         """Returns the longest segment from `begin` that is one kernel; the first node alone if it
         is no stage."""
         while True:
-            piece = _try_dataflow(self._part(begin, end))
+            segment = _try_dataflow(self._subgraph(begin, end))
             if end - begin == 1:
-                return piece._replace(node=None)
-            if piece.refused is None:
-                return piece
-            mine, node = self.nodes[begin:end], piece.refused.node
-            at = next((k for k, n in enumerate(mine) if n is node), len(mine) - 1)
-            end = begin + max(at, 1)
+                return segment._replace(node=None)
+            if segment.refusal is None:
+                return segment
+            candidates, node = self.nodes[begin:end], segment.refusal.node
+            index = next((k for k, n in enumerate(candidates) if n is node), len(candidates) - 1)
+            end = begin + max(index, 1)
 
-    def _part(self, begin: int, end: int) -> Graph:
+    def _subgraph(self, begin: int, end: int) -> Graph:
         """Returns the subgraph of some nodes. Memories written earlier become arguments; memories
         that later nodes use become results."""
         memories = list(self.graph.memories)
-        mine = self.nodes[begin:end]
-        for m in {m for node in mine for m in node.touched}:
-            if self.written.get(m, end) < begin:
+        members = self.nodes[begin:end]
+        for m in {m for node in members for m in node.touched}:
+            if self.first_write.get(m, end) < begin:
                 memories[m] = memories[m]._replace(argument=0)
-        result = {r.memory: r for node in mine for r in node.writes if self.used[r.memory] >= end}
+        result = {r.memory: r for node in members for r in node.writes if self.last_use[r.memory] >= end}
         results = [ResultTensor(r) for r in result.values()]
-        return Graph(self.graph.name, tuple(mine), tuple(memories), results)
+        return Graph(self.graph.name, tuple(members), tuple(memories), results)
 
 
-def _try_dataflow(part: Graph) -> Segment:
+def _try_dataflow(graph: Graph) -> Segment:
     """Returns a graph as one node of stages, or with the GraphError that refuses it."""
-    nodes = part.nodes
+    nodes = graph.nodes
     try:
-        staging = DataflowBuilder(part)
-        node = staging.node()
+        builder = DataflowBuilder(graph)
+        node = builder.build_node()
     except errors.GraphError as error:
         return Segment(nodes, None, 0, error)
-    return Segment(nodes, node, staging.rows, None)
+    return Segment(nodes, node, builder.rows, None)

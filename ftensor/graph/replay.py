@@ -21,45 +21,49 @@ if TYPE_CHECKING:
 # Called with a call's tensors and its signature. Returns the result, or GUARD_FAILED.
 Replay = Callable[[Sequence["Tensor"], Sequence[Any]], Any]
 ResultMaker = Callable[[Sequence["Tensor"], Sequence["Tensor"]], "Tensor"]
-_MOST_WRITTEN_OUT = 16  # parts of a result
+_MAX_INLINE_PARTS = 16  # parts of a result
 
 
 class ReturnedArgument(NamedTuple):
-    """A tensor of the result that is tensor `place` of the call."""
+    """A tensor of the result that is tensor `position` of the call."""
 
-    place: int
+    position: int
 
 
 # A tensor of the result: the index of the launch's output that it is, an argument, or a function
 # that makes it of the outputs and the call's tensors.
-Part = int | ReturnedArgument | ResultMaker
+ResultPart = int | ReturnedArgument | ResultMaker
 
 
 def replay(graph: Lowered) -> Replay:
     """Returns the `run` of a graph."""
-    guarded = () if graph.guards is None else graph.guards.held
-    captured = list(dict.fromkeys([*guarded, *graph.held]))
-    names = {of: f"h{k}" for k, of in enumerate(captured)}
+    guarded_captures = () if graph.guards is None else graph.guards.captured
+    captured = list(dict.fromkeys([*guarded_captures, *graph.captured]))
+    names = {storage: f"h{k}" for k, storage in enumerate(captured)}
     values: dict[str, Any] = {"GUARD_FAILED": GUARD_FAILED}
-    alive: list[str] = []
-    for of, name in names.items():
-        if of.own is None:
-            values[f"{name}_reference"] = of.reference
-            alive.append(name)
+    live_names: list[str] = []
+    for storage, name in names.items():
+        if storage.owned is None:
+            values[f"{name}_reference"] = storage.reference
+            live_names.append(name)
         else:
-            values[name] = of.own
-    code = GuardCode(set(), [], {}) if graph.guards is None else graph.guards.code([names[of] for of in guarded])
+            values[name] = storage.owned
+    code = (
+        GuardCode(set(), [], {})
+        if graph.guards is None
+        else graph.guards.generate_code([names[storage] for storage in guarded_captures])
+    )
     result = _result(graph, values)
-    returned = {part.place for part in graph.parts if isinstance(part, ReturnedArgument)}
-    inputs = {*graph.arguments, *graph.written, *[k for k, _ in graph.seen]}
+    returned = {part.position for part in graph.result_parts if isinstance(part, ReturnedArgument)}
+    inputs = {*graph.arguments, *graph.written_arguments, *[k for k, _ in graph.reinterpreted]}
     lines = [f"x{k} = tensors[{k}]" for k in sorted(code.tensors | inputs | returned)]
-    lines += [f"s{k} = x{k}._storage" for k in sorted(code.tensors | {*graph.written})]
-    for j, thing in enumerate(graph.graph.objects):
-        if thing.may_go:
-            values[f"o{j}_reference"] = thing.current
-            alive.append(f"o{j}")
-    lines += [f"{name} = {name}_reference()" for name in alive]
-    failures = [f"{name} is None" for name in alive] + code.failures
+    lines += [f"s{k} = x{k}._storage" for k in sorted(code.tensors | {*graph.written_arguments})]
+    for j, obj in enumerate(graph.graph.returned_objects):
+        if obj.can_expire:
+            values[f"o{j}_reference"] = obj.current
+            live_names.append(f"o{j}")
+    lines += [f"{name} = {name}_reference()" for name in live_names]
+    failures = [f"{name} is None" for name in live_names] + code.failures
     lines += [f"if {' or '.join(failures)}: return GUARD_FAILED"] if failures else []
     lines += _launch(graph, names, values)
     lines += [f"return {result}"]
@@ -70,33 +74,33 @@ def _launch(graph: Lowered, names: Mapping[CapturedStorage, str], values: dict[s
     """Returns the lines that run the launch, and adds the values that they name."""
     lines: list[str] = []
     values["numbers"] = graph.numbers
-    if graph.anew:
+    if graph.takes_call_numbers:
         values["call_numbers"] = graph._with_call_numbers
         lines.append("numbers = call_numbers(signature)")
     if graph.graph.draws:
-        values["draw"] = graph._drawn
+        values["draw"] = graph._draw_numbers
         lines.append("numbers = draw(numbers)")
     if graph.launch is None:
         return [*lines, "results = ()"]
-    values |= {"call": graph.launch.call, "enqueued": graph._enqueued}
+    values |= {"call": graph.launch.call, "enqueued": graph._run_observed}
     inputs = [f"x{k}" for k in graph.arguments]
-    for j, (k, dtype) in enumerate(graph.seen):
-        values |= {"seen_as": graph._seen_as, f"dtype{j}": dtype}
+    for j, (k, dtype) in enumerate(graph.reinterpreted):
+        values |= {"seen_as": graph._reinterpret, f"dtype{j}": dtype}
         lines.append(f"y{j} = seen_as(x{k}, dtype{j})")
         inputs.append(f"y{j}")
     tensors = list(inputs)
-    for of in graph.held:
-        values[f"{names[of]}_whole"] = of.whole
-        tensors.append(f"{names[of]}_whole()")
-    inputs += [names[of] for of in graph.held]
-    changed = [*[names[of] for of in graph.changed], *[f"s{k}" for k in graph.written]]
-    forget = [f"{name}.bounds = {name}.derived = None" for name in changed]
+    for storage in graph.captured:
+        values[f"{names[storage]}_whole"] = storage.as_bytes
+        tensors.append(f"{names[storage]}_whole()")
+    inputs += [names[storage] for storage in graph.captured]
+    written = [*[names[storage] for storage in graph.written_captures], *[f"s{k}" for k in graph.written_arguments]]
+    invalidations = [f"{name}.bounds = {name}.derived = None" for name in written]
     # A launch without outputs returns (), so None alone says that it did not run.
-    lines += [*forget, f"results = call(({_list(inputs)}), numbers, None)"]
+    lines += [*invalidations, f"results = call(({_list(inputs)}), numbers, None)"]
     lines += [f"if results is None: results = enqueued(({_list(tensors)}), numbers)"]
-    lines += forget  # by then another thread may have read it
+    lines += invalidations  # by then another thread may have read it
     if graph.graph.checks:
-        values["check"] = graph._check
+        values["check"] = graph._check_indices
         lines.append("check(tensors)")
     return lines
 
@@ -108,11 +112,11 @@ def _list(names: Iterable[str]) -> str:
 def _result(graph: Lowered, values: dict[str, Any]) -> str:
     """Returns the expression of the function's result, and adds the values that it names."""
     parts: list[str] = []
-    for j, part in enumerate(graph.parts):
+    for j, part in enumerate(graph.result_parts):
         if isinstance(part, int):
             parts.append(f"results[{part}]")
         elif isinstance(part, ReturnedArgument):
-            parts.append(f"x{part.place}")
+            parts.append(f"x{part.position}")
         else:
             values[f"part{j}"] = part
             parts.append(f"part{j}(results, tensors)")
@@ -122,22 +126,22 @@ def _result(graph: Lowered, values: dict[str, Any]) -> str:
     if result is None:
         return "None"
     if type(result) is tuple and graph.launch is not None and all(isinstance(x, ResultTensor) for x in result):
-        if graph.parts == tuple(range(len(graph.launch.outputs))):
+        if graph.result_parts == tuple(range(len(graph.launch.outputs))):
             return "results"
     flat = type(result) in (tuple, list) and not any(isinstance(x, (tuple, list, dict)) for x in result)
-    if flat and len(result) <= _MOST_WRITTEN_OUT:
-        body = _list(_written_out(result, parts, values))
+    if flat and len(result) <= _MAX_INLINE_PARTS:
+        body = _list(_part_expressions(result, parts, values))
         return f"({body})" if type(result) is tuple else f"[{body}]"
     values |= {"unflatten": unflatten, "structure": result}
     return f"unflatten(structure, [{_list(parts)}], signature)"
 
 
-def _written_out(result: Sequence[Any], parts: Sequence[str], values: dict[str, Any]) -> Iterator[str]:
+def _part_expressions(result: Sequence[Any], parts: Sequence[str], values: dict[str, Any]) -> Iterator[str]:
     """Yields the expression of each part of a flat result, and adds the values that they name."""
-    left = iter(parts)
+    remaining = iter(parts)
     for j, x in enumerate(result):
         if isinstance(x, ResultTensor):
-            yield next(left)
+            yield next(remaining)
         elif x is None:
             yield "None"
         elif isinstance(x, (ReturnedObject, ReturnedMethod)):

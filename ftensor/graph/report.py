@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 def report(graph: Graph) -> str:
     """Returns a table with a line per kernel, below a line that counts launches, kernels and
     bytes."""
-    ops = sum(len(node.parts) or 1 for node in graph.nodes)
+    ops = sum(len(node.fused_origins) or 1 for node in graph.nodes)
     steps = sum(len(node.launch.steps) for node in graph.nodes)
     moved = sum(moved_bytes(r) for node in graph.nodes for r in node.operands)
     head = f"{graph.name}: {counted(ops, 'launch')} as {counted(steps, 'kernel')}, {size(moved)}"
     rows = [("kernel", "computes", "reads", "writes", "")]
     for node in graph.nodes:
         for step in node.launch.steps:
-            parts = " ".join(part.op for part in node.parts or (node.origin,))
+            ops_text = " ".join(origin.op for origin in node.fused_origins or (node.origin,))
             read, written = (sum(map(moved_bytes, side)) for side in (node.reads, node.writes))
             kernel = skeleton_of(step.key).name
-            rows.append((kernel, parts, size(read), size(written), _unfused_reason(node)))
+            rows.append((kernel, ops_text, size(read), size(written), _unfused_reason(node)))
     return f"{head}\n{table(rows)}" if graph.nodes else head
 
 
@@ -42,12 +42,12 @@ def moved_bytes(r: GraphTensor) -> int:
 
 def _unfused_reason(node: Node) -> str:
     """Returns the reason why a node is a kernel of its own."""
-    if node.parts or node.apart:
-        return node.apart
-    point = loop_body_of(node)
-    if point is None:
+    if node.fused_origins or node.stage_refusal:
+        return node.stage_refusal
+    body = loop_body_of(node)
+    if body is None:
         return "neither elementwise nor a fold"
-    if point.stages > 1:
+    if body.step_count > 1:
         return "its rows are cut, and others read what it folds"
     return "no neighbour has its loops"
 
@@ -61,65 +61,65 @@ Item = tuple[str, int, int]
 
 def svg(graph: Graph) -> str:
     """Returns the drawing as SVG text. Raises PictureError if matplotlib is not installed."""
-    return picture.as_svg(drawn(graph))
+    return picture.as_svg(draw_graph(graph))
 
 
-def drawn(graph: Graph) -> Figure:
+def draw_graph(graph: Graph) -> Figure:
     """Returns the drawing as a matplotlib figure."""
-    words, arrows, layers = _items(graph)
+    labels, arrows, layers = _items(graph)
     rows = Counter(layers.values())
-    across = max(rows.values(), default=1)
-    figure = picture.figure(across * _WIDTH, max(1, len(rows)) * _HEIGHT)
+    columns = max(rows.values(), default=1)
+    figure = picture.figure(columns * _WIDTH, max(1, len(rows)) * _HEIGHT)
     with picture.styled():
         axes = figure.subplots()
-        axes.set(xlim=(0, across), ylim=(0.5 - max(1, len(rows)), 0.5), title=graph.name)
+        axes.set(xlim=(0, columns), ylim=(0.5 - max(1, len(rows)), 0.5), title=graph.name)
         axes.set_axis_off()
-        met: Counter[int] = Counter()
-        at: dict[Item, tuple[float, float]] = {}
+        column: Counter[int] = Counter()
+        positions: dict[Item, tuple[float, float]] = {}
         for item, layer in layers.items():
-            met[layer] += 1
-            at[item] = (met[layer] - 0.5) * across / rows[layer], -layer
-        _draw(axes, words, arrows, at)
+            column[layer] += 1
+            positions[item] = (column[layer] - 0.5) * columns / rows[layer], -layer
+        _draw(axes, labels, arrows, positions)
     return figure
 
 
 def _items(graph: Graph) -> tuple[dict[Item, str], list[tuple[Item, Item]], dict[Item, int]]:
     """Returns (the label of each item, the arrows between items, the layer of each item)."""
-    words: dict[Item, str] = {}
+    labels: dict[Item, str] = {}
     arrows: list[tuple[Item, Item]] = []
     layers: dict[Item, int] = {}
-    times: Counter[int] = Counter()
+    writes: Counter[int] = Counter()
     returned = {f.region.memory: f.region for f in graph.result_tensors}
 
     def memory(r: GraphTensor, layer: int) -> Item:
-        item = ("memory", r.memory, times[r.memory])
+        item = ("memory", r.memory, writes[r.memory])
         layers.setdefault(item, layer)
-        words.setdefault(item, f"{_called(graph, r.memory)}\n{_label(returned.get(r.memory, r))}")
+        labels.setdefault(item, f"{_memory_role(graph, r.memory)}\n{_label(returned.get(r.memory, r))}")
         return item
 
     for k, node in enumerate(graph.nodes):
         kernel = ("kernel", k, 0)
-        needs = [memory(r, 0) for r in node.operands if _read(graph, node, r, times)]
-        words[kernel] = _computes(node)
-        layers[kernel] = 1 + max((layers[item] for item in needs), default=0)
-        arrows += [(item, kernel) for item in dict.fromkeys(needs)]
-        times.update(node.written)
-        gives = [memory(r, layers[kernel] + 1) for r in node.writes]
-        arrows += [(kernel, item) for item in dict.fromkeys(gives)]
-    return words, arrows, layers
+        sources = [memory(r, 0) for r in node.operands if _read(graph, node, r, writes)]
+        labels[kernel] = _computes(node)
+        layers[kernel] = 1 + max((layers[item] for item in sources), default=0)
+        arrows += [(item, kernel) for item in dict.fromkeys(sources)]
+        writes.update(node.written)
+        targets = [memory(r, layers[kernel] + 1) for r in node.writes]
+        arrows += [(kernel, item) for item in dict.fromkeys(targets)]
+    return labels, arrows, layers
 
 
 def _read(graph: Graph, node: Node, r: GraphTensor, times: Counter[int]) -> bool:
     """True if a node reads a memory. A partial write reads a memory that has contents."""
-    fresh = graph.memories[r.memory].own and not times[r.memory]
+    fresh = graph.memories[r.memory].is_internal and not times[r.memory]
     return not (fresh and r.memory in node.written)
 
 
-def _called(graph: Graph, memory: int) -> str:
-    of = graph.memories[memory]
-    if of.argument is not None:
-        return f"argument {of.argument}"
-    if of.held is not None:
+def _memory_role(graph: Graph, memory: int) -> str:
+    buffer = graph.memories[memory]
+    if buffer.argument is not None:
+        return f"argument {buffer.argument}"
+    if buffer.captured is not None:
         return "found outside"
     return "result" if any(f.region.memory == memory for f in graph.result_tensors) else "between"
 
@@ -130,20 +130,23 @@ def _label(r: GraphTensor) -> str:
 
 
 def _computes(node: Node) -> str:
-    ops = " ".join(part.op for part in node.parts or (node.origin,))
-    ways = dict.fromkeys(skeleton_of(step.key).name for step in node.launch.steps)
+    ops = " ".join(origin.op for origin in node.fused_origins or (node.origin,))
+    skeletons = dict.fromkeys(skeleton_of(step.key).name for step in node.launch.steps)
     moved = sum(map(moved_bytes, node.operands))
-    return f"{fill(ops, _LETTERS)}\n{', '.join(ways)}, {size(moved)}"
+    return f"{fill(ops, _LETTERS)}\n{', '.join(skeletons)}, {size(moved)}"
 
 
 def _draw(
-    axes: Axes, words: dict[Item, str], arrows: list[tuple[Item, Item]], at: dict[Item, tuple[float, float]]
+    axes: Axes, labels: dict[Item, str], arrows: list[tuple[Item, Item]], positions: dict[Item, tuple[float, float]]
 ) -> None:
     for begin, end in arrows:
         axes.annotate(
-            "", at[end], at[begin], arrowprops={"arrowstyle": "->", "color": "0.4", "shrinkA": 12, "shrinkB": 14}
+            "",
+            positions[end],
+            positions[begin],
+            arrowprops={"arrowstyle": "->", "color": "0.4", "shrinkA": 12, "shrinkB": 14},
         )
-    for item, text in words.items():
+    for item, text in labels.items():
         kernel = item[0] == "kernel"
         box = {
             "boxstyle": "square" if kernel else "round",
@@ -151,5 +154,5 @@ def _draw(
             "facecolor": "#DCEBF5" if kernel else "white",
             "linewidth": 1.2 if kernel else 0.5,
         }
-        x, y = at[item]
+        x, y = positions[item]
         axes.text(x, y, text, ha="center", va="center", bbox=box)

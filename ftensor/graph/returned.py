@@ -22,73 +22,73 @@ _CONSTANTS = (type(None), type(Ellipsis), bool, int, float, complex, str, bytes)
 class ReturnedObject:
     """An object of a graph's result; `settle` is called behind the trace."""
 
-    __slots__ = ("held", "once", "place", "reference")
+    __slots__ = ("value", "is_single_use", "argument_index", "reference")
 
-    def __init__(self, held: Any) -> None:
-        self.held = held
-        self.place: int | None = None  # in the signature, of an argument
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.argument_index: int | None = None  # in the signature, of an argument
         self.reference: ref[Any] | None = None  # of an object that is not the graph's
-        self.once = False  # the graph can return it in one call alone
+        self.is_single_use = False  # the graph can return it in one call alone
 
-    def settle(self, signature: Sequence[Any], owners: Collection[Any], lost: Callable[[Any], object]) -> None:
+    def settle(self, signature: Sequence[Any], owners: Collection[Any], on_death: Callable[[Any], object]) -> None:
         """Replaces the object by its place in the signature, or by a weak reference unless the
         function has made it. Does not keep an object beyond the first call that would keep the
         graph's owners alive; later calls are traced anew."""
         for k, x in enumerate(signature):
-            if x is self.held or (type(x) is ref and x() is self.held):
-                self.place, self.held = k, None
+            if x is self.value or (type(x) is ref and x() is self.value):
+                self.argument_index, self.value = k, None
                 return
-        kind: Any = type(self.held)
+        kind: Any = type(self.value)
         if kind.__eq__ is not object.__eq__ and kind.__hash__ is not None:
             return  # a value
-        if kind.__weakrefoffset__ and sys.getrefcount(self.held) > _ALONE:
-            self.reference, self.held = ref(self.held, lost), None
+        if kind.__weakrefoffset__ and sys.getrefcount(self.value) > _SOLE_REFERENCES:
+            self.reference, self.value = ref(self.value, on_death), None
         else:
-            self.once = _reaches(self.held, {id(owner) for owner in owners})
+            self.is_single_use = _reaches(self.value, {id(owner) for owner in owners})
 
     def current(self) -> Any:
         """Returns an object that is no argument; None if it is gone."""
-        return self.held if self.reference is None else self.reference()
+        return self.value if self.reference is None else self.reference()
 
     @property
-    def may_go(self) -> bool:
+    def can_expire(self) -> bool:
         """True if the object may be gone at a later call."""
-        return self.once or self.reference is not None
+        return self.is_single_use or self.reference is not None
 
     def get(self, signature: Sequence[Any]) -> Any:
         """Returns the object for a call with this signature."""
-        if self.place is None:
+        if self.argument_index is None:
             return self.current()
-        x = signature[self.place]
+        x = signature[self.argument_index]
         return x() if type(x) is ref else x
 
 
 class ReturnedMethod:
     """A bound method of such an object, which is made anew at each call."""
 
-    __slots__ = ("function", "of")
+    __slots__ = ("function", "owner")
 
-    def __init__(self, function: Any, of: ReturnedObject) -> None:
-        self.function, self.of = function, of
+    def __init__(self, function: Any, owner: ReturnedObject) -> None:
+        self.function, self.owner = function, owner
 
     def get(self, signature: Sequence[Any]) -> Any:
         """Returns the method for a call with this signature."""
-        return MethodType(self.function, self.of.get(signature))
+        return MethodType(self.function, self.owner.get(signature))
 
 
-_ALONE = sys.getrefcount(ReturnedObject(object()).held)  # references to an object that has no other
+_SOLE_REFERENCES = sys.getrefcount(ReturnedObject(object()).value)  # references to an object that has no other
 
 
-def returned(x: Any, found: dict[int, ReturnedObject]) -> Any:
-    """Returns a value itself, and a placeholder for an object. `found` has the placeholders of a
+def placeholder_for(x: Any, placeholders: dict[int, ReturnedObject]) -> Any:
+    """Returns a value itself, and a placeholder for an object. `placeholders` has the placeholders of a
     result, by the objects' ids."""
     kind = type(x)
     if kind in _CONSTANTS:
         return x
     if kind is MethodType:
-        of = returned(x.__self__, found)
-        return ReturnedMethod(x.__func__, of) if type(of) is ReturnedObject else x
-    return found.setdefault(id(x), ReturnedObject(x))
+        owner = placeholder_for(x.__self__, placeholders)
+        return ReturnedMethod(x.__func__, owner) if type(owner) is ReturnedObject else x
+    return placeholders.setdefault(id(x), ReturnedObject(x))
 
 
 def resolve_placeholder(x: Any, signature: Sequence[Any]) -> Any:
@@ -100,16 +100,16 @@ def _reaches(x: Any, targets: Collection[int]) -> bool:
     """True if an object refers to one of those with these ids, directly or by others, or to too
     many to know. Modules and classes are not looked into."""
     seen: set[int] = set()
-    left = [x]
-    while left and len(seen) < _MOST_OBJECTS:
-        at = left.pop()
-        if id(at) in targets:
+    pending = [x]
+    while pending and len(seen) < _MOST_OBJECTS:
+        current = pending.pop()
+        if id(current) in targets:
             return True
-        if id(at) in seen or isinstance(at, (type, ModuleType)):
+        if id(current) in seen or isinstance(current, (type, ModuleType)):
             continue
-        seen.add(id(at))
-        if type(at) is FunctionType:  # but not into its globals
-            left += [at.__closure__, at.__defaults__, at.__kwdefaults__, at.__dict__]
+        seen.add(id(current))
+        if type(current) is FunctionType:  # but not into its globals
+            pending += [current.__closure__, current.__defaults__, current.__kwdefaults__, current.__dict__]
         else:
-            left += gc.get_referents(at)
-    return bool(left)
+            pending += gc.get_referents(current)
+    return bool(pending)

@@ -26,66 +26,66 @@ if TYPE_CHECKING:
 
 
 # Values that equal none of another type; 1, True and 1.0 are equal.
-ALONE = {str, type(None), type(Ellipsis), dtype}
-NUMBERS = {bool, bytes, TracedNumber}
-KEYWORDS = object()  # a name is no argument
+UNTAGGED_TYPES = {str, type(None), type(Ellipsis), dtype}
+TAGGED_TYPES = {bool, bytes, TracedNumber}
+KEYWORD_MARK = object()  # a name is no argument
 FLOAT, INT, COMPLEX = object(), object(), object()  # before a number of that type
-MARKS: dict[type, object] = {float: FLOAT, int: INT, complex: COMPLEX}
+NUMBER_MARKS: dict[type, object] = {float: FLOAT, int: INT, complex: COMPLEX}
 
 
 def add_arguments(
-    who: str, args: Sequence[Any], kwargs: Mapping[str, Any], key: list[Any], tensors: list[Tensor]
+    function_name: str, args: Sequence[Any], kwargs: Mapping[str, Any], key: list[Any], tensors: list[Tensor]
 ) -> None:
-    """Appends the arguments of `who` to the signature `key`, and their tensors to `tensors`. Raises
+    """Appends the arguments of `function_name` to the signature `key`, and their tensors to `tensors`. Raises
     TypeError for an argument that is not hashable."""
-    _add(who, "an argument", args, key, tensors)
+    _add(function_name, "an argument", args, key, tensors)
     if kwargs:
-        key.append(KEYWORDS)
+        key.append(KEYWORD_MARK)
     for name, value in kwargs.items():
         key.append(name)
-        _add(who, name, (value,), key, tensors)
+        _add(function_name, name, (value,), key, tensors)
 
 
-def _add(who: str, name: str, values: Iterable[Any], key: list[Any], tensors: list[Tensor]) -> None:
+def _add(function_name: str, name: str, values: Iterable[Any], key: list[Any], tensors: list[Tensor]) -> None:
     for x in values:
         kind = type(x)
         if kind is Tensor:
             key.append(x._key)
             tensors.append(x)
-        elif kind in ALONE:
+        elif kind in UNTAGGED_TYPES:
             key.append(x)
         elif kind is float:
             key += (FLOAT, x if x and x == x else str(x))  # -0.0 and nan
         elif kind is int:
             key += (INT, x)
-        elif kind in NUMBERS:
+        elif kind in TAGGED_TYPES:
             key += (kind, x)
         elif isinstance(x, (tuple, list)):
             key += (kind, len(x))
-            _add(who, name, x, key, tensors)
+            _add(function_name, name, x, key, tensors)
         elif isinstance(x, dict):
             key += (kind, len(x))
             for k, part in x.items():
                 key += (type(k), k)
-                _add(who, str(k), (part,), key, tensors)
+                _add(function_name, str(k), (part,), key, tensors)
         elif kind is slice:
             key.append(kind)
-            _add(who, name, (x.start, x.stop, x.step), key, tensors)
+            _add(function_name, name, (x.start, x.stop, x.step), key, tensors)
         elif kind is complex:
             key += (COMPLEX, repr(x))  # -0.0 and nan of either part
         else:
-            key += (kind, *_value_key(who, name, x))
+            key += (kind, *_value_key(function_name, name, x))
 
 
-def _value_key(who: str, name: str, x: Any) -> tuple[Any, ...]:
+def _value_key(function_name: str, name: str, x: Any) -> tuple[Any, ...]:
     """Returns the signature entries of a value. Objects that compare by identity are held by weak
     reference, so that a signature does not keep them alive."""
     if type(x) is MethodType:
-        return *_value_key(who, name, x.__self__), *_value_key(who, name, x.__func__)
+        return *_value_key(function_name, name, x.__self__), *_value_key(function_name, name, x.__func__)
     try:
         hash(x)
     except TypeError:
-        raise errors.unhashable(who, x, name) from None
+        raise errors.unhashable(function_name, x, name) from None
     kind: Any = type(x)
     if kind.__eq__ is object.__eq__:
         return (ref(x) if kind.__weakrefoffset__ else x,)
@@ -100,16 +100,16 @@ def owners_of(key: Sequence[Any]) -> list[Any]:
     return [owner for x in key if type(x) is ref and (owner := x()) is not None]
 
 
-def number_places(key: Sequence[Any]) -> list[int]:
+def number_indices(key: Sequence[Any]) -> list[int]:
     """Returns the indices of numbers in a signature, in the order of the arguments."""
     marks = zip(key, range(1, len(key) + 1))
     return [k for x, k in marks if x is FLOAT or x is INT or x is COMPLEX]
 
 
-def number_at(key: Sequence[Any], place: int) -> Any:
-    """Returns the number at index `place` of a signature."""
-    x = key[place]
-    return x if type(x) is not str else complex(x) if key[place - 1] is COMPLEX else float(x)
+def number_at(key: Sequence[Any], index: int) -> Any:
+    """Returns the number at index `index` of a signature."""
+    x = key[index]
+    return x if type(x) is not str else complex(x) if key[index - 1] is COMPLEX else float(x)
 
 
 def add_environment(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> None:
@@ -143,21 +143,21 @@ def add_memory(tensors: Sequence[Tensor], key: list[Any]) -> None:
     if len(set(storages)) < len(storages):
         firsts = [storages.index(s) for s in storages]
         starts = [t._offset * t._dtype.itemsize for t in tensors]
-        same = [next(j for j, other in enumerate(tensors) if other is t) for t in tensors]
-        key.append(tuple([(f, s - starts[f], k) for f, s, k in zip(firsts, starts, same)]))
+        first_indices = [next(j for j, other in enumerate(tensors) if other is t) for t in tensors]
+        key.append(tuple([(f, s - starts[f], k) for f, s, k in zip(firsts, starts, first_indices)]))
 
 
-Kinds = tuple[type | str, ...]
+ArgumentTypes = tuple[type | str, ...]
 # (the tensors, the signature) of a marked call of the op with these arguments; None if `signature`
 # must inspect them: tensors that share memory or are on several devices, and tuples with items that
 # are no ints.
-Teller = Callable[[Any, Sequence[Any]], tuple[list[Tensor], tuple[Any, ...]] | None]
+SignatureFunction = Callable[[Any, Sequence[Any]], tuple[list[Tensor], tuple[Any, ...]] | None]
 
-_MOST_TENSORS = 4  # whose memories are compared in pairs
-_MOST_KINDS = 1 << 10
+_MAX_TENSORS = 4  # whose memories are compared in pairs
+_MAX_FUNCTIONS = 1 << 10
 
 
-def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kinds:
+def argument_types(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ArgumentTypes:
     """Returns the types of a call's positional arguments, the names of its keyword arguments, and
     their types."""
     if kwargs:
@@ -165,19 +165,19 @@ def kinds_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kinds:
     return tuple(map(type, args))
 
 
-class SignatureFunctions(dict[Kinds, Teller]):
+class SignatureFunctionTable(dict[ArgumentTypes, SignatureFunction]):
     """Maps the types of all arguments to the generated function that returns a call's signature."""
 
-    def __missing__(self, kinds: Kinds) -> Teller:
-        names = [k for k in kinds if type(k) is str]
-        placed = len(kinds) - 2 * len(names)
-        teller = _compile_signature([*kinds[:placed], *kinds[placed + len(names) :]], placed, names)
-        if len(self) < _MOST_KINDS:
-            self[kinds] = teller
-        return teller
+    def __missing__(self, types: ArgumentTypes) -> SignatureFunction:
+        names = [k for k in types if type(k) is str]
+        positional = len(types) - 2 * len(names)
+        function = _compile_signature([*types[:positional], *types[positional + len(names) :]], positional, names)
+        if len(self) < _MAX_FUNCTIONS:
+            self[types] = function
+        return function
 
 
-tellers = SignatureFunctions()
+signature_functions = SignatureFunctionTable()
 
 
 def _unknown(mark: Any, args: Sequence[Any]) -> None:
@@ -186,53 +186,53 @@ def _unknown(mark: Any, args: Sequence[Any]) -> None:
 
 def _ints(sizes: tuple[Any, ...]) -> list[Any] | None:
     """Returns the signature entries of a tuple of ints; None for other tuples."""
-    said: list[Any] = [tuple, len(sizes)]
+    entries: list[Any] = [tuple, len(sizes)]
     for n in sizes:
         if type(n) is not int:
             return None
-        said += (INT, n)
-    return said
+        entries += (INT, n)
+    return entries
 
 
-def _compile_signature(kinds: Sequence[Any], placed: int, names: Sequence[str]) -> Teller:
+def _compile_signature(types: Sequence[Any], positional: int, names: Sequence[str]) -> SignatureFunction:
     """Returns the generated signature function for arguments of these types, of which the first
-    `placed` are positional."""
-    tensors = [k for k, kind in enumerate(kinds) if kind is Tensor]
-    sizes = [k for k, kind in enumerate(kinds) if kind is tuple]
-    simple = {Tensor, tuple, *MARKS, *ALONE, *NUMBERS}
-    if not 0 < len(tensors) <= _MOST_TENSORS or not simple.issuperset(kinds):
+    `positional` are positional."""
+    tensors = [k for k, kind in enumerate(types) if kind is Tensor]
+    sizes = [k for k, kind in enumerate(types) if kind is tuple]
+    supported = {Tensor, tuple, *NUMBER_MARKS, *UNTAGGED_TYPES, *TAGGED_TYPES}
+    if not 0 < len(tensors) <= _MAX_TENSORS or not supported.issuperset(types):
         return _unknown
     scope: dict[str, Any] = {"default": get_default_dtype, "mode": get_index_check, "ints": _ints}
-    parts = ["mark"]
-    for k, kind in enumerate(kinds):
-        if k >= placed:
-            scope |= {"KEYWORDS": KEYWORDS, f"n{k}": names[k - placed]}
-            parts += [*(["KEYWORDS"] if k == placed else []), f"n{k}"]
+    entries = ["mark"]
+    for k, kind in enumerate(types):
+        if k >= positional:
+            scope |= {"KEYWORDS": KEYWORD_MARK, f"n{k}": names[k - positional]}
+            entries += [*(["KEYWORDS"] if k == positional else []), f"n{k}"]
         if kind is Tensor:
-            parts.append(f"a{k}._key")
+            entries.append(f"a{k}._key")
             continue
         if kind is tuple:
-            parts.append(f"*i{k}")
+            entries.append(f"*i{k}")
             continue
-        if kind not in ALONE:
-            scope[f"k{k}"] = MARKS.get(kind, kind)
-            parts.append(f"k{k}")
+        if kind not in UNTAGGED_TYPES:
+            scope[f"k{k}"] = NUMBER_MARKS.get(kind, kind)
+            entries.append(f"k{k}")
         expression = {float: "a if a and a == a else str(a)", complex: "repr(a)"}.get(kind, "a")
-        parts.append(re.sub(r"\ba\b", f"a{k}", expression))
-    apart = [f"s{j} is s{k}" for i, j in enumerate(tensors) for k in tensors[i + 1 :]]
-    apart += [f"s{k}.device is not s{tensors[0]}.device" for k in tensors[1:]]
+        entries.append(re.sub(r"\ba\b", f"a{k}", expression))
+    general_cases = [f"s{j} is s{k}" for i, j in enumerate(tensors) for k in tensors[i + 1 :]]
+    general_cases += [f"s{k}.device is not s{tensors[0]}.device" for k in tensors[1:]]
     tensor_names = ", ".join([f"a{k}" for k in tensors])
     lines = [
-        f"{''.join([f'a{k}, ' for k in range(len(kinds))])}= args",
+        f"{''.join([f'a{k}, ' for k in range(len(types))])}= args",
         *[f"if (i{k} := ints(a{k})) is None: return None" for k in sizes],
-        *[f"s{k} = a{k}._storage" for k in tensors if apart],
-        *([f"if {' or '.join(apart)}: return None"] if apart else []),
-        f"return [{tensor_names}], ({', '.join(parts)}, default(), mode())",
+        *[f"s{k} = a{k}._storage" for k in tensors if general_cases],
+        *([f"if {' or '.join(general_cases)}: return None"] if general_cases else []),
+        f"return [{tensor_names}], ({', '.join(entries)}, default(), mode())",
     ]
     text = "\n    ".join(["def tell(mark, args):", *lines])
     exec(compile(text, "<ftensor signature>", "exec"), scope)
-    teller: Teller = scope["tell"]
-    return teller
+    function: SignatureFunction = scope["tell"]
+    return function
 
 
 _FAMILY, _FREE = object(), object()
@@ -244,19 +244,19 @@ class FreeNumbers(NamedTuple):
     indices in a signature, and the checks (index, op, dtype)
     that they must pass. An empty op means that the number is rounded to the dtype."""
 
-    places: Ints
-    fits: tuple[tuple[int, str, dtype], ...]
+    indices: Ints
+    range_checks: tuple[tuple[int, str, dtype], ...]
 
     def check_numbers(self, signature: Sequence[Any], numbers: Sequence[tuple[int, dtype | None, Ints]]) -> bool:
         """True if a call's numbers pass all checks. The function itself raises the error for a
         number that does not."""
         try:
-            for place, op, of in self.fits:
-                number = number_at(signature, place)
-                check_fits(op, number, of) if op else values_of(number, of)
-            for place, to, _ in numbers:
-                if to is not None:
-                    values_of(number_at(signature, place), to)
+            for index, op, d in self.range_checks:
+                number = number_at(signature, index)
+                check_fits(op, number, d) if op else values_of(number, d)
+            for index, rounded_to, _ in numbers:
+                if rounded_to is not None:
+                    values_of(number_at(signature, index), rounded_to)
         except (ArithmeticError, ValueError, RuntimeError):
             return False
         return True
@@ -268,51 +268,51 @@ class NumberTracing:
 
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Sequence[Any]) -> None:
         self.numbers: list[TracedNumber] = []
-        self._places = iter(number_places(key))
+        self._indices = iter(number_indices(key))
         self._containers: list[tuple[Any, list[Any]]] = []  # that can change, with their parts
-        self.args = tuple([self._with(x) for x in args])
-        self.kwargs = {name: self._with(x) for name, x in kwargs.items()}
-        self._held = self._references()
+        self.args = tuple([self._replaced(x) for x in args])
+        self.kwargs = {name: self._replaced(x) for name, x in kwargs.items()}
+        self._reference_counts = self._count_references()
 
-    def _with(self, x: Any, plain: bool = False) -> Any:
+    def _replaced(self, x: Any, plain: bool = False) -> Any:
         kind = type(x)
         if kind in _NUMBERS:
-            place = next(self._places)
+            index = next(self._indices)
             if plain:
                 return x
-            self.numbers.append(TracedNumber(x, place))
+            self.numbers.append(TracedNumber(x, index))
             return self.numbers[-1]
         if isinstance(x, (tuple, list)):
-            named = kind.__base__ is tuple and hasattr(kind, "_make")
-            plain = plain or not (kind is tuple or kind is list or named)
-            parts = [self._with(part, plain) for part in x]
-            if all(a is b for a, b in zip(parts, x)):
+            is_namedtuple = kind.__base__ is tuple and hasattr(kind, "_make")
+            plain = plain or not (kind is tuple or kind is list or is_namedtuple)
+            items = [self._replaced(item, plain) for item in x]
+            if all(a is b for a, b in zip(items, x)):
                 return x
-            return self._kept(kind._make(parts) if named else kind(parts))
+            return self._track_container(kind._make(items) if is_namedtuple else kind(items))
         if isinstance(x, dict):
-            of = {k: self._with(part, plain or kind is not dict) for k, part in x.items()}
-            if all(of[k] is part for k, part in x.items()):
+            replaced = {k: self._replaced(item, plain or kind is not dict) for k, item in x.items()}
+            if all(replaced[k] is item for k, item in x.items()):
                 return x
-            return self._kept(of)
+            return self._track_container(replaced)
         if kind is slice:
-            for part in (x.start, x.stop, x.step):
-                self._with(part, True)
+            for item in (x.start, x.stop, x.step):
+                self._replaced(item, True)
         return x
 
-    def _kept(self, container: Any) -> Any:
+    def _track_container(self, container: Any) -> Any:
         if not isinstance(container, tuple):
             self._containers.append((container, _children(container)))
         return container
 
-    def _references(self) -> list[int]:
+    def _count_references(self) -> list[int]:
         return [sys.getrefcount(number) for number in self.numbers]
 
     @property
-    def released(self) -> bool:
+    def is_released(self) -> bool:
         """True if nothing holds the traced numbers after the trace, and containers are
         unchanged."""
-        same = all(_same(_children(container), parts) for container, parts in self._containers)
-        return same and self._references() == self._held
+        unchanged = all(_same_items(_children(container), parts) for container, parts in self._containers)
+        return unchanged and self._count_references() == self._reference_counts
 
     def with_free_numbers(self, graph: Graph) -> Graph:
         """Returns the graph with plain values for numbers that Python code read, and a FreeNumber
@@ -320,27 +320,27 @@ class NumberTracing:
         nodes = []
         for node in graph.nodes:
             if any(type(x) is TracedNumber for x in node.numbers):
-                node = replace(node, numbers=tuple([_settled(x) for x in node.numbers]))
+                node = replace(node, numbers=tuple([_plain_or_free(x) for x in node.numbers]))
             nodes.append(node)
         return replace(graph, nodes=tuple(nodes))
 
     @property
-    def free(self) -> FreeNumbers | None:
+    def free_numbers(self) -> FreeNumbers | None:
         """Returns the numbers that Python code did not read; None if there are none."""
-        left = [number for number in self.numbers if not number._read]
-        fits = [(n._place, op, of) for n in left for op, of in n._fits]
-        return FreeNumbers(tuple([n._place for n in left]), tuple(dict.fromkeys(fits))) if left else None
+        unread = [number for number in self.numbers if not number._read]
+        range_checks = [(n._place, op, d) for n in unread for op, d in n._fits]
+        return FreeNumbers(tuple([n._place for n in unread]), tuple(dict.fromkeys(range_checks))) if unread else None
 
 
 def _children(container: Any) -> list[Any]:
     return [x for pair in container.items() for x in pair] if type(container) is dict else list(container)
 
 
-def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+def _same_items(a: Sequence[Any], b: Sequence[Any]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b))
 
 
-def _settled(x: Any) -> Any:
+def _plain_or_free(x: Any) -> Any:
     if type(x) is not TracedNumber:
         return x
     return x._value if x._read else FreeNumber(x._place, x._value)
@@ -349,40 +349,40 @@ def _settled(x: Any) -> Any:
 def cache_graph(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowered) -> Lowered:
     """Stores a graph under the signature of its call, and under the keys that `find_specialization`
     uses."""
-    kept = launches.keep(signature, graph)
-    if kept is graph and graph.free is not None:
-        launches.keep(_without(signature, graph.free.places), graph)
-        family = _without(signature, number_places(signature), _FAMILY)
-        launches.keep(family, _Family()).frees[graph.free.places] = None
-    return kept
+    cached = launches.keep(signature, graph)
+    if cached is graph and graph.free_numbers is not None:
+        launches.keep(_masked_key(signature, graph.free_numbers.indices), graph)
+        family = _masked_key(signature, number_indices(signature), _FAMILY)
+        launches.keep(family, _FreeNumberSets()).index_sets[graph.free_numbers.indices] = None
+    return cached
 
 
 def find_specialization(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
     """Returns the graph of an earlier call that differs only in its number arguments, in the form that
     reads them from each call; None on a miss."""
-    places = number_places(signature)
-    if not places:
+    indices = number_indices(signature)
+    if not indices:
         return None
-    family: _Family | None = launches.find(_without(signature, places, _FAMILY))
-    for free in () if family is None else tuple(family.frees):
-        graph: Lowered | None = launches.find(_without(signature, free))
-        if graph is not None and not graph.dead and graph.serves(signature):
+    family: _FreeNumberSets | None = launches.find(_masked_key(signature, indices, _FAMILY))
+    for free_indices in () if family is None else tuple(family.index_sets):
+        graph: Lowered | None = launches.find(_masked_key(signature, free_indices))
+        if graph is not None and not graph.is_dead and graph.accepts(signature):
             return graph.renumbered()
     return None
 
 
-class _Family:
+class _FreeNumberSets:
     """The sets of free numbers in the graphs of calls that differ in numbers alone."""
 
     kept_bytes = 1 << 10
 
     def __init__(self) -> None:
-        self.frees: dict[Ints, None] = {}
+        self.index_sets: dict[Ints, None] = {}
 
 
-def _without(signature: tuple[Any, ...], places: Sequence[int], of: object = _FREE) -> tuple[Any, ...]:
+def _masked_key(signature: tuple[Any, ...], indices: Sequence[int], kind: object = _FREE) -> tuple[Any, ...]:
     key = list(signature)
-    for k in places:
+    for k in indices:
         key[k] = None
-    key.append(of)
+    key.append(kind)
     return tuple(key)

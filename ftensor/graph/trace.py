@@ -24,7 +24,7 @@ from ..runtime.call_site import line_of
 from ..runtime.pool import Storage
 from .guards import OffsetGuard
 from .ir import (
-    PASSED,
+    CALL_NUMBER,
     CheckedIndices,
     Draw,
     DrawnNumber,
@@ -37,7 +37,7 @@ from .ir import (
     ResultTensor,
     Seeding,
 )
-from .returned import ReturnedObject, returned
+from .returned import ReturnedObject, placeholder_for
 from .trace_arguments import ArgumentStorage
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 class TracedStorage(Storage):
     """Placeholder for memory that a graph allocates at each call. It has no bytes."""
 
-    __slots__ = ("number",)
+    __slots__ = ("memory",)
 
-    def __init__(self, backend: Backend, stream: DeviceStream, nbytes: int, number: int) -> None:
-        self.backend, self.stream, self.nbytes, self.number = backend, stream, nbytes, number
+    def __init__(self, backend: Backend, stream: DeviceStream, nbytes: int, memory: int) -> None:
+        self.backend, self.stream, self.nbytes, self.memory = backend, stream, nbytes, memory
         self.users = self.owner = self.bounds = self.derived = self.device = None
         self.readonly, self.exposed, self.visible = False, False, []
 
@@ -82,10 +82,10 @@ class Tracer(LaunchRecorder):
         self.checks: list[CheckedIndices] = []
         self._undo: list[Callable[[], object]] = []  # restores generators, the last one first
         self._drawn_from: set[int] = set()  # ids of generators
-        self.starts: list[OffsetGuard] = []
-        self.objects: dict[int, ReturnedObject] = {}  # that the function returns, by id
+        self.offset_guards: list[OffsetGuard] = []
+        self.returned_objects: dict[int, ReturnedObject] = {}  # that the function returns, by id
         self._reshaped: dict[int, tuple[ref[Tensor], Tensor]] = {}  # and their former geometry
-        self._promised: list[tuple[ref[TracedStorage], Origin]] = []
+        self._allocated: list[tuple[ref[TracedStorage], Origin]] = []
         self.layers: list[LayerCall] = []
         self._in_layer = False
         self._numbers: dict[int, int] = {}  # of the memories that are there, by their ids
@@ -119,14 +119,14 @@ class Tracer(LaunchRecorder):
         if not (self.here and isinstance(storage, TracedStorage)):
             super().upload(storage, byte_offset, array)
             return
-        kept = self.backend.pool.take(array.nbytes, self.backend.default_stream)
-        kept.device = storage.device
-        super().upload(kept, 0, array)
-        of = int32 if array.nbytes % 4 == byte_offset % 4 == 0 else uint8
-        shape = (array.nbytes // of.itemsize,)
-        source = Tensor._make(kept, of, shape, (1,))
-        to = Tensor._make(storage, of, shape, (1,), byte_offset // of.itemsize)
-        pointwise(COPY, (source,), (), to, True)
+        staging = self.backend.pool.take(array.nbytes, self.backend.default_stream)
+        staging.device = storage.device
+        super().upload(staging, 0, array)
+        d = int32 if array.nbytes % 4 == byte_offset % 4 == 0 else uint8
+        shape = (array.nbytes // d.itemsize,)
+        source = Tensor._make(staging, d, shape, (1,))
+        target = Tensor._make(storage, d, shape, (1,), byte_offset // d.itemsize)
+        pointwise(COPY, (source,), (), target, True)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Raises GraphError, as the function reads a value."""
@@ -153,7 +153,7 @@ class Tracer(LaunchRecorder):
             return
         argument = self.memories[self.region(tensor).memory].argument
         if argument is not None:
-            self.starts.append(OffsetGuard.of(argument, self._tensors[argument], multiple))
+            self.offset_guards.append(OffsetGuard.for_tensor(argument, self._tensors[argument], multiple))
 
     def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
         """Returns placeholder storage. Lasting storage is allocated at once."""
@@ -162,7 +162,7 @@ class Tracer(LaunchRecorder):
         backend.pool.ask(nbytes)
         storage = TracedStorage(backend, stream, nbytes, len(self.memories))
         self.memories.append(GraphBuffer(nbytes, None))
-        self._promised.append((ref(storage), self._origin()))
+        self._allocated.append((ref(storage), self._origin()))
         return storage
 
     def handed_out(self, storage: Storage) -> bool:
@@ -171,9 +171,9 @@ class Tracer(LaunchRecorder):
 
     def checked(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
         """Records an index check, which each run makes."""
-        doubts = [i for i in indices if not (i.checked or in_range(i.tensor, i.size, i.strict))]
-        looked_at = tuple([(self.region(i.tensor), i.size, i.strict) for i in doubts])
-        self.checks.append(CheckedIndices(flag, tuple(map(plain, dims)), refusal, looked_at, self._origin()))
+        unchecked = [i for i in indices if not (i.checked or in_range(i.tensor, i.size, i.strict))]
+        regions = tuple([(self.region(i.tensor), i.size, i.strict) for i in unchecked])
+        self.checks.append(CheckedIndices(flag, tuple(map(plain, dims)), refusal, regions, self._origin()))
 
     def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
         """Records a generator's call, and advances the generator until `restore_generators`."""
@@ -225,7 +225,7 @@ class Tracer(LaunchRecorder):
             return self.region(value)
         if isinstance(value, (list, tuple)):
             return tuple([self._setting(part) for part in value])
-        return PASSED if type(value) is TracedNumber else value
+        return CALL_NUMBER if type(value) is TracedNumber else value
 
     def restore_generators(self) -> None:
         """Restores the state of generators from before the trace."""
@@ -240,10 +240,10 @@ class Tracer(LaunchRecorder):
         """True if a tensor over an argument's memory has another geometry. An argument that is also
         captured is two tensors during a trace, so the other one lacks the change, and the function
         may raise an error that it would not raise without a trace."""
-        own = {id(t) for t in self._tensors}
-        memory = {t._storage.of for t in self._tensors if isinstance(t._storage, ArgumentStorage)}
+        argument_ids = {id(t) for t in self._tensors}
+        argument_storage = {t._storage.storage for t in self._tensors if isinstance(t._storage, ArgumentStorage)}
         changed = [(reference(), before._storage) for reference, before in self._reshaped.values()]
-        return any(t is not None and (id(t) in own or storage in memory) for t, storage in changed)
+        return any(t is not None and (id(t) in argument_ids or storage in argument_storage) for t, storage in changed)
 
     def restore_geometry(self) -> tuple[Ints, Ints] | None:
         """Restores the geometry of tensors. Returns (the shape before, the shape during the trace)
@@ -263,20 +263,20 @@ class Tracer(LaunchRecorder):
         the graph if it is new."""
         storage = t._storage
         if isinstance(storage, TracedStorage):
-            number = storage.number
+            number = storage.memory
             if self.memories[number].device is None:
                 self.memories[number] = self.memories[number]._replace(device=storage.device)
         else:
             number = self._numbers.setdefault(id(storage), len(self.memories))
             if number == len(self.memories):
-                self.memories.append(GraphBuffer(storage.nbytes, storage.device, held=storage))
+                self.memories.append(GraphBuffer(storage.nbytes, storage.device, captured=storage))
         return GraphTensor(number, t._dtype, t._shape, t._strides, t._offset)
 
-    def captured_memory(self, returned: set[int]) -> list[Origin]:
+    def escaped_memory(self, returned: set[int]) -> list[Origin]:
         """Returns the origins of live placeholder memory that the function keeps but does not
         return."""
-        alive = ((reference(), origin) for reference, origin in self._promised)
-        return [origin for storage, origin in alive if storage and storage.number not in returned]
+        allocated = ((reference(), origin) for reference, origin in self._allocated)
+        return [origin for storage, origin in allocated if storage and storage.memory not in returned]
 
     def _origin(self) -> Origin:
         op, user = op_called()
@@ -310,17 +310,17 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
         if changed is not None:
             raise errors.geometry_changed(name, *changed)
     returned = {f.region.memory for f in Graph(name, (), (), template).result_tensors}
-    if tracer.captured_memory(returned):
+    if tracer.escaped_memory(returned):
         gc.collect()  # an unreachable reference cycle may hold it
-        for origin in tracer.captured_memory(returned):
+        for origin in tracer.escaped_memory(returned):
             raise errors.escaped(origin.op, name, origin.line)
     memories = tuple(tracer.memories)
     if len({m.device for m in memories if m.device is not None}) > 1:
         names = sorted({str(m.device) for m in memories if m.device is not None})
         raise errors.several_devices(name, " and ".join(names))
-    starts = tuple(dict.fromkeys(tracer.starts))
+    starts = tuple(dict.fromkeys(tracer.offset_guards))
     layers = tuple(tracer.layers)
-    objects = tuple(tracer.objects.values())
+    objects = tuple(tracer.returned_objects.values())
     draws, checks = tuple(tracer.draws), tuple(tracer.checks)
     return Graph(name, tuple(tracer.nodes), memories, template, draws, checks, starts, objects, layers)
 
@@ -339,6 +339,6 @@ def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
     if isinstance(result, list):
         return type(result)(_template(part, tracer, tensors) for part in result)
     if isinstance(result, dict):
-        keys = [returned(k, tracer.objects) for k in result]
+        keys = [placeholder_for(k, tracer.returned_objects) for k in result]
         return type(result)((k, _template(part, tracer, tensors)) for k, part in zip(keys, result.values()))
-    return returned(plain(result), tracer.objects)
+    return placeholder_for(plain(result), tracer.returned_objects)

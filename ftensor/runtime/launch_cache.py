@@ -113,7 +113,7 @@ class LaunchTable(dict[Hashable, Any]):
     When the newer generation holds `most` / 2 bytes, it becomes the older generation, and the
     previous older generation is evicted. `find` also looks in the older generation and moves a hit
     to the newer, so entries in use survive. Evicted launches may be in flight, so eviction calls
-    `synchronize`. An entry whose attribute `dead` is true is useless: code that finds a dead entry
+    `synchronize`. An entry whose attribute `is_dead` is true is useless: code that finds a dead entry
     calls `lost`, and the next `keep` removes all dead entries.
     """
 
@@ -162,7 +162,7 @@ class LaunchTable(dict[Hashable, Any]):
             gone = []
             for table in (self, self._older):
                 for key, entry in tuple(table.items()):
-                    if getattr(entry, "dead", False):
+                    if getattr(entry, "is_dead", False):
                         gone.append(table.pop(key, None))
         if gone:
             self._synchronize()

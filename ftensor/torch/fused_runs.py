@@ -90,12 +90,12 @@ class Run:
         backend = tensors[0]._storage.backend if tensors else default_backend()
         if backend.executor is not None and recorder(backend) is not None:
             return self.function(*args)
-        signature = self.jitted.whole(backend, key, tensors)
+        signature = self.jitted.full_signature(backend, key, tensors)
         lowered: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
         result = GUARD_FAILED if lowered is None else lowered.run(tensors, signature)
         if result is not GUARD_FAILED:
             return result
-        if lowered is not None and not lowered.dead:
+        if lowered is not None and not lowered.is_dead:
             return self.function(*args)
         lowered = find_specialization(backend.launches, signature)
         if lowered is None:

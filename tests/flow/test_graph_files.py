@@ -12,7 +12,7 @@ import pytest
 
 import ftensor as ft
 from ftensor.errors.build import InventoryError
-from ftensor.graph.row_units import row_units
+from ftensor.graph.row_functions import row_functions
 from ftensor.kernels.graph_file import parse_json, parse_key
 from ftensor.toolchain.inventory.read import read
 
@@ -61,11 +61,11 @@ def _spoiled(value: Any, text: str) -> Iterator[Any]:
 @pytest.mark.parametrize("text", CODE)
 def test_no_text_of_a_graph_file_becomes_code(graph: str, text: str) -> None:
     """In any place, written as `export` writes files: none is accepted as a graph."""
-    assert parse_key(parse_json(graph.encode()), graph.encode(), row_units).name == "mean_sub_mul"
+    assert parse_key(parse_json(graph.encode()), graph.encode(), row_functions).name == "mean_sub_mul"
     for spoiled in _spoiled(json.loads(graph), text):
         changed = json.dumps(spoiled, sort_keys=True, indent=1) + "\n"
         with pytest.raises(ValueError, match=r"."):
-            parse_key(parse_json(changed.encode()), changed.encode(), row_units)
+            parse_key(parse_json(changed.encode()), changed.encode(), row_functions)
 
 
 def test_a_graph_of_an_own_op_needs_its_module(tmp_path: Path) -> None:

@@ -268,11 +268,11 @@ def test_changed_values_are_seen_at_each_call() -> None:
     """Also where reading them does not touch the storage, as on a device with memory of its own."""
     weight = ft.ones(8)
     values = CapturedValues([weight])
-    assert not values.differ()
+    assert not values.find_changes()
     storage = weight._storage
     weight.add_(1)
     derived_tensors(storage)
-    assert values.differ() and values.differ() and values.changed
+    assert values.find_changes() and values.find_changes() and values.is_changed
 
 
 def test_the_depth_of_a_shortcut() -> None:
@@ -290,9 +290,9 @@ def test_the_depth_of_a_shortcut() -> None:
         return y
 
     x = ft.zeros(1, 2, 12, 40, dtype=ft.uint8)
-    other = NetworkBuilder(ft.jit(twice)._once(x._storage.backend, [x], (x,), {})).key
+    other = NetworkBuilder(ft.jit(twice)._trace_only(x._storage.backend, [x], (x,), {})).key
     assert max(fifo.depth for fifo in processes_of(other).fifos) > 40 + 2
-    key = NetworkBuilder(ft.jit(block)._once(x._storage.backend, [x], (x,), {})).key
+    key = NetworkBuilder(ft.jit(block)._trace_only(x._storage.backend, [x], (x,), {})).key
     fork = next(p for p in processes_of(key).processes if p.function == "fork")
     depths = [processes_of(key).fifos[f].depth for f in fork.writes]
     assert max(depths) > 2 * (40 + 1) + 1 and min(depths) == 32
@@ -332,7 +332,7 @@ def test_a_network_that_does_not_fit_is_refused_with_numbers(tmp_path: Path) -> 
     ) as caught:
         jitted.export(str(tmp_path / "large"), x, target="kv260")
     count = int(str(caught.value).partition("its first ")[2].split()[0])
-    key = NetworkBuilder(jitted._once(x._storage.backend, [x], (x,), {})).key
+    key = NetworkBuilder(jitted._trace_only(x._storage.backend, [x], (x,), {})).key
     fitting = fold_network(replace(key, layers=key.layers[:count]), boards.find("kv260"))
     assert fitting.fits and key.layers[count - 1].kind in ("add", "max_pool2d")
 
@@ -352,7 +352,7 @@ def test_cycles_are_those_of_the_report(case: str) -> None:
     the iterations of the slowest process within 3 %."""
     make, shape, board = CLOCKED[case]
     x = known_networks.images(1, *shape)
-    key = NetworkBuilder(ft.jit(make())._once(x._storage.backend, [x], (x,), {})).key
+    key = NetworkBuilder(ft.jit(make())._trace_only(x._storage.backend, [x], (x,), {})).key
     folded = fold_network(key, boards.find(board)).key
     assert counted_cycles(folded, 6) == pytest.approx(interval(folded), rel=0.03)
 
@@ -364,7 +364,7 @@ def test_known_networks_by_gpp(case: str) -> None:
     make, shape, board = CLOCKED[case]
     network, x = make(), known_networks.images(2, *shape)
     wanted = network(x).numpy()
-    key = NetworkBuilder(ft.jit(network)._once(x._storage.backend, [x], (x,), {})).key
+    key = NetworkBuilder(ft.jit(network)._trace_only(x._storage.backend, [x], (x,), {})).key
     got, stuck = fuzz_networks.run(fold_network(key, boards.find(board)).key, x.numpy(), wanted.size)
     assert stuck == "" and (got.reshape(wanted.shape) == wanted).all()
     assert len(set(wanted.ravel().tolist())) > 5

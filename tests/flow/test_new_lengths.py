@@ -48,7 +48,7 @@ function = {"softmax": lambda x: x.t().softmax(-1), "layer_norm": lambda x: F.la
 function = ft.jit(function[name]) if jitted else function[name]
 if most:
     default_backend().launches.most = most
-fused.MANY_GRAPHS = 8  # from there on a length that is new runs op by op
+fused.MAX_EAGER_GRAPHS = 8  # from there on a length that is new runs op by op
 lengths = random.Random(0).sample(range(96, 400), first + count)
 function(ft.ones(400, width))
 grown(function, lengths[:first])  # kernels are loaded, and the pool has its blocks

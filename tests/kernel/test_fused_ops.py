@@ -15,7 +15,7 @@ import ftensor.nn.functional as F
 from ftensor._device import default_backend
 from ftensor.execute.dispatch import Observer, observed
 from ftensor.execute.launch import Launch
-from ftensor.graph.fused import MOST_REFUSALS, _Fused, fused
+from ftensor.graph.fused import MAX_REFUSALS, _Fused, fused
 from ftensor.rows.catalogue import ATEN
 from ftensor.runtime.stream import DeviceStream
 
@@ -220,7 +220,7 @@ def test_what_is_refused_is_not_traced_at_each_call(traced: list[Any]) -> None:
 
     for _ in range(5):
         assert positive(-ft.ones(3)).tolist() == [1, 1, 1]
-    assert traced == [(3,)] * MOST_REFUSALS
+    assert traced == [(3,)] * MAX_REFUSALS
     positive(ft.ones(4))
     assert traced[-1] == (4,)
 
@@ -230,7 +230,7 @@ def test_sizes_that_grow_are_not_traced_at_each_call(traced: list[Any], monkeypa
     def double(x: ft.Tensor) -> ft.Tensor:
         return x * 2 + 1
 
-    monkeypatch.setattr(ftensor.graph.fused, "MANY_GRAPHS", 2)
+    monkeypatch.setattr(ftensor.graph.fused, "MAX_EAGER_GRAPHS", 2)
     for n in (1, 2, 3, 4, 5, 3, 3, 1):
         assert double(ft.ones(n)).tolist() == [3] * n
     assert traced == [(1,), (2,), (3,)]  # and the third when it came again

@@ -8,7 +8,7 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute.dispatch import observed
 from ftensor.graph.fused import fused_foreach
-from ftensor.graph.launch_merging import MOST_ALIKE
+from ftensor.graph.launch_merging import MAX_SAME_KERNEL
 
 from .test_fused_ops import Kernels
 from .test_graph_kernels import pytestmark  # noqa: F401
@@ -45,14 +45,14 @@ def check(xs: list[ft.Tensor], ys: list[ft.Tensor], rate: float, by: float) -> l
     return seen.steps
 
 
-@pytest.mark.parametrize("count", [1, 5, MOST_ALIKE, MOST_ALIKE + 3])
+@pytest.mark.parametrize("count", [1, 5, MAX_SAME_KERNEL, MAX_SAME_KERNEL + 3])
 @pytest.mark.usefixtures("graphs_at_once")
 def test_few_kernels_for_many_tensors(count: int) -> None:
     xs, ys = lists(count)
     for rate in (0.5, 0.25, -3.0):  # another number is passed to the existing kernels
         steps = check(xs, ys, rate, rate / 4)
         if default_backend().target.processor:
-            assert len(steps) == -(-count // MOST_ALIKE), steps
+            assert len(steps) == -(-count // MAX_SAME_KERNEL), steps
 
 
 @pytest.mark.usefixtures("graphs_at_once")

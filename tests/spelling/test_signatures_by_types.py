@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ftensor as ft
-from ftensor.graph.signature import add_arguments, add_settings, kinds_of, tellers
+from ftensor.graph.signature import add_arguments, add_settings, argument_types, signature_functions
 
 CALLS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "one tensor": (["a", 1], {}),
@@ -29,7 +29,7 @@ def test_both_say_the_same(name: str) -> None:
     key: list[Any] = [test_both_say_the_same]
     add_arguments("op", args, kwargs, key, tensors)
     add_settings(tensors, key)
-    tell = tellers[kinds_of(args, kwargs)]
+    tell = signature_functions[argument_types(args, kwargs)]
     signature = tell(test_both_say_the_same, (*args, *kwargs.values()))
     assert signature is not None and signature[1] == tuple(key)
     assert [id(t) for t in signature[0]] == [id(t) for t in tensors]
@@ -38,11 +38,11 @@ def test_both_say_the_same(name: str) -> None:
 def test_what_is_not_of_types_alone_is_left() -> None:
     a, b = ft.ones(4), ft.ones(4)
     for args in ((a, a[:2]), (a, [1, 2]), (a, (b,)), (1, 2.0), (a, b, a[1:]), ()):
-        assert tellers[kinds_of(args, {})](None, args) is None
+        assert signature_functions[argument_types(args, {})](None, args) is None
 
 
 def test_a_flag_is_no_number() -> None:
     """1, 1.0 and True are equal, but different calls."""
     a = ft.ones(2)
-    signatures = [tellers[kinds_of((a, x), {})](None, (a, x)) for x in (1, 1.0, True)]
+    signatures = [signature_functions[argument_types((a, x), {})](None, (a, x)) for x in (1, 1.0, True)]
     assert len({signature[1] for signature in signatures if signature is not None}) == 3

@@ -17,7 +17,7 @@ from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...execute.whole_rows import whole_softmax
 from ...graph.fused import fused
-from ...graph.fusion_group import NEAR_BYTES
+from ...graph.fusion_group import CACHED_ROW_BYTES
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Promote, Reduce
@@ -158,7 +158,7 @@ def softmaxed(row: Op, input: Tensor, dim: int, result_dtype: dtype) -> Tensor:
 
 def _keeps_terms(source: Tensor, dim: int) -> bool:
     row = (source._shape or (1,))[dim] * source._dtype.compute.itemsize
-    return revisits_rows(source) and row <= NEAR_BYTES
+    return revisits_rows(source) and row <= CACHED_ROW_BYTES
 
 
 @op()

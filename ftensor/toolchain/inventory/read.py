@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ...errors import build as errors
-from ...graph.row_units import row_units
+from ...graph.row_functions import row_functions
 from ...image.manifest import LINKED
 from ...kernels import network_file
 from ...kernels.graph_file import MAX_BYTES, parse_json, parse_key
@@ -107,7 +107,7 @@ def _parse_file(data: bytes, path: Path) -> StagedKey | NetworkKey:
     """Returns the graph or the network in a file. Raises ValueError if the file is neither."""
     raw = parse_json(data)
     if raw["format"] != network_file.FORMAT:
-        return parse_key(raw, data, row_units)
+        return parse_key(raw, data, row_functions)
     constants = path.with_suffix(".weights")
     try:
         with constants.open("rb") as file:

@@ -12,10 +12,10 @@ from ..kernels.key import LINEAR, REAL, VALUE
 from ..kernels.staged import STATES
 from ..rows.catalogue import ROWS
 from ..rows.op import Op, Reduce
-from .loop_body import PARTS, part_unit
+from .loop_body import PARTS, part_function
 
 
-def row_units(
+def row_functions(
     name: str, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]
 ) -> Iterator[ElementFunction]:
     """Yields the element functions of all ops named `name` that compute in `compute`, from elements
@@ -27,7 +27,7 @@ def row_units(
         else:
             yield from _of_fold(row, compute, outs, ins)
     if compute.is_complex:
-        yield from [part_unit(compute, which) for which, of in PARTS.items() if of == name]
+        yield from [part_function(compute, part) for part, name_of_part in PARTS.items() if name_of_part == name]
 
 
 def _of_op(op: Op, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]) -> Iterator[ElementFunction]:
@@ -38,16 +38,16 @@ def _of_op(op: Op, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | 
 def _of_fold(
     red: Reduce, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]
 ) -> Iterator[ElementFunction]:
-    tensors = [of for of in ins if of is not None]
-    words = red.complex_ is not None if compute.is_complex else bool(red.lift)
+    tensors = [d for d in ins if d is not None]
+    is_supported = red.complex_ is not None if compute.is_complex else bool(red.lift)
     fits = len(outs) == len(red.finish) and len(tensors) == len(ins) == 1 + (red.beside is not None)
-    if not words or not fits:
+    if not is_supported or not fits:
         return
     folded, state = monoid(red, compute)
     fields = results(red, compute, state, outs)
     kinds = LINEAR * (len(outs) + len(ins))
     key = fold_key(red, "whole", "reduce_inner", compute, 1, folded, fields, red.finish, tensors, kinds, STATES)
-    unit = replace(element_function_of(key), name=red.name)
-    yield unit
-    if any(sees == REAL for _, sees in unit.outs):  # as the second of two steps names a real state
-        yield replace(unit, outs=tuple((of, VALUE if sees == REAL else sees) for of, sees in unit.outs))
+    function = replace(element_function_of(key), name=red.name)
+    yield function
+    if any(sees == REAL for _, sees in function.outs):  # as the second of two steps names a real state
+        yield replace(function, outs=tuple((d, VALUE if sees == REAL else sees) for d, sees in function.outs))
