@@ -22,6 +22,7 @@ def no_board(name: str, boards: Sequence[str]) -> EstimateError:
     )
 
 
+program_missing = Message(EstimateError, "name the program: ftensor estimate [options] program.py [its arguments]")
 no_program = Message(EstimateError, "{path}: {problem}; give the path of a Python program")
 not_sliced = Message(
     EstimateError,

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit status."""
     try:
+        if arguments.published:
+            from .designs import text
+
+            print(text())
+            return 0
+        if arguments.program is None:
+            raise errors.program_missing()
         print(_report(arguments))
     except (errors.EstimateError, InventoryError, PictureError) as error:
         complain("ftensor estimate", error)

@@ -57,5 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ".pdf; needs matplotlib)",
     )
     parser.add_argument("--json", action="store_true", help="the report as JSON")
-    parser.add_argument("program", help="a Python program")
+    parser.add_argument(
+        "--published", action="store_true", help="print the models beside published designs, with the factors"
+    )
+    parser.add_argument("program", nargs="?", help="a Python program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")

@@ -9,7 +9,7 @@ import pytest
 
 from ftensor import boards
 from ftensor.errors.commands import EstimateError
-from ftensor.estimate import model, published, show
+from ftensor.estimate import designs, model, published, show
 from ftensor.estimate.banks import bank_copies
 from ftensor.estimate.model import Setup, estimate, loops
 from ftensor.estimate.report import report
@@ -38,6 +38,15 @@ def test_docs_have_the_table():
     for row in published.rows():
         line = f"| {row.what} | {row.published:.4g} {row.unit} | {row.model:.4g} | {row.off:+.0%} |"
         assert line in text, line
+
+
+def test_docs_have_the_designs():
+    text = (Path(__file__).parents[2] / "docs/performance-model.md").read_text()
+    for d in designs.designs():
+        line = f"| {d.what} | {d.published:.3g} {d.unit} | {d.model:.3g} | {d.factor:.2f} | {d.where} |"
+        assert line in text, line
+        assert 0.5 < d.factor < 3  # beyond that, the model is to be mended
+    assert f"{d.where}" in designs.text() and f"{d.factor:.2f}" in designs.text()
 
 
 def test_every_figure_has_a_source():

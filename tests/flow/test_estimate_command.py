@@ -172,3 +172,13 @@ def test_rows_of_a_graph_may_be_shorter_than_a_beat(tmp_path):
     )
     done = run(program)
     assert (done.returncode, done.stdout.split()[0]) == (0, "144.0"), done.stderr
+
+
+def test_published_designs_need_no_program():
+    done = run("--published")
+    assert done.returncode == 0, done.stderr
+    head, *rows = done.stdout.splitlines()
+    assert head.split() == ["published", "model", "factor", "source"] and len(rows) == 10
+    assert re.search(r"sort of 131,072 int32 +1.13 ms +1.85 +1.64 ", done.stdout)
+    done = run("--board", "u55c")
+    assert done.returncode == 1 and "name the program: ftensor estimate" in done.stderr
