@@ -97,6 +97,7 @@ class KernelFunction:
     streams: tuple[str, ...] = ()  # ports that are joined in the library
     stuck: Any = None  # returns, in the calling thread, the deadlock report of its stages
     fifos: Any = None  # returns the report of the last launch's FIFOs, likewise
+    record: Any = None  # lets the next launch have such a report
 
     @property
     def ours(self) -> bool:
@@ -261,6 +262,7 @@ class Library:
                 kernel.stuck = self._library.ft_stuck
                 kernel.stuck.restype = ctypes.c_char_p
             with suppress(AttributeError):  # only with DATAFLOW regions (hls/standin/fifos.h)
+                kernel.record = self._library.ft_fifos_record
                 kernel.fifos = self._library.ft_fifos_report
                 kernel.fifos.restype = ctypes.c_char_p
 
@@ -372,6 +374,8 @@ class EmulatedUnit:
             self._completions.add()
 
     def _call(self, values: list[Any]) -> None:
+        if self.kernel.record is not None:
+            self.kernel.record()
         self.kernel.call(*values)
         if self.kernel.stuck is not None:
             self.stuck = (self.kernel.stuck() or b"").decode()

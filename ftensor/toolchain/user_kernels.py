@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -71,9 +72,8 @@ def library(source: Path, flags: Sequence[str]) -> bytes:
             own = [*words[:-3], "-x", "c++-cpp-output", file_word(recording), "-o", file_word(output)]
             if not subprocess.run(own, capture_output=True).returncode:
                 return output.read_bytes()
-            print(
-                f"ftensor: the depths of the FIFOs of {source.name} are not checked: its marked text does not compile"
-            )
+            why = "its marked text does not compile"
+            print(f"ftensor: the depths of the FIFOs of {source.name} are not checked: {why}", file=sys.stderr)
         _run(source, [*words, "-o", file_word(output)])
         return output.read_bytes()
 
@@ -144,7 +144,7 @@ def image(source: Path, flags: Sequence[str]) -> ImageFile:
     words = command(source, flags)
     seen = _run(source, [*(w for w in words if w != "-shared"), "-E", "-P"])
     version = subprocess.run([words[0], "--version"], capture_output=True, text=True).stdout
-    key = cache.key("own cpp", seen.decode(errors="replace"), " ".join(flags), version, cpu_name())
+    key = cache.key("own cpp, fifos", seen.decode(errors="replace"), " ".join(flags), version, cpu_name())
     data = cache.get(key)
     if data is None:
         binary = library(source, flags)

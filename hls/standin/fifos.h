@@ -1,5 +1,5 @@
 // Checks the depths of FIFOs without a board. The stages of a DATAFLOW region run one after the other; each records
-// its accesses of streams in order. After a launch, `replay` runs the recorded accesses again, all stages at the same
+// its accesses of streams in order, if `ft_fifos_record` was called before the launch. After it, `replay` runs the recorded accesses again, all stages at the same
 // time, with FIFOs of any depths: a read of an empty FIFO waits, and so does a write to a full one. Whether a region
 // locks up depends on the depths alone, not on the stages' speeds, so one replay decides it.
 //
@@ -44,6 +44,7 @@ struct Trace {
     std::size_t total = 0;
     int current = 0, launch = 0;
     bool polled = false;  // a non-blocking access
+    bool records = false;
 };
 Trace &trace()
 {
@@ -219,6 +220,11 @@ class region
 }  // namespace
 }  // namespace ft_fifos
 
+// Lets this thread's next launch be recorded.
+extern "C" __attribute__((weak, used, visibility("default"))) int ft_fifos_record(void)
+{
+    return ft_fifos::trace().records = true;
+}
 // The report of this thread's last launch, which is then forgotten.
 extern "C" __attribute__((weak, used, visibility("default"))) const char *ft_fifos_report(void)
 {
@@ -278,7 +284,7 @@ class place
         turn(place &at, bool writes)
         {
             ft_fifos::Trace &t = ft_fifos::trace();
-            if (++t.total > ft_fifos::MOST_ACCESSES) return;
+            if (!t.records || ++t.total > ft_fifos::MOST_ACCESSES) return;
             ft_fifos::Fifo &fifo = at.fifo();
             t.processes[t.current].accesses.push_back({at.number << 1 | writes, fifo.count[writes]++});
             fifo.process[writes] = t.current;

@@ -31,6 +31,7 @@ class Compiled:
         self.library.ft_fifos_report.restype = ctypes.c_char_p
 
     def report(self, kernel: str) -> dict[str, Any]:
+        self.library.ft_fifos_record()
         self.library[kernel]()
         result: dict[str, Any] = json.loads(self.library.ft_fifos_report())
         return result
@@ -190,6 +191,13 @@ def test_a_fifo_within_one_process_must_hold_all(regions: Compiled) -> None:
     report = regions.report("in_one_process")
     assert report["waits"] == [["the kernel", "stream 1", True, "the kernel"]]
     assert report["fifos"][0]["least"] == 3
+
+
+def test_other_launches_are_not_recorded(regions: Compiled) -> None:
+    """C simulation of the same library asks for no report, so nothing is kept."""
+    regions.library.nested()
+    assert regions.library.ft_fifos_report() == b""
+    assert regions.report("nested")["accesses"] == 6 * 40  # three streams
 
 
 def test_polling_is_noted(regions: Compiled) -> None:
