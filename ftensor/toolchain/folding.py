@@ -38,6 +38,8 @@ NEAR = 4
 # A resource of which the cheapest folds take too much counts so many times more, up to TRIES times.
 DEARER, TRIES = 3, 4
 ONE_BY_ONE = "products one by one"
+# Most parts of a network that does not fit that are tried.
+MOST_PARTS = 24
 # More cycles than any network takes.
 ANY = 1 << 62
 
@@ -107,13 +109,10 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
         trial = _trial(part, board, cycles, given)
         return trial.trips <= cycles and trial.fits(_rest(part, board, trial))
 
-    fitting, large = -1, len(cuts)
-    while large - fitting > 1:
-        middle = (fitting + large) // 2
-        fitting, large = (middle, large) if fits(cuts[middle]) else (fitting, middle)
-    said = "no part of it does"
-    if fitting >= 0:
-        said = f"its first {cuts[fitting]} layers do, up to {layer_names(key)[cuts[fitting] - 1]}"
+    # A longer part may take less, as its result is smaller, which the kernel holds once to store it.
+    tried = cuts[:: -max(1, -(-len(cuts) // MOST_PARTS))]
+    count = next((cut for cut in tried if fits(cut)), 0)
+    said = f"its first {count} layers do, up to {layer_names(key)[count - 1]}" if count else "no part of it does"
     return errors.network_too_large(key.name, board.title, least, _said(found.shares), said)
 
 

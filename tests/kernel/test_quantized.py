@@ -160,7 +160,7 @@ AVERAGES = [
 ]
 
 
-@pytest.mark.parametrize("zero", [0, 5, 127])
+@pytest.mark.parametrize("zero", [0, 125])
 @pytest.mark.parametrize("of", ["uint8", "int8"])
 def test_average_pools(of, zero):
     """Of a contiguous tensor: for channels last, torch rounds otherwise."""

@@ -24,6 +24,7 @@ inline long &now()
 struct region {
     std::vector<std::thread> processes;
     std::mutex mutex;
+    region() { last() = 0; }  // g++ shares it with programs that were loaded earlier
     static long &last()
     {
         static long cycle = 0;
