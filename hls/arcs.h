@@ -26,7 +26,7 @@ FT_FN_ONCE FT_V ft_atan(FT_V x)
 FT_FN_ONCE FT_V ft_atan2(FT_V y, FT_V x)
 {
     const FT_V a = fabs(y), b = fabs(x);
-    const FT_M steep = a > b, left = ft_signbit(x), back = steep != left;
+    const FT_M steep = a > b, left = FT_BITS(int, x) < 0;
     const FT_V most = steep ? a : b, least = steep ? b : a;
     const FT_V t = least == most ? (most == K(0) ? K(0) : K(1)) : least / most;
     // A quotient a little above a power of two may have an arc below that power, for which its rounding is a whole
@@ -35,8 +35,11 @@ FT_FN_ONCE FT_V ft_atan2(FT_V y, FT_V x)
     const FT_V by = FT_BITS(float, 0x7ef311c7 - FT_BITS(int, most));
     const FT_V rest = most < K(1e37) ? fma(-t, most, least) * by : K(0);
     const FT_V base = steep ? FT_HALF_PI : (left ? K(2) * FT_HALF_PI : K(0));
-    const FT_V arc = t + fma(base, back ? -FT_HALF_PI_LOW : FT_HALF_PI_LOW, fma(ft_atan_past(t), t, rest));
-    return FT_SIGNED_AS(fma(back ? K(-1) : K(1), arc, base), y);
+    // The arc is subtracted from the base if exactly one of steep and left holds: a sign bit, cheaper than a factor.
+    const FT_I back = FT_SIGN_OF(x) ^ (steep ? (FT_I)(-0x7fffffff - 1) : (FT_I)(0));
+    const FT_V low = FT_BITS(float, FT_BITS(int, base * FT_HALF_PI_LOW) ^ back);
+    const FT_V arc = t + (low + fma(ft_atan_past(t), t, rest));
+    return FT_SIGNED_AS(base + FT_BITS(float, FT_BITS(int, arc) ^ back), y);
 }
 // asin(s) - s for s up to 0.5, whose square is z.
 FT_FN_ONCE FT_V ft_asin_past(FT_V s, FT_V z)
