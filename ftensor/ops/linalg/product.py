@@ -194,17 +194,25 @@ def _few_rows(a: Tensor, b: Tensor) -> bool:
 
 def _by_rows(a: Tensor, b: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:
     """Computes the product as sums along rows into `target`."""
-    shape = target._shape
+    shape, strides = target._shape, target._strides
     if shape[-2] == 1:
-        sums = folded(DOT, (_transposed(a), b), -2)
+        inputs, dim = (_transposed(a), b), -2
+        rows, steps = (*shape[:-2], shape[-1]), (*strides[:-2], strides[-1])
     elif shape[-1] == 1:
-        sums = folded(DOT, (a, _transposed(b)), -1)
+        inputs, dim = (a, _transposed(b)), -1
+        rows, steps = shape[:-1], strides[:-1]
     else:
         (m, depth), n = a._shape, b._shape[1]
         left = a._view((m, 1, depth), (a._strides[0], 0, a._strides[1]), a._offset)
         right = b._view((1, n, depth), (0, b._strides[1], b._strides[0]), b._offset)
-        sums = folded(DOT, (left, right), -1)
-    combine(sums._view(shape, memory.contiguous_strides(shape), 0), target, added, beta, alpha)
+        inputs, dim, rows, steps = (left, right), -1, shape, strides
+    compute = a._dtype.compute
+    if added is None and target._dtype is compute and is_plain(alpha, 1):
+        # The sums are the result, which needs no launch that copies them.
+        fold(DOT, inputs, dim, False, compute, (compute,), into=(target._view(rows, steps, target._offset),))
+    else:
+        sums = folded(DOT, inputs, dim)
+        combine(sums._view(shape, memory.contiguous_strides(shape), 0), target, added, beta, alpha)
 
 
 _one_kernel = fused(_by_rows)
