@@ -40,6 +40,11 @@ def export_needs_copy(device: object, readonly: bool) -> BufferError:
 dlpack_stream_type = Message(TypeError, "__dlpack__: stream must be None or an int, not {stream!k}")
 dlpack_stream = Message(ValueError, "__dlpack__: host memory has no streams, so stream must be None: {stream}")
 dlpack_device = Message(BufferError, "tensors are exported to the host only, dl_device (1, 0), not {dl_device}")
+no_dlpack = Message(
+    RuntimeError,
+    "from_dlpack(): argument 'ext_tensor' must have __dlpack__ and __dlpack_device__, or be a DLPack capsule, not "
+    "{value!k}; ft.as_tensor(x) makes a tensor of numbers and lists",
+)
 not_a_dlpack_capsule = Message(ValueError, "{value!r} holds no DLPack tensor; a capsule can be consumed only once")
 dlpack_broken = Message(BufferError, "the DLPack capsule is damaged: it has {why}; ask its producer for another one")
 dlpack_version = Message(BufferError, "the capsule is of DLPack {major}.{minor}; versions 0 and 1 can be read")

@@ -165,7 +165,7 @@ def from_dlpack(
     a device of its own, negative strides, and data that starts between two elements are copied too.
     `copy=True` always copies; `copy=False` raises ValueError or BufferError if a copy is needed.
     Read-only memory gives a tensor that in-place ops refuse. Raises BufferError for dtypes that
-    ftensor lacks, AttributeError for an object without `__dlpack__`.
+    ftensor lacks, RuntimeError for an object without `__dlpack__`.
     """
     if isinstance(ext_tensor, Tensor) and not copy and (device is None or resolve(device) == ext_tensor.device):
         return ext_tensor._view(ext_tensor._shape, ext_tensor._strides, ext_tensor._offset)
@@ -225,6 +225,8 @@ def _geometry(tensor: Any, itemsize: int) -> tuple[tuple[int, ...], tuple[int, .
 
 def _request(producer: Any, copy: bool | None) -> object:
     """Returns the producer's capsule in host memory; asks the producer for a copy if needed."""
+    if not hasattr(producer, "__dlpack__") or not hasattr(producer, "__dlpack_device__"):
+        raise errors.no_dlpack(producer)
     where = producer.__dlpack_device__()
     options: dict[str, Any] = {"max_version": _VERSION}
     if int(where[0]) not in _HOST_MEMORY:

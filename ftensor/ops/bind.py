@@ -137,6 +137,8 @@ def write_outputs(name: str, result: Any, out: Any, exact: bool = False, fixed: 
     """
     if not isinstance(result, tuple):
         return write_result(name, out, result, not exact, fixed)
+    if not isinstance(out, (tuple, list)):
+        raise errors.argument_type(name, "out", f"a tuple of {len(result)} Tensors", out)
     outputs = [write_result(name, target, value, not exact, fixed) for value, target in zip(result, out)]
     return type(result)(outputs) if hasattr(result, "_fields") else tuple(outputs)
 

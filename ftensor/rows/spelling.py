@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cache, update_wrapper, wraps
 from inspect import (
@@ -72,8 +73,9 @@ def tensors_only(call: F, name: str, old: str = "") -> F:
     """Returns a wrapper of `call` that raises TypeError, as torch does, for an argument that should
     be a tensor.
 
-    The wrapper checks the arguments only after an AttributeError, so a valid call costs nothing. If
-    `name` is an alias of the function `old`, messages that begin with `old` begin with `name`.
+    The wrapper checks the arguments only after an AttributeError, or a TypeError that names no
+    function, so a valid call costs nothing. If `name` is an alias of the function `old`, messages
+    that begin with `old` begin with `name`.
     """
 
     @wraps(call)
@@ -87,24 +89,38 @@ def tensors_only(call: F, name: str, old: str = "") -> F:
         except (TypeError, ValueError, RuntimeError, IndexError) as error:
             if old and str(error).startswith(f"{old}("):
                 error.args = (name + str(error)[len(old) :],)
-            raise
+            unnamed = isinstance(error, TypeError) and not _NAMES_A_FUNCTION.search(str(error))
+            wrong = _no_tensor(call, args, kwargs) if unnamed else None
+            if wrong is None:
+                raise
         raise errors.not_a_tensor(name, *wrong)
 
     return run  # type: ignore[return-value]
+
+
+_NAMES_A_FUNCTION = re.compile(r"\w\(\)(:| got | missing | takes )")
+_TAKES_NUMBERS = re.compile(r"\b(bool|int|float|complex|Number|Any)\b")
 
 
 def _no_tensor(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Returns (parameter, value) of the first argument that should be a tensor and is not; else
     None."""
     types = unwrap(call).__annotations__
+    numbers = []
     for name, value in signature(call).bind(*args, **kwargs).arguments.items():
         kind = str(types.get(name, ""))
+        if "Tensor" not in kind:
+            continue
         several = "[Tensor" in kind and isinstance(value, (list, tuple))
         for one in value if several else (value,):
-            if "Tensor" in kind and type(one) is not Tensor:
-                if not ((one is None and "None" in kind) or isinstance(one, (bool, int, float))):
-                    return name, one
-    return None
+            if type(one) is Tensor or (one is None and "None" in kind):
+                continue
+            if not isinstance(one, (bool, int, float, complex)):
+                return name, one
+            if not _TAKES_NUMBERS.search(kind):
+                numbers.append((name, one))
+    # Some ops compute with a number there: it is at fault only if nothing else is.
+    return numbers[0] if numbers else None
 
 
 def signature_text(name: str, call: Callable[..., Any], method: bool = False, without: str = "") -> str:

@@ -198,8 +198,9 @@ def test_the_producer_is_asked_for_what_is_needed() -> None:
 
 
 def test_not_a_producer() -> None:
-    with pytest.raises(AttributeError):
-        ft.from_dlpack([1, 2])
+    for wrong in ([1, 2], 3, "text", None):
+        with pytest.raises(RuntimeError, match=rf"^from_dlpack\(\): .*, not {type(wrong).__name__}; ft\.as_tensor"):
+            ft.from_dlpack(wrong)
 
 
 def test_an_own_tensor_is_only_viewed() -> None:

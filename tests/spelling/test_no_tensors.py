@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from functools import reduce
+import re
+from collections.abc import Iterator
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ftensor as ft
-from ftensor.rows.catalogue import ENTRIES
+from ftensor.rows.catalogue import ENTRIES, Entry
+
+from ..oracle import lookup, outcome
+from .test_names_in_errors import arguments
 
 NAMES = [n for n, e in ENTRIES.items() if e.function and not e.prop]
 ARRAY = np.ones((2, 3, 4, 4), np.float32)
@@ -51,6 +56,57 @@ def missing_attribute(name: str, wrong: Any) -> str:
 def test_it_is_never_a_missing_attribute(wrong: Any) -> None:
     missing = [missing_attribute(name, wrong) for name in NAMES]
     assert not any(missing), "\n".join(filter(None, missing))
+
+
+WRONG = ("text", 3, [1, 2], {"a": 1})
+INTERNAL = (AttributeError, KeyError, NameError, ZeroDivisionError)
+# A call's name, as "cat()" or "cat: ".
+NAMED = re.compile(r"^[\w.]+(\(\)|:)")
+# torch checks these shapes by assertions, before the types.
+ASSERTS = {"nn.functional.multi_head_attention_forward"}
+
+
+def errors_of(call: Any, entry: Entry, first: int) -> Iterator[tuple[str, Exception]]:
+    """Yields (parameter, error) for each wrong value of each parameter that takes tensors, from
+    number `first` on."""
+    parameters = list(inspect.signature(entry.call).parameters.values())
+    needed = [p for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+    values = arguments(entry, lambda k: ft.zeros(0, 3))
+    for p in parameters[first:]:
+        if "Tensor" not in str(p.annotation) or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            continue
+        for wrong in WRONG:
+            given, named = list(values), {}
+            if p in needed:
+                given[needed.index(p)] = wrong
+            else:
+                named[p.name] = wrong
+            error = outcome(partial(call, *given, **named))
+            if isinstance(error, Exception):
+                yield p.name, error
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_wrong_tensor_is_an_error_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of functions, and of methods with further tensors, also with the numbers that some ops take
+    for a tensor. No error comes from inside; a TypeError names the function."""
+    monkeypatch.setenv("FTENSOR_FUSE", "0")  # composed ops raise without a trace, which takes longer
+    wrong, seen = [], 0
+    for key, entry in ENTRIES.items():
+        if entry.prop:
+            continue
+        forms = [(lookup(ft, key), 0)] if entry.function else []
+        if not entry.namespace:
+            methods = (getattr(ft.Tensor, entry.name + end, None) for end in ("", "_"))
+            forms += [(method, 1) for method in methods if method is not None]
+        for call, first in forms:
+            for parameter, error in errors_of(call, entry, first):
+                seen += 1
+                internal = isinstance(error, (*INTERNAL, AssertionError) if key not in ASSERTS else INTERNAL)
+                if internal or (isinstance(error, TypeError) and not NAMED.match(str(error))):
+                    wrong.append(f"{key}, {parameter}: {error!r}")
+    assert wrong == []
+    assert seen > 2000
 
 
 def test_the_message_names_the_argument() -> None:

@@ -207,7 +207,7 @@ def _by_rows(a: Tensor, b: Tensor, target: Tensor, added: Tensor | None, beta: A
         right = b._view((1, n, depth), (0, b._strides[1], b._strides[0]), b._offset)
         inputs, dim, rows, steps = (left, right), -1, shape, strides
     compute = a._dtype.compute
-    if added is None and target._dtype is compute and is_plain(alpha, 1):
+    if added is None and target._dtype is compute and are_unit_factors(alpha, 1):
         # The sums are the result, which needs no launch that copies them.
         fold(DOT, inputs, dim, False, compute, (compute,), into=(target._view(rows, steps, target._offset),))
     else:

@@ -123,6 +123,8 @@ def cov(
     for name, w, must_be_integer in (("fweights", fweights, True), ("aweights", aweights, False)):
         if w is None:
             continue
+        if not isinstance(w, Tensor):
+            raise errors.not_a_tensor("cov", name, w)
         if w.ndim > 1 or w.numel() != observed:
             raise errors_linalg.weights(name, observed, w._shape)
         if (w._dtype.kind in "iu") != must_be_integer:

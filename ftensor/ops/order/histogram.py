@@ -134,6 +134,8 @@ def _histogram_counts(x: Tensor, edges: Sequence[Tensor], weight: Tensor | None,
 def _check_weight(name: str, input: Tensor, weight: Tensor | None, expected_shape: Any) -> None:
     if weight is None:
         return
+    if not isinstance(weight, Tensor):
+        raise errors.not_a_tensor(name, "weight", weight)
     if weight._shape != expected_shape:
         raise errors_order.weight_shape(name, weight._shape, expected_shape)
     if weight._dtype is not input._dtype:

@@ -229,6 +229,9 @@ NEXTAFTER_NARROW = {
 @op(inplace=True, rows=(NEXTAFTER, *NEXTAFTER_NARROW.values()))
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Returns the next representable number after `input` towards `other`, in the promoted dtype."""
+    for word, x in (("input", input), ("other", other)):
+        if not isinstance(x, (Tensor, int, float)):
+            raise errors.not_a_tensor("nextafter", word, x)
     compute = common_dtype(NEXTAFTER, (input, other))
     return pointwise(NEXTAFTER_NARROW.get(compute, NEXTAFTER), (input, other), (), out)
 

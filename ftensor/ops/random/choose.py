@@ -57,6 +57,8 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, o
     1 as 1.
     """
     layout(input, "bernoulli")
+    if out is not None and not isinstance(out, Tensor):
+        raise errors.not_a_tensor("bernoulli", "out", out)
     if p is not None:
         return chance(empty_like(input), probability("bernoulli", p), generator)
     if input._dtype.kind != "f":

@@ -23,6 +23,9 @@ def diff(
     """Returns the differences of neighbours along `dim`, taken `n` times, with `prepend` and
     `append` added at the ends first; `!=` for bool. Raises RuntimeError for a negative `n`, 0-d
     inputs and shapes that don't fit, IndexError for a dim out of range."""
+    for word, x in (("prepend", prepend), ("append", append)):
+        if x is not None and not isinstance(x, Tensor):
+            raise errors.not_a_tensor("diff", word, x)
     if not input.ndim:
         raise errors_calculus.one_dim("diff")
     dim = normalize_dim(dim, input.ndim)

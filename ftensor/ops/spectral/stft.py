@@ -64,6 +64,8 @@ def stft(
     """
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor("stft", "input", input)
+    if window is not None and not isinstance(window, Tensor):
+        raise errors.not_a_tensor("stft", "window", window)
     name, x, signals = "stft", input, input.ndim
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
