@@ -206,6 +206,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not (sys.argv[1:] if argv is None else argv):
         grammar.print_help()
         return 0
+    for word in argv or ():
+        if "\0" in word:  # a shell can't pass it, and no name of a file has one
+            grammar.error(f"an argument has a NUL: {word!r}")
     arguments = grammar.parse_args(argv)
     try:
         status: int = arguments.run(arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import os
 import runpy
 import shutil
 import sys
@@ -165,7 +166,7 @@ def command(arguments: argparse.Namespace) -> int:
     from ._device import default_backend
 
     path = Path(arguments.program)
-    if not path.is_file():
+    if not os.path.isfile(path):
         complain("ftensor top", errors.no_program(path, "no such file"))
         return 1
     backend = default_backend()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,7 +53,7 @@ INSTALL = "ftensor emulate --intel --install"
 
 def emulator_missing(folder: Path) -> RuntimeError:
     """Error for an emulator that is missing from its folder."""
-    state = "holds no emulator" if folder.is_dir() else "is not there"
+    state = "holds no emulator" if os.path.isdir(folder) else "is not there"
     return RuntimeError(
         f"Intel's FPGA emulator is not installed: {folder} {state}. To install it (Linux on "
         f"x86-64, about 1 GB): {INSTALL}; to take one that is elsewhere: --folder DIR, or "

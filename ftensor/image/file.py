@@ -139,7 +139,7 @@ class ImageFile:
 def locate(path: str | Path) -> Path:
     """Returns the image file for a path: the file itself, or the image in a build's folder."""
     path = Path(path)
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return path
     manifest = path / MANIFEST
     if not manifest.is_file():

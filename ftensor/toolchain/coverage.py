@@ -136,10 +136,10 @@ def records(source: str) -> tuple[KernelRecord, ...]:
             return Manifest.read(path).kernels
         except OSError as error:
             raise unreadable(path, error.strerror or error) from error
-    if path.is_dir() or path.suffix in (".xclbin", ".aocx"):
+    if os.path.isdir(path) or path.suffix in (".xclbin", ".aocx"):
         from ..image.file import locate, read
 
-        beside = path / "manifest.json" if path.is_dir() else path.with_name("manifest.json")
+        beside = path / "manifest.json" if os.path.isdir(path) else path.with_name("manifest.json")
         if locate(path).suffix == ".aocx":
             return records(str(beside))
         return read(path).manifest.kernels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -186,7 +187,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _figure(arguments: argparse.Namespace) -> Figure:
     source = Path(arguments.source)
-    if not (source.is_dir() or source.suffix in (".xclbin", ".aocx")):
+    if not (os.path.isdir(source) or source.suffix in (".xclbin", ".aocx")):
         inventory = read_inventory(arguments.source)
         board = find(arguments.board or "") if arguments.board else of_platform(inventory.platform)
         board = board or find("u55c")

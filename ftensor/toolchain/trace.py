@@ -184,7 +184,7 @@ def run_program(
     program's output goes to `stdout`, if given. Raises EstimateError for a program that can't be
     read or that fails; the error's `status` is the program's exit status.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):  # also for a name that no file can have
         raise errors.no_program(path, "no such file")
     if not os.environ.get("FTENSOR_DEVICE") and csim_compiler() is not None:
         os.environ["FTENSOR_DEVICE"] = "csim"

@@ -110,10 +110,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _compile_ops(arguments: argparse.Namespace) -> int:
     from .._device import default_backend
 
+    dtypes = [_dtype(name.strip()) for name in arguments.dtypes.split(",")]
+    ops = everything() if arguments.all else [named(name.strip()) for name in arguments.ops.split(",")]
     backend = default_backend()
     if backend.images is not None:
         raise errors.takes_images(backend.properties.name)
-    programs = _wanted(backend, arguments)
+    programs = programs_for(backend, ops, dtypes)
     new = [program for program in programs if not backend.has_built(program)]
     began = time.monotonic()
     failed = compile_all(new, arguments.jobs or processors(), reporter())
@@ -128,14 +130,6 @@ def _compile_ops(arguments: argparse.Namespace) -> int:
 def processors() -> int:
     """Returns the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _wanted(backend: Backend, arguments: argparse.Namespace) -> list[KernelSource]:
-
-    dtypes = [_dtype(name.strip()) for name in arguments.dtypes.split(",")]
-    if arguments.all:
-        return programs_for(backend, everything(), dtypes)
-    return programs_for(backend, [named(name.strip()) for name in arguments.ops.split(",")], dtypes)
 
 
 def _dtype(name: str) -> dtype:

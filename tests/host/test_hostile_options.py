@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ftensor.cli import main
+from ftensor.cli import main, parser
 from ftensor.errors.build import InventoryError
 from ftensor.toolchain.inventory.read import read
 from ftensor.toolchain.inventory.table import is_memory, is_platform
@@ -15,7 +17,9 @@ from ftensor.toolchain.inventory.table import is_memory, is_platform
 HOSTILE = {
     "quotes": "a\"b'c",
     "newline": "a\nb",
+    "include": '#include "/etc/passwd"',
     "option": "-o",
+    "option with a file": "-o ran",
     "file of options": "@list",
     "shell": "$(touch ran)",
     "commands": "a;touch ran",
@@ -24,7 +28,7 @@ HOSTILE = {
 }
 BUILD = ["build", "--inventory", "mine.toml", "--target", "hw", "--platform", "board", "--out", "out", "--dry-run"]
 # What may be a name for v++, in one word of its call.
-LITERAL = {("platform", "quotes"), ("platform", "shell"), ("platform", "commands")}
+LITERAL = {("platform", "quotes"), ("platform", "include"), ("platform", "shell"), ("platform", "commands")}
 
 
 @pytest.mark.parametrize("option", ["platform", "banks", "clock", "jobs", "only", "target", "subnormals"])
@@ -45,6 +49,87 @@ def test_an_option_is_refused_or_one_word(
             assert status in (1, 2) and not said.out, (option, kind)
             assert option in said.err or repr(value) in said.err
         assert not Path("ran").exists()
+
+
+# The other commands, each with the text in one place. None of them may succeed or leave a file.
+COMMANDS = {
+    "kernels source": ["kernels", "TEXT"],
+    "kernels op": ["kernels", "mine.toml", "--op=TEXT"],
+    "kernels trace": ["kernels", "mine.toml", "--trace", "TEXT"],
+    "kernels write": ["kernels", "mine.toml", "--write=none/TEXT", "--trace", "missing.py"],
+    "estimate program": ["estimate", "TEXT"],
+    "estimate board": ["estimate", "--board=TEXT", "idle.py"],
+    "estimate inventory": ["estimate", "--inventory=TEXT", "idle.py"],
+    "estimate units": ["estimate", "--units=TEXT", "idle.py"],
+    "estimate clock": ["estimate", "--clock=TEXT", "idle.py"],
+    "estimate banks": ["estimate", "--banks=TEXT", "idle.py"],
+    "estimate in_flight": ["estimate", "--in-flight=TEXT", "idle.py"],
+    "estimate compare": ["estimate", "--compare=TEXT", "idle.py"],
+    "estimate plot": ["estimate", "--plot=none/TEXT", "idle.py"],
+    "top program": ["top", "TEXT"],
+    "top rows": ["top", "--rows=TEXT", "idle.py"],
+    "warm ops": ["warm", "--ops=TEXT"],
+    "warm dtypes": ["warm", "--ops=add", "--dtypes=TEXT"],
+    "warm jobs": ["warm", "--jobs=TEXT", "--ops=add"],
+    "tune rounds": ["tune", "--rounds=TEXT"],
+    "docs page": ["docs", "TEXT"],
+    "image info file": ["image", "info", "TEXT"],
+    "image draw source": ["image", "draw", "TEXT", "out.svg"],
+    "image draw output": ["image", "draw", "mine.toml", "none/TEXT"],
+    "image draw board": ["image", "draw", "mine.toml", "out.svg", "--board=TEXT"],
+    "image draw inventory": ["image", "draw", "missing.xclbin", "out.svg", "--inventory=TEXT"],
+    "image pack library": ["image", "pack", "--library=TEXT", "out.xclbin"],
+    "image pack description": ["image", "pack", "--description=TEXT", "missing.cpp", "out.xclbin"],
+    "image pack manifest": ["image", "pack", "--manifest=TEXT", "missing.cpp", "out.xclbin"],
+    "image pack files": ["image", "pack", "TEXT", "out.xclbin"],
+    "emulate image": ["emulate", "--image=TEXT", "--", "true"],
+    "emulate folder": ["emulate", "--intel", "--folder=TEXT", "--", "true"],
+}
+# Each of these runs the model or draws a picture.
+SLOW = {"estimate plot", "image draw output"}
+# Words of a program of the user's, which is code, and where a program is started in every case.
+STARTED = {"estimate arguments", "top arguments", "warm program", "emulate program"}
+BEYOND = {"build", "pages"}  # `build` is above
+
+
+def texts(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yields "command argument" for each argument of any text."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, command in action.choices.items():
+                yield from texts(command, (*path, name))
+        elif action.nargs != 0:
+            yield " ".join((*path, action.dest))
+
+
+def test_every_argument_of_the_commands_is_tried() -> None:
+    there = {text for text in texts(parser()) if text.partition(" ")[0] not in BEYOND}
+    assert there == set(COMMANDS) | STARTED
+
+
+@pytest.mark.parametrize("argument", COMMANDS)
+def test_a_text_in_any_place_of_a_command_is_refused(
+    argument: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In words, with no code run and no file made."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text('[[kernel]]\nops = ["neg"]\n')
+    Path("idle.py").write_text("")
+    Path("list").write_text("--help\n")
+    before = sorted(tmp_path.rglob("*"))
+    for kind, value in HOSTILE.items():
+        if argument in SLOW and kind not in ("shell", "long"):
+            continue
+        words = [word.replace("TEXT", value) for word in COMMANDS[argument]]
+        try:
+            status = main(words)
+        except SystemExit as end:
+            status = end.code
+        said = capsys.readouterr()
+        assert status not in (0, None), (argument, kind)
+        assert said.err.strip() and "Traceback" not in said.err + said.out, (argument, kind)
+        assert "please report" not in said.err, (argument, kind)
+        assert sorted(tmp_path.rglob("*")) == before, (argument, kind)
 
 
 @pytest.mark.parametrize("kind", HOSTILE)

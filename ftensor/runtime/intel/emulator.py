@@ -35,7 +35,7 @@ def default_folder() -> Path:
 def driver(folder: Path | None = None) -> Path | None:
     """Returns the emulator's library in a folder (None: the default one), or None if missing."""
     folder = folder or default_folder()
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # also for a name that no folder can have
         return None
     # pip's layout of a prefix differs between systems: lib, local/lib, lib64.
     paths = sorted(folder.glob(DRIVER)) or sorted(folder.rglob(DRIVER))

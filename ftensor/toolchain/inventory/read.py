@@ -214,6 +214,8 @@ def read(source: str | Path) -> Inventory:
         raise errors.not_found(str(source), list(builtin_inventories())) from None
     except OSError as error:
         raise errors.unreadable(path, error.strerror or error) from error
+    except ValueError as error:  # a NUL in the name
+        raise errors.unreadable(path, error) from error
     return parse(data, path)
 
 
