@@ -42,6 +42,7 @@ def _report(arguments: argparse.Namespace) -> str:
     from .compare import GRAPH, STEPS, columns, eagerly
     from .compare import text as table_of
     from .model import Parameters, Setup
+    from .placement import fits
     from .report import report
     from .show import as_json, text
 
@@ -74,6 +75,7 @@ def _report(arguments: argparse.Namespace) -> str:
         arguments.units or most,
         held,
         sys.stderr if arguments.json else None,
+        None if held is not None else lambda key: fits(key, board),
     )
     trace, eager = run_program(*asked), None
     if not trace.launches:
@@ -89,7 +91,7 @@ def _report(arguments: argparse.Namespace) -> str:
         from .compare import compared, drawn
 
         name = Path(arguments.program).name
-        figure = compared(name, beside) if beside else drawn(name, estimated, trace.order, groups)
+        figure = compared(name, beside) if beside else drawn(name, estimated, trace.order)
         save(figure, arguments.plot)
     if arguments.json:
         return json.dumps(as_json(estimated), indent=2)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..boards import find
@@ -15,9 +14,8 @@ from ..kernels.skeleton import board_skeleton_of
 from ..kernels.workload import KernelLaunch
 from ..picture import COLOURS, figure, shares, styled
 from ..terminal import counted, table
-from ..toolchain.area.fit import TITLES, Fit, fit
-from ..toolchain.from_program import inventory_text
-from ..toolchain.group import STRUCTURES, KernelGroup
+from ..toolchain.area.fit import TITLES, Fit
+from ..toolchain.group import STRUCTURES
 from ..toolchain.trace import Trace
 from .model import BOUNDS
 from .report import ProgramEstimate, binned, report, spans
@@ -131,26 +129,8 @@ SHORT = {
 assert SHORT.keys() == BOUNDS.keys() == COLOURS.keys()
 
 
-def kernels_of(r: ProgramEstimate) -> tuple[KernelGroup, ...]:
-    """Returns the kernels that a program needs, as in an inventory written for it."""
-    from ..kernels.skeleton import board_skeleton_of
-    from ..kernels.staged import StagedKey
-    from ..toolchain.group import KernelGroup
-    from ..toolchain.inventory.read import expand, parse
-
-    keys = dict.fromkeys(line.each.launch.key for line in r.lines)
-    graphs = [key for key in keys if isinstance(key, StagedKey)]
-    words = [board_skeleton_of(key).in_words(key) for key in keys if key not in graphs]
-    text = inventory_text(words, "a program").encode()
-    ops = expand(parse(text, Path("program.toml"))) if words else ()
-    return (*ops, *(KernelGroup(Path(key.file_name).stem, (key,)) for key in graphs))
-
-
-def drawn(
-    name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | int], groups: Sequence[KernelGroup] | None
-) -> Figure:
-    """Returns the figure of a report. Without an inventory's `groups`, the area is that of the
-    kernels that the program needs."""
+def drawn(name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Figure:
+    """Returns the figure of a report."""
     rows = binned(list(spans(r, order)), BINS, ROWS)
     drawing = figure(10, 4.3 + 0.3 * len(rows))
     board = r.setup.board
@@ -159,8 +139,7 @@ def drawn(
         drawing.suptitle(f"{name}, {board.title}: {r.resident * 1e3:.3g} ms, {counted(r.count, 'launch')}\n{NOTE}")
         _time_line(drawing.add_subplot(grid[0, :]), rows, r.resident * 1e3)
         _bounds(drawing.add_subplot(grid[1, 0]), r)
-        held = fit(tuple(groups or kernels_of(r)), board)
-        _area(drawing.add_subplot(grid[1, 1]), held)
+        _area(drawing.add_subplot(grid[1, 1]), r.image.held)
     return drawing
 
 

@@ -14,6 +14,7 @@ from ..toolchain.group import KernelGroup
 from ..toolchain.trace import Trace
 from .banks import bank_copies
 from .model import Estimate, Setup, estimate, launches, transfer
+from .placement import PlacedImage, of_inventory, of_program
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,14 @@ class ProgramEstimate:
     setup: Setup
     in_flight: int
     lines: tuple[Line, ...]
-    missing: Mapping[str, int]  # launches by op that the inventory has no kernel for
+    missing: Mapping[str, int]  # launches by op that the image has no kernel for
     copies: float
     settings: float
     fallback: float
     copied: tuple[int, int]  # bytes of the program's copies, to the board and to the host
     placed: Mapping[KernelLaunch, Line]
     away: Mapping[KernelLaunch, float]
+    image: PlacedImage
     between: Mapping[int, int] = field(default_factory=dict)
 
     @property
@@ -105,24 +107,30 @@ class ProgramEstimate:
 
 
 def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGroup] | None) -> ProgramEstimate:
-    """Applies the model to a trace. With `groups`, each launch uses the kernel that holds it."""
-    places = {m.entry: group for group in groups or () for m in group.members}
-    starts = Counter(entry.partition("/")[0] for entry, group in places.items() if group.started)
+    """Applies the model to a trace. Each launch uses the kernel of `groups` that holds it; without
+    `groups`, the kernel that an image for the program would have. The host computes what the board has
+    no room for."""
+    if groups is None:
+        image = of_program(trace.launches, setup.board)
+    else:
+        image = of_inventory(groups, setup.board)
+    held = {m.entry: group for group in image.held.groups for m in group.members}
+    starts = Counter(entry.partition("/")[0] for entry, group in held.items() if group.started)
     served, away, missing = dict[KernelLaunch, Line](), dict[KernelLaunch, float](), Counter[str]()
     link = setup.board.link
     for launch, count in trace.launches.items():
         placed, where = launch, setup
-        if groups is not None and not is_own(launch.key):
-            group = places.get(launch.key.entry)
+        if not is_own(launch.key):
+            group = image.holder(launch)
             if group is None:
                 missing[board_skeleton_of(launch.key).title(launch.key)] += count
                 there = estimate(launch, setup)
                 away[launch] = sum(transfer(link, n, False) for n in there.to_board)
                 away[launch] += sum(transfer(link, n, True) for n in there.to_host)
                 continue
-            units = min(launch.units, group.units)
-            placed = launch._replace(units=units, structure=group.moves)
-            where = replace(setup, banks=group.banks or setup.board.one_memory)
+            placed = image.placed(launch, group)
+            if image.asked or (placed.units > 1 and placed.units > launch.units and setup.banks == "*"):
+                where = replace(setup, banks=group.banks or setup.board.one_memory or setup.banks)
         served[launch] = Line(count, estimate(placed, where), starts.get(launch.key.entry, 1))
     lines = sorted(served.values(), key=lambda line: -(line.kernel + line.crossing))
     fallback = sum(trace.launches[launch] * seconds for launch, seconds in away.items())
@@ -132,7 +140,7 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGr
     copied = tuple(sum(n * c for n, c in x.items()) for x in (trace.uploads, trace.downloads))
     totals = up + down, settings, fallback, (copied[0], copied[1])
     between = bank_copies(trace, groups, setup.board) if groups is not None else Counter[int]()
-    return ProgramEstimate(setup, in_flight, tuple(lines), missing, *totals, served, away, between)
+    return ProgramEstimate(setup, in_flight, tuple(lines), missing, *totals, served, away, image, between)
 
 
 COPIES, OTHERS = "copies", "others"

@@ -7,6 +7,8 @@ from typing import Any
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.workload import KernelLaunch
 from ..terminal import counted, size, table
+from ..toolchain.area.cores import NAMES
+from ..toolchain.area.fit import area, board_shares
 from .model import BOUNDS, launches
 from .published import rows as published_rows
 from .report import ProgramEstimate
@@ -18,8 +20,8 @@ def advice(r: ProgramEstimate) -> list[str]:
     if r.missing:
         named = ", ".join(f"{op} ({count})" for op, count in sorted(r.missing.items()))
         out.append(
-            f"Not in the inventory: {named}. The host computes these; only the copies between it "
-            "and the board are counted, not its own work."
+            f"Not in the {'inventory' if r.image.asked else 'image'}: {named}. The host computes these; only the "
+            "copies between it and the board are counted, not its own work."
         )
     if r.between:
         several = sum(r.between.values())
@@ -136,9 +138,23 @@ def text(r: ProgramEstimate, most: int = 24) -> str:
         f"resident: data stays on the board; the program itself copies {size(up)} in and {size(down)} out.",
         "fetched: every op's inputs come from the host and its outputs go back.",
         "",
+        *area_lines(r),
         *advice(r),
     ]
     return "\n".join(out)
+
+
+def area_lines(r: ProgramEstimate) -> list[str]:
+    """Returns the shares that the kernels take of the board, and the kernels that it has no room for."""
+    image, title = r.image, r.setup.board.title
+    if not image.left_out:
+        return [f"Area of its {counted(len(image.held.groups), 'kernel')}: {image.held} (ftensor docs area)."]
+    named = ", ".join(f"{group.name} ({image.shares(group)})" for group in image.left_out)
+    return [
+        f"Its {counted(len(image.wanted.groups), 'kernel')} do not fit the {title}: {image.wanted}.",
+        f"No room for {named}.",
+        f"Estimated with the {counted(len(image.held.groups), 'kernel')} that fit: {image.held}.",
+    ]
 
 
 def in_words(launch: KernelLaunch) -> tuple[str, str, str, str]:
@@ -238,6 +254,20 @@ def as_json(r: ProgramEstimate) -> dict[str, Any]:
             for op, skeleton, operands, extent in (in_words(e.launch),)
         ],
         "not_in_inventory": dict(r.missing),
+        "area": {
+            "shares": r.image.wanted.shares,
+            "fits": r.image.wanted.fits,
+            "kernels": [
+                {
+                    "name": group.name,
+                    "lanes": group.lanes,
+                    "units": group.units,
+                    "shares": dict(zip(NAMES, board_shares(area(group).whole, board))),
+                    "placed": group in r.image.held.groups,
+                }
+                for group in r.image.wanted.groups
+            ],
+        },
         "copies": {"to_board": r.copied[0], "to_host": r.copied[1], "s": r.copies},
         "total": {
             "launches": r.count,

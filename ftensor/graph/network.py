@@ -33,6 +33,7 @@ from ..kernels.network import (
     constant_bytes,
     least_fold,
 )
+from ..runtime import program
 from .elimination import live_nodes
 from .guards import CapturedValues
 from .ir import CALL_NUMBER, Graph, GraphTensor, LayerCall, Node
@@ -43,14 +44,15 @@ if TYPE_CHECKING:
 
 def as_network(graph: Graph, backend: Backend) -> Graph | None:
     """Returns a traced graph as one launch of the network that it is, if the device's images hold
-    the network's kernel; else None."""
-    if not graph.layers or backend.images is None or not backend.built_ahead:
+    the network's kernel; else None. A stand-in for an image that has any kernel compiles it."""
+    traced = program.offered is not None and backend.dialect == "vitis"
+    if not graph.layers or not (traced or backend.images is not None) or not (traced or backend.built_ahead):
         return None
     try:
         builder = NetworkBuilder(graph)
     except errors.GraphError:
         return None
-    if not backend.images.has(builder.key.entry):
+    if not program.built(backend, builder.key):
         return None
     return replace(graph, nodes=(builder.build_node(),), layers=(), captured_values=CapturedValues(builder.constants))
 

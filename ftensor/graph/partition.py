@@ -73,6 +73,10 @@ class TracedNetwork(NamedTuple):
     lines: tuple[str, ...]
 
 
+# The board that a network is exported for by default.
+DEFAULT_BOARD = "u55c"
+
+
 class ExportOptions(NamedTuple):
     """What `export` takes: the name of the board; for a network also the most cycles for an image, and
     the folds of layers by name."""

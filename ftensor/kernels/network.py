@@ -185,6 +185,11 @@ class NetworkKey:
         text = repr((self.name, self.dtype.name, self.image, plain, self.digest))
         return f"ft_{self.name}_network_{sha256(text.encode()).hexdigest()[:16]}"
 
+    @property
+    def file_name(self) -> str:
+        """Default name of the network's file."""
+        return f"{self.name[:16]}_{self.entry[-8:]}.json"
+
     @cached_property
     def flows(self) -> tuple[Flow, ...]:
         """The flow of each value: the input, then the result of each layer."""

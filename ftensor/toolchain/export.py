@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .. import boards
 from ..errors.graph import bad_name, graph_too_large, op_of_no_module
 from ..graph import jit
-from ..graph.partition import DataflowKernels, Exported, ExportOptions, TracedNetwork
+from ..graph.partition import DEFAULT_BOARD, DataflowKernels, Exported, ExportOptions, TracedNetwork
 from ..kernels import network_file
 from ..kernels.graph_text import digest, text
 from ..kernels.network import NetworkKey
@@ -98,7 +98,7 @@ def _write_network(of: TracedNetwork, folder: Path, name: str, options: ExportOp
     from .vitis import source as vitis
 
     given = folding.given_folds(of.key, options.fold)
-    found = folding.fold_network(of.key, boards.find(options.target or "u55c"), options.cycles, given)
+    found = folding.fold_network(of.key, boards.find(options.target or DEFAULT_BOARD), options.cycles, given)
     key, images = found.key, " x ".join(map(str, of.key.image))
     graph = network_file.text(key)
     inventory = [

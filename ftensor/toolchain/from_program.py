@@ -9,10 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..boards import find
+from ..errors.graph import GraphError
+from ..graph.partition import DEFAULT_BOARD
 from ..kernels.inventory_terms import InventoryTerms
 from ..kernels.key import Key
+from ..kernels.network import NetworkKey
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.user_kernels import is_own
+from .folding import fold_network
 
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
 
@@ -39,8 +44,19 @@ def needs(
     counts: Counter[Key] = Counter()
     for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
         if not is_own(launch.key):  # inventories hold no user kernels
-            counts[launch.key] += times
+            counts[_folded(launch.key)] += times
     return [KernelNeed(board_skeleton_of(key).in_words(key), times, key) for key, times in counts.most_common()]
+
+
+def _folded(key: Key) -> Key:
+    """Returns a network with folds for the default board of `export`; other keys, and networks that do
+    not fit it, as they are."""
+    if not isinstance(key, NetworkKey):
+        return key
+    try:
+        return fold_network(key, find(DEFAULT_BOARD)).key
+    except GraphError:
+        return key
 
 
 def inventory_text(kernels: Iterable[InventoryTerms], description: str) -> str:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors.build import unreadable
 from ..errors.commands import no_program
 from ..kernels.graph_text import text as graph_text
+from ..kernels.network import NetworkKey
+from ..kernels.network_file import text as network_text
 from ..kernels.staged import StagedKey
 from ..terminal import counted, table
 
@@ -45,6 +47,9 @@ def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[Ke
             for key in (n.key for n in needs):
                 if isinstance(key, StagedKey):
                     (path.parent / key.file_name).write_text(graph_text(key))
+                elif isinstance(key, NetworkKey):
+                    (path.parent / key.file_name).write_text(network_text(key))
+                    (path.parent / key.file_name).with_suffix(".weights").write_bytes(key.constants)
         except OSError as error:
             raise unreadable(path, error.strerror or error) from error
         print(f"wrote {path}: build it by ftensor build --inventory {path} --out FOLDER")

@@ -7,7 +7,7 @@ import runpy
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from itertools import count
@@ -135,12 +135,14 @@ def _address(storage: Storage) -> Iterator[None]:
 
 
 @contextmanager
-def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]:
+def recording(
+    units: int, held: Container[str] | None = None, fits: Callable[[Key], bool] | None = None
+) -> Iterator[Trace]:
     """Records the default device's launches and copies inside the block, as for a board.
 
     With `held`, the entries of an image's kernels, an op with a choice takes the best kernel among
-    these, else the best kernel that any image could hold; the device compiles missing kernels and
-    records them too.
+    these, else the best kernel that any image could hold, of those that `fits` accepts; the device
+    compiles missing kernels and records them too.
 
     As on a board, launches are divided among `units` compute units, vectors keep their alignment,
     and the host copies data to and from device memory. Raises EstimateError for a device with other
@@ -159,7 +161,7 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
     def offered(key: Key) -> bool:
         """True if `held`, if given, has the kernel, and so has the device's own image, if there is
         one: the device can run no other kernels."""
-        chosen = held is None or key.entry in held
+        chosen = (held is None or key.entry in held) and (fits is None or fits(key))
         return chosen and (images is None or images.has(key.entry))
 
     program.offered = offered
@@ -176,7 +178,12 @@ def recording(units: int, held: Container[str] | None = None) -> Iterator[Trace]
 
 
 def run_program(
-    path: Path, argv: Sequence[str], units: int, held: Container[str] | None = None, stdout: Any = None
+    path: Path,
+    argv: Sequence[str],
+    units: int,
+    held: Container[str] | None = None,
+    stdout: Any = None,
+    fits: Callable[[Key], bool] | None = None,
 ) -> Trace:
     """Runs a program as `python path argv...` would, and returns its `Trace`.
 
@@ -192,7 +199,7 @@ def run_program(
     sys.argv, sys.path[0] = [str(path), *argv], str(path.resolve().parent)
     try:
         with (
-            recording(units, held) as trace,
+            recording(units, held, fits) as trace,
             redirect_stdout(stdout) if stdout else nullcontext(),
             waiting(lambda: f"{path.name} runs: {counted(len(trace.launches), 'kind')} of launches"),
         ):

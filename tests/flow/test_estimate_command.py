@@ -80,7 +80,7 @@ make(20, 30).t().contiguous()
 def test_bytes_that_would_cross_are_the_operands(tmp_path):
     path = tmp_path / "crossing.py"
     path.write_text(CROSSING)
-    done = run("--json", "--units", 4, path)
+    done = run("--json", "--units", 2, path)
     assert done.returncode == 0, done.stderr
     crossing = {}
     for x in json.loads(done.stdout)["launches"]:

@@ -140,7 +140,7 @@ def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
     from ftensor.estimate.compare import drawn
 
     report, trace = estimated
-    said = looked_at(drawn("program.py", report, trace.order, None))
+    said = looked_at(drawn("program.py", report, trace.order))
     for word in ("Time line", "Bound by", "Area of", "exp", "linspace", "copies", "LUT", "launching"):
         assert word in said
     assert f"program.py, Alveo U55C: {report.resident * 1e3:.3g} ms, {report.count} launches" in said

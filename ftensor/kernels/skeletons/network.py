@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 
 from ...dtypes import dtype, int32
 from .. import fused
-from ..inventory_terms import KernelArgument, Record
+from ..inventory_terms import InventoryTerms, KernelArgument, Record
 from ..network import NetworkKey
+from ..network_file import text
 from ..network_processes import processes_of
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
@@ -90,6 +92,15 @@ class Network(BoardSkeleton[NetworkKey]):
     def record(self, key: NetworkKey) -> Record:
         of = key.dtype.name
         return Record(key.name, (of,), (of,), "vv", of)
+
+    def lines(self, key: NetworkKey) -> tuple[str, ...]:
+        """Returns the inventory table that requests the network; it refers to the network's file."""
+        digest = sha256(text(key).encode()).hexdigest()
+        return ("[[graph]]", f'file = "{key.file_name}"', f'sha256 = "{digest}"')
+
+    def in_words(self, key: NetworkKey) -> InventoryTerms:
+        words = super().in_words(key)
+        return words._replace(op=key.name, layout=self.operands(key))
 
     def title(self, key: NetworkKey) -> str:
         return f"{key.name} (network)"

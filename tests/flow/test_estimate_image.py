@@ -1,0 +1,138 @@
+"""The image of an estimate: graphs with lanes and units, networks with folds, what a board can't hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ftensor.boards import find
+from ftensor.estimate.model import Setup
+from ftensor.estimate.placement import of_program
+from ftensor.estimate.report import report
+from ftensor.estimate.show import text
+from ftensor.kernels.network import NetworkKey
+from ftensor.kernels.workload import KernelLaunch
+from ftensor.toolchain.folding import fold_network
+from ftensor.toolchain.inventory.read import expand, read
+from ftensor.toolchain.trace import Trace
+
+from .. import forked
+
+ROOT = Path(__file__).parents[2]
+needs = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+NETWORK = """
+import numpy as np
+import ftensor as ft
+
+Q, rng = ft.quantized, np.random.default_rng(0)
+weight, last = (ft.tensor(rng.integers(-127, 128, s).astype(np.int8)) for s in ((4, 1, 3, 3), (10, 64)))
+
+@ft.jit
+def net(x):
+    x = Q.conv2d_relu(x, weight, padding=1, scale=0.1, input_scale=0.01, weight_scale=0.01)
+    x = ft.nn.functional.max_pool2d(x, 2)
+    return Q.linear(x.flatten(1), last, scale=0.9, zero_point=128, input_scale=0.1, weight_scale=0.01)
+
+x = ft.tensor(rng.integers(0, 256, (3, 1, 8, 8)).astype(np.uint8))
+wanted = net._function(x)
+print(bool((np.array(net(x)) == np.array(wanted)).all()))
+"""
+
+
+def command(folder: Path, *words: str) -> str:
+    env = {**os.environ, "FTENSOR_DEVICE": "csim", "PYTHONPATH": str(ROOT)}
+    done = forked.run("-m", "ftensor", *words, env=env, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+@needs
+@pytest.mark.long
+def test_a_network_is_estimated_with_its_cycles_and_traced(tmp_path: Path) -> None:
+    """Also the inventory of the program has it, with the folds for a U55C."""
+    (tmp_path / "program.py").write_text(NETWORK)
+    said = command(tmp_path, "estimate", "--json", "--board", "kv260", "program.py")
+    found: dict[str, Any] = json.loads(said[said.index("{") : said.rindex("}") + 1])
+    (line,) = [one for one in found["launches"] if one["skeleton"] == "network"]
+    said = command(tmp_path, "kernels", "--write", "mine.toml", "--trace", "program.py")
+    assert "True" in said
+    (group,) = [g for g in expand(read(tmp_path / "mine.toml")) if isinstance(g.members[0], NetworkKey)]
+    key = group.members[0]
+    assert isinstance(key, NetworkKey)
+    assert key == fold_network(key, find("u55c")).key
+    assert key.entry == line["entry"] and line["size"] == "3 images"
+    folded = fold_network(key, find("kv260")).key
+    launch = KernelLaunch(folded, 1, 3)
+    image = of_program({launch: 1}, find("kv260"))
+    assert line["cycles"]["loop"] >= max(x.cycles for x in group.kind.loops(launch, 0, False))
+    alone = {"name", "lanes", "units", "shares", "placed"}
+    assert all(set(one) == alone for one in found["area"]["kernels"])
+    assert not image.left_out
+
+
+def traced(*launches: KernelLaunch) -> Trace:
+    trace = Trace()
+    trace.launches.update(launches)
+    return trace
+
+
+def graph_of(function: Any, folder: Path, rows: int = 4096, length: int = 1024) -> KernelLaunch:
+    import ftensor as ft
+
+    (group,) = expand(read(ft.jit(function).export(str(folder / "graph"), ft.ones(5, length)).inventory))
+    return KernelLaunch(group.members[0], 1, rows)
+
+
+def norm(x: Any) -> Any:
+    y = x - x.mean(-1, keepdim=True)
+    return y * (y.square().mean(-1, keepdim=True) + 1e-5).rsqrt()
+
+
+def dear(x: Any) -> Any:
+    for _ in range(12):
+        x = (x.pow(1.5) + x.sum(-1, keepdim=True)).tanh()
+    return x
+
+
+def test_a_graph_has_the_units_that_fit(tmp_path: Path) -> None:
+    launch = graph_of(norm, tmp_path)
+    seconds = {name: report(traced(launch), Setup(find(name), 300), 1, None) for name in ("u55c", "kv260")}
+    (line,) = seconds["u55c"].lines
+    assert line.each.launch.units >= 4 and line.each.kernel < 0.35e-3
+    assert seconds["u55c"].image.held.shares["lut"] < 0.70
+    (line,) = seconds["kv260"].lines
+    assert line.each.launch.key.lanes < 16, "16 lanes have more beats than the KV260's memory"
+    asked = report(traced(launch._replace(units=2)), Setup(find("u55c"), 300), 1, None)
+    assert asked.lines[0].each.launch.units == 2, "as --units says"
+    few = report(traced(launch._replace(n=3)), Setup(find("u55c"), 300), 1, None)
+    assert few.lines[0].each.launch.units == 1, "rows that are worth one unit"
+
+
+def test_what_a_board_cannot_hold_is_said_and_not_priced(tmp_path: Path) -> None:
+    """The host computes it; copies count."""
+    small, large = graph_of(norm, tmp_path), graph_of(dear, tmp_path)
+    found = report(traced(small, large), Setup(find("kv260"), 300), 1, None)
+    assert [line.each.launch.key.name for line in found.lines] == [small.key.name]
+    assert list(found.missing.values()) == [1]
+    copies = 2 * 4096 * 1024 * 4
+    assert found.fallback > copies / 5e9
+    said = text(found)
+    assert "Its 2 kernels do not fit the Kria KV260: LUT " in said
+    assert f"No room for {large.key.name[:12]}" in said and "(LUT " in said
+    assert "Not in the image: " in said
+    there = report(traced(small, large), Setup(find("u55c"), 300), 1, None)
+    assert len(there.lines) == 2 and not there.missing and "Area of its 2 kernels: LUT " in text(there)
+
+
+def test_an_inventory_that_does_not_fit_is_said(tmp_path: Path) -> None:
+    launch = graph_of(dear, tmp_path)
+    groups = expand(read(tmp_path / "graph.toml"))
+    found = report(traced(launch), Setup(find("kv260"), 300), 1, groups)
+    assert not found.lines and "Not in the inventory: " in text(found)
+    assert found.image.left_out == groups
