@@ -10,7 +10,7 @@ PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
 
 BIN := $(VENV)/bin
 
-.PHONY: help demo docs test test-all rtl fuzz stubs torch-table area array-api numpy emulator headers lint format bench clean
+.PHONY: help demo docs test test-all rtl fuzz stubs torch-table figures area array-api numpy emulator headers lint format bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make headers   fetches Xilinx's headers for kernels of your own, 3 MB, which the tests then use"
 	@echo "make stubs     writes the types that editors read and the lists of torch's signatures again"
 	@echo "make torch-table  writes which of torch's overloads ops of the catalogue serve"
+	@echo "make figures   writes the table of docs/figures.md: programs on this CPU and in the model of boards"
 	@echo "make area      writes the table of docs/area.md, what inventories take of boards"
 	@echo "make array-api writes which of SciPy's and scikit-learn's functions take tensors"
 	@echo "make numpy     writes which of NumPy's functions compute on the device"
@@ -72,6 +73,9 @@ stubs: $(VENV)/installed-test
 
 torch-table: $(VENV)/installed-test
 	@PYTHONPATH=. $(BIN)/python -m ftensor.torch.schema
+
+figures: $(VENV)/installed-test
+	@PYTHONPATH=. $(BIN)/python benchmarks/board_page.py $(ARGS)
 
 area: $(VENV)/installed-test
 	@PYTHONPATH=. $(BIN)/python -m tests.area_page

@@ -18,6 +18,7 @@ PROGRAMS = (
     "photo_graph",
     "board",
     "cnn",
+    "network",
     "torch_cnn",
     "torch_transformer",
     "recording",

@@ -13,7 +13,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Boards and images": (
         "boards", "images", "tuning", "inventory", "build", "own-kernels", "emulation",
-        "intel-fpga", "fallback", "area", "performance-model", "compile-times",
+        "intel-fpga", "fallback", "area", "performance-model", "figures", "compile-times",
     ),
     "Reference": (
         "reference/index", "ops", "differences", "array-api", "settings", "numerics", "random",
