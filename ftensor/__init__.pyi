@@ -173,18 +173,18 @@ def _unsafe_masked_index(input: _Tensor, mask: _Tensor, indices: Sequence[_Tenso
 def _unsafe_masked_index_put_accumulate(input: _Tensor, mask: _Tensor, indices: Sequence[_Tensor | None], values: _Tensor) -> _Tensor:
     """Returns a copy of the input with `values` added at the indices where `mask` is True."""
 def abs(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The absolute value; of a complex number, its distance from 0.
+    """Returns the absolute value; for a complex number, its magnitude.
 
     A complex input gives a real result.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def abs_(input: _Tensor) -> _Tensor:
     """In-place form of `abs`. Raises RuntimeError for complex tensors, whose result is real."""
 def absolute(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The absolute value; of a complex number, its distance from 0.
+    """Returns the absolute value; for a complex number, its magnitude.
 
     A complex input gives a real result.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `abs`.
     """
@@ -194,25 +194,25 @@ def absolute_(input: _Tensor) -> _Tensor:
     Alias of `abs_`.
     """
 def acos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The arc cosine.
+    """Returns the arc cosine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def acos_(input: _Tensor) -> _Tensor:
     """In-place form of `acos`: the result's shape and dtype must fit the tensor."""
 def acosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse hyperbolic cosine.
+    """Returns the inverse hyperbolic cosine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def acosh_(input: _Tensor) -> _Tensor:
     """In-place form of `acosh`: the result's shape and dtype must fit the tensor."""
 def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> _Tensor:
-    """The means of windows that divide the last 1 dims into as many as `output_size` says (an int, or
-    1, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-    for too few dims, RuntimeError for other sizes.
+    """Returns the means of `output_size` windows, which cover the last 1 dims (an int, or a list of 1;
+    None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+    ValueError for too few dims, RuntimeError for invalid sizes.
     """
 def adaptive_max_pool1d(input: _Tensor, output_size: Any) -> tuple[_Tensor, _Tensor]:
     """Returns the maxima and their positions in windows that divide the last dim into `output_size`
@@ -252,12 +252,12 @@ def adjoint(input: _Tensor) -> _Tensor:
 def affine_grid_generator(theta: _Tensor, size: _int | Sequence[_int], align_corners: _bool) -> _Tensor:
     """Implements `nn.functional.affine_grid` without checks."""
 def alias_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """`alias`, copied into memory of its own or into `out`."""
+    """Returns a copy of `alias`, in new memory or in `out`."""
 @overload
 def all(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether all elements over `dim` are not zero.
+    """Returns True if all elements over `dim` are nonzero.
 
-    `dim` is an int, several (of () none), or None for all; IndexError for one that is not there.
+    `dim` is an int, several (of () none), or None for all; IndexError for a dim out of range.
     uint8 tensors give uint8, all others bool.
     """
 @overload
@@ -265,17 +265,17 @@ def all(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _b
 def allclose(input: _Tensor, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
     """True if `isclose` holds for every element."""
 def alpha_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
-    """Where `train`, SELU's limit in place of elements, each with probability `p`, then scaled and
-    shifted so that mean 0 and variance 1 stay; else the input. RuntimeError for what is no
-    probability.
+    """If `train`, replaces each element by SELU's negative limit with probability `p`, then scales and
+    shifts all, so that mean 0 and variance 1 are kept. Otherwise returns the input. RuntimeError if
+    `p` is not in [0, 1].
     """
 def alpha_dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
     """`alpha_dropout` in place."""
 @overload
 def amax(input: _Tensor, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """The largest element over `dim`; NaN where there is one.
+    """Returns the largest element over `dim`; NaN if there is one.
 
-    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
+    `dim` is an int, several, or None or () for all; IndexError for a dim out of range.
     The result has the input's dtype.
     NotImplementedError for complex tensors.
     RuntimeError for a tensor without elements.
@@ -284,9 +284,9 @@ def amax(input: _Tensor, dim: _int | Sequence[_int] | None=(), keepdim: _bool=Fa
 def amax(input: _Tensor, *, axis: _int | Sequence[_int]=(), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def amin(input: _Tensor, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """The smallest element over `dim`; NaN where there is one.
+    """Returns the smallest element over `dim`; NaN if there is one.
 
-    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
+    `dim` is an int, several, or None or () for all; IndexError for a dim out of range.
     The result has the input's dtype.
     NotImplementedError for complex tensors.
     RuntimeError for a tensor without elements.
@@ -304,9 +304,9 @@ def angle(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """
 @overload
 def any(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether any element over `dim` is not zero.
+    """Returns True if any element over `dim` is nonzero.
 
-    `dim` is an int, several (of () none), or None for all; IndexError for one that is not there.
+    `dim` is an int, several (of () none), or None for all; IndexError for a dim out of range.
     uint8 tensors give uint8, all others bool.
     """
 @overload
@@ -320,10 +320,10 @@ def arange(end: Any, *, out: _Tensor | None=None, dtype: _dtype | None=None, lay
 @overload
 def arange(start: Any, end: Any, step: Any=1, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor: ...
 def arccos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The arc cosine.
+    """Returns the arc cosine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `acos`.
     """
@@ -333,10 +333,10 @@ def arccos_(input: _Tensor) -> _Tensor:
     Alias of `acos_`.
     """
 def arccosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse hyperbolic cosine.
+    """Returns the inverse hyperbolic cosine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `acosh`.
     """
@@ -346,10 +346,10 @@ def arccosh_(input: _Tensor) -> _Tensor:
     Alias of `acosh_`.
     """
 def arcsin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The arc sine.
+    """Returns the arc sine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `asin`.
     """
@@ -359,10 +359,10 @@ def arcsin_(input: _Tensor) -> _Tensor:
     Alias of `asin_`.
     """
 def arcsinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse hyperbolic sine.
+    """Returns the inverse hyperbolic sine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `asinh`.
     """
@@ -372,19 +372,19 @@ def arcsinh_(input: _Tensor) -> _Tensor:
     Alias of `asinh_`.
     """
 def arctan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The arc tangent.
+    """Returns the arc tangent.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `atan`.
     """
 def arctan2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The angle of the point (`other`, `input`), from -pi to pi.
+    """Returns the angle of the point (`other`, `input`), from -pi to pi.
 
     Integer and bool inputs are computed in the default dtype.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `atan2`.
     """
@@ -394,10 +394,10 @@ def arctan_(input: _Tensor) -> _Tensor:
     Alias of `atan_`.
     """
 def arctanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse hyperbolic tangent.
+    """Returns the inverse hyperbolic tangent.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `atanh`.
     """
@@ -408,10 +408,10 @@ def arctanh_(input: _Tensor) -> _Tensor:
     """
 @overload
 def argmax(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """The index of the largest element over `dim`, or of all in row-major order; of the first one where
+    """Returns the index of the largest element over `dim`, or of all in row-major order; of the first one where
     there are several. NaN counts as the largest.
 
-    `dim` is an int, or None for all; IndexError for one that is not there.
+    `dim` is an int, or None for all; IndexError for a dim out of range.
     The result is int64.
     RuntimeError for bool or complex tensors.
     IndexError for a tensor without elements.
@@ -420,10 +420,10 @@ def argmax(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _boo
 def argmax(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def argmin(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """The index of the smallest element over `dim`, or of all in row-major order; of the first one where
+    """Returns the index of the smallest element over `dim`, or of all in row-major order; of the first one where
     there are several. NaN counts as the smallest.
 
-    `dim` is an int, or None for all; IndexError for one that is not there.
+    `dim` is an int, or None for all; IndexError for a dim out of range.
     The result is int64.
     RuntimeError for bool or complex tensors.
     IndexError for a tensor without elements.
@@ -444,7 +444,7 @@ def as_strided(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage
 def as_strided_(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
     """`as_strided` in place."""
 def as_strided_copy(input: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-    """`as_strided`, copied into memory of its own or into `out`."""
+    """Returns a copy of `as_strided`, in new memory or in `out`."""
 def as_strided_scatter(input: _Tensor, src: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
     """Returns a copy of the input with the elements of an `as_strided` view replaced."""
 def as_tensor(data: Any, dtype: _dtype | None=None, device: DeviceLike | None=None) -> _Tensor:
@@ -457,41 +457,41 @@ def asarray(obj: Any, *, dtype: _dtype | None=None, device: DeviceLike | None=No
     ValueError instead of copying. A buffer of bytes is read as elements of `dtype`.
     """
 def asin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The arc sine.
+    """Returns the arc sine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def asin_(input: _Tensor) -> _Tensor:
     """In-place form of `asin`: the result's shape and dtype must fit the tensor."""
 def asinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse hyperbolic sine.
+    """Returns the inverse hyperbolic sine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def asinh_(input: _Tensor) -> _Tensor:
     """In-place form of `asinh`: the result's shape and dtype must fit the tensor."""
 def atan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The arc tangent.
+    """Returns the arc tangent.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def atan2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The angle of the point (`other`, `input`), from -pi to pi.
+    """Returns the angle of the point (`other`, `input`), from -pi to pi.
 
     Integer and bool inputs are computed in the default dtype.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def atan_(input: _Tensor) -> _Tensor:
     """In-place form of `atan`: the result's shape and dtype must fit the tensor."""
 def atanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse hyperbolic tangent.
+    """Returns the inverse hyperbolic tangent.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def atanh_(input: _Tensor) -> _Tensor:
     """In-place form of `atanh`: the result's shape and dtype must fit the tensor."""
@@ -504,9 +504,9 @@ def atleast_3d(*tensors: Any) -> _Tensor | tuple[_Tensor, ...]:
     m, 1).
     """
 def avg_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True) -> _Tensor:
-    """The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
-    (`kernel_size` where it is not given); the zeros of `padding` count unless
-    `count_include_pad=False`. RuntimeError for sizes that make no windows.
+    """Returns the mean of each window of an input (N, C, L) or (C, L). `stride` defaults to
+    `kernel_size`. The zeros of `padding` count unless `count_include_pad=False`. RuntimeError if no
+    window fits.
     """
 def baddbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
     """Returns `addmm` for each pair of two batches of matrices."""
@@ -541,45 +541,45 @@ def binomial(count: _Tensor, prob: _Tensor, generator: Any=None, *, out: _Tensor
     below 0 counts as 0; a probability below 0 counts as 0, one above 1 as 1. NaN gives NaN.
     """
 def bitwise_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The bits set in both.
+    """Returns the bitwise and.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def bitwise_left_shift(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """`input` shifted left by `other` bits; 0 for a negative or too large number.
+    """Returns `input` shifted left by `other` bits; 0 for a negative or too large number.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def bitwise_not(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Every bit turned; for bool, logical not.
+    """Returns the bits inverted; for bool, logical not.
 
     The inputs are promoted to a common dtype, which the result has.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def bitwise_or(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The bits set in one or both.
+    """Returns the bitwise or.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def bitwise_right_shift(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """`input` shifted right by `other` bits, keeping its sign; 0 (or -1) for a negative or too large number.
+    """Returns `input` shifted right by `other` bits, with its sign; 0 or -1 for a negative or too large number.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def bitwise_xor(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The bits set in just one.
+    """Returns the bitwise exclusive or.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def blackman_window(window_length: _int, periodic: _bool=True, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """Returns 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `bartlett_window`."""
@@ -612,15 +612,15 @@ def cdist(x1: _Tensor, x2: _Tensor, p: _float=2.0, compute_mode: Any='use_mm_for
     n). Raises RuntimeError for shapes that don't fit and a negative `p`.
     """
 def ceil(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The smallest whole number not below the value.
+    """Returns the smallest integer that is not below the element.
 
     The inputs are promoted to a common dtype, which the result has.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def ceil_(input: _Tensor) -> _Tensor:
     """In-place form of `ceil`: the result's shape and dtype must fit the tensor."""
 def celu(input: _Tensor, alpha: _float=1.0, inplace: _bool=False) -> _Tensor:
-    """The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0."""
+    """Returns the element if it is positive, else alpha * expm1(element / alpha). RuntimeError for alpha 0."""
 def celu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
     """In-place form of `celu`."""
 def chain_matmul(*matrices: Any, out: _Tensor | None=None) -> _Tensor:
@@ -708,22 +708,22 @@ def constant_pad_nd(input: _Tensor, pad: Any, value: Any=0) -> _Tensor:
     Negative counts remove elements.
     """
 def conv1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
-    """The cross-correlation of an input (N, C, length) or (C, length) with
-    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    """Returns the cross-correlation of an input (N, C, length) or (C, length)
+    with filters (O, C / groups, *kernel), plus `bias` (O,). Each size becomes
     (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
     for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def conv2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
-    """The cross-correlation of an input (N, C, height, width) or (C, height, width) with
-    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    """Returns the cross-correlation of an input (N, C, height, width) or (C, height, width)
+    with filters (O, C / groups, *kernel), plus `bias` (O,). Each size becomes
     (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
     for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def conv3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
-    """The cross-correlation of an input (N, C, depth, height, width) or (C, depth, height, width) with
-    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    """Returns the cross-correlation of an input (N, C, depth, height, width) or (C, depth, height, width)
+    with filters (O, C / groups, *kernel), plus `bias` (O,). Each size becomes
     (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
     for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
@@ -733,45 +733,48 @@ def conv_tbc(input: _Tensor, weight: _Tensor, bias: _Tensor, pad: _int=0) -> _Te
     filters): (steps, batch, filters). Raises RuntimeError for shapes that don't fit.
     """
 def conv_transpose1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
-    """What spreads each element of an input (N, C, length) or
-    (C, length) over the result by a weight (C, O / groups, *kernel): each size becomes
+    """Returns the transposed convolution, the gradient of a convolution by its
+    input: adds each element of an input (N, C, length) or (C, length), times the weight
+    (C, O / groups, *kernel), to a window of the result. Each size becomes
     (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def conv_transpose2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
-    """What spreads each element of an input (N, C, height, width) or
-    (C, height, width) over the result by a weight (C, O / groups, *kernel): each size becomes
+    """Returns the transposed convolution, the gradient of a convolution by its
+    input: adds each element of an input (N, C, height, width) or (C, height, width), times the weight
+    (C, O / groups, *kernel), to a window of the result. Each size becomes
     (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def conv_transpose3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
-    """What spreads each element of an input (N, C, depth, height, width) or
-    (C, depth, height, width) over the result by a weight (C, O / groups, *kernel): each size becomes
+    """Returns the transposed convolution, the gradient of a convolution by its
+    input: adds each element of an input (N, C, depth, height, width) or (C, depth, height, width), times the weight
+    (C, O / groups, *kernel), to a window of the result. Each size becomes
     (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def copysign(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The size of `input` with the sign of `other` (that of a zero included).
+    """Returns the magnitude of `input` with the sign of `other`, which may be -0.
 
     Integer and bool inputs are computed in the default dtype.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def corrcoef(input: _Tensor) -> _Tensor:
     """Returns the correlation matrix of variables (rows): covariances over deviations, in [-1, 1]."""
 def cos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The cosine.
+    """Returns the cosine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def cos_(input: _Tensor) -> _Tensor:
     """In-place form of `cos`: the result's shape and dtype must fit the tensor."""
 def cosh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The hyperbolic cosine.
+    """Returns the hyperbolic cosine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def cosh_(input: _Tensor) -> _Tensor:
     """In-place form of `cosh`: the result's shape and dtype must fit the tensor."""
@@ -784,9 +787,9 @@ def cosine_similarity(x1: _Tensor, x2: _Tensor, dim: _int=1, eps: _float=1e-08) 
 def cosine_similarity(x1: _Tensor, x2: _Tensor, *, axis: _int | Sequence[_int]=1, eps: _float=1e-08) -> _Tensor: ...
 @overload
 def count_nonzero(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Tensor:
-    """How many elements over `dim` are not zero.
+    """Returns the number of nonzero elements over `dim`.
 
-    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
+    `dim` is an int, several, or None or () for all; IndexError for a dim out of range.
     The result is int64.
     """
 @overload
@@ -842,10 +845,10 @@ def cumulative_trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) 
 @overload
 def cumulative_trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., axis: _int | Sequence[_int]=-1) -> _Tensor: ...
 def deg2rad(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Degrees as radians.
+    """Converts degrees to radians.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def deg2rad_(input: _Tensor) -> _Tensor:
     """In-place form of `deg2rad`: the result's shape and dtype must fit the tensor."""
@@ -856,7 +859,7 @@ def detach(input: _Tensor) -> _Tensor:
 def detach_(input: _Tensor) -> _Tensor:
     """Returns the tensor itself; ftensor records no gradients."""
 def detach_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """`detach`, copied into memory of its own or into `out`."""
+    """Returns a copy of `detach`, in new memory or in `out`."""
 def diag(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tensor:
     """Returns a copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its
     diagonal.
@@ -870,7 +873,7 @@ def diagonal(input: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Ten
     diagonal, < 0 below.
     """
 def diagonal_copy(input: _Tensor, offset: Any=0, dim1: Any=0, dim2: Any=1, *, out: _Tensor | None=None) -> _Tensor:
-    """`diagonal`, copied into memory of its own or into `out`."""
+    """Returns a copy of `diagonal`, in new memory or in `out`."""
 def diagonal_scatter(input: _Tensor, src: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
     """Returns a copy of the input with a diagonal replaced."""
 @overload
@@ -882,10 +885,10 @@ def diff(input: _Tensor, n: _int=1, dim: _int=-1, prepend: _Tensor | None=None, 
 @overload
 def diff(input: _Tensor, n: _int=1, *, axis: _int | Sequence[_int]=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def digamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithmic derivative of the gamma function.
+    """Returns the logarithmic derivative of the gamma function.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def dist(input: _Tensor, other: _Tensor, p: Any=2) -> _Tensor:
     """Returns the norm of order `p` of all differences."""
@@ -904,8 +907,8 @@ def divide(input: _Tensor, other: _Tensor | _Number, *, rounding_mode: str | Non
 def dot(input: _Tensor, tensor: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the sum of the products of two vectors."""
 def dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
-    """Where `train`, zeros in place of elements, each with probability `p`, and the others times
-    1 / (1 - p); else the input. RuntimeError for what is no probability.
+    """If `train`, replaces each element by 0 with probability `p` and multiplies the others by
+    1 / (1 - p). Otherwise returns the input. RuntimeError if `p` is not in [0, 1].
     """
 def dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
     """`dropout` in place."""
@@ -938,70 +941,70 @@ def empty_strided(size: _int | Sequence[_int], stride: Any, *, dtype: _dtype | N
     RuntimeError for negative sizes or strides and for lists of different lengths.
     """
 def eq(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether the elements are equal; NaN equals nothing.
+    """Returns True where the elements are equal; NaN equals no element.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def equal(input: _Tensor, other: _Tensor) -> _bool:
     """True if shapes and all elements are equal."""
 def erf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The error function.
+    """Returns the error function.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def erf_(input: _Tensor) -> _Tensor:
     """In-place form of `erf`: the result's shape and dtype must fit the tensor."""
 def erfc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """1 - erf(input), accurate where that is small.
+    """Returns 1 - erf(input), accurate where that is small.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def erfc_(input: _Tensor) -> _Tensor:
     """In-place form of `erfc`: the result's shape and dtype must fit the tensor."""
 def erfinv(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse of erf on [-1, 1].
+    """Returns the inverse of erf on [-1, 1].
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def exp(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """e to the power of the value.
+    """Returns e ** input.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def exp2(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """2 to the power of the value.
+    """Returns 2 ** input.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def exp2_(input: _Tensor) -> _Tensor:
     """In-place form of `exp2`: the result's shape and dtype must fit the tensor."""
 def exp_(input: _Tensor) -> _Tensor:
     """In-place form of `exp`: the result's shape and dtype must fit the tensor."""
 def expand_copy(input: _Tensor, size: _int | Sequence[_int], *more: Any, implicit: Any=False, out: _Tensor | None=None) -> _Tensor:
-    """`expand`, copied into memory of its own or into `out`."""
+    """Returns a copy of `expand`, in new memory or in `out`."""
 def expm1(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """exp(input) - 1, accurate near 0.
+    """Returns exp(input) - 1, accurate near 0.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def expm1_(input: _Tensor) -> _Tensor:
     """In-place form of `expm1`: the result's shape and dtype must fit the tensor."""
 def eye(n: _int, m: _int | None=None, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """Returns an (n, m) matrix, or (n, n), with ones on the diagonal and zeros elsewhere."""
 def feature_alpha_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
-    """`alpha_dropout` of whole channels, which the first two dims tell apart."""
+    """Like `alpha_dropout` on whole channels: (batch, channel) are the first two dims."""
 def feature_alpha_dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
     """`feature_alpha_dropout` in place."""
 def feature_dropout(input: _Tensor, p: _float, train: _bool) -> _Tensor:
-    """`dropout` of whole channels, which the first two dims tell apart."""
+    """Like `dropout` on whole channels: (batch, channel) are the first two dims."""
 def feature_dropout_(input: _Tensor, p: _float, train: _bool) -> _Tensor:
     """`feature_dropout` in place."""
 def fill(input: _Tensor, value: Any) -> _Tensor:
@@ -1012,10 +1015,10 @@ def fill_(input: _Tensor, value: Any) -> _Tensor:
     Raises RuntimeError for a number that the dtype can't hold; a tensor's value is converted.
     """
 def fix(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The whole part of the value.
+    """Returns the element rounded towards 0.
 
     The inputs are promoted to a common dtype, which the result has.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `trunc`.
     """
@@ -1039,38 +1042,38 @@ def float_power(input: _Tensor, exponent: Any, *, out: _Tensor | None=None) -> _
     have exactly that dtype.
     """
 def floor(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The largest whole number not above the value.
+    """Returns the largest integer that is not above the element.
 
     The inputs are promoted to a common dtype, which the result has.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def floor_(input: _Tensor) -> _Tensor:
     """In-place form of `floor`: the result's shape and dtype must fit the tensor."""
 def floor_divide(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Like `div` with rounding_mode=\"floor\"."""
 def fmax(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The larger one of each pair; a NaN gives way to a number.
+    """Returns the larger element of each pair; the other element if one is NaN.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def fmin(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The smaller one of each pair; a NaN gives way to a number.
+    """Returns the smaller element of each pair; the other element if one is NaN.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def fmod(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the remainder of division towards zero, with the sign of `input`, like C's fmod.
     Integers modulo the number 0 raise RuntimeError; zeros in a tensor leave them unchanged.
     """
 def frac(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """What trunc takes away.
+    """Returns the fraction, `input - trunc(input)`, with the sign of the input.
 
     The inputs are promoted to a common dtype, which the result has.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def frac_(input: _Tensor) -> _Tensor:
     """In-place form of `frac`: the result's shape and dtype must fit the tensor."""
@@ -1104,20 +1107,20 @@ def gather(input: _Tensor, dim: _int, index: _Tensor, *, sparse_grad: _bool=Fals
     RuntimeError for an index out of range; negative indices are out of range.
     """
 def gcd(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The greatest common divisor of integers, not negative.
+    """Returns the greatest common divisor of integers, which is not negative.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def gcd_(input: _Tensor, other: _Tensor | _Number) -> _Tensor:
     """In-place form of `gcd`: the result's shape and dtype must fit the tensor."""
 def ge(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether `input` is at least `other`.
+    """Returns True where `input` is at least `other`.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def geqrf(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.geqrf:
     """Returns (a, tau), LAPACK's geqrf: R on and above the diagonal of `a`; below it the vectors v,
@@ -1142,20 +1145,20 @@ def gradient(input: _Tensor, *, spacing: Any=None, dim: _int | None=None, edge_o
 @overload
 def gradient(input: _Tensor, *, spacing: Any=None, axis: _int | Sequence[_int] | None=None, edge_order: _int=1) -> tuple[_Tensor, ...]: ...
 def greater(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether `input` is greater than `other`.
+    """Returns True where `input` is greater than `other`.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `gt`.
     """
 def greater_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether `input` is at least `other`.
+    """Returns True where `input` is at least `other`.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `ge`.
     """
@@ -1174,15 +1177,15 @@ def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None=None, bi
     """
 @overload
 def gru(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any) -> tuple[_Tensor, _Tensor]:
-    """A GRU over sequences: (the last layer's hidden states, the last states).
+    """Runs a GRU over sequences. Returns (the last layer's hidden states, the last states).
 
     `input` is (steps, batch, features), with `batch_first` (batch, steps, features). `hx` is the state before the first step, of
     (layers * directions, batch, hidden). `params` has, for each layer and direction, the weights
     (gates * hidden, features) and (gates * hidden, hidden), with `has_biases` and their
-    two biases. `dropout` is that between layers, while `train`.
+    two biases. `dropout` is the probability of dropout between layers if `train`.
 
-    `data` and `batch_sizes` are those of a `torch.nn.utils.rnn.PackedSequence`: the rows of all steps,
-    of each step those of the sequences that have it, the longest first.
+    `data` and `batch_sizes` are the fields of a `torch.nn.utils.rnn.PackedSequence`: the rows step by
+    step, for each step one row for each sequence that is long enough, the longest sequence first.
 
     RuntimeError for shapes that don't fit and for another number of weights.
     """
@@ -1195,24 +1198,24 @@ def gru_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _T
     fit.
     """
 def gt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether `input` is greater than `other`.
+    """Returns True where `input` is greater than `other`.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def hamming_window(window_length: _int, periodic: _bool=True, alpha: _float=0.54, beta: _float=0.46, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """Returns alpha - beta cos(2 pi i / N), with N as in `bartlett_window`."""
 def hann_window(window_length: _int, periodic: _bool=True, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """Returns 0.5 - 0.5 cos(2 pi i / N), with N as in `bartlett_window`."""
 def hardshrink(input: _Tensor, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
-    """0 within [-lambd, lambd]."""
+    """Replaces the elements in [-lambd, lambd] by 0."""
 def heaviside(input: _Tensor, values: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """0 below zero, 1 above it, and at zero `values`, which must have the same dtype.
+    """Returns 0 for negative elements, 1 for positive ones, and `values`, of the same dtype, for 0.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def histc(input: _Tensor, bins: _int=100, min: Any=0, max: Any=0, *, out: _Tensor | None=None) -> _Tensor:
     """Counts the elements in each of `bins` equal parts of [min, max], in the input's dtype. With
@@ -1240,33 +1243,33 @@ def hsplit(input: _Tensor, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, 
 def hstack(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
     """Concatenates along the columns (dim 1; dim 0 of 1-d tensors)."""
 def hypot(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The length of the hypotenuse, computed without overflow on the way.
+    """Returns sqrt(input ** 2 + other ** 2), without overflow of the squares.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def i0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The modified Bessel function of order 0.
+    """Returns the modified Bessel function of order 0.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def i0_(input: _Tensor) -> _Tensor:
     """In-place form of `i0`: the result's shape and dtype must fit the tensor."""
 def igamma(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The regularized lower incomplete gamma function of order `input` at `other`; NaN for negative ones.
+    """Returns the regularized lower incomplete gamma function of order `input` at `other`; NaN if one is < 0.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def igammac(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The regularized upper incomplete gamma function of order `input` at `other`; NaN for negative ones.
+    """Returns the regularized upper incomplete gamma function of order `input` at `other`; NaN if one is < 0.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def imag(input: _Tensor) -> _Tensor:
     """Returns a view of the imaginary parts. Raises RuntimeError for a real tensor."""
@@ -1323,29 +1326,29 @@ def isclose(input: _Tensor, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-
     * abs(other)`. Both tensors must have one dtype.
     """
 def isfinite(input: _Tensor) -> _Tensor:
-    """Whether the value is neither infinite nor NaN."""
+    """Returns True where the value is neither infinite nor NaN."""
 def isin(elements: Any, test_elements: Any, *, assume_unique: _bool=False, invert: _bool=False, out: _Tensor | None=None) -> _Tensor:
     """Returns True where an element is among `test_elements` (with `invert`: is not). One of the
     two may be a number. A few test elements are compared one by one; more are sorted and searched.
     """
 def isinf(input: _Tensor) -> _Tensor:
-    """Whether the value is infinite."""
+    """Returns True where the value is infinite."""
 def isnan(input: _Tensor) -> _Tensor:
-    """Whether the value is not a number."""
+    """Returns True where the value is not a number."""
 def isneginf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether the value is minus infinity.
+    """Returns True where the value is minus infinity.
 
     The inputs are promoted to a common dtype; the result is bool.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def isposinf(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether the value is infinity.
+    """Returns True where the value is infinity.
 
     The inputs are promoted to a common dtype; the result is bool.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def isreal(input: _Tensor) -> _Tensor:
-    """Whether the imaginary part is 0."""
+    """Returns True where the imaginary part is 0."""
 def istft(input: _Tensor, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, normalized: _bool=False, onesided: _bool | None=None, length: _int | None=None, return_complex: _bool=False) -> _Tensor:
     """Returns the signal whose `stft` is (frequencies, frames): overlap-adds frames times the
     window and divides by the sum of the squared windows. `length` cuts the signal or pads it with
@@ -1368,11 +1371,11 @@ def layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor
     `normalized_shape`, as are those of `weight` and `bias`. Raises RuntimeError if they differ.
     """
 def lcm(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The least common multiple of integers, not negative; 0 with a zero.
+    """Returns the least common multiple of integers, not negative; 0 if one is 0.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def lcm_(input: _Tensor, other: _Tensor | _Number) -> _Tensor:
     """In-place form of `lcm`: the result's shape and dtype must fit the tensor."""
@@ -1384,39 +1387,39 @@ def ldexp(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tenso
 def ldexp_(input: _Tensor, other: _Tensor) -> _Tensor:
     """In-place form of `ldexp`: the result's shape and dtype must fit the tensor."""
 def le(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether `input` is at most `other`.
+    """Returns True where `input` is at most `other`.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def lerp(input: _Tensor, end: _Tensor, weight: Any, *, out: _Tensor | None=None) -> _Tensor:
     """Interpolates linearly from `input` (weight 0) to `end` (weight 1). The tensors must have one
     dtype; a 0-d weight may have another.
     """
 def less(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether `input` is less than `other`.
+    """Returns True where `input` is less than `other`.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `lt`.
     """
 def less_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether `input` is at most `other`.
+    """Returns True where `input` is at most `other`.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `le`.
     """
 def lgamma(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithm of the gamma function's magnitude.
+    """Returns the logarithm of the gamma function's magnitude.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def linspace(start: Any, end: Any, steps: _int, *, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
     """Returns `steps` evenly spaced numbers from `start` to `end`, both included. The bounds are
@@ -1424,32 +1427,32 @@ def linspace(start: Any, end: Any, steps: _int, *, out: _Tensor | None=None, dty
     counterpart for complex bounds.
     """
 def log(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The natural logarithm.
+    """Returns the natural logarithm.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def log10(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithm to base 10.
+    """Returns the logarithm to base 10.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def log10_(input: _Tensor) -> _Tensor:
     """In-place form of `log10`: the result's shape and dtype must fit the tensor."""
 def log1p(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """log(1 + input), accurate near 0.
+    """Returns log(1 + input), accurate near 0.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def log1p_(input: _Tensor) -> _Tensor:
     """In-place form of `log1p`: the result's shape and dtype must fit the tensor."""
 def log2(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithm to base 2.
+    """Returns the logarithm to base 2.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def log2_(input: _Tensor) -> _Tensor:
     """In-place form of `log2`: the result's shape and dtype must fit the tensor."""
@@ -1461,18 +1464,18 @@ def log_softmax(input: _Tensor, dim: _int, dtype: _dtype | None=None, *, out: _T
 @overload
 def log_softmax(input: _Tensor, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
 def logaddexp(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The logarithm of the sum of the exponentials, for numbers of any size.
+    """Returns log(exp(input) + exp(other)), without overflow.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def logaddexp2(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """`logaddexp` in base 2.
+    """Returns log2(2 ** input + 2 ** other), without overflow.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 @overload
 def logcumsumexp(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
@@ -1484,31 +1487,31 @@ def logcumsumexp(input: _Tensor, *, axis: _int | Sequence[_int], out: _Tensor | 
 def logdet(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the logarithm of each determinant; NaN for a negative one."""
 def logical_and(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether neither is zero.
+    """Returns True where both elements are nonzero.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def logical_not(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether the value is 0.
+    """Returns True where the element is 0.
 
     The inputs are promoted to a common dtype; the result is bool.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def logical_or(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether one is not zero.
+    """Returns True where at least one element is nonzero.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def logical_xor(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether just one is not zero.
+    """Returns True where exactly one element is nonzero.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def logit(input: _Tensor, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
     """Returns log(x / (1 - x)); with `eps`, x is first clamped to [eps, 1 - eps]."""
@@ -1525,15 +1528,15 @@ def logsumexp(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor |
 def logsumexp(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def lstm(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any) -> tuple[_Tensor, _Tensor, _Tensor]:
-    """An LSTM over sequences: (the last layer's hidden states, the last hidden states, the last cell states).
+    """Runs an LSTM over sequences. Returns (the last layer's hidden states, the last hidden states, the last cell states).
 
     `input` is (steps, batch, features), with `batch_first` (batch, steps, features). `hx` is the pair of states before the first step, the hidden and the cell one, of
     (layers * directions, batch, hidden). `params` has, for each layer and direction, the weights
-    (gates * hidden, features) and (gates * hidden, hidden), where hidden states are projected also (projected, hidden), behind the biases, with `has_biases` and their
-    two biases. `dropout` is that between layers, while `train`.
+    (gates * hidden, features) and (gates * hidden, hidden); a projection adds (projected, hidden) after the biases, with `has_biases` and their
+    two biases. `dropout` is the probability of dropout between layers if `train`.
 
-    `data` and `batch_sizes` are those of a `torch.nn.utils.rnn.PackedSequence`: the rows of all steps,
-    of each step those of the sequences that have it, the longest first.
+    `data` and `batch_sizes` are the fields of a `torch.nn.utils.rnn.PackedSequence`: the rows step by
+    step, for each step one row for each sequence that is long enough, the longest sequence first.
 
     RuntimeError for shapes that don't fit and for another number of weights.
     """
@@ -1547,11 +1550,11 @@ def lstm_cell(input: _Tensor, hx: Sequence[_Tensor], w_ih: _Tensor, w_hh: _Tenso
     that don't fit and for a number of states other than two.
     """
 def lt(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether `input` is less than `other`.
+    """Returns True where `input` is less than `other`.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def lu(A: _Tensor, pivot: _bool=True, get_infos: _bool=False, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
     """Returns (LU, pivots), or (LU, pivots, info) with `get_infos`. See `linalg.lu_factor_ex`."""
@@ -1595,46 +1598,46 @@ def max(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -
 @overload
 def max(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> Any: ...
 def max_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The largest element of each window of an input (N, C, L) or (C, L); a NaN is the largest.
-    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-    beyond the input. With `return_indices` also their positions
-    in the last 1 dims, flattened. RuntimeError for sizes that make no windows.
+    """Returns the largest element of each window of an input (N, C, L) or (C, L);
+    NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+    elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+    window that ends beyond the input. With `return_indices` also returns their positions
+    in the last 1 dims, flattened. RuntimeError if no window fits.
     """
 def max_pool1d_with_indices(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
-    """The largest element of each window of an input (N, C, L) or (C, L); a NaN is the largest.
-    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-    beyond the input. A pair: they, and their
-    positions in the last 1 dims, flattened. RuntimeError for sizes that make no windows.
+    """Returns the largest element of each window of an input (N, C, L) or (C, L);
+    NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+    elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+    window that ends beyond the input. Returns (maxima, their
+    positions) in the last 1 dims, flattened. RuntimeError if no window fits.
     """
 def max_pool2d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The largest element of each window of an input (N, C, H, W) or (C, H, W); a NaN is the largest.
-    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-    beyond the input. With `return_indices` also their positions
-    in the last 2 dims, flattened. RuntimeError for sizes that make no windows.
+    """Returns the largest element of each window of an input (N, C, H, W) or (C, H, W);
+    NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+    elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+    window that ends beyond the input. With `return_indices` also returns their positions
+    in the last 2 dims, flattened. RuntimeError if no window fits.
     """
 def max_pool3d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The largest element of each window of an input (N, C, D, H, W) or (C, D, H, W); a NaN is the largest.
-    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-    beyond the input. With `return_indices` also their positions
-    in the last 3 dims, flattened. RuntimeError for sizes that make no windows.
+    """Returns the largest element of each window of an input (N, C, D, H, W) or (C, D, H, W);
+    NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+    elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+    window that ends beyond the input. With `return_indices` also returns their positions
+    in the last 3 dims, flattened. RuntimeError if no window fits.
     """
 def maximum(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The larger one of each pair; NaN where either is NaN.
+    """Returns the larger element of each pair; NaN if either is NaN.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 @overload
 def mean(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The mean over `dim`; NaN where there is nothing.
+    """Returns the mean over `dim`; NaN without elements.
 
-    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
-    The result is int64. `dtype` names another.
+    `dim` is an int, several, or None or () for all; IndexError for a dim out of range.
+    The result has the input's dtype. `dtype` overrides it.
     RuntimeError for bool or integer tensors.
     """
 @overload
@@ -1663,11 +1666,11 @@ def min(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -
 @overload
 def min(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> Any: ...
 def minimum(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The smaller one of each pair; NaN where either is NaN.
+    """Returns the smaller element of each pair; NaN if either is NaN.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def mm(input: _Tensor, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
@@ -1691,11 +1694,11 @@ def movedim(input: _Tensor, source: Any, destination: Any) -> _Tensor:
 def msort(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the elements in order along the first dim."""
 def mul(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The product.
+    """Returns `input * other`.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def multinomial(input: _Tensor, num_samples: _int, replacement: _bool=False, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
     """Returns int64 indices of categories, `num_samples` for each row, drawn with the probabilities
@@ -1709,11 +1712,11 @@ def multinomial(input: _Tensor, num_samples: _int, replacement: _bool=False, *, 
     integers, and for more draws without `replacement` than there are categories.
     """
 def multiply(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """The product.
+    """Returns `input * other`.
 
     The inputs are promoted to a common dtype, which the result has.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `mul`.
     """
@@ -1749,10 +1752,10 @@ def nanquantile(input: _Tensor, q: Any, dim: _int | None=None, keepdim: _bool=Fa
 def nanquantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def nansum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The sum over `dim`, NaN counted as zero.
+    """Returns the sum over `dim`, with NaN as zero.
 
-    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
-    Bool and integers are computed as int64. `dtype` names another.
+    `dim` is an int, several, or None or () for all; IndexError for a dim out of range.
+    Bool and integers are computed as int64. `dtype` overrides it.
     RuntimeError for complex tensors.
     """
 @overload
@@ -1765,7 +1768,7 @@ def narrow(input: _Tensor, dim: _int, start: Any, length: _int) -> _Tensor:
 @overload
 def narrow(input: _Tensor, *, axis: _int | Sequence[_int], start: Any, length: _int) -> _Tensor: ...
 def narrow_copy(input: _Tensor, dim: _int, start: Any, length: Any, *, out: _Tensor | None=None) -> _Tensor:
-    """`narrow`, copied into memory of its own or into `out`."""
+    """Returns a copy of `narrow`, in new memory or in `out`."""
 def native_batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: _Tensor | None=None) -> tuple[_Tensor, _Tensor, _Tensor]:
     """Returns (batch_norm, mean, 1 / deviation); the last two are empty unless `training`."""
 def native_dropout(input: _Tensor, p: _float, train: _bool | None) -> tuple[_Tensor, _Tensor]:
@@ -1775,25 +1778,25 @@ def native_group_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | No
 def native_layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None, bias: _Tensor | None, eps: _float) -> tuple[_Tensor, _Tensor, _Tensor]:
     """Returns (layer_norm, mean, 1 / deviation); the statistics have the compute dtype."""
 def ne(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether the elements differ; NaN differs from everything.
+    """Returns True where the elements differ; NaN differs from every element.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def neg(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The value with its sign turned.
+    """Returns -input.
 
     The inputs are promoted to a common dtype, which the result has.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def neg_(input: _Tensor) -> _Tensor:
     """In-place form of `neg`: the result's shape and dtype must fit the tensor."""
 def negative(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The value with its sign turned.
+    """Returns -input.
 
     The inputs are promoted to a common dtype, which the result has.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `neg`.
     """
@@ -1835,11 +1838,11 @@ def normal(mean: Any, std: Any=1.0, *, generator: Any=None, out: _Tensor | None=
 @overload
 def normal(mean: Any, std: Any, size: _int | Sequence[_int], *, generator: Any=None, out: _Tensor | None=None, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: Any=False, requires_grad: Any=False) -> _Tensor: ...
 def not_equal(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether the elements differ; NaN differs from everything.
+    """Returns True where the elements differ; NaN differs from every element.
 
     The inputs are promoted to a common dtype; the result is bool.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
 
     Alias of `ne`.
     """
@@ -1880,7 +1883,7 @@ def pdist(input: _Tensor, p: _float=2) -> _Tensor:
 def permute(input: _Tensor, dims: Any, *more: _int) -> _Tensor:
     """Returns a view with all dims in the order given."""
 def permute_copy(input: _Tensor, dims: Any, *more: Any, out: _Tensor | None=None) -> _Tensor:
-    """`permute`, copied into memory of its own or into `out`."""
+    """Returns a copy of `permute`, in new memory or in `out`."""
 def pinverse(input: _Tensor, rcond: _float=1e-15, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.pinv`."""
 def pixel_shuffle(input: _Tensor, upscale_factor: _int) -> _Tensor:
@@ -1918,10 +1921,10 @@ def prelu(input: _Tensor, weight: _Tensor) -> _Tensor:
     """
 @overload
 def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The product over `dim`.
+    """Returns the product over `dim`.
 
-    `dim` is an int, or None for all; IndexError for one that is not there.
-    Bool and integers are computed as int64. `dtype` names another.
+    `dim` is an int, or None for all; IndexError for a dim out of range.
+    Bool and integers are computed as int64. `dtype` overrides it.
     """
 @overload
 def prod(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -1939,10 +1942,10 @@ def quantile(input: _Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False
 @overload
 def quantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
 def rad2deg(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Radians as degrees.
+    """Converts radians to degrees.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def rad2deg_(input: _Tensor) -> _Tensor:
     """In-place form of `rad2deg`: the result's shape and dtype must fit the tensor."""
@@ -1981,15 +1984,15 @@ def ravel(input: _Tensor) -> _Tensor:
 def real(input: _Tensor) -> _Tensor:
     """Returns a view of the real parts; a real tensor itself."""
 def reciprocal(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """1 divided by the value.
+    """Returns 1 / input.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def reciprocal_(input: _Tensor) -> _Tensor:
     """In-place form of `reciprocal`: the result's shape and dtype must fit the tensor."""
 def relu(input: _Tensor, inplace: _bool=False) -> _Tensor:
-    """The value, and 0 for negative ones."""
+    """Returns max(input, 0)."""
 def relu_(input: _Tensor) -> _Tensor:
     """In-place form of `relu`."""
 def remainder(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -2029,42 +2032,42 @@ def rms_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor |
     """
 @overload
 def rnn_relu(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any) -> tuple[_Tensor, _Tensor]:
-    """An RNN with relu over sequences: (the last layer's hidden states, the last states).
+    """Runs an RNN with relu over sequences. Returns (the last layer's hidden states, the last states).
 
     `input` is (steps, batch, features), with `batch_first` (batch, steps, features). `hx` is the state before the first step, of
     (layers * directions, batch, hidden). `params` has, for each layer and direction, the weights
     (gates * hidden, features) and (gates * hidden, hidden), with `has_biases` and their
-    two biases. `dropout` is that between layers, while `train`.
+    two biases. `dropout` is the probability of dropout between layers if `train`.
 
-    `data` and `batch_sizes` are those of a `torch.nn.utils.rnn.PackedSequence`: the rows of all steps,
-    of each step those of the sequences that have it, the longest first.
+    `data` and `batch_sizes` are the fields of a `torch.nn.utils.rnn.PackedSequence`: the rows step by
+    step, for each step one row for each sequence that is long enough, the longest sequence first.
 
     RuntimeError for shapes that don't fit and for another number of weights.
     """
 @overload
 def rnn_relu(data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any) -> tuple[_Tensor, _Tensor]: ...
 def rnn_relu_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None=None, b_hh: _Tensor | None=None) -> _Tensor:
-    """The next state of inputs (batch, input) and a state (batch, hidden):
+    """Returns the next state from inputs (batch, input) and a state (batch, hidden):
     relu(w_ih @ input + b_ih + w_hh @ hx + b_hh). RuntimeError for shapes that don't fit.
     """
 @overload
 def rnn_tanh(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any) -> tuple[_Tensor, _Tensor]:
-    """An RNN with tanh over sequences: (the last layer's hidden states, the last states).
+    """Runs an RNN with tanh over sequences. Returns (the last layer's hidden states, the last states).
 
     `input` is (steps, batch, features), with `batch_first` (batch, steps, features). `hx` is the state before the first step, of
     (layers * directions, batch, hidden). `params` has, for each layer and direction, the weights
     (gates * hidden, features) and (gates * hidden, hidden), with `has_biases` and their
-    two biases. `dropout` is that between layers, while `train`.
+    two biases. `dropout` is the probability of dropout between layers if `train`.
 
-    `data` and `batch_sizes` are those of a `torch.nn.utils.rnn.PackedSequence`: the rows of all steps,
-    of each step those of the sequences that have it, the longest first.
+    `data` and `batch_sizes` are the fields of a `torch.nn.utils.rnn.PackedSequence`: the rows step by
+    step, for each step one row for each sequence that is long enough, the longest sequence first.
 
     RuntimeError for shapes that don't fit and for another number of weights.
     """
 @overload
 def rnn_tanh(data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any) -> tuple[_Tensor, _Tensor]: ...
 def rnn_tanh_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None=None, b_hh: _Tensor | None=None) -> _Tensor:
-    """The next state of inputs (batch, input) and a state (batch, hidden):
+    """Returns the next state from inputs (batch, input) and a state (batch, hidden):
     tanh(w_ih @ input + b_ih + w_hh @ hx + b_hh). RuntimeError for shapes that don't fit.
     """
 def roll(input: _Tensor, shifts: Any=None, dims: Any=()) -> _Tensor:
@@ -2091,10 +2094,10 @@ def rrelu(input: _Tensor, lower: _float=0.125, upper: _float=0.3333333333333333,
 def rrelu_(input: _Tensor, lower: _float=0.125, upper: _float=0.3333333333333333, training: _bool=False, generator: Any=None) -> _Tensor:
     """`rrelu` in place."""
 def rsqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """1 divided by the square root.
+    """Returns 1 / sqrt(input).
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def rsqrt_(input: _Tensor) -> _Tensor:
     """In-place form of `rsqrt`: the result's shape and dtype must fit the tensor."""
@@ -2134,63 +2137,63 @@ def select(input: _Tensor, dim: _int, index: _int) -> _Tensor:
 @overload
 def select(input: _Tensor, *, axis: _int | Sequence[_int], index: _int) -> _Tensor: ...
 def select_copy(input: _Tensor, dim: _int, index: Any, *, out: _Tensor | None=None) -> _Tensor:
-    """`select`, copied into memory of its own or into `out`."""
+    """Returns a copy of `select`, in new memory or in `out`."""
 @overload
 def select_scatter(input: _Tensor, src: _Tensor, dim: _int, index: _int) -> _Tensor:
     """Returns a copy of the input with one entry of a dim replaced."""
 @overload
 def select_scatter(input: _Tensor, src: _Tensor, *, axis: _int | Sequence[_int], index: _int) -> _Tensor: ...
 def selu(input: _Tensor, inplace: _bool=False) -> _Tensor:
-    """A scaled elu that keeps mean and variance."""
+    """Returns a scaled elu, whose scale keeps mean 0 and variance 1 of its input."""
 def selu_(input: _Tensor) -> _Tensor:
     """In-place form of `selu`."""
 def sgn(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The sign; of a complex number, the number of magnitude 1 in its direction.
+    """Returns the sign; for a complex number, the number of magnitude 1 with its angle.
 
     The inputs are promoted to a common dtype, which the result has.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def sigmoid(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """1 / (1 + exp(-input)).
+    """Returns 1 / (1 + exp(-input)).
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def sigmoid_(input: _Tensor) -> _Tensor:
     """In-place form of `sigmoid`: the result's shape and dtype must fit the tensor."""
 def sign(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """1, 0 or -1, as the value is above, at or below 0.
+    """Returns 1 for positive elements, -1 for negative ones, else 0.
 
     The inputs are promoted to a common dtype, which the result has.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def signbit(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Whether the sign bit is set, as it is for -0.
+    """Returns True where the sign bit is set, which includes -0.
 
     The inputs are promoted to a common dtype; the result is bool.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def sin(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The sine.
+    """Returns the sine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def sin_(input: _Tensor) -> _Tensor:
     """In-place form of `sin`: the result's shape and dtype must fit the tensor."""
 def sinc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """sin(pi * input) / (pi * input), and 1 at 0.
+    """Returns sin(pi * input) / (pi * input), and 1 at 0.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def sinc_(input: _Tensor) -> _Tensor:
     """In-place form of `sinc`: the result's shape and dtype must fit the tensor."""
 def sinh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The hyperbolic sine.
+    """Returns the hyperbolic sine.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def sinh_(input: _Tensor) -> _Tensor:
     """In-place form of `sinh`: the result's shape and dtype must fit the tensor."""
@@ -2223,19 +2226,19 @@ def split(tensor: _Tensor, split_size_or_sections: Any, dim: _int=0) -> tuple[_T
     of the sizes in a list, which must add up to the dim's.
     """
 def split_copy(input: _Tensor, split_size: Any, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
-    """`split`, copied into memory of its own or into `out`."""
+    """Returns a copy of `split`, in new memory or in `out`."""
 @overload
 def split_with_sizes(input: _Tensor, split_sizes: Any, dim: _int=0) -> tuple[_Tensor, ...]:
     """Returns views of these sizes along a dim."""
 @overload
 def split_with_sizes(input: _Tensor, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 def split_with_sizes_copy(input: _Tensor, split_sizes: Any, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
-    """`split_with_sizes`, copied into memory of its own or into `out`."""
+    """Returns a copy of `split_with_sizes`, in new memory or in `out`."""
 def sqrt(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The square root.
+    """Returns the square root.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def sqrt_(input: _Tensor) -> _Tensor:
     """In-place form of `sqrt`: the result's shape and dtype must fit the tensor."""
@@ -2251,7 +2254,7 @@ def squeeze(input: _Tensor, dim: _int | None=None, *more: _int) -> _Tensor:
 @overload
 def squeeze(input: _Tensor, *more: _int, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 def squeeze_copy(input: _Tensor, dim: _int | None=None, *more: Any, out: _Tensor | None=None) -> _Tensor:
-    """`squeeze`, copied into memory of its own or into `out`."""
+    """Returns a copy of `squeeze`, in new memory or in `out`."""
 @overload
 def stack(tensors: Sequence[_Tensor], dim: _int=0, *, out: _Tensor | None=None) -> _Tensor:
     """Concatenates tensors of one shape along a new dim."""
@@ -2289,10 +2292,10 @@ def subtract(input: _Tensor, other: _Tensor | _Number, *, alpha: Any=1, out: _Te
     """
 @overload
 def sum(input: _Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-    """The sum over `dim`.
+    """Returns the sum over `dim`.
 
-    `dim` is an int, several, or None or () for all; IndexError for one that is not there.
-    Bool and integers are computed as int64. `dtype` names another.
+    `dim` is an int, several, or None or () for all; IndexError for a dim out of range.
+    Bool and integers are computed as int64. `dtype` overrides it.
     """
 @overload
 def sum(input: _Tensor, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -2315,7 +2318,7 @@ def swapdims(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
 def t(input: _Tensor) -> _Tensor:
     """Returns a matrix transposed, as a view. Raises RuntimeError for more than 2 dims."""
 def t_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """`t`, copied into memory of its own or into `out`."""
+    """Returns a copy of `t`, in new memory or in `out`."""
 def take(input: _Tensor, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns elements by their position in the flattened input.
 
@@ -2327,18 +2330,18 @@ def take_along_dim(input: _Tensor, indices: _Tensor, dim: _int | None=None, *, o
     RuntimeError.
     """
 def tan(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The tangent.
+    """Returns the tangent.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def tan_(input: _Tensor) -> _Tensor:
     """In-place form of `tan`: the result's shape and dtype must fit the tensor."""
 def tanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The hyperbolic tangent.
+    """Returns the hyperbolic tangent.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def tanh_(input: _Tensor) -> _Tensor:
     """In-place form of `tanh`: the result's shape and dtype must fit the tensor."""
@@ -2361,7 +2364,7 @@ def tensordot(a: _Tensor, b: _Tensor, dims: Any=2, out: _Tensor | None=None) -> 
     dtypes.
     """
 def threshold(input: _Tensor, threshold: _float, value: _float, *, out: _Tensor | None=None) -> _Tensor:
-    """`value` wherever the input is not above `threshold`."""
+    """In-place form of `threshold`."""
 def threshold_(input: _Tensor, threshold: Any, value: Any) -> _Tensor:
     """In-place form of `threshold`."""
 def tile(input: _Tensor, *dims: Any, **named: Any) -> _Tensor:
@@ -2375,7 +2378,7 @@ def trace(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def transpose(input: _Tensor, dim0: _int, dim1: _int) -> _Tensor:
     """Returns a view with two dims exchanged."""
 def transpose_copy(input: _Tensor, dim0: Any, dim1: Any, *, out: _Tensor | None=None) -> _Tensor:
-    """`transpose`, copied into memory of its own or into `out`."""
+    """Returns a copy of `transpose`, in new memory or in `out`."""
 @overload
 def trapezoid(y: _Tensor, x: Any=None, *, dx: Any=..., dim: _int=-1) -> _Tensor:
     """Returns the integral of samples along `dim` by trapezoids, at points `x`, or `dx` apart
@@ -2415,10 +2418,10 @@ def triu_indices(row: _int, col: _int, offset: _int=0, *, dtype: _dtype | None=N
 def true_divide(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
     """Like `div` without rounding."""
 def trunc(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The whole part of the value.
+    """Returns the element rounded towards 0.
 
     The inputs are promoted to a common dtype, which the result has.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def trunc_(input: _Tensor) -> _Tensor:
     """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
@@ -2428,7 +2431,7 @@ def unbind(input: _Tensor, dim: _int=0) -> tuple[_Tensor, ...]:
 @overload
 def unbind(input: _Tensor, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
 def unbind_copy(input: _Tensor, dim: _int=0, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
-    """`unbind`, copied into memory of its own or into `out`."""
+    """Returns a copy of `unbind`, in new memory or in `out`."""
 @overload
 def unflatten(input: _Tensor, dim: _int, sizes: _int | Sequence[_int]) -> _Tensor:
     """Returns a view with one dim split into `sizes`, one of which may be -1. Raises RuntimeError
@@ -2437,7 +2440,7 @@ def unflatten(input: _Tensor, dim: _int, sizes: _int | Sequence[_int]) -> _Tenso
 @overload
 def unflatten(input: _Tensor, *, axis: _int | Sequence[_int], sizes: _int | Sequence[_int]) -> _Tensor: ...
 def unfold_copy(input: _Tensor, dimension: Any, size: _int | Sequence[_int], step: Any, *, out: _Tensor | None=None) -> _Tensor:
-    """`unfold`, copied into memory of its own or into `out`."""
+    """Returns a copy of `unfold`, in new memory or in `out`."""
 def unique(input: _Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> _Tensor | tuple[_Tensor, ...]:
     """Returns each element once, in order, or each slice along `dim` in lexicographic order;
     optionally the index of each input element among them, and the counts. NaN differs from NaN.
@@ -2481,7 +2484,7 @@ def unsqueeze(input: _Tensor, dim: _int) -> _Tensor:
 @overload
 def unsqueeze(input: _Tensor, *, axis: _int | Sequence[_int]) -> _Tensor: ...
 def unsqueeze_copy(input: _Tensor, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
-    """`unsqueeze`, copied into memory of its own or into `out`."""
+    """Returns a copy of `unsqueeze`, in new memory or in `out`."""
 def vander(x: _Tensor, N: _int | None=None, increasing: _bool=False) -> _Tensor:
     """Returns the powers of a vector's elements as columns, descending unless `increasing`. Raises
     RuntimeError for other numbers of dims and a negative N.
@@ -2506,13 +2509,13 @@ def view_as_complex(input: _Tensor) -> _Tensor:
     imag) with stride 1. All other strides and the offset must be even.
     """
 def view_as_complex_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """`view_as_complex`, copied into memory of its own or into `out`."""
+    """Returns a copy of `view_as_complex`, in new memory or in `out`."""
 def view_as_real(input: _Tensor) -> _Tensor:
     """Returns a view of a complex tensor with (real, imag) in a new last dim of size 2."""
 def view_as_real_copy(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """`view_as_real`, copied into memory of its own or into `out`."""
+    """Returns a copy of `view_as_real`, in new memory or in `out`."""
 def view_copy(input: _Tensor, size: _int | Sequence[_int]=..., *more: Any, dtype: _dtype=..., out: _Tensor | None=None) -> _Tensor:
-    """`view`, copied into memory of its own or into `out`."""
+    """Returns a copy of `view`, in new memory or in `out`."""
 @overload
 def vsplit(input: _Tensor, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
     """Like hsplit, along the rows (dim 0)."""
@@ -2529,11 +2532,11 @@ def where(condition: Any, input: _Tensor, other: _Tensor | _Number, *, out: _Ten
 @overload
 def where(condition: Any) -> tuple[_Tensor, ...]: ...
 def xlogy(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-    """`input * log(other)`; 0 where `input` is 0, unless `other` is NaN.
+    """Returns `input * log(other)`; 0 where `input` is 0, unless `other` is NaN.
 
     Integer and bool inputs are computed in the default dtype.
-    Shapes are broadcast together; RuntimeError when they don't fit.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    Shapes are broadcast together; RuntimeError if they don't fit.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def xlogy_(input: _Tensor, other: _Tensor | _Number) -> _Tensor:
     """In-place form of `xlogy`: the result's shape and dtype must fit the tensor."""

@@ -104,19 +104,19 @@ class Methods:
         value. Other tensors show their text.
         """
     def abs(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The absolute value; of a complex number, its distance from 0."""
+        """Returns the absolute value; for a complex number, its magnitude."""
     def abs_(self) -> _Tensor:
         """In-place form of `abs`. Raises RuntimeError for complex tensors, whose result is real."""
     def absolute(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The absolute value; of a complex number, its distance from 0."""
+        """Returns the absolute value; for a complex number, its magnitude."""
     def absolute_(self) -> _Tensor:
         """In-place form of `abs`. Raises RuntimeError for complex tensors, whose result is real."""
     def acos(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The arc cosine."""
+        """Returns the arc cosine."""
     def acos_(self) -> _Tensor:
         """In-place form of `acos`: the result's shape and dtype must fit the tensor."""
     def acosh(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The inverse hyperbolic cosine."""
+        """Returns the inverse hyperbolic cosine."""
     def acosh_(self) -> _Tensor:
         """In-place form of `acosh`: the result's shape and dtype must fit the tensor."""
     def add(self, other: _Tensor | _Number, *, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
@@ -164,19 +164,19 @@ class Methods:
         """Returns the last two dims exchanged, conjugated when complex."""
     @overload
     def all(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether all elements over `dim` are not zero."""
+        """Returns True if all elements over `dim` are nonzero."""
     @overload
     def all(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def allclose(self, other: _Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
         """True if `isclose` holds for every element."""
     @overload
     def amax(self, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """The largest element over `dim`; NaN where there is one."""
+        """Returns the largest element over `dim`; NaN if there is one."""
     @overload
     def amax(self, *, axis: _int | Sequence[_int]=(), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def amin(self, dim: _int | Sequence[_int] | None=(), keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """The smallest element over `dim`; NaN where there is one."""
+        """Returns the smallest element over `dim`; NaN if there is one."""
     @overload
     def amin(self, *, axis: _int | Sequence[_int]=(), keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     @overload
@@ -190,47 +190,47 @@ class Methods:
         """
     @overload
     def any(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether any element over `dim` is not zero."""
+        """Returns True if any element over `dim` is nonzero."""
     @overload
     def any(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def arccos(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The arc cosine."""
+        """Returns the arc cosine."""
     def arccos_(self) -> _Tensor:
         """In-place form of `acos`: the result's shape and dtype must fit the tensor."""
     def arccosh(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The inverse hyperbolic cosine."""
+        """Returns the inverse hyperbolic cosine."""
     def arccosh_(self) -> _Tensor:
         """In-place form of `acosh`: the result's shape and dtype must fit the tensor."""
     def arcsin(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The arc sine."""
+        """Returns the arc sine."""
     def arcsin_(self) -> _Tensor:
         """In-place form of `asin`: the result's shape and dtype must fit the tensor."""
     def arcsinh(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The inverse hyperbolic sine."""
+        """Returns the inverse hyperbolic sine."""
     def arcsinh_(self) -> _Tensor:
         """In-place form of `asinh`: the result's shape and dtype must fit the tensor."""
     def arctan(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The arc tangent."""
+        """Returns the arc tangent."""
     def arctan2(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The angle of the point (`other`, `input`), from -pi to pi."""
+        """Returns the angle of the point (`other`, `input`), from -pi to pi."""
     def arctan2_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `atan2`: the result's shape and dtype must fit the tensor."""
     def arctan_(self) -> _Tensor:
         """In-place form of `atan`: the result's shape and dtype must fit the tensor."""
     def arctanh(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The inverse hyperbolic tangent."""
+        """Returns the inverse hyperbolic tangent."""
     def arctanh_(self) -> _Tensor:
         """In-place form of `atanh`: the result's shape and dtype must fit the tensor."""
     @overload
     def argmax(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """The index of the largest element over `dim`, or of all in row-major order; of the first one where
+        """Returns the index of the largest element over `dim`, or of all in row-major order; of the first one where
         there are several. NaN counts as the largest.
         """
     @overload
     def argmax(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def argmin(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """The index of the smallest element over `dim`, or of all in row-major order; of the first one where
+        """Returns the index of the smallest element over `dim`, or of all in row-major order; of the first one where
         there are several. NaN counts as the smallest.
         """
     @overload
@@ -251,11 +251,11 @@ class Methods:
     def as_strided_scatter(self, src: _Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: _int | None=None) -> _Tensor:
         """Returns a copy of the input with the elements of an `as_strided` view replaced."""
     def asin(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The arc sine."""
+        """Returns the arc sine."""
     def asin_(self) -> _Tensor:
         """In-place form of `asin`: the result's shape and dtype must fit the tensor."""
     def asinh(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The inverse hyperbolic sine."""
+        """Returns the inverse hyperbolic sine."""
     def asinh_(self) -> _Tensor:
         """In-place form of `asinh`: the result's shape and dtype must fit the tensor."""
     def astype(self, dtype: _dtype, *, copy: _bool=True) -> _Tensor:
@@ -263,15 +263,15 @@ class Methods:
         `ndarray.astype`.
         """
     def atan(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The arc tangent."""
+        """Returns the arc tangent."""
     def atan2(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The angle of the point (`other`, `input`), from -pi to pi."""
+        """Returns the angle of the point (`other`, `input`), from -pi to pi."""
     def atan2_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `atan2`: the result's shape and dtype must fit the tensor."""
     def atan_(self) -> _Tensor:
         """In-place form of `atan`: the result's shape and dtype must fit the tensor."""
     def atanh(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The inverse hyperbolic tangent."""
+        """Returns the inverse hyperbolic tangent."""
     def atanh_(self) -> _Tensor:
         """In-place form of `atanh`: the result's shape and dtype must fit the tensor."""
     def baddbmm(self, batch1: _Tensor, batch2: _Tensor, *, beta: Any=1, alpha: Any=1, out: _Tensor | None=None) -> _Tensor:
@@ -290,60 +290,60 @@ class Methods:
         element, else zeros.
         """
     def bfloat16(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.bfloat16)`."""
+        """Converts the tensor: `to(ftensor.bfloat16)`."""
     def bincount(self, weights: _Tensor | None=None, minlength: _int=0, *, out: _Tensor | None=None) -> _Tensor:
         """Counts each number from 0 on, or sums its `weights`; the result has at least `minlength`
         elements. It is int64, float32 for float32 weights, float64 for others. Raises RuntimeError for
         negative or non-integer input and for numbers of dims other than one.
         """
     def bitwise_and(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The bits set in both."""
+        """Returns the bitwise and."""
     def bitwise_and_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `bitwise_and`: the result's shape and dtype must fit the tensor."""
     def bitwise_left_shift(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """`input` shifted left by `other` bits; 0 for a negative or too large number."""
+        """Returns `input` shifted left by `other` bits; 0 for a negative or too large number."""
     def bitwise_left_shift_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `bitwise_left_shift`: the result's shape and dtype must fit the tensor."""
     def bitwise_not(self, *, out: _Tensor | None=None) -> _Tensor:
-        """Every bit turned; for bool, logical not."""
+        """Returns the bits inverted; for bool, logical not."""
     def bitwise_not_(self) -> _Tensor:
         """In-place form of `bitwise_not`: the result's shape and dtype must fit the tensor."""
     def bitwise_or(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The bits set in one or both."""
+        """Returns the bitwise or."""
     def bitwise_or_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `bitwise_or`: the result's shape and dtype must fit the tensor."""
     def bitwise_right_shift(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """`input` shifted right by `other` bits, keeping its sign; 0 (or -1) for a negative or too large number."""
+        """Returns `input` shifted right by `other` bits, with its sign; 0 or -1 for a negative or too large number."""
     def bitwise_right_shift_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `bitwise_right_shift`: the result's shape and dtype must fit the tensor."""
     def bitwise_xor(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The bits set in just one."""
+        """Returns the bitwise exclusive or."""
     def bitwise_xor_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `bitwise_xor`: the result's shape and dtype must fit the tensor."""
     def bmm(self, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the products of two batches of matrices, pair by pair. Raises the errors of `mm`."""
     def bool(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.bool)`."""
+        """Converts the tensor: `to(ftensor.bool)`."""
     def broadcast_to(self, size: _int | Sequence[_int], *more: _int) -> _Tensor:
         """Returns the same as `input.expand(size)`."""
     def byte(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.uint8)`."""
+        """Converts the tensor: `to(ftensor.uint8)`."""
     def cauchy_(self, median: _float=0.0, sigma: _float=1.0, *, generator: Any=None) -> _Tensor:
         """Fills the tensor with numbers of Cauchy's distribution: half of them are within `sigma` of
         `median`. Raises RuntimeError unless `sigma` is above 0, and for integers.
         """
     def cdouble(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.complex128)`."""
+        """Converts the tensor: `to(ftensor.complex128)`."""
     def ceil(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The smallest whole number not below the value."""
+        """Returns the smallest integer that is not below the element."""
     def ceil_(self) -> _Tensor:
         """In-place form of `ceil`: the result's shape and dtype must fit the tensor."""
     def cfloat(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.complex64)`."""
+        """Converts the tensor: `to(ftensor.complex64)`."""
     def chalf(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.complex32)`."""
+        """Converts the tensor: `to(ftensor.complex32)`."""
     def char(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.int8)`."""
+        """Converts the tensor: `to(ftensor.int8)`."""
     def cholesky(self, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.cholesky`."""
     def cholesky_inverse(self, upper: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
@@ -402,22 +402,22 @@ class Methods:
         tensor.
         """
     def copysign(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The size of `input` with the sign of `other` (that of a zero included)."""
+        """Returns the magnitude of `input` with the sign of `other`, which may be -0."""
     def copysign_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `copysign`: the result's shape and dtype must fit the tensor."""
     def corrcoef(self) -> _Tensor:
         """Returns the correlation matrix of variables (rows): covariances over deviations, in [-1, 1]."""
     def cos(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The cosine."""
+        """Returns the cosine."""
     def cos_(self) -> _Tensor:
         """In-place form of `cos`: the result's shape and dtype must fit the tensor."""
     def cosh(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The hyperbolic cosine."""
+        """Returns the hyperbolic cosine."""
     def cosh_(self) -> _Tensor:
         """In-place form of `cosh`: the result's shape and dtype must fit the tensor."""
     @overload
     def count_nonzero(self, dim: _int | Sequence[_int] | None=None) -> _Tensor:
-        """How many elements over `dim` are not zero."""
+        """Returns the number of nonzero elements over `dim`."""
     @overload
     def count_nonzero(self, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
     def cov(self, *, correction: _int=1, fweights: _Tensor | None=None, aweights: _Tensor | None=None) -> _Tensor:
@@ -465,7 +465,7 @@ class Methods:
     def data(self: Any) -> _Tensor:
         """A new Tensor over the same elements, like `detach()`."""
     def deg2rad(self, *, out: _Tensor | None=None) -> _Tensor:
-        """Degrees as radians."""
+        """Converts degrees to radians."""
     def deg2rad_(self) -> _Tensor:
         """In-place form of `deg2rad`: the result's shape and dtype must fit the tensor."""
     def det(self, *, out: _Tensor | None=None) -> _Tensor:
@@ -497,7 +497,7 @@ class Methods:
     @overload
     def diff(self, n: _int=1, *, axis: _int | Sequence[_int]=-1, prepend: _Tensor | None=None, append: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def digamma(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The logarithmic derivative of the gamma function."""
+        """Returns the logarithmic derivative of the gamma function."""
     def digamma_(self) -> _Tensor:
         """In-place form of `digamma`: the result's shape and dtype must fit the tensor."""
     def dim_order(self, *, ambiguity_check: _bool | list[_memory_format]=False) -> tuple[_int, ...]:
@@ -524,34 +524,34 @@ class Methods:
     def dot(self, tensor: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the sum of the products of two vectors."""
     def double(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.float64)`."""
+        """Converts the tensor: `to(ftensor.float64)`."""
     @overload
     def dsplit(self, sections: _int | _Tensor) -> tuple[_Tensor, ...]:
         """Like hsplit, along dim 2."""
     @overload
     def dsplit(self, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
     def eq(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether the elements are equal; NaN equals nothing."""
+        """Returns True where the elements are equal; NaN equals no element."""
     def eq_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `eq`: the result's shape and dtype must fit the tensor."""
     def equal(self, other: _Tensor) -> _bool:
         """True if shapes and all elements are equal."""
     def erf(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The error function."""
+        """Returns the error function."""
     def erf_(self) -> _Tensor:
         """In-place form of `erf`: the result's shape and dtype must fit the tensor."""
     def erfc(self, *, out: _Tensor | None=None) -> _Tensor:
-        """1 - erf(input), accurate where that is small."""
+        """Returns 1 - erf(input), accurate where that is small."""
     def erfc_(self) -> _Tensor:
         """In-place form of `erfc`: the result's shape and dtype must fit the tensor."""
     def erfinv(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The inverse of erf on [-1, 1]."""
+        """Returns the inverse of erf on [-1, 1]."""
     def erfinv_(self) -> _Tensor:
         """In-place form of `erfinv`: the result's shape and dtype must fit the tensor."""
     def exp(self, *, out: _Tensor | None=None) -> _Tensor:
-        """e to the power of the value."""
+        """Returns e ** input."""
     def exp2(self, *, out: _Tensor | None=None) -> _Tensor:
-        """2 to the power of the value."""
+        """Returns 2 ** input."""
     def exp2_(self) -> _Tensor:
         """In-place form of `exp2`: the result's shape and dtype must fit the tensor."""
     def exp_(self) -> _Tensor:
@@ -563,7 +563,7 @@ class Methods:
     def expand_as(self, other: _Tensor) -> _Tensor:
         """Returns the tensor expanded to `other`'s shape."""
     def expm1(self, *, out: _Tensor | None=None) -> _Tensor:
-        """exp(input) - 1, accurate near 0."""
+        """Returns exp(input) - 1, accurate near 0."""
     def expm1_(self) -> _Tensor:
         """In-place form of `expm1`: the result's shape and dtype must fit the tensor."""
     def exponential_(self, lambd: _float=1.0, *, generator: Any=None) -> _Tensor:
@@ -580,7 +580,7 @@ class Methods:
         Raises RuntimeError for vectors, and if the sizes of more than two dims differ.
         """
     def fix(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The whole part of the value."""
+        """Returns the element rounded towards 0."""
     def fix_(self) -> _Tensor:
         """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
     def flatten(self, start_dim: _int=0, end_dim: _int=-1) -> _Tensor:
@@ -594,7 +594,7 @@ class Methods:
     def flipud(self) -> _Tensor:
         """Returns a copy with the rows (dim 0) reversed."""
     def float(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.float32)`."""
+        """Converts the tensor: `to(ftensor.float32)`."""
     def float_power(self, exponent: Any, *, out: _Tensor | None=None) -> _Tensor:
         """Returns `pow` in double precision: float64, or complex128 if an input is complex. `out` must
         have exactly that dtype.
@@ -602,7 +602,7 @@ class Methods:
     def float_power_(self, exponent: Any) -> _Tensor:
         """In-place form of `float_power`: the result's shape and dtype must fit the tensor."""
     def floor(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The largest whole number not above the value."""
+        """Returns the largest integer that is not above the element."""
     def floor_(self) -> _Tensor:
         """In-place form of `floor`: the result's shape and dtype must fit the tensor."""
     def floor_divide(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -610,9 +610,9 @@ class Methods:
     def floor_divide_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `floor_divide`: the result's shape and dtype must fit the tensor."""
     def fmax(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The larger one of each pair; a NaN gives way to a number."""
+        """Returns the larger element of each pair; the other element if one is NaN."""
     def fmin(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The smaller one of each pair; a NaN gives way to a number."""
+        """Returns the smaller element of each pair; the other element if one is NaN."""
     def fmod(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the remainder of division towards zero, with the sign of `input`, like C's fmod.
         Integers modulo the number 0 raise RuntimeError; zeros in a tensor leave them unchanged.
@@ -622,7 +622,7 @@ class Methods:
     def fpga(self, device: DeviceLike | None=None, non_blocking: _bool=False, memory_format: _memory_format=...) -> _Tensor:
         """Returns the tensor on an fpga, by default the current one."""
     def frac(self, *, out: _Tensor | None=None) -> _Tensor:
-        """What trunc takes away."""
+        """Returns the fraction, `input - trunc(input)`, with the sign of the input."""
     def frac_(self) -> _Tensor:
         """In-place form of `frac`: the result's shape and dtype must fit the tensor."""
     def frexp(self, *, out: _Tensor | None=None) -> _return_types.frexp:
@@ -636,11 +636,11 @@ class Methods:
         RuntimeError for an index out of range; negative indices are out of range.
         """
     def gcd(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The greatest common divisor of integers, not negative."""
+        """Returns the greatest common divisor of integers, which is not negative."""
     def gcd_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `gcd`: the result's shape and dtype must fit the tensor."""
     def ge(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether `input` is at least `other`."""
+        """Returns True where `input` is at least `other`."""
     def ge_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `ge`: the result's shape and dtype must fit the tensor."""
     def geometric_(self, p: _float, *, generator: Any=None) -> _Tensor:
@@ -659,23 +659,23 @@ class Methods:
     def grad(self: Any) -> None:
         """None: ftensor records no gradients."""
     def greater(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether `input` is greater than `other`."""
+        """Returns True where `input` is greater than `other`."""
     def greater_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `gt`: the result's shape and dtype must fit the tensor."""
     def greater_equal(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether `input` is at least `other`."""
+        """Returns True where `input` is at least `other`."""
     def greater_equal_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `ge`: the result's shape and dtype must fit the tensor."""
     def gt(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether `input` is greater than `other`."""
+        """Returns True where `input` is greater than `other`."""
     def gt_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `gt`: the result's shape and dtype must fit the tensor."""
     def half(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.float16)`."""
+        """Converts the tensor: `to(ftensor.float16)`."""
     def hardshrink(self, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
-        """0 within [-lambd, lambd]."""
+        """Replaces the elements in [-lambd, lambd] by 0."""
     def heaviside(self, values: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """0 below zero, 1 above it, and at zero `values`, which must have the same dtype."""
+        """Returns 0 for negative elements, 1 for positive ones, and `values`, of the same dtype, for 0."""
     def heaviside_(self, values: _Tensor | _Number) -> _Tensor:
         """In-place form of `heaviside`: the result's shape and dtype must fit the tensor."""
     def histc(self, bins: _int=100, min: Any=0, max: Any=0, *, out: _Tensor | None=None) -> _Tensor:
@@ -702,19 +702,19 @@ class Methods:
     @overload
     def hsplit(self, indices: Sequence[_int] | _Tensor) -> tuple[_Tensor, ...]: ...
     def hypot(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The length of the hypotenuse, computed without overflow on the way."""
+        """Returns sqrt(input ** 2 + other ** 2), without overflow of the squares."""
     def hypot_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `hypot`: the result's shape and dtype must fit the tensor."""
     def i0(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The modified Bessel function of order 0."""
+        """Returns the modified Bessel function of order 0."""
     def i0_(self) -> _Tensor:
         """In-place form of `i0`: the result's shape and dtype must fit the tensor."""
     def igamma(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The regularized lower incomplete gamma function of order `input` at `other`; NaN for negative ones."""
+        """Returns the regularized lower incomplete gamma function of order `input` at `other`; NaN if one is < 0."""
     def igamma_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `igamma`: the result's shape and dtype must fit the tensor."""
     def igammac(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The regularized upper incomplete gamma function of order `input` at `other`; NaN for negative ones."""
+        """Returns the regularized upper incomplete gamma function of order `input` at `other`; NaN if one is < 0."""
     def igammac_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `igammac`: the result's shape and dtype must fit the tensor."""
     @property
@@ -755,7 +755,7 @@ class Methods:
     def inner(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the sums of products along the last dims; with a 0-d operand, the products."""
     def int(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.int32)`."""
+        """Converts the tensor: `to(ftensor.int32)`."""
     def inverse(self, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.inv`."""
     @property
@@ -804,17 +804,17 @@ class Methods:
         * abs(other)`. Both tensors must have one dtype.
         """
     def isfinite(self) -> _Tensor:
-        """Whether the value is neither infinite nor NaN."""
+        """Returns True where the value is neither infinite nor NaN."""
     def isinf(self) -> _Tensor:
-        """Whether the value is infinite."""
+        """Returns True where the value is infinite."""
     def isnan(self) -> _Tensor:
-        """Whether the value is not a number."""
+        """Returns True where the value is not a number."""
     def isneginf(self, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether the value is minus infinity."""
+        """Returns True where the value is minus infinity."""
     def isposinf(self, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether the value is infinity."""
+        """Returns True where the value is infinity."""
     def isreal(self) -> _Tensor:
-        """Whether the imaginary part is 0."""
+        """Returns True where the imaginary part is 0."""
     def istft(self, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: _Tensor | None=None, center: _bool=True, normalized: _bool=False, onesided: _bool | None=None, length: _int | None=None, return_complex: _bool=False) -> _Tensor:
         """Returns the signal whose `stft` is (frequencies, frames): overlap-adds frames times the
         window and divides by the sum of the squared windows. `length` cuts the signal or pads it with
@@ -831,7 +831,7 @@ class Methods:
         for complex numbers and bool.
         """
     def lcm(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The least common multiple of integers, not negative; 0 with a zero."""
+        """Returns the least common multiple of integers, not negative; 0 if one is 0."""
     def lcm_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `lcm`: the result's shape and dtype must fit the tensor."""
     def ldexp(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -839,7 +839,7 @@ class Methods:
     def ldexp_(self, other: _Tensor) -> _Tensor:
         """In-place form of `ldexp`: the result's shape and dtype must fit the tensor."""
     def le(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether `input` is at most `other`."""
+        """Returns True where `input` is at most `other`."""
     def le_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `le`: the result's shape and dtype must fit the tensor."""
     def lerp(self, end: _Tensor, weight: Any, *, out: _Tensor | None=None) -> _Tensor:
@@ -849,29 +849,29 @@ class Methods:
     def lerp_(self, end: _Tensor, weight: Any) -> _Tensor:
         """In-place form of `lerp`: the result's shape and dtype must fit the tensor."""
     def less(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether `input` is less than `other`."""
+        """Returns True where `input` is less than `other`."""
     def less_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `lt`: the result's shape and dtype must fit the tensor."""
     def less_equal(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether `input` is at most `other`."""
+        """Returns True where `input` is at most `other`."""
     def less_equal_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `le`: the result's shape and dtype must fit the tensor."""
     def lgamma(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The logarithm of the gamma function's magnitude."""
+        """Returns the logarithm of the gamma function's magnitude."""
     def lgamma_(self) -> _Tensor:
         """In-place form of `lgamma`: the result's shape and dtype must fit the tensor."""
     def log(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The natural logarithm."""
+        """Returns the natural logarithm."""
     def log10(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The logarithm to base 10."""
+        """Returns the logarithm to base 10."""
     def log10_(self) -> _Tensor:
         """In-place form of `log10`: the result's shape and dtype must fit the tensor."""
     def log1p(self, *, out: _Tensor | None=None) -> _Tensor:
-        """log(1 + input), accurate near 0."""
+        """Returns log(1 + input), accurate near 0."""
     def log1p_(self) -> _Tensor:
         """In-place form of `log1p`: the result's shape and dtype must fit the tensor."""
     def log2(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The logarithm to base 2."""
+        """Returns the logarithm to base 2."""
     def log2_(self) -> _Tensor:
         """In-place form of `log2`: the result's shape and dtype must fit the tensor."""
     def log_(self) -> _Tensor:
@@ -886,9 +886,9 @@ class Methods:
     @overload
     def log_softmax(self, *, axis: _int | Sequence[_int], dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def logaddexp(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The logarithm of the sum of the exponentials, for numbers of any size."""
+        """Returns log(exp(input) + exp(other)), without overflow."""
     def logaddexp2(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """`logaddexp` in base 2."""
+        """Returns log2(2 ** input + 2 ** other), without overflow."""
     @overload
     def logcumsumexp(self, dim: _int, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the logarithms of the sums of exponentials up to each element along `dim`. Raises
@@ -899,19 +899,19 @@ class Methods:
     def logdet(self, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the logarithm of each determinant; NaN for a negative one."""
     def logical_and(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether neither is zero."""
+        """Returns True where both elements are nonzero."""
     def logical_and_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `logical_and`: the result's shape and dtype must fit the tensor."""
     def logical_not(self, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether the value is 0."""
+        """Returns True where the element is 0."""
     def logical_not_(self) -> _Tensor:
         """In-place form of `logical_not`: the result's shape and dtype must fit the tensor."""
     def logical_or(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether one is not zero."""
+        """Returns True where at least one element is nonzero."""
     def logical_or_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `logical_or`: the result's shape and dtype must fit the tensor."""
     def logical_xor(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether just one is not zero."""
+        """Returns True where exactly one element is nonzero."""
     def logical_xor_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `logical_xor`: the result's shape and dtype must fit the tensor."""
     def logit(self, eps: _float | None=None, *, out: _Tensor | None=None) -> _Tensor:
@@ -924,9 +924,9 @@ class Methods:
     @overload
     def logsumexp(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def long(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.int64)`."""
+        """Converts the tensor: `to(ftensor.int64)`."""
     def lt(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether `input` is less than `other`."""
+        """Returns True where `input` is less than `other`."""
     def lt_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `lt`: the result's shape and dtype must fit the tensor."""
     def lu(self, pivot: _bool=True, get_infos: _bool=False, *, out: _Tensor | None=None) -> tuple[_Tensor, ...]:
@@ -980,10 +980,10 @@ class Methods:
     @overload
     def max(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> Any: ...
     def maximum(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The larger one of each pair; NaN where either is NaN."""
+        """Returns the larger element of each pair; NaN if either is NaN."""
     @overload
     def mean(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-        """The mean over `dim`; NaN where there is nothing."""
+        """Returns the mean over `dim`; NaN without elements."""
     @overload
     def mean(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     @overload
@@ -1006,7 +1006,7 @@ class Methods:
     @overload
     def min(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> Any: ...
     def minimum(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The smaller one of each pair; NaN where either is NaN."""
+        """Returns the smaller element of each pair; NaN if either is NaN."""
     def mm(self, mat2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the product of two matrices of one dtype. float16 and bfloat16 are summed in float32,
         integers wrap. Raises RuntimeError for other numbers of dims, sizes that don't fit, or different
@@ -1027,7 +1027,7 @@ class Methods:
     def msort(self, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the elements in order along the first dim."""
     def mul(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The product."""
+        """Returns `input * other`."""
     def mul_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `mul`: the result's shape and dtype must fit the tensor."""
     def multinomial(self, num_samples: _int, replacement: _bool=False, *, generator: Any=None, out: _Tensor | None=None) -> _Tensor:
@@ -1035,7 +1035,7 @@ class Methods:
         in a row of `input`, which need not sum to 1.
         """
     def multiply(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """The product."""
+        """Returns `input * other`."""
     def multiply_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `mul`: the result's shape and dtype must fit the tensor."""
     def mv(self, vec: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
@@ -1072,7 +1072,7 @@ class Methods:
     def nanquantile(self, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
     @overload
     def nansum(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-        """The sum over `dim`, NaN counted as zero."""
+        """Returns the sum over `dim`, with NaN as zero."""
     @overload
     def nansum(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     @overload
@@ -1083,17 +1083,17 @@ class Methods:
     @overload
     def narrow(self, *, axis: _int | Sequence[_int], start: Any, length: _int) -> _Tensor: ...
     def narrow_copy(self, dim: _int, start: Any, length: Any, *, out: _Tensor | None=None) -> _Tensor:
-        """`narrow`, copied into memory of its own or into `out`."""
+        """Returns a copy of `narrow`, in new memory or in `out`."""
     def ne(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether the elements differ; NaN differs from everything."""
+        """Returns True where the elements differ; NaN differs from every element."""
     def ne_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `ne`: the result's shape and dtype must fit the tensor."""
     def neg(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The value with its sign turned."""
+        """Returns -input."""
     def neg_(self) -> _Tensor:
         """In-place form of `neg`: the result's shape and dtype must fit the tensor."""
     def negative(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The value with its sign turned."""
+        """Returns -input."""
     def negative_(self) -> _Tensor:
         """In-place form of `neg`: the result's shape and dtype must fit the tensor."""
     @overload
@@ -1135,7 +1135,7 @@ class Methods:
         half the variance. Raises RuntimeError for a negative `std`.
         """
     def not_equal(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether the elements differ; NaN differs from everything."""
+        """Returns True where the elements differ; NaN differs from every element."""
     def not_equal_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `ne`: the result's shape and dtype must fit the tensor."""
     def numpy(self, *, force: _bool=False, non_blocking: _bool=False) -> np.ndarray[Any, Any]:
@@ -1178,7 +1178,7 @@ class Methods:
         """
     @overload
     def prod(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-        """The product over `dim`."""
+        """Returns the product over `dim`."""
     @overload
     def prod(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def put(self, index: _Tensor, source: _Tensor, accumulate: _bool=False) -> _Tensor:
@@ -1199,7 +1199,7 @@ class Methods:
     @overload
     def quantile(self, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...
     def rad2deg(self, *, out: _Tensor | None=None) -> _Tensor:
-        """Radians as degrees."""
+        """Converts radians to degrees."""
     def rad2deg_(self) -> _Tensor:
         """In-place form of `rad2deg`: the result's shape and dtype must fit the tensor."""
     @overload
@@ -1218,11 +1218,11 @@ class Methods:
     def real(self: Any) -> _Tensor:
         """Returns a view of the real parts; a real tensor itself."""
     def reciprocal(self, *, out: _Tensor | None=None) -> _Tensor:
-        """1 divided by the value."""
+        """Returns 1 / input."""
     def reciprocal_(self) -> _Tensor:
         """In-place form of `reciprocal`: the result's shape and dtype must fit the tensor."""
     def relu(self, inplace: _bool=False) -> _Tensor:
-        """The value, and 0 for negative ones."""
+        """Returns max(input, 0)."""
     def relu_(self) -> _Tensor:
         """In-place form of `relu`."""
     def remainder(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
@@ -1281,7 +1281,7 @@ class Methods:
     def round_(self, *, decimals: _int=0) -> _Tensor:
         """In-place form of `round`: the result's shape and dtype must fit the tensor."""
     def rsqrt(self, *, out: _Tensor | None=None) -> _Tensor:
-        """1 divided by the square root."""
+        """Returns 1 / sqrt(input)."""
     def rsqrt_(self) -> _Tensor:
         """In-place form of `rsqrt`: the result's shape and dtype must fit the tensor."""
     def scatter(self, dim: _int, index: _Tensor, src: Any=None, *, value: Any=None, reduce: str | None=None, out: _Tensor | None=None) -> _Tensor:
@@ -1319,31 +1319,31 @@ class Methods:
         layout beyond the storage's end.
         """
     def sgn(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The sign; of a complex number, the number of magnitude 1 in its direction."""
+        """Returns the sign; for a complex number, the number of magnitude 1 with its angle."""
     def sgn_(self) -> _Tensor:
         """In-place form of `sgn`: the result's shape and dtype must fit the tensor."""
     def short(self, memory_format: _memory_format=...) -> _Tensor:
-        """The same as `to(ftensor.int16)`."""
+        """Converts the tensor: `to(ftensor.int16)`."""
     def sigmoid(self, *, out: _Tensor | None=None) -> _Tensor:
-        """1 / (1 + exp(-input))."""
+        """Returns 1 / (1 + exp(-input))."""
     def sigmoid_(self) -> _Tensor:
         """In-place form of `sigmoid`: the result's shape and dtype must fit the tensor."""
     def sign(self, *, out: _Tensor | None=None) -> _Tensor:
-        """1, 0 or -1, as the value is above, at or below 0."""
+        """Returns 1 for positive elements, -1 for negative ones, else 0."""
     def sign_(self) -> _Tensor:
         """In-place form of `sign`: the result's shape and dtype must fit the tensor."""
     def signbit(self, *, out: _Tensor | None=None) -> _Tensor:
-        """Whether the sign bit is set, as it is for -0."""
+        """Returns True where the sign bit is set, which includes -0."""
     def sin(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The sine."""
+        """Returns the sine."""
     def sin_(self) -> _Tensor:
         """In-place form of `sin`: the result's shape and dtype must fit the tensor."""
     def sinc(self, *, out: _Tensor | None=None) -> _Tensor:
-        """sin(pi * input) / (pi * input), and 1 at 0."""
+        """Returns sin(pi * input) / (pi * input), and 1 at 0."""
     def sinc_(self) -> _Tensor:
         """In-place form of `sinc`: the result's shape and dtype must fit the tensor."""
     def sinh(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The hyperbolic sine."""
+        """Returns the hyperbolic sine."""
     def sinh_(self) -> _Tensor:
         """In-place form of `sinh`: the result's shape and dtype must fit the tensor."""
     @overload
@@ -1373,7 +1373,7 @@ class Methods:
     @overload
     def split_with_sizes(self, split_sizes: Any, *, axis: _int | Sequence[_int]=0) -> tuple[_Tensor, ...]: ...
     def sqrt(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The square root."""
+        """Returns the square root."""
     def sqrt_(self) -> _Tensor:
         """In-place form of `sqrt`: the result's shape and dtype must fit the tensor."""
     def square(self, *, out: _Tensor | None=None) -> _Tensor:
@@ -1415,7 +1415,7 @@ class Methods:
         """In-place form of `sub`: the result's shape and dtype must fit the tensor."""
     @overload
     def sum(self, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
-        """The sum over `dim`."""
+        """Returns the sum over `dim`."""
     @overload
     def sum(self, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
     def sum_to_size(self, *size: _int | Sequence[_int]) -> _Tensor:
@@ -1446,11 +1446,11 @@ class Methods:
         RuntimeError.
         """
     def tan(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The tangent."""
+        """Returns the tangent."""
     def tan_(self) -> _Tensor:
         """In-place form of `tan`: the result's shape and dtype must fit the tensor."""
     def tanh(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The hyperbolic tangent."""
+        """Returns the hyperbolic tangent."""
     def tanh_(self) -> _Tensor:
         """In-place form of `tanh`: the result's shape and dtype must fit the tensor."""
     @overload
@@ -1506,7 +1506,7 @@ class Methods:
     def true_divide_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `true_divide`: the result's shape and dtype must fit the tensor."""
     def trunc(self, *, out: _Tensor | None=None) -> _Tensor:
-        """The whole part of the value."""
+        """Returns the element rounded towards 0."""
     def trunc_(self) -> _Tensor:
         """In-place form of `trunc`: the result's shape and dtype must fit the tensor."""
     @overload
@@ -1608,7 +1608,7 @@ class Methods:
     def where(self, condition: Any, other: _Tensor | _Number) -> _Tensor:
         """Returns the tensor where the condition is True, else `other`."""
     def xlogy(self, other: _Tensor | _Number, *, out: _Tensor | None=None) -> _Tensor:
-        """`input * log(other)`; 0 where `input` is 0, unless `other` is NaN."""
+        """Returns `input * log(other)`; 0 where `input` is 0, unless `other` is NaN."""
     def xlogy_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `xlogy`: the result's shape and dtype must fit the tensor."""
     def zero_(self) -> _Tensor:

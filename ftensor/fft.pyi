@@ -20,7 +20,8 @@ _Number = _complex | np.generic
 
 @overload
 def fft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The discrete Fourier transform along `dim`, of `n` points: cut, or padded with zeros.
+    """Returns the discrete Fourier transform of `n` points along `dim`. The input is cut or padded with
+    zeros to `n`.
 
     Element k is the sum of x[m] exp(-2 pi i k m / n), times 1/n for norm \"forward\" and 1/sqrt(n)
     for \"ortho\". The result is complex. RuntimeError for 16-bit dtypes, n < 1 and an unknown norm.
@@ -39,8 +40,8 @@ def fftfreq(n: _int, d: _float=1.0, *, out: _Tensor | None=None, dtype: _dtype |
     """
 @overload
 def fftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """`fft` along several dims: those of `dim`, else the last ones that `s` has sizes for, else
-    all. A size of -1 is the input's. RuntimeError for dims named twice and more sizes than dims.
+    """Returns `fft` along the dims `dim`; by default the last len(s) dims, or all without `s`. A size
+    of -1 in `s` keeps the input's. RuntimeError for repeated dims and for more sizes than dims.
     """
 @overload
 def fftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -51,7 +52,7 @@ def fftshift(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Tensor:
 def fftshift(input: _Tensor, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 @overload
 def hfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The transform of what is one half of a Hermitian signal: `n` real numbers."""
+    """Returns the transform of a Hermitian signal, given its first half: `n` real numbers."""
 @overload
 def hfft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
@@ -61,13 +62,15 @@ def hfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequ
 def hfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def hfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """`fftn` of what is one half of a Hermitian signal along the last of the dims: real numbers."""
+    """Returns `fftn` of a signal that is Hermitian along the last of the dims, given its first half
+    there: real numbers.
+    """
 @overload
 def hfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def ifft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse of `fft`: exponents with the other sign, times 1/n for norm \"backward\", which is
-    the default.
+    """Returns the inverse of `fft`: its exponents are positive, and norm \"backward\", the default,
+    multiplies by 1/n.
     """
 @overload
 def ifft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -78,7 +81,7 @@ def ifft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequ
 def ifft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def ifftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse of `fftn`."""
+    """Returns the inverse of `fftn`."""
 @overload
 def ifftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
@@ -88,8 +91,8 @@ def ifftshift(input: _Tensor, dim: _int | Sequence[_int] | None=None) -> _Tensor
 def ifftshift(input: _Tensor, *, axis: _int | Sequence[_int] | None=None) -> _Tensor: ...
 @overload
 def ihfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse of `hfft`: one half of a Hermitian signal from real numbers. RuntimeError for
-    complex inputs.
+    """Returns the inverse of `hfft`: the first half of a Hermitian signal, from real numbers.
+    RuntimeError for complex inputs.
     """
 @overload
 def ihfft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -100,12 +103,12 @@ def ihfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Seq
 def ihfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def ihfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse of `hfftn`, of real numbers."""
+    """Returns the inverse of `hfftn`, from real numbers."""
 @overload
 def ihfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def irfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse of `rfft`: `n` real numbers, without `n` twice as many as the input less 2."""
+    """Returns the inverse of `rfft`: `n` real numbers. `n` defaults to 2 * (size - 1)."""
 @overload
 def irfft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
@@ -115,15 +118,15 @@ def irfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Seq
 def irfft2(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int]=(-2, -1), norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def irfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverse of `rfftn`: real numbers, of which the last dim's size is the last of `s`, else
-    twice the input's less 2.
+    """Returns the inverse of `rfftn`: real numbers. The last dim has the last size in `s`, by default
+    2 * (size - 1).
     """
 @overload
 def irfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
 @overload
 def rfft(input: _Tensor, n: _int | None=None, dim: _int=-1, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """`fft` of real numbers: the first n // 2 + 1 of it, which the others mirror. RuntimeError for
-    complex inputs.
+    """Returns the first n // 2 + 1 elements of `fft` of real numbers; the others are their conjugates
+    in reverse order. RuntimeError for complex inputs.
     """
 @overload
 def rfft(input: _Tensor, n: _int | None=None, *, axis: _int | Sequence[_int]=-1, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -136,6 +139,6 @@ def rfftfreq(n: _int, d: _float=1.0, *, out: _Tensor | None=None, dtype: _dtype 
     """Returns the frequencies of `rfft`: 0 to n // 2, divided by n * d."""
 @overload
 def rfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, dim: _int | Sequence[_int] | None=None, norm: str | None=None, *, out: _Tensor | None=None) -> _Tensor:
-    """`fftn` of real numbers: the first half of it along the last of the dims."""
+    """Returns `fftn` of real numbers, of which only the first half along the last of the dims."""
 @overload
 def rfftn(input: _Tensor, s: _int | Sequence[_int] | None=None, *, axis: _int | Sequence[_int] | None=None, norm: str | None=None, out: _Tensor | None=None) -> _Tensor: ...

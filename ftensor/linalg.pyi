@@ -40,7 +40,7 @@ def cross(input: _Tensor, other: _Tensor, *, dim: _int=-1, out: _Tensor | None=N
 @overload
 def cross(input: _Tensor, other: _Tensor, *, axis: _int | Sequence[_int]=-1, out: _Tensor | None=None) -> _Tensor: ...
 def det(A: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The determinants of square matrices, by LU with partial pivoting."""
+    """Returns the determinants of square matrices, by LU with partial pivoting."""
 def diagonal(A: _Tensor, *, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
     """Returns a view of the diagonals of matrices; offset > 0 is above the main diagonal, < 0
     below.
@@ -60,9 +60,9 @@ def eigvalsh(input: _Tensor, UPLO: str='L', *, out: _Tensor | None=None) -> _Ten
 def householder_product(input: _Tensor, tau: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """The first columns of the product of reflections, as many as `input` has; see `geqrf`."""
 def inv(A: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The inverses of square matrices. LinAlgError where one is singular."""
+    """Returns the inverses of square matrices. LinAlgError where one is singular."""
 def inv_ex(A: _Tensor, *, check_errors: _bool=False, out: _Tensor | None=None) -> _return_types.linalg_inv_ex:
-    """(inverse, info): see `linalg.inv` and `linalg.solve_ex`."""
+    """Returns (inverse, info): see `linalg.inv` and `linalg.solve_ex`."""
 def ldl_factor(input: _Tensor, *, hermitian: _bool=False, out: _Tensor | None=None) -> _return_types.linalg_ldl_factor:
     """(LD, pivots) of symmetric matrices, or Hermitian ones: P.mT @ A @ P = L @ D @ L.mT (or L.mH),
     with blocks of size 1 and 2 in D, as LAPACK's sytrf and hetrf leave them in the lower triangle.

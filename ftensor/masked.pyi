@@ -19,19 +19,19 @@ from . import return_types as _return_types
 _Number = _complex | np.generic
 
 def amax(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """The largest over `dim` of what `mask` lets through. Where all are masked, it is the least number of the dtype."""
+    """Returns the largest element over `dim` where `mask` is True. If all are masked, it is the least number of the dtype."""
 def amin(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """The smallest over `dim` of what `mask` lets through. Where all are masked, it is the largest number of the dtype."""
+    """Returns the smallest element over `dim` where `mask` is True. If all are masked, it is the largest number of the dtype."""
 def argmax(input: _Tensor, dim: _int | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """Where along `dim` the largest of what `mask` lets through stands, in the input's dtype unless `dtype` names another."""
+    """Returns the index along `dim` of the largest element where `mask` is True, in the input's dtype or in `dtype`."""
 def argmin(input: _Tensor, dim: _int | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """Where along `dim` the smallest of what `mask` lets through stands, in the input's dtype unless `dtype` names another."""
+    """Returns the index along `dim` of the smallest element where `mask` is True, in the input's dtype or in `dtype`."""
 def cumprod(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """Running products along `dim`, in which masked elements count as 1."""
+    """Returns the cumulative products along `dim`; masked elements count as 1."""
 def cumsum(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """Running sums along `dim`, in which masked elements count as 0."""
+    """Returns the cumulative sums along `dim`; masked elements count as 0."""
 def log_softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """log_softmax along `dim`, in which masked elements have no share."""
+    """Returns log_softmax along `dim` of the elements where `mask` is True; -inf for the others."""
 def logaddexp(input: _Tensor, other: _Tensor, *, dtype: _dtype | None=None, input_mask: _Tensor | None=None, other_mask: _Tensor | None=None) -> _Tensor:
     """Returns log(exp(input) + exp(other)), elementwise; a masked element contributes nothing."""
 def logsumexp(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
@@ -51,17 +51,17 @@ def normalize(input: _Tensor, ord: _float, dim: _int | Sequence[_int] | None, *,
     over `dim`, or by `eps` if that is larger.
     """
 def prod(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """The product over `dim` (None or () for all) of the elements that `mask` lets through;
+    """Returns the product over `dim` (None or () for all) of the elements where `mask` is True;
     integers are multiplied as int64.
     """
 def softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """softmax along `dim`, in which masked elements have no share."""
+    """Returns softmax along `dim` of the elements where `mask` is True; 0 for the others."""
 def softmin(input: _Tensor, dim: _int, *, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """softmin along `dim`, in which masked elements have no share."""
+    """Returns softmin along `dim` of the elements where `mask` is True; 0 for the others."""
 def std(input: _Tensor, dim: _int | Sequence[_int] | None=None, unbiased: _bool | None=None, *, correction: _float | None=None, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
     """Returns the square root of `masked.var`."""
 def sum(input: _Tensor, dim: _int | Sequence[_int] | None=None, *, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:
-    """The sum over `dim` (None or () for all) of the elements that `mask` lets through; integers
+    """Returns the sum over `dim` (None or () for all) of the elements where `mask` is True; integers
     are summed as int64.
     """
 def var(input: _Tensor, dim: _int | Sequence[_int] | None=None, unbiased: _bool | None=None, *, correction: _float | None=None, keepdim: _bool | None=False, dtype: _dtype | None=None, mask: _Tensor | None=None) -> _Tensor:

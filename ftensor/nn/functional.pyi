@@ -19,49 +19,49 @@ from .. import return_types as _return_types
 _Number = _complex | np.generic
 
 def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> _Tensor:
-    """The means of windows that divide the last 1 dims into as many as `output_size` says (an int, or
-    1, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-    for too few dims, RuntimeError for other sizes.
+    """Returns the means of `output_size` windows, which cover the last 1 dims (an int, or a list of 1;
+    None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+    ValueError for too few dims, RuntimeError for invalid sizes.
     """
 def adaptive_avg_pool2d(input: _Tensor, output_size: Any) -> _Tensor:
-    """The means of windows that divide the last 2 dims into as many as `output_size` says (an int, or
-    2, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-    for too few dims, RuntimeError for other sizes.
+    """Returns the means of `output_size` windows, which cover the last 2 dims (an int, or a list of 2;
+    None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+    ValueError for too few dims, RuntimeError for invalid sizes.
     """
 def adaptive_avg_pool3d(input: _Tensor, output_size: Any) -> _Tensor:
-    """The means of windows that divide the last 3 dims into as many as `output_size` says (an int, or
-    3, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-    for too few dims, RuntimeError for other sizes.
+    """Returns the means of `output_size` windows, which cover the last 3 dims (an int, or a list of 3;
+    None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+    ValueError for too few dims, RuntimeError for invalid sizes.
     """
 def adaptive_max_pool1d(input: _Tensor, output_size: Any, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The maxima, with `return_indices` also their positions, of windows that divide the last 1 dims into as many as `output_size` says (an int, or
-    1, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-    for too few dims, RuntimeError for other sizes.
+    """Returns the maxima, with `return_indices` also their positions, of `output_size` windows, which cover the last 1 dims (an int, or a list of 1;
+    None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+    ValueError for too few dims, RuntimeError for invalid sizes.
     """
 def adaptive_max_pool1d_with_indices(input: _Tensor, output_size: Any, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
-    """The maxima, and their positions, of windows that divide the last 1 dims into as many as `output_size` says (an int, or
-    1, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-    for too few dims, RuntimeError for other sizes.
+    """Returns (maxima, their positions) of `output_size` windows, which cover the last 1 dims (an int, or a list of 1;
+    None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+    ValueError for too few dims, RuntimeError for invalid sizes.
     """
 def adaptive_max_pool2d(input: _Tensor, output_size: Any, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The maxima, with `return_indices` also their positions, of windows that divide the last 2 dims into as many as `output_size` says (an int, or
-    2, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-    for too few dims, RuntimeError for other sizes.
+    """Returns the maxima, with `return_indices` also their positions, of `output_size` windows, which cover the last 2 dims (an int, or a list of 2;
+    None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+    ValueError for too few dims, RuntimeError for invalid sizes.
     """
 def adaptive_max_pool2d_with_indices(input: _Tensor, output_size: Any, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
-    """The maxima, and their positions, of windows that divide the last 2 dims into as many as `output_size` says (an int, or
-    2, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-    for too few dims, RuntimeError for other sizes.
+    """Returns (maxima, their positions) of `output_size` windows, which cover the last 2 dims (an int, or a list of 2;
+    None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+    ValueError for too few dims, RuntimeError for invalid sizes.
     """
 def adaptive_max_pool3d(input: _Tensor, output_size: Any, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The maxima, with `return_indices` also their positions, of windows that divide the last 3 dims into as many as `output_size` says (an int, or
-    3, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-    for too few dims, RuntimeError for other sizes.
+    """Returns the maxima, with `return_indices` also their positions, of `output_size` windows, which cover the last 3 dims (an int, or a list of 3;
+    None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+    ValueError for too few dims, RuntimeError for invalid sizes.
     """
 def adaptive_max_pool3d_with_indices(input: _Tensor, output_size: Any, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
-    """The maxima, and their positions, of windows that divide the last 3 dims into as many as `output_size` says (an int, or
-    3, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-    for too few dims, RuntimeError for other sizes.
+    """Returns (maxima, their positions) of `output_size` windows, which cover the last 3 dims (an int, or a list of 3;
+    None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+    ValueError for too few dims, RuntimeError for invalid sizes.
     """
 def affine_grid(theta: _Tensor, size: _int | Sequence[_int], align_corners: _bool | None=None) -> _Tensor:
     """Returns the grid (N, H, W, 2) or (N, D, H, W, 3) of the affine maps `theta`, (N, 2, 3) or (N,
@@ -69,26 +69,26 @@ def affine_grid(theta: _Tensor, size: _int | Sequence[_int], align_corners: _boo
     `grid_sample`. Raises ValueError for shapes that don't fit, NotImplementedError for other dims.
     """
 def alpha_dropout(input: _Tensor, p: _float=0.5, training: _bool=False, inplace: _bool=False) -> _Tensor:
-    """Where `training`, SELU's limit in place of elements, each with probability `p`, then scaled
-    and shifted so that mean 0 and variance 1 stay; else the input. ValueError for what is no
-    probability.
+    """If `training`, replaces each element by SELU's negative limit with probability `p`, then scales
+    and shifts all, so that mean 0 and variance 1 are kept. Otherwise returns the input. ValueError if
+    `p` is not in [0, 1].
     """
 def avg_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True) -> _Tensor:
-    """The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
-    (`kernel_size` where it is not given); the zeros of `padding` count unless
-    `count_include_pad=False`. RuntimeError for sizes that make no windows.
+    """Returns the mean of each window of an input (N, C, L) or (C, L). `stride` defaults to
+    `kernel_size`. The zeros of `padding` count unless `count_include_pad=False`. RuntimeError if no
+    window fits.
     """
 def avg_pool2d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True, divisor_override: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The mean of each window of an input (N, C, H, W) or
-    (C, H, W). Windows lie `stride` apart (`kernel_size` where it is not given); the zeros of
-    `padding` count unless `count_include_pad=False`; `divisor_override` divides the sums in place of
-    the number of elements. RuntimeError for sizes that make no windows.
+    """Returns the mean of each window of an input (N, C, H, W) or
+    (C, H, W). `stride` defaults to `kernel_size`. The zeros of `padding` count unless
+    `count_include_pad=False`. `divisor_override` replaces the number of elements as divisor.
+    RuntimeError if no window fits.
     """
 def avg_pool3d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True, divisor_override: Any=None, *, out: _Tensor | None=None) -> _Tensor:
-    """The mean of each window of an input (N, C, D, H, W) or
-    (C, D, H, W). Windows lie `stride` apart (`kernel_size` where it is not given); the zeros of
-    `padding` count unless `count_include_pad=False`; `divisor_override` divides the sums in place of
-    the number of elements. RuntimeError for sizes that make no windows.
+    """Returns the mean of each window of an input (N, C, D, H, W) or
+    (C, D, H, W). `stride` defaults to `kernel_size`. The zeros of `padding` count unless
+    `count_include_pad=False`. `divisor_override` replaces the number of elements as divisor.
+    RuntimeError if no window fits.
     """
 def batch_norm(input: _Tensor, running_mean: _Tensor | None, running_var: _Tensor | None, weight: _Tensor | None=None, bias: _Tensor | None=None, training: _bool=False, momentum: _float=0.1, eps: _float=1e-05) -> _Tensor:
     """Normalizes each channel (dim 1) to mean 0 and variance 1. In `training` the batch's
@@ -111,7 +111,7 @@ def binary_cross_entropy_with_logits(input: _Tensor, target: _Tensor, weight: _T
     target's can't hold.
     """
 def celu(input: _Tensor, alpha: _float=1.0, inplace: _bool=False) -> _Tensor:
-    """The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0."""
+    """Returns the element if it is positive, else alpha * expm1(element / alpha). RuntimeError for alpha 0."""
 def celu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
     """In-place form of `celu`."""
 def channel_shuffle(input: _Tensor, groups: _int) -> _Tensor:
@@ -119,41 +119,44 @@ def channel_shuffle(input: _Tensor, groups: _int) -> _Tensor:
     dims and if `groups` doesn't divide the channels.
     """
 def conv1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
-    """The cross-correlation of an input (N, C, length) or (C, length) with
-    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    """Returns the cross-correlation of an input (N, C, length) or (C, length)
+    with filters (O, C / groups, *kernel), plus `bias` (O,). Each size becomes
     (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
     for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def conv2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
-    """The cross-correlation of an input (N, C, height, width) or (C, height, width) with
-    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    """Returns the cross-correlation of an input (N, C, height, width) or (C, height, width)
+    with filters (O, C / groups, *kernel), plus `bias` (O,). Each size becomes
     (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
     for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def conv3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> _Tensor:
-    """The cross-correlation of an input (N, C, depth, height, width) or (C, depth, height, width) with
-    filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+    """Returns the cross-correlation of an input (N, C, depth, height, width) or (C, depth, height, width)
+    with filters (O, C / groups, *kernel), plus `bias` (O,). Each size becomes
     (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
     for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def conv_transpose1d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
-    """What spreads each element of an input (N, C, length) or
-    (C, length) over the result by a weight (C, O / groups, *kernel): each size becomes
+    """Returns the transposed convolution, the gradient of a convolution by its
+    input: adds each element of an input (N, C, length) or (C, length), times the weight
+    (C, O / groups, *kernel), to a window of the result. Each size becomes
     (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def conv_transpose2d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
-    """What spreads each element of an input (N, C, height, width) or
-    (C, height, width) over the result by a weight (C, O / groups, *kernel): each size becomes
+    """Returns the transposed convolution, the gradient of a convolution by its
+    input: adds each element of an input (N, C, height, width) or (C, height, width), times the weight
+    (C, O / groups, *kernel), to a window of the result. Each size becomes
     (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
 def conv_transpose3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> _Tensor:
-    """What spreads each element of an input (N, C, depth, height, width) or
-    (C, depth, height, width) over the result by a weight (C, O / groups, *kernel): each size becomes
+    """Returns the transposed convolution, the gradient of a convolution by its
+    input: adds each element of an input (N, C, depth, height, width) or (C, depth, height, width), times the weight
+    (C, O / groups, *kernel), to a window of the result. Each size becomes
     (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
     summed in float32. RuntimeError for sizes or dtypes that don't fit.
     """
@@ -184,8 +187,8 @@ def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_le
     dtypes other than float32 and float64.
     """
 def dropout(input: _Tensor, p: _float=0.5, training: _bool=True, inplace: _bool=False) -> _Tensor:
-    """Where `training`, zeros in place of elements, each with probability `p`, and the others
-    times 1 / (1 - p); else the input. ValueError for what is no probability.
+    """If `training`, replaces each element by 0 with probability `p` and multiplies the others by
+    1 / (1 - p). Otherwise returns the input. ValueError if `p` is not in [0, 1].
     """
 def dropout1d(input: _Tensor, p: _float=0.5, training: _bool=True, inplace: _bool=False) -> _Tensor:
     """Drops whole channels of a (batch, channels, length) or (channels, length) input."""
@@ -198,7 +201,7 @@ def dropout3d(input: _Tensor, p: _float=0.5, training: _bool=True, inplace: _boo
     without a batch.
     """
 def elu(input: _Tensor, alpha: _float=1.0, inplace: _bool=False) -> _Tensor:
-    """The value; for negative ones alpha * expm1(value)."""
+    """Returns the element if it is positive, else alpha * expm1(element)."""
 def elu_(input: _Tensor, alpha: Any=1.0) -> _Tensor:
     """In-place form of `elu`."""
 def embedding(input: _Tensor, weight: _Tensor, padding_idx: _int | None=None, max_norm: _float | None=None, norm_type: _float=2.0, scale_grad_by_freq: _bool=False, sparse: _bool=False) -> _Tensor:
@@ -215,34 +218,34 @@ def embedding_bag(input: _Tensor, weight: _Tensor, offsets: _Tensor | None=None,
     that don't fit.
     """
 def feature_alpha_dropout(input: _Tensor, p: _float=0.5, training: _bool=False, inplace: _bool=False) -> _Tensor:
-    """`alpha_dropout` of whole channels, which the first two dims tell apart."""
+    """Like `alpha_dropout` on whole channels: (batch, channel) are the first two dims."""
 def fold(input: _Tensor, output_size: Any, kernel_size: Any, dilation: Any=1, padding: Any=0, stride: Any=1) -> _Tensor:
     """Sums columns (N, C * kernel elements, windows), as returned by `unfold`, into an image of
     `output_size`. Raises RuntimeError for other shapes and sizes that don't fit.
     """
 def fractional_max_pool2d(input: _Tensor, kernel_size: Any, output_size: Any=None, output_ratio: Any=None, return_indices: _bool=False, _random_samples: _Tensor | None=None) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The maxima, with `return_indices` also their positions, of windows of `kernel_size` whose steps, by random fractions, add up to the
-    sizes of the last 2 dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
-    `output_ratio` times the input's. `_random_samples` (N, C, 2) in [0, 1) makes the result certain.
-    ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
+    """Returns the maxima, with `return_indices` also their positions, of windows of `kernel_size` at random steps, which cover the last 2 dims
+    (Graham, Fractional Max-Pooling). The result has `output_size`, or `output_ratio` times the input's
+    size. `_random_samples` (N, C, 2) in [0, 1) replace the random numbers. ValueError without size and
+    ratio, RuntimeError for sizes that don't fit.
     """
 def fractional_max_pool2d_with_indices(input: _Tensor, kernel_size: Any, output_size: Any=None, output_ratio: Any=None, return_indices: _bool=False, _random_samples: _Tensor | None=None) -> tuple[_Tensor, _Tensor]:
-    """The maxima, and their positions, of windows of `kernel_size` whose steps, by random fractions, add up to the
-    sizes of the last 2 dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
-    `output_ratio` times the input's. `_random_samples` (N, C, 2) in [0, 1) makes the result certain.
-    ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
+    """Returns (maxima, their positions) of windows of `kernel_size` at random steps, which cover the last 2 dims
+    (Graham, Fractional Max-Pooling). The result has `output_size`, or `output_ratio` times the input's
+    size. `_random_samples` (N, C, 2) in [0, 1) replace the random numbers. ValueError without size and
+    ratio, RuntimeError for sizes that don't fit.
     """
 def fractional_max_pool3d(input: _Tensor, kernel_size: Any, output_size: Any=None, output_ratio: Any=None, return_indices: _bool=False, _random_samples: _Tensor | None=None) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The maxima, with `return_indices` also their positions, of windows of `kernel_size` whose steps, by random fractions, add up to the
-    sizes of the last 3 dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
-    `output_ratio` times the input's. `_random_samples` (N, C, 3) in [0, 1) makes the result certain.
-    ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
+    """Returns the maxima, with `return_indices` also their positions, of windows of `kernel_size` at random steps, which cover the last 3 dims
+    (Graham, Fractional Max-Pooling). The result has `output_size`, or `output_ratio` times the input's
+    size. `_random_samples` (N, C, 3) in [0, 1) replace the random numbers. ValueError without size and
+    ratio, RuntimeError for sizes that don't fit.
     """
 def fractional_max_pool3d_with_indices(input: _Tensor, kernel_size: Any, output_size: Any=None, output_ratio: Any=None, return_indices: _bool=False, _random_samples: _Tensor | None=None) -> tuple[_Tensor, _Tensor]:
-    """The maxima, and their positions, of windows of `kernel_size` whose steps, by random fractions, add up to the
-    sizes of the last 3 dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
-    `output_ratio` times the input's. `_random_samples` (N, C, 3) in [0, 1) makes the result certain.
-    ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
+    """Returns (maxima, their positions) of windows of `kernel_size` at random steps, which cover the last 3 dims
+    (Graham, Fractional Max-Pooling). The result has `output_size`, or `output_ratio` times the input's
+    size. `_random_samples` (N, C, 3) in [0, 1) replace the random numbers. ValueError without size and
+    ratio, RuntimeError for sizes that don't fit.
     """
 def gaussian_nll_loss(input: _Tensor, target: _Tensor, var: Any, full: _bool=False, eps: _float=1e-06, reduction: str='mean') -> _Tensor:
     """Returns (log(var) + (input - target)^2 / var) / 2 with `var` at least `eps`; `full` adds
@@ -273,11 +276,11 @@ def gumbel_softmax(logits: _Tensor, tau: _float=1, hard: _bool=False, eps: _floa
     gives 1 at its largest element and 0 elsewhere. `eps` has no effect, as in torch.
     """
 def hardshrink(input: _Tensor, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
-    """0 within [-lambd, lambd]."""
+    """Replaces the elements in [-lambd, lambd] by 0."""
 def hardsigmoid(input: _Tensor, inplace: _bool=False) -> _Tensor:
-    """(input + 3) / 6, brought into [0, 1]."""
+    """Returns (input + 3) / 6, limited to [0, 1]."""
 def hardswish(input: _Tensor, inplace: _bool=False) -> _Tensor:
-    """Input * hardsigmoid(input)."""
+    """Returns input * hardsigmoid(input)."""
 def hardtanh(input: _Tensor, min_val: _float=-1.0, max_val: _float=1.0, inplace: _bool=False) -> _Tensor:
     """The value brought into [min_val, max_val]; RuntimeError where min_val is the larger, or is
     negative for uint8.
@@ -320,7 +323,7 @@ def layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor
     `normalized_shape`, as are those of `weight` and `bias`. Raises RuntimeError if they differ.
     """
 def leaky_relu(input: _Tensor, negative_slope: _float=0.01, inplace: _bool=False) -> _Tensor:
-    """The value, negative ones times `negative_slope`."""
+    """Multiplies negative elements by `negative_slope`."""
 def leaky_relu_(input: _Tensor, negative_slope: Any=0.01) -> _Tensor:
     """In-place form of `leaky_relu`."""
 def linear(input: _Tensor, weight: _Tensor, bias: _Tensor | None=None, *, out: _Tensor | None=None) -> _Tensor:
@@ -338,90 +341,87 @@ def local_response_norm(input: _Tensor, size: _int, alpha: _float=0.0001, beta: 
     Raises ValueError for fewer than 3 dims.
     """
 def log_softmax(input: _Tensor, dim: _int | None=None, _stacklevel: _int=3, dtype: _dtype | None=None) -> _Tensor:
-    """The logarithm of `softmax`."""
+    """Returns the logarithm of `softmax`."""
 def logsigmoid(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns log(sigmoid(input)) in contiguous memory."""
 def lp_pool1d(input: _Tensor, norm_type: _float, kernel_size: Any, stride: Any=None, ceil_mode: _bool=False) -> _Tensor:
-    """The p-norm, p being `norm_type`, of each window of an input
-    (N, C, L) or (C, L). Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
-    that make no windows.
+    """Returns the norm of order `norm_type` of each window of an input
+    (N, C, L) or (C, L). `stride` defaults to `kernel_size`. RuntimeError if no window fits.
     """
 def lp_pool2d(input: _Tensor, norm_type: _float, kernel_size: Any, stride: Any=None, ceil_mode: _bool=False) -> _Tensor:
-    """The p-norm, p being `norm_type`, of each window of an input
-    (N, C, H, W) or (C, H, W). Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
-    that make no windows.
+    """Returns the norm of order `norm_type` of each window of an input
+    (N, C, H, W) or (C, H, W). `stride` defaults to `kernel_size`. RuntimeError if no window fits.
     """
 def lp_pool3d(input: _Tensor, norm_type: _float, kernel_size: Any, stride: Any=None, ceil_mode: _bool=False) -> _Tensor:
-    """The p-norm, p being `norm_type`, of each window of an input
-    (N, C, D, H, W) or (C, D, H, W). Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
-    that make no windows.
+    """Returns the norm of order `norm_type` of each window of an input
+    (N, C, D, H, W) or (C, D, H, W). `stride` defaults to `kernel_size`. RuntimeError if no window fits.
     """
 def margin_ranking_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, margin: _float=0, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
     """Returns max(0, margin - target * (input1 - input2)). Raises RuntimeError for different
     numbers of dims.
     """
 def max_pool1d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The largest element of each window of an input (N, C, L) or (C, L); a NaN is the largest.
-    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-    beyond the input. With `return_indices` also their positions
-    in the last 1 dims, flattened. RuntimeError for sizes that make no windows.
+    """Returns the largest element of each window of an input (N, C, L) or (C, L);
+    NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+    elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+    window that ends beyond the input. With `return_indices` also returns their positions
+    in the last 1 dims, flattened. RuntimeError if no window fits.
     """
 def max_pool1d_with_indices(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
-    """The largest element of each window of an input (N, C, L) or (C, L); a NaN is the largest.
-    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-    beyond the input. A pair: they, and their
-    positions in the last 1 dims, flattened. RuntimeError for sizes that make no windows.
+    """Returns the largest element of each window of an input (N, C, L) or (C, L);
+    NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+    elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+    window that ends beyond the input. Returns (maxima, their
+    positions) in the last 1 dims, flattened. RuntimeError if no window fits.
     """
 def max_pool2d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The largest element of each window of an input (N, C, H, W) or (C, H, W); a NaN is the largest.
-    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-    beyond the input. With `return_indices` also their positions
-    in the last 2 dims, flattened. RuntimeError for sizes that make no windows.
+    """Returns the largest element of each window of an input (N, C, H, W) or (C, H, W);
+    NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+    elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+    window that ends beyond the input. With `return_indices` also returns their positions
+    in the last 2 dims, flattened. RuntimeError if no window fits.
     """
 def max_pool2d_with_indices(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
-    """The largest element of each window of an input (N, C, H, W) or (C, H, W); a NaN is the largest.
-    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-    beyond the input. A pair: they, and their
-    positions in the last 2 dims, flattened. RuntimeError for sizes that make no windows.
+    """Returns the largest element of each window of an input (N, C, H, W) or (C, H, W);
+    NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+    elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+    window that ends beyond the input. Returns (maxima, their
+    positions) in the last 2 dims, flattened. RuntimeError if no window fits.
     """
 def max_pool3d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> _Tensor | tuple[_Tensor, _Tensor]:
-    """The largest element of each window of an input (N, C, D, H, W) or (C, D, H, W); a NaN is the largest.
-    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-    beyond the input. With `return_indices` also their positions
-    in the last 3 dims, flattened. RuntimeError for sizes that make no windows.
+    """Returns the largest element of each window of an input (N, C, D, H, W) or (C, D, H, W);
+    NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+    elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+    window that ends beyond the input. With `return_indices` also returns their positions
+    in the last 3 dims, flattened. RuntimeError if no window fits.
     """
 def max_pool3d_with_indices(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> tuple[_Tensor, _Tensor]:
-    """The largest element of each window of an input (N, C, D, H, W) or (C, D, H, W); a NaN is the largest.
-    Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-    half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-    beyond the input. A pair: they, and their
-    positions in the last 3 dims, flattened. RuntimeError for sizes that make no windows.
+    """Returns the largest element of each window of an input (N, C, D, H, W) or (C, D, H, W);
+    NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+    elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+    window that ends beyond the input. Returns (maxima, their
+    positions) in the last 3 dims, flattened. RuntimeError if no window fits.
     """
 def max_unpool1d(input: _Tensor, indices: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, output_size: Any=None) -> _Tensor:
-    """Zeros with each element of `input` at its position in `indices`, as
-    `max_pool1d` gives them. The result has the smallest size that a pool with these windows turns
-    into the input's, or `output_size`. ValueError for one that it cannot have, RuntimeError for
-    positions beyond it and for shapes that don't fit.
+    """Returns zeros with each element of `input` at its position in
+    `indices`, the positions that `max_pool1d` returns. The result has `output_size`, by default the
+    smallest that such a pool reduces to the input's size. ValueError for an `output_size` that no such
+    pool reduces to it, RuntimeError for positions out of range and for shapes that don't fit.
     """
 def max_unpool2d(input: _Tensor, indices: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, output_size: Any=None) -> _Tensor:
-    """Zeros with each element of `input` at its position in `indices`, as
-    `max_pool2d` gives them. The result has the smallest size that a pool with these windows turns
-    into the input's, or `output_size`. ValueError for one that it cannot have, RuntimeError for
-    positions beyond it and for shapes that don't fit.
+    """Returns zeros with each element of `input` at its position in
+    `indices`, the positions that `max_pool2d` returns. The result has `output_size`, by default the
+    smallest that such a pool reduces to the input's size. ValueError for an `output_size` that no such
+    pool reduces to it, RuntimeError for positions out of range and for shapes that don't fit.
     """
 def max_unpool3d(input: _Tensor, indices: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, output_size: Any=None) -> _Tensor:
-    """Zeros with each element of `input` at its position in `indices`, as
-    `max_pool3d` gives them. The result has the smallest size that a pool with these windows turns
-    into the input's, or `output_size`. ValueError for one that it cannot have, RuntimeError for
-    positions beyond it and for shapes that don't fit.
+    """Returns zeros with each element of `input` at its position in
+    `indices`, the positions that `max_pool3d` returns. The result has `output_size`, by default the
+    smallest that such a pool reduces to the input's size. ValueError for an `output_size` that no such
+    pool reduces to it, RuntimeError for positions out of range and for shapes that don't fit.
     """
 def mish(input: _Tensor, inplace: _bool=False) -> _Tensor:
-    """Input * tanh(softplus(input))."""
+    """Returns input * tanh(softplus(input))."""
 def mse_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: _Tensor | None=None) -> _Tensor:
     """Returns the square of each distance from the target: their mean, their \"sum\", or with \"none\"
     each.
@@ -493,9 +493,9 @@ def prelu(input: _Tensor, weight: _Tensor) -> _Tensor:
     one for each channel (dim 1). Raises RuntimeError for another size or dtype.
     """
 def relu(input: _Tensor, inplace: _bool=False) -> _Tensor:
-    """The value, and 0 for negative ones."""
+    """Returns max(input, 0)."""
 def relu6(input: _Tensor, inplace: _bool=False) -> _Tensor:
-    """The value brought into [0, 6]."""
+    """Limits the elements to [0, 6]."""
 def relu_(input: _Tensor) -> _Tensor:
     """In-place form of `relu`."""
 def rms_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None=None, eps: _float | None=None) -> _Tensor:
@@ -516,17 +516,17 @@ def scaled_dot_product_attention(query: _Tensor, key: _Tensor, value: _Tensor, a
     don't fit and for a mask together with `is_causal`.
     """
 def selu(input: _Tensor, inplace: _bool=False) -> _Tensor:
-    """A scaled elu that keeps mean and variance."""
+    """Returns a scaled elu, whose scale keeps mean 0 and variance 1 of its input."""
 def selu_(input: _Tensor) -> _Tensor:
     """In-place form of `selu`."""
 def sigmoid(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """1 / (1 + exp(-input)).
+    """Returns 1 / (1 + exp(-input)).
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def silu(input: _Tensor, inplace: _bool=False) -> _Tensor:
-    """Input * sigmoid(input)."""
+    """Returns input * sigmoid(input)."""
 def smooth_l1_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', beta: _float=1.0) -> _Tensor:
     """Returns half the square over `beta` where a distance is below `beta`, else the distance -
     beta / 2. Raises RuntimeError for a negative `beta`.
@@ -536,20 +536,20 @@ def soft_margin_loss(input: _Tensor, target: _Tensor, size_average: Any=None, re
     Raises RuntimeError for targets that don't fit the input.
     """
 def softmax(input: _Tensor, dim: _int | None=None, _stacklevel: _int=3, dtype: _dtype | None=None) -> _Tensor:
-    """Exponentials along a dim, divided by their sum."""
+    """Returns exp(input) divided by its sum along `dim`."""
 def softmin(input: _Tensor, dim: _int | None=None, _stacklevel: _int=3, dtype: _dtype | None=None) -> _Tensor:
     """Returns `softmax` of the negated input."""
 def softplus(input: _Tensor, beta: _float=1, threshold: _float=20, *, out: _Tensor | None=None) -> _Tensor:
-    """Log(1 + exp(beta * input)) / beta, and the value itself where beta * input > threshold."""
+    """Returns log(1 + exp(beta * input)) / beta; the input where beta * input > threshold."""
 def softshrink(input: _Tensor, lambd: _float=0.5, *, out: _Tensor | None=None) -> _Tensor:
-    """The value moved towards 0 by `lambd`, at most to 0. RuntimeError for a negative `lambd`."""
+    """Moves each element towards 0 by `lambd`, at most to 0. RuntimeError for a negative `lambd`."""
 def softsign(input: _Tensor) -> _Tensor:
-    """Input / (1 + abs(input))."""
+    """Returns input / (1 + abs(input))."""
 def tanh(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """The hyperbolic tangent.
+    """Returns the hyperbolic tangent.
 
     Integer and bool inputs are computed in the default dtype.
-    `out` takes the result where its dtype can hold it, else RuntimeError.
+    `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def tanhshrink(input: _Tensor) -> _Tensor:
     """Returns input - tanh(input)."""

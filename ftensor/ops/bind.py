@@ -196,8 +196,8 @@ _REDUCED_DOC = _PROMOTION_DOC | {
     Promote.INT_TO_LONG: "Bool and integers are computed as int64.",
     Promote.TRUTH: "uint8 tensors give uint8, all others bool.",
     Promote.COUNT: "The result is int64.",
-    Promote.UNROUNDED: "The result keeps the precision that is computed in.",
-    Promote.UNROUNDED_REAL: "The result is real, in the precision that is computed in.",
+    Promote.UNROUNDED: "The result has the compute dtype.",
+    Promote.UNROUNDED_REAL: "The result is real and has the compute dtype.",
 }
 _TYPES = {"dim": "int | Sequence[int] | None", "keepdim": "bool", "dtype": "dtype | None", "out": "Tensor | None"}
 # Ops whose in-place forms are functions in torch too: `ft.sin_(x)`.
@@ -228,8 +228,8 @@ def docstring(op: Op) -> str:
     """Returns the docstring of an elementwise row: formula, dtypes, shapes, errors."""
     lines = [op.doc or f"Elementwise `{op.body}`.", "", _PROMOTION_DOC[op.promote]]
     if op.arity > 1:
-        lines.append("Shapes are broadcast together; RuntimeError when they don't fit.")
-    lines.append("`out` takes the result where its dtype can hold it, else RuntimeError.")
+        lines.append("Shapes are broadcast together; RuntimeError if they don't fit.")
+    lines.append("`out` receives the result; RuntimeError if its dtype cannot hold it.")
     return "\n".join(lines)
 
 
@@ -250,11 +250,11 @@ def _reduction_docstring(row: Reduce) -> str:
     """Returns the docstring of a reduction: formula, dims, dtypes, errors."""
     refused = [word for kind, word in _KIND_DOC.items() if not row.serves(kind)]
     lines = [
-        row.doc or f"The elements over `dim` folded by `{row.combine}`.",
+        row.doc or f"Combines the elements over `dim` by `{row.combine}`.",
         "",
-        f"`dim` is {row.dims.value}; IndexError for one that is not there.",
-        _REDUCED_DOC[row.promote if "x" in row.finish else Promote.COUNT]
-        + (" `dtype` names another." if row.converts else ""),
+        f"`dim` is {row.dims.value}; IndexError for a dim out of range.",
+        _REDUCED_DOC[row.promote if any("x" in result for result in row.finish) else Promote.COUNT]
+        + (" `dtype` overrides it." if row.converts else ""),
     ]
     if refused:
         kind = type(row.refusal(row.name, "")).__name__

@@ -21,7 +21,7 @@ _Number = _complex | np.generic
 def bartlett(M: _int, *, sym: _bool=True, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
     """Returns 1 - |2 i / N - 1|, with N as in `general_cosine`."""
 def blackman(M: _int, *, sym: _bool=True, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
-    """0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `general_cosine`."""
+    """Returns 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `general_cosine`."""
 def cosine(M: _int, *, sym: _bool=True, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
     """Returns sin(pi (i + 0.5) / N), where N is M, or M + 1 without `sym`."""
 def exponential(M: _int, *, center: _float | None=None, tau: _float=1.0, sym: _bool=True, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
@@ -40,9 +40,9 @@ def general_cosine(M: _int, *, a: Any, sym: _bool=True, dtype: _dtype | None=Non
 def general_hamming(M: _int, *, alpha: _float=0.54, sym: _bool=True, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
     """Returns alpha - (1 - alpha) cos(2 pi i / N), with N as in `general_cosine`."""
 def hamming(M: _int, *, sym: _bool=True, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
-    """0.54 - 0.46 cos(2 pi i / N), with N as in `general_cosine`."""
+    """Returns 0.54 - 0.46 cos(2 pi i / N), with N as in `general_cosine`."""
 def hann(M: _int, *, sym: _bool=True, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
-    """0.5 - 0.5 cos(2 pi i / N), with N as in `general_cosine`."""
+    """Returns 0.5 - 0.5 cos(2 pi i / N), with N as in `general_cosine`."""
 def kaiser(M: _int, *, beta: _float=12.0, sym: _bool=True, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, requires_grad: _bool=False) -> _Tensor:
     """Returns i0(beta sqrt(1 - (2 i / N - 1)^2)) / i0(beta), with N as in `general_cosine`. Raises
     ValueError for a negative `beta`.

@@ -178,8 +178,8 @@ def _inverse(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
 
 
 _INV = MatrixFunction("inv", _inverse, None, errors_factor.singular, return_types.linalg_inv_ex, ("inverse", "input"))
-inv = _INV.linalg("The inverses of square matrices. LinAlgError where one is singular.")
-inv_ex = _INV.linalg_ex("(inverse, info): see `linalg.inv` and `linalg.solve_ex`.")
+inv = _INV.linalg("Returns the inverses of square matrices. LinAlgError where one is singular.")
+inv_ex = _INV.linalg_ex("Returns (inverse, info): see `linalg.inv` and `linalg.solve_ex`.")
 inverse = _INV.outside()
 
 
@@ -232,7 +232,7 @@ def _slogdet(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
 
 
 _DET = MatrixFunction("det", _det, former=("det", "input"))
-linalg_det = _DET.linalg("The determinants of square matrices, by LU with partial pivoting.")
+linalg_det = _DET.linalg("Returns the determinants of square matrices, by LU with partial pivoting.")
 det = _DET.outside()
 
 

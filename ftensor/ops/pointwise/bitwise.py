@@ -33,14 +33,14 @@ def _shift(direction: str, operator: str, doc: str) -> Op:
 
 
 ROWS = [
-    _bits("and", "&", "The bits set in both."),
-    _bits("or", "|", "The bits set in one or both."),
-    _bits("xor", "^", "The bits set in just one."),
-    _shift("left", "l", "`input` shifted left by `other` bits; 0 for a negative or too large number."),
+    _bits("and", "&", "Returns the bitwise and."),
+    _bits("or", "|", "Returns the bitwise or."),
+    _bits("xor", "^", "Returns the bitwise exclusive or."),
+    _shift("left", "l", "Returns `input` shifted left by `other` bits; 0 for a negative or too large number."),
     _shift(
         "right",
         "r",
-        "`input` shifted right by `other` bits, keeping its sign; 0 (or -1) for a negative or too large number.",
+        "Returns `input` shifted right by `other` bits, with its sign; 0 or -1 for a negative or too large number.",
     ),
 ]
 add_rows(ROWS, __name__)

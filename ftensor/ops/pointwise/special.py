@@ -30,7 +30,7 @@ def special(name: str, doc: str, body: str, **fields: Any) -> Op:
     return floating(name, doc, body, namespace="special", **fields)
 
 
-DIGAMMA = floating("digamma", "The logarithmic derivative of the gamma function.", "ftx_digamma(a)")
+DIGAMMA = floating("digamma", "Returns the logarithmic derivative of the gamma function.", "ftx_digamma(a)")
 LOGIT = floating("logit", "", "log(ftb_narrow(a / ftb_narrow(K(1) - a)))")
 LOGIT_EPS = Op(
     "logit",
@@ -72,27 +72,27 @@ NAN_TO_NUM = Op(
 enter(__name__, LOGIT, LOGIT_EPS, ROUND_RIGHT, ROUND_LEFT, NAN_TO_NUM)
 add_rows(
     [
-        floating("erf", "The error function.", "ft_erf(a)"),
-        floating("erfc", "1 - erf(input), accurate where that is small.", "erfc(a)"),
-        floating("erfinv", "The inverse of erf on [-1, 1].", "ftx_erfinv(a)"),
-        floating("lgamma", "The logarithm of the gamma function's magnitude.", "lgamma(a)"),
+        floating("erf", "Returns the error function.", "ft_erf(a)"),
+        floating("erfc", "Returns 1 - erf(input), accurate where that is small.", "erfc(a)"),
+        floating("erfinv", "Returns the inverse of erf on [-1, 1].", "ftx_erfinv(a)"),
+        floating("lgamma", "Returns the logarithm of the gamma function's magnitude.", "lgamma(a)"),
         DIGAMMA,
-        floating("i0", "The modified Bessel function of order 0.", "ftx_i0(a)"),
-        special("i0e", "exp(-|input|) * i0(input).", "ftx_i0e(a)"),
-        special("i1", "The modified Bessel function of order 1.", "ftx_i1(a)"),
-        special("i1e", "exp(-|input|) * i1(input).", "ftx_i1e(a)"),
-        special("entr", "-input * log(input), the summand of entropy.", "ftx_entr(a)"),
+        floating("i0", "Returns the modified Bessel function of order 0.", "ftx_i0(a)"),
+        special("i0e", "Returns exp(-|input|) * i0(input).", "ftx_i0e(a)"),
+        special("i1", "Returns the modified Bessel function of order 1.", "ftx_i1(a)"),
+        special("i1e", "Returns exp(-|input|) * i1(input).", "ftx_i1e(a)"),
+        special("entr", "Returns -input * log(input), a term of the entropy.", "ftx_entr(a)"),
         special(
             "ndtr",
-            "The normal distribution function.",
+            "Returns the normal distribution function.",
             # Half precision is rounded step by step, as in torch; other dtypes have an accurate
             # left tail.
             f"FT_DROPPED_BITS ? K(0.5) * ftb_narrow(K(1) + ftb_narrow(ft_erf(ftb_narrow({_Z})))) "
             f": K(0.5) * erfc(-{_Z})",
         ),
-        special("log_ndtr", "log(ndtr(input)).", "ftx_log_ndtr(a)", refuses=_HALVES),
-        special("ndtri", "The inverse of ndtr.", "ftx_ndtri(a)", refuses=_HALVES),
-        special("erfcx", "exp(input * input) * erfc(input).", "ftx_erfcx(a)", refuses=_HALVES),
+        special("log_ndtr", "Returns log(ndtr(input)).", "ftx_log_ndtr(a)", refuses=_HALVES),
+        special("ndtri", "Returns the inverse of ndtr.", "ftx_ndtri(a)", refuses=_HALVES),
+        special("erfcx", "Returns exp(input * input) * erfc(input).", "ftx_erfcx(a)", refuses=_HALVES),
     ],
     __name__,
 )
@@ -162,20 +162,20 @@ def _polynomials() -> Iterator[Op]:
     """Yields the rows of orthogonal polynomials of x, whose degree is the second input."""
     polynomials = {}
     for kind, word in zip("tuvw", ("first", "second", "third", "fourth")):
-        doc = f"Chebyshev's polynomial of the {word} kind of degree n"
+        doc = f"Returns Chebyshev's polynomial of the {word} kind of degree n"
         call = f"fto_chebyshev_{kind}({{}}, b)"
         polynomials[f"chebyshev_polynomial_{kind}"] = (f"{doc}.", call.format("a"))
         shifted = f"{doc} of 2 x - 1."
         polynomials[f"shifted_chebyshev_polynomial_{kind}"] = (shifted, call.format("a + a - K(1)"))
     polynomials |= {
-        "hermite_polynomial_h": ("Hermite's polynomial H of degree n.", "fto_hermite_h(a, b)"),
-        "hermite_polynomial_he": ("Hermite's polynomial He of degree n.", "fto_hermite_he(a, b)"),
-        "laguerre_polynomial_l": ("Laguerre's polynomial of degree n.", "fto_laguerre(a, b)"),
-        "legendre_polynomial_p": ("Legendre's polynomial of degree n.", "fto_legendre(a, b)"),
+        "hermite_polynomial_h": ("Returns Hermite's polynomial H of degree n.", "fto_hermite_h(a, b)"),
+        "hermite_polynomial_he": ("Returns Hermite's polynomial He of degree n.", "fto_hermite_he(a, b)"),
+        "laguerre_polynomial_l": ("Returns Laguerre's polynomial of degree n.", "fto_laguerre(a, b)"),
+        "legendre_polynomial_p": ("Returns Legendre's polynomial of degree n.", "fto_legendre(a, b)"),
     }
     for name, (doc, body) in polynomials.items():
         signature = f"{name}(x, n, *, out=None) -> Tensor"
-        doc += " A fraction of n is dropped; of a negative degree all are 0."
+        doc += " n is rounded towards 0; for a negative n the result is 0."
         yield Op(
             name,
             signature,
@@ -193,7 +193,7 @@ _INCOMPLETE = [
         name,
         f"{name}(input, other, *, out=None) -> Tensor",
         f"ftg_{side}(a, b)",
-        doc=f"The regularized {side} incomplete gamma function of order `input` at `other`; NaN for negative ones.",
+        doc=f"Returns the regularized {side} incomplete gamma function of order `input` at `other`; NaN if one is < 0.",
         float_only=True,
         tensors=(0, 1),
     )
@@ -203,7 +203,7 @@ ZETA = Op(
     "zeta",
     "zeta(input, other, *, out=None) -> Tensor",
     "ftx_zeta(a, b)",
-    doc="Hurwitz' zeta function: the sum of (other + k) ** -input over all k from 0.",
+    doc="Returns Hurwitz' zeta function: the sum of (other + k) ** -input over all k from 0.",
     promote=Promote.INT_TO_FLOAT,
     namespace="special",
     refuses=_HALVES,
@@ -222,23 +222,27 @@ EXPONENT = Op("frexp", "frexp(input) -> Tensor", "ftx_exponent(a)", float_only=T
 add_rows(
     [
         ZETA,
-        _bessel("bessel_j0", "The Bessel function of the first kind of order 0.", "ftk_j0(a)"),
-        _bessel("bessel_j1", "The Bessel function of the first kind of order 1.", "ftk_j1(a)"),
-        _bessel("bessel_y0", "The Bessel function of the second kind of order 0.", "ftk_y0(a)"),
-        _bessel("bessel_y1", "The Bessel function of the second kind of order 1.", "ftk_y1(a)"),
-        _bessel("modified_bessel_i0", "The modified Bessel function of order 0.", "ftx_i0(a)"),
-        _bessel("modified_bessel_i1", "The modified Bessel function of order 1.", "ftx_i1(a)"),
-        _bessel("modified_bessel_k0", "The modified Bessel function of the second kind of order 0.", "ftk_k0(a)"),
-        _bessel("modified_bessel_k1", "The modified Bessel function of the second kind of order 1.", "ftk_k1(a)"),
-        _bessel("scaled_modified_bessel_k0", "exp(x) * modified_bessel_k0(x).", "ftk_k0e(a)", "x"),
-        _bessel("scaled_modified_bessel_k1", "exp(x) * modified_bessel_k1(x).", "ftk_k1e(a)", "x"),
+        _bessel("bessel_j0", "Returns the Bessel function of the first kind of order 0.", "ftk_j0(a)"),
+        _bessel("bessel_j1", "Returns the Bessel function of the first kind of order 1.", "ftk_j1(a)"),
+        _bessel("bessel_y0", "Returns the Bessel function of the second kind of order 0.", "ftk_y0(a)"),
+        _bessel("bessel_y1", "Returns the Bessel function of the second kind of order 1.", "ftk_y1(a)"),
+        _bessel("modified_bessel_i0", "Returns the modified Bessel function of order 0.", "ftx_i0(a)"),
+        _bessel("modified_bessel_i1", "Returns the modified Bessel function of order 1.", "ftx_i1(a)"),
+        _bessel(
+            "modified_bessel_k0", "Returns the modified Bessel function of the second kind of order 0.", "ftk_k0(a)"
+        ),
+        _bessel(
+            "modified_bessel_k1", "Returns the modified Bessel function of the second kind of order 1.", "ftk_k1(a)"
+        ),
+        _bessel("scaled_modified_bessel_k0", "Returns exp(x) * modified_bessel_k0(x).", "ftk_k0e(a)", "x"),
+        _bessel("scaled_modified_bessel_k1", "Returns exp(x) * modified_bessel_k1(x).", "ftk_k1e(a)", "x"),
         _bessel(
             "spherical_bessel_j0",
-            "The spherical Bessel function of order 0: sin(x) / x.",
+            "Returns the spherical Bessel function of order 0: sin(x) / x.",
             "a == K(0) ? K(1) : (ft_isinf(a) ? K(0) : ft_sin(a) / a)",
             "x",
         ),
-        _bessel("airy_ai", "Airy's function Ai; NaN at the infinities.", "ftk_airy(a)", "x"),
+        _bessel("airy_ai", "Returns Airy's function Ai; NaN at the infinities.", "ftk_airy(a)", "x"),
         *_INCOMPLETE,
         *_polynomials(),
     ],

@@ -33,7 +33,7 @@ _RUNTIME = errors.dtype_not_supported
 
 ABS = row(
     "abs",
-    "The absolute value; of a complex number, its distance from 0.",
+    "Returns the absolute value; for a complex number, its magnitude.",
     "ft_abs(a)",
     int_="ft_abs(a)",
     bool_="",
@@ -47,7 +47,7 @@ ABS = row(
 )
 NEG = row(
     "neg",
-    "The value with its sign turned.",
+    "Returns -input.",
     "-a",
     int_="-a",
     bool_="",
@@ -60,14 +60,14 @@ NEG = row(
 )
 SIGN = row(
     "sign",
-    "1, 0 or -1, as the value is above, at or below 0.",
+    "Returns 1 for positive elements, -1 for negative ones, else 0.",
     "a > K(0) ? K(1) : (a < K(0) ? K(-1) : K(0))",
     bool_="a",
     exact_out=True,
 )
 SGN = row(
     "sgn",
-    "The sign; of a complex number, the number of magnitude 1 in its direction.",
+    "Returns the sign; for a complex number, the number of magnitude 1 with its angle.",
     SIGN.body,
     bool_="a",
     complex_="ft_csgn(a)",
@@ -76,74 +76,88 @@ SGN = row(
 )
 ANGLE = row(
     "angle",
-    "The angle to the positive real axis, in radians.",
+    "Returns the angle to the positive real axis, in radians.",
     "a < K(0) ? K(FT_PI) : (a != a ? a : K(0))",
     complex_="ft_carg(a)",
     promote=Promote.FLOAT_REAL,
     inplace=False,
 )
-CONJ = row("conj_physical", "The complex conjugate.", "a", complex_="ft_cmake(a.re, -a.im)", exact_out=True, bare=BARE)
-SQUARE = row("square", "The value times itself.", "a * a", complex_="ft_cmul(a, a)")
+CONJ = row(
+    "conj_physical", "Returns the complex conjugate.", "a", complex_="ft_cmake(a.re, -a.im)", exact_out=True, bare=BARE
+)
+SQUARE = row("square", "Returns input * input.", "a * a", complex_="ft_cmul(a, a)")
 
 ARITHMETIC = [
     ABS,
     NEG,
     SIGN,
     SGN,
-    floating("reciprocal", "1 divided by the value.", "K(1) / a", "ft_crecip(a)"),
-    floating("sqrt", "The square root.", "sqrt(a)", "ft_csqrt(a)"),
-    floating("rsqrt", "1 divided by the square root.", "K(1) / sqrt(a)", "ft_crecip(ft_csqrt(a))"),
-    floating("deg2rad", "Degrees as radians.", "a * K(FT_PI / 180)", refusal=_RUNTIME),
-    floating("rad2deg", "Radians as degrees.", "a * K(180 / FT_PI)", refusal=_RUNTIME),
+    floating("reciprocal", "Returns 1 / input.", "K(1) / a", "ft_crecip(a)"),
+    floating("sqrt", "Returns the square root.", "sqrt(a)", "ft_csqrt(a)"),
+    floating("rsqrt", "Returns 1 / sqrt(input).", "K(1) / sqrt(a)", "ft_crecip(ft_csqrt(a))"),
+    floating("deg2rad", "Converts degrees to radians.", "a * K(FT_PI / 180)", refusal=_RUNTIME),
+    floating("rad2deg", "Converts radians to degrees.", "a * K(180 / FT_PI)", refusal=_RUNTIME),
 ]
 
 EXPONENTIAL = [
-    floating("exp", "e to the power of the value.", "exp(a)", "ft_cexp(a)"),
-    floating("exp2", "2 to the power of the value.", "exp2(a)", "ft_cexp(ft_cscale(a, K(FT_LN2)))"),
-    floating("expm1", "exp(input) - 1, accurate near 0.", "expm1(a)", "ft_cexpm1(a)"),
-    floating("log", "The natural logarithm.", "log(a)", "ft_clog(a)"),
-    floating("log2", "The logarithm to base 2.", "log2(a)", "ft_cshare(ft_clog(a), K(FT_LN2))"),
-    floating("log10", "The logarithm to base 10.", "log10(a)", "ft_cshare(ft_clog(a), K(2.30258509299404568402))"),
-    floating("log1p", "log(1 + input), accurate near 0.", "log1p(a)", "ft_clog1p(a)"),
-    floating("sigmoid", "1 / (1 + exp(-input)).", "K(1) / (K(1) + exp(-a))", "ft_csigmoid(a)"),
+    floating("exp", "Returns e ** input.", "exp(a)", "ft_cexp(a)"),
+    floating("exp2", "Returns 2 ** input.", "exp2(a)", "ft_cexp(ft_cscale(a, K(FT_LN2)))"),
+    floating("expm1", "Returns exp(input) - 1, accurate near 0.", "expm1(a)", "ft_cexpm1(a)"),
+    floating("log", "Returns the natural logarithm.", "log(a)", "ft_clog(a)"),
+    floating("log2", "Returns the logarithm to base 2.", "log2(a)", "ft_cshare(ft_clog(a), K(FT_LN2))"),
+    floating(
+        "log10", "Returns the logarithm to base 10.", "log10(a)", "ft_cshare(ft_clog(a), K(2.30258509299404568402))"
+    ),
+    floating("log1p", "Returns log(1 + input), accurate near 0.", "log1p(a)", "ft_clog1p(a)"),
+    floating("sigmoid", "Returns 1 / (1 + exp(-input)).", "K(1) / (K(1) + exp(-a))", "ft_csigmoid(a)"),
 ]
 
 TRIGONOMETRY = [
-    floating("sin", "The sine.", "ft_sin(a)", "ft_csin(a)"),
-    floating("cos", "The cosine.", "ft_cos(a)", "ft_ccos(a)"),
-    floating("tan", "The tangent.", "ft_tan(a)", "ft_ctan(a)"),
-    floating("asin", "The arc sine.", "ft_asin(a)", "ft_casin(a)", aliases=("arcsin",)),
-    floating("acos", "The arc cosine.", "ft_acos(a)", "ft_cacos(a)", aliases=("arccos",)),
-    floating("atan", "The arc tangent.", "ft_atan(a)", "ft_catan(a)", aliases=("arctan",)),
-    floating("sinh", "The hyperbolic sine.", "sinh(a)", "ft_csinh(a)"),
-    floating("cosh", "The hyperbolic cosine.", "cosh(a)", "ft_ccosh(a)"),
-    floating("tanh", "The hyperbolic tangent.", "ft_tanh(a)", "ft_ctanh(a)"),
-    floating("asinh", "The inverse hyperbolic sine.", "asinh(a)", "ft_casinh(a)", aliases=("arcsinh",)),
-    floating("acosh", "The inverse hyperbolic cosine.", "acosh(a)", "ft_cacosh(a)", aliases=("arccosh",)),
-    floating("atanh", "The inverse hyperbolic tangent.", "atanh(a)", "ft_catanh(a)", aliases=("arctanh",)),
+    floating("sin", "Returns the sine.", "ft_sin(a)", "ft_csin(a)"),
+    floating("cos", "Returns the cosine.", "ft_cos(a)", "ft_ccos(a)"),
+    floating("tan", "Returns the tangent.", "ft_tan(a)", "ft_ctan(a)"),
+    floating("asin", "Returns the arc sine.", "ft_asin(a)", "ft_casin(a)", aliases=("arcsin",)),
+    floating("acos", "Returns the arc cosine.", "ft_acos(a)", "ft_cacos(a)", aliases=("arccos",)),
+    floating("atan", "Returns the arc tangent.", "ft_atan(a)", "ft_catan(a)", aliases=("arctan",)),
+    floating("sinh", "Returns the hyperbolic sine.", "sinh(a)", "ft_csinh(a)"),
+    floating("cosh", "Returns the hyperbolic cosine.", "cosh(a)", "ft_ccosh(a)"),
+    floating("tanh", "Returns the hyperbolic tangent.", "ft_tanh(a)", "ft_ctanh(a)"),
+    floating("asinh", "Returns the inverse hyperbolic sine.", "asinh(a)", "ft_casinh(a)", aliases=("arcsinh",)),
+    floating("acosh", "Returns the inverse hyperbolic cosine.", "acosh(a)", "ft_cacosh(a)", aliases=("arccosh",)),
+    floating("atanh", "Returns the inverse hyperbolic tangent.", "atanh(a)", "ft_catanh(a)", aliases=("arctanh",)),
     floating(
         "sinc",
-        "sin(pi * input) / (pi * input), and 1 at 0.",
+        "Returns sin(pi * input) / (pi * input), and 1 at 0.",
         "a == K(0) ? K(1) : ft_sin(K(FT_PI) * a) / (K(FT_PI) * a)",
         "ft_csinc(a)",
     ),
 ]
 
-ROUND = rounding("round", "The nearest whole number; of two, the even one.", "rint(a)")
+ROUND = rounding("round", "Returns the nearest integer, the even one of two equally near.", "rint(a)")
 ROUNDING = [
-    rounding("ceil", "The smallest whole number not below the value.", "ceil(a)"),
-    rounding("floor", "The largest whole number not above the value.", "floor(a)"),
-    rounding("trunc", "The whole part of the value.", "trunc(a)", aliases=("fix",)),
-    row("frac", "What trunc takes away.", "a - trunc(a)", float_only=True, exact_out=True),
+    rounding("ceil", "Returns the smallest integer that is not below the element.", "ceil(a)"),
+    rounding("floor", "Returns the largest integer that is not above the element.", "floor(a)"),
+    rounding("trunc", "Returns the element rounded towards 0.", "trunc(a)", aliases=("fix",)),
+    row(
+        "frac",
+        "Returns the fraction, `input - trunc(input)`, with the sign of the input.",
+        "a - trunc(a)",
+        float_only=True,
+        exact_out=True,
+    ),
 ]
 
 ISNAN = predicate(
-    "isnan", "Whether the value is not a number.", "a != a", bare=BARE, complex_="a.re != a.re || a.im != a.im"
+    "isnan",
+    "Returns True where the value is not a number.",
+    "a != a",
+    bare=BARE,
+    complex_="a.re != a.re || a.im != a.im",
 )
 _NO_INFINITY = ("float8_e4m3fn",)
 ISINF = predicate(
     "isinf",
-    "Whether the value is infinite.",
+    "Returns True where the value is infinite.",
     "ft_isinf(a)",
     int_="a != a",
     complex_="ft_isinf(a.re) || ft_isinf(a.im)",
@@ -152,24 +166,26 @@ ISINF = predicate(
 )
 ISFINITE = predicate(
     "isfinite",
-    "Whether the value is neither infinite nor NaN.",
+    "Returns True where the value is neither infinite nor NaN.",
     "ft_isfinite(a)",
     int_="a == a",
     bare=BARE,
     refuses=_NO_INFINITY,
     complex_="ft_isfinite(a.re) && ft_isfinite(a.im)",
 )
-ISREAL = predicate("isreal", "Whether the imaginary part is 0.", "a == a || a != a", bare=BARE, complex_="a.im == K(0)")
+ISREAL = predicate(
+    "isreal", "Returns True where the imaginary part is 0.", "a == a || a != a", bare=BARE, complex_="a.im == K(0)"
+)
 PREDICATES = [
-    predicate("isposinf", "Whether the value is infinity.", "a == K(INFINITY)", int_="a != a",
+    predicate("isposinf", "Returns True where the value is infinity.", "a == K(INFINITY)", int_="a != a",
               refusal=_RUNTIME, bare="u"),
-    predicate("isneginf", "Whether the value is minus infinity.", "a == K(-INFINITY)",
+    predicate("isneginf", "Returns True where the value is minus infinity.", "a == K(-INFINITY)",
               int_="a != a", refusal=_RUNTIME, bare="u"),
-    predicate("signbit", "Whether the sign bit is set, as it is for -0.", "ft_signbit(a)",
+    predicate("signbit", "Returns True where the sign bit is set, which includes -0.", "ft_signbit(a)",
               int_="a < K(0)", bare="u"),
-    row("logical_not", "Whether the value is 0.", "a == K(0)",
+    row("logical_not", "Returns True where the element is 0.", "a == K(0)",
         complex_="a.re == K(0) && a.im == K(0)", promote=Promote.ALWAYS_BOOL),
-    row("bitwise_not", "Every bit turned; for bool, logical not.", "", int_="~a",
+    row("bitwise_not", "Returns the bits inverted; for bool, logical not.", "", int_="~a",
         bool_="a ^ K(1)", exact_out=True, operators=("__invert__",)),
 ]  # fmt: skip
 

@@ -27,7 +27,7 @@ ANY = Reduce(
     promote=Promote.TRUTH,
     kinds="buifc",
     dims=Dims.LISTED,
-    doc="Whether any element over `dim` is not zero.",
+    doc="Returns True if any element over `dim` is nonzero.",
 )
 ALL = Reduce(
     "all",
@@ -37,7 +37,7 @@ ALL = Reduce(
     promote=Promote.TRUTH,
     kinds="buifc",
     dims=Dims.LISTED,
-    doc="Whether all elements over `dim` are not zero.",
+    doc="Returns True if all elements over `dim` are nonzero.",
 )
 SUM = Reduce(
     "sum",
@@ -49,7 +49,7 @@ SUM = Reduce(
     instead={"b": ANY},
     promote=Promote.INT_TO_LONG,
     converts=True,
-    doc="The sum over `dim`.",
+    doc="Returns the sum over `dim`.",
 )
 NANSUM = Reduce(
     "nansum",
@@ -61,7 +61,7 @@ NANSUM = Reduce(
     refusal=errors.dtype_not_supported,
     promote=Promote.INT_TO_LONG,
     converts=True,
-    doc="The sum over `dim`, NaN counted as zero.",
+    doc="Returns the sum over `dim`, with NaN as zero.",
 )
 PROD = Reduce(
     "prod",
@@ -74,7 +74,7 @@ PROD = Reduce(
     dims=Dims.ONE,
     promote=Promote.INT_TO_LONG,
     converts=True,
-    doc="The product over `dim`.",
+    doc="Returns the product over `dim`.",
 )
 MEAN_COMPLEX = Reduce("mean", "", "", "", ("ft_cmake(x.re / n, x.im / n)",), complex_=_CSUM, params=("n",), kinds="c")
 MEAN = Reduce(
@@ -89,7 +89,7 @@ MEAN = Reduce(
     refusal=errors_reduce.no_fractions,
     refuses_first=True,
     converts=True,
-    doc="The mean over `dim`; NaN where there is nothing.",
+    doc="Returns the mean over `dim`; NaN without elements.",
 )
 AMAX = Reduce(
     "amax",
@@ -98,7 +98,7 @@ AMAX = Reduce(
     "FT_LOWEST",
     nothing=RuntimeError,
     signature="amax(input, dim=(), keepdim=False, *, out=None)",
-    doc="The largest element over `dim`; NaN where there is one.",
+    doc="Returns the largest element over `dim`; NaN if there is one.",
 )
 AMIN = Reduce(
     "amin",
@@ -107,7 +107,7 @@ AMIN = Reduce(
     "FT_HIGHEST",
     nothing=RuntimeError,
     signature="amin(input, dim=(), keepdim=False, *, out=None)",
-    doc="The smallest element over `dim`; NaN where there is one.",
+    doc="Returns the smallest element over `dim`; NaN if there is one.",
 )
 enter(__name__, SUM, NANSUM, PROD, MEAN, MEAN_COMPLEX)
 add_rows([SUM, NANSUM, PROD, MEAN, AMAX, AMIN, ANY, ALL], __name__)
@@ -202,7 +202,7 @@ MIN = Reduce(
     refusal=errors.dtype_not_supported,
 )
 _PLACE = (
-    "The index of the {} element over `dim`, or of all in row-major order; of the first one where\n"
+    "Returns the index of the {} element over `dim`, or of all in row-major order; of the first one where\n"
     "there are several. NaN counts as the {}."
 )
 ARGMAX = Reduce(

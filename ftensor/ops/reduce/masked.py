@@ -120,38 +120,54 @@ def _prod(filled: Tensor, dims: Ints, keepdim: bool, dtype: dtype) -> Tensor:
 
 
 _sum = _masked("sum", OVER, 0, _folded(SUM), """
-The sum over `dim` (None or () for all) of the elements that `mask` lets through; integers
+Returns the sum over `dim` (None or () for all) of the elements where `mask` is True; integers
 are summed as int64.
 """, _summed_in)  # fmt: skip
 _masked("prod", OVER, 1, _prod, """
-The product over `dim` (None or () for all) of the elements that `mask` lets through;
+Returns the product over `dim` (None or () for all) of the elements where `mask` is True;
 integers are multiplied as int64.
 """, _summed_in)  # fmt: skip
-_masked("cumsum", ALONG, 0, cumsum, "Running sums along `dim`, in which masked elements count as 0.")
-_masked("cumprod", ALONG, 1, cumprod, "Running products along `dim`, in which masked elements count as 1.")
-_ENDS = "Where all are masked, it is the %s number of the dtype."
+_masked("cumsum", ALONG, 0, cumsum, "Returns the cumulative sums along `dim`; masked elements count as 0.")
+_masked("cumprod", ALONG, 1, cumprod, "Returns the cumulative products along `dim`; masked elements count as 1.")
+_ENDS = "If all are masked, it is the %s number of the dtype."
 _masked(
     "amax",
     OVER,
     _lowest_identity,
     _folded(AMAX),
-    "The largest over `dim` of what `mask` lets through. " + _ENDS % "least",
+    "Returns the largest element over `dim` where `mask` is True. " + _ENDS % "least",
 )
 _masked(
     "amin",
     OVER,
     _highest_identity,
     _folded(AMIN),
-    "The smallest over `dim` of what `mask` lets through. " + _ENDS % "largest",
+    "Returns the smallest element over `dim` where `mask` is True. " + _ENDS % "largest",
 )
-_PLACES = "of what `mask` lets through stands, in the input's dtype unless `dtype` names another."
-_masked("argmax", PLACE, _lowest_identity, _folded(ARGMAX), f"Where along `dim` the largest {_PLACES}")
-_masked("argmin", PLACE, _highest_identity, _folded(ARGMIN), f"Where along `dim` the smallest {_PLACES}")
-_SHARES = "along `dim`, in which masked elements have no share."
-_masked("softmax", ALONG, _lowest_identity, softmax, f"softmax {_SHARES}")
-_masked("log_softmax", ALONG, _lowest_identity, log_softmax, f"log_softmax {_SHARES}")
+_PLACES = "where `mask` is True, in the input's dtype or in `dtype`."
 _masked(
-    "softmin", ALONG, _highest_identity, lambda filled, dim, dtype: softmax(-filled, dim, dtype), f"softmin {_SHARES}"
+    "argmax",
+    PLACE,
+    _lowest_identity,
+    _folded(ARGMAX),
+    f"Returns the index along `dim` of the largest element {_PLACES}",
+)
+_masked(
+    "argmin",
+    PLACE,
+    _highest_identity,
+    _folded(ARGMIN),
+    f"Returns the index along `dim` of the smallest element {_PLACES}",
+)
+_SHARES = "along `dim` of the elements where `mask` is True; %s for the others."
+_masked("softmax", ALONG, _lowest_identity, softmax, f"Returns softmax {_SHARES % 0}")
+_masked("log_softmax", ALONG, _lowest_identity, log_softmax, f"Returns log_softmax {_SHARES % '-inf'}")
+_masked(
+    "softmin",
+    ALONG,
+    _highest_identity,
+    lambda filled, dim, dtype: softmax(-filled, dim, dtype),
+    f"Returns softmin {_SHARES % 0}",
 )
 
 

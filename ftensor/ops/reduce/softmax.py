@@ -200,5 +200,5 @@ def _layer(call: Callable[..., Tensor], name: str, doc: str) -> Callable[..., Te
     return op(namespace="nn.functional")(layer)
 
 
-nn_softmax = _layer(softmax, "softmax", "Exponentials along a dim, divided by their sum.")
-nn_log_softmax = _layer(log_softmax, "log_softmax", "The logarithm of `softmax`.")
+nn_softmax = _layer(softmax, "softmax", "Returns exp(input) divided by its sum along `dim`.")
+nn_log_softmax = _layer(log_softmax, "log_softmax", "Returns the logarithm of `softmax`.")

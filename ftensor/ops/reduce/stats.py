@@ -312,6 +312,6 @@ COUNT = Reduce(
     kinds="buifc",
     bare="h",
     signature="count_nonzero(input, dim=None)",
-    doc="How many elements over `dim` are not zero.",
+    doc="Returns the number of nonzero elements over `dim`.",
 )
 add_rows([COUNT], __name__)

@@ -321,47 +321,49 @@ def _cached_call(op: str, input: Any, n: Any, dim: Any, norm: Any) -> tuple[Any,
 
 
 fft = FourierTransform("fft", COMPLEX, FORWARD).along_one("""
-    The discrete Fourier transform along `dim`, of `n` points: cut, or padded with zeros.
+    Returns the discrete Fourier transform of `n` points along `dim`. The input is cut or padded with
+    zeros to `n`.
 
     Element k is the sum of x[m] exp(-2 pi i k m / n), times 1/n for norm "forward" and 1/sqrt(n)
     for "ortho". The result is complex. RuntimeError for 16-bit dtypes, n < 1 and an unknown norm.
 """)
 ifft = FourierTransform("ifft", COMPLEX, INVERSE).along_one("""
-    The inverse of `fft`: exponents with the other sign, times 1/n for norm "backward", which is
-    the default.
+    Returns the inverse of `fft`: its exponents are positive, and norm "backward", the default,
+    multiplies by 1/n.
 """)
 rfft = FourierTransform("rfft", HALF, FORWARD).along_one("""
-    `fft` of real numbers: the first n // 2 + 1 of it, which the others mirror. RuntimeError for
-    complex inputs.
+    Returns the first n // 2 + 1 elements of `fft` of real numbers; the others are their conjugates
+    in reverse order. RuntimeError for complex inputs.
 """)
 irfft = FourierTransform("irfft", REAL, INVERSE).along_one("""
-    The inverse of `rfft`: `n` real numbers, without `n` twice as many as the input less 2.
+    Returns the inverse of `rfft`: `n` real numbers. `n` defaults to 2 * (size - 1).
 """)
 hfft = FourierTransform("hfft", REAL, FORWARD).along_one("""
-    The transform of what is one half of a Hermitian signal: `n` real numbers.
+    Returns the transform of a Hermitian signal, given its first half: `n` real numbers.
 """)
 ihfft = FourierTransform("ihfft", HALF, INVERSE).along_one("""
-    The inverse of `hfft`: one half of a Hermitian signal from real numbers. RuntimeError for
-    complex inputs.
+    Returns the inverse of `hfft`: the first half of a Hermitian signal, from real numbers.
+    RuntimeError for complex inputs.
 """)
 
 fftn = FourierTransform("fftn", COMPLEX, FORWARD).along_several("""
-    `fft` along several dims: those of `dim`, else the last ones that `s` has sizes for, else
-    all. A size of -1 is the input's. RuntimeError for dims named twice and more sizes than dims.
+    Returns `fft` along the dims `dim`; by default the last len(s) dims, or all without `s`. A size
+    of -1 in `s` keeps the input's. RuntimeError for repeated dims and for more sizes than dims.
 """)
-ifftn = FourierTransform("ifftn", COMPLEX, INVERSE).along_several("The inverse of `fftn`.")
+ifftn = FourierTransform("ifftn", COMPLEX, INVERSE).along_several("Returns the inverse of `fftn`.")
 rfftn = FourierTransform("rfftn", HALF, FORWARD).along_several("""
-    `fftn` of real numbers: the first half of it along the last of the dims.
+    Returns `fftn` of real numbers, of which only the first half along the last of the dims.
 """)
 irfftn = FourierTransform("irfftn", REAL, INVERSE).along_several("""
-    The inverse of `rfftn`: real numbers, of which the last dim's size is the last of `s`, else
-    twice the input's less 2.
+    Returns the inverse of `rfftn`: real numbers. The last dim has the last size in `s`, by default
+    2 * (size - 1).
 """)
 hfftn = FourierTransform("hfftn", REAL, FORWARD).along_several("""
-    `fftn` of what is one half of a Hermitian signal along the last of the dims: real numbers.
+    Returns `fftn` of a signal that is Hermitian along the last of the dims, given its first half
+    there: real numbers.
 """)
 ihfftn = FourierTransform("ihfftn", HALF, INVERSE).along_several("""
-    The inverse of `hfftn`, of real numbers.
+    Returns the inverse of `hfftn`, from real numbers.
 """)
 
 fft2 = FourierTransform("fft2", COMPLEX, FORWARD).along_two()

@@ -247,10 +247,12 @@ def _cosine_sum(name: str, factors: tuple[float, ...], doc: str) -> None:
     factory(**_window)(call)
 
 
-_cosine_sum("hamming", (0.54, 1.0 - 0.54), "0.54 - 0.46 cos(2 pi i / N), with N as in `general_cosine`.")
-_cosine_sum("hann", (0.5, 0.5), "0.5 - 0.5 cos(2 pi i / N), with N as in `general_cosine`.")
+_cosine_sum("hamming", (0.54, 1.0 - 0.54), "Returns 0.54 - 0.46 cos(2 pi i / N), with N as in `general_cosine`.")
+_cosine_sum("hann", (0.5, 0.5), "Returns 0.5 - 0.5 cos(2 pi i / N), with N as in `general_cosine`.")
 _cosine_sum(
-    "blackman", (0.42, 0.5, 0.08), "0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `general_cosine`."
+    "blackman",
+    (0.42, 0.5, 0.08),
+    "Returns 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N), with N as in `general_cosine`.",
 )
 _cosine_sum(
     "nuttall",

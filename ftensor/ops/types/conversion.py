@@ -95,7 +95,7 @@ def _conversion(name: str, target_dtype: dtypes.dtype) -> None:
         return converted(input, target_dtype, input._storage.device, False, memory_format)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"The same as `to({target_dtype})`."
+    convert.__doc__ = f"Converts the tensor: `to({target_dtype})`."
     op(function=False)(convert)
 
 

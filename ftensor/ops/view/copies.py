@@ -66,5 +66,5 @@ for _view in VIEWS:
     _shown = signature(_view)
     _listed = list(_shown.parameters.values())
     _call.__signature__ = _shown.replace(parameters=[*_listed, _out])  # type: ignore[attr-defined]
-    _call.__doc__ = f"`{_name[:-5]}`, copied into memory of its own or into `out`."
+    _call.__doc__ = f"Returns a copy of `{_name[:-5]}`, in new memory or in `out`."
     describe(_call, register(Entry(_name, _call, method=_name in METHODS)).forms)

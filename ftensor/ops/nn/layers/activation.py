@@ -101,7 +101,7 @@ def _shrink(name: str, input: Tensor, lambd: float) -> tuple[float, ...]:
 _CLAMPS: dict[str, Any] = {"float_only": False, "bool_": "", "refusal": errors_unary.no_clamp}
 
 RELU = row("relu", "", "a < K(0) ? K(0) : a", **_CLAMPS)
-relu = activation(RELU, "", None, "The value, and 0 for negative ones.")
+relu = activation(RELU, "", None, "Returns max(input, 0).")
 
 HARDTANH = row("hardtanh", "low high", "a < low ? low : (a > high ? high : a)", **_CLAMPS)
 hardtanh = activation(
@@ -116,42 +116,42 @@ relu6 = activation(
     HARDTANH,
     "",
     lambda name, input: _check_limits("hardtanh", input, 0.0, 6.0),
-    "The value brought into [0, 6].",
+    "Limits the elements to [0, 6].",
     name="relu6",
 )
 
 LEAKY_RELU = row("leaky_relu", "slope", "a > K(0) ? a : a * slope")
 leaky_relu = activation(
-    LEAKY_RELU, "negative_slope: float = 0.01", _as_compute_numbers, "The value, negative ones times `negative_slope`."
+    LEAKY_RELU, "negative_slope: float = 0.01", _as_compute_numbers, "Multiplies negative elements by `negative_slope`."
 )
 
 SILU = row("silu", "", "a / (K(1) + exp(-a))", complex_="ft_cmul(a, ft_csigmoid(a))")
-silu = activation(SILU, "", None, "Input * sigmoid(input).")
+silu = activation(SILU, "", None, "Returns input * sigmoid(input).")
 
 HARDSWISH = row("hardswish", "", "a * ft_within(a + K(3), K(0), K(6)) / K(6)")
-hardswish = activation(HARDSWISH, "", None, "Input * hardsigmoid(input).")
+hardswish = activation(HARDSWISH, "", None, "Returns input * hardsigmoid(input).")
 
 HARDSIGMOID = row("hardsigmoid", "", "ft_within(a + K(3), K(0), K(6)) / K(6)")
-hardsigmoid = activation(HARDSIGMOID, "", None, "(input + 3) / 6, brought into [0, 1].")
+hardsigmoid = activation(HARDSIGMOID, "", None, "Returns (input + 3) / 6, limited to [0, 1].")
 
 ELU = row("elu", "negative scale input_scale", "a > K(0) ? a * scale : expm1(a * input_scale) * negative")
-elu = activation(ELU, "alpha: float = 1.0", _elu, "The value; for negative ones alpha * expm1(value).")
+elu = activation(ELU, "alpha: float = 1.0", _elu, "Returns the element if it is positive, else alpha * expm1(element).")
 
 MISH = row("mish", "", "a * ft_tanh(a > K(30) ? a : log1p(exp(a)))")
-mish = activation(MISH, "", None, "Input * tanh(softplus(input)).")
+mish = activation(MISH, "", None, "Returns input * tanh(softplus(input)).")
 
 selu = activation(
     ELU,
     "",
     lambda name, input: (SELU_ALPHA * SELU_SCALE, SELU_SCALE, 1.0),
-    "A scaled elu that keeps mean and variance.",
+    "Returns a scaled elu, whose scale keeps mean 0 and variance 1 of its input.",
     name="selu",
 )
 celu = activation(
     ELU,
     "alpha: float = 1.0",
     _celu,
-    "The value; for negative ones alpha * expm1(value / alpha). RuntimeError for alpha 0.",
+    "Returns the element if it is positive, else alpha * expm1(element / alpha). RuntimeError for alpha 0.",
     name="celu",
 )
 
@@ -173,7 +173,7 @@ activation(
     THRESHOLD,
     "threshold: float, value: float",
     _limit,
-    "`value` wherever the input is not above `threshold`.",
+    "In-place form of `threshold`.",
     OUT,
     "threshold",
     namespace="",
@@ -199,7 +199,7 @@ softplus = activation(
     SOFTPLUS,
     "beta: float = 1, threshold: float = 20",
     _as_compute_numbers,
-    "Log(1 + exp(beta * input)) / beta, and the value itself where beta * input > threshold.",
+    "Returns log(1 + exp(beta * input)) / beta; the input where beta * input > threshold.",
     OUT,
 )
 
@@ -215,7 +215,12 @@ def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 HARDSHRINK = row("hardshrink", "limit", "a >= -limit && a <= limit ? K(0) : a")
 hardshrink = activation(
-    HARDSHRINK, "lambd: float = 0.5", _check_numbers, "0 within [-lambd, lambd].", OUT, namespace=""
+    HARDSHRINK,
+    "lambd: float = 0.5",
+    _check_numbers,
+    "Replaces the elements in [-lambd, lambd] by 0.",
+    OUT,
+    namespace="",
 )
 
 SOFTSHRINK = row("softshrink", "limit", "a > limit ? a - limit : (a < -limit ? a + limit : a * K(0))")
@@ -223,7 +228,7 @@ softshrink = activation(
     SOFTSHRINK,
     "lambd: float = 0.5",
     _shrink,
-    "The value moved towards 0 by `lambd`, at most to 0. RuntimeError for a negative `lambd`.",
+    "Moves each element towards 0 by `lambd`, at most to 0. RuntimeError for a negative `lambd`.",
     OUT,
 )
 
@@ -246,7 +251,7 @@ SOFTSIGN = row(
     refuses=("bool",),
     complex_="ft_cscale(a, K(1) / (ft_cabs(a) + K(1)))",
 )
-softsign = activation(SOFTSIGN, "", None, "Input / (1 + abs(input)).", "")
+softsign = activation(SOFTSIGN, "", None, "Returns input / (1 + abs(input)).", "")
 
 
 def _inplace_form(call: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -117,22 +117,24 @@ _dropout(
     _dropped,
     "dropout",
     """
-Where `train`, zeros in place of elements, each with probability `p`, and the others times
-1 / (1 - p); else the input. RuntimeError for what is no probability.
+If `train`, replaces each element by 0 with probability `p` and multiplies the others by
+1 / (1 - p). Otherwise returns the input. RuntimeError if `p` is not in [0, 1].
 """,
 )
-_dropout(_feature, "feature_dropout", "`dropout` of whole channels, which the first two dims tell apart.")
+_dropout(_feature, "feature_dropout", "Like `dropout` on whole channels: (batch, channel) are the first two dims.")
 _dropout(
     _alpha_dropped,
     "alpha_dropout",
     """
-Where `train`, SELU's limit in place of elements, each with probability `p`, then scaled and
-shifted so that mean 0 and variance 1 stay; else the input. RuntimeError for what is no
-probability.
+If `train`, replaces each element by SELU's negative limit with probability `p`, then scales and
+shifts all, so that mean 0 and variance 1 are kept. Otherwise returns the input. RuntimeError if
+`p` is not in [0, 1].
 """,
 )
 _dropout(
-    _alpha_feature, "feature_alpha_dropout", "`alpha_dropout` of whole channels, which the first two dims tell apart."
+    _alpha_feature,
+    "feature_alpha_dropout",
+    "Like `alpha_dropout` on whole channels: (batch, channel) are the first two dims.",
 )
 
 
@@ -167,8 +169,8 @@ nn_dropout = _nn_dropout(
     "dropout",
     True,
     """
-Where `training`, zeros in place of elements, each with probability `p`, and the others
-times 1 / (1 - p); else the input. ValueError for what is no probability.
+If `training`, replaces each element by 0 with probability `p` and multiplies the others by
+1 / (1 - p). Otherwise returns the input. ValueError if `p` is not in [0, 1].
 """,
 )
 _nn_dropout(
@@ -176,16 +178,16 @@ _nn_dropout(
     "alpha_dropout",
     False,
     """
-Where `training`, SELU's limit in place of elements, each with probability `p`, then scaled
-and shifted so that mean 0 and variance 1 stay; else the input. ValueError for what is no
-probability.
+If `training`, replaces each element by SELU's negative limit with probability `p`, then scales
+and shifts all, so that mean 0 and variance 1 are kept. Otherwise returns the input. ValueError if
+`p` is not in [0, 1].
 """,
 )
 _nn_dropout(
     _alpha_feature,
     "feature_alpha_dropout",
     False,
-    "`alpha_dropout` of whole channels, which the first two dims tell apart.",
+    "Like `alpha_dropout` on whole channels: (batch, channel) are the first two dims.",
 )
 
 

@@ -234,7 +234,7 @@ def _enter_plain(name: str, doc: str) -> None:
         return _cell(name, input, (hx,), Weights(w_ih, w_hh, b_ih, b_hh))[0]
 
     cell.__name__ = cell.__qualname__ = name
-    cell.__doc__ = f"""The next state of inputs (batch, input) and a state (batch, hidden):
+    cell.__doc__ = f"""Returns the next state from inputs (batch, input) and a state (batch, hidden):
 {doc}(w_ih @ input + b_ih + w_hh @ hx + b_hh). RuntimeError for shapes that don't fit.
 """
     op(method=False)(cell)
@@ -406,15 +406,15 @@ def _packed(
 
 
 _REST = "params, has_biases, num_layers, dropout, train, bidirectional"
-_DOC = """{layer} over sequences: (the last layer's hidden states, {last}).
+_DOC = """Runs {layer} over sequences. Returns (the last layer's hidden states, {last}).
 
 `input` is (steps, batch, features), with `batch_first` (batch, steps, features). `hx` {hx}, of
 (layers * directions, batch, hidden). `params` has, for each layer and direction, the weights
 (gates * hidden, features) and (gates * hidden, hidden){projected}, with `has_biases` and their
-two biases. `dropout` is that between layers, while `train`.
+two biases. `dropout` is the probability of dropout between layers if `train`.
 
-`data` and `batch_sizes` are those of a `torch.nn.utils.rnn.PackedSequence`: the rows of all steps,
-of each step those of the sequences that have it, the longest first.
+`data` and `batch_sizes` are the fields of a `torch.nn.utils.rnn.PackedSequence`: the rows step by
+step, for each step one row for each sequence that is long enough, the longest sequence first.
 
 RuntimeError for shapes that don't fit and for another number of weights.
 """
@@ -441,13 +441,13 @@ def _enter(kind: CellKind, layer: str, last: str, hx: str, projected: str = "") 
 
 
 _ONE = "is the state before the first step"
-_enter(KINDS["rnn_tanh"], "An RNN with tanh", "the last states", _ONE)
-_enter(KINDS["rnn_relu"], "An RNN with relu", "the last states", _ONE)
-_enter(KINDS["gru"], "A GRU", "the last states", _ONE)
+_enter(KINDS["rnn_tanh"], "an RNN with tanh", "the last states", _ONE)
+_enter(KINDS["rnn_relu"], "an RNN with relu", "the last states", _ONE)
+_enter(KINDS["gru"], "a GRU", "the last states", _ONE)
 _enter(
     KINDS["lstm"],
-    "An LSTM",
+    "an LSTM",
     "the last hidden states, the last cell states",
     "is the pair of states before the first step, the hidden and the cell one",
-    ", where hidden states are projected also (projected, hidden), behind the biases",
+    "; a projection adds (projected, hidden) after the biases",
 )

@@ -222,9 +222,9 @@ ADAPTIVE_AVG_POOL: dict[int, Callable[..., Tensor]] = {}
 
 for _n in (1, 2, 3):
     _windows = f"""\
-windows that divide the last {_n} dims into as many as `output_size` says (an int, or
-{_n}, None being the input's). Those of one dim overlap by one where it does not divide. ValueError
-for too few dims, RuntimeError for other sizes.
+`output_size` windows, which cover the last {_n} dims (an int, or a list of {_n};
+None keeps the input's size). If it doesn't divide a size, neighbouring windows overlap by one.
+ValueError for too few dims, RuntimeError for invalid sizes.
 """
     _name = f"adaptive_avg_pool{_n}d"
     ADAPTIVE_AVG_POOL[_n] = pooling(
@@ -232,7 +232,7 @@ for too few dims, RuntimeError for other sizes.
         _n,
         _name,
         "output_size: Any",
-        f"The means of {_windows}",
+        f"Returns the means of {_windows}",
         enter=op(namespace=SPACE, aten=("_" + _name,)),
     )
     if _n == 1:
@@ -243,7 +243,7 @@ for too few dims, RuntimeError for other sizes.
         _n,
         _name,
         _parameters,
-        f"The maxima, with `return_indices` also their positions, of {_windows}",
+        f"Returns the maxima, with `return_indices` also their positions, of {_windows}",
         EITHER,
     )
     pooling(
@@ -251,7 +251,7 @@ for too few dims, RuntimeError for other sizes.
         _n,
         f"{_name}_with_indices",
         _parameters,
-        f"The maxima, and their positions, of {_windows}",
+        f"Returns (maxima, their positions) of {_windows}",
         PAIR,
     )
 
@@ -265,10 +265,10 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any) -> tuple[Tensor, Tensor
 
 
 for _n in (2, 3):
-    _windows = f"""windows of `kernel_size` whose steps, by random fractions, add up to the
-sizes of the last {_n} dims (Graham, Fractional Max-Pooling). The result has `output_size`, or
-`output_ratio` times the input's. `_random_samples` (N, C, {_n}) in [0, 1) makes the result certain.
-ValueError where neither size nor ratio is given, RuntimeError for sizes that don't fit.
+    _windows = f"""windows of `kernel_size` at random steps, which cover the last {_n} dims
+(Graham, Fractional Max-Pooling). The result has `output_size`, or `output_ratio` times the input's
+size. `_random_samples` (N, C, {_n}) in [0, 1) replace the random numbers. ValueError without size and
+ratio, RuntimeError for sizes that don't fit.
 """
     _name = f"fractional_max_pool{_n}d"
     pooling(
@@ -276,9 +276,9 @@ ValueError where neither size nor ratio is given, RuntimeError for sizes that do
         _n,
         _name,
         _FRACTIONAL,
-        f"The maxima, with `return_indices` also their positions, of {_windows}",
+        f"Returns the maxima, with `return_indices` also their positions, of {_windows}",
         EITHER,
     )
     pooling(
-        _fractional, _n, f"{_name}_with_indices", _FRACTIONAL, f"The maxima, and their positions, of {_windows}", PAIR
+        _fractional, _n, f"{_name}_with_indices", _FRACTIONAL, f"Returns (maxima, their positions) of {_windows}", PAIR
     )

@@ -321,8 +321,8 @@ def _make(n: int) -> None:
     _add(
         conv,
         name,
-        f"""The cross-correlation of an input (N, C, {sizes}) or (C, {sizes}) with
-filters (O, C / groups, *kernel), and `bias` (O,): each size becomes
+        f"""Returns the cross-correlation of an input (N, C, {sizes}) or (C, {sizes})
+with filters (O, C / groups, *kernel), plus `bias` (O,). Each size becomes
 (size + 2 padding - dilation (kernel - 1) - 1) // stride + 1. `padding` is a number of zeros, one
 for each dim, 'valid' (0) or 'same' (the result has the input's size). float16 and bfloat16 are
 summed in float32. RuntimeError for sizes or dtypes that don't fit.
@@ -331,8 +331,9 @@ summed in float32. RuntimeError for sizes or dtypes that don't fit.
     _add(
         conv_transpose,
         transposed_name,
-        f"""What spreads each element of an input (N, C, {sizes}) or
-(C, {sizes}) over the result by a weight (C, O / groups, *kernel): each size becomes
+        f"""Returns the transposed convolution, the gradient of a convolution by its
+input: adds each element of an input (N, C, {sizes}) or (C, {sizes}), times the weight
+(C, O / groups, *kernel), to a window of the result. Each size becomes
 (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1. float16 and bfloat16 are
 summed in float32. RuntimeError for sizes or dtypes that don't fit.
 """,

@@ -407,17 +407,22 @@ _MEAN = f"{_SIZES}, padding: Any = 0, ceil_mode: bool = False, count_include_pad
 
 for _n, _dims in enumerate(("L", "H, W", "D, H, W"), 1):
     _input = f"(N, C, {_dims}) or (C, {_dims})"
-    _about = f"""The largest element of each window of an input {_input}; a NaN is the largest.
-Windows lie `stride` apart (`kernel_size` where it is not given), their elements `dilation`; at most
-half of one is `padding`, which no maximum takes. `ceil_mode` also takes a last window that ends
-beyond the input. """
-    _end = f"in the last {_n} dims, flattened. RuntimeError for sizes that make no windows.\n"
+    _about = f"""Returns the largest element of each window of an input {_input};
+NaN counts as the largest. `stride` defaults to `kernel_size`; `dilation` is the step between a window's
+elements. Elements of `padding`, at most half a window, are never the maximum. `ceil_mode` adds a last
+window that ends beyond the input. """
+    _end = f"in the last {_n} dims, flattened. RuntimeError if no window fits.\n"
     _function = pooling(
-        _max_pool, _n, f"max_pool{_n}d", _MAX, f"{_about}With `return_indices` also their positions\n{_end}", EITHER
+        _max_pool,
+        _n,
+        f"max_pool{_n}d",
+        _MAX,
+        f"{_about}With `return_indices` also returns their positions\n{_end}",
+        EITHER,
     )
     register(Entry(f"max_pool{_n}d", _function, method=False))
     _function = pooling(
-        _max_pool, _n, f"max_pool{_n}d_with_indices", _MAX, f"{_about}A pair: they, and their\npositions {_end}", PAIR
+        _max_pool, _n, f"max_pool{_n}d_with_indices", _MAX, f"{_about}Returns (maxima, their\npositions) {_end}", PAIR
     )
     if _n == 1:
         register(Entry("max_pool1d_with_indices", _function, method=False))
@@ -426,9 +431,8 @@ beyond the input. """
         _n,
         f"lp_pool{_n}d",
         f"norm_type: float, {_SIZES}, ceil_mode: bool = False",
-        f"""The p-norm, p being `norm_type`, of each window of an input
-{_input}. Windows lie `stride` apart (`kernel_size` where it is not given). RuntimeError for sizes
-that make no windows.
+        f"""Returns the norm of order `norm_type` of each window of an input
+{_input}. `stride` defaults to `kernel_size`. RuntimeError if no window fits.
 """,
     )
 
@@ -438,9 +442,9 @@ _function = pooling(
     "avg_pool1d",
     _MEAN,
     """
-The mean of each window of an input (N, C, L) or (C, L). Windows lie `stride` apart
-(`kernel_size` where it is not given); the zeros of `padding` count unless
-`count_include_pad=False`. RuntimeError for sizes that make no windows.
+Returns the mean of each window of an input (N, C, L) or (C, L). `stride` defaults to
+`kernel_size`. The zeros of `padding` count unless `count_include_pad=False`. RuntimeError if no
+window fits.
 """,
     enter=op(method=False),
 )
@@ -452,10 +456,10 @@ for _n, _dims in ((2, "H, W"), (3, "D, H, W")):  # torch gives these an `out`
         _n,
         f"avg_pool{_n}d",
         f"{_MEAN}, divisor_override: Any = None",
-        f"""The mean of each window of an input (N, C, {_dims}) or
-(C, {_dims}). Windows lie `stride` apart (`kernel_size` where it is not given); the zeros of
-`padding` count unless `count_include_pad=False`; `divisor_override` divides the sums in place of
-the number of elements. RuntimeError for sizes that make no windows.
+        f"""Returns the mean of each window of an input (N, C, {_dims}) or
+(C, {_dims}). `stride` defaults to `kernel_size`. The zeros of `padding` count unless
+`count_include_pad=False`. `divisor_override` replaces the number of elements as divisor.
+RuntimeError if no window fits.
 """,
         enter=composed(namespace=SPACE, exact=True),
     )

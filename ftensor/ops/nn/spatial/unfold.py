@@ -143,10 +143,10 @@ def _make(n: int) -> None:
         return _unpooled(name, n, input, indices, kernel_size, stride, padding, output_size)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""Zeros with each element of `input` at its position in `indices`, as
-`max_pool{n}d` gives them. The result has the smallest size that a pool with these windows turns
-into the input's, or `output_size`. ValueError for one that it cannot have, RuntimeError for
-positions beyond it and for shapes that don't fit.
+    call.__doc__ = f"""Returns zeros with each element of `input` at its position in
+`indices`, the positions that `max_pool{n}d` returns. The result has `output_size`, by default the
+smallest that such a pool reduces to the input's size. ValueError for an `output_size` that no such
+pool reduces to it, RuntimeError for positions out of range and for shapes that don't fit.
 """
     op(namespace=SPACE)(call)
 
