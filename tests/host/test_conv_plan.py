@@ -23,7 +23,7 @@ KEY = ConvKey("conv", ft.float32, 16, 8, 2, 8)  # tiles of 32 positions
         ((4, 64, 2, 2), 8, 1, False),  # less is computed than is packed
     ],
 )
-def test_side_by_side(shape: tuple[int, int, int, int], filters: int, stride: int, gains: bool) -> None:
+def test_samples_in_one_product(shape: tuple[int, int, int, int], filters: int, stride: int, gains: bool) -> None:
     """Windows of 3 x 3 with a border of 1."""
     taps = tuple(Tap(3 * k + j, (0, k - 1, j - 1)) for k in range(3) for j in range(3))
     counts = tuple((n - 1) // stride + 1 for n in (1, *shape[2:]))

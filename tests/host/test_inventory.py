@@ -46,7 +46,7 @@ def signatures(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", sorted(builtin_inventories()))
-def test_known(name: str) -> None:
+def test_builtin_inventories(name: str) -> None:
     groups = expand(read(name))
     assert groups == expand(read(name))
     assert len({g.name for g in groups}) == len(groups)

@@ -221,7 +221,7 @@ pieces = st.lists(st.integers(-1, 4), max_size=4).map(tuple)
     ids=["split", "split_with_sizes", "chunk", "sections", "indices"],
 )
 @given(layout=layouts().filter(lambda layout: layout[0]), data=st.data())
-def test_pieces(ours: Any, theirs: Any, argument: Any, layout: Layout, data: st.DataObject) -> None:
+def test_equal_pieces(ours: Any, theirs: Any, argument: Any, layout: Layout, data: st.DataObject) -> None:
     dim = data.draw(st.integers(0, len(layout[0]) - 1))
     how = data.draw(argument)
     expected = outcome(lambda: theirs(of_torch(layout), how, dim))

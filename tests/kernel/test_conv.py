@@ -254,7 +254,7 @@ def test_other_dtypes(dtype: torch.dtype) -> None:
     same(ft.conv2d(ours(x), ours(weight), stride=2, padding=1), theirs, exact=True)
 
 
-def test_nothing_is_computed_of_nothing() -> None:
+def test_convolutions_of_empty_tensors() -> None:
     x, weight = torch.randn(0, 3, 8, 8), torch.randn(4, 3, 3, 3)
     same(ft.conv2d(ours(x), ours(weight)), torch.conv2d(x, weight))
     # Without channels torch makes no filters, either.
@@ -272,7 +272,7 @@ def test_nothing_is_computed_of_nothing() -> None:
                 getattr(lib, name)(lib.ones(shape), lib.ones(kernel), **more)
 
 
-def test_gradients_of_nothing_are_zeros() -> None:
+def test_gradients_of_empty_tensors_are_zeros() -> None:
     """A batch without samples, and results without elements."""
     weight, where = torch.randn(4, 3, 3), ((1,), (0,), (1,))
     x, grad = torch.randn(0, 3, 8), torch.randn(0, 4, 6)

@@ -150,7 +150,7 @@ def test_a_weight_that_was_written_is_packed_anew(way: str) -> None:
         case.agrees()
 
 
-def test_memory_that_others_see_is_not_looked_at() -> None:
+def test_weights_in_exported_memory_are_not_cached() -> None:
     """The owner of an array or an address may write at any time."""
     case = Case(padding=1)
     case.agrees()
@@ -177,7 +177,7 @@ def test_memory_that_others_see_is_not_looked_at() -> None:
         case.agrees()
 
 
-def test_panels_are_memory_that_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packed_weights_are_freed_when_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are counted, freed with the weight, and freed before a request is refused."""
     case = Case(padding=1)
     ft.synchronize()

@@ -142,7 +142,7 @@ def test_more_than_a_board_holds_at_once() -> None:
         near(P @ L @ U, a, n)
 
 
-def test_of_extreme_sizes() -> None:
+def test_factors_of_very_large_and_small_numbers() -> None:
     """Columns whose squares overflow, and a column of zeros, have reflections too."""
     for size in (1e-30, 1e30):
         a = np.array([[3, 1], [4, 1]], np.float32) * np.float32(size)
@@ -152,7 +152,7 @@ def test_of_extreme_sizes() -> None:
     assert zeros.R.tolist() == [[0, 0], [0, 0]] and zeros.Q.tolist() == [[1, 0], [0, 1], [0, 0]]
 
 
-def test_what_fails_is_told_for_each_matrix() -> None:
+def test_info_names_the_failure_of_each_matrix() -> None:
     a = np.stack([np.eye(3), np.diag([1.0, 0, 1]), np.diag([1.0, 1, -1])]).astype(np.float32)
     assert ft.linalg.inv_ex(ft.from_numpy(a)).info.tolist() == [0, 2, 0]
     assert ft.linalg.cholesky_ex(ft.from_numpy(a)).info.tolist() == [0, 2, 3]

@@ -255,7 +255,7 @@ def test_the_device_is_the_host() -> None:
         x.__dlpack__(dl_device=(2, 0))
 
 
-def test_streams() -> None:
+def test_dlpack_stream_arguments() -> None:
     x = ft.from_numpy(np.arange(4.0))
     for stream in (None, -1):
         assert content(x.__dlpack__(stream=stream))[0] == "dltensor"

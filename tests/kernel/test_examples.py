@@ -54,7 +54,7 @@ def device_name(output: str) -> str:
 
 
 @program(0)
-def test_digits(tmp_path: Path) -> None:
+def test_example_digits(tmp_path: Path) -> None:
     """Integers make the distances exact: the accuracy is equal on every device."""
     import ftensor as ft
 

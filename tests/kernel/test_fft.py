@@ -91,7 +91,7 @@ def test_units_share_few_numbers() -> None:
         assert default_backend().images is not None or counts == {1, 2}
 
 
-def test_one_pass_a_launch() -> None:
+def test_one_launch_for_each_pass() -> None:
     """A row that all units share, with one launch for each pass."""
     x = signal(1, 3 * 65536, "complex64")
     right = np.fft.fft(x.astype(np.complex128))
@@ -113,7 +113,7 @@ def test_real_signals(n: int) -> None:
     assert off(ft.fft.ihfft(ours(x), norm="forward"), half.conj()) < 1e-6
 
 
-def test_what_lies_elsewhere_in_a_storage() -> None:
+def test_inputs_with_an_offset() -> None:
     x = signal(6, 48, "complex64")
     for view, same in ((ours(x)[1:, 5:40], x[1:, 5:40]), (ours(x).T, x.T), (ours(x)[::2, ::3], x[::2, ::3])):
         assert off(ft.fft.fft(view), np.fft.fft(same.astype(np.complex128))) < 1e-6

@@ -52,7 +52,7 @@ same = partial(oracle.same, exact=True)
 
 @examples
 @given(cases(expand=True))
-def test_read(case: Case) -> None:
+def test_reading_by_indices(case: Case) -> None:
     base, t, mine, a = both(case)
     expected = outcome(lambda: t[case.index(theirs)])
     result = outcome(lambda: a[case.index(lambda x: ft.from_torch(theirs(x)))])
@@ -87,7 +87,7 @@ def written(case: Case, selected: torch.Tensor, draw: Any) -> tuple[Any, Any]:
 
 @examples
 @given(cases(), st.data())
-def test_write(case: Case, draw: Any) -> None:
+def test_writing_by_indices(case: Case, draw: Any) -> None:
     base, t, mine, a = both(case)
     places = torch.arange(t.numel()).reshape(t.shape)
     selected = outcome(lambda: places[case.index(theirs)])

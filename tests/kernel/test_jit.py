@@ -247,7 +247,7 @@ def test_small_shapes(shape: tuple[int, ...]) -> None:
     equal(jitted(x), (x * 2 + x.sum(), x.t()))
 
 
-def test_without_tensors() -> None:
+def test_calls_without_tensor_arguments() -> None:
     """A function without tensor arguments, or without computation."""
     equal(ft.jit(lambda n: ft.ones(n) * 3)(2), ft.full((2,), 3.0))
     x = ft.ones(2)

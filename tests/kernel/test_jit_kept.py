@@ -96,7 +96,7 @@ def test_a_graph_goes_with_its_function() -> None:
     assert len(left) <= 1, "the last one goes with the next that is kept"
 
 
-def test_what_is_gone_is_looked_for_again() -> None:
+def test_a_freed_captured_tensor_retraces() -> None:
     """A name that is bound to another tensor after the first one was freed."""
     space = {"w": ft.ones(2)}
     jitted = ft.jit(lambda x: x + space["w"])

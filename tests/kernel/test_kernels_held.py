@@ -22,7 +22,7 @@ def few_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     backend.synchronize()  # the launches made here keep the geometry that kernels read
 
 
-def test_few_are_held(few_kernels: int) -> None:
+def test_evicted_kernels_are_freed(few_kernels: int) -> None:
     a = np.arange(1, 41, dtype=np.float32).reshape(5, 8)
     x = ft.from_numpy(a)
     ops = [

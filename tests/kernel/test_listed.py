@@ -81,5 +81,5 @@ def test_numbers_that_differ_from_place_to_place() -> None:
         assert [x.flatten()[0].item() for x in xs] == by
 
 
-def test_no_tensors() -> None:
+def test_foreach_of_empty_lists() -> None:
     moved([], [], 0.5, 1.0)

@@ -72,7 +72,7 @@ def both(function: Any, *tensors: Any, **kwargs: Any) -> None:
     st.sampled_from(LAYOUTS),
     st.sampled_from(LAYOUTS),
 )
-def test_edges(m: int, n: int, k: int, dtype: str, left: str, right: str) -> None:
+def test_matrix_sizes_at_tile_edges(m: int, n: int, k: int, dtype: str, left: str, right: str) -> None:
     """Every size and layout, direct or packed; the sums of bfloat16 are exact in float32."""
     a, b = whole((m, k), dtype, left), whole((k, n), dtype, right, 1)
     expected = a.double() @ b.double() if dtype == "bfloat16" else a @ b
@@ -136,7 +136,7 @@ def test_both_ways(way: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> Non
             same(a[:, :, :0] @ b[:, :0], torch.zeros((3, 21, 19), dtype=expected.dtype))
 
 
-def test_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_split_into_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Panels beyond the limit are made one after the other."""
     monkeypatch.setattr(gemm, "PANEL_BYTES", 1 << 14)
     a, b = whole((3, 150, 141), "float32"), whole((141, 170), "float32", "columns", 1)

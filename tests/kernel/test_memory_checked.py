@@ -121,7 +121,7 @@ def test_matmul(n: int, k: int, m: int) -> None:
     check(ft.tensor(a).mv(ft.tensor(b[0])), a @ b[0], 1e-5)
 
 
-def test_nothing_at_all() -> None:
+def test_empty_tensors() -> None:
     """Kernels over no elements."""
     none = ft.zeros(0, 3)
     check(none + 1, np.zeros((0, 3)))

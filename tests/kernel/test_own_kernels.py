@@ -81,7 +81,7 @@ def test_a_view_begins_where_it_begins(own: Any) -> None:
         assert seen.tolist() == [0, 1, 0]
 
 
-def test_the_door_sees_it(own: Any) -> None:
+def test_an_executor_sees_user_kernels(own: Any) -> None:
     """One launch, which names the memory it may write; an executor may skip it."""
     met: list[Any] = []
 
@@ -98,7 +98,7 @@ def test_the_door_sees_it(own: Any) -> None:
     assert y.tolist() == [1.0] * 8
 
 
-def test_in_a_graph(own: Any) -> None:
+def test_user_kernels_in_a_graph(own: Any) -> None:
     """`ft.jit` traces it like any launch, and replays it with other tensors."""
     axpy = own("axpy")
 
@@ -114,7 +114,7 @@ def test_in_a_graph(own: Any) -> None:
     assert seen.tolist() == [3, 0, 0]
 
 
-def test_streams(own: Any) -> None:
+def test_user_kernels_on_streams(own: Any) -> None:
     axpy, (x, y, seen) = own("axpy"), operands()
     stream = ft.fpga.Stream()
     stream.wait_stream(ft.fpga.current_stream())

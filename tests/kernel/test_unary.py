@@ -102,7 +102,7 @@ def test_refusals_are_torch_s() -> None:
         numbers.abs_()
 
 
-def test_every_row_is_covered() -> None:
+def test_every_unary_row_has_a_test() -> None:
     """Each row of these categories is in one of the lists above."""
     categories = ("unary", "special", "activation")
     listed = {row.name for row, category in ROWS.items() if category in categories}

@@ -51,14 +51,14 @@ def same(name: str, *arrays: np.ndarray, zeros: bool = True) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_of_one_number(dtype: str) -> None:
+def test_special_functions_of_one_operand(dtype: str) -> None:
     """Each function of one operand."""
     for name in UNARY.split():
         same(name, np.array(VALUES, dtype))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_of_two_numbers(dtype: str) -> None:
+def test_special_functions_of_two_operands(dtype: str) -> None:
     """Each function of two operands, of all pairs."""
     a = np.array(VALUES, dtype)
     for name in BINARY.split():
@@ -66,7 +66,7 @@ def test_of_two_numbers(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_of_complex_numbers(dtype: str) -> None:
+def test_special_functions_of_complex_operands(dtype: str) -> None:
     """Each function of complex numbers, of all pairs of parts."""
     a = np.array([complex(re, im) for re in PARTS for im in PARTS], dtype)
     for name in COMPLEX.split():
@@ -74,7 +74,7 @@ def test_of_complex_numbers(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_of_several(dtype: str) -> None:
+def test_special_functions_of_several_operands(dtype: str) -> None:
     """Sums, extremes and related functions; sorts put NaN last."""
     for name in FOLDS.split():
         for values in FOLDED:

@@ -50,7 +50,7 @@ def test_alpha(op: str, name: str, alpha: Any) -> None:
 
 @pytest.mark.parametrize("numbers", [(5, 2), (-7, 2.5), (True, False), (1.5, 2j), (7, 0), (True, 2)])
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "true_divide", "floor_divide"])
-def test_numbers_alone(op: str, numbers: Any) -> None:
+def test_ops_of_two_numbers(op: str, numbers: Any) -> None:
     agree_on(op, *numbers)
     for name in ("pow", "fmod", "maximum", "eq", "hypot"):
         with pytest.raises(TypeError):
@@ -72,7 +72,7 @@ def test_in_place_forms_write_their_tensor_and_no_other() -> None:
         a.add_(1, out=a)
 
 
-def test_comparisons_with_strangers() -> None:
+def test_comparisons_with_objects_of_other_classes() -> None:
     a = ft.from_torch(torch.tensor([1]))
     assert (a == "a") is False
     assert (a != None) is True  # noqa: E711

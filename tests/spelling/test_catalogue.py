@@ -54,7 +54,7 @@ def refused_with_out(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ROWS)
-def test_spellings(name: str, dtype: str) -> None:
+def test_every_row_in_every_spelling(name: str, dtype: str) -> None:
     """Function, method, `out=`, in-place, and with a Python number: all as in torch."""
     entry = ROWS[name]
     op = entry.row

@@ -27,7 +27,7 @@ def names(lib: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("case", "computed"), cases(LINES))
-def test_as_torch(case: str, computed: bool) -> None:
+def test_factories_agree_with_torch(case: str, computed: bool) -> None:
     mine, theirs = names(ft), names(torch)
     both = agree(lambda: eval(case, mine), lambda: eval(case, theirs), rtol=1e-6, atol=1e-6)
     assert both == computed
@@ -113,7 +113,7 @@ def test_type_and_place() -> None:
     assert there.cpu().tolist() == [1, 1]
 
 
-def test_refusals_of_our_own() -> None:
+def test_refusals_that_differ_from_torchs() -> None:
     with pytest.raises(RuntimeError, match="gradients"):
         ft.zeros(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="pinned"):

@@ -100,7 +100,7 @@ def test_divergences_are_torchs(name: str) -> None:
     same(divergence, wanted, rtol=1e-9, atol=1e-12)
 
 
-def test_vectors() -> None:
+def test_multivariate_distributions() -> None:
     matrix = [[2.0, 0.5], [0.5, 1.0]]
     results = []
     for library in (ft, torch):
@@ -116,7 +116,7 @@ def test_vectors() -> None:
     assert (drawn.t().cov() - d.covariance_matrix).abs().max().item() < 0.1
 
 
-def test_mistakes() -> None:
+def test_invalid_parameters_are_refused() -> None:
     for call in (
         lambda: ft.distributions.Normal(0.0, -1.0),
         lambda: ft.distributions.Bernoulli(1.5),

@@ -121,7 +121,7 @@ F = "nn.functional."
         """
     ),
 )
-def test_a_case_is_as_torch_has_it(case: str, computed: bool) -> None:
+def test_edge_cases_agree_with_torch(case: str, computed: bool) -> None:
     assert agree_on_case(case) is computed
 
 

@@ -220,7 +220,7 @@ INSIDE = ["a", b"a", None, [1], (1,), object(), ..., 1, 1.5, True, 1j, np.float3
 
 @pytest.mark.parametrize("element", INSIDE)
 @pytest.mark.parametrize("n", [0, 3])
-def test_in(element: Any, n: int) -> None:
+def test_odd_data_in_indices_and_sizes(element: Any, n: int) -> None:
     """A number or a tensor; RuntimeError for anything else."""
     agree(lambda: element in ft.arange(n), lambda: element in torch.arange(n))
 

@@ -32,7 +32,7 @@ def test_softmax(name: str, dtype: torch.dtype) -> None:
     assert out.shape == (4, 6, 5, 7)
 
 
-def test_parts_of_layers() -> None:
+def test_aten_parts_of_layers() -> None:
     x, running, var = image(0), torch.randn(6), torch.rand(6) + 0.5
     assert agree_on("_native_batch_norm_legit_no_training", x, None, None, running, var, 0.1, 1e-5, how=LOOSE)
     rows = torch.tensor([[1.0, 2.0], [-torch.inf, -torch.inf]])

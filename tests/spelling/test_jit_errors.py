@@ -68,7 +68,7 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
 
 
 @pytest.mark.parametrize(("function", "text"), REFUSED)
-def test_refused(function: Callable[..., Any], text: str) -> None:
+def test_impossible_functions_are_refused(function: Callable[..., Any], text: str) -> None:
     """A GraphError names the op and the line; arguments and generators are unchanged."""
     x = ft.arange(6.0).view(2, 3)
     ft.manual_seed(1)

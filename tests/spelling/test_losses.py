@@ -101,7 +101,7 @@ def test_classes_and_weights_of_dtypes(name: str) -> None:
         """
     ),
 )
-def test_a_loss_is_as_torch_has_it(case: str, computed: bool) -> None:
+def test_losses_agree_with_torch(case: str, computed: bool) -> None:
     assert agree_on_case(case) is computed
 
 

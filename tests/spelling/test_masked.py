@@ -72,7 +72,7 @@ cumsum(i,1,mask=m)
 cumprod(x,0,mask=none)
 """),
 )
-def test_as_in_torch(case: str, computed: bool) -> None:
+def test_masked_ops_agree_with_torch(case: str, computed: bool) -> None:
     def call(lib: Any) -> Any:
         inputs = INPUTS if lib is torch else {name: ours(t) for name, t in INPUTS.items()}
         return eval("lib.masked." + case, {"lib": lib, **inputs})

@@ -34,7 +34,7 @@ def curve(x: ft.Tensor) -> tuple[str, list[float]]:
     return "".join(word for word, _ in points), [float(y) for _, y in points]
 
 
-def test_facts() -> None:
+def test_notebook_shows_shape_dtype_and_device() -> None:
     x = ft.zeros(3, 4, dtype=ft.bfloat16)
     assert facts(x) == {"shape": "(3, 4)", "dtype": "ftensor.bfloat16", "device": str(x.device), "memory": "24 B"}
     assert facts(ft.zeros(200, 3))["picture"] == "every 4 x 1 elements"

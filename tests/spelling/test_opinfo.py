@@ -262,7 +262,7 @@ def test_the_list_of_what_no_graph_computes_is_short() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_as_in_torchs_database(case: Case) -> None:
+def test_ops_agree_with_torchs_database(case: Case) -> None:
     """Same shapes, dtypes and values for the database's first samples; graphs return the same bits."""
     op, name, dtype, part, graph = case
     left_out = LEFT_OUT.get(op.full_name) or LEFT_OUT.get(f"{op.full_name} {dtype}")

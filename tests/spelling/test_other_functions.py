@@ -134,7 +134,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_as_torch(case: str) -> None:
+def test_functions_agree_with_torch(case: str) -> None:
     def called(L: Any) -> Any:
         words = {"x": lambda: L.arange(6.0).reshape(2, 3), "v": L.arange(6.0)}
         return eval(case, {"L": L, "y": words["x"](), **words})

@@ -53,7 +53,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(case):
+def test_invalid_quantized_arguments_are_refused(case):
     call, error, text = REFUSED[case]
     with pytest.raises(error, match=text):
         call()

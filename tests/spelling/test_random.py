@@ -171,7 +171,7 @@ EACH = [call.strip() for line in CALLS.strip().split("\n") for call in line.spli
 
 @pytest.mark.filterwarnings("ignore:.*dropout")
 @pytest.mark.parametrize("call", EACH)
-def test_calls(call: str) -> None:
+def test_random_functions_in_every_spelling(call: str) -> None:
     """torch's shapes, dtypes and strides, and the exception class of common refusals."""
 
     def asked(library: Any) -> Callable[[], Any]:
@@ -190,7 +190,7 @@ def test_calls(call: str) -> None:
 
 
 @pytest.mark.parametrize("layout", ["channels_last", "transposed", "sliced"])
-def test_layouts(layout: str) -> None:
+def test_random_numbers_do_not_depend_on_layout(layout: str) -> None:
     """Results have torch's memory layout, and the values of a contiguous tensor."""
     t = torch.ones(2, 3, 4, 5)
     t = {

@@ -41,7 +41,7 @@ def names(lib: Any, take: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("case", "computed"), cases(LINES))
-def test_every_spelling(case: str, computed: bool) -> None:
+def test_reductions_in_every_spelling(case: str, computed: bool) -> None:
     mine, theirs = names(ft, ours), names(torch, lambda t: t)
     both = agree(lambda: eval(case, dict(mine)), lambda: eval(case, dict(theirs)))
     assert both == computed

@@ -21,7 +21,7 @@ def names(lib: Any, take: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("case", "computed"), cases(INDEX) + cases(SHAPE))
-def test_as_torch(case: str, computed: bool) -> None:
+def test_shape_ops_agree_with_torch(case: str, computed: bool) -> None:
     mine, theirs = names(ft, ours), names(torch, lambda t: t)
     both = agree(lambda: eval(case, mine), lambda: eval(case, theirs), exact=True)
     assert both == computed

@@ -101,7 +101,7 @@ def test_fractional_pools(n: int, size: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_maxima_go_back(n: int) -> None:
+def test_max_unpool(n: int) -> None:
     values, indices = lookup(torch.nn.functional, f"max_pool{n}d")(image(n), 2, return_indices=True)
     name = f"nn.functional.max_unpool{n}d"
     agree_on(name, values, indices, 2)
@@ -112,7 +112,7 @@ def test_maxima_go_back(n: int) -> None:
 
 
 @pytest.mark.parametrize("batch", [(), (2,)])
-def test_columns_become_images(batch: tuple[int, ...]) -> None:
+def test_fold_of_columns(batch: tuple[int, ...]) -> None:
     x = torch.randn(*batch, 3, 9, 7)
     sizes = {"kernel_size": (3, 2), "dilation": (1, 2), "padding": (2, 1), "stride": (2, 1)}
     columns = torch.nn.functional.unfold(x, **sizes)
@@ -123,7 +123,7 @@ def test_columns_become_images(batch: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", ["upsample", "upsample_nearest", "upsample_bilinear", "interpolate"])
-def test_images_in_other_sizes(name: str) -> None:
+def test_interpolation_modes(name: str) -> None:
     agree_on(f"nn.functional.{name}", image(2), (5, 13), how=LOOSE)
     agree_on(f"nn.functional.{name}", image(2), scale_factor=1.7, how=LOOSE)
     assert not agree_on(f"nn.functional.{name}", image(2), 3, 2.0)
@@ -162,7 +162,7 @@ def test_interpolations_that_are_refused(odd: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("corners", [False, True])
-def test_grids(n: int, corners: bool) -> None:
+def test_grid_sample_and_affine_grid(n: int, corners: bool) -> None:
     theta = torch.randn(2, n, n + 1)
     size = (2, 4, 1, *SIZES[1:n])
     name = "nn.functional.affine_grid"

@@ -43,7 +43,7 @@ INPUTS = {
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("kind", INPUTS)
 @pytest.mark.parametrize("name", [*ONE, *SEVERAL])
-def test_arguments(name: str, kind: str) -> None:
+def test_transform_arguments(name: str, kind: str) -> None:
     x = INPUTS[kind]
     for how in ARGUMENTS if name in ONE else OF_SEVERAL:
         agree_on(f"fft.{name}", x, how={"rtol": 1e-4, "atol": 1e-4}, **how)
@@ -88,7 +88,7 @@ def test_shifts(name: str, how: dict[str, Any]) -> None:
         ! m.fft.fft([1, 2])
     """),
 )
-def test_cases(case: str, computes: bool) -> None:
+def test_transforms_agree_with_torch(case: str, computes: bool) -> None:
     assert computes == agree(lambda: eval(case, {"m": ft}), lambda: eval(case, {"m": torch}))
 
 

@@ -63,7 +63,7 @@ def described(result: Any) -> Any:
 
 
 @pytest.mark.parametrize(("case", "computed"), cases(LINES))
-def test_as_torch(case: str, computed: bool) -> None:
+def test_views_agree_with_torch(case: str, computed: bool) -> None:
     """Offsets, printed values and all strides included: a view has torch's."""
     actual, expected = (outcome(lambda s=s: described(eval(case, s.names))) for s in (Ours(), Theirs()))
     assert isinstance(expected, Exception) != computed

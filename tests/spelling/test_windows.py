@@ -36,7 +36,7 @@ def test_older_windows(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NEWER)
-def test_windows(name: str) -> None:
+def test_signal_windows(name: str) -> None:
     for options in NEWER[name]:
         for n in (-1, 0, 1, 2, 12):
             agree_on(f"signal.windows.{name}", n, **options)
@@ -102,7 +102,7 @@ def test_istft(onesided: bool) -> None:
     agree_on("istft", X, 16)
 
 
-def test_back_and_forth() -> None:
+def test_istft_inverts_stft() -> None:
     x = ours(X)
     window = ft.hann_window(32)
     result = ft.istft(x.stft(32, 8, window=window, return_complex=True), 32, 8, window=window, length=100)

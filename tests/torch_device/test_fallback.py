@@ -67,7 +67,7 @@ def test_arguments_that_share_memory() -> None:
     assert x.cpu().tolist() == [0, 1, 2, 0, 1, 2]
 
 
-def test_the_count() -> None:
+def test_fallback_report_counts_calls() -> None:
     ftensor.torch.fallback_report().reset()
     assert str(ftensor.torch.fallback_report()) == "no op has fallen back to the host"
     for _ in range(3):
@@ -77,7 +77,7 @@ def test_the_count() -> None:
     assert "add.Tensor" in str(ftensor.torch.fallback_report())
 
 
-def test_the_policy() -> None:
+def test_fallback_policies() -> None:
     x = torch.ones(3, device="fpga")
     ftensor.torch.fallback_report().reset()
     ft.set_fallback("warn")

@@ -97,7 +97,7 @@ def test_memory_is_given_back() -> None:
     assert held() == before
 
 
-def test_what_cannot_be() -> None:
+def test_unsupported_uses_are_refused() -> None:
     with pytest.raises(RuntimeError, match="fpga:1"):
         torch.empty(2, device="fpga:1")
     with pytest.raises(RuntimeError):

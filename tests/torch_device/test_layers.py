@@ -33,7 +33,7 @@ def test_activations(name: str) -> None:
     agree(getattr(F, name), leaf(5, 7), fallback=False, **CLOSE)
 
 
-def test_the_other_gelu_and_softmax() -> None:
+def test_tanh_gelu_and_softmax() -> None:
     agree(lambda x: F.gelu(x, approximate="tanh"), leaf(5, 7), fallback=False, **CLOSE)
     agree(lambda x: F.softmax(x, -1) ** 2, leaf(5, 7), fallback=False, **CLOSE)
     agree(lambda x: F.log_softmax(x, 0) ** 2, leaf(5, 7), fallback=False, **CLOSE)

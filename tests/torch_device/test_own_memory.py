@@ -36,7 +36,7 @@ def board() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.complex64])
-def test_copies(dtype: torch.dtype) -> None:
+def test_copies_to_and_from_separate_memory(dtype: torch.dtype) -> None:
     x = torch.arange(24).reshape(2, 3, 4).to(dtype)
     y = x.to("fpga")
     assert y.untyped_storage()._ft.ptr is None
@@ -65,7 +65,7 @@ def test_the_host_computes_on_copies() -> None:
     assert run(overload("mul.out"), x + 1, 3, out=out).cpu().tolist() == [3] * 6
 
 
-def test_gradients() -> None:
+def test_gradients_in_separate_memory() -> None:
     def program(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         return F.max_pool2d(F.conv2d(x, w, padding=1).relu(), 2).softmax(-1).square().sum()
 

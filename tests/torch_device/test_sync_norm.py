@@ -13,7 +13,7 @@ from .device import quiet  # noqa: F401
 
 @pytest.mark.parametrize(("dtype", "close"), [(torch.float32, 1e-5), (torch.bfloat16, 3e-2)])
 @pytest.mark.parametrize("affine", [True, False])
-def test_two_parts_make_a_whole(dtype: torch.dtype, close: float, affine: bool) -> None:
+def test_statistics_of_two_processes_combine(dtype: torch.dtype, close: float, affine: bool) -> None:
     """Two processes' samples of different counts; this test exchanges their statistics."""
     torch.manual_seed(0)
     x, grad = (torch.randn(5, 3, 4).to(dtype) for _ in range(2))

@@ -108,7 +108,7 @@ def test_a_lazy_negative() -> None:
         agree(run, whole, fallback=False)
 
 
-def test_one_tensor_thrice() -> None:
+def test_self_attention_with_one_tensor() -> None:
     """Each argument has its own gradient; torch sums them."""
     q = seeded(2, 3, 4)
     agree(lambda q: attended(q, q, q), q, rtol=1e-4, atol=1e-4)
@@ -175,7 +175,7 @@ def test_a_step_of_an_lstm_is_few_launches() -> None:
 
 
 @pytest.mark.parametrize("make", [torch.zeros, torch.ones])
-def test_fresh_numbers(make: Callable[..., torch.Tensor]) -> None:
+def test_random_numbers_are_fresh_at_each_call(make: Callable[..., torch.Tensor]) -> None:
     """In every dtype that torch fills: values, strides, and refusals."""
     for dtype in (None, *TO_FT):
         for shape in ((), (0,), (2, 0, 3), (2, 3, 4)):
