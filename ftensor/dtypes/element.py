@@ -60,7 +60,7 @@ class dtype:
 
     @property
     def bits(self) -> dtype:
-        """The dtype to move the elements as: an integer of equal size for a dtype with few ops."""
+        """The dtype that copies use: the integer of equal size for a dtype with few ops, else itself."""
         return {1: uint8, 2: int16, 4: int32, 8: int64}[self.itemsize] if self.bare else self
 
     @property

@@ -29,11 +29,11 @@ _AUTOCAST = Keys(Key.AutocastCPU)
 
 
 class ArgumentSlot(NamedTuple):
-    """An argument of a schema; `several` is True for a list."""
+    """An argument of a schema; `is_list` is True for a list."""
 
     position: int
     name: str
-    several: bool
+    is_list: bool
 
 
 class FallbackPlan(NamedTuple):
@@ -67,7 +67,7 @@ class TorchFallbackReport(tuple[TorchFallbackRow, ...]):
         return super().__new__(cls, sorted(rows, key=lambda row: (-row.calls, row.op)))
 
     def reset(self) -> None:
-        """Starts all counts again; this report keeps its figures."""
+        """Sets all counts to 0. This report keeps its figures."""
         with _lock:
             _counts.clear()
 
@@ -115,7 +115,7 @@ def _plan(op: Any) -> FallbackPlan:
             returned_slot = next((by_set[n] for n in r.alias_info.before_set if n in by_set), None)
         results.append(returned_slot)
     name = schema.name.partition("::")[2] + f".{schema.overload_name}" * bool(schema.overload_name)
-    state = tuple(w for w in written if w not in results and not w.several)
+    state = tuple(w for w in written if w not in results and not w.is_list)
     written = [w for w in written if w not in state]
     return FallbackPlan(
         name, tuple(tensors), tuple(written), state, tuple(outs), device, "index" in name, tuple(results)
@@ -178,10 +178,10 @@ class _Call:
             return type(result)([self.lift(x) for x in result])
         return result
 
-    def wrote(self, t: Any) -> int:
+    def write_back(self, t: Any) -> int:
         """Copies tensors that the host wrote back to the device; returns the bytes copied."""
         if isinstance(t, (list, tuple)):
-            return sum(self.wrote(x) for x in t)
+            return sum(self.write_back(x) for x in t)
         if not isinstance(t, torch.Tensor) or not m.is_here(t):
             return 0
         storage = untyped_storage(t)
@@ -223,14 +223,14 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
         result = op(*positional, **keywords)
     bytes_back = 0
     for slot in plan.written:
-        bytes_back += call.wrote(_argument_at(slot, args, kwargs))
+        bytes_back += call.write_back(_argument_at(slot, args, kwargs))
     for out, copy in state_copies:
         _deliver(out, copy)
     for slot in plan.outs:
         if slot.name in new_outs:
             _deliver(kwargs[slot.name], new_outs[slot.name])
         else:
-            bytes_back += call.wrote(_argument_at(slot, args, kwargs))
+            bytes_back += call.write_back(_argument_at(slot, args, kwargs))
     counts[1] += call.copied
     counts[2] += bytes_back
     results = plan.results

@@ -270,8 +270,8 @@ def _max_pool(
     name = f"max_pool{n}d_backward"
     pool = pool_of(name, n, input, kernel, stride or kernel, padding, dilation, ceil_mode)
     if pool.tiles and pool.small(input) and grad._shape == indices._shape == pool.shape:
-        assert pool.beside is not None
-        return max_pool_back(grad.contiguous(), indices.contiguous(), pool.beside, input._shape)
+        assert pool.plane_windows is not None
+        return max_pool_back(grad.contiguous(), indices.contiguous(), pool.plane_windows, input._shape)
     indices_are_unique = all(s > d * (k - 1) for s, k, d in zip(pool.stride, pool.kernel, pool.dilation))
     return _scatter_to_input(grad, input, indices, n, indices_are_unique)
 
@@ -360,7 +360,7 @@ class Neighbour(NamedTuple):
     its weight, and the derivative `slope` of the weight by the point's coordinate. Each has shape
     (N, points); a slope may be a number."""
 
-    at: Tensor
+    position: Tensor
     weight: Tensor
     slope: Tensor | float
 
@@ -447,7 +447,7 @@ def grid_sampler(
     grid_grads: list[Any] = [zeros_like(coordinate) for coordinate in coordinates]
     neighbours = [_neighbours(coordinate, k, mode, padding, corners) for coordinate, k in zip(coordinates, sizes)]
     for element in itertools.product(*neighbours):
-        is_inside, index = reader.flat_positions([neighbour.at for neighbour in element])
+        is_inside, index = reader.flat_positions([neighbour.position for neighbour in element])
         weights = [neighbour.weight for neighbour in element]
         if mask[0]:
             weighted_grad = a * reduce(mul, weights).unsqueeze(1)

@@ -61,7 +61,7 @@ class Selection:
 
     view: Tensor
     indices: dict[int, Tensor]
-    checked: bool = True
+    bounds_checked: bool = True
 
 
 def select(t: Tensor, index: Any) -> Selection:
@@ -247,7 +247,7 @@ def broadcast_selection(selection: Selection) -> tuple[Ints, list[Index], Ints]:
         assert steps is not None, (index_shape, index_strides, result_shape)
         index_strides = broadcast_strides(result_shape, steps, sizes)
         indexed_dim = (view._shape[d], view._strides[d], d)
-        entries.append(Index(indices[d], index_strides, *indexed_dim, checked=selection.checked))
+        entries.append(Index(indices[d], index_strides, *indexed_dim, checked=selection.bounds_checked))
     if numel(index_shape):
         for i in entries:
             if not i.size:

@@ -252,7 +252,7 @@ def _product(name: str, input: Tensor, tau: Tensor) -> Tensor:
     return apply_reflectors(input, tau, identity(input._shape, input), False)
 
 
-_PRODUCT = MatrixFunction("householder_product", _product, former=("orgqr", "input", "input2"))
+_PRODUCT = MatrixFunction("householder_product", _product, legacy=("orgqr", "input", "input2"))
 householder_product = _PRODUCT.linalg("""
     The first columns of the product of reflections, as many as `input` has; see `geqrf`.
 """)

@@ -99,25 +99,25 @@ def raise_for(info: Tensor, error: Any, name: str) -> None:
 @dataclass(frozen=True)
 class MatrixFunction:
     """The forms of one function of matrices, `linalg.name` and its relatives. `compute` takes the
-    name for messages, the operands, and options as keywords; `several` is the type of a tuple
+    name for messages, the operands, and options as keywords; `tuple_class` is the type of a tuple
     result.
 
     With an `error` the last result is info, and a nonzero element means that error. Then a form
-    `_ex` exists, whose result type is `ex`. `former` has the name and the parameter names of
+    `_ex` exists, whose result type is `ex`. `legacy` has the name and the parameter names of
     torch's older function outside linalg, whose arguments may all be positional.
     """
 
     name: str
     compute: Callable[..., Any]
-    several: Any = None
+    tuple_class: Any = None
     error: Callable[..., Exception] | None = None
     ex: Any = None
-    former: tuple[str, ...] = ()
+    legacy: tuple[str, ...] = ()
 
     def linalg(self, doc: str) -> Callable[..., Any]:
         """Returns the op in linalg. Its Python name has the prefix `linalg_` if the older function
         has the same name."""
-        longer = f"linalg_{self.name}" if self.name in self.former[:1] else self.name
+        longer = f"linalg_{self.name}" if self.name in self.legacy[:1] else self.name
         function = self._written(longer, f"linalg.{self.name}", self._raising(), self._own(), doc)
         return composed(name=self.name, namespace="linalg", method=False)(function)
 
@@ -136,7 +136,7 @@ class MatrixFunction:
         return composed(namespace="linalg", method=False)(function)
 
     def outside(self) -> Callable[..., Any]:
-        name, *words = self.former
+        name, *words = self.legacy
         doc = f"See `linalg.{self.name}`."
         return composed()(self._written(name, name, self._raising(), self._own(), doc, None, words))
 
@@ -144,7 +144,7 @@ class MatrixFunction:
         return list(signature(self.compute).parameters.values())[1:]
 
     def _raising(self) -> Callable[..., Any]:
-        compute, error, has_tuple = self.compute, self.error, self.several
+        compute, error, has_tuple = self.compute, self.error, self.tuple_class
 
         def run(op: str, *operands: Any, **options: Any) -> Any:
             results = compute(op, *operands, **options)
@@ -168,7 +168,7 @@ class MatrixFunction:
     ) -> Callable[..., Any]:
         """Returns a function with the parameters `parameters` that calls `run` with the op's name and its
         arguments."""
-        tuple_class = tuple_class or self.several
+        tuple_class = tuple_class or self.tuple_class
         shown_parameters = [p.replace(name=w, kind=POSITIONAL) for p, w in zip(parameters, legacy_names)] or parameters
         arguments = [
             f"{p.name}={w.name}" if p.kind is KEYWORD else w.name for p, w in zip(parameters, shown_parameters)

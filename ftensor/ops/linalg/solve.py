@@ -231,7 +231,7 @@ def _slogdet(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
     return where(_count_swaps(pivots), -sign, sign), diagonal.abs().log().sum(-1)
 
 
-_DET = MatrixFunction("det", _det, former=("det", "input"))
+_DET = MatrixFunction("det", _det, legacy=("det", "input"))
 linalg_det = _DET.linalg("Returns the determinants of square matrices, by LU with partial pivoting.")
 det = _DET.outside()
 

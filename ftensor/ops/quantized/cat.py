@@ -31,7 +31,7 @@ REQUANTIZE_BYTES = Op(
 
 
 def _each(name: str, values: Any, count: int) -> tuple[Any, ...]:
-    """Returns a value for each of `count` tensors, of one or of so many values."""
+    """Returns a value for each of `count` tensors, from one value or a list of `count`."""
     several = tuple(values) if isinstance(values, (tuple, list)) else (values,) * count
     if len(several) != count:
         raise errors.for_each("cat", name, count, len(several))

@@ -64,15 +64,15 @@ enter(__name__, LSTM_CELL, LSTM_HIDDEN, LSTM_CELL_OF_PARTS, LSTM_HIDDEN_OF_PARTS
 @dataclass(frozen=True)
 class Weights:
     """The weights of a layer in one direction: `ih` (gates, input) and `hh` (gates, hidden) with
-    their biases, and `hr` (projected, hidden) for projected states. `beside` keeps a step's product
-    and its bias apart, and adds them in the kernel of the gates."""
+    their biases, and `hr` (projected, hidden) for projected states. With `separate_hidden` the
+    hidden state's product and bias stay apart from the input's: the kernel of the gates adds them."""
 
     ih: Tensor
     hh: Tensor
     b_ih: Tensor | None = None
     b_hh: Tensor | None = None
     hr: Tensor | None = None
-    beside: bool = False
+    separate_hidden: bool = False
 
 
 # (the input's part of the gates, states with h first, weights, output or None) -> the next states;
@@ -82,24 +82,24 @@ Step = Callable[[Tensor, Sequence[Tensor], Weights, Tensor | None], tuple[Tensor
 
 @dataclass(frozen=True)
 class CellKind:
-    """A kind of recurrent cell: its name, number of gates and step function. `apart` keeps the
-    hidden state's bias with its own product, because a gate scales both."""
+    """A kind of recurrent cell: its name, number of gates and step function. With `separate_bias`
+    the hidden state's bias stays with its own product, because a gate scales both."""
 
     name: str
     gates: int
     step: Step
-    apart: bool = False
+    separate_bias: bool = False
 
     def input_gates(self, input: Tensor, w: Weights) -> Tensor:
         """Returns the input's part of the gates, for all rows of an input of any number of dims."""
         bias = w.b_ih
-        if w.b_hh is not None and not (self.apart or w.beside):
+        if w.b_hh is not None and not (self.separate_bias or w.separate_hidden):
             bias = w.b_hh if bias is None else bias + w.b_hh
         return linear(input, w.ih, bias)
 
 
 def _gates(input_gates: Tensor, hx: Tensor, w: Weights) -> tuple[Tensor, Tensor | None]:
-    if w.beside:
+    if w.separate_hidden:
         return input_gates, linear(hx, w.hh, w.b_hh)
     return input_gates.addmm(hx, w.hh.t()), None
 
@@ -150,7 +150,7 @@ KINDS = {
         CellKind("rnn_tanh", 1, _tanh),
         CellKind("rnn_relu", 1, _relu),
         CellKind("lstm", 4, _lstm),
-        CellKind("gru", 3, _gru, apart=True),
+        CellKind("gru", 3, _gru, separate_bias=True),
     )
 }
 
@@ -190,7 +190,7 @@ def _stepped(
     b_hh: Tensor | None,
 ) -> tuple[Tensor, ...]:
     # A product, not a sum with one: the kernel of the gates adds, and the biases need no launch.
-    kind, w = KINDS[name], Weights(ih, hh, b_ih, b_hh, beside=b_hh is not None or specializes(input))
+    kind, w = KINDS[name], Weights(ih, hh, b_ih, b_hh, separate_hidden=b_hh is not None or specializes(input))
     return kind.step(kind.input_gates(input, w), states, w, None)
 
 

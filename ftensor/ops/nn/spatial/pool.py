@@ -73,7 +73,7 @@ class PoolingCall:
     ) -> None:
         """Raises RuntimeError for sizes that make no window, and for windows of padding alone."""
         self.n = n
-        self._known: dict[Any, Elements] = {}
+        self._elements_by_layout: dict[Any, Elements] = {}
         self.kernel = ints_per_dim(name, "kernel_size", kernel_size, n)
         steps = self.kernel if stride is None or stride in ((), []) else stride
         self.stride = ints_per_dim(name, "stride", steps, n)
@@ -110,12 +110,12 @@ class PoolingCall:
         self.tiles = covers_input and self.stride == self.kernel and max(self.dilation) == 1
         # True if windows have a few elements each and no padding.
         is_small = numel(self.kernel) in SMALL and not any(self.padding) and not any(self.after)
-        self._few = is_small and 0 < numel(shape) <= COUNTED
+        self._reads_windows_at_once = is_small and 0 < numel(shape) <= COUNTED
         # The windows, if they are side by side along rows.
-        self.beside: PlaneWindows | None = None
+        self.plane_windows: PlaneWindows | None = None
         if self.stride[-1] == self.kernel[-1] and self.dilation[-1] == 1 and not any(self.padding):
             walk = self.sizes, self.counts, self.kernel, self.stride, self.dilation
-            self.beside = PlaneWindows(numel(shape[:-n]), *walk)
+            self.plane_windows = PlaneWindows(numel(shape[:-n]), *walk)
         # The same for boards, which accept any layout: planes of one or two dims.
         self.banded: board.PoolWindows | None = None
         if n <= 2 and numel(shape):
@@ -140,22 +140,22 @@ class PoolingCall:
         x = padded(input, self.padding, self.after, value)
         return windows(x, self.counts, self.kernel, self.stride, self.dilation)
 
-    def few(self, input: Tensor) -> bool:
+    def reads_windows_at_once(self, input: Tensor) -> bool:
         """True if one launch can read all windows at once: few floating-point elements in each,
         without padding."""
-        return self._few and input._dtype.kind == "f"
+        return self._reads_windows_at_once and input._dtype.kind == "f"
 
     def small(self, input: Tensor) -> bool:
         """True if `few` holds and the device has special kernels."""
-        return self.few(input) and specializes(input)
+        return self.reads_windows_at_once(input) and specializes(input)
 
     def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], Ints]:
         """Returns views (*lead, *counts) of the input, one for each element of a window, and each
         element's offset from the first one in the flattened spatial dims."""
         key = input._shape, input._strides
-        cached = self._known.get(key)
+        cached = self._elements_by_layout.get(key)
         if cached is None:
-            cached = self._known[key] = self._elements(*key)
+            cached = self._elements_by_layout[key] = self._elements(*key)
         shape, strides, adjacent, positions = cached
         view, offset = input._view, input._offset
         return tuple([view(shape, strides, offset + b) for b in adjacent]), positions
@@ -277,8 +277,8 @@ def _max_pool_of(
     name: str, n: int, input: Tensor, pool: PoolingCall, return_indices: bool
 ) -> Tensor | tuple[Tensor, Tensor]:
     if pool.small(input):
-        if pool.beside is not None and is_contiguous(input._shape, input._strides):
-            values, indices = max_of_windows(input, pool.beside, pool.shape)
+        if pool.plane_windows is not None and is_contiguous(input._shape, input._strides):
+            values, indices = max_of_windows(input, pool.plane_windows, pool.shape)
             record_bounds(indices, 0, numel(pool.sizes) - 1)
             return (values, indices) if return_indices else values
         views, positions = pool.elements(input)
@@ -294,7 +294,7 @@ def _max_pool_of(
             if return_indices:
                 record_bounds(results[1], 0, numel(pool.sizes) - 1)
             return (results[0], results[1]) if return_indices else results[0]
-    if pool.few(input) and not return_indices:  # an image may have a kernel for it
+    if pool.reads_windows_at_once(input) and not return_indices:  # an image may have a kernel for it
         views, _ = pool.elements(input)
         if has_built_kernel(LARGEST[len(views)], input, len(views)):
             values = new(views[0]._shape, input._dtype, input._storage.device)
