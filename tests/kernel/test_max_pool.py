@@ -60,13 +60,13 @@ def check(
     call = getattr(torch.nn.functional, f"max_pool{n}d")
     wanted = call(x, kernel, stride, 0, dilation, return_indices=True)
     pool = pool_of("max_pool", n, ours(x), kernel, stride, 0, dilation, False)
-    assert pool.beside is not None
-    results = execute.max_pool(ours(x), pool.beside, pool.shape)
+    assert pool.plane_windows is not None
+    results = execute.max_pool(ours(x), pool.plane_windows, pool.shape)
     same(results, wanted, exact=True)
     if not pool.tiles:
         return
     grad = torch.arange(1, wanted[0].numel() + 1).reshape(pool.shape).to(dtype)
-    back = execute.max_pool_back(ours(grad), results[1], pool.beside, shape)
+    back = execute.max_pool_back(ours(grad), results[1], pool.plane_windows, shape)
     rows, places = torch.zeros(shape, dtype=dtype), wanted[1].flatten(-n)
     rows.flatten(-n).scatter_(-1, places, grad.flatten(-n))
     same(back, rows, exact=True)
