@@ -205,7 +205,7 @@ def fpga_index() -> int:
 
 def set_fpga_index(index: int) -> None:
     """Makes fpga:`index` this thread's current device; raises RuntimeError if there is none."""
-    found_of(device("fpga", index))
+    detected_device(device("fpga", index))
     _thread.mapped = _current_table()
     _thread.index = index
 
@@ -225,11 +225,11 @@ def resolve(which: DeviceLike | None = None) -> device:
     index = fpga_index() if chosen.index is None else chosen.index
     labels = _current_table().labels
     if index >= len(labels):
-        found_of(device("fpga", index))  # raises
+        detected_device(device("fpga", index))  # raises
     return labels[index]
 
 
-def found_of(which: device) -> DetectedDevice:
+def detected_device(which: device) -> DetectedDevice:
     """Returns the detected device of a device name, perhaps not opened yet.
 
     Raises RuntimeError if there is none.
@@ -250,7 +250,7 @@ def found_of(which: device) -> DetectedDevice:
 
 def backend_of(which: DeviceLike) -> Backend:
     """Returns the backend of a device name; opens the device if necessary."""
-    return found_of(which if isinstance(which, device) else device(which)).open()
+    return detected_device(which if isinstance(which, device) else device(which)).open()
 
 
 def current_device() -> device:
@@ -265,7 +265,7 @@ def current_device() -> device:
     index = fpga_index()
     labels = _current_table().labels
     if index >= len(labels):
-        found_of(device("fpga", index))  # raises
+        detected_device(device("fpga", index))  # raises
     return labels[index]
 
 
@@ -286,7 +286,7 @@ def device_token() -> object:
 
 def default_backend() -> Backend:
     """Returns the backend of the device of new tensors."""
-    return found_of(current_device()).open()
+    return detected_device(current_device()).open()
 
 
 def _current_stream() -> DeviceStream:

@@ -223,13 +223,13 @@ def _real_format(values: np.ndarray[Any, Any], options: _Options) -> tuple[Calla
         return (lambda value: str(value).rjust(width)), width
 
     finite = values[np.isfinite(values) & (values != 0)].tolist()
-    whole = all(value.is_integer() for value in finite)
+    all_integers = all(value.is_integer() for value in finite)
     scientific = _is_scientific(finite, options)
     if scientific:
         spec = f".{options.precision}e"
     else:
-        spec = ".0f" if whole else f".{options.precision}f"
-    point = "." if whole and not scientific else ""
+        spec = ".0f" if all_integers else f".{options.precision}f"
+    point = "." if all_integers and not scientific else ""
     # Ignores zeros, nan and inf, which may therefore be wider than the column, as in torch.
     width = max((len(format(value, spec) + point) for value in finite), default=1)
 
@@ -296,8 +296,8 @@ def _line(values: Values, low: float, high: float) -> str:
     x = np.linspace(2, WIDTH - 2, len(values))
     with np.errstate(invalid="ignore"):
         y = HEIGHT - 4 - (values - low) / ((high - low) or 1) * (HEIGHT - 8)
-    there = np.isfinite(y)
-    path = "".join(f"{'L' if k and there[k - 1] else 'M'}{x[k]:.1f} {y[k]:.1f}" for k in np.flatnonzero(there))
+    finite = np.isfinite(y)
+    path = "".join(f"{'L' if k and finite[k - 1] else 'M'}{x[k]:.1f} {y[k]:.1f}" for k in np.flatnonzero(finite))
     return (
         f'<svg width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
         f'<path d="{path}" fill="none" stroke="currentColor"/></svg>'
@@ -308,11 +308,11 @@ def _pixels(values: Values, low: float, high: float) -> str:
     """Returns an HTML image (inline PNG) with a pixel for each value."""
     with np.errstate(invalid="ignore"):
         place = (values - low) / ((high - low) or 1) * (len(_ANCHORS) - 1)
-    there = np.isfinite(place)
-    known = np.where(there, place, 0)
+    finite = np.isfinite(place)
+    filled = np.where(finite, place, 0)
     steps = range(len(_ANCHORS))
-    pixels = np.stack([np.interp(known, steps, channel) for channel in _ANCHORS.T], -1)
-    pixels[~there] = _NOT_FINITE
+    pixels = np.stack([np.interp(filled, steps, channel) for channel in _ANCHORS.T], -1)
+    pixels[~finite] = _NOT_FINITE
     data = base64.b64encode(png(pixels.astype(np.uint8))).decode()
     scale = max(1, 2 * SIDE // max(values.shape))
     height, width = (n * scale for n in values.shape)

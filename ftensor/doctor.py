@@ -18,7 +18,7 @@ import numpy as np
 import ftensor as ft
 
 from . import errors
-from ._device import found_of, fpga_devices, get_device_mapping, resolve
+from ._device import detected_device, fpga_devices, get_device_mapping, resolve
 from ._version import __version__
 from .graph.switch import fusion_enabled
 from .image import file as image_file
@@ -55,8 +55,8 @@ def cases() -> Iterator[Case]:
 
 def compute() -> None:
     """Raises RuntimeError with the name of the first op whose result differs from NumPy's."""
-    for name, ours, right in cases():
-        result = ours().numpy()
+    for name, result_, right in cases():
+        result = result_().numpy()
         wrong = int((~np.isclose(result, right, rtol=1e-5, atol=1e-4)).sum())
         if wrong:
             raise errors.wrong_results(name, wrong, right.size)
@@ -71,7 +71,7 @@ def try_device(selector: str) -> str:
     code = f"import sys; sys.path.insert(0, {root!r}); from ftensor.doctor import check; check()"
     environment = {**os.environ, "FTENSOR_DEVICE": selector}
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", code],
             capture_output=True,
             text=True,
@@ -81,13 +81,13 @@ def try_device(selector: str) -> str:
         )
     except subprocess.TimeoutExpired:
         return f"gave no answer within {CHECK_SECONDS} seconds"
-    if done.returncode == 0:
+    if completed.returncode == 0:
         return ""
-    said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    if done.returncode < 0:
-        return f"ended by signal {-done.returncode}; {said[-1] if said else 'nothing said'}"
-    raised = [line for line in said if "Error" in line.partition(":")[0]]
-    return (raised or said or [f"exit status {done.returncode}"])[-1]
+    lines = [line.strip() for line in completed.stderr.splitlines() if line.strip()]
+    if completed.returncode < 0:
+        return f"ended by signal {-completed.returncode}; {lines[-1] if lines else 'nothing said'}"
+    raised = [line for line in lines if "Error" in line.partition(":")[0]]
+    return (raised or lines or [f"exit status {completed.returncode}"])[-1]
 
 
 def check() -> None:
@@ -96,7 +96,7 @@ def check() -> None:
     On a board without emulation only copies memory. Skips the ops on a device with images and on
     Oclgrind.
     """
-    backend = found_of(resolve("fpga")).open()
+    backend = detected_device(resolve("fpga")).open()
     values = np.arange(64, dtype=np.int32)
     storage = backend.allocate(values.nbytes)
     backend.upload(storage, 0, values)
@@ -201,18 +201,18 @@ def missing(seen: DiscoveryReport) -> list[Missing]:
         if "pocl-rc" in names:
             what = "a release of PoCL: the candidate that is here fails on newer CPUs"
         lacks.append(Missing(what, "apt-get install pocl-opencl-icd"))
-    if names & {"pocl", "pocl-rc"} and not backend.there():
+    if names & {"pocl", "pocl-rc"} and not backend.is_installed():
         what = "binutils, whose linker PoCL makes kernels with"
         lacks.append(Missing(what, "apt-get install binutils", needed=names <= {"pocl", "pocl-rc"}))
     lacks += cards_without_platform(names)
     if "csim" not in names:
         what = "a C++ compiler, for the C simulation"
         lacks.append(Missing(what, "apt-get install g++", needed=not names))
-    for what, there, remedy in (
+    for what, is_present, remedy in (
         ("torch, to exchange tensors with it", _version("torch"), "pip install torch"),
         ("Oclgrind, to check kernels", shutil.which("oclgrind"), "apt-get install oclgrind"),
     ):
-        if not there:
+        if not is_present:
             lacks.append(Missing(what, remedy, needed=False))
     return lacks
 
@@ -307,7 +307,7 @@ def doctor(arguments: object = None) -> int:
     status = _verdict(seen)
     if status or wrong:
         return 1
-    first = found_of(resolve("fpga"))
+    first = detected_device(resolve("fpga"))
     well = works[id(first)]
     print(f"\nfpga:0 is {first.name} ({first.target.name}), and it {'works' if well else 'fails'}.")
     return 0 if well else 1

@@ -117,8 +117,10 @@ def _parameters(name: str, function: str, tensors: int) -> list[Parameter]:
     if name in _PARAMETERS:
         words = [word.partition("=") for word in _PARAMETERS[name].split()]
         return [Parameter(n, kind, default=eval(value)) for n, _, value in words]
-    takes = list(signature(ENTRIES[f"nn.functional.{function}"].call).parameters.values())
-    return [p.replace(kind=kind, annotation=Parameter.empty) for p in takes[tensors:] if p.name not in _OF_FUNCTIONS]
+    parameters = list(signature(ENTRIES[f"nn.functional.{function}"].call).parameters.values())
+    return [
+        p.replace(kind=kind, annotation=Parameter.empty) for p in parameters[tensors:] if p.name not in _OF_FUNCTIONS
+    ]
 
 
 def _module(name: str, function: str, tensors: int) -> type[Module]:

@@ -84,13 +84,13 @@ def as_svg(figure: Figure) -> str:
     return text.getvalue()
 
 
-def shares(axes: Axes, parts: Mapping[str, float], title: str) -> None:
+def shares(axes: Axes, values: Mapping[str, float], title: str) -> None:
     """Draws shares (1.0 is 100 %) as labelled horizontal bars; over 100 % in another colour."""
-    names = list(parts)
-    colours = [FULL if part > 1 else PLAIN for part in parts.values()]
-    axes.barh(names, [100 * part for part in parts.values()], color=colours)
-    for k, part in enumerate(parts.values()):
+    names = list(values)
+    colours = [FULL if part > 1 else PLAIN for part in values.values()]
+    axes.barh(names, [100 * part for part in values.values()], color=colours)
+    for k, part in enumerate(values.values()):
         axes.annotate(f"{part:.1%}", (100 * part, k), (3, 0), textcoords="offset points", va="center")
     axes.set(title=title, xlabel="% of what the platform leaves to kernels")
-    axes.set_xlim(0, 1.25 * max(100, *(100 * part for part in parts.values())))
+    axes.set_xlim(0, 1.25 * max(100, *(100 * part for part in values.values())))
     axes.invert_yaxis()

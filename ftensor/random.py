@@ -162,28 +162,28 @@ if hasattr(os, "register_at_fork"):
 def _seeded(act: Callable[[], object], undo: Callable[[], object] = lambda: None) -> None:
     """Runs `act`, which changes generators. A function that is traced does so at each call; `undo`
     restores the states when its trace ends, if draws and other changes do not."""
-    who = thread_recorder()
-    if who is None:
+    recorder = thread_recorder()
+    if recorder is None:
         act()
     else:
-        who.seeded(act, undo)
+        recorder.seeded(act, undo)
 
 
 def _state_is_read() -> None:
     """Raises an error if a function is traced: a state that Python reads is that of one call."""
-    who = thread_recorder()
-    if who is not None:
-        who.state_read()
+    recorder = thread_recorder()
+    if recorder is not None:
+        recorder.state_read()
 
 
 def default_generator(which: DeviceLike | None = None) -> Generator:
     """Returns a device's default generator; creates it with the current default seed."""
-    where = resolve(which)
-    name = str(where)
+    chosen = resolve(which)
+    name = str(chosen)
     generator = _defaults.get(name)
     if generator is None:
         created = object.__new__(Generator)  # not by a function that is traced
-        created._device, created._seed, created._calls = where, _seed, 0
+        created._device, created._seed, created._calls = chosen, _seed, 0
         generator = _defaults.setdefault(name, created)
     return generator
 
@@ -266,15 +266,15 @@ def fork_rng(
         _seeded(restore)
 
 
-def generator_for(function: str, generator: object, where: device) -> Generator:
+def generator_for(function: str, generator: object, device: device) -> Generator:
     """Returns the generator of a call: `generator`, or the device's default for None.
 
     Raises TypeError for a value that is no generator, RuntimeError for another device's generator.
     """
     if generator is None:
-        return default_generator(where)
+        return default_generator(device)
     if not isinstance(generator, Generator):
         raise errors_random.not_a_generator(function, generator)
-    if generator._device != where:
-        raise errors.different_devices(function, [generator._device, where])
+    if generator._device != device:
+        raise errors.different_devices(function, [generator._device, device])
     return generator

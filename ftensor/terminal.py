@@ -107,10 +107,10 @@ class _Line:
 
 
 @contextmanager
-def waiting(said: Callable[[], str]) -> Iterator[None]:
+def waiting(text: Callable[[], str]) -> Iterator[None]:
     """Context manager that shows a progress line if standard error is a terminal.
 
-    The line shows the seconds since the start and the text that `said()` returns.
+    The line shows the seconds since the start and the text that `text()` returns.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield
@@ -119,7 +119,7 @@ def waiting(said: Callable[[], str]) -> Iterator[None]:
 
     def draw() -> None:
         while not ended.wait(EVERY):
-            line.draw(f"{monotonic() - began:4.0f} s  {said()}")
+            line.draw(f"{monotonic() - began:4.0f} s  {text()}")
 
     thread = Thread(target=draw, daemon=True)
     thread.start()

@@ -11,7 +11,7 @@ from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype, from_numpy_dtype, get_default_dtype, result_type
 from ..errors import interop as messages
-from ..execute.fallback import uploaded
+from ..execute.fallback import upload_array
 from ..interop.numpy import to_array
 from ..rows.catalogue import ENTRIES
 from ..runtime import fallback
@@ -108,7 +108,7 @@ def on_host(name: str, call: Callable[..., Any], args: Any, kwargs: Any, like: T
         is_number = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in _NUMBERS
         if not is_number or isinstance(value, np.bool_):
             return bool(value) if isinstance(value, np.bool_) else value
-        received.append(uploaded(np.asarray(value), like.device))
+        received.append(upload_array(np.asarray(value), like.device))
         return received[-1]
 
     result = map_nested(call(*map_nested(args, _read), **map_nested(kwargs, _read)), returned)

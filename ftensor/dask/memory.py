@@ -29,7 +29,7 @@ from .._tensor import Tensor
 from ..execute.copy import clone
 from ..formats import contiguous_format
 from ..interop.host import export
-from ..interop.state import filled, rebuilt
+from ..interop.state import rebuild_tensor, storage_from_bytes
 from ..iterator.shape import extent
 from ..runtime.pool import Storage
 
@@ -90,7 +90,7 @@ def received(header: dict[str, Any], frames: list[Any]) -> Tensor:
     """Returns the tensor on the default device, over the frame's memory if possible."""
     shape, strides = tuple(header["shape"]), tuple(header["strides"])
     content = frames[0] if frames else b""
-    return rebuilt(filled(content), _DTYPES[header["dtype"]], shape, strides, 0)
+    return rebuild_tensor(storage_from_bytes(content), _DTYPES[header["dtype"]], shape, strides, 0)
 
 
 @sizeof.register(Tensor)

@@ -21,14 +21,14 @@ def mark(kernel: str, number: int) -> str:
 def with_call_site(text: str, notes: Path | None) -> str:
     """Returns a text of the device; a launch marked at its end is replaced by the user's line."""
     text, *launch = text.split(MARK)
-    whole = len(launch) == 3  # too long a text is cut
-    places = _places(notes, launch[0], int(launch[1])) if whole and notes is not None else []
-    if not places:
+    is_complete = len(launch) == 3  # too long a text is cut
+    lines = _call_sites(notes, launch[0], int(launch[1])) if is_complete and notes is not None else []
+    if not lines:
         return text
-    return text + "\n    launched at " + ("" if len(places) == 1 else "one of\n      ") + "\n      ".join(places)
+    return text + "\n    launched at " + ("" if len(lines) == 1 else "one of\n      ") + "\n      ".join(lines)
 
 
-def _places(notes: Path, kernel: str, number: int) -> list[str]:
+def _call_sites(notes: Path, kernel: str, number: int) -> list[str]:
     """Returns the user's lines of a launch. Several are possible if streams ran concurrently, since
     the device may have begun their launches in another order."""
     try:

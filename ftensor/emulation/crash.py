@@ -151,10 +151,10 @@ def _argument(said: str, running: list[str]) -> str:
 def describe_end(status: int, table: CrashRecord, notes: Path | None = None) -> str:
     """Returns the report: how the worker ended (its wait status), why, and its running launches.
     `notes` is the file with the user's lines of the launches."""
-    said, running = with_call_site(table.said, notes), [with_call_site(text, notes) for text in table.running()]
+    message, running = with_call_site(table.said, notes), [with_call_site(text, notes) for text in table.running()]
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-    if number == signal.SIGKILL and said:  # its own decision, for which no kernel is to blame
-        return said
+    if number == signal.SIGKILL and message:  # its own decision, for which no kernel is to blame
+        return message
     if number:
         how = f"was ended by {signal.Signals(number).name} ({signal.strsignal(number)})"
         if number == signal.SIGKILL:  # from outside
@@ -162,7 +162,7 @@ def describe_end(status: int, table: CrashRecord, notes: Path | None = None) -> 
     else:
         how = f"called exit({os.WEXITSTATUS(status)})"
     if not running:
-        return f"the device process {how}, with no kernel running. {said}".rstrip()
+        return f"the device process {how}, with no kernel running. {message}".rstrip()
     subject = "a kernel" if len(running) == 1 else f"one of {len(running)} running kernels"
-    lines = [f"{subject} {how}", *running, *([said + _argument(said, running)] if said else [])]
+    lines = [f"{subject} {how}", *running, *([message + _argument(message, running)] if message else [])]
     return "\n  ".join(lines)

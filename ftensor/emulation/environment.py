@@ -325,9 +325,9 @@ def _runtimes(scratch: Path, environment: Mapping[str, str], notes: list[str]) -
 def _device_process(model: Path, scratch: Path) -> None:
     """Writes the program that XRT starts. It runs through sh, whose path in `#!` is never too
     long."""
-    here = Path(__file__).resolve().parent
+    folder = Path(__file__).resolve().parent
     bootstrap = scratch / "device.py"
-    bootstrap.write_text(BOOTSTRAP.format(init=str(here / "__init__.py"), folder=str(here)))
+    bootstrap.write_text(BOOTSTRAP.format(init=str(folder / "__init__.py"), folder=str(folder)))
     model.parent.mkdir(parents=True)
     command = shlex.join([sys.executable, "-I", "-S", str(bootstrap)])
     # Ctrl-C is for the host, also while Python starts.
@@ -377,11 +377,11 @@ def _settings(target: Path, environment: Mapping[str, str], sleeping: bool) -> N
     """
     settings = ConfigParser(strict=False, interpolation=None)
     settings.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case
-    own = environment.get("XRT_INI_PATH") or "xrt.ini"
+    original = environment.get("XRT_INI_PATH") or "xrt.ini"
     try:
-        settings.read(own)
+        settings.read(original)
     except (ConfigParserError, UnicodeDecodeError) as failure:
-        raise errors.bad_settings(own, failure) from failure
+        raise errors.bad_settings(original, failure) from failure
     if not settings.has_section("Runtime"):
         settings.add_section("Runtime")
     if not settings.has_option("Runtime", "kds_sw_emu"):

@@ -189,13 +189,13 @@ def _not_served(name: str, kernel: str) -> ImageProblem:
 
 def _argument(kernel: str, element: ET.Element) -> RegisterArgument:
     name, c = element.get("name", ""), element.get("type", "").strip()
-    where = f"argument {name!r} of kernel {kernel!r}"
+    label = f"argument {name!r} of kernel {kernel!r}"
     try:
         qualifier = int(element.get("addressQualifier", "-1"), 0)
         offset = int(element.get("offset", ""), 0)
         size = int(element.get("size", ""), 0)
     except ValueError:
-        raise ImageProblem(f"the metadata has no usable place for {where}") from None
+        raise ImageProblem(f"the metadata has no usable place for {label}") from None
     if qualifier == _GLOBAL:
         return RegisterArgument(name, offset, True, ctypes.c_void_p, c)
     if qualifier != _SCALAR:
@@ -203,7 +203,7 @@ def _argument(kernel: str, element: ET.Element) -> RegisterArgument:
     scalar = scalar_type(c, size)
     if scalar is None:
         raise ImageProblem(
-            f"{where} has the type {c!r} and {size} bytes; a scalar must be one of C's own types, "
+            f"{label} has the type {c!r} and {size} bytes; a scalar must be one of C's own types, "
             "such as int, uint64_t or float"
         )
     return RegisterArgument(name, offset, False, scalar, c)

@@ -100,13 +100,13 @@ class BoardMemory:
         buffer = self._buffers[self._starts[at - 1]]
         return buffer if address < buffer.end else None
 
-    def locate(self, address: int, size: int, what: str) -> Buffer:
+    def locate(self, address: int, size: int, access: str) -> Buffer:
         """Returns the live buffer that contains a range. Raises OutOfRange with a message if none
         does."""
         buffer = self.find(address)
         if buffer is None or address + size > buffer.end:
             raise OutOfRange(
-                f"{what} {size} bytes at {address:#x}..{address + size:#x}, "
+                f"{access} {size} bytes at {address:#x}..{address + size:#x}, "
                 + (f"which leaves the buffer {buffer}" if buffer else "which is in no live buffer")
                 + f"; {self.describe()}"
             )
@@ -154,5 +154,5 @@ def _reserve(length: int) -> int | None:
 
 
 def _view(buffer: Buffer, address: int, size: int) -> memoryview:
-    where = buffer.pointer + address - buffer.address
-    return memoryview((ctypes.c_char * size).from_address(where)).cast("B")
+    address_ = buffer.pointer + address - buffer.address
+    return memoryview((ctypes.c_char * size).from_address(address_)).cast("B")

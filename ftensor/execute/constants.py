@@ -31,15 +31,15 @@ def constant(key: Hashable, like: Tensor, make: Callable[[], np.ndarray[Any, Any
     """Returns the contiguous read-only tensor of the array that `make()` returns, on the device of
     `like`. Cached by `key`."""
     storage = like._storage
-    launches, whole = storage.backend.launches, (_Constant, storage.device, key)
-    entry: _Constant | None = launches.find(whole)
+    launches, entry_key = storage.backend.launches, (_Constant, storage.device, key)
+    entry: _Constant | None = launches.find(entry_key)
     if entry is None:
         array = np.ascontiguousarray(make())
         memory = geometry_storage(storage.backend, array.ravel().tolist(), array.dtype)
         memory.device = storage.device
         strides = tuple([s // array.itemsize for s in array.strides])
         tensor = Tensor._make(memory, dtypes.from_numpy_dtype(array.dtype), array.shape, strides)
-        entry = launches.keep(whole, _Constant(record_array_bounds(tensor, array)))
+        entry = launches.keep(entry_key, _Constant(record_array_bounds(tensor, array)))
     return entry.tensor
 
 

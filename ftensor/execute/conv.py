@@ -62,7 +62,12 @@ NEAR_BYTES, MOST_TURNS = 1 << 20, 16
 
 
 def prepare(
-    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows, byte: tuple[int, bool] | None = None
+    out: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    windows: ConvWindows,
+    byte: tuple[int, bool] | None = None,
 ) -> Launch:
     """Returns the launch: packing steps, and a step for each class of results. `byte`, for bytes,
     is (the value of 0 as a signed byte, True if the bytes are unsigned)."""
@@ -70,11 +75,11 @@ def prepare(
     if dtype.name == "float64" and not backend.properties.has_float64:
         raise errors.no_float64(dtype, backend.properties.name)
     groups, filters, channels = weight._shape[:3]
-    n = len(of.stride)
+    n = len(windows.stride)
     target, unaligned = backend.target, backend.target.unaligned
     key = bytes_keys()[0] if byte else conv_key(dtype, target, unaligned, filters)
-    result_classes = classes(weight, out._shape[2:], of)
-    lies = reads_in_place(x, of, result_classes, key.columns)
+    result_classes = classes(weight, out._shape[2:], windows)
+    in_place = reads_in_place(x, windows, result_classes, key.columns)
     result_classes = [
         Class(
             three(c.first, 0),
@@ -84,34 +89,34 @@ def prepare(
         )
         for c in result_classes
     ]
-    stride = three((1,) * n if of.transposed else of.stride, 1)
-    small = None if byte else direct(out, x, weight, bias, result_classes, stride, lies)
+    stride = three((1,) * n if windows.transposed else windows.stride, 1)
+    small = None if byte else direct(out, x, weight, bias, result_classes, stride, in_place)
     if small is not None:
         return _small(out, x, weight, *small)
     if n < 3 and target.specializes and batch_vectors_are_cheaper(key, x._shape, filters, result_classes, stride):
-        launch = prepare(*_samples_across(out, x, weight), bias, of.beside())
+        launch = prepare(*_samples_across(out, x, weight), bias, windows.beside())
         return replace(launch, outputs=_outputs(out))
-    own = (*x._strides[:2], *three(x._strides[2:], 0))
+    x_strides = (*x._strides[:2], *three(x._strides[2:], 0))
     results = three(out._strides[2:], 0)
     tiled = None
-    if lies:
-        planes = Planes(own, (0, 0, 0))
-        tiled = tiling(key, planes, result_classes[0], lies, results)
-        lies = tiled is not None
+    if in_place:
+        planes = Planes(x_strides, (0, 0, 0))
+        tiled = tiling(key, planes, result_classes[0], in_place, results)
+        in_place = tiled is not None
     beat = 1 if unaligned else key.lanes if byte else BEAT
-    if not lies:
+    if not in_place:
         planes = padded_planes(x._shape, result_classes, stride, beat)
     packing = bytes_keys()[1] if byte else conv_pack_key(key, unaligned)
     panels = -(-filters // key.rows)
     batch, size = x._shape[0], key.dtype.compute.itemsize
     zero, unsigned = byte or (0, False)
     sample = x._shape[1] * planes.plane
-    each = batch if lies else _samples(backend, batch, sample, size)
+    pack_samples = batch if in_place else _samples(backend, batch, sample, size)
     deep, high, wide = planes.parts or (PhasePart(1, (0,), 1),) * 3
     unit = ConvPackGeometry(
         0, x._shape[1], groups, panels, filters, channels, 1, planes.plane,
         (deep.size, high.size, wide.size), (deep.stride, high.stride, wide.stride),
-        three(x._shape[2:], 1), own, weight._strides[:3], -1 if bias is None else bias._strides[0],
+        three(x._shape[2:], 1), x_strides, weight._strides[:3], -1 if bias is None else bias._strides[0],
         zero, unsigned, deep.phases, high.phases, wide.phases, (),
     )  # fmt: skip
     # Panels for each class of results; the first ones are packed with the first samples.
@@ -121,38 +126,38 @@ def prepare(
         some = max(1, DEPTH // max(len(taps), 1))
         packs.append(replace(unit, taps=taps, some=some))
         rooms.append(groups * panels * (1 + channels * len(taps)) * key.rows * size)
-    if not lies:
-        packs[0] = replace(packs[0], batch=each)
+    if not in_place:
+        packs[0] = replace(packs[0], batch=pack_samples)
     steps = [_pack(backend, packing, packed, k) for k, packed in enumerate(packs)]
-    for begin in range(0, batch, each):
-        many = min(each, batch - begin)
+    for begin in range(0, batch, pack_samples):
+        samples = min(pack_samples, batch - begin)
         if begin:
-            more = replace(unit, batch=many, panels=0)
+            more = replace(unit, batch=samples, panels=0)
             steps.append(_pack(backend, packing, more, 0, begin * x._strides[0]))
         for k, one in enumerate(result_classes):
             # Results of a class are strided, so they may be no contiguous row.
-            apart = tuple([s * k for s, k in zip(results, one.step)])
-            t = tiled or tiling(key, planes, one, lies, apart)
-            g = _geometry(key, planes, one, t, many, groups, filters, channels, panels, out, stride, zero)
+            class_strides = tuple([s * k for s, k in zip(results, one.step)])
+            t = tiled or tiling(key, planes, one, in_place, class_strides)
+            g = _geometry(key, planes, one, t, samples, groups, filters, channels, panels, out, stride, zero)
             first = sum(f * s for f, s in zip(one.first, results))
             moved = (begin * out._strides[0] + first, 0)
-            terms = many * numel(one.counts) * groups * filters * channels * max(len(one.taps), 1)
+            terms = samples * numel(one.counts) * groups * filters * channels * max(len(one.taps), 1)
             units = min(_units(backend, terms // TERMS), g.items)
             steps.append(
                 Step(
                     key,
                     units,
-                    (OUT, X if lies else PLANES, PANELS + k),
-                    (OUT, X if lies else None),
+                    (OUT, X if in_place else PLANES, PANELS + k),
+                    (OUT, X if in_place else None),
                     moved if any(moved) else None,
                     numbers=False,
                     geometry=g.pack(),
                 )
             )
     # A tile reads beyond the last plane, but no result uses those elements.
-    behind = max(beat, BEAT)
-    room = 0 if lies else (each * sample + key.columns + behind) * size
-    rooms.insert(0, max(room, behind * size))
+    tail = max(beat, BEAT)
+    room = 0 if in_place else (pack_samples * sample + key.columns + tail) * size
+    rooms.insert(0, max(room, tail * size))
     return Launch(tuple(steps), 4, _outputs(out), temporaries=tuple(rooms))
 
 
@@ -210,12 +215,12 @@ def _geometry(
     filters: int, channels: int, panels: int, out: Tensor, stride: Ints, zero: int,
 ) -> ConvGeometry:  # fmt: skip
     assert t is not None
-    own = [s * k for s, k in zip(three(out._strides[2:], 0), one.step)]
+    out_strides = [s * k for s, k in zip(three(out._strides[2:], 0), one.step)]
     outside = [d for d in t.outside if one.counts[d] > 1]
     shape = (batch, *[one.counts[d] for d in outside])
     steps = (
         (planes.strides[0], *[planes.strides[2 + d] for d in outside]),
-        (out._strides[0], *[own[d] for d in outside]),
+        (out._strides[0], *[out_strides[d] for d in outside]),
     )
     tiles = t.tiles(key)
     backend = out._storage.backend
@@ -229,26 +234,26 @@ def _geometry(
     offsets = tuple([planes.offset(x.beside, stride) for x in one.taps])
     whole, lines, seen = False, False, Strip()
     if backend.target.is_board:
-        begins = (out._strides[1], *steps[1], *[f * s for f, s in zip(one.first, own)])
+        begins = (out._strides[1], *steps[1], *[f * s for f, s in zip(one.first, out_strides)])
         aligned = not out._place() and all(n % key.lanes == 0 for n in begins)
-        whole = aligned and t.width == t.positions and own[2] == 1
-        rows = own[1] == t.width or t.positions <= t.pitch
-        several = own[0] == t.width * t.high or t.positions <= t.pitch * t.middle
-        lines = own[2] == 1 and rows and several
+        whole = aligned and t.width == t.positions and out_strides[2] == 1
+        rows = out_strides[1] == t.width or t.positions <= t.pitch
+        several = out_strides[0] == t.width * t.high or t.positions <= t.pitch * t.middle
+        lines = out_strides[2] == 1 and rows and several
         seen = strip(key, t.positions, offsets)
         if key.skeleton == "conv_bytes":
-            whole = _fills_beats(key, filters, out, steps[1], own)
+            whole = _fills_beats(key, filters, out, steps[1], out_strides)
             lines = lines and not whole
     return ConvGeometry(
         items, panels, groups, tiles, t.positions, t.pitch, t.width, t.middle, t.high, filters,
-        channels, most, planes.strides[1], (out._strides[1], *own), not planes.parts, whole, lines,
+        channels, most, planes.strides[1], (out._strides[1], *out_strides), not planes.parts, whole, lines,
         zero, shape, *steps, offsets, *seen,
     )  # fmt: skip
 
 
-def _fills_beats(key: ConvKey, filters: int, out: Tensor, outside: Ints, own: Sequence[int]) -> bool:
+def _fills_beats(key: ConvKey, filters: int, out: Tensor, outside: Ints, out_strides: Sequence[int]) -> bool:
     """True if the results of a tile's filters at a position fill beats of memory."""
-    aligned = not out._place() and all(n % key.rows == 0 for n in (filters, *outside, *own))
+    aligned = not out._place() and all(n % key.rows == 0 for n in (filters, *outside, *out_strides))
     return out._strides[1] == 1 and aligned
 
 
@@ -264,39 +269,39 @@ MOST_FILTERS = 4
 BLOCK = 4096
 
 
-def filter_key(backend: Backend, of: dtype, cover: int) -> FirKey | None:
+def filter_key(backend: Backend, dtype: dtype, cover: int) -> FirKey | None:
     """Returns the smallest FIR kernel in the device's images that covers `cover` samples; None if
     there is none, or if the device compiles on demand."""
     taps = max(8, 1 << (cover - 1).bit_length())
-    while fir_serves(of) and taps <= MOST_TAPS:
-        key = FirKey(of, taps)
+    while fir_serves(dtype) and taps <= MOST_TAPS:
+        key = FirKey(dtype, taps)
         if in_image(backend, key):
             return key
         taps *= 2
     return None
 
 
-def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows) -> Tensor | None:
+def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints, windows: ConvWindows) -> Tensor | None:
     """Returns the convolution (N, groups * O, count) of `x` (N, groups, size) with `weight`
     (groups, O, 1, taps), by a FIR kernel. All operands have one dtype.
 
     Returns None if no FIR kernel fits: more dims, summed channels, many filters, a transposed
     convolution, or more samples than the kernel counts.
     """
-    if len(counts) != 1 or of.transposed or weight._shape[2] != 1:
+    if len(shape) != 1 or windows.transposed or weight._shape[2] != 1:
         return None
-    if weight._shape[1] > MOST_FILTERS or not numel(x._shape) * numel(weight._shape) * counts[0]:
+    if weight._shape[1] > MOST_FILTERS or not numel(x._shape) * numel(weight._shape) * shape[0]:
         return None
-    cover = (weight._shape[3] - 1) * of.dilation[0] + 1
-    if max(counts[0] * of.stride[0] + cover, x._shape[2] + of.before[0]) > COUNTED:
+    cover = (weight._shape[3] - 1) * windows.dilation[0] + 1
+    if max(shape[0] * windows.stride[0] + cover, x._shape[2] + windows.before[0]) > COUNTED:
         return None
     backend = x._storage.backend
     key = filter_key(backend, x._dtype, cover)
     if key is None:
         return None
     addend = weight if bias is None else bias
-    call_key = ("fir", x._key, weight._key, addend._key, bias is None, counts, of)
-    args = (key, x, weight, bias, counts, of)
+    call_key = ("fir", x._key, weight._key, addend._key, bias is None, shape, windows)
+    args = (key, x, weight, bias, shape, windows)
     return run(backend, call_key, prepare_fir, never_on_host, args, (x, weight, addend))[0]
 
 
@@ -311,7 +316,9 @@ def _pace(key: FirKey, x: Tensor, stride: int) -> int:
     return pace
 
 
-def prepare_fir(key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, of: ConvWindows) -> Launch:
+def prepare_fir(
+    key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, windows: ConvWindows
+) -> Launch:
     """Returns the launch. Rows are cut into blocks if units would have no work."""
     backend, (groups, filters, _, taps) = x._storage.backend, weight._shape
     batch, _, samples = x._shape
@@ -325,8 +332,8 @@ def prepare_fir(key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, cou
     share = -(-rows * count // units)
     block = min(count, share + -share % beat)
     geometry = FirGeometry(
-        batch, groups, filters, samples, count, -(-count // block), block, taps, of.dilation[0],
-        of.stride[0], of.before[0], _pace(key, x, of.stride[0]), bias is not None,
+        batch, groups, filters, samples, count, -(-count // block), block, taps, windows.dilation[0],
+        windows.stride[0], windows.before[0], _pace(key, x, windows.stride[0]), bias is not None,
         0 if bias is None else bias._strides[0], x._strides[2], x._strides[:2],
         (weight._strides[0], weight._strides[1], weight._strides[3]),
         (groups * filters * count, count),
@@ -346,13 +353,13 @@ def has_byte_kernel(x: Tensor, weight: Tensor, taps: int) -> bool:
     return taps <= most_taps(key) and built(backend, key) and built(backend, packing)
 
 
-def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Tensor:
+def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, windows: ConvWindows, zero: int) -> Tensor:
     """Writes the convolution of the bytes `x` (N, groups * C, *sizes) minus `zero` with the int8
     `weight` (groups, O, C, *kernel) to the int32 tensor `out`. Padding has the value `zero`.
     Operands must pass `has_byte_kernel` and have elements."""
     backend = out._storage.backend
-    key = ("bytes", out._key, x._key, weight._key, of, zero, not out._place())
-    args = (out, x, weight, of, zero)
+    key = ("bytes", out._key, x._key, weight._key, windows, zero, not out._place())
+    args = (out, x, weight, windows, zero)
     if packed_weights.can_cache(weight._storage):
         launch = look_up(backend, key, prepare_bytes, args)
         panels = None
@@ -370,14 +377,14 @@ def _bytes_with_panels(*args: Any) -> Launch:
     return packed_weights.without_packing(prepare_bytes(*args))
 
 
-def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, of: ConvWindows, zero: int) -> Launch:
+def prepare_bytes(out: Tensor, x: Tensor, weight: Tensor, windows: ConvWindows, zero: int) -> Launch:
     """Returns the launch of `convolve_bytes`. Packing converts unsigned bytes to signed bytes."""
     unsigned = x._dtype.kind == "u"
-    return prepare(out, x, weight, None, of, (zero - 128 * unsigned, unsigned))
+    return prepare(out, x, weight, None, windows, (zero - 128 * unsigned, unsigned))
 
 
 def convolve(
-    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, of: ConvWindows, call: Hashable = None
+    out: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, windows: ConvWindows, call: Hashable = None
 ) -> Tensor:
     """Writes the convolution of `x` (N, groups * C, *sizes) to `out` (N, groups * O, *counts).
     `weight` is (groups, O, C, *kernel).
@@ -387,10 +394,10 @@ def convolve(
     key.
     """
     backend = out._storage.backend
-    key: tuple[Any, ...] = ("conv", out._key, x._key, weight._key, None if bias is None else bias._key, of)
+    key: tuple[Any, ...] = ("conv", out._key, x._key, weight._key, None if bias is None else bias._key, windows)
     if backend.target.is_board:
         key += (not out._place(),)
-    args = (out, x, weight, bias, of)
+    args = (out, x, weight, bias, windows)
     addend = weight if bias is None else bias
     if packed_weights.can_cache(weight._storage):
         launch = look_up(backend, key, prepare, args)
@@ -442,11 +449,11 @@ def _with_panels(*args: Any) -> Launch:
 def has_kernel(x: Tensor, taps: int) -> bool:
     """True if the device can compile, or has in its images, the convolution kernels for the dtype
     of `x` and `taps` kernel elements."""
-    backend, of = x._storage.backend, x._dtype
-    if not serves(of):
+    backend, dtype = x._storage.backend, x._dtype
+    if not serves(dtype):
         return False
     unaligned = backend.target.unaligned
-    key = conv_key(of, backend.target, unaligned, 16)
+    key = conv_key(dtype, backend.target, unaligned, 16)
     if not unaligned and taps > most_taps(key):
         return False
     return built(backend, key) and built(backend, conv_pack_key(key, unaligned))

@@ -46,11 +46,11 @@ class ConvWindows:
     dilation: Ints
     transposed: bool = False
 
-    def near(self, kernel: Ints, places: Ints) -> ConvWindows:
+    def near(self, kernel: Ints, sizes: Ints) -> ConvWindows:
         """Returns the windows with stride 1 in dims with one result, and dilation 1 in dims with
         one kernel element. These numbers have no effect there, and may exceed the kernel's
         counters."""
-        stride = tuple([1 if n == 1 else s for n, s in zip(places, self.stride)])
+        stride = tuple([1 if n == 1 else s for n, s in zip(sizes, self.stride)])
         dilation = tuple([1 if n == 1 else d for n, d in zip(kernel, self.dilation)])
         return replace(self, stride=stride, dilation=dilation)
 
@@ -79,24 +79,35 @@ class Class:
     taps: tuple[Tap, ...]
 
 
-def classes(weight: Tensor, counts: Ints, of: ConvWindows) -> list[Class]:
+def classes(weight: Tensor, counts: Ints, windows: ConvWindows) -> list[Class]:
     """Returns the results of a convolution, grouped by the taps that they sum."""
-    kernel, own = weight._shape[3:], weight._strides[3:]
-    places = [(sum(k * s for k, s in zip(at, own)), at) for at in itertools.product(*[range(k) for k in kernel])]
+    kernel, strides = weight._shape[3:], weight._strides[3:]
+    elements = [(sum(k * s for k, s in zip(at, strides)), at) for at in itertools.product(*[range(k) for k in kernel])]
     n = len(kernel)
-    if not of.transposed:
-        taps = tuple(Tap(p, tuple(k * d - b for k, d, b in zip(at, of.dilation, of.before))) for p, at in places)
+    if not windows.transposed:
+        taps = tuple(
+            Tap(p, tuple(k * d - b for k, d, b in zip(at, windows.dilation, windows.before))) for p, at in elements
+        )
         return [Class((0,) * n, counts, (1,) * n, taps)]
     result_classes = []
-    for first in itertools.product(*[range(min(s, c)) for s, c in zip(of.stride, counts)]):
+    for first in itertools.product(*[range(min(s, c)) for s, c in zip(windows.stride, counts)]):
         # Result o sums element i by tap k, where o + before = stride * i + dilation * k.
         taps = tuple(
-            Tap(p, tuple((o + b - d * k) // s for o, b, d, k, s in zip(first, of.before, of.dilation, at, of.stride)))
-            for p, at in places
-            if all((o + b - d * k) % s == 0 for o, b, d, k, s in zip(first, of.before, of.dilation, at, of.stride))
+            Tap(
+                p,
+                tuple(
+                    (o + b - d * k) // s
+                    for o, b, d, k, s in zip(first, windows.before, windows.dilation, at, windows.stride)
+                ),
+            )
+            for p, at in elements
+            if all(
+                (o + b - d * k) % s == 0
+                for o, b, d, k, s in zip(first, windows.before, windows.dilation, at, windows.stride)
+            )
         )
-        many = tuple(-(-(c - o) // s) for c, o, s in zip(counts, first, of.stride))
-        result_classes.append(Class(first, many, of.stride, taps))
+        counts_of_class = tuple(-(-(c - o) // s) for c, o, s in zip(counts, first, windows.stride))
+        result_classes.append(Class(first, counts_of_class, windows.stride, taps))
     return result_classes
 
 
@@ -115,12 +126,12 @@ class Planes:
     parts: tuple[PhasePart, ...] = ()
     plane: int = 0
 
-    def offset(self, beside: Ints, stride: Ints) -> int:
+    def offset(self, offsets: Ints, stride: Ints) -> int:
         """Returns the offset of a tap's element from a result's position."""
         if not self.parts:
-            return sum(b * s for b, s in zip(beside, self.strides[2:]))
+            return sum(b * s for b, s in zip(offsets, self.strides[2:]))
         phase, at = 0, 0
-        for b, low, part, s, step in zip(beside, self.low, self.parts, stride, self.strides[2:]):
+        for b, low, part, s, step in zip(offsets, self.low, self.parts, stride, self.strides[2:]):
             index, rest = divmod(b - low, s)
             phase = phase * len(part.phases) + part.phases.index(low + rest)
             at += index * step
@@ -131,10 +142,10 @@ def padded_planes(x: Ints, result_classes: Sequence[Class], stride: Ints, beat: 
     """Returns the layout of packed planes, zero-padded, for an input of this shape."""
     low, parts = [], []
     for d in range(3):
-        beside = [t.beside[d] for c in result_classes for t in c.taps]
-        start, s = min(beside, default=0), stride[d]
+        offsets = [t.beside[d] for c in result_classes for t in c.taps]
+        start, s = min(offsets, default=0), stride[d]
         reach = max((c.counts[d] - 1 + (t.beside[d] - start) // s for c in result_classes for t in c.taps), default=0)
-        phases = sorted({(b - start) % s for b in beside} or {0})
+        phases = sorted({(b - start) % s for b in offsets} or {0})
         low.append(start)
         parts.append(PhasePart(reach + 1, tuple(start + p for p in phases), s))
     _, high, width = [p.size for p in parts]
@@ -144,12 +155,12 @@ def padded_planes(x: Ints, result_classes: Sequence[Class], stride: Ints, beat: 
     return Planes(strides, tuple(low), tuple(parts), plane)
 
 
-def reads_in_place(x: Tensor, of: ConvWindows, result_classes: Sequence[Class], tile: int) -> bool:
+def reads_in_place(x: Tensor, windows: ConvWindows, result_classes: Sequence[Class], tile: int) -> bool:
     """True if the kernel may read the input without packing: no padding, contiguous rows, and no
     tap that reaches beyond the input."""
     if x._storage.backend.target.is_board or x._dtype.compute is not x._dtype:
         return False
-    if of.transposed or max(of.stride) > 1 or max(of.before) > 0 or x._strides[-1] != 1:
+    if windows.transposed or max(windows.stride) > 1 or max(windows.before) > 0 or x._strides[-1] != 1:
         return False
     (one,) = result_classes
     reach = [max(t.beside[d] for t in one.taps) + one.counts[d] for d in range(len(one.counts))]
@@ -186,8 +197,8 @@ def batch_vectors_are_cheaper(
         rows = planes.plane // planes.parts[-1].size
         return count + samples * channels * (element * planes.plane + costs.packed_row * rows)
 
-    beside = cost(across, (*stride[1:], 1), 1, costs.apart)
-    return beside < cost(result_classes, stride, batch, costs.packed)
+    across_cost = cost(across, (*stride[1:], 1), 1, costs.apart)
+    return across_cost < cost(result_classes, stride, batch, costs.packed)
 
 
 @dataclass(frozen=True)
@@ -207,7 +218,7 @@ class Tiling:
         return -(-self.positions // key.columns)
 
 
-def tiling(key: ConvKey, planes: Planes, one: Class, lies: bool, out: Ints) -> Tiling | None:
+def tiling(key: ConvKey, planes: Planes, one: Class, in_place: bool, out: Ints) -> Tiling | None:
     """Returns the cheaper tiling: along rows, or over whole planes with the gaps between results.
     Returns None if all tiles would reach beyond an input that is read in place."""
     deep, high, width = one.counts
@@ -218,12 +229,12 @@ def tiling(key: ConvKey, planes: Planes, one: Class, lies: bool, out: Ints) -> T
         middle = along // pitch if deep > 1 else high
         if middle >= high:
             count = ((deep - 1) * middle + high - 1) * pitch + width
-            apart = (*([along] if deep > 1 else []), pitch, 1)
-            if (pitch, middle) == (width, high) and out[-len(apart) :] == apart:
+            plane_strides = (*([along] if deep > 1 else []), pitch, 1)
+            if (pitch, middle) == (width, high) and out[-len(plane_strides) :] == plane_strides:
                 choices.append(Tiling(count, count, count, 1, 1, ()))  # one row of all
             else:
                 choices.append(Tiling(count, pitch, width, middle, high, ()))
-    if lies:
+    if in_place:
         choices = [c for c in choices if c.positions >= key.columns]
     if not choices:
         return None
@@ -272,13 +283,13 @@ def direct(
     planes = padded_planes(x._shape, result_classes, stride, 1)
     if channels * planes.plane > PLANES:
         return None
-    own = (*x._strides[:2], *three(x._strides[2:], 0))
+    x_strides = (*x._strides[:2], *three(x._strides[2:], 0))
     operand_strides = (
-        (*own[:2], *[s * k for s, k in zip(own[2:], stride)]),
+        (*x_strides[:2], *[s * k for s, k in zip(x_strides[2:], stride)]),
         weight._strides[:3],
         -1 if bias is None else bias._strides[0],
     )
-    copied = phases(planes, three(x._shape[2:], 1), own[2:])
+    copied = phases(planes, three(x._shape[2:], 1), x_strides[2:])
     offsets = tuple([planes.offset(t.beside, stride) for t in one.taps])
     results, rows = three(out._strides[2:], 0), planes.strides[2:4]
     if filters < FILTERS:
@@ -293,19 +304,19 @@ def direct(
             (*out._strides[:2], *results), one.counts, rows, copied, offsets,
         )  # fmt: skip
     key = direct_conv_key(dtype, backend.target, filters)
-    parts, along = copies(key.columns, one.counts, rows), in_line(results, one.counts)
-    if along is None or not direct_is_cheaper(key, filters, one, planes, parts, in_place):
+    parts, out_step = copies(key.columns, one.counts, rows), in_line(results, one.counts)
+    if out_step is None or not direct_is_cheaper(key, filters, one, planes, parts, in_place):
         return None
     panels = -(-filters // key.rows)
     most = min(key.block, panels)
     blocks = -(-panels // most)
     return key, DirectConvGeometry(
         x._shape[0] * groups * blocks, groups, blocks, most, filters, channels, prod(one.counts),
-        planes.plane, *operand_strides, (*out._strides[:2], along), rows, copied, offsets, *parts,
+        planes.plane, *operand_strides, (*out._strides[:2], out_step), rows, copied, offsets, *parts,
     )  # fmt: skip
 
 
-def direct_is_cheaper(key: ConvKey, filters: int, one: Class, planes: Planes, parts: Copies, lies: bool) -> bool:
+def direct_is_cheaper(key: ConvKey, filters: int, one: Class, planes: Planes, parts: Copies, in_place: bool) -> bool:
     """True if the tiles' products and copies take at most as long as those of packed planes,
     packing included."""
     costs = PROCESSOR.convolutions
@@ -313,7 +324,7 @@ def direct_is_cheaper(key: ConvKey, filters: int, one: Class, planes: Planes, pa
     lying = len(parts.ends) * (rows * costs.lying_row + parts.copies)
     tile = -(-filters // 6) * costs.packed_rows + costs.packed_tile
     packed = _packed_tiles(one.counts, planes, key.columns) * tile
-    return lying <= packed + (0 if lies else costs.packed * planes.plane / len(one.taps))
+    return lying <= packed + (0 if in_place else costs.packed * planes.plane / len(one.taps))
 
 
 def _packed_tiles(counts: Ints, planes: Planes, columns: int) -> int:
@@ -346,7 +357,7 @@ def _inside(part: PhasePart, phase: int, size: int) -> tuple[int, int]:
     return begin, max(begin, min(part.size, -((phase - size) // part.stride)))
 
 
-def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Phase, ...]:
+def phases(planes: Planes, sizes: Ints, strides: Ints) -> tuple[Phase, ...]:
     """Returns the pieces of the input that are copied to a plane."""
     pieces = []
     room = prod(p.size for p in planes.parts)
@@ -356,7 +367,7 @@ def phases(planes: Planes, sizes: Ints, own: Ints) -> tuple[Phase, ...]:
         counts = [end - begin for begin, end in seen]
         if prod(counts):
             begin = sum(b * s for (b, _), s in zip(seen, planes.strides[2:]))
-            at_first = sum(f * s for f, s in zip(first, own))
+            at_first = sum(f * s for f, s in zip(first, strides))
             pieces.append(Phase(at_first, k * room + begin, *counts))
     return tuple(pieces)
 
@@ -390,7 +401,7 @@ WEIGHT_FILTERS = 6
 TURNED = 6
 
 
-class Case(NamedTuple):
+class WeightGradientCase(NamedTuple):
     """The parameters on which the plan of a gradient depends."""
 
     grad: tuple[Ints, Ints]  # shape, strides
@@ -401,18 +412,20 @@ class Case(NamedTuple):
 
 
 def weight_gradients(
-    grad: Tensor, x: Tensor, weight: Ints, of: ConvWindows, bias: bool
+    grad: Tensor, x: Tensor, weight: Ints, windows: ConvWindows, bias: bool
 ) -> tuple[Tensor, Tensor | None] | None:
     """Returns the gradients of a convolution's weight (O, C / groups, *kernel) and bias (O,), from
     the gradient (N, O, *counts) of its result. Returns None if no small-plane kernel fits. If
     compute units share the samples, the gradients have a leading dim that the caller sums."""
-    key, args = ("conv_weight", grad._key, x._key, weight, of, bias), (grad, x, weight, of, bias)
+    key, args = ("conv_weight", grad._key, x._key, weight, windows, bias), (grad, x, weight, windows, bias)
     gradients = try_run(x._storage.backend, key, prepare, weight_gradients, args, (grad, x))
     return None if gradients is None else (gradients[0], gradients[1] if bias else None)
 
 
 @lru_cache(1 << 12)
-def plan(target: Target, units: int, of: dtype, case: Case) -> tuple[ConvKey, ConvWeightGeometry] | None:
+def plan(
+    target: Target, units: int, dtype: dtype, case: WeightGradientCase
+) -> tuple[ConvKey, ConvWeightGeometry] | None:
     """Returns the kernel key and geometry; None if a sample's planes exceed the local buffer, or a
     vector of filters would be mostly empty."""
     (shape, steps), (x, own), groups = case.grad, case.x, case.of.groups
@@ -433,7 +446,7 @@ def plan(target: Target, units: int, of: dtype, case: Case) -> tuple[ConvKey, Co
     planes = padded_planes(x, [Class((0, 0, 0), counts, (1, 1, 1), taps)], stride, 1)
     if channels * planes.plane > PLANES:
         return None
-    key = conv_weight_key(of, target, rows)
+    key = conv_weight_key(dtype, target, rows)
     vectors, panels = -(-filters // key.lanes), -(-rows // key.rows)
     base, samples = groups * vectors, shape[0]
     # Parts of the rows, and where these are few shares of the samples, for all compute units.
@@ -463,7 +476,7 @@ def plan(target: Target, units: int, of: dtype, case: Case) -> tuple[ConvKey, Co
     )  # fmt: skip
 
 
-def prepare(grad: Tensor, x: Tensor, weight: Ints, of: ConvWindows, bias: bool) -> Launch | None:
+def prepare(grad: Tensor, x: Tensor, weight: Ints, windows: ConvWindows, bias: bool) -> Launch | None:
     """Returns the launch, or None if no small-plane kernel fits. Each share of the samples has its
     own results."""
     backend, dtype = x._storage.backend, x._dtype
@@ -471,7 +484,7 @@ def prepare(grad: Tensor, x: Tensor, weight: Ints, of: ConvWindows, bias: bool) 
         return None
     if dtype.compute is not dtype or grad._dtype is not dtype:
         return None
-    case = Case((grad._shape, grad._strides), (x._shape, x._strides), weight, of, bias)
+    case = WeightGradientCase((grad._shape, grad._strides), (x._shape, x._strides), weight, windows, bias)
     planned = plan(backend.target, backend.units, dtype, case)
     if planned is None:
         return None

@@ -43,9 +43,9 @@ def spares_double(x: Tensor) -> bool:
 def has_built_kernel(op: Op, x: Tensor, inputs: int) -> bool:
     """True if the images of the device of `x` have the op with `inputs` operands of its dtype and
     any strides."""
-    of = x._dtype
+    dtype = x._dtype
     kinds = (STRIDED,) * (inputs + 1)
-    return in_image(x._storage.backend, op_key(op, "rows", of.compute, 1, of, (of,) * inputs, kinds))
+    return in_image(x._storage.backend, op_key(op, "rows", dtype.compute, 1, dtype, (dtype,) * inputs, kinds))
 
 
 def has_gather_kernel(op: Op, x: Tensor) -> bool:

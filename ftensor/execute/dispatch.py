@@ -128,8 +128,8 @@ class LaunchRecorder(Observer):
         launches calls the generator anew."""
 
     @abstractmethod
-    def seeded(self, act: Callable[[], object], undo: Callable[[], object]) -> None:
-        """Runs `act`, which gives generators another state. Each run of the recorded launches does
+    def seeded(self, apply: Callable[[], object], undo: Callable[[], object]) -> None:
+        """Runs `apply`, which gives generators another state. Each run of the recorded launches does
         so, too. `undo` restores the states from before the recording."""
 
     @abstractmethod
@@ -146,10 +146,10 @@ class LaunchRecorder(Observer):
 
 def recorder(backend: Backend) -> LaunchRecorder | None:
     """Returns the LaunchRecorder of this thread on a device; None if there is none."""
-    at: Any = backend.executor
-    while at is not None and not (isinstance(at, LaunchRecorder) and at.here):
-        at = getattr(at, "inner", None)
-    return at
+    observer: Any = backend.executor
+    while observer is not None and not (isinstance(observer, LaunchRecorder) and observer.here):
+        observer = getattr(observer, "inner", None)
+    return observer
 
 
 def thread_recorder() -> LaunchRecorder | None:
@@ -161,20 +161,20 @@ def thread_recorder() -> LaunchRecorder | None:
 @contextmanager
 def observed(backend: Backend, observer: Observer) -> Iterator[None]:
     """Puts `observer` before a device's other observers. Observers may leave in any order."""
-    with _door:
+    with _observers_lock:
         observer.inner, backend.executor = backend.executor, observer
         if isinstance(observer, LaunchRecorder):
             _recorders.append(observer)
     try:
         yield
     finally:
-        with _door:
+        with _observers_lock:
             _leave(backend, observer)
             if isinstance(observer, LaunchRecorder):
                 _recorders.remove(observer)
 
 
-_door = RLock()
+_observers_lock = RLock()
 _recorders: list[LaunchRecorder] = []  # of all devices and threads
 
 
@@ -182,10 +182,10 @@ def _leave(backend: Backend, observer: Observer) -> None:
     if backend.executor is observer:
         backend.executor = observer.inner
         return
-    at: Any = backend.executor
-    while at.inner is not observer:
-        at = at.inner
-    at.inner = observer.inner
+    previous: Any = backend.executor
+    while previous.inner is not observer:
+        previous = previous.inner
+    previous.inner = observer.inner
 
 
 # `prepare` may decline and return None.
@@ -210,29 +210,29 @@ def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tu
     """Returns the launch cached under `key`, or prepared by `prepare(*args)`; a MissingKernel if
     the images lack a kernel; None if `prepare` declines."""
     launch: L | MissingKernel | None = backend.launches.find(key)
-    if launch is None and (who := recorder(backend)) is not None:
-        launch = who.launches.get(key)
+    if launch is None and (current := recorder(backend)) is not None:
+        launch = current.launches.get(key)
     return launch or _prepared(backend, key, prepare, args)
 
 
 def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
     # Under another key than launches, so that a look-up of a launch needs no type check.
-    missed, who = (MissingKernel, key), recorder(backend)
-    if backend.images is not None and who is None:
-        known: MissingKernel | None = backend.launches.find(missed)
-        if known is not None and not backend.images.has(known.error.entry):
-            return known
+    miss_key, current = (MissingKernel, key), recorder(backend)
+    if backend.images is not None and current is None:
+        missing: MissingKernel | None = backend.launches.find(miss_key)
+        if missing is not None and not backend.images.has(missing.error.entry):
+            return missing
     try:
         launch = prepare(*args)
-        if launch is not None and who is None:
+        if launch is not None and current is None:
             launch.bind(bound_to(backend, launch.steps))
     except KernelNotBuilt as error:
-        backend.launches.pop(missed, None)  # an image that was added may lack another kernel
-        return backend.launches.keep(missed, MissingKernel(error.again()))
+        backend.launches.pop(miss_key, None)  # an image that was added may lack another kernel
+        return backend.launches.keep(miss_key, MissingKernel(error.again()))
     if launch is None:
         return launch
-    if who is not None:  # the launch has no kernels, and its graph alone needs it
-        who.launches[key] = launch
+    if current is not None:  # the launch has no kernels, and its graph alone needs it
+        current.launches[key] = launch
         return launch
     # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here
     # was never launched.
@@ -242,11 +242,11 @@ def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: 
 def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:
     """Returns the kernels and geometry buffers that run the steps on a device. Raises
     KernelNotBuilt if its images lack a kernel."""
-    kernels = [_fitting(kernel(backend, step.key), step, backend.target) for step in steps]
-    return tuple([Bound(run, _table(backend, step)) for run, step in zip(kernels, steps)])
+    kernels = [_inline_or_kernel(kernel(backend, step.key), step, backend.target) for step in steps]
+    return tuple([Bound(run, _geometry_table(backend, step)) for run, step in zip(kernels, steps)])
 
 
-def _fitting(run: CompiledKernel, step: Step, target: Target) -> CompiledKernel:
+def _inline_or_kernel(run: CompiledKernel, step: Step, target: Target) -> CompiledKernel:
     """Returns the kernel's inline form, which runs in the calling thread, for small work of one
     unit; else the kernel."""
     if step.units == 1 and step.work is not None and step.work <= target.inline_elements:
@@ -254,13 +254,13 @@ def _fitting(run: CompiledKernel, step: Step, target: Target) -> CompiledKernel:
     return run
 
 
-def _table(backend: Backend, step: Step) -> Storage | SharedTable | None:
-    of = _geometry_dtype(step.key) if step.geometry else None
-    if of is None:
+def _geometry_table(backend: Backend, step: Step) -> Storage | SharedTable | None:
+    dtype = _geometry_dtype(step.key) if step.geometry else None
+    if dtype is None:
         return None
     if backend.host_shared and backend.executor is None:
-        return backend.tables.sharing(np.array(step.geometry, of))
-    return geometry_storage(backend, step.geometry, of)
+        return backend.tables.sharing(np.array(step.geometry, dtype))
+    return geometry_storage(backend, step.geometry, dtype)
 
 
 @lru_cache(MOST_KEYS)
@@ -272,9 +272,9 @@ def _geometry_dtype(key: Key) -> type | None:
     return None
 
 
-def geometry_storage(backend: Backend, geometry: Sequence[int], of: Any = np.int32) -> Storage:
+def geometry_storage(backend: Backend, geometry: Sequence[int], dtype: Any = np.int32) -> Storage:
     """Returns a small device buffer with a launch's loop sizes and strides."""
-    array = np.array(geometry, of)
+    array = np.array(geometry, dtype)
     if backend.host_shared and backend.executor is None:
         return backend.tables.holding(array)
     storage = backend.allocate_lasting(array.nbytes)
@@ -300,17 +300,17 @@ def run(
     inputs: Sequence[Tensor],
     numbers: Sequence[Any] = (),
     out: Out = None,
-    partly: bool = False,
+    partial_write: bool = False,
 ) -> tuple[Tensor, ...]:
     """Runs the launch that is cached under `key`, or that `prepare(*args)` returns. Returns its
     outputs.
 
     If an image lacks a kernel, the host fallback calls `entry(*args)`, which writes `out` if that
-    is a tensor (`partly`: only a part of it). Raises RuntimeError for tensors on different devices.
+    is a tensor (`partial_write`: only a part of it). Raises RuntimeError for tensors on different devices.
     """
     results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, out)
     if results is None:
-        results = run_uncached(backend, key, prepare, entry, args, inputs, numbers, out, partly)
+        results = run_uncached(backend, key, prepare, entry, args, inputs, numbers, out, partial_write)
     return results
 
 
@@ -327,8 +327,8 @@ def try_run(
     results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, None)
     if results is not None:
         return results
-    where = inputs[0]._storage.device
-    if any(x._storage.device is not where for x in inputs):
+    device = inputs[0]._storage.device
+    if any(x._storage.device is not device for x in inputs):
         return None
     return _run_uncached(backend, key, prepare, entry, args, inputs, numbers)
 
@@ -342,11 +342,11 @@ def run_uncached(
     inputs: Sequence[Tensor],
     numbers: Sequence[Any] = (),
     out: Out = None,
-    partly: bool = False,
+    partial_write: bool = False,
 ) -> tuple[Tensor, ...]:
     """Like `run`, for a call that the cached launch does not handle: a new key, or a call that
     needs checks."""
-    results = _run_uncached(backend, key, prepare, entry, args, inputs, numbers, out, partly)
+    results = _run_uncached(backend, key, prepare, entry, args, inputs, numbers, out, partial_write)
     assert results is not None, key
     return results
 
@@ -360,12 +360,12 @@ def _run_uncached(
     inputs: Sequence[Tensor],
     numbers: Sequence[Any] = (),
     out: Out = None,
-    partly: bool = False,
+    partial_write: bool = False,
 ) -> tuple[Tensor, ...] | None:
     written: Any = (out,) if type(out) is Tensor else out or ()
     tensors = [x for x in (*inputs, *written) if x is not None]
-    where = tensors[0]._storage.device
-    if any(x._storage.device is not where for x in tensors):
+    device = tensors[0]._storage.device
+    if any(x._storage.device is not device for x in tensors):
         raise errors.different_devices(op_called()[0], [x.device for x in tensors])
     if backend.executor is not None:
         backend.executor.called()
@@ -373,11 +373,13 @@ def _run_uncached(
     if launch is None:
         return None
     if isinstance(launch, MissingKernel):
-        whole = out if type(out) is Tensor else None
-        result = run_on_host(launch.error, entry, args, whole, partly)
+        host_out = out if type(out) is Tensor else None
+        result = run_on_host(launch.error, entry, args, host_out, partial_write)
         return result if isinstance(result, tuple) else (result,)
     destinations = written or (None,) * len(launch.outputs)
-    outputs = tuple([of.make(backend, where) if x is None else x for of, x in zip(launch.outputs, destinations)])
+    outputs = tuple(
+        [output.make(backend, device) if x is None else x for output, x in zip(launch.outputs, destinations)]
+    )
     for x in outputs:
         x._storage.changed()
     if launch.own_numbers is not None:
@@ -400,8 +402,8 @@ def never_on_host(*args: object) -> Any:
     raise AssertionError("the kernel is held")
 
 
-def alias_launch(backend: Backend, key: Hashable, other: Hashable, **changes: Any) -> None:
-    """Stores the launch cached under `key` under `other`, too: a key that a caller knows before it
+def alias_launch(backend: Backend, key: Hashable, alias: Hashable, **changes: Any) -> None:
+    """Stores the launch cached under `key` under `alias`, too: a key that a caller knows before it
     computes the operands. `changes` are the fields that differ in the stored launch."""
     launch = backend.launches.get(key)
     if launch is None:  # the host fallback may have run, or the launch is a trace's
@@ -409,7 +411,7 @@ def alias_launch(backend: Backend, key: Hashable, other: Hashable, **changes: An
     if changes:
         bound, launch = launch.bound, replace(launch, **changes)
         launch.bind(bound)
-    backend.launches.keep(other, launch)
+    backend.launches.keep(alias, launch)
 
 
 MOST_COPIES = 8  # of one launch
@@ -447,10 +449,10 @@ def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, piece
     steps: list[Step] = []
     bound: list[Bound] = []
     for k, (x, piece) in enumerate(zip(inputs, pieces), 1):
-        one = launches.get((COPY, piece._key, x._key))
-        if type(one) is not Launch or one.bound is None or one.temporaries:
+        copy_launch = launches.get((COPY, piece._key, x._key))
+        if type(copy_launch) is not Launch or copy_launch.bound is None or copy_launch.temporaries:
             return
-        for step in one.steps:
+        for step in copy_launch.steps:
             if 0 not in step.offsets:
                 return
             moved = step.moved or (0,) * len(step.offsets)
@@ -459,7 +461,7 @@ def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, piece
             pointers = tuple([p and k for p in step.pointers])
             offsets = tuple([o and k for o in step.offsets])
             steps.append(replace(step, pointers=pointers, offsets=offsets, moved=moved))
-        bound += one.bound
+        bound += copy_launch.bound
     output = Output(result._dtype, result._shape, result._strides)
     launch = Launch(tuple(steps), 1 + len(inputs), (output,), own_numbers=())
     launch.bind(tuple(bound))

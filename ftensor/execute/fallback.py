@@ -30,8 +30,8 @@ def run_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *
     with its own memory `fallback_report` counts it. Raises RuntimeError for inputs of several
     devices. Errors of `function` pass through.
     """
-    where, backend = inputs[0]._storage.device, inputs[0]._storage.backend
-    if any(t._storage.device is not where for t in inputs):
+    device, backend = inputs[0]._storage.device, inputs[0]._storage.backend
+    if any(t._storage.device is not device for t in inputs):
         raise errors.different_devices(op, [t.device for t in inputs])
     names = tuple(t._dtype.name for t in inputs)
     if backend.noted is not None:  # a dry run collects kernels, and this op has none
@@ -40,7 +40,7 @@ def run_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *
         fallback.admit(errors.never_built(op, names))
     values = function(*[_array(t) for t in inputs], *args)
     arrays = [np.asarray(a) for a in (values if isinstance(values, tuple) else (values,))]
-    results = tuple([uploaded(a, where) for a in arrays])
+    results = tuple([upload_array(a, device) for a in arrays])
     if backend.images is not None or not backend.host_shared:
         sent, back = sum(t.nbytes for t in inputs), sum(a.nbytes for a in arrays)
         copies = len(inputs) + len(arrays)
@@ -54,11 +54,11 @@ def _array(t: Tensor) -> np.ndarray[Any, Any]:
     return values if values.size else values.reshape(t._shape)
 
 
-def uploaded(array: np.ndarray[Any, Any], where: Any) -> Tensor:
+def upload_array(array: np.ndarray[Any, Any], device: Any) -> Tensor:
     """Returns a contiguous tensor of an array's values."""
-    tensor = new(array.shape, from_numpy_dtype(array.dtype), where)
+    tensor = new(array.shape, from_numpy_dtype(array.dtype), device)
     if array.size:
-        backend_of(where).upload(tensor._storage, 0, np.ascontiguousarray(array))
+        backend_of(device).upload(tensor._storage, 0, np.ascontiguousarray(array))
     return tensor
 
 
@@ -71,24 +71,24 @@ def run_on_host(
     entry: Callable[..., Any],
     args: tuple[Any, ...],
     out: Tensor | None = None,
-    partly: bool = False,
+    partial_write: bool = False,
 ) -> Any:
     """Returns the result of `entry(*args)`, computed on the host's device if the fallback policy
     allows.
 
-    `out` is the written tensor among the arguments: all of it, or a part if `partly`. Results are
+    `out` is the written tensor among the arguments: all of it, or a part if `partial_write`. Results are
     on the arguments' device. Raises KernelNotBuilt if the policy is "error".
     """
     fallback.admit(missing)
-    mirror = _Mirror(missing, list(_tensors(args)), out, partly)
+    mirror = _Mirror(missing, list(_tensors(args)), out, partial_write)
     try:
         try:
             result = entry(*_swapped(args, mirror.tensors))
         finally:
             # An index out of range is found while the others are written, as on the device.
-            if out is not None and partly:
+            if out is not None and partial_write:
                 mirror.store(out)
-        if out is not None and not partly:
+        if out is not None and not partial_write:
             mirror.store(out)
         return mirror.brought_back(result)
     finally:
@@ -125,7 +125,9 @@ def _span(t: Tensor) -> tuple[int, int]:
 class _Mirror:
     """Copies of the operands on the host's device, with the same geometry, values and overlaps."""
 
-    def __init__(self, missing: KernelNotBuilt, operands: list[Tensor], out: Tensor | None, partly: bool) -> None:
+    def __init__(
+        self, missing: KernelNotBuilt, operands: list[Tensor], out: Tensor | None, partial_write: bool
+    ) -> None:
         self.copies = self.to_host = self.back = 0
         self.operands = operands
         self.where = operands[0]._storage.device
@@ -137,11 +139,11 @@ class _Mirror:
         self.bases: dict[int, int] = {}
         for storage in {id(t._storage): t._storage for t in operands}.values():
             sharing = [t for t in operands if t._storage is storage]
-            also_read = partly or sum(t is out for t in sharing) > 1
+            also_read = partial_write or sum(t is out for t in sharing) > 1
             read = [t for t in sharing if t is not out or also_read]
             self._mirror(storage, sharing, read)
         self.before: np.ndarray | None = None
-        if partly and out is not None:
+        if partial_write and out is not None:
             self.before = self._bytes(out).copy()
 
     def _mirror(self, storage: Storage, sharing: list[Tensor], read: list[Tensor]) -> None:
@@ -220,8 +222,8 @@ class _Mirror:
         self.back += elements.size * size
         if storage.ptr is not None:
             _wait_for(storage)
-            there = host_bytes(storage.ptr + start, stop - start)
-            there.view(f"V{size}")[elements] = values.view(f"V{size}")[elements]
+            host_bytes_ = host_bytes(storage.ptr + start, stop - start)
+            host_bytes_.view(f"V{size}")[elements] = values.view(f"V{size}")[elements]
             storage.changed()
             self.copies += 1
             return
@@ -242,7 +244,7 @@ class _Mirror:
         values = np.ascontiguousarray(self.tensors[id(out)]._host())
         packed._storage.backend.upload(packed._storage, 0, values)
         try:
-            with fallback.refused():
+            with fallback.fallback_refused():
                 out.copy_(packed)
         except KernelNotBuilt:
             return False
@@ -253,11 +255,11 @@ class _Mirror:
 def _element_positions(t: Tensor) -> np.ndarray:
     """Returns the positions of a tensor's elements, relative to the first in memory. Ascending if
     the dims nest."""
-    places = np.zeros(1, np.int64)
+    positions = np.zeros(1, np.int64)
     dims = sorted(zip(t._strides, t._shape), key=lambda dim: -abs(dim[0]))
     for stride, count in dims:
-        places = (places[:, None] + np.arange(count) * abs(stride)).reshape(-1)
-    return places
+        positions = (positions[:, None] + np.arange(count) * abs(stride)).reshape(-1)
+    return positions
 
 
 def _wait_for(storage: Storage) -> None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-def stream_key(backend: Backend, of: dtype, n: int) -> FftStreamKey | None:
+def stream_key(backend: Backend, dtype: dtype, n: int) -> FftStreamKey | None:
     """Returns the shortest streaming kernel in the device's images for rows of n numbers: n is a
     power of two, or the transform is a chirp convolution. Returns None if there is none, or if the
     device compiles on demand."""
@@ -49,7 +49,7 @@ def stream_key(backend: Backend, of: dtype, n: int) -> FftStreamKey | None:
         return None
     points = max(_points(n), 8)
     while points <= MOST_POINTS:
-        key = FftStreamKey(of, points)
+        key = FftStreamKey(dtype, points)
         if in_image(backend, key):
             return key
         points *= 2
@@ -184,61 +184,61 @@ def cached_transform(key: Hashable, x: Tensor) -> Tensor | None:
 def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, order: Ints) -> Launch:
     """Returns the launch of a transform, as planned by `fft_plan.plan`."""
     backend = x._storage.backend
-    of = x._dtype.to_complex()
-    if of.name == "complex128" and not backend.properties.has_float64:
-        raise errors.no_float64(of, backend.properties.name)
-    to = of.to_real() if how == "back" else of
+    dtype = x._dtype.to_complex()
+    if dtype.name == "complex128" and not backend.properties.has_float64:
+        raise errors.no_float64(dtype, backend.properties.name)
+    to = dtype.to_real() if how == "back" else dtype
     size = n // 2 + 1 if how == "forth" else n
     shape = x._shape[:dim] + (size,) + x._shape[dim + 1 :]
     strides = _strides(shape, order)
     outputs = check_memory(backend, Output(to, shape, strides))
     if not numel(shape):
         return Launch((), 2, outputs)
-    streamed = stream_key(backend, of, n) if how == "complex" and n == x._shape[dim] else None
+    streamed = stream_key(backend, dtype, n) if how == "complex" and n == x._shape[dim] else None
     if streamed is not None:
         launch = prepare_stream(streamed, x, dim, inverse, scale, outputs[0])
         if launch is not None:
             return launch
-    key = fft_key(of, backend.target)
-    parts = (1 if how == "forth" else 2, 1 if how == "back" else 2)
+    key = fft_key(dtype, backend.target)
+    parts_of_ends = (1 if how == "forth" else 2, 1 if how == "back" else 2)
     rest = [d for d in range(x.ndim) if d != dim and shape[d] > 1]
-    read, written = (tuple([by * s[d] for d in rest]) for by, s in zip(parts, (x._strides, strides)))
-    others = tuple([shape[d] for d in rest])
-    others, (read, written) = coalesce(others, (read, written), range(len(others)))
-    total = numel(others) * n
+    read, written = (tuple([by * s[d] for d in rest]) for by, s in zip(parts_of_ends, (x._strides, strides)))
+    row_sizes = tuple([shape[d] for d in rest])
+    row_sizes, (read, written) = coalesce(row_sizes, (read, written), range(len(row_sizes)))
+    total = numel(row_sizes) * n
     most = backend.units
     if backend.target.grid != "stride":
         share = backend.target.unit_elements
         # Work below the share of two units goes to one unit, for any number of rows.
         most = max(1, min(most, 2 * total // share)) if total >= 2 * share else 1
-    if not others or numel(others) == 1:
-        others, read, written = (), (), ()
+    if not row_sizes or numel(row_sizes) == 1:
+        row_sizes, read, written = (), (), ()
     problem = FftProblem(
         how,
         n,
         min(n, x._shape[dim]),
         inverse,
-        others,
+        row_sizes,
         read,
         written,
-        (parts[0] * x._strides[dim], parts[1] * strides[dim]),
+        (parts_of_ends[0] * x._strides[dim], parts_of_ends[1] * strides[dim]),
         key.lanes,
         most,
-        of.itemsize // 2,
+        dtype.itemsize // 2,
     )
-    way = plan(problem)
-    assert way is not None, f"no way for {n}"
-    tables = way.tables
-    steps = [_step(key, part, parts, most, total) for part in way.parts]
-    scratch = max(step.units * part.work for step, part in zip(steps, way.parts))
-    temporaries = (max(scratch, 16) * (of.itemsize // 2), *way.between)
+    fft_plan = plan(problem)
+    assert fft_plan is not None, f"no way for {n}"
+    tables = fft_plan.tables
+    steps = [_step(key, part, parts_of_ends, most, total) for part in fft_plan.parts]
+    scratch = max(step.units * part.work for step, part in zip(steps, fft_plan.parts))
+    temporaries = (max(scratch, 16) * (dtype.itemsize // 2), *fft_plan.between)
     name = _numbers.setdefault((key.lanes, *tables.names), len(_numbers))
     return Launch(
         tuple(steps),
         3,
         outputs,
         temporaries=temporaries,
-        own_numbers=values_of(scale, of.to_real()),
+        own_numbers=values_of(scale, dtype.to_real()),
         constants=(partial(kept_table, name=name, make=tables.array),),
     )
 

@@ -69,21 +69,21 @@ class FftTables:
         """Returns all tables in one array, in double precision."""
         joined = np.zeros(max(self.size, 16))
         for name in self.names:
-            kind, *of = name
-            table, at = _TABLES[kind](self.lanes, *of), self.places[name]
+            kind, *arguments = name
+            table, at = _TABLES[kind](self.lanes, *arguments), self.places[name]
             joined[at : at + table.size] = table
         return joined
 
 
 def _size(lanes: int, name: tuple[Any, ...]) -> int:
-    kind, *of = name
+    kind, *arguments = name
     if kind == "roots":
-        r, length = of
+        r, length = arguments
         return 2 * ((r - 1) * length * (length > 1) + r * (r not in RADICES))
     if kind == "twiddles":
-        a, b = of
+        a, b = arguments
         return 2 * a * -(-b // lanes) * lanes
-    return 2 * {"half": of[0] + 1, "chirp": of[0]}.get(kind, of[-1])
+    return 2 * {"half": arguments[0] + 1, "chirp": arguments[0]}.get(kind, arguments[-1])
 
 
 def _roots(lanes: int, r: int, length: int) -> Arrays:
@@ -160,11 +160,11 @@ def kept_table(x: Tensor, name: Hashable, make: Callable[[], Arrays]) -> Tensor:
         kept = _tables.setdefault(backend, OrderedDict())
     table = kept.get((name, wide))
     if table is None:
-        of = x._dtype.to_real()
-        array = make().astype(of.numpy)
+        dtype = x._dtype.to_real()
+        array = make().astype(dtype.numpy)
         storage = backend.allocate_lasting(array.nbytes)
         storage.device = x._storage.device
-        table = Tensor._make(storage, of, array.shape, contiguous_strides(array.shape))
+        table = Tensor._make(storage, dtype, array.shape, contiguous_strides(array.shape))
         backend.upload(storage, 0, array)
         if len(backend.streams) > 1:
             backend.current_stream().finish()  # other streams will read the table, too
@@ -224,8 +224,8 @@ class FftPlan:
 def plan(problem: FftProblem) -> FftPlan | None:
     """Returns the cheapest plan; None for a length with a large prime factor that is too long for a
     single step."""
-    ways = [way for way in (_single(problem), _double(problem)) if way is not None]
-    return min(ways, key=lambda way: way.cost, default=None)
+    candidates = [candidate for candidate in (_single(problem), _double(problem)) if candidate is not None]
+    return min(candidates, key=lambda candidate: candidate.cost, default=None)
 
 
 def _pairs(problem: FftProblem) -> bool:
@@ -239,10 +239,10 @@ def _single(problem: FftProblem) -> FftPlan | None:
     n = problem.n // 2 if pairs else problem.n
     tables = FftTables(problem.lanes)
     planned = _steps(n, tables)
-    near = 1 if problem.how == "forth" else 2
+    step_sizes = 1 if problem.how == "forth" else 2
     best = max(
         range(len(problem.shape)),
-        key=lambda d: (abs(problem.read[d]) == near and problem.shape[d] >= problem.lanes, problem.shape[d]),
+        key=lambda d: (abs(problem.read[d]) == step_sizes and problem.shape[d] >= problem.lanes, problem.shape[d]),
         default=None,
     )
     lanes, read_lane, written_lane = 1, 0, 0
@@ -278,7 +278,7 @@ def _single(problem: FftProblem) -> FftPlan | None:
     groups, items = -(-lanes // problem.lanes), numel(rest[0])
     share = max(1, min(problem.units, groups * items))
     cost = groups * items / share * _cost(steps, points, problem)
-    if lanes > 1 and (read_lane not in (1, 2) and s != near):
+    if lanes > 1 and (read_lane not in (1, 2) and s != step_sizes):
         cost *= COSTS.all_picked
     pieces = groups
     part = PlannedStep((stage,), rest[0], rest[1], rest[2], pieces, -1, -1, 2 * size)
@@ -287,9 +287,9 @@ def _single(problem: FftProblem) -> FftPlan | None:
 
 def _cost(steps: tuple[FftStep, ...], points: int, problem: FftProblem) -> float:
     """Returns the approximate cost of a group, in passes over its vectors."""
-    held = 4 * points * problem.lanes * problem.itemsize
-    far = COSTS.beyond_near if held <= COSTS.far else COSTS.beyond_far
-    factor = 1.0 if held <= COSTS.near else far
+    cached_bytes = 4 * points * problem.lanes * problem.itemsize
+    far = COSTS.beyond_near if cached_bytes <= COSTS.far else COSTS.beyond_far
+    factor = 1.0 if cached_bytes <= COSTS.near else far
     plain = COSTS.plain_radix
     passes = sum(step.n * (1 if step.what in RADICES or step.what <= 1 else step.what * plain) for step in steps)
     return factor * (passes + 2 * points) + COSTS.group
@@ -302,8 +302,8 @@ def _double(problem: FftProblem) -> FftPlan | None:
     pairs = _pairs(problem)
     n = problem.n // 2 if pairs else problem.n
     whole = problem.size == problem.n or problem.how == "back"
-    near = {"forth": (1, 2), "back": (2, 1)}.get(problem.how, (2, 2))
-    if n < 16 or not whole or problem.along != near or (problem.how != "complex" and not pairs):
+    step_sizes = {"forth": (1, 2), "back": (2, 1)}.get(problem.how, (2, 2))
+    if n < 16 or not whole or problem.along != step_sizes or (problem.how != "complex" and not pairs):
         return None
     rows = numel(problem.shape)
     apart = rows < problem.units
@@ -319,20 +319,20 @@ def _double(problem: FftProblem) -> FftPlan | None:
     # Memory between stages: a row before the first, one after it (and one more of real numbers).
     mids = 2 if pairs else 1
     row = -(-(2 * n) // 16) * 16
-    places = [-1] * mids if apart else [k * row for k in range(mids)]
+    buffer_offsets = [-1] * mids if apart else [k * row for k in range(mids)]
     work = 0 if apart else mids * row
     inverse = problem.how == "back" or (problem.how == "complex" and problem.inverse)
-    start = places[1] if problem.how == "back" else -1
-    stop = places[1] if problem.how == "forth" else -1
+    start = buffer_offsets[1] if problem.how == "back" else -1
+    stop = buffer_offsets[1] if problem.how == "forth" else -1
     ends = SWAP_IN if inverse and problem.how == "complex" else 0
     last = (SWAP_OUT if inverse else 0) | (SCALE if problem.how != "forth" else 0)
     stages = [
         FftStage(
             GROUPS, b, a, ends, Side(start, 2 * b, 2, 1, a), 0, work,
-            Side(places[0], 2 * b, 2, 1, a), 0, half, twiddles, first,
+            Side(buffer_offsets[0], 2 * b, 2, 1, a), 0, half, twiddles, first,
         ),
         FftStage(
-            GROUPS, a, b, last, Side(places[0], 2, 2 * b, 1, b), 0, work,
+            GROUPS, a, b, last, Side(buffer_offsets[0], 2, 2 * b, 1, b), 0, work,
             Side(stop, 2 * a, 2, 1, b), 0, half, -1, second,
         ),
     ]  # fmt: skip
@@ -360,8 +360,8 @@ def _double(problem: FftProblem) -> FftPlan | None:
         groups = -(-stage.lanes // problem.lanes)
         pieces = min(groups, 4 * -(-problem.units // rows))
         parts.append(PlannedStep((stage,), problem.shape, read, written, pieces, source, to, 2 * half))
-    between = (rows * row * problem.itemsize,) * mids
-    return FftPlan(parts, tables, between, cost * rows / problem.units + COSTS.launch)
+    intermediate_bytes = (rows * row * problem.itemsize,) * mids
+    return FftPlan(parts, tables, intermediate_bytes, cost * rows / problem.units + COSTS.launch)
 
 
 def _dense(shape: Ints, row: int) -> Ints:

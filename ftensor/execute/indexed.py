@@ -77,8 +77,8 @@ def get_index_check() -> str:
 
 def record_bounds(index: Tensor, least: int, greatest: int) -> Tensor:
     """Records the bounds of all elements of a fresh integer tensor. Returns the tensor."""
-    of = integer_limits(index._dtype)
-    if of.min <= least and greatest <= of.max:  # else the numbers have wrapped
+    limits = integer_limits(index._dtype)
+    if limits.min <= least and greatest <= limits.max:  # else the numbers have wrapped
         index._storage.bounds = (index._dtype, least, greatest)
     return index
 
@@ -93,8 +93,8 @@ def record_array_bounds(index: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
 def known_bounds(storage: Storage) -> tuple[Any, int, int] | None:
     """Returns (dtype, least, greatest) of a storage's elements; None if unknown. During a
     recording, bounds are known only for storage that the recorder allocated."""
-    who = recorder(storage.backend)
-    return storage.bounds if who is None or who.handed_out(storage) else None
+    current = recorder(storage.backend)
+    return storage.bounds if current is None or current.handed_out(storage) else None
 
 
 def in_range(index: Tensor, size: int, strict: bool) -> bool:
@@ -103,9 +103,9 @@ def in_range(index: Tensor, size: int, strict: bool) -> bool:
     return bounds_in_range(known_bounds(index._storage), index._dtype, size, strict)
 
 
-def bounds_in_range(bounds: tuple[Any, int, int] | None, of: Any, size: int, strict: bool) -> bool:
-    """True if known bounds are valid for a dim, for elements of dtype `of`."""
-    if bounds is None or bounds[0] is not of:
+def bounds_in_range(bounds: tuple[Any, int, int] | None, index_dtype: Any, size: int, strict: bool) -> bool:
+    """True if known bounds are valid for a dim, for elements of dtype `index_dtype`."""
+    if bounds is None or bounds[0] is not index_dtype:
         return False
     return bounds[1] >= (0 if strict else -size) and bounds[2] < size
 
@@ -137,8 +137,8 @@ class Flag:
         if not noted[0]:
             return None
         self._clear()
-        which, index, size = noted[1:].tolist()
-        return which, index, size
+        dim, index, size = noted[1:].tolist()
+        return dim, index, size
 
 
 @dataclass(frozen=True)
@@ -153,11 +153,11 @@ class IndexDoubt:
 
     def resolve(self) -> Exception | None:
         """Returns the error if an index was out of range, else None."""
-        bad = self.flag.read_and_clear()
-        if bad is None:
+        violation = self.flag.read_and_clear()
+        if violation is None:
             return None
-        which, index, size = bad
-        error = self.refusal(index, self.dims[which], size)
+        dim, index, size = violation
+        error = self.refusal(index, self.dims[dim], size)
         return errors_index.found_late(str(error), self.call, self.line)
 
 
@@ -192,27 +192,27 @@ class Check:
             self.stream.doubts[id(self.doubt)] = self.doubt
             return
         self.stream.finish()
-        if bad := self.flag.read_and_clear():
-            which, index, size = bad
-            raise self.refusal(index, self.dims[which], size)
+        if violation := self.flag.read_and_clear():
+            dim, index, size = violation
+            raise self.refusal(index, self.dims[dim], size)
 
     def _doubt(self) -> IndexDoubt:
         """Returns the deferred check for the user's line; calls from the same line, as in a loop,
         share it."""
         level = levels_to_user()
-        user, ours = sys._getframe(level - 1), sys._getframe(level - 2)
-        call, name, number = ours.f_code.co_name, user.f_code.co_filename, user.f_lineno
+        user, op_frame = sys._getframe(level - 1), sys._getframe(level - 2)
+        call, name, number = op_frame.f_code.co_name, user.f_code.co_filename, user.f_lineno
         if not is_op(call):  # such as a jitted op
             call = op_called()[0]
         key = (call, name, number, self.dims, self.refusal)
-        known = _doubts.setdefault(self.stream, {})
-        pending = known.get(key)
+        pending_doubts = _doubts.setdefault(self.stream, {})
+        pending = pending_doubts.get(key)
         if pending is None:
-            if len(known) >= MOST_CALLS:
-                known.clear()
+            if len(pending_doubts) >= MOST_CALLS:
+                pending_doubts.clear()
             flag = Flag.fresh(self.stream.backend)
             doubt = IndexDoubt(flag, call, line_of(user), self.dims, self.refusal)
-            pending = known.setdefault(key, doubt)
+            pending = pending_doubts.setdefault(key, doubt)
         return pending
 
 
@@ -289,8 +289,8 @@ def locate(
     read = [*[o.tensor for o in inputs], *[i.tensor for i in indices], check.flag.tensor]
     numbers = _numbers(indices)
     args = (op, shape, out, inputs, indices, ordered, refusal)
-    partly = out.located or out.tensor.numel() != numel(shape)
-    run(backend, key, prepare, locate, args, read, numbers, out.tensor, partly)
+    partial_write = out.located or out.tensor.numel() != numel(shape)
+    run(backend, key, prepare, locate, args, read, numbers, out.tensor, partial_write)
     check.done(indices)
 
 
@@ -377,14 +377,14 @@ def prepare(
         operands = [replace(o, tensor=t) for o, t in zip(operands, bits)]
     strides = [o.strides for o in operands] + [i.strides for i in indices]
     sizes, steps = coalesce(shape, strides, range(len(shape)))
-    launch_steps = _taken(op, backend, operands, indices, sizes, steps) or [
+    launch_steps = _try_take(op, backend, operands, indices, sizes, steps) or [
         _step(op, backend, operands, indices, piece, steps, ordered, moved) for piece, moved in split(sizes, steps)
     ]
     written = Output(out.tensor._dtype, out.tensor._shape, out.tensor._strides)
     return Launch(tuple(launch_steps), len(strides) + 1, (written,), fresh=False)
 
 
-def _taken(
+def _try_take(
     op: Op,
     backend: Backend,
     operands: Sequence[IndexedOperand],
@@ -398,15 +398,15 @@ def _taken(
         return []
     (out, source), (index,) = operands, indices
     (out_step, source_step, index_step), n = (s[-1] for s in steps), shape[-1]
-    runs = (out_step, source_step, index_step) == (1, 1, 0) and n > 1
-    same = out.tensor._dtype is source.tensor._dtype
-    if not (runs or (out_step, index_step) == (1, 1)) or out.located or not (source.located and same):
+    has_runs = (out_step, source_step, index_step) == (1, 1, 0) and n > 1
+    same_dtype = out.tensor._dtype is source.tensor._dtype
+    if not (has_runs or (out_step, index_step) == (1, 1)) or out.located or not (source.located and same_dtype):
         return []
-    key = take_key(out.tensor._dtype, index.tensor._dtype, backend.target, runs)
+    key = take_key(out.tensor._dtype, index.tensor._dtype, backend.target, has_runs)
     if key is None or numel(shape) > COUNTED:
         return []
     rows = numel(shape[:-1])
-    work = numel(shape) // (RUN_AT_ONCE if runs else 1)
+    work = numel(shape) // (RUN_AT_ONCE if has_runs else 1)
     units = select.units_for(work, backend.units, backend.target, 1)
     parts = max(1, min(-(-units // rows), n // (4 * key.lanes)))
     g = TakeGeometry(n, parts, source_step, shape[:-1], tuple(zip(*[s[:-1] for s in steps])))
@@ -455,32 +455,32 @@ def _step(
 
 def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusal) -> Index:
     """Returns many indices as one index with the combined, checked offsets."""
-    whole = contiguous_like(shape, dtypes.int64, like)
+    flat_index = contiguous_like(shape, dtypes.int64, like)
     steps = contiguous_strides(shape)
     zeros = (0,) * len(shape)
-    there = fill(whole.tensor, 0)
+    zero_filled = fill(flat_index.tensor, 0)
     for i in indices:
         # The index itself, found in a row of all of them: this is what checks and wraps it.
         row = np.arange(i.size, dtype=np.int64) * i.stride
         located = IndexedOperand(host_tensor(row, like), zeros, True)
-        places = contiguous_like(shape, dtypes.int64, like)
-        locate(COPY, shape, places, [located], [replace(i, stride=1)], refusal=refusal)
-        pointwise(ADD_AT, (places.tensor, there), (), there, True)
-    return Index(there, steps, 2**62, 1, 0, checked=True)
+        positions = contiguous_like(shape, dtypes.int64, like)
+        locate(COPY, shape, positions, [located], [replace(i, stride=1)], refusal=refusal)
+        pointwise(ADD_AT, (positions.tensor, zero_filled), (), zero_filled, True)
+    return Index(zero_filled, steps, 2**62, 1, 0, checked=True)
 
 
-def contiguous_like(shape: Ints, of: dtype, like: Tensor) -> IndexedOperand:
+def contiguous_like(shape: Ints, dtype: dtype, like: Tensor) -> IndexedOperand:
     """Returns a fresh contiguous output over the whole iteration space."""
-    tensor = output.new(shape, of, like._storage.device)
+    tensor = output.new(shape, dtype, like._storage.device)
     return IndexedOperand(tensor, contiguous_strides(shape))
 
 
 def host_tensor(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
     """Returns a small array's values in a tensor on the device of `like`, in the array's memory
     order."""
-    of = dtypes.from_numpy_dtype(array.dtype)
+    dtype = dtypes.from_numpy_dtype(array.dtype)
     array = array.copy(order="K")
-    strides = tuple([s // of.itemsize for s in array.strides])
-    tensor = output.new(array.shape, of, like._storage.device, strides)
+    strides = tuple([s // dtype.itemsize for s in array.strides])
+    tensor = output.new(array.shape, dtype, like._storage.device, strides)
     tensor._storage.backend.upload(tensor._storage, 0, array.ravel(order="K"))
     return record_array_bounds(tensor, array)

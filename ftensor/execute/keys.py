@@ -75,10 +75,10 @@ def located_key(
 
 
 @lru_cache(MOST_KEYS)
-def gathering_key(op: Op, of: dtype, index: dtype, indices: int) -> KernelKey:
+def gathering_key(op: Op, dtype: dtype, index: dtype, indices: int) -> KernelKey:
     """Returns the key of an op that reads by index, with any strides and one dtype."""
     kinds = [STRIDED, *(LOCATED if k in op.gathers else STRIDED for k in range(op.arity))]
-    return located_key(op, (of,) * len(kinds), kinds, (index,) * indices, STRIDED * indices)
+    return located_key(op, (dtype,) * len(kinds), kinds, (index,) * indices, STRIDED * indices)
 
 
 def monoid(red: Reduce, compute: dtype) -> tuple[Reduction, dtype]:

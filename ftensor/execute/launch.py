@@ -73,27 +73,29 @@ def caller(form: LaunchForm) -> Callable[..., Callable[..., Any]]:
     operands = range(form.operands)
     results, constants = operands[: form.outputs], operands[form.operands - form.constants :]
     inputs = operands[form.outputs : form.operands - form.constants]
-    passed = inputs if fresh else [*results, *inputs]
-    left = iter(inputs)
-    words = [f"x{next(left)}" if tensor else f"n{i}" for i, tensor in enumerate(form.arguments)]
+    call_tensors = inputs if fresh else [*results, *inputs]
+    remaining = iter(inputs)
+    words = [f"x{next(remaining)}" if tensor else f"n{i}" for i, tensor in enumerate(form.arguments)]
     numbers = [word for word in words if word[0] == "n"]
     params = [f"p{i}" for i in range(rounding - len(numbers))]
     lines = [f"{', '.join(words)}, = inputs"] if words else []
     lines += [f"{', '.join(params)}, = params"] if params else []
-    many = not fresh and form.outputs > 1
-    lines += [f"{', '.join(f'x{k}' for k in results)}, = outs"] if many else []
-    tensors = len(passed) - form.storages
-    lines += [f"s{k} = x{k}._storage" for k in passed[:tensors]] + [f"s{k} = x{k}" for k in passed[tensors:]]
-    lines.append(f"device, backend = s{passed[0]}.device, s{passed[0]}.backend")
-    looks = ["out is not None"] if fresh else []
-    looks += [f"s{k}.device is not device" for k in passed[1:]]
-    looks += ["backend.executor is not None"]
+    has_outs_tuple = not fresh and form.outputs > 1
+    lines += [f"{', '.join(f'x{k}' for k in results)}, = outs"] if has_outs_tuple else []
+    tensors = len(call_tensors) - form.storages
+    lines += [f"s{k} = x{k}._storage" for k in call_tensors[:tensors]] + [
+        f"s{k} = x{k}" for k in call_tensors[tensors:]
+    ]
+    lines.append(f"device, backend = s{call_tensors[0]}.device, s{call_tensors[0]}.backend")
+    checks = ["out is not None"] if fresh else []
+    checks += [f"s{k}.device is not device" for k in call_tensors[1:]]
+    checks += ["backend.executor is not None"]
     if not fresh:
-        looks += [f"s{k}.readonly" for k in results]
-        looks += [] if many else [f"s{k} is s0 and x{k} is not x0" for k in inputs]
-    lines += [f"if {' or '.join(looks)}: return None", "stream = backend._current.stream"]
-    changed = [] if fresh else [f"s{k}.bounds = s{k}.derived = None" for k in results]
-    lines += changed
+        checks += [f"s{k}.readonly" for k in results]
+        checks += [] if has_outs_tuple else [f"s{k} is s0 and x{k} is not x0" for k in inputs]
+    lines += [f"if {' or '.join(checks)}: return None", "stream = backend._current.stream"]
+    invalidations = [] if fresh else [f"s{k}.bounds = s{k}.derived = None" for k in results]
+    lines += invalidations
     for k in results if fresh else ():
         lines += [
             f"s{k} = backend.pool.take(nbytes{k}, stream)",
@@ -103,20 +105,20 @@ def caller(form: LaunchForm) -> Callable[..., Callable[..., Any]]:
             f"x{k}._shape, x{k}._strides, x{k}._key = shape{k}, strides{k}, key{k}",
         ]
     for k in constants:
-        lines += [f"x{k} = constant{k}(x{passed[0]})", f"s{k} = x{k}._storage"]
+        lines += [f"x{k} = constant{k}(x{call_tensors[0]})", f"s{k} = x{k}._storage"]
     if rounding:
         rounded = enumerate([*numbers, *params])
         lines.append(f"numbers = {' + '.join(f'values_of({n}, d{i})' for i, n in rounded)}")
     elif form.numbers is not None and any(step.numbers for step in form.steps):
         lines.append("numbers = params")
-    lines += _steps(form, [*passed, *constants])
-    lines += changed  # by then another thread may have read it, before it was written
+    lines += _steps(form, [*call_tensors, *constants])
+    lines += invalidations  # by then another thread may have read it, before it was written
     lines.append(f"return ({''.join(f'x{k}, ' for k in results)})")
     names = [*_names(form), *[f"constant{k}" for k in constants]]
     names += ["numbers"] if form.numbers is None else [f"d{i}" for i in range(rounding)]
     for k in range(form.outputs):
         names += [f"nbytes{k}", f"dtype{k}", f"shape{k}", f"strides{k}", f"key{k}"]
-    last = "out" if fresh else "outs" if many else "x0"
+    last = "out" if fresh else "outs" if has_outs_tuple else "x0"
     return _bound(names, f"inputs, params, {last}", lines)
 
 
@@ -190,10 +192,10 @@ class Output:
         object.__setattr__(self, "nbytes", numel(self.shape) * self.dtype.itemsize)
         object.__setattr__(self, "key", geometry_key(self.shape, self.strides, self.dtype))
 
-    def make(self, backend: Backend, where: device) -> Tensor:
+    def make(self, backend: Backend, device: device) -> Tensor:
         """Returns an uninitialized tensor for the result."""
         storage = backend.allocate(self.nbytes)
-        storage.device = where
+        storage.device = device
         tensor = object.__new__(Tensor)
         tensor._storage, tensor._dtype, tensor._offset = storage, self.dtype, 0
         tensor._shape, tensor._strides, tensor._key = self.shape, self.strides, self.key
@@ -233,9 +235,9 @@ class Step:
     def written(self) -> tuple[int, ...]:
         """Returns the numbers of the operands that the kernel may write."""
         parameters = skeleton_of(self.key).parameters(self.key)
-        pointers = [word for what, word, name in parameters if what == "*" and name != "geometry"]
-        places = zip(self.pointers + self.after, pointers, strict=True)
-        return tuple([k for k, word in places if "const" not in word])
+        pointers = [word for kind, word, name in parameters if kind == "*" and name != "geometry"]
+        operands = zip(self.pointers + self.after, pointers, strict=True)
+        return tuple([k for k, word in operands if "const" not in word])
 
 
 class Bound(NamedTuple):
@@ -304,7 +306,7 @@ class Launch:
     @property
     def kept_bytes(self) -> int:
         """Returns about how many bytes of memory the launch takes while it is cached."""
-        tables = [of.table for of in self.bound or ()]
+        tables = [step.table for step in self.bound or ()]
         sizes = [table.nbytes + TABLE_BYTES for table in tables if table is not None]
         return LAUNCH_BYTES + STEP_BYTES * len(self.steps) + sum(sizes)
 
@@ -322,9 +324,14 @@ class Launch:
     def _form(self) -> LaunchForm:
         steps = [
             StepForm(
-                s.pointers, s.offsets, s.moved is not None, s.numbers, s.after, s.n is not None or of.table is not None
+                s.pointers,
+                s.offsets,
+                s.moved is not None,
+                s.numbers,
+                s.after,
+                s.n is not None or step_bound.table is not None,
             )
-            for s, of in zip(self.steps, self._bound)
+            for s, step_bound in zip(self.steps, self._bound)
         ]
         inputs = self.operands - len(self.outputs) - len(self.constants)
         return LaunchForm(

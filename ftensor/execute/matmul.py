@@ -52,15 +52,15 @@ def _merged(shape: Ints, strides: list[Ints]) -> tuple[Ints, list[Ints]]:
     for d, n in enumerate(shape):
         if n == 1:
             continue
-        if kept and all(mine[-1] == s[d] * n for mine, s in zip(steps, strides)):
+        if kept and all(merged[-1] == s[d] * n for merged, s in zip(steps, strides)):
             kept[-1] *= n
-            for mine, s in zip(steps, strides):
-                mine[-1] = s[d]
+            for merged, s in zip(steps, strides):
+                merged[-1] = s[d]
         else:
             kept.append(n)
-            for mine, s in zip(steps, strides):
-                mine.append(s[d])
-    return tuple(kept), [tuple(mine) for mine in steps]
+            for merged, s in zip(steps, strides):
+                merged.append(s[d])
+    return tuple(kept), [tuple(merged) for merged in steps]
 
 
 def _aligned(t: Tensor, whole_dim: int) -> bool:
@@ -90,7 +90,7 @@ def direct(
     out: Tensor,
     added: Tensor,
     mode: int,
-    near: bool = False,
+    fits_cache: bool = False,
 ) -> tuple[tuple[Step, ...], Ints]:
     *batch, m, n = out._shape
     shape = tuple(batch)
@@ -100,16 +100,16 @@ def direct(
     lines, batches = b._strides[-2:], _batch(b, shape)
     first: tuple[Step, ...] = ()
     panels: Ints = ()
-    if near and terms > DIRECT_TERMS_GATHERED and not (in_vectors and n % key.lanes == 0):
+    if fits_cache and terms > DIRECT_TERMS_GATHERED and not (in_vectors and n % key.lanes == 0):
         # Vectors of all columns, zeros beyond the edge, in the place of b.
-        side, beside = _side(b, -1, key.lanes)
+        side, b_steps = _side(b, -1, key.lanes)
         nothing = PackSide(0, 0, side.depth, 0, 0, 0)
         first = (_packing(backend, pack_key(key), (nothing, side), (PANELS[0],) * 2, left, right),)
         each = side.panels * key.lanes * side.depth
         panels = (side.matrices * each * out._dtype.compute.itemsize,)
-        lines, batches, in_vectors = (key.lanes, side.depth), tuple(s * each for s in beside), 2
-    own = [_batch(t, shape) for t in (a, out, added)]
-    kept, steps = _merged(shape, [own[0], batches, *own[1:]])
+        lines, batches, in_vectors = (key.lanes, side.depth), tuple(s * each for s in b_steps), 2
+    batch_strides = [_batch(t, shape) for t in (a, out, added)]
+    kept, steps = _merged(shape, [batch_strides[0], batches, *batch_strides[1:]])
     items = numel(kept) * row_blocks * vectors
     product = _product(items, row_blocks, vectors, 0, a, out, added, mode, kept, steps)
     geometry = DirectGeometry(**vars(product), a=a._strides[-2:], b=lines, in_vectors=in_vectors).pack()
@@ -148,9 +148,9 @@ def packed(
 ) -> tuple[tuple[Step, ...], Ints]:
     shape = out._shape[:-2]
     of_a, of_b = _side(a, -2, key.rows), _side(b, -1, key.columns)
-    sides, own = (of_a[0], of_b[0]), (of_a[1], of_b[1])
+    sides, batch_steps = (of_a[0], of_b[0]), (of_a[1], of_b[1])
     row_panels, column_panels = [s.panels for s in sides]
-    kept, steps = _merged(shape, [*own, _batch(out, shape), _batch(added, shape)])
+    kept, steps = _merged(shape, [*batch_steps, _batch(out, shape), _batch(added, shape)])
     # Few tiles: smaller blocks, so that every compute unit has some; a CPU's take turns at uneven
     # speeds, and on a board a block's panels take turns in one pipeline.
     tiles = numel(kept) * row_panels * column_panels
@@ -175,13 +175,13 @@ def _side(t: Tensor, dim: int, width: int) -> tuple[PackSide, Ints]:
     """Returns how to pack panels of `width` rows (`dim` -2) or columns (-1), and for each batch dim
     the step between sets of panels."""
     sizes, strides, steps = _matrices(t)
-    other = -3 - dim
+    other_dim = -3 - dim
     side = PackSide(
         t._shape[dim],
         -(-t._shape[dim] // width),
-        t._shape[other],
+        t._shape[other_dim],
         t._strides[dim],
-        t._strides[other],
+        t._strides[other_dim],
         numel(sizes),
         sizes,
         strides,
@@ -231,9 +231,9 @@ def _product(
     """Returns the part of the geometry that all product kernels share."""
     assert items <= COUNTED, "more tiles than a launch can count"
     *_, m, n = out._shape
-    whole = int(out._strides[-1] == 1 and _aligned(out, out.ndim - 1))
+    writes_vectors = int(out._strides[-1] == 1 and _aligned(out, out.ndim - 1))
     return ProductGeometry(
-        items, row_blocks, columns, block, m, n, a._shape[-1], mode, whole, out._strides[-2:],
+        items, row_blocks, columns, block, m, n, a._shape[-1], mode, writes_vectors, out._strides[-2:],
         added._strides[-2:], batch, tuple(steps),
     )  # fmt: skip
 
@@ -274,13 +274,13 @@ def cache_matmul(
 ) -> None:
     """Caches a call under its `inputs`. A single launch with these operands wrote `out`, and the
     call returned `result`."""
-    of = out._dtype.compute
-    cache_result(call, inputs, result, _key(out, a, b, added, 1), (*values_of(1, of), *values_of(1, of)))
+    compute = out._dtype.compute
+    cache_result(call, inputs, result, _key(out, a, b, added, 1), (*values_of(1, compute), *values_of(1, compute)))
 
 
 def _key(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any) -> tuple[Any, ...]:
-    others = None if added is None else added._key
-    return "gemm", out._key, a._key, b._key, others, _mode(added, alpha)
+    added_key = None if added is None else added._key
+    return "gemm", out._key, a._key, b._key, added_key, _mode(added, alpha)
 
 
 def _mode(added: Tensor | None, alpha: Any) -> int:
@@ -296,25 +296,25 @@ def _gemm_by_halves(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alp
         return False
     ndim = len(out._shape)
     # Halving the largest dim that the larger operand shares with the output.
-    larger, own = (a, ndim - 2) if numel(a._shape) >= numel(b._shape) else (b, ndim - 1)
-    dims = [d for d in (*range(ndim - 2), own) if larger._shape[d] > 1]
+    larger, split_dim = (a, ndim - 2) if numel(a._shape) >= numel(b._shape) else (b, ndim - 1)
+    dims = [d for d in (*range(ndim - 2), split_dim) if larger._shape[d] > 1]
     if not dims:
         return False
     dim = max(dims, key=lambda d: larger._shape[d])
-    if dim == own and larger._shape[dim] < 64:
+    if dim == split_dim and larger._shape[dim] < 64:
         return False  # only the depth is left, and sums are not split
     half = larger._shape[dim] // 2
-    if dim == own and half > 64:
+    if dim == split_dim and half > 64:
         half -= half % 64
     for start, stop in ((0, half), (half, larger._shape[dim])):
-        parts = []
+        halves = []
         for x, skipped in ((out, -1), (a, ndim - 1), (b, ndim - 2), (added, -1)):
             if x is None or dim == skipped or x._shape[dim] == 1:
-                parts.append(x)
+                halves.append(x)
                 continue
             shape = (*x._shape[:dim], stop - start, *x._shape[dim + 1 :])
-            parts.append(x._view(shape, x._strides, x._offset + start * x._strides[dim]))
-        new_out, new_a, new_b, new_added = parts
+            halves.append(x._view(shape, x._strides, x._offset + start * x._strides[dim]))
+        new_out, new_a, new_b, new_added = halves
         assert new_out is not None and new_a is not None and new_b is not None
         gemm(new_out, new_a, new_b, new_added, alpha, beta)
     return True
@@ -332,35 +332,35 @@ def prepare(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any,
 
 def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple[tuple[Step, ...], Ints]:
     """Returns the steps, and the bytes of the panels between them."""
-    backend, of = out._storage.backend, out._dtype
-    if of.name in ("float64", "complex128") and not backend.properties.has_float64:
-        raise errors.no_float64(of, backend.properties.name)
+    backend, dtype = out._storage.backend, out._dtype
+    if dtype.name in ("float64", "complex128") and not backend.properties.has_float64:
+        raise errors.no_float64(dtype, backend.properties.name)
     m, n = out._shape[-2:]
     depth = a._shape[-1]
     terms = numel(out._shape) * depth
     each = m * n * depth
     target = backend.target
-    panelled = packed_key(of, target)
+    panelled = packed_key(dtype, target)
     # An image without the kernel for large matrices has one that reads them in place.
-    lie = not built(backend, panelled)
+    is_dense = not built(backend, panelled)
     swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= panelled.columns)
-    if target.processor and of.compute is of:
+    if target.processor and dtype.compute is dtype:
         for turned in (swap, not swap):
             x, y = (_transposed(b), _transposed(a)) if turned else (a, b)
-            if not of.is_complex and _fits_cache(x, y):
-                key = direct_key(of, target, target.unaligned, _fused(out, a, b))
+            if not dtype.is_complex and _fits_cache(x, y):
+                key = direct_key(dtype, target, target.unaligned, _fused(out, a, b))
                 key = near_key(key, y._shape[-1], panelled.rows)
                 rest = (turned, terms, x, y, *_results(turned, out, added), mode)
-                return direct(backend, key, *rest, near=True)
-    if along_serves(of) and in_image(backend, key := along_key(of)):
-        few = lie or min(m, n) <= key.rows
-        if few and depth >= key.lanes and depth_is_contiguous(a, -1) and depth_is_contiguous(b, -2):
+                return direct(backend, key, *rest, fits_cache=True)
+    if along_serves(dtype) and in_image(backend, key := along_key(dtype)):
+        few_rows = is_dense or min(m, n) <= key.rows
+        if few_rows and depth >= key.lanes and depth_is_contiguous(a, -1) and depth_is_contiguous(b, -2):
             return dot_product_step(backend, key, terms, a, b, out, added, mode)
-    if each <= target.direct_terms or lie:
+    if each <= target.direct_terms or is_dense:
         # The lanes run along b's rows, or, turned around, along a's columns.
         x, y = (_transposed(b), _transposed(a)) if swap else (a, b)
-        if lie or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
-            key = direct_key(of, target, target.unaligned, _fused(out, a, b))
+        if is_dense or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
+            key = direct_key(dtype, target, target.unaligned, _fused(out, a, b))
             return direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
     # Results leave a board's kernel in rows: a few full tiles more cost less than single elements.
     in_rows = target.is_board and out._strides[-1] == 1
@@ -407,35 +407,35 @@ def _fused(out: Tensor, a: Tensor, b: Tensor) -> bool:
 PRODUCTS = 4  # elements that take as long as a product of one step
 
 
-def dense(kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> None:
+def dense(kind: str, dtype: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> None:
     """Runs a kernel of `kernels/skeletons/dense.py` on its operands, and modifies some of them.
 
     `numbers` are the kernel's numbers, the item count first. An item takes about `work` products.
     """
-    if of.bare:
-        raise errors.not_implemented_for(f"linalg {kind}", of)
+    if dtype.bare:
+        raise errors.not_implemented_for(f"linalg {kind}", dtype)
     if not numbers[0]:
         return
-    key, args = ("dense", kind, of, tuple(numbers), work), (kind, of, tensors, numbers, work)
+    key, args = ("dense", kind, dtype, tuple(numbers), work), (kind, dtype, tensors, numbers, work)
     backend = tensors[-1]._storage.backend
     results = run(backend, key, _prepare, _on_copies, args, tensors, numbers)
     for to, result in zip(tensors, results):  # the host's; a launch has none
         copy(result, to)
 
 
-def _prepare(kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> Launch:
+def _prepare(kind: str, dtype: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> Launch:
     backend, items = tensors[-1]._storage.backend, numbers[0]
     units = max(1, min(items, backend.units, PRODUCTS * items * work // backend.target.unit_elements))
-    key = dense_key(kind, of, backend.target, backend.target.unaligned)
+    key = dense_key(kind, dtype, backend.target, backend.target.unaligned)
     all_, geometry = tuple(range(len(tensors))), (*numbers, work, 1)
     step = Step(key, units, all_, all_, geometry=geometry, work=items * work)
     return Launch((step,), len(all_))
 
 
 def _on_copies(
-    kind: str, of: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int
+    kind: str, dtype: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int
 ) -> tuple[Tensor, ...]:
     """Returns the operands after the kernel ran on copies of them."""
-    mine = tuple([clone(t) for t in tensors])
-    dense(kind, of, mine, numbers, work)
-    return mine
+    copies = tuple([clone(t) for t in tensors])
+    dense(kind, dtype, copies, numbers, work)
+    return copies

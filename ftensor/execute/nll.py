@@ -34,7 +34,7 @@ def nll(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore
     operands = (x, target) if weight is None else (x, target, weight)
     key = ("nll", reduction, *[y._key for y in operands])
     if key not in backend.launches:
-        if not _serves(backend, x, operands, target, weight):
+        if not _supports(backend, x, operands, target, weight):
             return None
         if reduction != "none" and target.numel() > MOST_SUMMED:
             return None
@@ -62,17 +62,17 @@ def nll_input(
     return None if results is None else results[0]
 
 
-def _serves(backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: Tensor, weight: Tensor | None) -> bool:
-    of, shape = x._dtype, x._shape
+def _supports(backend: Backend, x: Tensor, operands: tuple[Tensor, ...], target: Tensor, weight: Tensor | None) -> bool:
+    dtype, shape = x._dtype, x._shape
     if not backend.target.revisits_rows:
         return False
-    if not 0 < numel(shape) <= COUNTED or not shape or of.kind != "f" or of.bare:
+    if not 0 < numel(shape) <= COUNTED or not shape or dtype.kind != "f" or dtype.bare:
         return False
     if target._shape != (shape[:1] + shape[2:] if len(shape) > 1 else ()):
         return False
     if weight is not None and weight._shape != (shape[len(shape) > 1],):
         return False
-    if any(y._dtype is not (int64 if y is target else of) for y in operands):
+    if any(y._dtype is not (int64 if y is target else dtype) for y in operands):
         return False
     return all(is_contiguous(y._shape, y._strides) for y in operands)
 
@@ -83,31 +83,31 @@ def _sizes(x: Tensor) -> tuple[int, int, int]:
 
 
 def _loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int) -> Launch:
-    backend, of = x._storage.backend, x._dtype
-    key = NllKey("nll", of, wide=of.compute.itemsize < 8 and spares_double(x))
+    backend, dtype = x._storage.backend, x._dtype
+    key = NllKey("nll", dtype, wide=dtype.compute.itemsize < 8 and spares_double(x))
     samples, classes, inner = _sizes(x)
     kind, n = KINDS[reduction], samples * inner
     units = 1 if kind else units_for(n, backend.units, backend.target, 1)
     g = NllGeometry(n, classes, inner, int(weight is not None), kind).pack()
     shape = () if kind else target._shape
-    outputs = Output(of, shape, contiguous_strides(shape)), Output(of, (), ())
+    outputs = Output(dtype, shape, contiguous_strides(shape)), Output(dtype, (), ())
     inputs = 3 if weight is None else 4
     weights = 2 if weight is None else 4
-    places = (0, 1, 2, 3, weights)
-    step = Step(key, units, (*places, 1 + inputs), places, geometry=g, work=n)
+    operands = (0, 1, 2, 3, weights)
+    step = Step(key, units, (*operands, 1 + inputs), operands, geometry=g, work=n)
     return Launch((step,), 2 + inputs, outputs)
 
 
 def _derivative(
     grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int, total: Tensor
 ) -> Launch | None:
-    backend, of, count = x._storage.backend, x._dtype, x.numel()
+    backend, dtype, count = x._storage.backend, x._dtype, x.numel()
     operands = (grad, target, total) if weight is None else (grad, target, total, weight)
-    if not _serves(backend, x, operands, target, weight):
+    if not _supports(backend, x, operands, target, weight):
         return None
     if total.numel() != 1 or grad.numel() != (target.numel() if reduction == "none" else 1):
         return None
-    key = NllKey("nll_input", of, lanes_for([of], of.compute, backend.target.lanes_bytes))
+    key = NllKey("nll_input", dtype, lanes_for([dtype], dtype.compute, backend.target.lanes_bytes))
     samples, classes, inner = _sizes(x)
     units = min(samples, units_for(count, backend.units, backend.target, key.lanes))
     weighted = int(weight is not None)
@@ -115,5 +115,5 @@ def _derivative(
     g = NllGeometry(samples, classes, inner, weighted, each, mean).pack()
     places = (0, 1, 2, 4 if weighted else 1, 3)
     step = Step(key, units, places, places, geometry=g, work=count)
-    outputs = (Output(of, x._shape, contiguous_strides(x._shape)),)
+    outputs = (Output(dtype, x._shape, contiguous_strides(x._shape)),)
     return Launch((step,), 4 + weighted, outputs)

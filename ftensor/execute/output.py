@@ -30,47 +30,47 @@ if TYPE_CHECKING:
     from .._device import device
 
 
-def new(shape: Ints, of: dtypes.dtype, where: device, strides: Ints | None = None) -> Tensor:
+def new(shape: Ints, dtype: dtypes.dtype, device: device, strides: Ints | None = None) -> Tensor:
     """Returns an uninitialized tensor on a (resolved) device."""
-    backend = backend_of(where)
-    nbytes, strides, key, double = _layout(shape, of, strides)
+    backend = backend_of(device)
+    nbytes, strides, key, double = _layout(shape, dtype, strides)
     if double and not backend.properties.has_float64:
-        raise errors.no_float64(of, backend.properties.name)
+        raise errors.no_float64(dtype, backend.properties.name)
     storage = backend.allocate(nbytes)
-    storage.device = where
+    storage.device = device
     tensor = object.__new__(Tensor)
-    tensor._storage, tensor._dtype, tensor._offset = storage, of, 0
+    tensor._storage, tensor._dtype, tensor._offset = storage, dtype, 0
     tensor._shape, tensor._strides, tensor._key = shape, strides, key
     return tensor
 
 
 @lru_cache(1 << 14)
-def _layout(shape: Ints, of: dtypes.dtype, strides: Ints | None) -> tuple[int, Ints, int, bool]:
+def _layout(shape: Ints, dtype: dtypes.dtype, strides: Ints | None) -> tuple[int, Ints, int, bool]:
     """Returns (bytes, strides, geometry key, True for float64 elements) of fresh memory."""
     strides = contiguous_strides(shape) if strides is None else strides
     count = extent(shape, strides)[1] + 1 if numel(shape) else 0
-    double = of.name in ("float64", "complex128")
-    return count * of.itemsize, strides, geometry_key(shape, strides, of), double
+    double = dtype.name in ("float64", "complex128")
+    return count * dtype.itemsize, strides, geometry_key(shape, strides, dtype), double
 
 
-def check_capacity(like: Tensor, elements: int, of: dtypes.dtype) -> None:
+def check_capacity(like: Tensor, elements: int, dtype: dtypes.dtype) -> None:
     """Raises OutOfMemoryError if the device of `like` can't hold `elements` elements. Call it
     before work that needs them."""
-    like._storage.backend.pool.ask(elements * of.itemsize)
+    like._storage.backend.pool.ask(elements * dtype.itemsize)
 
 
-def new_like(t: Tensor, shape: Ints, of: dtypes.dtype | None = None) -> Tensor:
-    """Returns an uninitialized contiguous tensor on the device of `t`, with its dtype unless `of`
+def new_like(t: Tensor, shape: Ints, dtype: dtypes.dtype | None = None) -> Tensor:
+    """Returns an uninitialized contiguous tensor on the device of `t`, with its dtype unless `dtype`
     is passed."""
-    return new(shape, of or t._dtype, t._storage.device)
+    return new(shape, dtype or t._dtype, t._storage.device)
 
 
-def layout_strides(t: Tensor, wanted: memory_format | None) -> Ints:
+def layout_strides(t: Tensor, memory_format: memory_format | None) -> Ints:
     """Returns the strides of a fresh tensor like `t` in a memory format; None is
     `preserve_format`."""
-    if wanted is preserve_format or wanted is None:
+    if memory_format is preserve_format or memory_format is None:
         return like_strides(t._shape, t._strides)
-    return format_strides(t._shape, wanted)
+    return format_strides(t._shape, memory_format)
 
 
 def format_strides(shape: Ints, wanted: memory_format) -> Ints:
@@ -110,10 +110,10 @@ def resize(t: Tensor, shape: Ints, strides: Ints | None = None) -> Tensor:
 def as_bits(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Returns the tensors as integer views of the same memory if all have the same dtype with few
     ops. Any device that copies integers can then copy them, and NaNs keep their bits."""
-    of = tensors[0]._dtype
-    if not of.bare or any(t._dtype is not of for t in tensors):
+    dtype = tensors[0]._dtype
+    if not dtype.bare or any(t._dtype is not dtype for t in tensors):
         return list(tensors)
-    return [Tensor._make(t._storage, of.bits, t._shape, t._strides, t._offset) for t in tensors]
+    return [Tensor._make(t._storage, dtype.bits, t._shape, t._strides, t._offset) for t in tensors]
 
 
 def region(x: Tensor) -> tuple[int, Ints, Ints, int]:
@@ -121,24 +121,24 @@ def region(x: Tensor) -> tuple[int, Ints, Ints, int]:
     return x._offset * x._dtype.itemsize, x._shape, x._strides, x._dtype.itemsize
 
 
-def check_dtype(op: str, out: Tensor, of: dtype, cast: bool = False) -> None:
+def check_dtype(op: str, out: Tensor, dtype: dtype, cast: bool = False) -> None:
     """Raises RuntimeError for an output of another dtype; with `cast`, of a dtype that can't hold
-    `of`.
+    `dtype`.
 
     Raises TypeError if `out` is no tensor.
     """
     if type(out) is not Tensor:
         raise errors.not_a_tensor(op, "out", out)
-    if cast and not can_cast(of, out._dtype):
-        raise errors.cannot_cast_result(op, of, out._dtype)
-    if not cast and out._dtype is not of:
-        raise errors.out_dtype(op, of, out._dtype)
+    if cast and not can_cast(dtype, out._dtype):
+        raise errors.cannot_cast_result(op, dtype, out._dtype)
+    if not cast and out._dtype is not dtype:
+        raise errors.out_dtype(op, dtype, out._dtype)
 
 
-def check_place(op: str, out: Tensor, where: device) -> None:
+def check_device(op: str, out: Tensor, device: device) -> None:
     """Raises RuntimeError for an output on another device or with read-only memory."""
-    if out._storage.device is not where:
-        raise errors.different_devices(op, (where, out._storage.device))
+    if out._storage.device is not device:
+        raise errors.different_devices(op, (device, out._storage.device))
     if out._storage.readonly:
         raise errors.read_only(op)
 
@@ -166,7 +166,7 @@ def check_overlap(op: str, out: Tensor, read: Iterable[Any], aligned: bool = Fal
 def check_written(op: str, out: Tensor, read: Iterable[Any]) -> None:
     """Raises RuntimeError for an output that is read-only, overlaps itself or overlaps a tensor in
     `read`."""
-    check_place(op, out, out._storage.device)
+    check_device(op, out, out._storage.device)
     check_overlap(op, out, read)
 
 
@@ -189,7 +189,7 @@ def out_or_new(
     op: str,
     out: Tensor | None,
     shape: Ints,
-    of: dtype,
+    dtype: dtype,
     like: Tensor,
     read: Iterable[Any] = (),
     strides: Ints | None = None,
@@ -200,8 +200,8 @@ def out_or_new(
     `out` must have the result's dtype, be on the same device and not overlap a tensor in `read`.
     """
     if out is None:
-        return new(shape, of, like._storage.device, strides)
-    check_dtype(op, out, of)
-    check_place(op, out, like._storage.device)
+        return new(shape, dtype, like._storage.device, strides)
+    check_dtype(op, out, dtype)
+    check_device(op, out, like._storage.device)
     check_overlap(op, out, read)
     return resize_out(out, shape)

@@ -46,9 +46,9 @@ class DerivedTensors:
 
     def drop(self) -> bool:
         """Removes all entries. Returns True if an entry held tensors."""
-        held = any(self.entries.values())
+        had_entries = any(self.entries.values())
         self.entries.clear()
-        return held
+        return had_entries
 
 
 def can_cache(storage: Storage) -> bool:
@@ -67,12 +67,12 @@ def derived_tensors(storage: Storage) -> DerivedTensors:
     return kept
 
 
-def valid_tensors(derived: Derived | None, other: Storage) -> tuple[Tensor, ...] | None:
-    """Returns the derived tensors, ready for the current stream; None if the contents of `other`
+def valid_tensors(derived: Derived | None, storage: Storage) -> tuple[Tensor, ...] | None:
+    """Returns the derived tensors, ready for the current stream; None if the contents of `storage`
     have changed."""
-    if derived is None or other.derived is None or other.derived.mark is not derived.mark:
+    if derived is None or storage.derived is None or storage.derived.mark is not derived.mark:
         return None
-    stream, origin = other.backend._current.stream, derived.tensors[0]._storage.stream
+    stream, origin = storage.backend._current.stream, derived.tensors[0]._storage.stream
     if origin is not stream:
         stream.wait_stream(origin)
     return derived.tensors
@@ -98,17 +98,19 @@ def panels(launch: Launch, call: Hashable, x: Tensor, weight: Tensor, addend: Te
     """Returns the panels that `launch` packs, cached or packed now; `addend` is the bias, or the
     weight if there is none. Returns None at the first request for a weight, if writes to it may be
     invisible, and while this thread records launches."""
-    storage, other = weight._storage, addend._storage
+    storage, addend_storage = weight._storage, addend._storage
     if not has_packing(launch) or not can_cache(storage) or recorder(storage.backend) is not None:
         return None
-    if other is not storage and (other.owner is not None or other.exposed or other.visible):
+    if addend_storage is not storage and (
+        addend_storage.owner is not None or addend_storage.exposed or addend_storage.visible
+    ):
         return None
     steps = _panel_steps(launch)
     key = (tuple([(s.key, s.geometry) for s in steps]), weight._offset, addend._offset)
     at = None if call is None else call_of(call, weight, addend)
-    kept, mark = derived_tensors(storage), derived_tensors(other).mark
+    kept, mark = derived_tensors(storage), derived_tensors(addend_storage).mark
     entry = kept.entries.get(key)
-    if entry is None or (tensors := valid_tensors(entry, other)) is None:
+    if entry is None or (tensors := valid_tensors(entry, addend_storage)) is None:
         if key not in kept.entries and at not in kept.entries:
             kept.note(key, None)
             return None
@@ -131,7 +133,7 @@ def _make_panels(launch: Launch, steps: list[Step], inputs: tuple[Tensor, ...]) 
     packing = look_up(backend, key, _panel_launch, (launch, steps))
     if isinstance(packing, MissingKernel):
         return None
-    tensors = tuple([of.make(backend, storage.device) for of in packing.outputs])
+    tensors = tuple([output.make(backend, storage.device) for output in packing.outputs])
     enqueue(packing, (*tensors, *inputs))
     return tensors
 
@@ -164,38 +166,38 @@ def _panel_steps(launch: Launch) -> list[Step]:
 def _panel_launch(launch: Launch, steps: list[Step]) -> Launch:
     """Returns a launch that packs panels alone, a tensor for each class of results."""
     count = len(steps)
-    places = {X: count, WEIGHT: count + 1, BIAS: count + 2, PLANES: count + 3}
-    places |= {PANELS + k: k for k in range(count)}
+    operands = {X: count, WEIGHT: count + 1, BIAS: count + 2, PLANES: count + 3}
+    operands |= {PANELS + k: k for k in range(count)}
     key = steps[0].key
     assert isinstance(key, ConvKey)
-    of = key.dtype.compute
-    outputs = [Output(of, (nbytes // of.itemsize,), (1,)) for nbytes in launch.temporaries[1:]]
-    return Launch(tuple([_relocated(s, places) for s in steps]), count + 3, tuple(outputs), temporaries=(64,))
+    dtype = key.dtype.compute
+    outputs = [Output(dtype, (nbytes // dtype.itemsize,), (1,)) for nbytes in launch.temporaries[1:]]
+    return Launch(tuple([_relocated(s, operands) for s in steps]), count + 3, tuple(outputs), temporaries=(64,))
 
 
 def without_packing(launch: Launch) -> Launch:
     """Returns a launch that takes its panels as further inputs."""
     count = len(launch.temporaries) - 1
     unused = PLANES + count + 1
-    places = {OUT: OUT, X: X, WEIGHT: WEIGHT, BIAS: BIAS, PLANES: PLANES + count}
-    places |= {PANELS + k: PLANES + k for k in range(count)}
+    operands = {OUT: OUT, X: X, WEIGHT: WEIGHT, BIAS: BIAS, PLANES: PLANES + count}
+    operands |= {PANELS + k: PLANES + k for k in range(count)}
     steps = []
     for step in launch.steps:
         if step.key.skeleton not in PACKING:
-            steps.append(_relocated(step, places))
+            steps.append(_relocated(step, operands))
             continue
         g = ConvPackGeometry.unpack(step.geometry)
         if g.batch:
             units = min(step.units, g.of_planes)
             packed = replace(step, units=units, geometry=replace(g, panels=0).pack())
-            steps.append(_relocated(packed, {**places, **{PANELS + k: unused for k in range(count)}}))
+            steps.append(_relocated(packed, {**operands, **{PANELS + k: unused for k in range(count)}}))
     return replace(launch, steps=tuple(steps), operands=PLANES + count, temporaries=(launch.temporaries[0], 64))
 
 
-def _relocated(step: Step, places: dict[int, int]) -> Step:
-    starts = tuple([None if k is None else places[k] for k in step.offsets])
-    return replace(step, pointers=_all(step.pointers, places), offsets=starts)
+def _relocated(step: Step, operands: dict[int, int]) -> Step:
+    starts = tuple([None if k is None else operands[k] for k in step.offsets])
+    return replace(step, pointers=_mapped(step.pointers, operands), offsets=starts)
 
 
-def _all(operands: Ints, places: dict[int, int]) -> Ints:
-    return tuple([places[k] for k in operands])
+def _mapped(operands: Ints, mapping: dict[int, int]) -> Ints:
+    return tuple([mapping[k] for k in operands])

@@ -27,7 +27,7 @@ from ..runtime.program import built
 from .dispatch import run_uncached
 from .keys import op_key
 from .launch import Launch, Output, Step, check_memory
-from .output import as_bits, check_overlap, check_place, new, resize_out
+from .output import as_bits, check_device, check_overlap, new, resize_out
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -78,7 +78,7 @@ def pointwise(
         if out is not None:
             check_dtypes(op, backend, inputs, params, out)
     if out is not None:
-        check_place(op.name, out, device)
+        check_device(op.name, out, device)
         check_overlap(op.name, out, tensors, aligned=True)
         if new and tensors and not inplace:
             shape = broadcast_shapes(*[x._shape for x in tensors])
@@ -227,12 +227,12 @@ def check_dtypes(
     compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)
     if out is not None and not (op.exact_out or op.any_out or can_cast(result, out._dtype)):
         raise errors.cannot_cast_result(name_called(op.name), result, out._dtype)
-    served = op.expression(compute) and common.name not in op.refuses
+    is_supported = op.expression(compute) and common.name not in op.refuses
     if out is not None and op.exact_out and out._dtype is not result:
         # torch looks for complex numbers first in ops that take all real ones.
-        if served or not common.is_complex or op.float_only or not op.body:
+        if is_supported or not common.is_complex or op.float_only or not op.body:
             raise errors.out_dtype(op.name, result, out._dtype)
-    if not served:
+    if not is_supported:
         raise op.refusal(op.name, common)
     if refuses_bare(op.promote, op.bare, common):
         raise errors.not_implemented_for(op.name, common)
@@ -261,13 +261,13 @@ def steps(
     if target.processor:
         each = costs.additions([op.expression(compute), *[text for _, text in op.lets]])
     if select.needs_split(plan):
-        parts = [Tile(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
+        tiles = [Tile(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
     elif anywhere:
-        parts = tiled(plan.shape, plan.strides)
+        tiles = tiled(plan.shape, plan.strides)
     else:
-        parts = [Tile(plan.shape, plan.strides, None)]
+        tiles = [Tile(plan.shape, plan.strides, None)]
     pointers = tuple(range(len(dtypes)))
-    for shape, strides, moved in parts:
+    for shape, strides, moved in tiles:
         n_lanes = lanes
         pieces = False
         if target.is_board and not _in_beats(inputs, out, dtypes, shape, strides, moved, lanes):
@@ -283,19 +283,19 @@ def steps(
         while narrow > 1 and not built(backend, key):
             # An image may have narrower ports than a launch fills, as some boards do.
             narrow //= 2
-            other = op_key(op, choice.skeleton, compute, narrow, dtypes[0], operands, choice.kinds)
-            key = other if built(backend, other) else key
+            narrow_key = op_key(op, choice.skeleton, compute, narrow, dtypes[0], operands, choice.kinds)
+            key = narrow_key if built(backend, narrow_key) else key
         if not built(backend, key):
             strided = select.choose_strided(shape, strides, backend.units, target, ordered)
-            others = [(strided, 1)]
+            alternatives = [(strided, 1)]
             if n_lanes > 1 and (pieces or _whole_rows(inputs, out, shape, n_lanes)):
                 rows = select.as_vector_rows(strided)
                 widths = [n_lanes >> k for k in range(1 if pieces else n_lanes.bit_length() - 1)]
-                others = [*((rows, width) for width in widths), *others]
-            for held, width in others:
-                other = op_key(op, "rows", compute, width, dtypes[0], operands, held.kinds)
-                if built(backend, other):
-                    key, choice = other, held
+                alternatives = [*((rows, width) for width in widths), *alternatives]
+            for alternative, width in alternatives:
+                narrow_key = op_key(op, "rows", compute, width, dtypes[0], operands, alternative.kinds)
+                if built(backend, narrow_key):
+                    key, choice = narrow_key, alternative
                     break
         geometry = choice.geometry
         steps.append(
@@ -358,8 +358,8 @@ def _in_beats(
     if len(shape) > 1 and not _whole_rows(inputs, out, shape, lanes):
         return False
     tensors = [x for x in inputs if type(x) is Tensor]
-    places = [0 if out is None else out._place()] + [x._place() for x in tensors]
-    for k, (d, place) in enumerate(zip(dtypes, places)):
+    alignments = [0 if out is None else out._place()] + [x._place() for x in tensors]
+    for k, (d, place) in enumerate(zip(dtypes, alignments)):
         *outer, inner = strides[k]
         if inner == 0:
             continue

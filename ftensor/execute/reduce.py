@@ -30,8 +30,8 @@ from .dispatch import run_uncached
 from .indexed import record_bounds
 from .keys import Fields, fold_key, monoid, partials, results, second_stage
 from .launch import Launch, Output, Step, check_memory
-from .output import check_dtype, check_place, resize_out
-from .reduce_pieces import in_pieces
+from .output import check_device, check_dtype, resize_out
+from .reduce_pieces import fold_in_pieces
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -46,7 +46,7 @@ def step(
     red: Reduce,
     backend: Backend,
     plan: ReducePlan,
-    of: dtype,
+    dtypes: dtype,
     outs: tuple[dtype, ...],
     splits: int,
     written: Ints,
@@ -62,8 +62,8 @@ def step(
         return None
     n, rows = plan.reduced[0], numel(plan.kept)
     smallest = "<" in red.beats
-    key = extreme_key(of, outs[-1], backend.target, smallest, len(outs) > 1)
-    if key is None or n < LEAST or outs[:-1] not in ((), (of,)):
+    key = extreme_key(dtypes, outs[-1], backend.target, smallest, len(outs) > 1)
+    if key is None or n < LEAST or outs[:-1] not in ((), (dtypes,)):
         return None
     kept = plan.kept_strides
     g = ExtremeGeometry(n, splits, rows, plan.kept, kept[0], kept[-1])
@@ -80,9 +80,9 @@ def finishes_before_split(step: Step, target: Target) -> bool:
 class ReduceStage:
     """Builds the step of one stage."""
 
-    def __init__(self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, places: list[int]) -> None:
+    def __init__(self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, operands: list[int]) -> None:
         self.red, self.backend, self.compute, self.words = red, backend, compute, words
-        self.places = places
+        self.places = operands
 
     def _choose(self, plan: ReducePlan, dtypes: list[dtype], outs: Any, may_split: bool) -> Any:
         target = self.backend.target
@@ -145,10 +145,10 @@ class ReduceStage:
         key = self._fold_key(lanes, choice, dtypes, outs, body, stage)
         if built(self.backend, key):
             return key, choice
-        for width, held in self._others(plan, dtypes, outs, lanes, choice, stage):
-            other = self._fold_key(width, held, dtypes, outs, body, stage)
-            if built(self.backend, other):
-                return other, held
+        for width, choice_ in self._others(plan, dtypes, outs, lanes, choice, stage):
+            candidate = self._fold_key(width, choice_, dtypes, outs, body, stage)
+            if built(self.backend, candidate):
+                return candidate, choice_
         return key, choice
 
     def _others(
@@ -169,15 +169,15 @@ class ReduceStage:
                     yield full, replace(rows, vectors=vectors)
         split, width = stage == "first", lanes
         while width > 1 or width == lanes:
-            held = choice if width == lanes else choose_fold(plan, n, most, target, width, split)
-            if not target.is_board or self._aligned(plan, n, dtypes, held, width):
-                yield width, held
-                if held.skeleton == "reduce_inner":
+            choice_ = choice if width == lanes else choose_fold(plan, n, most, target, width, split)
+            if not target.is_board or self._aligned(plan, n, dtypes, choice_, width):
+                yield width, choice_
+                if choice_.skeleton == "reduce_inner":
                     for k in _fewer(target.row_vectors[1]):
-                        held = choose_fold(plan, n, most, target, width, split, beside=k)
-                        yield width, replace(held, vectors=k)
-                elif held.vectors > 1:
-                    side = held.vectors
+                        choice_ = choose_fold(plan, n, most, target, width, split, beside=k)
+                        yield width, replace(choice_, vectors=k)
+                elif choice_.vectors > 1:
+                    side = choice_.vectors
                     while side := side // 2:
                         yield width, choose_fold(plan, n, most, target, width, split, side=side)
             width //= 2
@@ -234,12 +234,12 @@ def fold(
     RuntimeError for an `into` tensor whose dtype can't hold the result, or on another device.
     """
     destinations = (None,) * len(outs) if into is None else into
-    where = inputs[0]._storage.device
+    device = inputs[0]._storage.device
     named = dims if dims is None or isinstance(dims, int) else tuple(dims)
     backend = inputs[0]._storage.backend
     key: tuple[Any, ...] = (red, named, keepdim, compute, outs, len(params))
     for x in inputs:
-        if x._storage.device is not where:
+        if x._storage.device is not device:
             raise errors.different_devices(red.name, [y.device for y in inputs])
         key += (x._key,)
         if backend.target.is_board:
@@ -248,11 +248,11 @@ def fold(
     if results is None:
         args = (red, inputs, dims, keepdim, compute, outs, params)
         if key not in backend.launches and _too_large(inputs):
-            results = in_pieces(fold, *args, COUNTED)
+            results = fold_in_pieces(fold, *args, COUNTED)
         else:
             targets = [
-                None if out is None else _direct_output(red, out, of, inputs, dims, keepdim)
-                for out, of in zip(destinations, outs, strict=True)
+                None if out is None else _direct_output(red, out, dtype, inputs, dims, keepdim)
+                for out, dtype in zip(destinations, outs, strict=True)
             ]
             results = run_uncached(backend, key, prepare, fold, args, inputs, params, targets)
     if red.arg and results[0].numel():  # positions are indices of the elements folded into one result
@@ -266,13 +266,13 @@ def fold(
 
 
 def _direct_output(
-    red: Reduce, out: Tensor, of: dtype, inputs: Sequence[Tensor], dims: Any, keepdim: bool
+    red: Reduce, out: Tensor, dtype: dtype, inputs: Sequence[Tensor], dims: Any, keepdim: bool
 ) -> Tensor | None:
     """Returns `out`, resized, if the kernel can write the result there; None if the result must be
     copied."""
-    check_dtype(red.name, out, of, cast=True)
-    check_place(red.name, out, inputs[0]._storage.device)
-    if out._dtype is not of or any(x._storage is out._storage for x in inputs):
+    check_dtype(red.name, out, dtype, cast=True)
+    check_device(red.name, out, inputs[0]._storage.device)
+    if out._dtype is not dtype or any(x._storage is out._storage for x in inputs):
         return None
     shape = broadcast_shapes(*[x._shape for x in inputs])
     shape = reduced_shape(shape, normalize_dims(dims, len(shape)), keepdim)
@@ -300,7 +300,7 @@ def prepare(
     plan = plan_reduce(shape, strides, dims, keepdim, reorder=not red.arg)
     operands = len(outs) + len(inputs)
     numbers = (compute.to_real(),) * len(params)
-    outputs = check_memory(backend, *[Output(of, plan.out_shape, plan.out_strides) for of in outs])
+    outputs = check_memory(backend, *[Output(d_, plan.out_shape, plan.out_strides) for d_ in outs])
     if not numel(plan.out_shape):
         return Launch((), operands, outputs, numbers)
     for d in (compute, *outs):
@@ -321,15 +321,15 @@ def prepare(
     if alone is not None and finishes_before_split(alone, backend.target):
         splits = 1
     if splits == 1:
-        whole = alone or stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
-        return Launch((whole,), operands, outputs, numbers)
+        single_stage = alone or stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
+        return Launch((single_stage,), operands, outputs, numbers)
     count = numel(plan.kept)
-    between = tuple(range(operands, operands + len(fields)))
+    state_operands = tuple(range(operands, operands + len(fields)))
     states = [d for d, _ in fields]
-    starts = ((None,) * len(between)) + read
-    first = step(red, backend, to_states, dtypes[0], tuple(states), splits, between + read, starts) or stage.build(
-        to_states, dtypes, fields, names_of(fields), "first", between, read
-    )
+    starts = ((None,) * len(state_operands)) + read
+    first = step(
+        red, backend, to_states, dtypes[0], tuple(states), splits, state_operands + read, starts
+    ) or stage.build(to_states, dtypes, fields, names_of(fields), "first", state_operands, read)
     from_states = ReducePlan(
         plan.kept,
         (plan.kept_strides[0],) * len(outs) + (contiguous_strides(plan.kept),) * len(fields),
@@ -340,7 +340,7 @@ def prepare(
     )
     words, final = second_stage(words, final)
     stage = ReduceStage(red, backend, state, words, [0] * len(fields))
-    last = stage.build(from_states, states, final, red.finish, "second", written, between)
+    last = stage.build(from_states, states, final, red.finish, "second", written, state_operands)
     temporaries = tuple([d.itemsize * splits * count for d in states])
     return Launch((first, last), operands, outputs, numbers, temporaries)
 

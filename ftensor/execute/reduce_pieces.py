@@ -17,7 +17,7 @@ from ..rows.op import Op, Promote, Reduce
 from .output import new_like
 from .pointwise import pointwise
 
-# `execute.reduce.fold`, which calls `in_pieces` with inputs too large for one launch.
+# `execute.reduce.fold`, which calls `fold_in_pieces` with inputs too large for one launch.
 Fold = Callable[..., tuple[Tensor, ...]]
 
 SHIFT = Op("shift", "shift(input) -> Tensor", "a + by", params=("by",), only=("int64",))
@@ -25,7 +25,7 @@ CHOOSE = Op("choose", "choose(mask, input, other) -> Tensor", "a ? b : c", bool_
 enter(__name__, SHIFT, CHOOSE)
 
 
-def in_pieces(
+def fold_in_pieces(
     fold: Fold,
     red: Reduce,
     inputs: Sequence[Tensor],
@@ -45,22 +45,22 @@ def in_pieces(
     inner_dims = [d for d in range(len(shape)) if d in chosen]
     kept, inner = _pick(shape, kept_dims), _pick(shape, inner_dims)
     steps = [_pick(s, inner_dims) for s in strides]
-    parts = cut_in_order(inner, steps, limit if numel(kept) == 1 else limit // 2)
-    most = max([1] + [numel(size) for size, _ in parts])
-    reach = max([0] + [_reach(size, s) for size, _ in parts for s in steps])
+    pieces = cut_in_order(inner, steps, limit if numel(kept) == 1 else limit // 2)
+    most = max([1] + [numel(size) for size, _ in pieces])
+    reach = max([0] + [_reach(size, s) for size, _ in pieces for s in steps])
     dense = contiguous_strides(kept)
-    results = [new_like(inputs[0], kept, of) for of in outs]
+    results = [new_like(inputs[0], kept, d_) for d_ in outs]
     operands = [dense] + [_pick(s, kept_dims) for s in strides]
     for size, offsets in split(kept, operands, max(1, min(limit - reach, limit // most))):
         views = []
-        for part, moved in parts:
+        for part, moved in pieces:
             views.append(
                 [
                     x._view(size + part, outer + step, x._offset + at + to)
                     for x, outer, step, at, to in zip(inputs, operands[1:], steps, offsets[1:], moved, strict=True)
                 ]
             )
-        folded = _fold_parts(fold, red, views, len(size), compute, outs, params)
+        folded = _fold_pieces(fold, red, views, len(size), compute, outs, params)
         for result, value in zip(results, folded, strict=True):
             pointwise(COPY, (value,), (), result._view(size, dense, offsets[0]), True)
     out_shape = reduced_shape(shape, chosen, keepdim)
@@ -99,29 +99,29 @@ def cut_in_order(shape: Ints, strides: Sequence[Ints], limit: int) -> list[tuple
     return pieces
 
 
-def _fold_parts(
+def _fold_pieces(
     fold: Fold,
     red: Reduce,
-    parts: list[list[Tensor]],
+    pieces: list[list[Tensor]],
     kept: int,
     compute: dtype,
     outs: tuple[dtype, ...],
     params: tuple[Any, ...],
 ) -> tuple[Tensor, ...]:
     """Folds the dims from `kept` on of all parts together."""
-    if len(parts) == 1:
-        dims = range(kept, len(parts[0][0]._shape))
-        return fold(red, parts[0], tuple(dims), False, compute, outs, params)
+    if len(pieces) == 1:
+        dims = range(kept, len(pieces[0][0]._shape))
+        return fold(red, pieces[0], tuple(dims), False, compute, outs, params)
     if red.arg:
-        return _find_in_parts(fold, red, parts, kept, compute, outs)
+        return _find_in_pieces(fold, red, pieces, kept, compute, outs)
     first, second = _stages(red, compute.is_complex)
     real = compute.is_complex and not red.state_complex
     state = compute.to_real() if real else compute
-    shape = parts[0][0]._shape[:kept]
+    shape = pieces[0][0]._shape[:kept]
     # The parts are the innermost dim, so that the fold reads the fewest distinct addresses.
-    stacked = new_like(parts[0][0], (*shape, len(parts)), state)
+    stacked = new_like(pieces[0][0], (*shape, len(pieces)), state)
     strides = contiguous_strides(stacked._shape)
-    for k, views in enumerate(parts):
+    for k, views in enumerate(pieces):
         dims = range(kept, len(views[0]._shape))
         (value,) = fold(first, views, tuple(dims), False, compute, (state,), params)
         place = stacked._view(shape, strides[:-1], k)
@@ -148,31 +148,31 @@ def _beats(red: Reduce) -> Op:
     return Op(red.name, "beats(input, other) -> Tensor", red.beats, Promote.ALWAYS_BOOL, lets=lets)
 
 
-def _find_in_parts(
-    fold: Fold, red: Reduce, parts: list[list[Tensor]], kept: int, compute: dtype, outs: tuple[dtype, ...]
+def _find_in_pieces(
+    fold: Fold, red: Reduce, pieces: list[list[Tensor]], kept: int, compute: dtype, outs: tuple[dtype, ...]
 ) -> tuple[Tensor, ...]:
     """Returns the results of a reduction with positions, which may exceed 32 bits over all
     parts."""
     first = _positions(red)
     start = 0
     value = index = None
-    for views in parts:
+    for views in pieces:
         shape = views[0]._shape
         dims = tuple(range(kept, len(shape)))
         folded = fold(first, views, dims, False, compute, (compute, int64))
-        here, at = folded[0], pointwise(SHIFT, (folded[1],), (start,))
+        found, at = folded[0], pointwise(SHIFT, (folded[1],), (start,))
         if value is None or index is None:
-            value, index = here, at
+            value, index = found, at
         else:
-            later = pointwise(_beats(red), (value, here))
-            value = pointwise(CHOOSE, (later, here, value))
+            later = pointwise(_beats(red), (value, found))
+            value = pointwise(CHOOSE, (later, found, value))
             index = pointwise(CHOOSE, (later, at, index))
         start += numel(shape[kept:])
     assert value is not None and index is not None, "no parts"
     results = {"x": value, "i": index}
     outputs = []
-    for of, text in zip(outs, red.finish, strict=True):
-        outputs.append(new_like(value, value._shape, of))
+    for result_dtype, text in zip(outs, red.finish, strict=True):
+        outputs.append(new_like(value, value._shape, result_dtype))
         pointwise(COPY, (results[text],), (), outputs[-1], True)
     return tuple(outputs)
 

@@ -68,14 +68,14 @@ def plain(x: Any) -> Any:
     return read_number(x) if type(x) is TracedNumber else x
 
 
-def _of_one(of: Callable[..., Any]) -> Any:
+def _unary_method(function: Callable[..., Any]) -> Any:
     def method(self: TracedNumber, *args: Any) -> Any:
-        return of(read_number(self), *[plain(x) for x in args])
+        return function(read_number(self), *[plain(x) for x in args])
 
     return method
 
 
-def _of_two(of: Callable[..., Any], turned: bool) -> Any:
+def _binary_method(function: Callable[..., Any], is_reflected: bool) -> Any:
     """Returns a binary operator. It returns NotImplemented for a tensor, whose own operator then
     takes the number."""
 
@@ -83,7 +83,7 @@ def _of_two(of: Callable[..., Any], turned: bool) -> Any:
         if type(other) is Tensor:
             return NotImplemented
         mine, other = read_number(self), plain(other)
-        return of(other, mine) if turned else of(mine, other, *map(plain, more))
+        return function(other, mine) if is_reflected else function(mine, other, *map(plain, more))
 
     return method
 
@@ -110,12 +110,12 @@ _TWO: dict[str, Callable[..., Any]] = {
     "xor": operator.xor,
 }
 for _name, _of in _ONE.items():
-    setattr(TracedNumber, f"__{_name}__", _of_one(_of))
+    setattr(TracedNumber, f"__{_name}__", _unary_method(_of))
 for _name, _of in _TWO.items():
-    setattr(TracedNumber, f"__{_name}__", _of_two(_of, False))
-    setattr(TracedNumber, f"__r{_name}__", _of_two(_of, True))
+    setattr(TracedNumber, f"__{_name}__", _binary_method(_of, False))
+    setattr(TracedNumber, f"__r{_name}__", _binary_method(_of, True))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(TracedNumber, f"__{_name}__", _of_two(getattr(operator, _name), False))
+    setattr(TracedNumber, f"__{_name}__", _binary_method(getattr(operator, _name), False))
 
 
 def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
@@ -136,12 +136,12 @@ def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
         return (z.real, z.imag)
     if kind == "b":
         return (int(bool(number)),)
-    whole = int(number)
-    _check_width(whole)
+    integer = int(number)
+    _check_width(integer)
     if kind == "u":
-        return (whole & (1 << 8 * d.itemsize) - 1,)
+        return (integer & (1 << 8 * d.itemsize) - 1,)
     half = 1 << (8 * d.itemsize - 1)
-    return (((whole + half) & (2 * half - 1)) - half,)
+    return (((integer + half) & (2 * half - 1)) - half,)
 
 
 def check_values(number: Any, d: dtype) -> None:
@@ -152,9 +152,9 @@ def check_values(number: Any, d: dtype) -> None:
     values_of(number, d)
 
 
-def _check_width(whole: int) -> None:
-    if not -(1 << 63) <= whole < 1 << 64:
-        raise errors.integer_overflow(whole)
+def _check_width(integer: int) -> None:
+    if not -(1 << 63) <= integer < 1 << 64:
+        raise errors.integer_overflow(integer)
 
 
 def rounded(value: float, d: dtype) -> float:
@@ -164,10 +164,10 @@ def rounded(value: float, d: dtype) -> float:
         return float(to_computable(to_storage(np.array([value]), d), d)[0])
     if d.name == "float16":
         try:
-            (near,) = struct.unpack("<e", struct.pack("<e", value))
+            (nearest,) = struct.unpack("<e", struct.pack("<e", value))
         except OverflowError:
-            near = float("inf") if value > 0 else -float("inf")
-        return float(near)
+            nearest = float("inf") if value > 0 else -float("inf")
+        return float(nearest)
     if value != value:
         return value
     try:
@@ -175,8 +175,8 @@ def rounded(value: float, d: dtype) -> float:
     except OverflowError:
         return float("inf") if value > 0 else -float("inf")
     bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
-    (near,) = struct.unpack("<f", struct.pack("<I", bits))
-    return float(near)
+    (nearest,) = struct.unpack("<f", struct.pack("<I", bits))
+    return float(nearest)
 
 
 def check_fits(op: str, number: Any, d: dtype) -> None:
@@ -201,9 +201,9 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
     elif number != number:
         fits = False
     else:
-        whole = integer_limits(d)
-        least = whole.min if isinstance(number, float) else whole.min or -whole.max
-        fits = least <= number <= whole.max
+        limits = integer_limits(d)
+        least = limits.min if isinstance(number, float) else limits.min or -limits.max
+        fits = least <= number <= limits.max
     if not fits:
         raise errors_arith.number_does_not_fit(op, number, d)
 

@@ -56,34 +56,34 @@ LAST = 64  # bytes of an unused temporary
 BOARD_VALUES, BOARD_INDICES, BOARD_X, A, BOARD_A_ORDER, B, BOARD_B_ORDER = range(7)
 
 
-def topk_key(x: Tensor, many: int) -> TopkKey | None:
-    """Returns the top-k kernel in the device's images for `many` elements per row; None if there is
+def topk_key(x: Tensor, k: int) -> TopkKey | None:
+    """Returns the top-k kernel in the device's images for `k` elements per row; None if there is
     none, or if the device compiles on demand."""
     key = TopkKey(x._dtype)
-    fits = 1 <= many <= TOPK_FIRST and x._dtype.bare == "" and not x._dtype.is_complex
+    fits = 1 <= k <= TOPK_FIRST and x._dtype.bare == "" and not x._dtype.is_complex
     return key if fits and in_image(x._storage.backend, key) else None
 
 
-def first(x: Tensor, dim: int, many: int, descending: bool) -> tuple[Tensor, ...] | None:
-    """Returns the first `many` elements along `dim` in the order of `sort`, and their int64
+def topk(x: Tensor, dim: int, k: int, descending: bool) -> tuple[Tensor, ...] | None:
+    """Returns the first `k` elements along `dim` in the order of `sort`, and their int64
     positions; None if no kernel fits."""
-    key = topk_key(x, many)
+    key = topk_key(x, k)
     if key is None or not numel(x._shape):
         return None
-    call_key, args = ("topk", x._key, dim, many, descending), (key, x, dim, many, descending)
+    call_key, args = ("topk", x._key, dim, k, descending), (key, x, dim, k, descending)
     return run(x._storage.backend, call_key, prepare_topk, never_on_host, args, (x,))
 
 
-def prepare_topk(key: TopkKey, x: Tensor, dim: int, many: int, descending: bool) -> Launch:
+def prepare_topk(key: TopkKey, x: Tensor, dim: int, k: int, descending: bool) -> Launch:
     """Returns the launch. One unit processes a row."""
     backend, sizes = x._storage.backend, list(x._shape)
-    sizes[dim] = many
+    sizes[dim] = k
     strides = contiguous_strides(tuple(sizes))
     outputs = check_memory(
         backend, Output(x._dtype, tuple(sizes), strides), Output(dtypes.int64, tuple(sizes), strides)
     )
     shape, read, written = rows_along(x, dim, strides)
-    g = TopkGeometry(x._shape[dim], many, descending, x._strides[dim], strides[dim], shape, read, written)
+    g = TopkGeometry(x._shape[dim], k, descending, x._strides[dim], strides[dim], shape, read, written)
     units = units_for(numel(x._shape), backend.units, backend.target, 1)
     operands = (BOARD_VALUES, BOARD_INDICES, BOARD_X)
     step = Step(key, min(units, g.items), operands, operands, numbers=False, geometry=g.pack())
@@ -148,33 +148,33 @@ def sorts_by_digits(x: Tensor, dim: int) -> bool:
     return x._storage.backend.target.processor and size >= LEAST_BYTES
 
 
-def prepare_radix_sort(x: Tensor, dim: int, descending: bool, places: bool) -> Launch:
+def prepare_radix_sort(x: Tensor, dim: int, descending: bool, with_indices: bool) -> Launch:
     """Returns the launch of a radix sort: one step, or three per digit of long rows. Its outputs
-    are the values, and with `places` their positions.
+    are the values, and with `with_indices` their positions.
 
     The temporaries take twice the memory of the rows that are sorted at the same time: with
     positions 8 bytes per element, or 12 for 8-byte elements.
     """
     backend, n = x._storage.backend, x._shape[dim]
-    key = radix_key(x._dtype, backend.target, places)
+    key = radix_key(x._dtype, backend.target, with_indices)
     strides = like_strides(x._shape, x._strides)
-    of = (x._dtype, dtypes.int64) if places else (x._dtype,)
-    outputs = check_memory(backend, *[Output(d, x._shape, strides) for d in of])
+    dtypes_ = (x._dtype, dtypes.int64) if with_indices else (x._dtype,)
+    outputs = check_memory(backend, *[Output(d, x._shape, strides) for d in dtypes_])
     if not numel(x._shape):
-        return Launch((), len(of) + 1, outputs)
+        return Launch((), len(dtypes_) + 1, outputs)
     shape, read, written = rows_along(x, dim, strides)
     bits, rows = 8 * x._dtype.itemsize, numel(shape)
     width = WIDE if bits > 16 and n >= MANY else NARROW
     passes = -(-bits // width)
     units = units_for(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     parts = max(1, units // rows)
-    whole = RadixGeometry(
+    geometry = RadixGeometry(
         RADIX_WHOLE, 1, n, width, passes, 0, 0, False, descending, x._strides[dim], strides[dim], shape, read, written
     )
     if n < LINED:
         units = min(units, rows)
-        return _radix_launch(key, [(whole, units)], outputs, units * n, 0)
-    cut = replace(whole, parts=parts, lined=True)
+        return _radix_launch(key, [(geometry, units)], outputs, units * n, 0)
+    cut = replace(geometry, parts=parts, lined=True)
     steps = []
     for turn in range(passes):
         for mode in (COUNT, PLACE, MOVE):
@@ -190,7 +190,7 @@ def _radix_launch(
     `parts` parts in all."""
     g, operands = steps[0][0], len(outputs) + 1
     size = 8 if key.packed else key.dtype.itemsize
-    beside = key.places and not key.packed
+    separate_indices = key.places and not key.packed
     digits = parts << g.width
     lines = digits * key.lanes
     launch_steps = tuple(
@@ -210,7 +210,7 @@ def _radix_launch(
         kept * size,
         kept * size,
         lines * size or LAST,
-        (2 * kept + lines) * 4 if beside else LAST,
+        (2 * kept + lines) * 4 if separate_indices else LAST,
         (digits + 2 * parts) * 4 or LAST,
     )
     return Launch(launch_steps, operands, outputs, temporaries=temporaries)
@@ -244,7 +244,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     if is_board(x):
         return prepare_on_board(x, dim, descending)
     if sorts_by_digits(x, dim):
-        return prepare_radix_sort(x, dim, descending, places=True)
+        return prepare_radix_sort(x, dim, descending, with_indices=True)
     backend, key = x._storage.backend, SortRowsKey(x._dtype)
     strides = like_strides(x._shape, x._strides)
     outputs = check_memory(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
@@ -256,14 +256,14 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     # A pass over an element costs about as much as a few that are streamed.
     units = units_for(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     tile = n if rows >= units or n <= TILE else _tile(backend, n, rows, units)
-    whole = SortRowsGeometry(
+    geometry = SortRowsGeometry(
         WHOLE, 1, n, n, first_run(n), descending, x._strides[dim], strides[dim], shape, read, written
     )
     if tile == n:
         units = min(units, rows)
-        return _launch(key, [(whole, units, False)], outputs, units * n)
+        return _launch(key, [(geometry, units, False)], outputs, units * n)
     tiles = -(-n // tile)
-    cut = replace(whole, tiles=tiles, tile=tile, run=first_run(tile))
+    cut = replace(geometry, tiles=tiles, tile=tile, run=first_run(tile))
     units = min(units, rows * tiles)
     steps = [(replace(cut, mode=TILES), units, False)]
     size, turned = tile, False

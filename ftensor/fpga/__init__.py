@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from .. import errors
-from .._device import DeviceLike, found_of, fpga_devices, fpga_index, resolve, set_fpga_index
+from .._device import DeviceLike, detected_device, fpga_devices, fpga_index, resolve, set_fpga_index
 from .._device import device as _device
 from ..errors import image as image_errors
 from ..runtime.interfaces import DeviceProperties
@@ -102,7 +102,7 @@ def device_count() -> int:
 
 def current_device() -> int:
     """Returns the index of this thread's current device. Raises RuntimeError if there is none."""
-    found_of(_device("fpga"))
+    detected_device(_device("fpga"))
     return fpga_index()
 
 
@@ -199,9 +199,9 @@ def kernel(file: File, name: str | None = None, *, flags: Words = (), device: De
     an argument that is no path, name or list of words, FileNotFoundError, ValueError for an
     unsupported file or an unknown name, RuntimeError if the device can't run it.
     """
-    from ..own.kernel import of_file
+    from ..own.kernel import from_file
 
-    return of_file(resolve("fpga" if device is None else device), file, name, flags)
+    return from_file(resolve("fpga" if device is None else device), file, name, flags)
 
 
 def source(file: File, name: str | None = None, *, flags: Words = (), device: DeviceLike | None = None) -> Kernel:
@@ -213,9 +213,9 @@ def source(file: File, name: str | None = None, *, flags: Words = (), device: De
     are not static. Their arguments are read from the debug information. Raises RuntimeError if the
     compilation fails.
     """
-    from ..own.kernel import of_cpp
+    from ..own.kernel import from_cpp
 
-    return of_cpp(resolve("fpga" if device is None else device), file, name, flags)
+    return from_cpp(resolve("fpga" if device is None else device), file, name, flags)
 
 
 def opencl_kernel(
@@ -224,9 +224,9 @@ def opencl_kernel(
     """Returns a kernel of OpenCL C, like CuPy's RawKernel: compiled for an OpenCL device and kept
     in the disk cache. `options` are the compiler's, a list of words or a string of them. Raises
     ValueError for a text without a kernel, RuntimeError if the compilation fails."""
-    from ..own.kernel import of_text
+    from ..own.kernel import from_text
 
-    return of_text(resolve("fpga" if device is None else device), text, name, options)
+    return from_text(resolve("fpga" if device is None else device), text, name, options)
 
 
 def synchronize(device: DeviceLike | None = None) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from .._device import DeviceLike, found_of, fpga_devices
+from .._device import DeviceLike, detected_device, fpga_devices
 from .._device import device as _device
 from ..random import Generator, default_generator
 from ..runtime.backend import Backend
@@ -25,11 +25,11 @@ def lookup(function: str, which: DeviceLike | None) -> DetectedDevice:
     """Returns the device that an argument of a function of `ft.fpga` names. Raises RuntimeError for
     another type of device."""
     if which is None:
-        return found_of(FPGA)
+        return detected_device(FPGA)
     chosen = which if isinstance(which, _device) else _device(which)
     if chosen.type != "fpga":
         raise errors.not_an_fpga(function, chosen)
-    return found_of(chosen)
+    return detected_device(chosen)
 
 
 def backend(function: str, which: DeviceLike | None) -> Backend:
@@ -42,12 +42,12 @@ def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
     `kernels` is the number of compiled kernels on the device, `streams` the number of streams in
     use, including the default one.
     """
-    of = lookup("memory_stats", device)
-    if not of.opened:
+    detected = lookup("memory_stats", device)
+    if not detected.opened:
         return {}
-    backend = of.open()
-    held = {"kernels": len(backend.kernels), "streams": len(backend.all_streams())}
-    stats = backend.pool.stats() | held
+    backend = detected.open()
+    counts = {"kernels": len(backend.kernels), "streams": len(backend.all_streams())}
+    stats = backend.pool.stats() | counts
     return {_TORCH_NAMES.get(name, name): value for name, value in stats.items()}
 
 
@@ -86,17 +86,17 @@ def max_memory_reserved(device: DeviceLike | None = None) -> int:
 
 def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
     """Resets both peaks to the current values."""
-    of = lookup("reset_peak_memory_stats", device)
-    if of.opened:
-        of.open().pool.reset_peaks()
+    detected = lookup("reset_peak_memory_stats", device)
+    if detected.opened:
+        detected.open().pool.reset_peaks()
 
 
 def empty_cache() -> None:
     """Returns the free memory of all devices' pools, and that of packed weights, to the system.
     Weights are packed again at their next use."""
-    for of in fpga_devices():
-        if of.opened:
-            backend = of.open()
+    for detected in fpga_devices():
+        if detected.opened:
+            backend = detected.open()
             backend.drop_kept()
             backend.pool.release_cached()
 
@@ -113,8 +113,8 @@ def memory_snapshot(device: DeviceLike | None = None) -> list[dict[str, Any]]:
     block, which a tensor holds (`active_allocated`) or which is free (`inactive`). An address of 0
     means memory that the host can't reach. `ft.profiler` shows the lines of a program that hold
     memory."""
-    of = lookup("memory_snapshot", device)
-    return of.open().pool.snapshot() if of.opened else []
+    detected = lookup("memory_snapshot", device)
+    return detected.open().pool.snapshot() if detected.opened else []
 
 
 def memory_summary(device: DeviceLike | None = None, abbreviated: bool = False) -> str:
@@ -137,13 +137,13 @@ def memory_summary(device: DeviceLike | None = None, abbreviated: bool = False) 
         ("tried again after the cache was emptied", stats["num_alloc_retries"]),
         ("refused", stats["num_ooms"]),
     ]
-    parts: list[Sequence[Sequence[object]]] = [rows, calls]
+    tables: list[Sequence[Sequence[object]]] = [rows, calls]
     if not abbreviated:
         sizes = Counter((b["total_size"], b["allocated_size"] > 0) for b in memory_snapshot(device))
         classes = sorted({n for n, _ in sizes}, reverse=True)
         lines = [(size(n), sizes[n, True], sizes[n, False]) for n in classes]
-        parts.append([("blocks of", "held", "free"), *lines])
-    return "\n\n".join(table(part, indent="") for part in parts)
+        tables.append([("blocks of", "held", "free"), *lines])
+    return "\n\n".join(table(part, indent="") for part in tables)
 
 
 def _now_and_peak(stats: dict[str, int], name: str) -> tuple[str, str]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def as_network(graph: Graph, backend: Backend) -> Graph | None:
     """Returns a traced graph as one launch of the network that it is, if the device's images hold
     the network's kernel; else None. A stand-in for an image that has any kernel compiles it."""
-    traced = program.offered is not None and backend.dialect == "vitis"
+    traced = program.stand_in_build is not None and backend.dialect == "vitis"
     if not graph.layers or not (traced or backend.images is not None) or not (traced or backend.built_ahead):
         return None
     try:

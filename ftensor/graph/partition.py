@@ -115,7 +115,7 @@ def as_dataflow(graph: Graph, backend: Backend) -> Graph:
     """
     if not graph.nodes or backend.dialect not in ("vitis", "intel"):
         return graph
-    if backend.images is None and (program.offered is None or backend.dialect == "intel"):
+    if backend.images is None and (program.stand_in_build is None or backend.dialect == "intel"):
         return graph
     nodes: list[Node] = []
     for segment in dataflow_segments(graph):

@@ -66,8 +66,8 @@ def complete(description: Description) -> Description:
         if kernel.name in seen:
             raise bad_description(f"kernel {kernel.name!r} is there twice")
         seen.add(kernel.name)
-        kernels.append(done := _kernel(kernel, banks, base))
-        base = max(base, *(unit.base + REGISTER_WINDOW for unit in done.units))
+        kernels.append(completed := _kernel(kernel, banks, base))
+        base = max(base, *(unit.base + REGISTER_WINDOW for unit in completed.units))
     bases = [unit.base for kernel in kernels for unit in kernel.units]
     if any(b - a < REGISTER_WINDOW for a, b in itertools.pairwise(bases)):
         raise bad_description("the bases of the units do not ascend by 64 KiB or more")
@@ -106,23 +106,23 @@ def _same_memory(banks: Sequence[Bank]) -> bool:
 
 
 def _kernel(kernel: KernelDescription, banks: tuple[Bank, ...], base: int) -> KernelDescription:
-    where = f"kernel {kernel.name!r}"
+    label = f"kernel {kernel.name!r}"
     if not _NAME.fullmatch(kernel.name):
-        raise bad_description(f"{where} has a name that is no C identifier")
+        raise bad_description(f"{label} has a name that is no C identifier")
     if kernel.control not in CONTROLS:
-        raise bad_description(f"{where} is controlled by {kernel.control!r}, none of XRT's")
+        raise bad_description(f"{label} is controlled by {kernel.control!r}, none of XRT's")
     arguments, at = [], FIRST_REGISTER
     for k, argument in enumerate(kernel.arguments):
-        done = _argument(argument, f"argument {argument.name or k} of {where}", banks, at, k)
-        if not done.is_stream:
-            at = max(at, done.offset + (done.size + 3 & -4) + 4)
-        arguments.append(done)
+        completed = _argument(argument, f"argument {argument.name or k} of {label}", banks, at, k)
+        if not completed.is_stream:
+            at = max(at, completed.offset + (completed.size + 3 & -4) + 4)
+        arguments.append(completed)
     if at > REGISTER_WINDOW:
-        raise bad_description(f"{where} needs {at} bytes of registers")
+        raise bad_description(f"{label} needs {at} bytes of registers")
     set_ = [a for a in arguments if not a.is_stream]
     spans = sorted((a.offset, a.offset + a.size, a.name) for a in set_)
     if any(end > start for (_, end, _), (start, _, _) in itertools.pairwise(spans)):
-        raise bad_description(f"{where} has arguments whose registers overlap")
+        raise bad_description(f"{label} has arguments whose registers overlap")
     units = kernel.units or (ComputeUnit(f"{kernel.name}_1"),)
     placed = []
     for unit in units:
@@ -133,32 +133,32 @@ def _kernel(kernel: KernelDescription, banks: tuple[Bank, ...], base: int) -> Ke
             raise bad_description(f"unit {unit.name} has a base that is no multiple of 64 KiB")
         base = placed[-1].base + REGISTER_WINDOW
     if len({unit.name for unit in placed}) < len(placed):
-        raise bad_description(f"{where} has two units of one name")
+        raise bad_description(f"{label} has two units of one name")
     return replace(kernel, arguments=tuple(arguments), units=tuple(placed))
 
 
 def _argument(
-    argument: ArgumentDescription, where: str, banks: tuple[Bank, ...], at: int, place: int
+    argument: ArgumentDescription, label: str, banks: tuple[Bank, ...], at: int, place: int
 ) -> ArgumentDescription:
     if not argument.name:
-        raise bad_description(f"{where} has no name")
+        raise bad_description(f"{label} has no name")
     if argument.is_stream:  # a port of the kernel, and no register
         return replace(argument, size=argument.size or STREAM_BYTES, port=argument.port or argument.name)
     size = argument.size or size_of(argument.c)
     if size is None:
-        raise bad_description(f"{where} has the type {argument.c!r}; give its size in bytes")
+        raise bad_description(f"{label} has the type {argument.c!r}; give its size in bytes")
     if size < 0 or (argument.is_pointer and size != POINTER_BYTES):
-        raise bad_description(f"{where} has a size of {size} bytes")
+        raise bad_description(f"{label} has a size of {size} bytes")
     if argument.offset % 4 or (argument.offset and argument.offset < FIRST_REGISTER):
-        raise bad_description(f"{where} lies at register {argument.offset:#x}")
+        raise bad_description(f"{label} lies at register {argument.offset:#x}")
     reached = argument.banks
     if argument.is_pointer and not reached:
         reached = (banks[0].name,)
     for bank in reached:
         if bank not in {b.name for b in banks}:
-            raise bad_description(f"{where} is in bank {bank!r}, which is not listed")
+            raise bad_description(f"{label} is in bank {bank!r}, which is not listed")
     if reached and not argument.is_pointer:
-        raise bad_description(f"{where} is no pointer, so it has no bank")
+        raise bad_description(f"{label} is no pointer, so it has no bank")
     port = f"M_AXI_GMEM{place}" if argument.is_pointer else "S_AXI_CONTROL"
     return replace(argument, size=size, port=argument.port or port, offset=argument.offset or at, banks=reached)
 
@@ -257,9 +257,9 @@ def _read_bank(content: object) -> Bank:
     return bank
 
 
-def _table(content: object, where: str) -> dict[str, Any]:
+def _table(content: object, label: str) -> dict[str, Any]:
     if not isinstance(content, Mapping):
-        raise bad_description(f"{where} is no table of names and values")
+        raise bad_description(f"{label} is no table of names and values")
     return dict(content)
 
 
@@ -299,6 +299,6 @@ def _bytes(table: dict[str, Any], name: str) -> int:
     return value
 
 
-def _nothing_left(table: dict[str, Any], where: str) -> None:
+def _nothing_left(table: dict[str, Any], label: str) -> None:
     if table:
-        raise bad_description(f"{where} has {', '.join(map(repr, table))}, which mean nothing")
+        raise bad_description(f"{label} has {', '.join(map(repr, table))}, which mean nothing")

@@ -65,15 +65,15 @@ def _arguments(function: Any) -> Iterator[ArgumentDescription]:
     parameters = [d for d in function.iter_children() if d.tag == "DW_TAG_formal_parameter"]
     for k, parameter in enumerate(parameters):
         name = _name(parameter) or f"argument{k}"
-        of, _ = _resolved(parameter)
-        if of is not None and of.tag == _POINTER:
-            to, const = _resolved(of)
+        type_die, _ = _resolved(parameter)
+        if type_die is not None and type_die.tag == _POINTER:
+            to, const = _resolved(type_die)
             c = f"{'const ' * const}{_spelled(to)} *"
             yield ArgumentDescription(name, c, 8)
-        elif of is not None and of.tag in _REFERENCES:
-            yield ArgumentDescription(name, f"{_spelled(_resolved(of)[0])} &", 8)
+        elif type_die is not None and type_die.tag in _REFERENCES:
+            yield ArgumentDescription(name, f"{_spelled(_resolved(type_die)[0])} &", 8)
         else:
-            yield ArgumentDescription(name, _spelled(of), _bytes(of))
+            yield ArgumentDescription(name, _spelled(type_die), _bytes(type_die))
 
 
 def _resolved(die: Any) -> tuple[Any, bool]:
@@ -87,17 +87,17 @@ def _resolved(die: Any) -> tuple[Any, bool]:
     return None, const
 
 
-def _spelled(of: Any) -> str:
-    if of is None:
+def _spelled(die: Any) -> str:
+    if die is None:
         return "void"
-    if of.tag == _POINTER:
-        return f"{_spelled(_resolved(of)[0])} *"
-    if of.tag == "DW_TAG_base_type":
-        encoding = of.attributes["DW_AT_encoding"].value
-        return _BASE.get((encoding, _bytes(of)), _name(of))
-    return _name(of) or "struct"
+    if die.tag == _POINTER:
+        return f"{_spelled(_resolved(die)[0])} *"
+    if die.tag == "DW_TAG_base_type":
+        encoding = die.attributes["DW_AT_encoding"].value
+        return _BASE.get((encoding, _bytes(die)), _name(die))
+    return _name(die) or "struct"
 
 
-def _bytes(of: Any) -> int:
-    size = None if of is None else of.attributes.get("DW_AT_byte_size")
+def _bytes(die: Any) -> int:
+    size = None if die is None else die.attributes.get("DW_AT_byte_size")
     return 0 if size is None else int(size.value)

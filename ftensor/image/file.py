@@ -47,19 +47,20 @@ def stages(
     name: str, skeleton: str, structure: str, arguments: Sequence[str], copy: int = 0
 ) -> tuple[StageRecord, ...]:
     """Returns the OpenCL kernels of one compute unit, which are launched together."""
-    own = copy_name(name, copy)
+    kernel_name = copy_name(name, copy)
     if not uses_channels(skeleton, structure):
-        return (StageRecord(own, tuple(arguments)),)
+        return (StageRecord(kernel_name, tuple(arguments)),)
     inputs = [a for a in arguments if a.startswith("in_")]
-    wanted = {
+    arguments_of = {
         "load": [*inputs, *COMMON],
         "compute": [*(a for a in arguments if a.startswith("value")), "out0_offset", *COMMON],
         "store": ["out0", "out0_offset", *COMMON[1:]],
     }
     if not inputs:
-        del wanted["load"]
+        del arguments_of["load"]
     return tuple(
-        StageRecord(f"{own}_{stage}", tuple(a for a in arguments if a in names)) for stage, names in wanted.items()
+        StageRecord(f"{kernel_name}_{stage}", tuple(a for a in arguments if a in names))
+        for stage, names in arguments_of.items()
     )
 
 
@@ -185,8 +186,8 @@ def _manifest(path: Path, info: ImageInfo, bare: bool) -> Manifest:
         return Manifest.from_json(text)
     kernels = info.description.kernels
     set_ = [[a.name for a in k.arguments if not a.is_stream] for k in kernels]
-    ours = any(tuple(names[-2:]) == UNIT_NAMES for names in set_)
-    if not bare and (ours or path.with_name(MANIFEST).is_file()):
+    has_our_units = any(tuple(names[-2:]) == UNIT_NAMES for names in set_)
+    if not bare and (has_our_units or path.with_name(MANIFEST).is_file()):
         return _read_folder_manifest(path)
     target = "csim" if info.xclbin.mode == Mode.SW_EMU else "hw"
     uuid = str(info.xclbin.uuid)
@@ -195,15 +196,15 @@ def _manifest(path: Path, info: ImageInfo, bare: bool) -> Manifest:
 
 def _read_folder_manifest(path: Path) -> Manifest:
     """Reads the manifest in the file's folder."""
-    beside = path.with_name(MANIFEST)
+    manifest_path = path.with_name(MANIFEST)
     try:
-        manifest = Manifest.read(beside)
+        manifest = Manifest.read(manifest_path)
     except FileNotFoundError:
         raise errors.no_manifest(path) from None
     except OSError as e:
-        raise errors.unreadable(beside, e.strerror or e) from None
+        raise errors.unreadable(manifest_path, e.strerror or e) from None
     if manifest.file not in ("", path.name):
-        raise errors.manifest_of_another(beside, manifest.file, path.name)
+        raise errors.manifest_of_another(manifest_path, manifest.file, path.name)
     return manifest
 
 
@@ -222,18 +223,18 @@ def _fits(path: Path, manifest: Manifest, info: ImageInfo) -> None:
     for record in manifest.kernels:
         kernel = info.description.kernel(record.name)
         if kernel is None or not record.name.isidentifier():
-            there = [k.name for k in info.description.kernels]
-            raise errors.kernel_missing(path, record.name, there)
+            kernel_names = [k.name for k in info.description.kernels]
+            raise errors.kernel_missing(path, record.name, kernel_names)
         _same_arguments(path, record, kernel)
         if len(kernel.units) < record.units:
             raise errors.units_missing(path, record.name, record.units, len(kernel.units))
 
 
 def _same_arguments(path: Path, record: KernelRecord, kernel: KernelDescription) -> None:
-    wanted, there = record.arguments, [a for a in kernel.arguments if not a.is_stream]
-    if len(wanted) != len(there):
-        raise errors.argument_count(path, record.name, len(wanted), len(there))
-    for k, (a, b) in enumerate(zip(wanted, there)):
+    recorded, described = record.arguments, [a for a in kernel.arguments if not a.is_stream]
+    if len(recorded) != len(described):
+        raise errors.argument_count(path, record.name, len(recorded), len(described))
+    for k, (a, b) in enumerate(zip(recorded, described)):
         if a.name != b.name or (a.what == "*") != b.is_pointer or SIZES.get(a.what) != b.size:
             raise errors.argument_differs(
                 path, record.name, k, f"{a.name} ({a.what})", f"{b.name} ({b.c}, {b.size} bytes)"
@@ -252,8 +253,8 @@ def check_device(file: ImageFile, device: str, emulation: str) -> None:
         raise errors.needs_a_board(file.path, file.platform)
     if not emulation and file.mode in (Mode.SW_EMU, Mode.HW_EMU, Mode.HW_EMU_PR):
         raise errors.needs_emulation(file.path)
-    mine, theirs = _board(file.platform), _board(device)
-    if not emulation and mine and theirs and mine != theirs:
+    image_board, device_board = _board(file.platform), _board(device)
+    if not emulation and image_board and device_board and image_board != device_board:
         raise errors.other_platform(file.path, file.platform, device)
 
 
@@ -264,5 +265,5 @@ def _board(platform: str) -> Sequence[str]:
 
 def from_environment() -> list[str]:
     """Returns the paths in FTENSOR_IMAGE, the images loaded at the start."""
-    parts = os.environ.get(VARIABLE, "").split(os.pathsep)
-    return [part for part in map(str.strip, parts) if part]
+    paths = os.environ.get(VARIABLE, "").split(os.pathsep)
+    return [part for part in map(str.strip, paths) if part]

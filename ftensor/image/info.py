@@ -42,7 +42,7 @@ def load(path: str | Path) -> ImageInfo:
 
 def text(info: ImageInfo) -> str:
     """Returns a report of the file: target, kernels, units, banks, clocks and sections."""
-    parts = [table(_facts(info), indent="")]
+    sections = [table(_facts(info), indent="")]
     for title, rows in (
         ("Kernels", [_kernel_row(k) for k in info.description.kernels]),
         ("Arguments", [row for k in info.description.kernels for row in _arguments(k)]),
@@ -53,14 +53,14 @@ def text(info: ImageInfo) -> str:
         ("Sections", [(s.title, s.name, size(len(s.data))) for s in info.xclbin.sections]),
     ):
         if rows:
-            parts.append(f"{title}\n{table([[printable(c) for c in row] for row in rows])}")
-    return "\n\n".join(parts)
+            sections.append(f"{title}\n{table([[printable(c) for c in row] for row in rows])}")
+    return "\n\n".join(sections)
 
 
 def _facts(info: ImageInfo) -> Sequence[tuple[str, object]]:
     image, rows = info.xclbin, []
-    known = image.mode in set(Mode)
-    rows.append(("mode", Mode(image.mode).name if known else f"number {image.mode}"))
+    has_known_mode = image.mode in set(Mode)
+    rows.append(("mode", Mode(image.mode).name if has_known_mode else f"number {image.mode}"))
     rows.append(("platform", image.platform or info.description.platform or "not said"))
     rows.append(("uuid", str(image.uuid)))
     if image.interface_uuid != NIL:
@@ -131,8 +131,8 @@ def of_intel(path: Path) -> str:
         )
         for k in manifest.kernels
     ]
-    parts = [table([[printable(c) for c in row] for row in part]) for part in (facts, rows)]
-    return f"{parts[0]}\n\nKernels\n{parts[1]}"
+    tables = [table([[printable(c) for c in row] for row in part]) for part in (facts, rows)]
+    return f"{tables[0]}\n\nKernels\n{tables[1]}"
 
 
 def command(arguments: argparse.Namespace) -> int:

@@ -108,33 +108,33 @@ class Manifest:
     def _entries(self) -> dict[str, tuple[KernelRecord, MemberRecord]]:
         return {m.entry: (k, m) for k in self.kernels for m in k.members}
 
-    def find(self, wanted: str) -> tuple[KernelRecord, MemberRecord] | None:
+    def find(self, entry: str) -> tuple[KernelRecord, MemberRecord] | None:
         """Returns the kernel and the member of an entry, or None."""
-        return self._entries.get(wanted)
+        return self._entries.get(entry)
 
     @property
     def entries(self) -> tuple[str, ...]:
         """The entries that launches may look up."""
         return tuple(entry for entry, (_, member) in self._entries.items() if not member.part)
 
-    def parts(self, wanted: str) -> tuple[tuple[KernelRecord, MemberRecord], ...]:
+    def parts(self, entry: str) -> tuple[tuple[KernelRecord, MemberRecord], ...]:
         """Returns the kernels that an entry starts together, beginning with the result of
         `find`."""
-        first = self._entries[wanted]
-        others = [pair for e, pair in self._entries.items() if e.startswith(f"{wanted}/")]
+        first = self._entries[entry]
+        others = [pair for e, pair in self._entries.items() if e.startswith(f"{entry}/")]
         return (first, *others)
 
     def to_json(self) -> str:
         """Returns the manifest as JSON, with a digest of its contents."""
-        said = asdict(self)
-        for kernel in said["kernels"]:
+        data = asdict(self)
+        for kernel in data["kernels"]:
             if not kernel["stages"]:
                 del kernel["stages"], kernel["held"]
             for member in kernel["members"]:
                 if not member["rows"]:
                     del member["rows"]
-        head = {"format": FORMAT, "version": VERSION, "digest": manifest_digest(said)}
-        return json.dumps({**head, **said}, indent=1) + "\n"
+        head = {"format": FORMAT, "version": VERSION, "digest": manifest_digest(data)}
+        return json.dumps({**head, **data}, indent=1) + "\n"
 
     @classmethod
     def read(cls, path: Path) -> Manifest:
@@ -170,12 +170,12 @@ class Manifest:
             raise bad_manifest(f"a field is missing, wrong or one too many: {error}") from error
 
 
-def manifest_digest(said: Mapping[str, Any]) -> str:
+def manifest_digest(data: Mapping[str, Any]) -> str:
     """Returns the SHA-256 of a manifest's contents, independent of its layout.
 
     Only the opcode identifies a kernel's computation, so an edited opcode would give wrong results.
     """
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -202,9 +202,9 @@ def _kernel(raw: dict[str, Any]) -> KernelRecord:
     record = _checked(KernelRecord(arguments=arguments_, members=members, stages=stages, **raw))
     if record.units < 1:
         raise ValueError(f"{record.name} has {record.units} units")
-    known = {a.name for a in arguments_}
+    names = {a.name for a in arguments_}
     for stage in stages:
-        if unknown := sorted(set(stage.arguments) - known):
+        if unknown := sorted(set(stage.arguments) - names):
             raise ValueError(f"{stage.name} takes {unknown}, which {record.name} does not")
     tokens = len(record.arguments) - 2
     for m in members:
@@ -255,32 +255,32 @@ def expressions(path: object, record: KernelRecord, member: MemberRecord, params
     Raises ImageError if the manifest uses arguments that the launch does not have.
     """
     tokens = member.call.split()
-    wanted = [argument.what for argument in record.arguments[:-2]]
+    kinds = [argument.what for argument in record.arguments[:-2]]
     texts = []
-    for token, what in zip(tokens, wanted, strict=True):
-        text = _expression(token, what, params)
+    for token, kind in zip(tokens, kinds, strict=True):
+        text = _expression(token, kind, params)
         if text is None:
             raise errors.launch_differs(path, member.entry, member.call, len(params))
         texts.append(text)
     return texts
 
 
-def _expression(token: str, what: str, params: Sequence[str]) -> str | None:
+def _expression(token: str, kind: str, params: Sequence[str]) -> str | None:
     """Returns the expression of one token, or None if the launch has no such argument."""
     head, digits = (token[0], token[1:]) if token[0] in "@fdq=" else ("", token)
     number = digits[1:] if head == "=" and digits[:1] == "-" else digits
     if not (number.isascii() and number.isdecimal()) or len(number) > 19:
         return None
     if head == "=":
-        return str(int(digits)) if what != "*" else None
+        return str(int(digits)) if kind != "*" else None
     k = int(digits)
     if k >= len(params):
         return None
-    of = params[k]
+    param_kind = params[k]
     if head in _CONVERSIONS:
-        return f"{_CONVERSIONS[head]}(a{k})" if of in _TAKES[head] and what == "long" else None
-    alike = of == what or (head == "" and of in _INTEGERS and what in _INTEGERS)
-    return f"a{k}" if alike and (head == "" or of == "*") else None
+        return f"{_CONVERSIONS[head]}(a{k})" if param_kind in _TAKES[head] and kind == "long" else None
+    is_compatible = param_kind == kind or (head == "" and param_kind in _INTEGERS and kind in _INTEGERS)
+    return f"a{k}" if is_compatible and (head == "" or param_kind == "*") else None
 
 
 def compiled(name: str, lines: Sequence[str], scope: dict[str, Any]) -> Any:

@@ -16,8 +16,8 @@ LARGEST = 64 << 20
 SCALAR, POINTER, STREAM = "0", "1", "4"  # values of addressQualifier
 
 
-def _bad(what: str) -> ImageError:
-    return bad_section(SectionKind.EMBEDDED_METADATA.name, what)
+def _bad(problem: str) -> ImageError:
+    return bad_section(SectionKind.EMBEDDED_METADATA.name, problem)
 
 
 def _checked(data: bytes) -> None:

@@ -231,13 +231,13 @@ def _connected(
     kernel: KernelDescription, banks: Sequence[Bank], units: Sequence[IpLayoutEntry], links: Iterable[BankConnection]
 ) -> KernelDescription:
     """Returns the kernel with the banks of its arguments and the control protocol of its units."""
-    mine = {k for k, unit in enumerate(units) if unit.name.partition(":")[0] == kernel.name}
+    unit_indices = {k for k, unit in enumerate(units) if unit.name.partition(":")[0] == kernel.name}
     reached: dict[int, dict[str, None]] = {}
     for link in links:
-        if link.unit in mine:
+        if link.unit in unit_indices:
             reached.setdefault(link.argument, {})[banks[link.bank].name] = None
     arguments = tuple(replace(a, banks=tuple(reached.get(k, ()))) for k, a in enumerate(kernel.arguments))
-    control = next((units[k].control for k in sorted(mine)), kernel.control)
+    control = next((units[k].control for k in sorted(unit_indices)), kernel.control)
     return replace(kernel, arguments=arguments, control=control)
 
 
@@ -281,12 +281,12 @@ def sections(description: Description) -> tuple[Section, ...]:
         for kernel in description.kernels
         for unit in kernel.units
     )
-    places = {bank.name: k for k, bank in enumerate(description.banks)}
+    bank_index = {bank.name: k for k, bank in enumerate(description.banks)}
     links, at = [], 0
     for kernel in description.kernels:
         for _ in kernel.units:
             for k, argument in enumerate(kernel.arguments):
-                links += [BankConnection(k, at, places[bank]) for bank in argument.banks]
+                links += [BankConnection(k, at, bank_index[bank]) for bank in argument.banks]
             at += 1
     return (
         Section(SectionKind.EMBEDDED_METADATA, "metadata", metadata.write(description)),

@@ -187,8 +187,8 @@ def _text(field_: bytes) -> str:
     return field_.split(b"\0", 1)[0].decode("utf-8", "backslashreplace")
 
 
-def _bytes(what: str, text: str, size: int) -> bytes:
+def _bytes(field_name: str, text: str, size: int) -> bytes:
     data = text.encode()
     if len(data) >= size:
-        raise ValueError(f"{what} {text!r} is longer than the {size - 1} bytes of its field")
+        raise ValueError(f"{field_name} {text!r} is longer than the {size - 1} bytes of its field")
     return data

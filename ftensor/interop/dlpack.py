@@ -192,7 +192,7 @@ def from_dlpack(
     _rename(capsule, _USED[name])
     owner = _Taken(managed)
     where = resolve(device)
-    return host.imported(
+    return host.import_memory(
         where, address, of, shape, strides, owner, readonly=readonly, copy=copy, non_blocking=non_blocking
     )
 

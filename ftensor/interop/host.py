@@ -51,7 +51,7 @@ class _Alias(_Memory):
 
 def array_at(
     address: int,
-    of: dtype,
+    dtype: dtype,
     shape: Ints,
     strides: Ints,
     owner: Any,
@@ -62,10 +62,10 @@ def array_at(
 
     Dtypes that NumPy lacks become unsigned integers of the same bits.
     """
-    size = of.itemsize
+    size = dtype.itemsize
     interface = {
         "version": 3,
-        "typestr": of.numpy.str,
+        "typestr": dtype.numpy.str,
         "shape": shape,
         "strides": tuple([s * size for s in strides]),
         "data": (address, readonly),
@@ -82,7 +82,7 @@ def export(tensor: Tensor, copy: bool | None = None, non_blocking: bool = False)
     integers.
     """
     storage = tensor._storage
-    of, shape, strides = tensor._dtype, tensor._shape, tensor._strides
+    dtype, shape, strides = tensor._dtype, tensor._shape, tensor._strides
     if storage.backend.executor is not None:
         storage.backend.executor.read(storage)
     storage.backend.current_stream().synchronize()
@@ -93,23 +93,23 @@ def export(tensor: Tensor, copy: bool | None = None, non_blocking: bool = False)
             storage.changed()  # the array's user may write to the memory
         else:
             storage.expose()
-        address = storage.ptr + tensor._offset * of.itemsize
+        address = storage.ptr + tensor._offset * dtype.itemsize
         base = _Memory if copy or non_blocking else _Alias
-        array = array_at(address, of, shape, strides, storage, storage.readonly, base)
+        array = array_at(address, dtype, shape, strides, storage, storage.readonly, base)
         return (array.copy(order="K"), True) if copy else (array, False)
     low, high = extent(shape, strides)
     if high - low >= numel(shape):  # closes gaps on the device instead of downloading them
         return export(clone(tensor, contiguous_format), copy)
-    block = np.empty(high - low + 1, of.numpy)
+    block = np.empty(high - low + 1, dtype.numpy)
     if block.size:
-        storage.backend.download(storage, (tensor._offset + low) * of.itemsize, block)
-    steps = tuple([s * of.itemsize for s in strides])
-    return np.ndarray(shape, of.numpy, block, -low * of.itemsize, steps), True
+        storage.backend.download(storage, (tensor._offset + low) * dtype.itemsize, block)
+    steps = tuple([s * dtype.itemsize for s in strides])
+    return np.ndarray(shape, dtype.numpy, block, -low * dtype.itemsize, steps), True
 
 
 def adopt(
     backend: Backend,
-    where: device,
+    device: device,
     address: int,
     nbytes: int,
     itemsize: int,
@@ -125,7 +125,7 @@ def adopt(
     if not backend.host_shared or address % max(itemsize, backend.adopt_alignment):
         return None
     storage = backend.adopt(address, nbytes, owner, readonly)
-    storage.device = where
+    storage.device = device
     return mark_exposed(storage, non_blocking)
 
 
@@ -146,25 +146,25 @@ _adopted: WeakValueDictionary[tuple[int, int, device], Storage] = WeakValueDicti
 
 
 def adopt_whole(
-    backend: Backend, where: device, address: int, nbytes: int, itemsize: int, owner: object, non_blocking: bool
+    backend: Backend, device: device, address: int, nbytes: int, itemsize: int, owner: object, non_blocking: bool
 ) -> Storage | None:
     """Like `adopt`, but returns the storage of an earlier import of the same memory if it is alive.
 
     `owner` identifies the memory. A known address with another owner is new memory, because the
     earlier owner has freed it.
     """
-    key = (address, nbytes, where)
+    key = (address, nbytes, device)
     storage = _adopted.get(key)
     if storage is not None and storage.owner is owner and storage.backend is backend:
         return None if address % itemsize else mark_exposed(storage, non_blocking)
-    storage = adopt(backend, where, address, nbytes, itemsize, owner, False, non_blocking)
+    storage = adopt(backend, device, address, nbytes, itemsize, owner, False, non_blocking)
     if storage is not None:
         _adopted[key] = storage
     return storage
 
 
-def copied(
-    backend: Backend, where: device, address: int, of: dtype, shape: Ints, strides: Ints, owner: object
+def copy_from_address(
+    backend: Backend, device: device, address: int, dtype: dtype, shape: Ints, strides: Ints, owner: object
 ) -> Tensor:
     """Returns a new tensor with a copy of the elements at `address`, in the same order of dims.
 
@@ -172,28 +172,28 @@ def copied(
     """
     low, high = extent(shape, strides)
     if low == 0 and high < numel(shape):
-        block = array_at(address, of, (high + 1,), (1,), owner)
+        block = array_at(address, dtype, (high + 1,), (1,), owner)
     else:
-        packed = array_at(address, of, shape, strides, owner).copy(order="K")
-        strides = tuple([s // of.itemsize for s in packed.strides])
+        packed = array_at(address, dtype, shape, strides, owner).copy(order="K")
+        strides = tuple([s // dtype.itemsize for s in packed.strides])
         block = packed.ravel(order="K")
     storage = backend.allocate(block.nbytes)
-    storage.device = where
+    storage.device = device
     backend.upload(storage, 0, block)
-    return Tensor._make(storage, of, shape, strides, 0)
+    return Tensor._make(storage, dtype, shape, strides, 0)
 
 
-def empty(backend: Backend, where: device, of: dtype, shape: Ints, strides: Ints) -> Tensor:
+def empty(backend: Backend, device: device, dtype: dtype, shape: Ints, strides: Ints) -> Tensor:
     """Returns a tensor without elements, with a shape that contains a 0."""
     storage = backend.allocate(0)
-    storage.device = where
-    return Tensor._make(storage, of, shape, strides, 0)
+    storage.device = device
+    return Tensor._make(storage, dtype, shape, strides, 0)
 
 
-def imported(
-    where: device,
+def import_memory(
+    device: device,
     address: int,
-    of: dtype,
+    dtype: dtype,
     shape: Ints,
     strides: Ints | None,
     owner: object,
@@ -207,21 +207,21 @@ def imported(
     The tensor keeps `owner` alive while it shares memory. Negative strides need a copy. Raises
     ValueError if a copy is needed and `copy` is False.
     """
-    backend = backend_of(where)
+    backend = backend_of(device)
     if strides is None:
         strides = contiguous_strides(shape)
     if min(strides, default=0) < 0:  # strides of dims of size 0 or 1 are not used
         strides = tuple([abs(s) if n < 2 else s for n, s in zip(shape, strides)])
     if 0 in shape:
-        return empty(backend, where, of, shape, tuple([abs(s) for s in strides]))
+        return empty(backend, device, dtype, shape, tuple([abs(s) for s in strides]))
     if not copy:
         low, high = extent(shape, strides)
         if low == 0:
-            size = of.itemsize
+            size = dtype.itemsize
             nbytes = (high + 1) * size
-            storage = adopt(backend, where, address, nbytes, size, owner, readonly, non_blocking)
+            storage = adopt(backend, device, address, nbytes, size, owner, readonly, non_blocking)
             if storage is not None:
-                return Tensor._make(storage, of, shape, strides)
+                return Tensor._make(storage, dtype, shape, strides)
         if copy is False:
-            raise errors.import_needs_copy(where, strides)
-    return copied(backend, where, address, of, shape, strides, owner)
+            raise errors.import_needs_copy(device, strides)
+    return copy_from_address(backend, device, address, dtype, shape, strides, owner)

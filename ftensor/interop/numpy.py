@@ -28,18 +28,18 @@ def from_numpy(
     """
     if not isinstance(ndarray, np.ndarray):
         raise errors.not_an_array(ndarray)
-    of = from_numpy_dtype(ndarray.dtype)
-    size = of.itemsize
+    dtype = from_numpy_dtype(ndarray.dtype)
+    size = dtype.itemsize
     steps = ndarray.strides
     if ndarray.size:
         if min(steps, default=0) < 0:
             raise errors.negative_strides(steps)
         if any(s % size for s in steps):
             raise errors.uneven_strides(steps, size)
-    return host.imported(
+    return host.import_memory(
         resolve(device),
         ndarray.__array_interface__["data"][0],
-        of,
+        dtype,
         ndarray.shape,
         tuple([s // size for s in steps]),
         ndarray,
@@ -81,8 +81,8 @@ def to_array(tensor: Tensor, dtype: Any = None, copy: bool | None = None) -> np.
     """
     if not tensor._dtype.in_numpy:
         raise errors.no_numpy_dtype(tensor._dtype)
-    own = tensor._dtype.numpy
-    converts = dtype is not None and np.dtype(dtype) != own
+    numpy_dtype = tensor._dtype.numpy
+    converts = dtype is not None and np.dtype(dtype) != numpy_dtype
     array, fresh = host.export(tensor, copy and not converts)
     if copy is False and (fresh or converts):
         raise errors.array_needs_copy(tensor._dtype, np.dtype(dtype) if converts else None)

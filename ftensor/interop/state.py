@@ -38,33 +38,33 @@ def _all_of(storage: Storage) -> Tensor:
     return Tensor._make(storage, uint8, (storage.nbytes,), (1,))
 
 
-def filled(content: Any) -> Storage:
+def storage_from_bytes(content: Any) -> Storage:
     """Returns a storage with the bytes of a buffer object, on the device of new tensors.
 
     Uses writable, aligned memory in place if the device computes in host memory.
     """
     array = np.frombuffer(content, np.uint8)
-    where = resolve(None)
+    device = resolve(None)
     if array.flags.writeable and array.size:
         address = array.__array_interface__["data"][0]
         if address % _ALIGNMENT == 0:  # aligned for every dtype
-            shared = adopt(backend_of(where), where, address, array.size, 1, array, non_blocking=True)
+            shared = adopt(backend_of(device), device, address, array.size, 1, array, non_blocking=True)
             if shared is not None:
                 return shared
-    storage = new((array.size,), uint8, where)._storage
+    storage = new((array.size,), uint8, device)._storage
     if array.size:
-        backend_of(where).upload(storage, 0, array)
+        backend_of(device).upload(storage, 0, array)
     return storage
 
 
-def rebuilt(storage: Storage, of: dtype, shape: Ints, strides: Ints, offset: int) -> Tensor:
+def rebuild_tensor(storage: Storage, dtype: dtype, shape: Ints, strides: Ints, offset: int) -> Tensor:
     """Returns a tensor over a storage; `offset` and `strides` in elements."""
-    return Tensor._make(storage, of, shape, strides, offset)
+    return Tensor._make(storage, dtype, shape, strides, offset)
 
 
 def _reduced_storage(storage: Storage, protocol: int) -> tuple[Any, ...]:
     array: Any = export(_all_of(storage))[0] if storage.nbytes else np.empty(0, np.uint8)
-    return filled, (PickleBuffer(array) if protocol >= 5 else array.tobytes(),)
+    return storage_from_bytes, (PickleBuffer(array) if protocol >= 5 else array.tobytes(),)
 
 
 # copyreg does not pass the protocol to its functions.
@@ -73,7 +73,7 @@ setattr(Storage, "__reduce_ex__", _reduced_storage)  # noqa: B010
 
 @method("__reduce__")
 def reduced(self: Tensor) -> tuple[Any, ...]:
-    return rebuilt, (self._storage, self._dtype, self._shape, self._strides, self._offset)
+    return rebuild_tensor, (self._storage, self._dtype, self._shape, self._strides, self._offset)
 
 
 @method("__deepcopy__")
@@ -117,10 +117,10 @@ def write(file: BinaryIO, tensors: Mapping[str, tuple[str, tuple[int, ...], Any]
     """Writes (dtype name, shape, C-contiguous bytes) of each tensor, and `notes` as metadata."""
     header: dict[str, Any] = {"__metadata__": notes} if notes else {}
     at = 0
-    for name, (of, shape, data) in tensors.items():
+    for name, (element, shape, data) in tensors.items():
         size = memoryview(data).nbytes
         offsets = [at, at + size]
-        header[name] = {"dtype": WORDS[of], "shape": list(shape), "data_offsets": offsets}
+        header[name] = {"dtype": WORDS[element], "shape": list(shape), "data_offsets": offsets}
         at += size
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # aligns elements to 8 bytes
@@ -154,16 +154,16 @@ def read_header(
     if not isinstance(notes, dict) or not all(isinstance(v, str) for v in notes.values()):
         raise errors_state.broken(path, "its __metadata__ is no text")
     begin = 8 + length
-    held = sorted(_entries(header, sizes, path), key=lambda t: (t.start, t.end))
-    ends = [0, *[t.end for t in held]]
-    for t, end in zip(held, ends):
+    entries = sorted(_entries(header, sizes, path), key=lambda t: (t.start, t.end))
+    ends = [0, *[t.end for t in entries]]
+    for t, end in zip(entries, ends):
         if t.start != end:
             why = f"{t.name!r} begins at byte {t.start}, the tensor before it ends at {end}"
             raise errors_state.broken(path, why)
     if ends[-1] != len(data) - begin:
         why = f"its tensors have {ends[-1]} bytes, {len(data) - begin} are there"
         raise errors_state.broken(path, why)
-    return held, notes, begin
+    return entries, notes, begin
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -260,14 +260,14 @@ def _as_complex(pairs: Tensor) -> Tensor:
     return Tensor._make(pairs._storage, pairs._dtype.to_complex(), shape, strides)
 
 
-def _tree(value: Any, tensors: dict[str, Tensor], where: str) -> Any:
+def _tree(value: Any, tensors: dict[str, Tensor], path: str) -> Any:
     """Returns a JSON tree from which `_value` restores `value`.
 
     Adds the tensors in `value` to `tensors`, named by their position. Raises TypeError for a value
     that can't be saved.
     """
     if isinstance(value, Tensor):
-        name = where or "tensor"
+        name = path or "tensor"
         while name in tensors or name == "__metadata__":  # {"a": {"b": x}, "a.b": y}
             name += "_"
         tensors[name] = value
@@ -278,13 +278,13 @@ def _tree(value: Any, tensors: dict[str, Tensor], where: str) -> Any:
         pairs = []
         for key, part in value.items():
             if type(key) not in (str, int):
-                raise errors_state.not_savable(key, f"a key of {where or 'the dict'}")
-            pairs.append([key, _tree(part, tensors, f"{where}.{key}" if where else str(key))])
+                raise errors_state.not_savable(key, f"a key of {path or 'the dict'}")
+            pairs.append([key, _tree(part, tensors, f"{path}.{key}" if path else str(key))])
         return {"dict": pairs}
     if type(value) in (list, tuple):
-        parts = [_tree(part, tensors, f"{where}.{i}" if where else str(i)) for i, part in enumerate(value)]
-        return {type(value).__name__: parts}
-    raise errors_state.not_savable(value, where)
+        items = [_tree(part, tensors, f"{path}.{i}" if path else str(i)) for i, part in enumerate(value)]
+        return {type(value).__name__: items}
+    raise errors_state.not_savable(value, path)
 
 
 def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | None = None) -> Any:
@@ -299,21 +299,21 @@ def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | Non
     else:
         data = f.read()
     path = f if isinstance(f, (str, os.PathLike)) else getattr(f, "name", "the file")
-    where = resolve(map_location)
+    device = resolve(map_location)
     if data[8:9] != b"{":
         if data.startswith(NPY) or _is_npz(data):
             raise errors_state.of_numpy(path, "array" if data.startswith(NPY) else "archive of arrays")
         if data.startswith((ZIP, LEGACY)):
-            return _of_torch(data, path, where)
+            return _of_torch(data, path, device)
         raise errors_state.unreadable(path, data[:8])
     view = memoryview(data)
-    held, notes, begin = read_header(view, _SIZES, path)
+    entries, notes, begin = read_header(view, _SIZES, path)
     tensors = {}
-    for t in held:
-        tensor = new(t.shape, _DTYPES[t.dtype], where)
+    for t in entries:
+        tensor = new(t.shape, _DTYPES[t.dtype], device)
         content = np.frombuffer(view[begin + t.start : begin + t.end], np.uint8)
         if content.size:
-            backend_of(where).upload(tensor._storage, 0, content.view(tensor._dtype.numpy))
+            backend_of(device).upload(tensor._storage, 0, content.view(tensor._dtype.numpy))
         tensors[t.name] = tensor
     if NOTE not in notes:
         return tensors
@@ -348,8 +348,8 @@ def _value(tree: Any, left: dict[str, Tensor]) -> Any:
         return pairs
     if kind not in ("list", "tuple") or not isinstance(content, list):
         raise TypeError(f"no kind of value: {kind!r:.200}")
-    parts = [_value(part, left) for part in content]
-    return tuple(parts) if kind == "tuple" else parts
+    items = [_value(part, left) for part in content]
+    return tuple(items) if kind == "tuple" else items
 
 
 def _is_npz(data: bytes) -> bool:
@@ -364,7 +364,7 @@ def _is_npz(data: bytes) -> bool:
     return bool(names) and all(name.endswith(".npy") for name in names)
 
 
-def _of_torch(data: bytes, path: object, where: Any) -> Any:
+def _of_torch(data: bytes, path: object, device: Any) -> Any:
     """Returns the content of a `torch.save` file with ftensor tensors, in the same nesting."""
     try:
         import torch
@@ -372,7 +372,7 @@ def _of_torch(data: bytes, path: object, where: Any) -> Any:
         raise errors_state.needs_torch(path) from None
     try:
         content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-        value = _from_torch(content, where)
+        value = _from_torch(content, device)
     except OutOfMemoryError:  # not the file's fault
         raise
     # torch's loader is a small pickle machine that trusts its file. A damaged file raises
@@ -383,11 +383,11 @@ def _of_torch(data: bytes, path: object, where: Any) -> Any:
     return value
 
 
-def _from_torch(value: Any, where: Any) -> Any:
+def _from_torch(value: Any, device: Any) -> Any:
     if type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach"):
-        return from_torch(value.detach()).to(where)
+        return from_torch(value.detach()).to(device)
     if isinstance(value, dict):
-        return {key: _from_torch(part, where) for key, part in value.items()}
+        return {key: _from_torch(part, device) for key, part in value.items()}
     if type(value) in (list, tuple):
-        return type(value)(_from_torch(part, where) for part in value)
+        return type(value)(_from_torch(part, device) for part in value)
     return value

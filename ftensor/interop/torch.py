@@ -68,21 +68,23 @@ def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None, non_bl
     if not isinstance(tensor, torch.Tensor):
         raise errors.not_a_torch_tensor(tensor)
     tensor = plain(tensor)
-    of = _from_torch_dtypes().get(tensor.dtype)
-    if of is None:
+    dtype = _from_torch_dtypes().get(tensor.dtype)
+    if dtype is None:
         raise errors.torch_dtype_not_supported(tensor.dtype)
     if tensor.requires_grad:
         raise errors.requires_grad()
-    where = resolve(device)
-    backend = backend_of(where)
+    target = resolve(device)
+    backend = backend_of(target)
     shape, strides = tuple(tensor.shape), tensor.stride()
     if 0 in shape:
-        return host.empty(backend, where, of, shape, strides)
+        return host.empty(backend, target, dtype, shape, strides)
     memory = tensor.untyped_storage()
-    storage = host.adopt_whole(backend, where, memory.data_ptr(), memory.nbytes(), of.itemsize, memory, non_blocking)
+    storage = host.adopt_whole(
+        backend, target, memory.data_ptr(), memory.nbytes(), dtype.itemsize, memory, non_blocking
+    )
     if storage is None:
-        return host.copied(backend, where, tensor.data_ptr(), of, shape, strides, memory)
-    return Tensor._make(storage, of, shape, strides, tensor.storage_offset())
+        return host.copy_from_address(backend, target, tensor.data_ptr(), dtype, shape, strides, memory)
+    return Tensor._make(storage, dtype, shape, strides, tensor.storage_offset())
 
 
 def to_torch(tensor: Tensor, *, non_blocking: bool = False) -> torch.Tensor:

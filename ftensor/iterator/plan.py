@@ -271,22 +271,22 @@ def tiled(shape: Ints, strides: Sequence[Ints]) -> list[Tile]:
         return [Tile(shape, tuple(strides), None)]
     *outer, columns = shape
     rows = outer.pop(dim)
-    own = [(*s[:dim], *s[dim + 1 : -1]) for s in strides]
-    across, along = [s[dim] for s in strides], [s[-1] for s in strides]
+    inner_strides = [(*s[:dim], *s[dim + 1 : -1]) for s in strides]
+    across, inner = [s[dim] for s in strides], [s[-1] for s in strides]
     high, wide = rows - rows % TILE, columns - columns % TILE
     pieces = [
         Tile(
             (*outer, wide // TILE, high // TILE, TILE, TILE),
-            tuple((*s, TILE * b, TILE * a, a, b) for s, a, b in zip(own, across, along)),
+            tuple((*s, TILE * b, TILE * a, a, b) for s, a, b in zip(inner_strides, across, inner)),
             None,
         )
     ]
-    turned = tuple((*s, a, b) for s, a, b in zip(own, across, along))
+    turned = tuple((*s, a, b) for s, a, b in zip(inner_strides, across, inner))
     if high < rows:
         below = tuple(high * a for a in across)
         pieces.append(Tile((*outer, rows - high, wide), turned, below))
     if wide < columns:
-        right = tuple(wide * b for b in along)
+        right = tuple(wide * b for b in inner)
         pieces.append(Tile((*outer, rows, columns - wide), turned, right))
     return pieces
 

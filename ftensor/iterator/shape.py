@@ -38,11 +38,11 @@ def _broadcast_two(a: Ints, b: Ints, everyone: Sequence[Ints]) -> Ints:
         a, b = b, a
     lead = len(a) - len(b)
     sizes = list(a)
-    for i, other in enumerate(b, lead):
+    for i, size_b in enumerate(b, lead):
         size = sizes[i]
         if size == 1:
-            sizes[i] = other
-        elif other != 1 and other != size:
+            sizes[i] = size_b
+        elif size_b != 1 and size_b != size:
             raise errors.shape_mismatch(everyone, i - len(a))
     return tuple(sizes)
 
@@ -81,10 +81,10 @@ def infer_shape(shape: Sequence[int], count: int) -> Ints:
     Raises RuntimeError for two -1, for a size below -1, for sizes that do not multiply to `count`,
     and for a -1 next to a size of 0, which any size satisfies.
     """
-    known, unknown = 1, -1
+    known_count, unknown = 1, -1
     for i, size in enumerate(shape):
         if size >= 0:
-            known *= size
+            known_count *= size
         elif size != -1:
             raise errors.negative_size(size, shape)
         elif unknown >= 0:
@@ -92,14 +92,14 @@ def infer_shape(shape: Sequence[int], count: int) -> Ints:
         else:
             unknown = i
     if unknown < 0:
-        if known != count:
+        if known_count != count:
             raise errors.shape_does_not_fit(shape, count)
         return tuple(shape)
-    if known == 0 and count == 0:
+    if known_count == 0 and count == 0:
         raise errors.ambiguous_inferred(shape)
-    if known == 0 or count % known:
+    if known_count == 0 or count % known_count:
         raise errors.shape_does_not_fit(shape, count)
-    return (*shape[:unknown], count // known, *shape[unknown + 1 :])
+    return (*shape[:unknown], count // known_count, *shape[unknown + 1 :])
 
 
 # Dims from the innermost outwards when the channel (dim 1) is innermost in memory.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import dtypes
-from .._device import found_of, resolve
+from .._device import detected_device, resolve
 from .._tensor import Tensor
 from ..dtypes import uint8
 from ..dtypes.limits import floating_limits, integer_limits
@@ -32,8 +32,8 @@ from .given import Ints, file_of, name_of, sizes_of, text_of, words_of
 if TYPE_CHECKING:
     from .._device import device
     from ..runtime.backend import Backend
-    from ..runtime.interfaces import OwnKernel
-    from ..runtime.opencl.launch import OwnProgram
+    from ..runtime.interfaces import UserKernel
+    from ..runtime.opencl.launch import UserProgram
 
 
 # Dtype of the real and imaginary parts, by complex dtype.
@@ -41,34 +41,34 @@ _PAIRS = {dtypes.complex32: dtypes.float16, dtypes.complex64: dtypes.float32, dt
 
 
 def check_arguments(
-    key: OwnKey, args: Sequence[Any], where: device, begins: int, called: str
+    key: OwnKey, args: Sequence[Any], device: device, alignment: int, called: str
 ) -> tuple[list[Tensor], list[Any]]:
     """Returns (tensors, numbers) of a call, checked and converted for the kernel.
 
-    Tensors must start at multiples of `begins` bytes in their memory, or at its start if `begins`
+    Tensors must start at multiples of `alignment` bytes in their memory, or at its start if `alignment`
     is 0. `called` is the device's name for messages. Raises TypeError for a wrong count, type or
     dtype, ValueError for an unsupported layout or number, RuntimeError for a tensor on another
     device or read-only memory.
     """
-    taken = [a for a in key.arguments if a.kind != "stream"]
-    if len(args) != len(taken):
-        raise errors.own_argument_count(key.name, len(taken), len(args), declaration(key.name, taken))
+    parameters = [a for a in key.arguments if a.kind != "stream"]
+    if len(args) != len(parameters):
+        raise errors.own_argument_count(key.name, len(parameters), len(args), declaration(key.name, parameters))
     tensors, numbers = [], []
-    for a, argument in zip(taken, args):
+    for a, argument in zip(parameters, args):
         if a.kind == "*":
-            tensors.append(_tensor(key.name, a, argument, where, begins, called))
+            tensors.append(_tensor(key.name, a, argument, device, alignment, called))
         else:
             numbers.append(_number(key.name, a, argument))
     return tensors, numbers
 
 
-def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, called: str) -> Tensor:
+def _tensor(kernel: str, a: OwnArgument, x: Any, device: device, alignment: int, called: str) -> Tensor:
     if type(x) is not Tensor:
-        way = ": ft.from_numpy makes one" if isinstance(x, np.ndarray) else ""
-        raise errors.not_a_tensor(kernel, a.name, a.c, x, way)
+        hint = ": ft.from_numpy makes one" if isinstance(x, np.ndarray) else ""
+        raise errors.not_a_tensor(kernel, a.name, a.c, x, hint)
     storage = x._storage
-    if storage.device != where:
-        raise errors.wrong_device(kernel, str(where), a.name, storage.device)
+    if storage.device != device:
+        raise errors.wrong_device(kernel, str(device), a.name, storage.device)
     pairs = a.dtype is not None and a.nbytes == 2 * a.dtype.itemsize and _PAIRS.get(x._dtype) is a.dtype
     if a.dtype is not None and x._dtype is not a.dtype and not pairs:
         if x._dtype.is_complex and not a.dtype.is_complex:
@@ -80,10 +80,10 @@ def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, cal
         raise errors.part_of_element(kernel, a.name, a.c, a.nbytes, x.nbytes)
     start = x._offset * x._dtype.itemsize
     beat = min(a.nbytes & -a.nbytes, 64)  # alignment of a vector in C++
-    x._start_is_read(begins and max(begins, beat))
-    if start and (not begins or start % begins):
-        places = f"at multiples of {begins} bytes" if begins else "with it"
-        raise errors.misplaced(kernel, a.name, start, called, places)
+    x._start_is_read(alignment and max(alignment, beat))
+    if start and (not alignment or start % alignment):
+        requirement = f"at multiples of {alignment} bytes" if alignment else "with it"
+        raise errors.misplaced(kernel, a.name, start, called, requirement)
     if beat > (a.dtype or x._dtype).itemsize and x._place() % beat:
         raise errors.misplaced(kernel, a.name, x._place(), called, f"at multiples of {beat} bytes")
     if not a.const:
@@ -98,30 +98,30 @@ def _tensor(kernel: str, a: OwnArgument, x: Any, where: device, begins: int, cal
 
 
 def _number(kernel: str, a: OwnArgument, x: Any) -> Any:
-    of = dtypes.int64 if a.kind == "local" else DTYPES[a.kind]
-    wanted = {"b": "True or False", "f": "a number"}.get(of.kind, "an integer")
+    dtype = dtypes.int64 if a.kind == "local" else DTYPES[a.kind]
+    expected = {"b": "True or False", "f": "a number"}.get(dtype.kind, "an integer")
     if a.kind == "local":
-        wanted = "the bytes of a work-group's memory"
-    way = ": pass its .item()" if isinstance(x, Tensor) else ""
+        expected = "the bytes of a work-group's memory"
+    hint = ": pass its .item()" if isinstance(x, Tensor) else ""
     try:
         is_number = hasattr(type(x), "__float__") or hasattr(type(x), "__index__")  # excludes str
-        if way or isinstance(x, (np.ndarray, np.complexfloating)) or not is_number:
+        if hint or isinstance(x, (np.ndarray, np.complexfloating)) or not is_number:
             raise TypeError
-        value = float(x) if of.kind == "f" else operator.index(bool(x) if isinstance(x, np.bool_) else x)
+        value = float(x) if dtype.kind == "f" else operator.index(bool(x) if isinstance(x, np.bool_) else x)
     except (TypeError, ValueError, OverflowError):
-        raise errors.not_a_number(kernel, a.name, a.c, wanted, x, way) from None
+        raise errors.not_a_number(kernel, a.name, a.c, expected, x, hint) from None
     low: float
     high: float
-    if of.kind == "b":
+    if dtype.kind == "b":
         low, high = 0, 1
     elif a.kind == "local":
-        low, high = 1, integer_limits(of).max
-    elif of.kind == "f":
-        low, high = floating_limits(of).min, floating_limits(of).max
+        low, high = 1, integer_limits(dtype).max
+    elif dtype.kind == "f":
+        low, high = floating_limits(dtype).min, floating_limits(dtype).max
         if value != value or abs(value) == float("inf"):
             return value
     else:
-        low, high = integer_limits(of).min, integer_limits(of).max
+        low, high = integer_limits(dtype).min, integer_limits(dtype).max
     if not low <= value <= high:
         raise errors.number_range(kernel, a.name, a.c, x, low, high)
     return value
@@ -144,19 +144,19 @@ class Kernel:
     def __init__(
         self,
         backend: Backend,
-        where: device,
+        device: device,
         key: OwnKey,
-        make: Callable[[OwnKey], OwnKernel],
-        again: tuple[Callable[..., Kernel], tuple[Any, ...]],
-        program: OwnProgram | None = None,
+        make: Callable[[OwnKey], UserKernel],
+        recreate: tuple[Callable[..., Kernel], tuple[Any, ...]],
+        program: UserProgram | None = None,
     ) -> None:
-        self._backend, self._where, self._key, self._make = backend, where, key, make
-        self._again = again
+        self._backend, self._where, self._key, self._make = backend, device, key, make
+        self._again = recreate
         self._program = program  # None unless the source is OpenCL C
         # Makes the kernel now, so that an error is raised here and not at the first call.
         self._most = 1 if program is not None else make(key).units
         self._launches: dict[Any, tuple[Launch, int]] = {}
-        self._nothing = new((0,), uint8, where)
+        self._nothing = new((0,), uint8, device)
 
     @property
     def name(self) -> str:
@@ -213,13 +213,13 @@ class Kernel:
             work_items = self._units(units, group)
         else:
             work_items, key = 1, replace(key, grid=self._grid(units, group), group=group)
-        own = self._make(key)
-        self._backend.own[key] = own.run
-        places = tuple(range(count))
-        step = Step(key, work_items, places, places, numbers=bool(key.numbers))
+        user_kernel = self._make(key)
+        self._backend.own[key] = user_kernel.run
+        operands = tuple(range(count))
+        step = Step(key, work_items, operands, operands, numbers=bool(key.numbers))
         launch = Launch((step,), max(1, count))
-        launch.bind((Bound(own.run, None),))
-        return launch, own.begins
+        launch.bind((Bound(user_kernel.run, None),))
+        return launch, user_kernel.begins
 
     def _grid(self, units: Ints | None, group: Ints | None) -> Ints:
         """Returns the work-items of a launch of OpenCL C; checks `group`."""
@@ -228,8 +228,8 @@ class Kernel:
             raise errors.needs_units(self.name)
         grid, most = units or (1,), self._program.most
         if group is not None:
-            whole = len(group) == len(grid) and not any(n % m for n, m in zip(grid, group))
-            if not whole or prod(group) > most:
+            divides = len(group) == len(grid) and not any(n % m for n, m in zip(grid, group))
+            if not divides or prod(group) > most:
                 raise errors.bad_group(self.name, group, grid, most)
         return grid
 
@@ -248,72 +248,72 @@ Words = tuple[str, ...]
 IMAGES = (".xclbin", ".awsxclbin")
 
 
-def of_file(where: device, file: Any, name: Any, flags: Any) -> Kernel:
+def from_file(device: device, file: Any, name: Any, flags: Any) -> Kernel:
     """Returns a kernel of an image, OpenCL C or C++ file, by the file's suffix.
 
     Raises FileNotFoundError if there is no such file, ValueError for an unknown suffix.
     """
     words, chosen, path = words_of("flags", flags), name_of(name), file_of(file)
     if path.suffix.lower() in IMAGES:
-        return _of_image(where, image_file.read(path, bare=True), chosen, words)
+        return _from_image(device, image_file.read(path, bare=True), chosen, words)
     if path.suffix.lower() == ".cl":
         # Invalid UTF-8 only occurs in comments.
-        return _of_text(where, path.read_text("utf-8", "replace"), chosen, words, str(path))
-    return _of_cpp(where, path, chosen, words)
+        return _from_text(device, path.read_text("utf-8", "replace"), chosen, words, str(path))
+    return _from_cpp(device, path, chosen, words)
 
 
-def of_cpp(where: device, file: Any, name: Any, flags: Any) -> Kernel:
+def from_cpp(device: device, file: Any, name: Any, flags: Any) -> Kernel:
     """Returns a kernel of HLS C++ or C, compiled by g++.
 
     Raises an error for a device that does not run C++, and for a board, which needs v++.
     """
     words, chosen = words_of("flags", flags), name_of(name)
-    return _of_cpp(where, file_of(file), chosen, words)
+    return _from_cpp(device, file_of(file), chosen, words)
 
 
-def of_text(where: device, text: Any, name: Any, options: Any) -> Kernel:
+def from_text(device: device, text: Any, name: Any, options: Any) -> Kernel:
     """Returns a kernel of OpenCL C source."""
     words = words_of("options", options)
-    return _of_text(where, text_of(text), name_of(name), words, "the text")
+    return _from_text(device, text_of(text), name_of(name), words, "the text")
 
 
-def _of_cpp(where: device, path: Path, name: str | None, flags: Words) -> Kernel:
+def _from_cpp(device: device, path: Path, name: str | None, flags: Words) -> Kernel:
     if language(path) is None:
         raise errors.unknown_kind(str(path))
-    backend = found_of(where).open()
+    backend = detected_device(device).open()
     if backend.dialect != "vitis":
         raise errors.no_cpp_here(backend.properties.name, path)
     if backend.target.kind == "board" and not getattr(backend, "emulated", False):
         raise errors.needs_vpp(backend.properties.name, path)
-    return _of_image(where, image(path, flags), name, flags)
+    return _from_image(device, image(path, flags), name, flags)
 
 
-def _of_image(where: device, file: ImageFile, name: str | None, flags: Words) -> Kernel:
+def _from_image(device: device, file: ImageFile, name: str | None, flags: Words) -> Kernel:
     kernels = {k.name: k for k in file.description.kernels}
     described = kernels[_chosen(list(kernels), name, str(file.path))]
     arguments, shared = _arguments(described)
     key = OwnKey(described.name, file.uuid, arguments, shared)
-    backend = found_of(where).open()
-    again = _file_again, (str(file.path.absolute()), key.name, flags)
-    return Kernel(backend, where, key, partial(backend.user_kernel_of_image, file), again)
+    backend = detected_device(device).open()
+    recreate = _recreate_from_file, (str(file.path.absolute()), key.name, flags)
+    return Kernel(backend, device, key, partial(backend.user_kernel_of_image, file), recreate)
 
 
-def _of_text(where: device, text: str, name: str | None, options: Words, origin: str) -> Kernel:
-    backend = found_of(where).open()
+def _from_text(device: device, text: str, name: str | None, options: Words, origin: str) -> Kernel:
+    backend = detected_device(device).open()
     program = backend.user_program(text, options)
     chosen = _chosen(list(program.parameters), name, origin)
     key = OwnKey(chosen, program.digest, program.arguments(chosen))
-    again = _text_again, (text, chosen, options, origin)
-    return Kernel(backend, where, key, program.kernel, again, program)
+    recreate = _recreate_from_text, (text, chosen, options, origin)
+    return Kernel(backend, device, key, program.kernel, recreate, program)
 
 
-def _file_again(path: str, name: str, flags: Words) -> Kernel:
+def _recreate_from_file(path: str, name: str, flags: Words) -> Kernel:
     """Recreates a pickled kernel on the current device."""
-    return of_file(resolve("fpga"), path, name, flags)
+    return from_file(resolve("fpga"), path, name, flags)
 
 
-def _text_again(text: str, name: str, options: Words, origin: str) -> Kernel:
-    return _of_text(resolve("fpga"), text, name, options, origin)
+def _recreate_from_text(text: str, name: str, options: Words, origin: str) -> Kernel:
+    return _from_text(resolve("fpga"), text, name, options, origin)
 
 
 def _chosen(names: list[str], name: str | None, origin: str) -> str:
@@ -339,8 +339,8 @@ def _arguments(kernel: KernelDescription) -> tuple[tuple[OwnArgument, ...], bool
     arguments = []
     shared = tuple(a.name for a in kernel.arguments[-2:]) == UNIT_NAMES
     for k, a in enumerate(kernel.arguments[:-2] if shared else kernel.arguments):
-        own = argument_of(a.name, a.c, k, size=a.size)
-        if own is None:
+        described = argument_of(a.name, a.c, k, size=a.size)
+        if described is None:
             raise errors.bad_parameter(kernel.name, a.name, a.c)
-        arguments.append(own)
+        arguments.append(described)
     return tuple(arguments), shared

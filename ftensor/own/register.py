@@ -88,16 +88,16 @@ def _row(name: str) -> Op:
 
 
 def _replacement(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    within = threading.local()
+    active = threading.local()
 
     def serve(inputs: tuple[Any, ...], params: tuple[Any, ...], out: Tensor | None) -> Any:
-        if getattr(within, "now", False):
+        if getattr(active, "now", False):
             return NotImplemented
-        within.now = True
+        active.now = True
         try:
             result = function(*inputs, *params)
         finally:
-            within.now = False
+            active.now = False
         if result is NotImplemented:
             return result
         if type(result) is not Tensor:

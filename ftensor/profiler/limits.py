@@ -18,7 +18,7 @@ from .._tensor import Tensor
 from ..errors import KernelNotBuilt
 from ..runtime import cache
 from ..runtime.backend import Backend
-from ..runtime.fallback import refused
+from ..runtime.fallback import fallback_refused
 
 ENOUGH = 0.02  # seconds of a call from which on a larger one is not tried
 MOST_ELEMENTS, MOST_ROWS = 1 << 24, 1 << 10
@@ -41,16 +41,16 @@ def limits(device: DeviceLike | None = None, *, again: bool = False) -> Limits:
     The measurement takes up to a second and is stored for later processes; `again` repeats it. The
     host never replaces the device: if the images lack the sum or the product, that limit is NaN.
     """
-    where = current_device() if device is None else _named(device)
-    backend = backend_of(where)
-    of = backend.properties
+    target = current_device() if device is None else _named(device)
+    backend = backend_of(target)
+    properties = backend.properties
     images = () if backend.images is None else backend.images.uuids
-    name = cache.key("limits", of.platform, of.name, of.driver, str(backend.units), *images)
+    name = cache.key("limits", properties.platform, properties.name, properties.driver, str(backend.units), *images)
     kept = None if again else cache.get(name)
     if kept is not None:
         return Limits(*json.loads(kept))
-    with refused():
-        measured = Limits(_bandwidth(backend, where), _flops(backend, where))
+    with fallback_refused():
+        measured = Limits(_bandwidth(backend, target), _flops(backend, target))
     cache.put(name, json.dumps(measured).encode())
     return measured
 
@@ -58,11 +58,11 @@ def limits(device: DeviceLike | None = None, *, again: bool = False) -> Limits:
 _named = device  # where a parameter of torch's has the class's name
 
 
-def _bandwidth(backend: Backend, where: device) -> float:
+def _bandwidth(backend: Backend, device: device) -> float:
     n, rate = 1 << 16, nan
     with suppress(KernelNotBuilt):  # of the first size, or of a larger one
         while True:
-            a, b = _ones(where, n), _ones(where, n)
+            a, b = _ones(device, n), _ones(device, n)
             seconds = _best(backend, partial(add, a, b))
             rate = 3 * 4 * n / seconds
             if seconds > ENOUGH or n >= MOST_ELEMENTS:
@@ -71,11 +71,11 @@ def _bandwidth(backend: Backend, where: device) -> float:
     return rate
 
 
-def _flops(backend: Backend, where: device) -> float:
+def _flops(backend: Backend, device: device) -> float:
     n, rate = 64, nan
     with suppress(KernelNotBuilt):
         while True:
-            a = _ones(where, n, n)
+            a = _ones(device, n, n)
             seconds = _best(backend, partial(matmul, a, a))
             rate = 2 * n**3 / seconds
             if seconds > ENOUGH or n >= MOST_ROWS:
@@ -84,9 +84,9 @@ def _flops(backend: Backend, where: device) -> float:
     return rate
 
 
-def _ones(where: device, *shape: int) -> Tensor:
+def _ones(device: device, *shape: int) -> Tensor:
     """Returns ones copied from the host, since images may lack a kernel that fills."""
-    return from_numpy(np.ones(shape, np.float32)).to(where)
+    return from_numpy(np.ones(shape, np.float32)).to(device)
 
 
 def _best(backend: Backend, call: Callable[[], object]) -> float:

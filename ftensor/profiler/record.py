@@ -60,13 +60,13 @@ def work_of(launch: Launch, tensors: Sequence[Tensor]) -> Work:
             flops += skeleton.flops(step.key, step.geometry, shapes)
     sizes = [distinct(x._shape, x._strides) * x._dtype.itemsize for x in tensors]
     # Operands accessed by indices are read or written at most as often as the others have elements.
-    others = [numel(shape) for k, shape in enumerate(shapes) if k not in located]
+    other_sizes = [numel(shape) for k, shape in enumerate(shapes) if k not in located]
     nbytes = 0
     seen: set[tuple[int, int, int]] = set()
     for k, x in enumerate(tensors):
         size = sizes[k]
         if k in located:
-            size = min(size, max(others, default=0) * x._dtype.itemsize)
+            size = min(size, max(other_sizes, default=0) * x._dtype.itemsize)
         place = (id(x._storage), x._offset, x._key)
         if k in read and place not in seen:
             nbytes += size

@@ -69,9 +69,9 @@ def _label(axes: Axes, names: Sequence[tuple[float, float, str]]) -> None:
     for v, u, name in sorted(names):
         x, y = axes.transData.transform((u, v)) * 72 / axes.figure.dpi
         begin, end, low = x + 6, x + 6 + LETTER * len(name), y - 3
-        for other, first, last in sorted(placed):
-            if begin < last and first < end and low < other + LINE:
-                low = other + LINE
+        for placed_x, first, last in sorted(placed):
+            if begin < last and first < end and low < placed_x + LINE:
+                low = placed_x + LINE
         placed.append((low, begin, end))
         at = (6, low - y)
         axes.annotate(name, (u, v), at, textcoords="offset points", fontsize=7)

@@ -130,11 +130,11 @@ def name_frames(call: object, name: str) -> None:
         call.__code__ = call.__code__.replace(co_name=name)
 
 
-def also_in(namespace: str, *names: str, **others: str) -> None:
-    """Enters functions of the catalogue in `namespace` too, under their own `names`; `others` maps
+def also_in(namespace: str, *names: str, **renamed: str) -> None:
+    """Enters functions of the catalogue in `namespace` too, under their own `names`; `renamed` maps
     further names in the namespace to names in the catalogue."""
-    for name, of in (dict(zip(names, names)) | others).items():
-        register(Entry(name, ENTRIES[of].call, method=False, namespace=namespace))
+    for name, source in (dict(zip(names, names)) | renamed).items():
+        register(Entry(name, ENTRIES[source].call, method=False, namespace=namespace))
 
 
 def _serving(call: F, name: str, bare: str) -> F:

@@ -215,9 +215,9 @@ class Reduce:
         """True if the row, or a row of `instead`, has an expression for a kind of dtype."""
         return kind in self.kinds or kind in self.instead
 
-    def results(self, of: dtype) -> tuple[dtype, ...]:
-        """Returns the dtypes of all outputs for values of dtype `of`."""
-        return tuple(int64 if text.strip() == "i" else of for text in self.finish)
+    def results(self, dtype: dtype) -> tuple[dtype, ...]:
+        """Returns the dtypes of all outputs for values of dtype `dtype`."""
+        return tuple(int64 if text.strip() == "i" else dtype for text in self.finish)
 
 
 def yields(promote: Promote, compute: dtype) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import lifetime
-from .interfaces import CompiledKernel, DeviceProperties, Executor, Keeps, KernelSource, OwnKernel, Prebuilt
+from .interfaces import CompiledKernel, DeviceProperties, DropsCache, Executor, KernelSource, Prebuilt, UserKernel
 from .launch_cache import KernelTable, KeyedLocks, LaunchTable, Tables
 from .pool import POISON, Block, MemoryPool, Storage, poisoned
 from .stream import CurrentStream, DeviceStream
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..image.file import ImageFile
     from ..kernels.user_kernels import OwnKey
-    from .opencl.launch import OwnProgram
+    from .opencl.launch import UserProgram
     from .targets import Target
     from .xrt.deferred import DeferredLaunches
 
@@ -60,11 +60,11 @@ class Backend(ABC):
         self.launches = LaunchTable(self.synchronize)
         self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
         self.making = KeyedLocks()
-        self._seen_by_thread: dict[int, As] = {}  # in backend.py
+        self._seen_by_thread: dict[int, PreparedTarget] = {}  # in backend.py
         # Users' own kernels by key, while a user holds them.
         self.own: weakref.WeakValueDictionary[Any, CompiledKernel] = weakref.WeakValueDictionary()
         # Derived copies of storages' bytes (packed weights, say), dropped when memory runs short.
-        self._kept: weakref.WeakSet[Keeps] = weakref.WeakSet()
+        self._kept: weakref.WeakSet[DropsCache] = weakref.WeakSet()
         self.executor: Executor | None = None  # intercepts launches and copies, if set
         self.lock = threading.RLock()
         self.closed = False
@@ -144,8 +144,8 @@ class Backend(ABC):
 
         This holds for the calling thread, and for all threads if `every_thread` is set.
         """
-        seen = As(target, units, host_shared, LaunchTable(self.synchronize))
-        with prepared_as(self, seen, every_thread):
+        seen = PreparedTarget(target, units, host_shared, LaunchTable(self.synchronize))
+        with override_target(self, seen, every_thread):
             yield
 
     def all_streams(self) -> list[DeviceStream]:
@@ -164,13 +164,13 @@ class Backend(ABC):
 
     # Kernels of users' own
 
-    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
+    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> UserKernel:
         """Returns a kernel of a user's image. Raises RuntimeError if the device takes no images."""
         from ..errors.image import no_image_here
 
         raise no_image_here(self.properties.name, file.name)
 
-    def user_program(self, source: str, options: Sequence[str]) -> OwnProgram:
+    def user_program(self, source: str, options: Sequence[str]) -> UserProgram:
         """Compiles a user's OpenCL C. Raises RuntimeError if the device can't."""
         from ..errors.image import no_opencl_here
 
@@ -197,7 +197,7 @@ class Backend(ABC):
         self._current.stream.wait_stream(self.default_stream)
         return storage
 
-    def keeping(self, kept: Keeps) -> None:
+    def keeping(self, kept: DropsCache) -> None:
         """Registers a derived copy of a storage's bytes, so that `drop_kept` can drop it."""
         with self.lock:
             self._kept.add(kept)
@@ -338,7 +338,7 @@ def host_bytes(ptr: int, nbytes: int) -> np.ndarray:
     return np.frombuffer(memoryview((ctypes.c_ubyte * nbytes).from_address(ptr)), np.uint8)
 
 
-class As(NamedTuple):
+class PreparedTarget(NamedTuple):
     """The device properties on which launches depend, and the table of launches prepared for
     them."""
 
@@ -349,20 +349,20 @@ class As(NamedTuple):
 
 
 @contextmanager
-def prepared_as(backend: Backend, seen: As, every_thread: bool) -> Iterator[None]:
+def override_target(backend: Backend, seen: PreparedTarget, every_thread: bool) -> Iterator[None]:
     """Inside the block, this thread sees the properties `seen`, and all threads if `every_thread`.
 
     Every op reads these fields, so outside of such blocks they are plain attributes. During a
     block, the device's class is a subclass that looks up the thread first.
     """
-    fields, me = backend.__dict__, get_ident()
+    fields, thread = backend.__dict__, get_ident()
     with backend.lock:
-        others = backend._seen_by_thread
-        if not others:
+        overrides = backend._seen_by_thread
+        if not overrides:
             backend.__class__ = _by_thread(type(backend))
-        before = others.get(me)
-        others[me] = seen
-        kept = {name: fields[name] for name in As._fields}
+        before = overrides.get(thread)
+        overrides[thread] = seen
+        kept = {name: fields[name] for name in PreparedTarget._fields}
         if every_thread:
             fields.update(seen._asdict())
     try:
@@ -372,17 +372,17 @@ def prepared_as(backend: Backend, seen: As, every_thread: bool) -> Iterator[None
             if every_thread:
                 fields.update(kept)
             if before is None:
-                del others[me]
+                del overrides[thread]
             else:
-                others[me] = before
-            if not others:
+                overrides[thread] = before
+            if not overrides:
                 backend.__class__ = type(backend).__bases__[0]
 
 
 @cache
 def _by_thread(kind: type[Backend]) -> type[Backend]:
     """Returns the subclass of a device class whose fields depend on the thread."""
-    fields = {name: _field(name) for name in As._fields}
+    fields = {name: _field(name) for name in PreparedTarget._fields}
     meta: Any = type(kind)
     by_thread: type[Backend] = meta(kind.__name__, (kind,), {"__module__": kind.__module__, **fields})
     return by_thread

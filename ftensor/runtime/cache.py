@@ -30,8 +30,8 @@ def directory() -> Path:
         try:
             return Path(chosen).expanduser()
         except RuntimeError:
-            wanted = "a folder: there is no such user"
-            raise errors.environment_value("FTENSOR_CACHE_DIR", chosen, wanted) from None
+            needed = "a folder: there is no such user"
+            raise errors.environment_value("FTENSOR_CACHE_DIR", chosen, needed) from None
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("ftensor"))
@@ -62,8 +62,8 @@ def writable_by_others(place: Path) -> bool:
     link at this path."""
     if not hasattr(os, "geteuid"):  # a system without owners of this kind
         return False
-    status, mine = place.stat(), (os.geteuid(), 0)
-    return not {status.st_uid, place.lstat().st_uid}.issubset(mine) or bool(status.st_mode & 0o022)
+    status, trusted_owners = place.stat(), (os.geteuid(), 0)
+    return not {status.st_uid, place.lstat().st_uid}.issubset(trusted_owners) or bool(status.st_mode & 0o022)
 
 
 def private_folder(folder: Path) -> Path:
@@ -84,8 +84,8 @@ def written_by_others(place: Path) -> Path | None:
     """
     top = directory()
     sticky = top.exists() and bool(top.stat().st_mode & stat.S_ISVTX)
-    between = [parent for parent in place.parents if top in parent.parents]
-    for one in (*([] if sticky else [top]), *reversed(between), place):
+    parents = [parent for parent in place.parents if top in parent.parents]
+    for one in (*([] if sticky else [top]), *reversed(parents), place):
         if one.exists() and writable_by_others(one):
             return one
     return None
@@ -153,8 +153,8 @@ def entry_lock(name: str) -> Iterator[None]:
     holds the lock may be stopped. A signal handler continues if its own thread holds the lock.
     """
     folder = path(name).parent
-    held = _held.__dict__.setdefault("folders", set())
-    if folder in held:
+    held_folders = _held.__dict__.setdefault("folders", set())
+    if folder in held_folders:
         yield
         return
     try:
@@ -167,11 +167,11 @@ def entry_lock(name: str) -> Iterator[None]:
         if os.name != "posix" or not _locked(handle):
             yield
             return
-        held.add(folder)
+        held_folders.add(folder)
         try:
             yield
         finally:
-            held.discard(folder)
+            held_folders.discard(folder)
             fcntl.flock(handle, fcntl.LOCK_UN)  # a forked child may have the handle, too
     finally:
         os.close(handle)

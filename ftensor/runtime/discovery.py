@@ -113,7 +113,7 @@ def require(mapping: str, detected: Sequence[DetectedDevice]) -> list[DetectedDe
     return chosen
 
 
-ASKED_BEFORE = (
+CHANGED_MAPPING = (
     "pyopencl had been imported, and had asked for its platforms, before ftensor first needed a "
     "device; its loader looks only once, so Intel's CPU runtime is not seen. Let ftensor be first: "
     "call ftensor.fpga.is_available() before pyopencl.get_platforms()"
@@ -232,13 +232,13 @@ def _search() -> DiscoveryReport:
     imported = sys.modules.get("pyopencl") is not None
     devices: list[DetectedDevice] = []
     platforms: list[tuple[str, str]] = []
-    with icd.offered(notes) as entries:
+    with icd.available_runtimes(notes) as entries:
         cl = _import_pyopencl(notes)
         for platform in _platforms(cl, notes) if cl else ():
             platforms.append((platform.name.strip(), platform.version.strip()))
             devices += _devices(cl, platform, notes)
     if cl and _cpu_runtime_unseen(entries, platforms):
-        notes.append(ASKED_BEFORE if imported else NOT_LOADED)
+        notes.append(CHANGED_MAPPING if imported else NOT_LOADED)
     if compiler := targets.csim_compiler():
         devices.append(_csim(compiler))
     return DiscoveryReport(tuple(_in_order(devices)), tuple(notes), entries, tuple(platforms))
@@ -325,10 +325,10 @@ def _csim(compiler: list[str]) -> DetectedDevice:
 
 def _cpu_runtime_unseen(entries: dict[str, str], platforms: list[tuple[str, str]]) -> bool:
     """Returns True if the loader was offered Intel's CPU runtime but lists no platform of it."""
-    offered = any(os.path.basename(lib) == targets.INTEL_CPU_LIBRARY for lib in entries.values())
+    has_entry = any(os.path.basename(lib) == targets.INTEL_CPU_LIBRARY for lib in entries.values())
     rows = [targets.match(frozenset(("cpu",)), *platform) for platform in platforms]
     # Oclgrind replaces the loader and lists only its own platform.
-    return offered and not any(row and row.name in ("intel-cpu", "oclgrind") for row in rows)
+    return has_entry and not any(row and row.name in ("intel-cpu", "oclgrind") for row in rows)
 
 
 def _in_order(devices: list[DetectedDevice]) -> list[DetectedDevice]:

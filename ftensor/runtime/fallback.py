@@ -118,7 +118,7 @@ def get_fallback() -> str:
 
 
 @contextmanager
-def refused() -> Iterator[None]:
+def fallback_refused() -> Iterator[None]:
     """Inside the block no op of this thread falls back to the host; it raises KernelNotBuilt
     instead."""
     before = _here.__dict__.get("refused", False)
@@ -154,7 +154,7 @@ def admit(missing: KernelNotBuilt) -> None:
             warnings.warn(text, FallbackWarning, stacklevel=levels_to_user())
 
 
-def count(op: str, dtypes: str, layout: str, copies: int, to_host: int, back: int) -> None:
+def count(op: str, dtypes: str, layout: str, copies: int, bytes_to_host: int, bytes_back: int) -> None:
     """Counts a call that the host computed."""
     key = (op, dtypes, layout)
     with _lock:
@@ -163,8 +163,8 @@ def count(op: str, dtypes: str, layout: str, copies: int, to_host: int, back: in
             row,
             calls=row.calls + 1,
             copies=row.copies + copies,
-            bytes_to_host=row.bytes_to_host + to_host,
-            bytes_back=row.bytes_back + back,
+            bytes_to_host=row.bytes_to_host + bytes_to_host,
+            bytes_back=row.bytes_back + bytes_back,
         )
 
 

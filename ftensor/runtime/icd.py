@@ -31,8 +31,8 @@ def path_without_blanks(library: Path) -> Path:
     if not _UNREADABLE.search(str(origin)):
         return library
     status = origin.stat()
-    said = f"{origin}\0{status.st_size}\0{status.st_mtime_ns}"
-    name = f"runtime-{hashlib.sha256(said.encode(errors='surrogateescape')).hexdigest()[:16]}"
+    identity = f"{origin}\0{status.st_size}\0{status.st_mtime_ns}"
+    name = f"runtime-{hashlib.sha256(identity.encode(errors='surrogateescape')).hexdigest()[:16]}"
     problem: OSError = FileNotFoundError(f"no folder without a blank in its name for {origin}")
     for parent in _parents():
         try:
@@ -44,8 +44,8 @@ def path_without_blanks(library: Path) -> Path:
 
 def _parents() -> Iterator[Path]:
     """Yields the parents for such a folder: the cache's folder, then temporary folders."""
-    mine = f"ftensor-{os.getuid()}"
-    for place in (cache.directory(), Path(tempfile.gettempdir()) / mine, Path("/tmp") / mine):
+    folder_name = f"ftensor-{os.getuid()}"
+    for place in (cache.directory(), Path(tempfile.gettempdir()) / folder_name, Path("/tmp") / folder_name):
         if not _UNREADABLE.search(str(place.resolve())):
             yield place.resolve()
 
@@ -56,9 +56,9 @@ def _linked(origin: Path, folder: Path) -> Path:
     if not library.is_file():
         scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
         try:
-            for beside in origin.parent.iterdir():
-                if beside.name != origin.name:
-                    (scratch / beside.name).symlink_to(beside)
+            for sibling in origin.parent.iterdir():
+                if sibling.name != origin.name:
+                    (scratch / sibling.name).symlink_to(sibling)
             try:
                 os.link(origin, scratch / origin.name)
             except OSError:  # on another file system, or another user's
@@ -235,7 +235,7 @@ def _remove_temporary() -> None:
 
 
 @contextlib.contextmanager
-def offered(notes: list[str]) -> Iterator[dict[str, str]]:
+def available_runtimes(notes: list[str]) -> Iterator[dict[str, str]]:
     """Inside the block, a loader that starts finds all runtimes; yields the entries that it reads.
 
     Adds a sentence to `notes` for each problem. Restores the environment afterwards, so that child
@@ -260,14 +260,14 @@ def offered(notes: list[str]) -> Iterator[dict[str, str]]:
             f"repair it: {CPU_RUNTIME} --force-reinstall"
         )
     if runtime is not None and runtime.library is not None:
-        ours = {name for name, lib in entries.items() if _same_file(lib, runtime.library)}
-        if ours:
+        own_names = {name for name, lib in entries.items() if _same_file(lib, runtime.library)}
+        if own_names:
             try:
                 for neighbour in runtime.neighbours:
                     ctypes.CDLL(str(neighbour), mode=ctypes.RTLD_GLOBAL)
             except OSError as failure:
                 notes.append(f"Intel's CPU runtime was left out, it cannot be loaded: {failure}")
-                entries = {n: lib for n, lib in entries.items() if n not in ours or chosen}
+                entries = {n: lib for n, lib in entries.items() if n not in own_names or chosen}
     if chosen or entries == read_folder(SYSTEM_FOLDER):
         yield entries
         return

@@ -161,9 +161,11 @@ class Images(ABC):
             else:
                 # The new image includes the previous one, which is no longer needed. An image
                 # without entries is a user's own.
-                there = set(image.file.manifest.entries)
+                built_entries = set(image.file.manifest.entries)
                 self.loaded[:] = [
-                    i for i in self.loaded if i is image or not there.issuperset(i.file.manifest.entries or [""])
+                    i
+                    for i in self.loaded
+                    if i is image or not built_entries.issuperset(i.file.manifest.entries or [""])
                 ]
         for entry in tuple(self.wanted):
             if entry in problems or self.holds(entry):
@@ -260,8 +262,8 @@ class Images(ABC):
     def nearest(self, entry: str) -> str | None:
         """Returns the available entry of the same op that is most similar to `entry`, or None."""
         records = [m for i in self.loaded for k in i.file.manifest.kernels for m in k.members]
-        same = [m.entry for m in records if entry.startswith(f"ft_{m.op}_")]
-        closest = difflib.get_close_matches(entry, same, 1, 0.0)
+        same_op = [m.entry for m in records if entry.startswith(f"ft_{m.op}_")]
+        closest = difflib.get_close_matches(entry, same_op, 1, 0.0)
         return closest[0] if closest else None
 
     @property

@@ -34,7 +34,7 @@ class CompiledKernel(Protocol):
     def __call__(self, stream: Any, units: int, /, *args: Any) -> None: ...
 
 
-class Keeps(Protocol):
+class DropsCache(Protocol):
     """A value derived from a storage's bytes, valid until the storage is written."""
 
     def drop(self) -> bool:
@@ -79,7 +79,7 @@ class Executor(Protocol):
         ...
 
 
-class OwnKernel(NamedTuple):
+class UserKernel(NamedTuple):
     """A user's compiled kernel. Call `run` with a stream, the number of compute units, the buffers,
     the offset of each tensor in its buffer (in elements), and the scalars.
 

@@ -41,13 +41,13 @@ def signals_deferred() -> Iterator[None]:
         return
     noted: list[int] = []
     handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-    mine = {number: handler for number, handler in handlers.items() if callable(handler)}
+    handled = {number: handler for number, handler in handlers.items() if callable(handler)}
     try:
-        for number in mine:
+        for number in handled:
             signal.signal(number, lambda number, _: noted.append(number))
         yield
     finally:
-        for number, handler in mine.items():
+        for number, handler in handled.items():
             signal.signal(number, handler)
         with ExitStack() as each:  # also behind one that raises
             for late in reversed(noted):

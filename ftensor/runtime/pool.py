@@ -288,19 +288,19 @@ class MemoryPool:
     def _replace(self, size: int, stream: DeviceStream) -> None:
         """Frees one smaller free block, since the new block can serve the same requests."""
         least = max(size - SPARE, size // 2, REPLACED)
-        other = size_class(least + 1)
-        while other < size:
-            blocks = stream.free.get(other)
+        smaller = size_class(least + 1)
+        while smaller < size:
+            blocks = stream.free.get(smaller)
             if blocks:
                 with suppress(IndexError):  # another thread took the last one
                     block = blocks.pop()
                     self.deferred.append((stream.enqueued(), block, None))
                     with self.lock:
                         self.blocks.discard(block)
-                        self.reserved -= other + VECTOR
+                        self.reserved -= smaller + VECTOR
                     self.reap()
                     return
-            other = size_class(other + 1)
+            smaller = size_class(smaller + 1)
 
     def fresh(self, size: int) -> Block:
         """Returns a block of a size class from newly allocated memory."""
@@ -320,8 +320,10 @@ class MemoryPool:
 
     def _refusal(self, nbytes: int) -> Exception:
         self.failures += 1
-        of = self.backend.properties
-        return errors.out_of_memory(of.name, nbytes, self.allocated, self.reserved, self.limit, of.max_allocation)
+        properties = self.backend.properties
+        return errors.out_of_memory(
+            properties.name, nbytes, self.allocated, self.reserved, self.limit, properties.max_allocation
+        )
 
     def adopt(self, block: Block, stream: DeviceStream, owner: object, readonly: bool) -> Storage:
         """Returns a storage on memory that `owner` keeps alive; the block never enters a free

@@ -70,9 +70,9 @@ def batches(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
     their own part."""
     by_head: dict[str, list[list[KernelSource]]] = {}
     for program in programs:
-        head, _, own = program.source.partition(OWN)
-        one = OWN not in own and "#define FT_KERNEL" in head  # others have kernels as parts
-        shared = head if own and one else program.source
+        head, _, body = program.source.partition(OWN)
+        one = OWN not in body and "#define FT_KERNEL" in head  # others have kernels as parts
+        shared = head if body and one else program.source
         among = by_head.setdefault(shared, [[]])
         if len(among[-1]) == MOST_TOGETHER:
             among.append([])
@@ -85,15 +85,15 @@ def batch_source(programs: list[KernelSource]) -> str:
     are undefined after it."""
     if len(programs) == 1:
         return programs[0].source
-    parts = [programs[0].source.partition(OWN)[0]]
+    sources = [programs[0].source.partition(OWN)[0]]
     for program in programs:
-        own = OWN + program.source.partition(OWN)[2]
-        parts += [own, *(f"#undef {name}" for name in dict.fromkeys(DEFINED.findall(own)))]
-    return "\n".join(parts)
+        body = OWN + program.source.partition(OWN)[2]
+        sources += [body, *(f"#undef {name}" for name in dict.fromkeys(DEFINED.findall(body)))]
+    return "\n".join(sources)
 
 
 # Replaces the lookup in images (ftensor/toolchain/trace.py): True if the image holds a key.
-offered: Callable[[Key], bool] | None = None
+stand_in_build: Callable[[Key], bool] | None = None
 
 
 def kernel(backend: Backend, key: Key) -> CompiledKernel:
@@ -104,7 +104,7 @@ def kernel(backend: Backend, key: Key) -> CompiledKernel:
         kernel = build_kernel(
             backend,
             key,
-            tuple(what for what, _, _ in skeleton.parameters(key)),
+            tuple(kind for kind, _, _ in skeleton.parameters(key)),
             lambda: skeleton.program(
                 key, backend.dialect, float64=backend.properties.has_float64, grid=backend.target.grid
             ),
@@ -142,14 +142,14 @@ def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], s
 def built(backend: Backend, key: Key) -> bool:
     """Returns True if a launch may use `key`: always, unless kernels come from images that lack
     it."""
-    if offered is not None:
-        return offered(key)
+    if stand_in_build is not None:
+        return stand_in_build(key)
     return backend.images is None or backend.images.has(key.entry)
 
 
 def in_image(backend: Backend, key: Key) -> bool:
     """Returns True if an image holds `key`, for kernels that only images contain. Returns False for
     kernels that are compiled on first use or built on request."""
-    if offered is not None:
-        return offered(key)
+    if stand_in_build is not None:
+        return stand_in_build(key)
     return backend.images is not None and backend.images.holds(key.entry)

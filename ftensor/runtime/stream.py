@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def _check(function: str, argument: str, value: object, kind: type) -> None:
     if not isinstance(value, kind):
-        wanted = "an ft.fpga.Event" if kind is Event else "an ft.fpga.Stream"
-        raise errors.argument_type(function, argument, wanted, value)
+        expected = "an ft.fpga.Event" if kind is Event else "an ft.fpga.Stream"
+        raise errors.argument_type(function, argument, expected, value)
 
 
 class Event:
@@ -103,9 +103,9 @@ class DeviceStream:
         self.doubts: dict[Any, Doubt] = {}
         self._checkpoint: tuple[int, Any, int] | None = None
         self._probe: tuple[int, Any] | None = None
-        for other in backend.all_streams():
+        for stream in backend.all_streams():
             # Launches prepared on other streams serve here too; their geometry may be on its way.
-            self.wait_stream(other)
+            self.wait_stream(stream)
         backend.register_stream(self)
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from torch.fx import Node
 
 from .. import arange, constant_pad_nd, full, full_like
 from .._tensor import Tensor
-from ..execute.copy import converted, copy
+from ..execute.copy import convert, copy
 from ..iterator.shape import numel
 from ..ops.index.index import put
 from ..ops.linalg.matmul import flat
@@ -110,7 +110,7 @@ def _positions(indices: Any) -> tuple[Any, ...]:
 
 def _to(x: Tensor, *, dtype: Any = None, memory_format: Any = None, **_: Any) -> Tensor:
     target_format = MEMORY[memory_format or torch.preserve_format]
-    return converted(x, _dtype(dtype) or x.dtype, x.device, True, target_format)
+    return convert(x, _dtype(dtype) or x.dtype, x.device, True, target_format)
 
 
 def _dtype(torch_dtype: torch.dtype | None) -> Any:

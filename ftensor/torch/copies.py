@@ -13,7 +13,7 @@ from .. import formats
 from .._device import backend_of
 from ..errors import torch_device as errors
 from ..execute.copy import clone as ft_clone
-from ..execute.copy import converted as ft_converted
+from ..execute.copy import convert as ft_converted
 from ..execute.copy import copy as ft_copy
 from ..execute.indexed import MOST_LOOKED_AT, record_bounds
 from ..interop.torch import to_torch

@@ -51,9 +51,9 @@ def programs_for(backend: Backend, ops: Sequence[Callable[..., Any]], dtypes: Se
 
     with noting(backend) as noted, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the user did not make these calls
-        for of in dtypes:
+        for dtype in dtypes:
             for op in ops:
-                for arguments in _operands(ft, of):  # new operands: an op may change these
+                for arguments in _operands(ft, dtype):  # new operands: an op may change these
                     # The arguments may not fit this op, or the op may have to read values.
                     with suppress(Exception):
                         op(*arguments)
@@ -77,9 +77,9 @@ def named(name: str) -> Callable[..., Any]:
     return target
 
 
-def _operands(ft: Any, of: dtype) -> list[tuple[Any, ...]]:
+def _operands(ft: Any, dtype: dtype) -> list[tuple[Any, ...]]:
     """Returns arguments to try: whole, transposed, broadcast and sliced matrices, numbers, dims."""
-    x, y, z = (ft.empty(SIDE, SIDE, dtype=of) for _ in range(3))
+    x, y, z = (ft.empty(SIDE, SIDE, dtype=dtype) for _ in range(3))
     row, column = x[0], y[:, :1]
     small, index = z[:8, :8].contiguous(), ft.zeros(SIDE, dtype=ft.int64)
     others = [ft.float32, ft.int64, ft.bool]
@@ -88,7 +88,7 @@ def _operands(ft: Any, of: dtype) -> list[tuple[Any, ...]]:
         (x, row[:1]), (x, 2), (x, 0), (x, 1), (2, x), (x, 0.5), (x, y, z), (x, 0, 1),
         (x > y, x, y), (x, x > y), (x, 0, index), (x, 0, index.expand(SIDE, SIDE)),
         (small, small), (x, row, 1), (x, (0, 1)), ([x, y],), ([x, y], 1),
-        *((x, other) for other in others),
+        *((x, second) for second in others),
     ]  # fmt: skip
 
 

@@ -240,7 +240,7 @@ def test_a_runtime_that_cannot_be_loaded_is_left_out_and_said(tmp_path, monkeypa
     monkeypatch.setattr(icd, "pip_runtime", lambda: broken)
     monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
     notes: list[str] = []
-    with icd.offered(notes) as entries:
+    with icd.available_runtimes(notes) as entries:
         assert str(library) not in entries.values()
     assert len(notes) == 2
     assert "libimf.so" in notes[0]
@@ -251,14 +251,14 @@ def test_the_environment_is_as_before_and_a_users_choice_stays(tmp_path, monkeyp
     monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
     monkeypatch.setenv("FTENSOR_CACHE_DIR", "/dev/null/read-only")  # falls back to a private folder
     monkeypatch.setattr(icd, "merge", lambda system, runtime: {"one.icd": "libone.so"})
-    with icd.offered([]) as entries:
+    with icd.available_runtimes([]) as entries:
         folder = Path(os.environ["OCL_ICD_VENDORS"])
         assert icd.read_folder(folder) == entries == {"one.icd": "libone.so"}
     assert "OCL_ICD_VENDORS" not in os.environ
     assert not folder.exists()
     (tmp_path / "mine.icd").write_text("libmine.so\n")
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
-    with icd.offered([]) as entries:
+    with icd.available_runtimes([]) as entries:
         assert entries == {"mine.icd": "libmine.so"}
         assert os.environ["OCL_ICD_VENDORS"] == str(tmp_path)
 

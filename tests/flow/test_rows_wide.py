@@ -65,7 +65,7 @@ def used() -> Iterator[list[KernelKey]]:
     backend = backend_of(resolve())
     units, backend.units = backend.units, UNITS
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "offered", lambda key: key in held)
+        patch.setattr(program, "stand_in_build", lambda key: key in held)
         for kept in (backend.kernels, backend.launches):
             kept.clear()
         with observed(backend, Kernels(from_source)):

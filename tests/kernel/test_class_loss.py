@@ -29,7 +29,7 @@ def one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     if backend.images is not None or backend.target.dialect == "intel":
         pytest.skip("kernels of an image are those that its inventory names")
     if not backend.target.unaligned:
-        monkeypatch.setattr(nll_module, "_serves", lambda *args: True)
+        monkeypatch.setattr(nll_module, "_supports", lambda *args: True)
 
 
 def exact(result: ft.Tensor, wanted: torch.Tensor, eps: float) -> None:

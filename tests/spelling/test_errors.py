@@ -258,7 +258,7 @@ def test_no_device_at_all_gives_the_steps(tmp_path: Path) -> None:
         "@contextmanager\n"
         "def nothing(notes):\n"
         "    yield {}\n"
-        "icd.offered = nothing\n"
+        "icd.available_runtimes = nothing\n"
     )
     program = (
         "import ftensor as ft\n"

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 import ftensor.torch
-from ftensor._device import default_backend, found_of
+from ftensor._device import default_backend, detected_device
 from ftensor.torch.fallback import run
 from ftensor.torch.internals import overload
 from ftensor.torch.memory import device_of_calls
@@ -30,7 +30,7 @@ def board() -> Iterator[None]:
     platform = backend.cl_device.platform
     apart = type(backend)(backend.target, platform, backend.cl_device, host_shared=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(found_of(device_of_calls()), "_backend", apart)
+        patch.setattr(detected_device(device_of_calls()), "_backend", apart)
         yield
         apart.synchronize()
 

@@ -14,7 +14,7 @@ from ..._tensor import Tensor
 from ...dtypes import dtype, from_numpy_dtype, promote_types, scalar_dtype
 from ...dtypes.limits import iinfo, to_storage
 from ...errors import creation as errors_creation
-from ...execute.copy import converted
+from ...execute.copy import convert
 from ...execute.indexed import record_array_bounds
 from ...execute.output import new
 from ...iterator.shape import contiguous_strides, numel
@@ -261,7 +261,7 @@ def upload(array: np.ndarray[Any, Any], target_dtype: dtype, target_device: devi
     if not array.size:
         return host.empty(backend, target_device, target_dtype, array.shape, strides)
     address = array.__array_interface__["data"][0]
-    result = host.copied(backend, target_device, address, target_dtype, array.shape, strides, array)
+    result = host.copy_from_address(backend, target_device, address, target_dtype, array.shape, strides, array)
     return record_array_bounds(result, array)
 
 
@@ -278,15 +278,15 @@ def tensor_of(data: Any, target_dtype: dtype | None, target_device: device) -> T
         return (
             result
             if target_dtype in (None, array_dtype)
-            else converted(result, target_dtype or array_dtype, target_device)
+            else convert(result, target_dtype or array_dtype, target_device)
         )
     if isinstance(data, Tensor):
-        return converted(data, target_dtype or data._dtype, target_device, copy=True)
+        return convert(data, target_dtype or data._dtype, target_device, copy=True)
     if hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__"):
         from ...interop.dlpack import from_dlpack
 
         foreign = from_dlpack(data, device=target_device, copy=True)
-        return converted(foreign, target_dtype or foreign._dtype, target_device)
+        return convert(foreign, target_dtype or foreign._dtype, target_device)
     flat = flattened(data)
     if flat is None:
         shape, values, inferred = parse_data(data, target_dtype)
@@ -318,7 +318,7 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: DeviceLike | None =
     array's memory is shared if the device computes in host memory and the dtype stays."""
     if isinstance(data, Tensor):
         options = Options("as_tensor", dtype, device=device, default=data._storage.device)
-        return converted(data, options.dtype or data._dtype, options.device)
+        return convert(data, options.dtype or data._dtype, options.device)
     options = Options("as_tensor", dtype, device=device)
     target_dtype, target_device = options.dtype, options.device
     if isinstance(data, np.ndarray) and target_dtype in (None, dtypes.from_numpy_dtype(data.dtype)):
@@ -363,7 +363,7 @@ def asarray(
     changed = target_dtype not in (None, result._dtype) or result._storage.device is not target_device
     if copy is False and changed:
         raise errors_creation.cannot_alias(f"{result._dtype} on {result._storage.device}")
-    return converted(result, target_dtype or result._dtype, target_device, bool(copy) and result is obj)
+    return convert(result, target_dtype or result._dtype, target_device, bool(copy) and result is obj)
 
 
 @op(method=False)
@@ -393,9 +393,9 @@ def frombuffer(
         raise errors_creation.buffer_length(f"{left} bytes are no whole elements of {element}")
     if count > 0 and count * element.itemsize > left:
         raise errors_creation.buffer_length(f"{left} bytes hold fewer than {count} of {element}")
-    from ...interop.host import imported
+    from ...interop.host import import_memory
 
     array: np.ndarray[Any, Any] = np.frombuffer(view, element.numpy, count, offset)
     address = array.__array_interface__["data"][0]
     readonly = not array.flags.writeable
-    return imported(target_device, address, element, array.shape, (1,), array, readonly=readonly)
+    return import_memory(target_device, address, element, array.shape, (1,), array, readonly=readonly)

@@ -11,7 +11,7 @@ from ...errors import linalg as errors_matmul
 from ...execute import output as execute_output
 from ...execute.copy import write_result
 from ...execute.dispatch import cached_result
-from ...execute.output import check_place
+from ...execute.output import check_device
 from ...execute.pointwise import common_dtype, pointwise
 from ...execute.scalars import fitted, rounded
 from ...graph.fused import fused
@@ -444,7 +444,7 @@ def _int_mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor
             raise errors.not_a_tensor(name, "out", out)
         if out._dtype is not int32 or out._shape != shape:
             raise errors_matmul.integer_out(name, out._dtype, out._shape, shape)
-        check_place(name, out, input._storage.device)
+        check_device(name, out, input._storage.device)
     sums = byte_products(input, mat2.t(), 0)
     if sums is not None:
         return sums if out is None else out.copy_(sums)

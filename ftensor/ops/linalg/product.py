@@ -12,7 +12,7 @@ from ...errors import linalg as errors_matmul
 from ...execute import output as memory
 from ...execute.device_traits import specializes
 from ...execute.matmul import cache_matmul, gemm
-from ...execute.output import check_dtype, check_overlap, check_place, region, resize_out
+from ...execute.output import check_device, check_dtype, check_overlap, region, resize_out
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...execute.scalars import fitted
@@ -123,7 +123,7 @@ def output(
     if out is None:
         return memory.new(shape, like._dtype, like._storage.device), False
     check_dtype(op, out, like._dtype)
-    check_place(op, out, like._storage.device)
+    check_device(op, out, like._storage.device)
     check_overlap(op, resize_out(out, shape, fixed=inplace), ())
     if any(x._storage is out._storage for x in read):
         return memory.new(shape, like._dtype, like._storage.device), True

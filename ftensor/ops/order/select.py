@@ -9,7 +9,7 @@ from ..._tensor import Tensor
 from ...dtypes.limits import iinfo
 from ...errors import reduce as errors_order
 from ...execute.output import check_overlap
-from ...execute.sort import first, select, selects
+from ...execute.sort import select, selects, topk
 from ...formats import contiguous_format
 from ...iterator.shape import normalize_dim, numel
 from ...kernels.skeletons.cpu.sort import MEDIAN, NANMEDIAN, RANK
@@ -57,7 +57,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out
     if selects(x):
         results = select(x, axis, RANK, k)
     else:
-        pair = first(x, axis, k, False) or sort_call("kthvalue", x, axis)
+        pair = topk(x, axis, k, False) or sort_call("kthvalue", x, axis)
         results = tuple([t.narrow(axis, k - 1, 1) for t in pair])
     if not input.ndim:
         results = tuple([t.reshape(()) for t in results])

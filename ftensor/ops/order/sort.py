@@ -9,8 +9,9 @@ from ..._tensor import Tensor
 from ...dtypes import dtype, result_type
 from ...errors import reduce as errors_order
 from ...execute.scan import scan
-from ...execute.sort import first, search, select, selects, values_in_order
+from ...execute.sort import search, select, selects, values_in_order
 from ...execute.sort import sort as run
+from ...execute.sort import topk as topk_by_kernel
 from ...iterator.shape import normalize_dim
 from ...kernels.skeletons.cpu.sort import FIRST
 from ...rows.catalogue import op
@@ -107,7 +108,7 @@ def topk(
     if not 0 <= k <= x._shape[axis]:
         raise errors_order.selected("topk", k, x._shape[axis], 0)
     k = k if input.ndim else 1  # a 0-d tensor is its own largest element for any k
-    results = first(x, axis, k, largest) if isinstance(largest, bool) else None
+    results = topk_by_kernel(x, axis, k, largest) if isinstance(largest, bool) else None
     if results is not None:
         pass
     elif 0 < k <= x._shape[axis] // 8 and isinstance(largest, bool) and selects(x):

@@ -9,7 +9,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import can_cast, dtype, float64
 from ...errors import reduce as errors_reduce
-from ...execute.copy import converted
+from ...execute.copy import convert
 from ...execute.device_traits import spares_double
 from ...execute.output import check_dtype
 from ...execute.pointwise import pointwise
@@ -236,7 +236,7 @@ def _one(red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, corr
 def _both(red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, correction: Any) -> tuple[Tensor, Tensor]:
     name = red.name + "_mean"
     dispersion, mean = _dispersion(red, name, input, dim, unbiased, keepdim, correction)
-    mean = converted(mean, input._dtype, mean._storage.device)
+    mean = convert(mean, input._dtype, mean._storage.device)
     return dispersion, mean._view(dispersion._shape, dispersion._strides, 0)
 
 

@@ -13,7 +13,8 @@ from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.copy import clone as copied
-from ...execute.copy import converted, copy, without_expanded_dims
+from ...execute.copy import convert as convert_tensor
+from ...execute.copy import copy, without_expanded_dims
 from ...execute.copy import fill as fill_with
 from ...execute.output import format_strides, layout_strides, new
 from ...formats import contiguous_format, memory_format, preserve_format
@@ -65,7 +66,7 @@ def to(
             raise errors.bad_to_argument(flag)
     if len(positional) > 2:
         raise errors_creation.surplus_arguments("to", 4, len(args))
-    return converted(
+    return convert_tensor(
         input,
         dtypes.as_dtype("to", dtype) or input._dtype,
         input._storage.device if device is None else resolve(device),
@@ -92,7 +93,7 @@ def _one_of(name: str, positional: Any, keyword: Any) -> Any:
 
 def _conversion(name: str, target_dtype: dtypes.dtype) -> None:
     def convert(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
-        return converted(input, target_dtype, input._storage.device, False, memory_format)
+        return convert_tensor(input, target_dtype, input._storage.device, False, memory_format)
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"Converts the tensor: `to({target_dtype})`."

@@ -9,7 +9,7 @@ from ... import dtypes
 from ..._device import CPU, resolve
 from ..._tensor import Tensor
 from ...errors import creation as errors_creation
-from ...execute.copy import converted
+from ...execute.copy import convert
 from ...execute.output import suggested_format
 from ...formats import contiguous_format, memory_format, preserve_format
 from ...rows.catalogue import op
@@ -155,7 +155,7 @@ def is_pinned(input: Tensor, device: Any = None) -> bool:
 @op(function=False)
 def cpu(input: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
     """Returns the tensor on the host; the tensor itself if it is there."""
-    return converted(input, input._dtype, CPU, False, memory_format)
+    return convert(input, input._dtype, CPU, False, memory_format)
 
 
 @op(function=False)
@@ -167,7 +167,7 @@ def fpga(
 ) -> Tensor:
     """Returns the tensor on an fpga, by default the current one."""
     target_device = resolve("fpga" if device is None else device)
-    return converted(input, input._dtype, target_device, False, memory_format)
+    return convert(input, input._dtype, target_device, False, memory_format)
 
 
 @op(function=False, forms=("type() -> str", "type(dtype, non_blocking=False) -> Tensor"))
@@ -180,7 +180,7 @@ def type(input: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: b
         module_prefix = "" if device.type == "cpu" else "fpga."
         return f"ftensor.{module_prefix}{_NAMES[input._dtype]}Tensor"
     if isinstance(dtype, dtypes.dtype):
-        return converted(input, dtype, device)
+        return convert(input, dtype, device)
     word: Any = dtype
     if isinstance(word, builtins.type):
         raise errors_creation.bad_type_name(word, dtypes.parse_dtype(word))
@@ -192,14 +192,14 @@ def type(input: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: b
         raise errors_creation.bad_type_name(word, dtypes.parse_dtype(word))
     if (not module_prefix) != (device.type == "cpu"):
         device = resolve(module_prefix) if module_prefix else CPU
-    return converted(input, _DTYPES[name], device)
+    return convert(input, _DTYPES[name], device)
 
 
 @op(function=False)
 def type_as(input: Tensor, other: Tensor) -> Tensor:
     """Returns the tensor in `other`'s dtype, on its device."""
     template = _checked(other, "type_as")
-    return converted(input, template._dtype, template._storage.device)
+    return convert(input, template._dtype, template._storage.device)
 
 
 @op()

@@ -23,7 +23,7 @@ from ...kernels.workload import PORT_BYTES
 from .. import cache
 from ..backend import Backend, host_bytes, host_memory
 from ..command_words import file_word
-from ..interfaces import CompiledKernel, DeviceProperties, KernelSource, OwnKernel
+from ..interfaces import CompiledKernel, DeviceProperties, KernelSource, UserKernel
 from ..program import JOINT, notice
 from ..targets import csim_compiler
 from .images import C_TYPES, CSimImages, declared, opened
@@ -54,7 +54,7 @@ def user_kernel_launcher(file: ImageFile, key: OwnKey) -> CompiledKernel:
     def launch(stream: Any, units: int, /, *args: Any) -> None:
         begins = iter([h + o * n for h, o, n in zip(args, args[count:], sizes)])
         numbers = iter(args[2 * count :])
-        values = [next(begins) if here else next(numbers) for here in pointer]
+        values = [next(begins) if is_pointer else next(numbers) for is_pointer in pointer]
         for unit in range(units):
             call(*values, *((unit, units) if key.shared else ()))
 
@@ -75,8 +75,8 @@ def _compiler() -> list[str]:
 
 @lru_cache(maxsize=1)
 def _compiler_version() -> str:
-    done = subprocess.run([*_compiler(), "--version"], capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()[0]
+    completed = subprocess.run([*_compiler(), "--version"], capture_output=True, text=True, check=True)
+    return completed.stdout.splitlines()[0]
 
 
 class CSimBackend(Backend):
@@ -114,9 +114,9 @@ class CSimBackend(Backend):
         beats."""
         self.images, self.adopt_alignment = images, PORT_BYTES
 
-    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
+    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> UserKernel:
         """Returns a kernel of an emulation image: its function."""
-        return OwnKernel(user_kernel_launcher(file, key))
+        return UserKernel(user_kernel_launcher(file, key))
 
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
         """Compiles one kernel, or loads it from the disk cache.
@@ -167,9 +167,9 @@ class CSimBackend(Backend):
             library = Path(folder) / "kernel.so"
             command = [*_compiler(), *flags, "-x", "c++", "-", "-o", file_word(library)]
             with notice.compiling(self.properties.name):
-                done = subprocess.run(command, input=source, capture_output=True, text=True)
-            if done.returncode != 0:
-                raise errors.kernel_build_failed(entry, self.properties.name, done.stderr, source)
+                completed = subprocess.run(command, input=source, capture_output=True, text=True)
+            if completed.returncode != 0:
+                raise errors.kernel_build_failed(entry, self.properties.name, completed.stderr, source)
             kept = cache.put(key, library.read_bytes())
             if kept is not None:
                 return kept
@@ -260,5 +260,5 @@ def cpu_name() -> str:
         lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
     except OSError:
         return platform.processor() or platform.machine()
-    wanted = ("model name", "flags", "CPU part", "Features")
-    return "\n".join(line for line in lines if line.startswith(wanted))
+    fields = ("model name", "flags", "CPU part", "Features")
+    return "\n".join(line for line in lines if line.startswith(fields))

@@ -124,19 +124,19 @@ def _launcher(image: LoadedImage, slot: Slot) -> CompiledKernel:
     """Returns a function that calls the kernel once per unit. For an entry of linked kernels, it
     calls them in turn, and the last call runs all of them; a lock allows one such launch at a
     time."""
-    parts = image.file.manifest.parts(slot.entry)
+    members = image.file.manifest.parts(slot.entry)
     names = "".join(f"a{i}, " for i in range(len(slot.params)))
     scope, values, calls = dict[str, Any](SCOPE), list[str](), list[str]()
-    for k, (record, member) in enumerate(parts):
+    for k, (record, member) in enumerate(members):
         try:
             scope[f"call{k}"] = getattr(image.program, _function(record))
         except AttributeError as e:
             raise errors.not_loaded(image.file.path, e) from None
-        passed = expressions(image.file.path, record, member, slot.params)
-        values.append(f"    values{k} = ({''.join(f'{e}, ' for e in passed)})")
+        arguments = expressions(image.file.path, record, member, slot.params)
+        values.append(f"    values{k} = ({''.join(f'{e}, ' for e in arguments)})")
         calls.append(f"        call{k}(*values{k}, unit, units)")
     lines = [f"def launch(stream, units, {names}/):", *values]
-    if len(parts) > 1:
+    if len(members) > 1:
         lines += ["    unit, units = 0, 1", "    with alone:", "        together(1)"]
         lines += ["        try:", *(f"    {call}" for call in calls)]
         lines += ["        finally: together(0)"]
@@ -144,7 +144,7 @@ def _launcher(image: LoadedImage, slot: Slot) -> CompiledKernel:
     else:
         lines += ["    for unit in range(units):", *calls]
     scope["library"] = image.program
-    record = parts[0][0]
+    record = members[0][0]
     skeleton = board_named(record.skeleton)
     if skeleton is not None and skeleton.waits:
         lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]

@@ -33,12 +33,12 @@ ONE = (1,)
 class StageKernel:
     """One kernel object, and the position of each of its arguments in a launch's values."""
 
-    def __init__(self, kernel: Any, takes: Sequence[ArgumentRecord], order: Sequence[str]) -> None:
+    def __init__(self, kernel: Any, arguments: Sequence[ArgumentRecord], order: Sequence[str]) -> None:
         self.kernel = kernel
         self.handles: list[tuple[int, int]] = []
         self.longs: list[tuple[int, int]] = []
         self.scalars: list[tuple[int, bytes, int]] = []
-        for number, argument in enumerate(takes):
+        for number, argument in enumerate(arguments):
             at = order.index(argument.name)
             if argument.what == "*":
                 self.handles.append((number, at))
@@ -61,7 +61,7 @@ class StageKernel:
             kernel._set_arg_buf_pack_multi(tuple(plain))
 
 
-class Turn:
+class ReloadTurn:
     """Serializes the launches of one kernel of an image, since its channels serve one at a time."""
 
     def __init__(self) -> None:
@@ -96,8 +96,8 @@ def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Compil
     assert entry is not None
     record, member = entry
     names = "".join(f"a{i}, " for i in range(len(slot.params)))
-    passed = expressions(image.file.path, record, member, slot.params)
-    lines = [f"def launch({names}/):", f"    return ({''.join(f'{e}, ' for e in passed)})"]
+    arguments = expressions(image.file.path, record, member, slot.params)
+    lines = [f"def launch({names}/):", f"    return ({''.join(f'{e}, ' for e in arguments)})"]
     values: Callable[..., tuple[Any, ...]] = compiled(slot.entry, lines, dict(SCOPE))
 
     def make() -> list[list[StageKernel]]:
@@ -109,7 +109,7 @@ def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Compil
         raise errors.not_loaded(image.file.path, e) from None
     most = 1 << 30 if exact_units(record.skeleton) else record.units
     turn = images.turn(image, record.name)
-    enqueue = _way(images, record, copies, turn, make)
+    enqueue = _stage_launcher(images, record, copies, turn, make)
 
     def launch(stream: Any, units: int, /, *args: Any) -> None:
         _ = stream.queue  # before all else: in a forked child this raises
@@ -124,18 +124,18 @@ def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Compil
 def _stages(images: IntelImages, image: LoadedImage, record: KernelRecord, copy: int) -> list[StageKernel]:
     arguments = {a.name: a for a in record.arguments}
     names = list(arguments)
-    parts = record.stages or stages(record.name, record.skeleton, record.structure, names, copy)
+    records = record.stages or stages(record.name, record.skeleton, record.structure, names, copy)
     kernel = images.backend.cl.Kernel
     return [
-        StageKernel(kernel(image.program, part.name), [arguments[a] for a in part.arguments], names) for part in parts
+        StageKernel(kernel(image.program, part.name), [arguments[a] for a in part.arguments], names) for part in records
     ]
 
 
-def _way(
+def _stage_launcher(
     images: IntelImages,
     record: KernelRecord,
     copies: list[list[StageKernel]],
-    turn: Turn,
+    turn: ReloadTurn,
     make: Callable[[], list[list[StageKernel]]],
 ) -> Callable[[Any, tuple[Any, ...], int], None]:
     """Returns the function that enqueues a launch of the kernel."""
@@ -166,7 +166,7 @@ def _way(
     def in_pieces(stream: Any, taken: tuple[Any, ...], units: int) -> None:
         """Enqueues stage after stage, in slabs that fit a channel, so that no stage blocks."""
         turn.take(cl, stream)
-        slabs = taken[place] // held + 1
+        slabs = taken[place] // keeps_rows + 1
         event = None
         for slab in range(slabs):
             for stage in copies[slab % len(copies)]:
@@ -196,14 +196,14 @@ def _way(
     if len(copies) == 1 and counts[0] == 1:
         free = [copies[0][0]]
         return in_order
-    held = record.held
+    keeps_rows = record.held
     if uses_channels(record.skeleton, record.structure):
-        held = record.lanes * (CHANNEL_DEPTH - 2)
-    way = side_by_side if images.side_by_side or not held else in_pieces
+        keeps_rows = record.lanes * (CHANNEL_DEPTH - 2)
+    launch = side_by_side if images.side_by_side or not keeps_rows else in_pieces
 
     def in_turn(stream: Any, taken: tuple[Any, ...], units: int) -> None:
         with turn.whole(record.name):
-            way(stream, taken, units)
+            launch(stream, taken, units)
 
     return in_turn
 
@@ -219,7 +219,7 @@ class IntelImages(Images):
         # On the emulator, a stage that waits for another one spins until the system preempts it, so
         # a launch would take milliseconds.
         self.side_by_side = not backend.compiles
-        self._turns: dict[tuple[int, str], Turn] = {}
+        self._turns: dict[tuple[int, str], ReloadTurn] = {}
         self._queues: weakref.WeakKeyDictionary[DeviceStream, list[Any]] = weakref.WeakKeyDictionary()
 
     def check(self, file: ImageFile) -> None:
@@ -229,8 +229,8 @@ class IntelImages(Images):
         if target not in TARGETS:
             raise errors.of_another_maker(file.path, target, self.device)
         if (target == "intel-emulator") is not self.backend.compiles:
-            wanted = "intel-emulator" if self.backend.compiles else "intel"
-            raise errors.of_another_target(file.path, target, wanted)
+            target_name = "intel-emulator" if self.backend.compiles else "intel"
+            raise errors.of_another_target(file.path, target, target_name)
 
     def activate(self, image: LoadedImage) -> None:
         """Makes the image a program once. The active image is the first to be searched."""
@@ -260,9 +260,9 @@ class IntelImages(Images):
         self.activate(image)
         self.active = active or image
 
-    def turn(self, image: LoadedImage, name: str) -> Turn:
-        """Returns the `Turn` that all launches of one kernel share."""
-        return self._turns.setdefault((id(image), name), Turn())
+    def turn(self, image: LoadedImage, name: str) -> ReloadTurn:
+        """Returns the `ReloadTurn` that all launches of one kernel share."""
+        return self._turns.setdefault((id(image), name), ReloadTurn())
 
     def queues(self, stream: DeviceStream, count: int) -> list[Any]:
         """Returns the queues for a stream's stages and units."""

@@ -23,7 +23,7 @@ from ..pool import POISON, LostPool, leak
 from ..program import JOINT, notice
 from ..stream import LostStream
 from ..targets import tuned_target
-from .launch import OwnProgram, make_launcher
+from .launch import UserProgram, make_launcher
 
 if TYPE_CHECKING:
     from ..pool import Storage
@@ -135,24 +135,26 @@ queue.finish()
 """
 
 
-def there() -> bool:
+def is_installed() -> bool:
     """Returns True if PoCL can find a linker."""
     return bool(shutil.which("ld") or shutil.which("ld", path=FOLDERS))
 
 
 @functools.lru_cache
-def require(of: DeviceProperties) -> None:
+def require(properties: DeviceProperties) -> None:
     """Raises RuntimeError if PoCL would end the process because it finds no linker.
 
     Some builds of PoCL include a linker, so without one a child process tries to build a kernel.
     """
-    if there():
+    if is_installed():
         return
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE, of.platform], env={**os.environ, "POCL_KERNEL_CACHE": "0"}, capture_output=True
+    completed = subprocess.run(
+        [sys.executable, "-c", PROBE, properties.platform],
+        env={**os.environ, "POCL_KERNEL_CACHE": "0"},
+        capture_output=True,
     )
-    if done.returncode:
-        raise runtime_errors.no_linker(of.name)
+    if completed.returncode:
+        raise runtime_errors.no_linker(properties.name)
 
 
 # Uploads up to this size are copied and enqueued, instead of waiting for the queue.
@@ -227,11 +229,11 @@ class OpenCLBackend(Backend):
     def _cache_key(self, source: str, options: bytes) -> str:
         return cache.key("opencl", source, options.decode(), *self._device)
 
-    def user_program(self, source: str, options: Sequence[str]) -> OwnProgram:
+    def user_program(self, source: str, options: Sequence[str]) -> UserProgram:
         """Compiles a user's OpenCL C, or loads it from the disk cache. Raises RuntimeError if the
         code does not compile."""
         self._refuse_if_lost()
-        return OwnProgram(self, source, tuple(options))
+        return UserProgram(self, source, tuple(options))
 
     def _compiled(
         self, source: str, entry: str, options: bytes, refused: Callable[..., Exception] = errors.kernel_build_failed
@@ -289,11 +291,11 @@ class OpenCLBackend(Backend):
         options = self._all_options(())
         joint = self._cache_key(source, options)
         with cache.entry_lock(joint):
-            there = cache.get(joint) is not None
-            if not there:
+            is_cached = cache.get(joint) is not None
+            if not is_cached:
                 compiled = self._compiled(source, programs[0].entry, options)
-                there = cache.put(joint, self._binary(compiled)) is not None
-        if there:
+                is_cached = cache.put(joint, self._binary(compiled)) is not None
+        if is_cached:
             for program in programs:
                 cache.put(self._cache_key(program.source, options), JOINT + joint.encode())
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import image as errors
 from ...kernels.user_kernels import DTYPES, OwnArgument, argument
 from .. import cache
-from ..interfaces import CompiledKernel, OwnKernel
+from ..interfaces import CompiledKernel, UserKernel
 
 if TYPE_CHECKING:
     from ...kernels.user_kernels import OwnKey
@@ -58,12 +58,12 @@ def make_launcher(
     wait.
     """
     names = [f"a{i}" for i in range(len(params))]
-    handles, packed, other = [], [], []
+    handles, packed, scalars = [], [], []
     for i, (name, param) in enumerate(zip(names, params, strict=True)):
         if param == "*":
             handles.append(f"{i}, {name}")
         elif TYPE_CHARS[param] in "qQ":
-            other.append(f"{i}, pack({TYPE_CHARS[param]!r}, {name})")
+            scalars.append(f"{i}, pack({TYPE_CHARS[param]!r}, {name})")
         else:
             packed.append(f"{i}, {TYPE_CHARS[param].encode()!r}, {name}")
     head = f"def launch({', '.join(['stream', 'units', *names])}, /):"
@@ -75,9 +75,9 @@ def make_launcher(
         "        taken = another()",
         "    kernel, set_handles, set_packed, set_other = taken",
     ]
-    for method, parts in (("handles", handles), ("packed", packed), ("other", other)):
-        if parts:
-            lines.append(f"    set_{method}(({', '.join(parts)},))")
+    for method, arguments in (("handles", handles), ("packed", packed), ("other", scalars)):
+        if arguments:
+            lines.append(f"    set_{method}(({', '.join(arguments)},))")
     enqueue = "enqueue(queue, kernel, (units,), local_size, None, None, False, False)"
     if tasks:
         n = len(params)
@@ -153,7 +153,7 @@ ALIGNED = 128  # bytes of the largest vector: at a multiple of it each `__local`
 _ASKS_WHICH = re.compile(r"\bget_(?:global|local|group|num)_\w+\s*\(")
 
 
-class OwnProgram:
+class UserProgram:
     """A user's compiled OpenCL program and its kernels."""
 
     def __init__(self, backend: OpenCLBackend, source: str, options: tuple[str, ...]) -> None:
@@ -187,18 +187,18 @@ class OwnProgram:
         if space == "local":
             return OwnArgument(name, f"__local {c.replace('*', ' *')}", "local", k)
         if space == "private" and "*" not in c:
-            own = argument(name, c, k)
+            described = argument(name, c, k)
         else:
-            own = argument(name, f"{'const ' * const}{c}", k)
-        if own is None or own.kind == "stream":
+            described = argument(name, f"{'const ' * const}{c}", k)
+        if described is None or described.kind == "stream":
             raise errors.bad_parameter(kernel, name, c)
-        return own
+        return described
 
-    def kernel(self, key: OwnKey) -> OwnKernel:
+    def kernel(self, key: OwnKey) -> UserKernel:
         """Returns a kernel for the work-items of a key."""
         backend = self.backend
         alignment = backend.cl_device.mem_base_addr_align // 8
-        return OwnKernel(_Launcher(self, key), 1 if backend.host_shared else alignment)
+        return UserKernel(_Launcher(self, key), 1 if backend.host_shared else alignment)
 
 
 def _argument_cache_key(key: str) -> str:
@@ -221,7 +221,7 @@ def _parameters(cl: Any, program: Any) -> dict[str, list[list[Any]]]:
             space = kernel.get_arg_info(k, about.ADDRESS_QUALIFIER)
             const = kernel.get_arg_info(k, about.TYPE_QUALIFIER) & cl.kernel_arg_type_qualifier.CONST
             const = bool(const) or space == spaces.CONSTANT
-            words = [kernel.get_arg_info(k, what) for what in (about.NAME, about.TYPE_NAME)]
+            words = [kernel.get_arg_info(k, query) for query in (about.NAME, about.TYPE_NAME)]
             parameters[name].append([*words, names.get(space, "private"), const])
     return parameters
 
@@ -240,7 +240,7 @@ class _Launcher:
     """A `CompiledKernel` of a user's kernel. A kernel object holds its arguments until the enqueue,
     so only one launch uses it at a time."""
 
-    def __init__(self, program: OwnProgram, key: OwnKey) -> None:
+    def __init__(self, program: UserProgram, key: OwnKey) -> None:
         self.backend, self.key = program.backend, key
         self.cl, self.program = program.backend.cl, program.program
         self.free: list[Any] = [self._new_kernel()]
@@ -290,10 +290,10 @@ class _Launcher:
     def _fits(self, sizes: Sequence[int]) -> None:
         """Raises ValueError if a work-group needs more local memory than the device has. Some
         drivers end the process in this case."""
-        there: int = self.backend.cl_device.local_mem_size
-        asked = self.of_itself + sum(-(-size // ALIGNED) * ALIGNED for size in sizes)
-        if asked > there:
-            raise errors.no_room_for_locals(self.key.name, asked, self.backend.properties.name, there)
+        available: int = self.backend.cl_device.local_mem_size
+        requested = self.of_itself + sum(-(-size // ALIGNED) * ALIGNED for size in sizes)
+        if requested > available:
+            raise errors.no_room_for_locals(self.key.name, requested, self.backend.properties.name, available)
 
     def _from(self, buffer: Any, offset: int, a: OwnArgument) -> Any:
         """Returns the part of the buffer that begins at the tensor's first element."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import image as image_errors
 from ..backend import Backend
-from ..interfaces import CompiledKernel, OwnKernel
+from ..interfaces import CompiledKernel, UserKernel
 from ..pool import poisoned
 from .banks import BankedBuffer, BankedPool
 from .deferred import DeferredLaunches
@@ -26,7 +26,7 @@ from .queue import Marker, XrtQueue, wait_for_idle_threads
 if TYPE_CHECKING:
     from ...image.file import ImageFile
     from ...kernels.user_kernels import OwnKey
-    from ..opencl.launch import OwnProgram
+    from ..opencl.launch import UserProgram
     from ..targets import Target
 
 
@@ -76,10 +76,10 @@ class XrtBackend(XrtMemory):
         self.properties = replace(self.properties, multi_processor_count=self.units, total_memory=total)
         self.pool.set_limit(total)
 
-    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> OwnKernel:
+    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> UserKernel:
         return user_kernel(self, file, key)
 
-    def user_program(self, source: str, options: Sequence[str]) -> OwnProgram:
+    def user_program(self, source: str, options: Sequence[str]) -> UserProgram:
         """Raises RuntimeError: a board has no compiler."""
         return Backend.user_program(self, source, options)
 

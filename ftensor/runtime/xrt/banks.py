@@ -68,8 +68,8 @@ class Space:
 class ArenaBuffer:
     """One driver buffer, and the free space in it."""
 
-    def __init__(self, whole: Any, address: int, nbytes: int) -> None:
-        self.whole, self.address, self.end = whole, address, address + nbytes
+    def __init__(self, cl: Any, address: int, nbytes: int) -> None:
+        self.whole, self.address, self.end = cl, address, address + nbytes
         self.space = Space(-(-address // PAGE) * PAGE, self.end)
 
 
@@ -131,7 +131,7 @@ class Arena:
             self.regions.append(ArenaBuffer(whole, self._address(whole), size))
             left -= size
 
-    def _address(self, whole: Any) -> int:
+    def _address(self, cl: Any) -> int:
         """Returns a buffer's address on the board, by an extension function of Xilinx."""
         library = ctypes.CDLL(self.backend.cl._cl.__file__)
         find = library.clGetExtensionFunctionAddressForPlatform
@@ -139,7 +139,7 @@ class Arena:
         device = self.backend.cl_device
         ask = _Address(find(device.platform.int_ptr, b"xclGetMemObjDeviceAddress"))
         address = ctypes.c_uint64()
-        status = ask(whole.int_ptr, device.int_ptr, ctypes.sizeof(address), ctypes.addressof(address))
+        status = ask(cl.int_ptr, device.int_ptr, ctypes.sizeof(address), ctypes.addressof(address))
         assert status == 0, f"a buffer that is bound has an address: {status}"
         return address.value
 
@@ -318,16 +318,16 @@ def place_arguments(
     two banks is placed in the bank where the kernel writes it (else it stays), and other ports get
     copies. Also returns the copies' storages, which the caller holds until the launch.
     """
-    wanted: dict[int, Port] = {}
+    wanted_ports: dict[int, Port] = {}
     for handle, port in zip(handles, ports):
-        before = wanted.setdefault(id(handle), port)
+        before = wanted_ports.setdefault(id(handle), port)
         if before[2] and port[2] and before[1] != port[1]:
             raise errors.two_outputs_one_memory(kernel.function_name)
         if port[2] or (handle.bank == port[1] and not before[2]):
-            wanted[id(handle)] = port
+            wanted_ports[id(handle)] = port
     for handle in handles:
         handle.awaited_by(stream.queue)
-        number, bank, _ = wanted[id(handle)]
+        number, bank, _ = wanted_ports[id(handle)]
         if handle.bank != bank:
             _place_handle(backend, stream, kernel, handle, number, bank)
     buffers, held = [], []
@@ -361,9 +361,9 @@ def place_in_slabs(
     """
     sizes, each = backend.in_line, dict[int, str]()
     for handle, (_, bank, _), cut in zip(handles, ports, cuts):
-        wanted = slab_bank(bank, cut)
-        fixed = cut is not None and handle.defined and handle.cl is not None and handle.bank != wanted
-        fixed |= each.setdefault(id(handle), wanted) != wanted
+        slabs_bank = slab_bank(bank, cut)
+        fixed = cut is not None and handle.defined and handle.cl is not None and handle.bank != slabs_bank
+        fixed |= each.setdefault(id(handle), slabs_bank) != slabs_bank
         fixed |= cut is not None and handle.nbytes in sizes
         if fixed or backend.arena(kernel, ports[0]) is None:
             return False
@@ -398,13 +398,13 @@ def _place_handle(
     """Moves a handle to the bank that a kernel's argument reaches, in slabs if `cut` is given.
     Copies its bytes if they are defined."""
     bank = slab_bank(reached, cut)
-    source, other = None, None
+    source, other_buffer = None, None
     if handle.home not in (None, bank):
         source = handle.cl if handle.defined else None
         if source is not None and isinstance(source, Slabs):
             backend.in_line.add(handle.nbytes)
         try:
-            other = backend.banked_pool.exchange(handle, bank, stream)
+            other_buffer = backend.banked_pool.exchange(handle, bank, stream)
         except OutOfMemoryError:
             if source is not None or cut is not None:
                 raise
@@ -417,8 +417,8 @@ def _place_handle(
         try:
             backend.give_memory(kernel, (number, reached, True), handle, cut, avoid)
         except OutOfMemoryError:
-            if other is not None:  # the bytes are still where they were
-                handle.swap(other)
+            if other_buffer is not None:  # the bytes are still where they were
+                handle.swap(other_buffer)
                 if source is None and cut is None:  # the next try has its memory, too
                     _release(backend, handle)
             raise

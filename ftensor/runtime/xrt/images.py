@@ -202,9 +202,9 @@ class XrtImages(Images):
         if slot.make is not None:
             slot.run = slot.make()
         else:
-            parts = image.file.manifest.parts(slot.entry)
-            several = len(parts) > 1
-            slot.kernels = tuple([(record.name, record.units) for record, _ in parts])
+            members = image.file.manifest.parts(slot.entry)
+            several = len(members) > 1
+            slot.kernels = tuple([(record.name, record.units) for record, _ in members])
             make = launcher.make_linked_launcher if several else make_launcher
             slot.run = make(self.backend, image, slot)
         self._ready_slots.append(slot)

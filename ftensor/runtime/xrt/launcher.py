@@ -16,7 +16,7 @@ from ...kernels.skeleton import exact_units
 from ...kernels.source import width
 from ...kernels.user_kernels import DTYPES, OwnArgument
 from ..images import LoadedImage, Slot
-from ..interfaces import CompiledKernel, OwnKernel
+from ..interfaces import CompiledKernel, UserKernel
 from ..lifetime import signals_deferred
 from ..opencl.launch import TYPE_CHARS
 from .banks import Port, place_arguments, place_in_slabs
@@ -44,12 +44,12 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
     assert entry is not None
     record, member = entry
     kernel = backend.cl.Kernel(image.program, record.name)
-    passed = expressions(image.file.path, record, member, slot.params)
-    count = len(passed)
+    arguments = expressions(image.file.path, record, member, slot.params)
+    count = len(arguments)
     unused = [token.startswith("@") for token in member.call.split()]
     pointers, ports = [], list[Port]()
     stand_ins, scalars, constants = [], [], []
-    for k, (argument, text) in enumerate(zip(record.arguments, passed)):
+    for k, (argument, text) in enumerate(zip(record.arguments, arguments)):
         if argument.what == "*":
             bank = image.file.bank(record.name, k)
             if unused[k]:
@@ -108,7 +108,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
     ]
     if not exact_units(record.skeleton):
         lines.insert(3, f"    if units > {record.units}: units = {record.units}")
-    slabs = _slabs(backend, image, record, member, passed, ports, prepared)
+    slabs = _slabs(backend, image, record, member, arguments, ports, prepared)
     if slabs is not None:
         lines[4:4] = [
             f"    if units > 1 and {slabs.asked}:",
@@ -186,7 +186,7 @@ def _slabs(
     image: LoadedImage,
     record: KernelRecord,
     member: MemberRecord,
-    passed: Sequence[str],
+    arguments: Sequence[str],
     ports: Sequence[Port],
     prepared: Callable[[Any], Any],
 ) -> _Slabs | None:
@@ -195,7 +195,7 @@ def _slabs(
     XRT gives a command to any free compute unit, unless the kernel object names one. So each unit
     has its own kernel object, and gets the slabs next to it.
     """
-    named = {a.name: text for a, text in zip(record.arguments, passed)}
+    named = {a.name: text for a, text in zip(record.arguments, arguments)}
     large = LEAST_BEATS * record.lanes * record.units
     if member.rows:
         by_rows = RowSlabs(member.rows[0], member.rows[1:])
@@ -267,14 +267,14 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
     """
     from pyopencl import _cl
 
-    parts = image.file.manifest.parts(slot.entry)
-    kernels = [backend.cl.Kernel(image.program, record.name) for record, _ in parts]
-    whole = LinkedKernels(kernels, [len(record.arguments) for record, _ in parts])
+    members = image.file.manifest.parts(slot.entry)
+    kernels = [backend.cl.Kernel(image.program, record.name) for record, _ in members]
+    linked = LinkedKernels(kernels, [len(record.arguments) for record, _ in members])
     pointers, ports, lines = list[str](), list[Port](), list[str]()
     scope, first = dict[str, Any](SCOPE), 0
-    for j, ((record, member), kernel) in enumerate(zip(parts, kernels)):
-        passed = expressions(image.file.path, record, member, slot.params)
-        texts = [*passed, "0", "1"]  # the compute unit, of one
+    for j, ((record, member), kernel) in enumerate(zip(members, kernels)):
+        arguments = expressions(image.file.path, record, member, slot.params)
+        texts = [*arguments, "0", "1"]  # the compute unit, of one
         for k, (argument, text) in enumerate(zip(record.arguments, texts)):
             if argument.what == "*":
                 lines += [
@@ -307,12 +307,12 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
         "    if last is not None and last[0] is not queue: queue.wait_for(last[1])",
         "    before, tail = queue.before(), []",
         "    with deferred():",
-        f"        for kernel in ({', '.join(f'kernel{j}' for j in range(len(parts)))},):",
+        f"        for kernel in ({', '.join(f'kernel{j}' for j in range(len(members)))},):",
         "            tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))",
         "        queue.tail = tail",
         "        ran[name] = queue, queue.marker()",
         "    stream.launched += 1",
-        f"    queue.commands += {len(parts)}",
+        f"    queue.commands += {len(members)}",
         "    if queue.commands * len(queues) >= STEP:",
         "        queue.commands = 0",
         "        stream.throttle()",
@@ -331,7 +331,7 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
         "pack": struct.pack,
         "place": place_arguments,
         "ports": tuple(ports),
-        "whole": whole,
+        "whole": linked,
     }
     run: CompiledKernel = compiled(slot.entry, lines, scope)
     return run
@@ -340,7 +340,7 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
 ONE = (1,)
 
 
-def user_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> OwnKernel:
+def user_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> UserKernel:
     """Returns a kernel of a user's image, which is loaded at the first launch. Raises ImageError if
     the device can't run the image."""
     image = backend.images.add(file)
@@ -349,7 +349,7 @@ def user_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> OwnKernel:
     units = len(described.units) if key.shared else 1
     slot = Slot(key.entry, image=image, make=partial(_launcher, backend, image, key))
     slot.kernels = ((key.name, max(1, units)),)
-    return OwnKernel(backend.images.launcher(slot), 0, max(1, units))
+    return UserKernel(backend.images.launcher(slot), 0, max(1, units))
 
 
 def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledKernel:
@@ -359,7 +359,7 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledK
     pointers = key.pointers
     bank = partial(image.file.bank, key.name)
     ports: list[Port] = [(a.number, bank(a.number), not a.const) for a in pointers]
-    behind = 1 + max([a.number for a in key.arguments], default=-1)
+    scalar_count = 1 + max([a.number for a in key.arguments], default=-1)
     set_bytes, enqueue = kernel._set_arg_buf_multi, _cl.enqueue_nd_range_kernel
     last = defaultdict[int, Any](_never)  # the arguments of the last launch
 
@@ -383,7 +383,7 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledK
         before, tail = queue.before(), []
         for unit in range(units):
             if key.shared:
-                kernel._set_arg_buf_pack_multi((behind, b"i", unit, behind + 1, b"i", units))
+                kernel._set_arg_buf_pack_multi((scalar_count, b"i", unit, scalar_count + 1, b"i", units))
             tail.append(enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False))
         del held
         queue.tail = tail
@@ -396,6 +396,6 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledK
     return launch
 
 
-def _packed(of: OwnArgument, value: Any) -> bytes:
+def _packed(argument: OwnArgument, value: Any) -> bytes:
     """Returns a scalar's bytes, padded to the size in the image."""
-    return DTYPES[of.kind].numpy.type(value).tobytes().ljust(of.size, b"\0")
+    return DTYPES[argument.kind].numpy.type(value).tobytes().ljust(argument.size, b"\0")

@@ -115,8 +115,8 @@ class XrtQueue:
         self.awaited = [*self._unfinished(), *marker.events]
 
     def _unfinished(self) -> list[Any]:
-        done = self.module.command_execution_status.COMPLETE
-        return [e for e in self.awaited if e.command_execution_status != done]
+        complete = self.module.command_execution_status.COMPLETE
+        return [e for e in self.awaited if e.command_execution_status != complete]
 
     def forget(self, tail: list[Any]) -> None:
         """Drops completed events. The queue was waited for when `tail` was its tail."""
@@ -124,9 +124,9 @@ class XrtQueue:
             self.tail = []
         tail.clear()  # other threads may be holding this list, and with it kernels
         self.awaited = self._unfinished()
-        done = self.module.command_execution_status.COMPLETE
+        complete = self.module.command_execution_status.COMPLETE
         for marker in tuple(self.markers):
             events = marker.events
-            if all(e.command_execution_status == done for e in events):
+            if all(e.command_execution_status == complete for e in events):
                 marker.settle(events)
                 self.markers.discard(marker)

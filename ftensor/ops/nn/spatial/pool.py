@@ -22,7 +22,7 @@ from ....execute.layer import layer
 from ....execute.output import new
 from ....execute.pointwise import pointwise
 from ....execute.pool import max_pool as max_of_windows
-from ....execute.pool import pooled
+from ....execute.pool import pool_on_board
 from ....execute.reduce import fold
 from ....graph.fused import fused
 from ....iterator.shape import COUNTED, Ints, is_contiguous, numel
@@ -289,7 +289,7 @@ def _max_pool_of(
         record_bounds(indices, 0, numel(pool.sizes) - 1)
         return in_input_format(values, input, n), in_input_format(indices, input, n)
     if pool.banded is not None:
-        results = pooled(input, pool.banded, pool.shape, return_indices)
+        results = pool_on_board(input, pool.banded, pool.shape, return_indices)
         if results is not None:
             if return_indices:
                 record_bounds(results[1], 0, numel(pool.sizes) - 1)
@@ -346,7 +346,7 @@ def _avg_pool(
         return new((*input._shape[:-n], *pool.counts), input_dtype, input._storage.device)
     if pool.banded is not None and input_dtype.kind == "f" and type(divisor_override) in (int, type(None)):
         options = divisor_override or 0, bool(count_include_pad)
-        pooled_result = pooled(input, pool.banded, pool.shape, False, True, *options)
+        pooled_result = pool_on_board(input, pool.banded, pool.shape, False, True, *options)
         if pooled_result is not None:
             return pooled_result[0]
     total = window_sums(pool.windows(input, 0), n)
