@@ -45,11 +45,11 @@ def command(arguments: argparse.Namespace) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         for file, data in files.items():
             (folder / file).write_bytes(data)
-    except OSError as problem:
-        complain("ftensor package", f"can't write {problem.filename!r}: {problem.strerror}")
-        return 1
     except (ImageError, EstimateError) as problem:
         complain("ftensor package", problem)
+        return 1
+    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
+        complain("ftensor package", f"can't write {arguments.out!r}: {getattr(problem, 'strerror', None) or problem}")
         return 1
     print("\n".join([*(f"{folder / file}: {size(len(data))}" for file, data in files.items()), *_next(folder, name)]))
     if overlay is None:
@@ -74,8 +74,8 @@ def _next(folder: Path, name: str) -> list[str]:
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError as e:
-        raise unreadable(path, e.strerror) from None
+    except (OSError, ValueError) as e:  # ValueError: a NUL in the path
+        raise unreadable(path, getattr(e, "strerror", None) or e) from None
 
 
 def package(image: bytes, name: str, overlay: bytes | None = None) -> dict[str, bytes]:

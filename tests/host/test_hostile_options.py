@@ -82,6 +82,11 @@ COMMANDS = {
     "image pack description": ["image", "pack", "--description=TEXT", "missing.cpp", "out.xclbin"],
     "image pack manifest": ["image", "pack", "--manifest=TEXT", "missing.cpp", "out.xclbin"],
     "image pack files": ["image", "pack", "TEXT", "out.xclbin"],
+    "package board": ["package", "--board=TEXT", "missing.xclbin"],
+    "package name": ["package", "--name=TEXT", "missing.xclbin"],
+    "package overlay": ["package", "--overlay=TEXT", "missing.xclbin"],
+    "package out": ["package", "--out=none/TEXT", "missing.xclbin"],
+    "package image": ["package", "TEXT"],
     "emulate image": ["emulate", "--image=TEXT", "--", "true"],
     "emulate folder": ["emulate", "--intel", "--folder=TEXT", "--", "true"],
 }
