@@ -274,8 +274,8 @@ def test_importing_ftensor_touches_no_driver():
 
 def test_without_any_platform_the_c_simulation_is_the_last_resort(tmp_path):
     code = (
-        "import ftensor as ft; from ftensor._device import found_of, resolve;"
-        "print([found_of(resolve(d)).target.name for d in ('fpga', 'cpu')])"
+        "import ftensor as ft; from ftensor._device import detected_device, resolve;"
+        "print([detected_device(resolve(d)).target.name for d in ('fpga', 'cpu')])"
     )
     empty = {"OCL_ICD_VENDORS": str(tmp_path), "FTENSOR_DEVICE": None}
     assert said(code, **empty) == "['csim', 'csim']"

@@ -28,7 +28,7 @@ from torch import nn
 from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 import ftensor.torch
-from ftensor._device import default_backend, found_of
+from ftensor._device import default_backend, detected_device
 from ftensor.torch.memory import device_of_calls
 from tests.torch_device.test_distributed import batch, model
 
@@ -36,7 +36,7 @@ rank, file = int(sys.argv[1]), sys.argv[2]
 backend = default_backend()
 if rank and hasattr(backend, "cl_device"):
     platform = backend.cl_device.platform
-    found_of(device_of_calls())._backend = type(backend)(
+    detected_device(device_of_calls())._backend = type(backend)(
         backend.target, platform, backend.cl_device, host_shared=False
     )
 dist.init_process_group(
