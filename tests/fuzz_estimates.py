@@ -21,11 +21,9 @@ from typing import Any
 import ftensor as ft
 from ftensor import boards
 from ftensor._device import default_backend
-from ftensor.estimate.compare import kernels_of
 from ftensor.estimate.model import Setup
 from ftensor.estimate.report import report
 from ftensor.estimate.show import as_json, text
-from ftensor.toolchain.area.fit import fit
 from ftensor.toolchain.trace import Trace, recording
 from ftensor.warm.command import noting
 
@@ -129,7 +127,7 @@ def wrong_in(made: list[str], lines: list[str], length: int) -> Iterator[str]:
             more = report(longer[0], setup, 1, None)
             if more.kernels + more.launch < 0.8 * seconds:
                 yield f"rows longer by 64 take less on {name}: {more.kernels + more.launch} s, not {seconds} s"
-        taken = fit(kernels_of(said), board)
+        taken = said.image.wanted
         if not all(math.isfinite(x) and x >= 0 for x in taken.shares.values()):
             yield f"an area of {taken.shares} on {name}"
 
