@@ -13,7 +13,6 @@ from ..dtypes import dtype, get_default_dtype, int64, uint64
 from ..errors import files as messages
 from ..interop.dlpack import from_dlpack as _from_dlpack
 from ..rows.catalogue import ENTRIES
-from . import dtypes
 from .dtypes import NUMBERS, own_dtype
 
 Shape = int | tuple[int, ...]
@@ -65,8 +64,7 @@ def arange(
         d = int64 if all_integers else get_default_dtype()
     if (high - low) * step < 0:
         high = low
-    kind = int64 if dtypes.is_wide(d) else d
-    return _created("arange", low, high, step, dtype=kind, device=device).to(d)
+    return _created("arange", low, high, step, dtype=d, device=device)
 
 
 def empty(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
@@ -165,8 +163,7 @@ def linspace(
             d = d.to_complex()
     if not endpoint:
         return _created("linspace", start, stop, num + 1, dtype=d, device=device)[:num]
-    kind = int64 if dtypes.is_wide(d) else d
-    return _created("linspace", start, stop, num, dtype=kind, device=device).to(d)
+    return _created("linspace", start, stop, num, dtype=d, device=device)
 
 
 def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
@@ -196,7 +193,7 @@ def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
 def _triangle(name: str, x: Tensor, k: int) -> Tensor:
     if x.ndim < 2:
         raise messages.too_few_dims(name, 2, x.ndim)
-    triangle: Tensor = dtypes.call_on_bits(ENTRIES[name].call, x, diagonal=k)
+    triangle: Tensor = ENTRIES[name].call(x, diagonal=k)
     return triangle
 
 

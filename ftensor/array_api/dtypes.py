@@ -1,9 +1,9 @@
-"""The standard's dtypes and `__array_namespace_info__`; uint16, uint32, uint64 computed in a signed dtype."""
+"""The standard's dtypes and `__array_namespace_info__`."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -248,42 +248,3 @@ class Info:
     def devices(self) -> list[device]:
         """Returns the available devices."""
         return [device("fpga", k) for k in range(len(fpga_devices()))] + [device("cpu")]
-
-
-_CARRIER = {uint16: int32, uint32: int64, uint64: int64}
-_TOP = -(1 << 63)
-
-
-def is_wide(d: dtype) -> builtins.bool:
-    return d in _CARRIER
-
-
-def as_signed(x: Any) -> Any:
-    """Returns the elements in a signed dtype; their low bits are those of the unsigned ones."""
-    return x.to(_CARRIER[x.dtype]) if is_wide(x.dtype) else x
-
-
-def as_ordered_signed(x: Any) -> Any:
-    """Returns the elements in a signed dtype in which they have the same order."""
-    if x.dtype is uint64:
-        return x.view(int64).bitwise_xor(_TOP)
-    return as_signed(x)
-
-
-def from_signed(x: Any, unsigned: dtype) -> Any:
-    """Inverts `as_signed`."""
-    return x.to(unsigned) if x.dtype is not unsigned else x
-
-
-def from_ordered_signed(x: Any, unsigned: dtype) -> Any:
-    """Inverts `as_ordered_signed`."""
-    if unsigned is uint64:
-        return x.bitwise_xor(_TOP).view(uint64)
-    return from_signed(x, unsigned)
-
-
-def call_on_bits(call: Callable[..., Any], x: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Runs a function that only moves elements on the elements' bits as signed integers."""
-    if not is_wide(x.dtype):
-        return call(x, *args, **kwargs)
-    return call(x.view(x.dtype.bits), *args, **kwargs).view(x.dtype)

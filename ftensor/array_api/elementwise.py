@@ -7,14 +7,11 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .._tensor import Tensor
-from ..dtypes import dtype, uint64
+from ..dtypes import dtype
 from ..dtypes.limits import integer_limits
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from . import dtypes
 from .dtypes import CATEGORIES, NUMBERS, check, common_dtype, with_number
 
 # The op of a function whose name differs, and the supported kinds of dtypes.
@@ -71,15 +68,6 @@ ACCEPTS_NUMBERS = frozenset(
         "bitwise_xor",
     ]
 )
-# Ops with kernels for uint16, uint32 and uint64; ops that depend on order; ops whose result's low
-# bits depend only on the operands' low bits.
-_SERVE_UNSIGNED = frozenset(["eq", "ne", "bitwise_and", "bitwise_or", "bitwise_xor", "isfinite", "isinf", "isnan"])
-_ORDERED_OPS = frozenset(["gt", "ge", "lt", "le", "maximum", "minimum"])
-_HOST_OPS: dict[str, Callable[..., Any]] = {
-    "floor_divide": np.floor_divide,
-    "remainder": np.remainder,
-    "bitwise_right_shift": np.right_shift,
-}
 
 
 def as_array(value: Any, d: dtype, device: Any) -> Tensor:
@@ -106,22 +94,6 @@ def two_arrays(name: str, category: str, x1: Any, x2: Any) -> tuple[dtype, Any, 
     return d, *(x if isinstance(x, NUMBERS) or x.dtype is d else x.to(d) for x in (x1, x2))
 
 
-def _call_as_signed(op: str, unsigned: dtype, call: Callable[..., Any], *xs: Tensor) -> Tensor:
-    """Runs an op on uint16, uint32 or uint64 through a signed dtype."""
-    if op in _SERVE_UNSIGNED:
-        output = call(*xs)
-    elif op in _ORDERED_OPS:
-        output = call(*map(dtypes.as_ordered_signed, xs))
-        output = output if output.dtype.kind == "b" else dtypes.from_ordered_signed(output, unsigned)
-    elif unsigned is uint64 and op in _HOST_OPS:
-        values = _HOST_OPS[op](*(x.numpy() for x in xs))
-        output = ENTRIES["asarray"].call(values, device=xs[0].device)
-    else:
-        output = dtypes.from_signed(call(*map(dtypes.as_signed, xs)), unsigned)
-    result: Tensor = output
-    return result
-
-
 def _unary(name: str, op: str, category: str) -> Callable[..., Tensor]:
     call = ENTRIES[op].call
     identity_kinds = _IDENTITY.get(name, "")
@@ -130,8 +102,6 @@ def _unary(name: str, op: str, category: str) -> Callable[..., Tensor]:
         check(name, category, x)
         if x.dtype.kind in identity_kinds:
             return x.clone()
-        if dtypes.is_wide(x.dtype):
-            return _call_as_signed(op, x.dtype, call, x)
         result: Tensor = call(x)
         return result
 
@@ -144,12 +114,11 @@ def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
 
     def function(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
         d, a, b = two_arrays(name, category, x1, x2)
-        is_wide = dtypes.is_wide(d)
         if isinstance(a, NUMBERS):
             a = as_array(a, d, b.device)
-        elif isinstance(b, NUMBERS) and (is_wide or not numbers):
+        elif isinstance(b, NUMBERS) and not numbers:
             b = as_array(b, d, a.device)
-        result: Tensor = _call_as_signed(op, d, call, a, b) if is_wide else call(a, b)
+        result: Tensor = call(a, b)
         if op == "remainder" and d.kind == "f":  # the standard's zeros have the divisor's sign
             divisor = as_array(b, d, result.device) if isinstance(b, NUMBERS) else b
             result = result.copysign(divisor).where(result.eq(0), result)

@@ -11,7 +11,6 @@ from .._tensor import Tensor
 from ..dtypes import dtype
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from . import dtypes
 from .dtypes import check
 
 # Input and output of each transform.
@@ -73,7 +72,7 @@ def _make_shift(name: str) -> Callable[..., Tensor]:
     call = ENTRIES[f"fft.{name}"].call
 
     def function(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-        shifted: Tensor = dtypes.call_on_bits(call, x, axes)
+        shifted: Tensor = call(x, axes)
         return shifted
 
     return _set_metadata(function, name, "all")

@@ -10,7 +10,6 @@ from .._tensor import Tensor
 from ..dtypes import dtype
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from . import dtypes
 from .dtypes import check
 from .elementwise import FUNCTIONS as ELEMENTWISE
 from .elementwise import two_arrays
@@ -29,7 +28,7 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     d, a, b = two_arrays("matmul", "numeric", x1, x2)
     if not a.ndim or not b.ndim:
         raise messages.too_few_dims("matmul", 1, 0)
-    product: Tensor = ENTRIES["matmul"].call(dtypes.as_signed(a), dtypes.as_signed(b))
+    product: Tensor = ENTRIES["matmul"].call(a, b)
     return product.to(d)
 
 
@@ -40,7 +39,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
     d, a, b = two_arrays("tensordot", "numeric", x1, x2)
     if not isinstance(axes, int):
         axes = (list(axes[0]), list(axes[1]))
-    product: Tensor = ENTRIES["tensordot"].call(dtypes.as_signed(a), dtypes.as_signed(b), axes)
+    product: Tensor = ENTRIES["tensordot"].call(a, b, axes)
     return product.to(d)
 
 
@@ -147,9 +146,7 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise messages.sizes_differ("cross", x1.shape[axis], 3)
     d, a, b = two_arrays("cross", "numeric", x1, x2)
-    product: Tensor = ENTRIES["linalg.cross"].call(
-        *ENTRIES["broadcast_tensors"].call(dtypes.as_signed(a), dtypes.as_signed(b)), dim=axis
-    )
+    product: Tensor = ENTRIES["linalg.cross"].call(*ENTRIES["broadcast_tensors"].call(a, b), dim=axis)
     return product.to(d)
 
 
@@ -205,7 +202,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Returns the products (M, N) of the elements of (M,) and (N,)."""
     check("outer", "numeric", x1, x2)
     d, a, b = two_arrays("outer", "numeric", x1, x2)
-    product: Tensor = ENTRIES["outer"].call(dtypes.as_signed(a), dtypes.as_signed(b))
+    product: Tensor = ENTRIES["outer"].call(a, b)
     return product.to(d)
 
 

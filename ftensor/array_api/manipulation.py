@@ -13,7 +13,6 @@ from ..dtypes import bool as bool_
 from ..dtypes import int64
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from . import dtypes
 from .dtypes import NUMBERS, check, result_type
 from .elementwise import as_array, two_arrays
 from .reductions import Axis, axes_of, one_axis
@@ -81,7 +80,7 @@ def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[
 
 def flip(x: Tensor, /, *, axis: Axis = None) -> Tensor:
     """Returns the elements in reverse order along axes, all for None."""
-    flipped: Tensor = dtypes.call_on_bits(ENTRIES["flip"].call, x, axes_of("flip", axis, x.ndim))
+    flipped: Tensor = ENTRIES["flip"].call(x, axes_of("flip", axis, x.ndim))
     return flipped
 
 
@@ -110,7 +109,7 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
             repeats = repeats.reshape(())
     if axis is None:
         x, axis = x.reshape(-1), 0
-    repeated: Tensor = dtypes.call_on_bits(ENTRIES["repeat_interleave"].call, x, repeats, axis)
+    repeated: Tensor = ENTRIES["repeat_interleave"].call(x, repeats, axis)
     return repeated
 
 
@@ -150,7 +149,7 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     dim = one_axis("take_along_axis", axis, x.ndim)
     positions = indices.to(int64)
     positions = positions.add(x.shape[dim]).where(positions.lt(0), positions)
-    result: Tensor = dtypes.call_on_bits(ENTRIES["take_along_dim"].call, x, positions, dim)
+    result: Tensor = ENTRIES["take_along_dim"].call(x, positions, dim)
     return result
 
 
@@ -182,9 +181,7 @@ def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tenso
     if a.ndim != 1:
         raise messages.sizes_differ("searchsorted", a.ndim, 1)
     options = {} if sorter is None else {"sorter": sorter.to(int64)}
-    positions: Tensor = ENTRIES["searchsorted"].call(
-        dtypes.as_ordered_signed(a), dtypes.as_ordered_signed(b), side=side, **options
-    )
+    positions: Tensor = ENTRIES["searchsorted"].call(a, b, side=side, **options)
     return positions
 
 
@@ -193,7 +190,7 @@ def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False
     d, a, b = two_arrays("isin", "integer", x1, x2)
     device = (a if isinstance(a, Tensor) else b).device
     a, b = (as_array(v, d, device) if isinstance(v, NUMBERS) else v for v in (a, b))
-    mask: Tensor = ENTRIES["isin"].call(dtypes.as_signed(a), dtypes.as_signed(b), invert=invert)
+    mask: Tensor = ENTRIES["isin"].call(a, b, invert=invert)
     return mask
 
 

@@ -12,7 +12,6 @@ from ..dtypes import bool as bool_
 from ..dtypes import dtype, int64, uint64
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from . import dtypes
 from .dtypes import check
 
 Axis = int | tuple[int, ...] | None
@@ -65,8 +64,7 @@ def _make_sum(name: str) -> Callable[..., Tensor]:
     ) -> Tensor:
         check(name, "numeric", x)
         result_dtype = sum_dtype(x.dtype, dtype)
-        kind = int64 if dtypes.is_wide(result_dtype) else result_dtype
-        return reduce_axes(name, name, x.to(kind), axis, keepdims, dtype=kind).to(result_dtype)
+        return reduce_axes(name, name, x.to(result_dtype), axis, keepdims, dtype=result_dtype)
 
     return function
 
@@ -77,10 +75,6 @@ def _make_extreme(name: str, op: str) -> Callable[..., Tensor]:
         axes = axes_of(name, axis, x.ndim)
         if 0 in (x.shape[a] for a in axes):
             raise messages.no_elements(name)
-        if dtypes.is_wide(x.dtype):
-            extreme = reduce_axes(op, name, dtypes.as_ordered_signed(x), axis, keepdims)
-            result: Tensor = dtypes.from_ordered_signed(extreme, x.dtype)
-            return result
         return reduce_axes(op, name, x, axis, keepdims)
 
     return function
@@ -126,7 +120,7 @@ def _make_argument(name: str) -> Callable[..., Tensor]:
         axes = axes_of(name, axis, x.ndim)
         if 0 in (x.shape[a] for a in axes):
             raise messages.no_elements(name)
-        return reduce_axes(name, name, dtypes.as_ordered_signed(x), axis, keepdims)
+        return reduce_axes(name, name, x, axis, keepdims)
 
     return function
 
@@ -140,13 +134,12 @@ def _make_cumulative(name: str, op: str) -> Callable[..., Tensor]:
             raise messages.axis_needed(name, x.ndim)
         dim = one_axis(name, axis or 0, x.ndim)
         result_dtype = sum_dtype(x.dtype, dtype)
-        kind = int64 if dtypes.is_wide(result_dtype) else result_dtype
-        running: Tensor = ENTRIES[op].call(x.to(kind), dim, dtype=kind)
+        running: Tensor = ENTRIES[op].call(x.to(result_dtype), dim, dtype=result_dtype)
         if include_initial:
             first = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
-            start = ENTRIES["full"].call(first, int(op == "cumprod"), dtype=kind, device=x.device)
+            start = ENTRIES["full"].call(first, int(op == "cumprod"), dtype=result_dtype, device=x.device)
             running = ENTRIES["cat"].call((start, running), dim)
-        return running.to(result_dtype)
+        return running
 
     return function
 
@@ -157,8 +150,7 @@ def diff(
     """Returns the `n`-th differences of neighbours along an axis, in the dtype of `x`."""
     check("diff", "numeric", *(a for a in (x, prepend, append) if a is not None))
     dim = one_axis("diff", axis, x.ndim)
-    operands = [a if a is None else dtypes.as_signed(a) for a in (x, prepend, append)]
-    differences: Tensor = ENTRIES["diff"].call(operands[0], n, dim, *operands[1:])
+    differences: Tensor = ENTRIES["diff"].call(x, n, dim, prepend, append)
     return differences.to(x.dtype)
 
 

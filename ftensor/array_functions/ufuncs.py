@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import array_api
 from .._tensor import Tensor
-from ..array_api.dtypes import is_wide
 from ..array_api.elementwise import ACCEPTS_NUMBERS
 from ..dtypes import result_type
 from ..rows.catalogue import ENTRIES
@@ -42,12 +40,6 @@ UFUNCS: dict[str, Callable[..., Any]] = {name: op(of) for name, of in _NAMES.ite
     "vecdot": lambda x, y: (x.conj() * y).sum(-1),
     "vecmat": lambda v, a: (v.conj()[..., None, :] @ a)[..., 0, :],
 }
-# The array API's functions, which support uint16, uint32 and uint64, by the op that computes them.
-_WIDE = {
-    name: getattr(array_api, other, None)
-    for name in _NAMES
-    for other in [{"power": "pow", "arctan2": "atan2", "invert": "bitwise_invert"}.get(name, name)]
-} | {"left_shift": array_api.bitwise_left_shift, "right_shift": array_api.bitwise_right_shift}  # type: ignore[attr-defined]
 # The reductions equal to `reduce` and `accumulate` of a universal function.
 _REDUCED = {
     "add": "sum",
@@ -64,9 +56,6 @@ _WITHOUT_EFFECT = frozenset(["casting", "order", "subok"])
 def _call_op(name: str, operands: list[Any], like: Tensor) -> Any:
     """Runs the op of a universal function on tensors and Python numbers."""
     tensors = [x for x in operands if isinstance(x, Tensor)]
-    if any(is_wide(x.dtype) for x in tensors):
-        is_wide_int = _WIDE.get(name)
-        return NotImplemented if is_wide_int is None else is_wide_int(*operands)
     entry = ENTRIES.get(_NAMES.get(name, ""))
     has_numbers = len(tensors) < len(operands) and name != "clip"
     if has_numbers and not (entry and entry.name in ACCEPTS_NUMBERS and isinstance(operands[0], Tensor)):

@@ -21,9 +21,8 @@ class dtype:
 
     `numpy` is the NumPy type with the same bytes; types that NumPy lacks (bfloat16, float8,
     complex32) are stored as unsigned integers. `itemsize` is in bytes. `bare` is the letter of a
-    group of dtypes for which torch has little more than copies: "u" uint16, uint32 and uint64, "8"
-    float8, "h" complex32. Rows list the groups that they support; all rows support the other
-    dtypes, whose letter is "".
+    group of dtypes that have little more than copies: "8" float8, "h" complex32. Rows list the
+    groups that they support; all rows support the other dtypes, whose letter is "".
     """
 
     name: str
@@ -60,8 +59,11 @@ class dtype:
 
     @property
     def bits(self) -> dtype:
-        """The dtype that copies use: the integer of equal size for a dtype with few ops, else itself."""
-        return {1: uint8, 2: int16, 4: int32, 8: int64}[self.itemsize] if self.bare else self
+        """The dtype that copies use: the signed integer (for one byte, uint8) of equal size for an
+        unsigned integer or a dtype with few ops, else itself."""
+        if self.bare or self.kind == "u":
+            return {1: uint8, 2: int16, 4: int32, 8: int64}[self.itemsize]
+        return self
 
     @property
     def in_numpy(self) -> builtins.bool:
@@ -96,9 +98,9 @@ dtype.dtype = dtype.__numpy_dtype__  # type: ignore[attr-defined]  # NumPy's nam
 
 bool = dtype("bool", "b", 1, np.dtype(np.bool_))
 uint8 = dtype("uint8", "u", 1, np.dtype(np.uint8))
-uint16 = dtype("uint16", "u", 2, np.dtype(np.uint16), bare="u")
-uint32 = dtype("uint32", "u", 4, np.dtype(np.uint32), bare="u")
-uint64 = dtype("uint64", "u", 8, np.dtype(np.uint64), bare="u")
+uint16 = dtype("uint16", "u", 2, np.dtype(np.uint16))
+uint32 = dtype("uint32", "u", 4, np.dtype(np.uint32))
+uint64 = dtype("uint64", "u", 8, np.dtype(np.uint64))
 int8 = dtype("int8", "i", 1, np.dtype(np.int8))
 int16 = dtype("int16", "i", 2, np.dtype(np.int16))
 int32 = dtype("int32", "i", 4, np.dtype(np.int32))
@@ -121,8 +123,8 @@ ALL: tuple[dtype, ...] = (
     bool, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float8_e4m3fn, float8_e5m2,
     float16, bfloat16, float32, float64, complex32, complex64, complex128,
 )  # fmt: skip
-# Dtypes that all rows support: those of inventories and of the tables of ops.
-FULL: tuple[dtype, ...] = tuple([d for d in ALL if not d.bare])
+# Dtypes of which torch has all ops: those of inventories' sets and of the tables of ops.
+FULL: tuple[dtype, ...] = tuple([d for d in ALL if not d.bare and d not in (uint16, uint32, uint64)])
 
 _REAL = {complex32: float16, complex64: float32, complex128: float64}
 

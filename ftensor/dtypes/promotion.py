@@ -35,17 +35,18 @@ from .element import (
 
 _RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
-# torch's promotion: the result of a pair is its lowest common bound in this graph. The wide
-# unsigned types promote only with floating-point types, float8 with none.
+# torch's promotion: the result of a pair is its lowest common bound in this graph. torch promotes
+# uint16, uint32 and uint64 only with floating-point types; with integers they promote as in NumPy,
+# with complex types as other integers do. float8 promotes with none.
 _WIDER: dict[dtype, tuple[dtype, ...]] = {
     bool: (uint8, int8),
-    uint8: (int16,),
+    uint8: (uint16, int16),
     int8: (int16,),
     int16: (int32,),
     int32: (int64,),
     int64: (float16, bfloat16),
-    uint16: (float16, bfloat16),
-    uint32: (float16, bfloat16),
+    uint16: (uint32, int32),
+    uint32: (uint64, int64),
     uint64: (float16, bfloat16),
     float8_e4m3fn: (),
     float8_e5m2: (),
@@ -72,8 +73,8 @@ def _promotion_table() -> dict[tuple[dtype, dtype], dtype]:
         for b in ALL
         if bounds[a] & bounds[b]
     }
-    unsigned = {uint16, uint32, uint64}
-    return {(a, b): d for (a, b), d in lowest.items() if not unsigned & {a, b} or (d in (a, b) and d.kind != "c")}
+    # NumPy's float64 for uint64 with signed integers would be silent, and boards may lack it.
+    return {(a, b): d for (a, b), d in lowest.items() if d.kind != "f" or "f" in (a.kind, b.kind)}
 
 
 _PROMOTED = _promotion_table()
@@ -89,8 +90,8 @@ def _pair(a: dtype, b: dtype) -> dtype:
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """Returns the smallest dtype that both can be converted to without leaving their category.
 
-    Raises RuntimeError if torch has none: uint16, uint32 and uint64 with other integers or complex
-    numbers, float8 with any other dtype.
+    torch refuses uint16, uint32 and uint64 with other integers; the result is NumPy's then. Raises
+    RuntimeError if there is none: uint64 with signed integers, float8 with any other dtype.
     """
     promoted = _PROMOTED.get((type1, type2))
     if promoted is None:

@@ -108,10 +108,10 @@ def resize(t: Tensor, shape: Ints, strides: Ints | None = None) -> Tensor:
 
 
 def as_bits(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Returns the tensors as integer views of the same memory if all have the same dtype with few
-    ops. Any device that copies integers can then copy them, and NaNs keep their bits."""
+    """Returns the tensors as integer views of the same memory if all have the same dtype, one with
+    few ops or unsigned. Any device that copies integers can then copy them, and NaNs keep their bits."""
     dtype = tensors[0]._dtype
-    if not dtype.bare or any(t._dtype is not dtype for t in tensors):
+    if dtype.bits is dtype or any(t._dtype is not dtype for t in tensors):
         return list(tensors)
     return [Tensor._make(t._storage, dtype.bits, t._shape, t._strides, t._offset) for t in tensors]
 

@@ -230,6 +230,7 @@ def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
         f"#define FT_BITS_PER_VALUE {8 * compute.to_real().itemsize}",
         f"#define FT_MAX_DIMS {MAX_DIMS}",
     ]
+    lines += ["#define FT_WIDE_UNSIGNED 1"] if compute.name in _WIDE_UNSIGNED else []
     return lines + (["#define FT_COMPLEX 1"] if compute.is_complex else [])
 
 

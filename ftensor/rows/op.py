@@ -33,18 +33,12 @@ class Promote(Enum):
 
 
 # All groups of `dtype.bare`.
-BARE = "u8h"
+BARE = "8h"
 
 
 def refuses_bare(promote: Promote, bare: str, common: dtype) -> bool:
-    """True if a row for the groups `bare` lacks an expression for `common`, a dtype of few ops.
-
-    False if promotion converts `common` to another dtype, which has its own check.
-    """
-    if not common.bare or common.bare in bare or promote is Promote.TRUTH:
-        return False
-    lifts = promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL, Promote.INT_TO_LONG)
-    return not (lifts and common.kind == "u")
+    """True if a row for the groups `bare` lacks an expression for `common`, a dtype of few ops."""
+    return bool(common.bare) and common.bare not in bare and promote is not Promote.TRUTH
 
 
 def dtypes_through(promote: Promote, common: dtype, wide: bool = True) -> tuple[dtype, dtype]:

@@ -327,7 +327,7 @@ def eye(options: Options, n: int, m: int | None = None, *, out: Tensor | None = 
         if value < 0:
             raise errors_creation.negative_count("eye", name, value)
     matrix = options.destination((rows, cols), out)
-    if matrix._dtype.bare in ("u", "h"):
+    if matrix._dtype.bare == "h":
         raise errors.not_implemented_for("eye", matrix._dtype)
     zero_(matrix)
     diagonal = (min(rows, cols),), (sum(matrix._strides),), matrix._offset

@@ -102,7 +102,7 @@ def _gather(
     return source, index_operand
 
 
-@op(bare="8hu")
+@op(bare="8h")
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Returns the entries of dim `dim` that `index` lists.
 
@@ -125,8 +125,6 @@ def select_rows(
     if out is None and (result := cached_gather(name, input, index, dim, True, refusal)) is not None:
         return result
     check_tensors(name, input=input, index=index)
-    if input._dtype.bare == "u" and input.ndim < 2:  # torch copies whole rows, of any dtype
-        raise errors.not_implemented_for(name, input._dtype)
     original_dim, dim = dim, normalize_dim(dim, input.ndim)
     if index.ndim > 1:
         raise errors_index.index_vector(name, index.ndim, IndexError)

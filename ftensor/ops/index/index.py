@@ -12,6 +12,7 @@ import numpy as np
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import bool as bool_
+from ...dtypes import uint64
 from ...errors import view as errors_index
 from ...errors import view as errors_view
 from ...errors.view import BackwardsError
@@ -338,8 +339,9 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         value = operand_tensor(value, input)
     if not isinstance(value, (Tensor, *Number)):
         raise errors_index.assigned_type(value)
-    if isinstance(value, int):
-        value = value if isinstance(value, bool) else as_int(value, "__setitem__", "value")
+    if isinstance(value, int) and not isinstance(value, bool):
+        unsigned = input._dtype is uint64 and 1 << 63 <= value < 1 << 64
+        value = value if unsigned else as_int(value, "__setitem__", "value")
     is_half = input._dtype.kind == "f" and input._dtype.itemsize == 2
     if is_half and isinstance(value, (int, float)):  # a value beyond the range becomes infinite
         (value,) = values_of(value, input._dtype)

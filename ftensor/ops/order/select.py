@@ -276,7 +276,7 @@ def _unique(name: str, input: Any, is_sorted: bool, return_inverse: bool, return
     return results[0] if len(results) == 1 else tuple(results)
 
 
-@op(bare="uh")
+@op(bare="h")
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -290,7 +290,7 @@ def unique(
     return _unique("unique", input, True, return_inverse, return_counts, dim)
 
 
-@op(bare="uh")
+@op(bare="h")
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Tensor | tuple[Tensor, ...]:

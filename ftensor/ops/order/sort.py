@@ -70,7 +70,7 @@ def sorted_values(name: str, input: Any, dim: Any) -> Tensor:
     return values_in_order(x, axis).reshape(input._shape)
 
 
-@op(forms=("sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",), bare="uh")
+@op(forms=("sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",), bare="h")
 def sort(
     input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False, out: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -81,14 +81,14 @@ def sort(
 
 
 @composed(
-    exact=True, forms=("argsort(input, dim=-1, descending=False, *, stable=False, out=None) -> Tensor",), bare="uh"
+    exact=True, forms=("argsort(input, dim=-1, descending=False, *, stable=False, out=None) -> Tensor",), bare="h"
 )
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """Returns the indices of the sorted elements, the second result of `sort`."""
     return sort_call("argsort", input, dim, descending)[1]
 
 
-@composed(exact=True, bare="uh")
+@composed(exact=True, bare="h")
 def msort(input: Tensor) -> Tensor:
     """Returns the elements in order along the first dim."""
     return sorted_values("msort", input, 0)

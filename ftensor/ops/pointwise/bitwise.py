@@ -14,7 +14,6 @@ def _bits(name: str, sign: str, doc: str) -> Op:
         doc=doc,
         int_=f"a {sign} b",
         operators=(f"__{name}__", f"__r{name}__", f"__i{name}__"),
-        bare="u",
     )
 
 

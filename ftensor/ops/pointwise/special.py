@@ -62,7 +62,6 @@ NAN_TO_NUM = Op(
     "nan_to_num(input, nan, posinf, neginf, *, out=None) -> Tensor",
     _NUMBER.format("a", "nan", "posinf", "neginf"),
     int_="a",
-    bare="u",
     complex_=(
         f"ft_cmake({_NUMBER.format('a.re', 'nan.re', 'posinf.re', 'neginf.re')}, "
         f"{_NUMBER.format('a.im', 'nan.re', 'posinf.re', 'neginf.re')})"

@@ -26,7 +26,7 @@ def predicate(name: str, doc: str, body: str, **fields: Any) -> Op:
 
 
 def rounding(name: str, doc: str, body: str, **fields: Any) -> Op:
-    return row(name, doc, body, int_="a", bool_="", exact_out=True, bare="u", **fields)
+    return row(name, doc, body, int_="a", bool_="", exact_out=True, **fields)
 
 
 _RUNTIME = errors.dtype_not_supported
@@ -178,11 +178,11 @@ ISREAL = predicate(
 )
 PREDICATES = [
     predicate("isposinf", "Returns True where the value is infinity.", "a == K(INFINITY)", int_="a != a",
-              refusal=_RUNTIME, bare="u"),
+              refusal=_RUNTIME),
     predicate("isneginf", "Returns True where the value is minus infinity.", "a == K(-INFINITY)",
-              int_="a != a", refusal=_RUNTIME, bare="u"),
+              int_="a != a", refusal=_RUNTIME),
     predicate("signbit", "Returns True where the sign bit is set, which includes -0.", "ft_signbit(a)",
-              int_="a < K(0)", bare="u"),
+              int_="a < K(0)"),
     row("logical_not", "Returns True where the element is 0.", "a == K(0)",
         complex_="a.re == K(0) && a.im == K(0)", promote=Promote.ALWAYS_BOOL),
     row("bitwise_not", "Returns the bits inverted; for bool, logical not.", "", int_="~a",

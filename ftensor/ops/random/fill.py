@@ -55,7 +55,6 @@ INTEGERS = _row(
     promote=Promote.COUNT,
     any_out=True,
     only=("b", "u", "i", "f"),
-    bare="u",
 )
 # Rows with an input: integers below each element, ones of these probabilities, dropout.
 BELOW = _row("below", f"ftr_below(a, FT_POSITION, {_STREAM})", (), "a", promote=Promote.COUNT, only=("int64",))

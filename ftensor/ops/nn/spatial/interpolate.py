@@ -313,7 +313,7 @@ def _result_sizes(
     return sizes, factors
 
 
-@op(namespace=SPACE, bare="uh")
+@op(namespace=SPACE, bare="h")
 def interpolate(
     input: Tensor,
     size: Any = None,

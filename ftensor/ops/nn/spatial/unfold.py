@@ -37,7 +37,7 @@ def _counts(size: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Int
     return tuple([(m + 2 * p - c) // s + 1 for m, p, c, s in zip(size, padding, extents, stride)])
 
 
-@op(namespace=SPACE, aten=("im2col",), bare="u")
+@op(namespace=SPACE, aten=("im2col",), bare="")
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Returns the windows of an image (N, C, H, W) or (C, H, W) as columns (N, C * kernel elements,
     windows). Raises RuntimeError for other shapes and sizes that make no windows."""
