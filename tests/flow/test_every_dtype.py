@@ -70,6 +70,15 @@ def expected(name: str) -> dict[str, torch.Tensor]:
         "compare": torch.tensor([a == b for a, b in zip(held, rolled)]),
         "compare with a number": torch.tensor([v != 1 for v in held]),
     }
+    if name in ("uint16", "uint32", "uint64"):
+        top = 2 ** (8 * of.itemsize) - 1
+        sums = [sum(VALUES[: k + 1]) for k in range(len(VALUES))]
+        others |= {
+            "arithmetic": torch.tensor([((v * 3 - 1) & top) >> 1 for v in VALUES], dtype=of),
+            "amax": torch.tensor(top, dtype=torch.uint64).to(of),
+            "cumsum": torch.tensor(sums, dtype=of),
+            "sort": torch.tensor(sorted((v - 1) & top for v in VALUES), dtype=torch.uint64).to(of),
+        }
     return others | {what: torch.tensor(v, dtype=torch.float32).to(of) for what, v in listed.items()}
 
 

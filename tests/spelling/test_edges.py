@@ -27,7 +27,6 @@ F = "nn.functional."
         ! unique_consecutive(L.tensor(3.), dim=-1)
         index_select(L.arange(6).reshape(2, 3).to(L.uint32), 1, L.tensor([2, 0]))
         index_select(L.arange(6).reshape(2, 3).to(L.uint64), 0, L.tensor([1]))
-        ! index_select(L.arange(6).to(L.uint32), 0, L.tensor([2, 0]))
         ! index_put(L.ones(1, 4), (L.tensor([0]),), L.zeros(1, 1, 4))
         ! index_put(L.ones(1, 4), (L.tensor([0]),), L.zeros(1, 1, 4), accumulate=True)
         index_put(L.ones(1, 4), (L.tensor([0]),), L.zeros(1, 4))
