@@ -1293,12 +1293,15 @@ def index_reduce(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, red
     """Like `index_add`, with \"prod\", \"mean\", \"amax\" or \"amin\" over the entries that share an index.
     The input's own entry takes part unless `include_self` is False.
     """
+@overload
 def index_select(input: _Tensor, dim: _int, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the entries of dim `dim` that `index` lists.
 
     `index` has one dim (or none) and holds int32 or int64. Raises IndexError for an index out of
     range.
     """
+@overload
+def index_select(input: _Tensor, *, axis: _int | Sequence[_int], index: _Tensor, out: _Tensor | None=None) -> _Tensor: ...
 def inner(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the sums of products along the last dims; with a 0-d operand, the products."""
 def inverse(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:

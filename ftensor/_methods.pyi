@@ -750,8 +750,11 @@ class Methods:
         """
     def index_reduce_(self, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool=True) -> _Tensor:
         """In-place form of `index_reduce`."""
+    @overload
     def index_select(self, dim: _int, index: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the entries of dim `dim` that `index` lists."""
+    @overload
+    def index_select(self, *, axis: _int | Sequence[_int], index: _Tensor, out: _Tensor | None=None) -> _Tensor: ...
     def inner(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the sums of products along the last dims; with a 0-d operand, the products."""
     def int(self, memory_format: _memory_format=...) -> _Tensor:

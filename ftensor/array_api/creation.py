@@ -166,7 +166,7 @@ def linspace(
     return _created("linspace", start, stop, num, dtype=d, device=device)
 
 
-def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
+def meshgrid(*arrays: Tensor, indexing: str = "xy") -> list[Tensor]:
     """Returns coordinate matrices of coordinate vectors; "xy" exchanges the first two axes.
 
     Raises ValueError for another `indexing`, and for arrays of different dtypes.
@@ -176,8 +176,8 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     if len({x.dtype for x in arrays}) > 1:
         raise messages.several_dtypes("meshgrid", {x.dtype for x in arrays})
     if not arrays:
-        return ()
-    return tuple(ENTRIES["meshgrid"].call(*arrays, indexing=indexing))
+        return []
+    return list(ENTRIES["meshgrid"].call(*arrays, indexing=indexing))
 
 
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:

@@ -19,7 +19,7 @@ _UNARY: dict[str, tuple[str, str]] = {
     name: (op or name, category)
     for category, names in {
         "floating-point": (
-            "acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal sin sinh sqrt tan tanh"
+            "acos acosh asin asinh atan atanh cos cosh exp log log10 log1p log2 reciprocal sin sinh sqrt tan tanh"
         ),
         "numeric": ("abs isfinite isinf isnan negative:neg positive square conj:conj_physical real"),
         "real numeric": "ceil floor trunc",
@@ -201,4 +201,16 @@ def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | 
     return result.clone() if result is x else result
 
 
-FUNCTIONS |= {"sign": sign, "round": round, "clip": clip}
+def expm1(x: Tensor, /) -> Tensor:
+    """Returns exp(x) - 1, accurate near 0, of complex infinities the value of `exp(x) - 1`.
+
+    Raises TypeError for integers and bool.
+    """
+    check("expm1", "floating-point", x)
+    result = x.expm1()
+    if x.dtype.kind != "c":
+        return result
+    return result.where(result.isfinite(), x.exp().sub(1))  # torch has NaN where `exp` has a value
+
+
+FUNCTIONS |= {"expm1": expm1, "sign": sign, "round": round, "clip": clip}

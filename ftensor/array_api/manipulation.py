@@ -18,9 +18,9 @@ from .elementwise import as_array, two_arrays
 from .reductions import Axis, axes_of, one_axis
 
 
-def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
+def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
     """Returns views of the arrays in their common shape."""
-    return tuple(ENTRIES["broadcast_tensors"].call(*arrays))
+    return list(ENTRIES["broadcast_tensors"].call(*arrays))
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
