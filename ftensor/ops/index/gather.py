@@ -102,7 +102,7 @@ def _gather(
     return source, index_operand
 
 
-@op(bare="8h")
+@op()
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Returns the entries of dim `dim` that `index` lists.
 

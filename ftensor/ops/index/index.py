@@ -379,7 +379,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         conversion.copy_(selection.view, value)
 
 
-@op(bare="8h")
+@op()
 def index_put_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
     """Implements `input[indices] = values`. With `accumulate`, values for the same element are
     summed."""
@@ -404,7 +404,7 @@ def put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool)
     return input
 
 
-@op(bare="8h")
+@op()
 def index_put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
     """Returns a copy of the input after `index_put_`."""
     return index_put_(conversion.clone(input), indices, values, accumulate)

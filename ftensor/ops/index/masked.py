@@ -126,7 +126,7 @@ def _broadcast(t: Tensor, *others: Tensor) -> Tensor:
     return t._view(shape, broadcast_strides(t._shape, t._strides, shape), t._offset)
 
 
-@op(bare="8h")
+@op()
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Returns the elements where the mask is True, 1-d.
 
