@@ -54,7 +54,7 @@ quantized tensors, sparse tensors and gradients are not listed, since ftensor ha
 |---|---|---|---|
 """
 KINDS = {"b": "bool", "u": "integers", "i": "integers", "f": "floating point", "c": "complex"}
-ALL = [d for name in dir(ft) if isinstance(d := getattr(ft, name), dtypes.dtype) and not d.bare]
+ALL = [d for name in dir(ft) if isinstance(d := getattr(ft, name), dtypes.dtype) and d in dtypes.FULL]
 DTYPES = sorted(set(ALL), key=lambda d: ("buifc".index(d.kind), d.itemsize, d.name))
 
 
