@@ -41,8 +41,8 @@ def row(name: str, groups: tuple[KernelGroup, ...], board: Board) -> str:
     """Returns the table's line of an inventory on a board."""
     fitted = fit.fit(groups, board)
     shares = " | ".join(f"{part:.0%}" for part in fitted.shares.values())
-    crowded = max(fitted.shares.values()) > fit.FULL
-    verdict = f"fits, above {fit.FULL:.0%}" if crowded else "fits"
+    crowded = max(fitted.shares.values()) > fit.WARNING_SHARE
+    verdict = f"fits, above {fit.WARNING_SHARE:.0%}" if crowded else "fits"
     if not fitted.fits:
         rest = fit.fitting_subset(groups, board) if name != "full" else None
         verdict = f"too large; {len(rest.groups)} kernels fit" if rest else "too large, for emulation"

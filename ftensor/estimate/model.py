@@ -12,7 +12,7 @@ from ..kernels.workload import (
     BURST_BEATS,
     BURST_BYTES,
     DEPTH,
-    DIVIDE,
+    DIVISION_CYCLES,
     LATENCY,
     OUTSTANDING,
     OUTSTANDING_BYTES,
@@ -239,7 +239,7 @@ def _beginning(launch: KernelLaunch, loops: Sequence[PipelinedLoop], setup: Setu
     if launch.geometry:
         cycles += latency + len(launch.geometry)
     # The start of a unit's work takes divisions, one dim after another.
-    cycles += board_skeleton_of(launch.key).divisions(launch, loops) * DIVIDE
+    cycles += board_skeleton_of(launch.key).divisions(launch, loops) * DIVISION_CYCLES
     return cycles + latency  # the last writes are answered
 
 
@@ -261,7 +261,8 @@ def _port_cycles(a: Access, launch: KernelLaunch, setup: Setup) -> float:
 
 
 def _slabs(launch: KernelLaunch) -> tuple[bool, ...]:
-    """Returns for each operand True if the runtime puts it into slabs, where a memory has channels."""
+    """Returns for each operand True if the runtime puts it into slabs, where a memory has
+    channels."""
     key, units = launch.key, launch.units
     by_rows = board_skeleton_of(key).row_slabs(key)
     if by_rows is not None:

@@ -12,10 +12,10 @@ from ..errors.graph import GraphError
 from ..kernels.key import Key
 from ..kernels.network import NetworkKey
 from ..kernels.network_processes import interval
-from ..kernels.select import units_for
+from ..kernels.select import compute_units
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.staged import StagedKey
-from ..kernels.user_kernels import is_own
+from ..kernels.user_kernels import is_user_kernel
 from ..kernels.workload import KernelLaunch
 from ..runtime.targets import CSIM
 from ..toolchain.area.fit import Fit, area, board_shares, fit, fitting_subset, shares_text
@@ -64,7 +64,7 @@ class PlacedImage:
             return launch._replace(key=key, units=min(launch.units, group.units), structure=group.moves)
         if isinstance(key, StagedKey):
             units = min(group.units, max(launch.n // key.together, 1))
-            units = units_for(launch.n * key.length, units, CSIM, key.lanes)
+            units = compute_units(launch.n * key.length, units, CSIM, key.lanes)
             return launch._replace(key=key, units=max(units, launch.units))
         return launch._replace(key=key)
 
@@ -82,7 +82,7 @@ def of_program(launches: Mapping[KernelLaunch, int], board: Board) -> PlacedImag
     """Returns the image that `ftensor build` would make for a program: a kernel for the launches of a
     kind, graphs with the lanes and units that are fastest, networks with the best folds. If a launch
     has several compute units, all kernels have them."""
-    keys = dict.fromkeys(launch.key for launch in launches if not is_own(launch.key))
+    keys = dict.fromkeys(launch.key for launch in launches if not is_user_kernel(launch.key))
     graphs = [key for key in keys if isinstance(key, StagedKey)]
     networks = [key for key in keys if isinstance(key, NetworkKey)]
     ops: list[Key] = [key for key in keys if key not in graphs and key not in networks]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ..kernels.skeleton import board_skeleton_of
-from ..kernels.user_kernels import is_own
+from ..kernels.user_kernels import is_user_kernel
 from ..kernels.workload import KernelLaunch
 from ..toolchain.group import KernelGroup
 from ..toolchain.trace import Trace
@@ -120,7 +120,7 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGr
     link = setup.board.link
     for launch, count in trace.launches.items():
         placed, where = launch, setup
-        if not is_own(launch.key):
+        if not is_user_kernel(launch.key):
             group = image.holder(launch)
             if group is None:
                 missing[board_skeleton_of(launch.key).title(launch.key)] += count

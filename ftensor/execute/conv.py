@@ -15,14 +15,14 @@ from ..kernels.skeletons.conv import (
     ConvGeometry,
     ConvKey,
     ConvPackGeometry,
+    InputStrip,
     PhasePart,
-    Strip,
     bytes_keys,
     conv_key,
     conv_pack_key,
+    input_strip,
     most_taps,
     serves,
-    strip,
     supports_operands,
 )
 from ..kernels.skeletons.conv.key import DEPTH
@@ -232,7 +232,7 @@ def _geometry(
     items = everywhere * -(-panels // most)
     assert items <= COUNTED, "more tiles than a launch can count"
     offsets = tuple([planes.offset(x.beside, stride) for x in one.taps])
-    whole, lines, seen = False, False, Strip()
+    whole, lines, seen = False, False, InputStrip()
     if backend.target.is_board:
         begins = (out._strides[1], *steps[1], *[f * s for f, s in zip(one.first, out_strides)])
         aligned = not out._place() and all(n % key.lanes == 0 for n in begins)
@@ -240,7 +240,7 @@ def _geometry(
         rows = out_strides[1] == t.width or t.positions <= t.pitch
         several = out_strides[0] == t.width * t.high or t.positions <= t.pitch * t.middle
         lines = out_strides[2] == 1 and rows and several
-        seen = strip(key, t.positions, offsets)
+        seen = input_strip(key, t.positions, offsets)
         if key.skeleton == "conv_bytes":
             whole = _fills_beats(key, filters, out, steps[1], out_strides)
             lines = lines and not whole

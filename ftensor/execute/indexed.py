@@ -407,7 +407,7 @@ def _try_take(
         return []
     rows = numel(shape[:-1])
     work = numel(shape) // (RUN_AT_ONCE if has_runs else 1)
-    units = select.units_for(work, backend.units, backend.target, 1)
+    units = select.compute_units(work, backend.units, backend.target, 1)
     parts = max(1, min(-(-units // rows), n // (4 * key.lanes)))
     g = TakeGeometry(n, parts, source_step, shape[:-1], tuple(zip(*[s[:-1] for s in steps])))
     step = Step(key, min(units, g.items), (0, 1, 2), (0, 1, 2), after=(3,), geometry=g.pack(), work=work)
@@ -433,8 +433,8 @@ def _step(
         raise op.refusal(op.name, dtypes_[0])
     if refuses_bare(op.promote, op.bare, dtypes_[0]):
         raise errors.not_implemented_for(op.name, dtypes_[0])
-    kinds = [LOCATED if o.located else select.kind_of(s[-1]) for o, s in zip(operands, steps)]
-    index_kinds = [select.kind_of(s[-1]) for s in steps[len(operands) :]]
+    kinds = [LOCATED if o.located else select.access_kind(s[-1]) for o, s in zip(operands, steps)]
+    index_kinds = [select.access_kind(s[-1]) for s in steps[len(operands) :]]
     key = located_key(op, dtypes_, kinds, index_dtypes, index_kinds)
     if not built(backend, key):
         kinds = [LOCATED if o.located else STRIDED for o in operands]

@@ -10,18 +10,18 @@ from .._tensor import Tensor
 from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
 from ..kernels.skeletons.dense import dense_key
 from ..kernels.skeletons.gemm import (
-    AlongGeometry,
     DirectGeometry,
+    DotProductGeometry,
     GemmKey,
     PackGeometry,
     PackSide,
     ProductGeometry,
-    along_key,
-    along_serves,
+    cpu_direct_key,
     direct_key,
-    near_key,
+    dot_product_key,
     pack_key,
     packed_key,
+    supports_dot_product,
 )
 from ..runtime.program import built, in_image
 from .copy import clone, copy
@@ -136,7 +136,7 @@ def dot_product_step(
     row_blocks, column_blocks = -(-m // key.rows), -(-n // key.rows)
     items = numel(kept) * row_blocks * column_blocks
     product = _product(items, row_blocks, column_blocks, 0, a, out, added, mode, kept, steps)
-    geometry = AlongGeometry(**vars(product), a=a._strides[-2], b=b._strides[-1]).pack()
+    geometry = DotProductGeometry(**vars(product), a=a._strides[-2], b=b._strides[-1]).pack()
     operands = (OUT, A, B, ADDED)
     units = _units(backend, terms, items)
     step = Step(key, units, operands, operands, geometry=geometry, work=terms // 16)
@@ -349,10 +349,10 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
             x, y = (_transposed(b), _transposed(a)) if turned else (a, b)
             if not dtype.is_complex and _fits_cache(x, y):
                 key = direct_key(dtype, target, target.unaligned, _fused(out, a, b))
-                key = near_key(key, y._shape[-1], panelled.rows)
+                key = cpu_direct_key(key, y._shape[-1], panelled.rows)
                 rest = (turned, terms, x, y, *_results(turned, out, added), mode)
                 return direct(backend, key, *rest, fits_cache=True)
-    if along_serves(dtype) and in_image(backend, key := along_key(dtype)):
+    if supports_dot_product(dtype) and in_image(backend, key := dot_product_key(dtype)):
         few_rows = is_dense or min(m, n) <= key.rows
         if few_rows and depth >= key.lanes and depth_is_contiguous(a, -1) and depth_is_contiguous(b, -2):
             return dot_product_step(backend, key, terms, a, b, out, added, mode)

@@ -9,7 +9,7 @@ from ..dtypes import int64
 from ..errors import view as errors_index
 from ..iterator.shape import COUNTED, contiguous_strides, is_contiguous, numel
 from ..kernels.key import lanes_for
-from ..kernels.select import units_for
+from ..kernels.select import compute_units
 from ..kernels.skeletons.nll import NllGeometry, NllKey
 from .device_traits import spares_double
 from .dispatch import try_run
@@ -87,7 +87,7 @@ def _loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, igno
     key = NllKey("nll", dtype, wide=dtype.compute.itemsize < 8 and spares_double(x))
     samples, classes, inner = _sizes(x)
     kind, n = KINDS[reduction], samples * inner
-    units = 1 if kind else units_for(n, backend.units, backend.target, 1)
+    units = 1 if kind else compute_units(n, backend.units, backend.target, 1)
     g = NllGeometry(n, classes, inner, int(weight is not None), kind).pack()
     shape = () if kind else target._shape
     outputs = Output(dtype, shape, contiguous_strides(shape)), Output(dtype, (), ())
@@ -109,7 +109,7 @@ def _derivative(
         return None
     key = NllKey("nll_input", dtype, lanes_for([dtype], dtype.compute, backend.target.lanes_bytes))
     samples, classes, inner = _sizes(x)
-    units = min(samples, units_for(count, backend.units, backend.target, key.lanes))
+    units = min(samples, compute_units(count, backend.units, backend.target, key.lanes))
     weighted = int(weight is not None)
     each, mean = int(reduction == "none"), int(reduction == "mean")
     g = NllGeometry(samples, classes, inner, weighted, each, mean).pack()

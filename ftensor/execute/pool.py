@@ -8,7 +8,7 @@ from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype, int64
 from ..iterator.shape import COUNTED, Ints, contiguous_strides, is_contiguous, numel
-from ..kernels.select import units_for
+from ..kernels.select import compute_units
 from ..kernels.skeletons.cpu.max_pool import PlaneWindows, max_pool_key
 from ..kernels.skeletons.pool import PoolGeometry, PoolKey, PoolWindows, serves
 from ..runtime.program import built
@@ -52,7 +52,7 @@ def _prepare(
         mean, with_indices, windows.planes, windows.band, divisor, padded, windows.sizes, windows.counts,
         windows.kernel, windows.stride, windows.padding, windows.dilation,
     )  # fmt: skip
-    units = min(g.items, units_for(numel(input._shape), backend.units, backend.target, 1))
+    units = min(g.items, compute_units(numel(input._shape), backend.units, backend.target, 1))
     results = [Output(dtype, shape, contiguous_strides(shape))]
     if with_indices:
         results.append(Output(int64, shape, contiguous_strides(shape)))

@@ -1,4 +1,5 @@
-"""Reductions: a monoid, tensors and dims become one or two kernels; the layout, lanes and splits of each."""
+"""Reductions: a monoid, tensors and dims become one or two kernels; the layout, lanes and splits of
+each."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from ..iterator.shape import (
     numel,
 )
 from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
-from ..kernels.select import FoldChoice, choose_fold, interleaves_rows, units_for
+from ..kernels.select import FoldChoice, choose_fold, compute_units, interleaves_rows
 from ..kernels.skeletons.cpu.extreme import ExtremeGeometry, extreme_key
 from ..rows.op import Reduce
 from ..runtime.program import built
@@ -68,7 +69,7 @@ def step(
     kept = plan.kept_strides
     g = ExtremeGeometry(n, splits, rows, plan.kept, kept[0], kept[-1])
     work = n * rows // AT_ONCE
-    units = units_for(work, backend.units, backend.target, 1)
+    units = compute_units(work, backend.units, backend.target, 1)
     return Step(key, min(units, g.items), written, starts, geometry=g.pack(), work=work)
 
 
@@ -174,12 +175,12 @@ class ReduceStage:
                 yield width, choice_
                 if choice_.skeleton == "reduce_inner":
                     for k in _fewer(target.row_vectors[1]):
-                        choice_ = choose_fold(plan, n, most, target, width, split, beside=k)
+                        choice_ = choose_fold(plan, n, most, target, width, split, row_vectors=k)
                         yield width, replace(choice_, vectors=k)
                 elif choice_.vectors > 1:
                     side = choice_.vectors
                     while side := side // 2:
-                        yield width, choose_fold(plan, n, most, target, width, split, side=side)
+                        yield width, choose_fold(plan, n, most, target, width, split, max_result_vectors=side)
             width //= 2
         yield 1, choose_fold(plan, n, most, target, 1, split, True)
 

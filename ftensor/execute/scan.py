@@ -11,8 +11,8 @@ from .. import dtypes, errors
 from .._tensor import Tensor
 from ..iterator.plan import coalesce
 from ..iterator.shape import COUNTED, contiguous_strides, numel
-from ..kernels.select import units_for
-from ..kernels.skeletons.scan import COLUMNS, SCANS, SIDE, TILE, CompactKey, ScanGeometry, ScanKey, alone
+from ..kernels.select import compute_units
+from ..kernels.skeletons.scan import COLUMNS, SCANS, SIDE, TILE, CompactKey, ScanGeometry, ScanKey, scans_single_rows
 from ..rows.copies import COPY
 from ..rows.op import Op
 from . import output
@@ -56,7 +56,7 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
     n = x._shape[dim]
     columns, read_column, written_column = 1, 0, 0
-    if shape and not (x._strides[dim] == 1 and alone(key, n)):
+    if shape and not (x._strides[dim] == 1 and scans_single_rows(key, n)):
         innermost = min(range(len(shape)), key=lambda d: abs(read[d]))
         columns, read_column, written_column = shape[innermost], read[innermost], written[innermost]
         shape, read, written = (t[:innermost] + t[innermost + 1 :] for t in (shape, read, written))
@@ -69,7 +69,7 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
     geometry = ScanGeometry(
         0, 1, n, n, columns, side, (x._strides[dim], read_column), (strides[dim], written_column), shape, read, written
     )
-    units = units_for(numel(x._shape), backend.units, backend.target, COLUMNS)
+    units = compute_units(numel(x._shape), backend.units, backend.target, COLUMNS)
     # Parts need a first pass for totals, so the work doubles and two units gain nothing.
     parts = 1 if SCANS[op].place or units <= 2 else max(1, min(units // items, n))
     if parts == 1:

@@ -9,7 +9,7 @@ from .. import dtypes
 from .._tensor import Tensor
 from ..iterator.plan import coalesce, like_strides
 from ..iterator.shape import Ints, contiguous_strides, numel
-from ..kernels.select import units_for
+from ..kernels.select import compute_units
 from ..kernels.skeletons.cpu.sort import (
     COUNT,
     FIRST,
@@ -41,7 +41,7 @@ from ..kernels.skeletons.sort import (
     SortKey,
     TopkGeometry,
     TopkKey,
-    compared,
+    comparison_dtype,
 )
 from ..runtime.program import in_image
 from .device_traits import is_board
@@ -84,7 +84,7 @@ def prepare_topk(key: TopkKey, x: Tensor, dim: int, k: int, descending: bool) ->
     )
     shape, read, written = rows_along(x, dim, strides)
     g = TopkGeometry(x._shape[dim], k, descending, x._strides[dim], strides[dim], shape, read, written)
-    units = units_for(numel(x._shape), backend.units, backend.target, 1)
+    units = compute_units(numel(x._shape), backend.units, backend.target, 1)
     operands = (BOARD_VALUES, BOARD_INDICES, BOARD_X)
     step = Step(key, min(units, g.items), operands, operands, numbers=False, geometry=g.pack())
     return Launch((step,), 3, outputs)
@@ -117,7 +117,7 @@ def prepare_on_board(x: Tensor, dim: int, descending: bool) -> Launch:
             merges, last, -(-n // tile), tile, n, run, descending, x._strides[dim], strides[dim], shape, read, written
         )
         a, b = ((A, BOARD_A_ORDER), (B, BOARD_B_ORDER))[:: 1 if len(steps) % 2 else -1]
-        units = units_for(g.passes * n * rows, backend.units, backend.target, 1)
+        units = compute_units(g.passes * n * rows, backend.units, backend.target, 1)
         steps.append(
             Step(
                 key,
@@ -166,7 +166,7 @@ def prepare_radix_sort(x: Tensor, dim: int, descending: bool, with_indices: bool
     bits, rows = 8 * x._dtype.itemsize, numel(shape)
     width = WIDE if bits > 16 and n >= MANY else NARROW
     passes = -(-bits // width)
-    units = units_for(2 * passes * numel(x._shape), backend.units, backend.target, 1)
+    units = compute_units(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     parts = max(1, units // rows)
     geometry = RadixGeometry(
         RADIX_WHOLE, 1, n, width, passes, 0, 0, False, descending, x._strides[dim], strides[dim], shape, read, written
@@ -254,7 +254,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     n, rows = x._shape[dim], numel(shape)
     passes = max(1, n.bit_length())
     # A pass over an element costs about as much as a few that are streamed.
-    units = units_for(2 * passes * numel(x._shape), backend.units, backend.target, 1)
+    units = compute_units(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     tile = n if rows >= units or n <= TILE else _tile(backend, n, rows, units)
     geometry = SortRowsGeometry(
         WHOLE, 1, n, n, first_run(n), descending, x._strides[dim], strides[dim], shape, read, written
@@ -299,7 +299,7 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
         return Launch((), 3, outputs)
     shape, read, written = rows_along(x, dim, strides)
     n, rows = x._shape[dim], numel(shape)
-    units = min(rows, units_for(4 * numel(x._shape), backend.units, backend.target, 1))
+    units = min(rows, compute_units(4 * numel(x._shape), backend.units, backend.target, 1))
     g = SortRowsGeometry(mode, 1, n, n, rank, descending, x._strides[dim], strides[dim], shape, read, written)
     return _launch(key, [(g, units, False)], outputs, units * n)
 
@@ -323,7 +323,7 @@ def _launch(
         offsets = (VALUES, INDICES, X)
         work = g.n * numel(g.shape)
         launch_steps.append(Step(key, units, pointers, offsets, geometry=g.pack(), work=work))
-    wide = compared(key.dtype).itemsize
+    wide = comparison_dtype(key.dtype).itemsize
     temporaries: Ints = (kept * wide, kept * 4, kept * wide, kept * 4)
     return Launch(tuple(launch_steps), 3, outputs, temporaries=temporaries)
 
@@ -350,7 +350,7 @@ def prepare_search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bo
     size, shared = row._shape[-1], row.ndim == 1
     each = n if shared else values._shape[-1]
     geometry = SearchGeometry(n, each, size, 0 if shared else size, right, sorter is not None, size.bit_length()).pack()
-    units = units_for(n * max(1, size.bit_length()), backend.units, backend.target, 1)
+    units = compute_units(n * max(1, size.bit_length()), backend.units, backend.target, 1)
     units = min(units, n)
     pointers = (0, 1, 2, 3 if sorter is not None else 0)
     offsets = (0, 1, 2, 3 if sorter is not None else None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from .._tensor import Tensor
 from ..dtypes import float32
 from ..iterator.shape import COUNTED, Ints, contiguous_strides, is_contiguous, numel
-from ..kernels.select import units_for
-from ..kernels.skeletons.whole_rows import BEATS, LANES, WholeGeometry, WholeKey
+from ..kernels.select import compute_units
+from ..kernels.skeletons.whole_rows import BEATS, LANES, WholeRowsGeometry, WholeRowsKey
 from ..runtime.program import built
 from .device_traits import is_board
 from .dispatch import try_run
@@ -45,15 +45,15 @@ def _prepare(
     op: str, inputs: tuple[Tensor, ...], ndim: int, weighted: bool, shifted: bool, eps: float
 ) -> Launch | None:
     x = inputs[0]
-    backend, key = x._storage.backend, WholeKey(float32)
+    backend, key = x._storage.backend, WholeRowsKey(float32)
     lead, n = x._shape[: x.ndim - ndim], numel(x._shape[x.ndim - ndim :])
     if any(y._dtype is not float32 or not is_contiguous(y._shape, y._strides) for y in inputs):
         return None
     count = numel(x._shape)
     if not 0 < count <= COUNTED or n > BEATS * LANES or not built(backend, key):
         return None
-    g = WholeGeometry.of(op, n, numel(lead), weighted, shifted)
-    units = min(g.items, units_for(count, backend.units, backend.target, LANES))
+    g = WholeRowsGeometry.of(op, n, numel(lead), weighted, shifted)
+    units = min(g.items, compute_units(count, backend.units, backend.target, LANES))
     shapes: list[Ints] = [x._shape]
     if op == "layer_norm":
         shapes += [(*lead, *(1,) * ndim)] * 2

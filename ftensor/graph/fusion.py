@@ -99,7 +99,7 @@ def passes_step(
     fold = group.folds[0]
     step, rows = fold.node.launch.steps[0], _FoldLoops(group, fold)
     geometry = rows.geometry(step, [rows.access_strides(p) for p in accesses])
-    kinds = [select.kind_of(s) for s in geometry.steps]
+    kinds = [select.access_kind(s) for s in geometry.steps]
     per_row = tuple([k for k, p in enumerate(accesses) if p.is_row_invariant(group.loops)])
     skeleton = step.key.skeleton.replace("reduce", "row_passes")
     dtypes = [p.dtype for p in accesses]
@@ -107,7 +107,7 @@ def passes_step(
     pointers = tuple(range(len(accesses)))
     work, target, units = iteration_count(group.loops), backend.target, step.units
     if target.processor:
-        wanted_units = select.units_for(work * program.cost_in_additions, backend.units, target, 1)
+        wanted_units = select.compute_units(work * program.cost_in_additions, backend.units, target, 1)
         units = max(units, min(geometry.items, wanted_units))
     return Step(key, units, pointers, pointers, numbers=bool(program.numbers), geometry=geometry.pack(), work=work)
 
@@ -167,7 +167,7 @@ def _fold_step(
     ]
     geometry = rows.geometry(step, strides)
     inner = step.key.skeleton == "reduce_inner"
-    kinds = [LINEAR if inner and k < len(writes) else select.kind_of(s) for k, s in enumerate(geometry.steps)]
+    kinds = [LINEAR if inner and k < len(writes) else select.access_kind(s) for k, s in enumerate(geometry.steps)]
     dtypes = [p.dtype for p in operands]
     skeleton = f"fused_{step.key.skeleton}"
     key = program.key(skeleton, step.key.lanes, dtypes, kinds, len(writes))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..execute.launch import Step
 from ..iterator.shape import Ints
-from ..kernels.skeletons.cpu.series import Member, SeriesKey, parameters_of, series_geometry
+from ..kernels.skeletons.cpu.merged_launch import MergedKernel, MergedLaunchKey, merged_geometry, parameters_of
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -135,7 +135,7 @@ class LaunchMerger:
         steps = group.steps
         operands = list(dict.fromkeys(p for s in steps for p in (*s.pointers, *s.after)))
         starts: dict[tuple[int | None, int], int] = {}
-        members: list[Member] = []
+        members: list[MergedKernel] = []
         geometries: list[Ints] = []
         is_long: list[bool | None] = []
         for step, per_unit in zip(steps, group.per_unit, strict=True):
@@ -146,7 +146,7 @@ class LaunchMerger:
                 offsets.append(position)
             count = 0 if step.numbers is False else _length(step.numbers)
             pointers = tuple([operands.index(p) for p in (*step.pointers, *step.after)])
-            members.append(Member(step.key, pointers, tuple(offsets), count, per_unit))
+            members.append(MergedKernel(step.key, pointers, tuple(offsets), count, per_unit))
             last = parameters_of(members[-1]).last
             if last is not None and last[0] == "*":
                 is_long.append("long" in last[1])
@@ -167,13 +167,13 @@ class LaunchMerger:
         for k, size in zip(private_indices, sizes, strict=True):
             slot = operands[k] - self.operands
             self.temporaries[slot] = max(self.temporaries[slot], size * group.units)
-        table = series_geometry([s.units for s in steps], sizes, geometries, is_long)
+        table = merged_geometry([s.units for s in steps], sizes, geometries, is_long)
         offsets_of = list(starts)
         ranges = [_range(s.numbers) for s in steps if s.numbers is not False]
         shares_numbers = _same_kernel(steps) and len({self._numbers_key(*span) for span in ranges}) == 1
         works = [s.work or 0 for s in steps]  # the calling thread waits as long as for each
         return Step(
-            SeriesKey(tuple(members), tuple(private_indices), shares_numbers),
+            MergedLaunchKey(tuple(members), tuple(private_indices), shares_numbers),
             group.units,
             tuple(operands),
             tuple([k for k, _ in offsets_of]),

@@ -1,4 +1,5 @@
-"""Partitioning for boards: a graph is cut into kernels of dataflow stages, and exported for images."""
+"""Partitioning for boards: a graph is cut into kernels of dataflow stages, and exported for
+images."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from ..boards import BOARDS
 from ..errors import graph as errors
 from ..kernels.network import NetworkKey
-from ..kernels.select import units_for
+from ..kernels.select import compute_units
 from ..kernels.staged import StagedKey, Stages, lanes_of
 from ..runtime import program
 from .dataflow import DataflowBuilder, stage_body
@@ -43,13 +44,13 @@ class Segment(NamedTuple):
         return cast("StagedKey", self.node.launch.steps[0].key)
 
     def on_board(self, key: StagedKey, backend: Backend) -> Node:
-        """Returns the node with `key`, which may have fewer lanes, on as many of the device's compute
-        units as the rows are worth."""
+        """Returns the node with `key`, which may have fewer lanes, on as many of the device's
+        compute units as the rows are worth."""
         assert self.node is not None
         launch = self.node.launch
         (step,) = launch.steps
         most = min(backend.units, max(self.rows // key.together, 1))
-        units = units_for(self.rows * key.length, most, backend.target, key.lanes)
+        units = compute_units(self.rows * key.length, most, backend.target, key.lanes)
         return replace(self.node, launch=replace(launch, steps=(replace(step, key=key, units=units),)))
 
     @property
@@ -78,8 +79,8 @@ DEFAULT_BOARD = "u55c"
 
 
 class ExportOptions(NamedTuple):
-    """What `export` takes: the name of the board; for a network also the most cycles for an image, and
-    the folds of layers by name."""
+    """What `export` takes: the name of the board; for a network also the most cycles for an image,
+    and the folds of layers by name."""
 
     target: str | None = None
     cycles: int | None = None
@@ -91,9 +92,8 @@ class Exported(NamedTuple):
     `opencl` is OpenCL C for Intel's boards, None if a stage has no OpenCL form.
 
     If the graph was cut, these files are the first kernel's, `kernels` has all kernels, and `apart`
-    has a line for each op between them. `constants` is the file of a network's weights. `report` is a
-    table of its layers, or of the kernels of a graph that is exported for a board.
-    """
+    has a line for each op between them. `constants` is the file of a network's weights. `report` is
+    a table of its layers, or of the kernels of a graph that is exported for a board."""
 
     graph: Path
     inventory: Path

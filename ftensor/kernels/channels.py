@@ -14,8 +14,8 @@ from typing import NamedTuple
 from .key import SINGLE
 from .workload import PORT_BYTES
 
-SWITCH = 4  # channels that a part of HBM's switch joins
-LEAST_BEATS = 1024  # least beats of a slab; in smaller slabs, launch overhead exceeds memory time
+CHANNELS_PER_SWITCH = 4  # channels that a part of HBM's switch joins
+MIN_BEATS = 1024  # least beats of a slab; in smaller slabs, launch overhead exceeds memory time
 _RANGE = re.compile(r"HBM\[(\d+):(\d+)\]")
 _ONE = re.compile(r"HBM\[(\d+)\]")
 
@@ -23,23 +23,23 @@ _ONE = re.compile(r"HBM\[(\d+)\]")
 def channels(memory: str) -> tuple[int, ...]:
     """Returns the channels of a memory: a range name such as "HBM[0:3]", or consecutive channel
     names separated by blanks. Returns () for other memories."""
-    ranged = _RANGE.fullmatch(memory)
-    if ranged:
-        return tuple(range(int(ranged[1]), int(ranged[2]) + 1))
-    each = [_ONE.fullmatch(name) for name in memory.split()]
+    range_match = _RANGE.fullmatch(memory)
+    if range_match:
+        return tuple(range(int(range_match[1]), int(range_match[2]) + 1))
+    each = [_ONE.fullmatch(single_match) for single_match in memory.split()]
     numbers = tuple(int(match[1]) for match in each if match)
-    whole = len(numbers) == len(each) > 1
-    return numbers if whole and numbers == tuple(range(numbers[0], numbers[-1] + 1)) else ()
+    has_all_numbers = len(numbers) == len(each) > 1
+    return numbers if has_all_numbers and numbers == tuple(range(numbers[0], numbers[-1] + 1)) else ()
 
 
 def nearest_channels(unit: int, count: int) -> range:
     """Returns the channels next to a compute unit, out of `count` consecutive channels; all
     channels if they span fewer than two parts of the switch."""
-    parts = count // SWITCH
-    if parts < 2:
+    slabs = count // CHANNELS_PER_SWITCH
+    if slabs < 2:
         return range(count)
-    first = unit % parts * SWITCH
-    return range(first, first + SWITCH)
+    first = unit % slabs * CHANNELS_PER_SWITCH
+    return range(first, first + CHANNELS_PER_SWITCH)
 
 
 class SlabCut(NamedTuple):
@@ -64,7 +64,7 @@ class RowSlabs(NamedTuple):
 
     def least(self, units: int) -> int:
         """Returns the least number of rows that are worth slabs."""
-        each = -(-LEAST_BEATS * PORT_BYTES // max(*self.nbytes, 1))
+        each = -(-MIN_BEATS * PORT_BYTES // max(*self.nbytes, 1))
         return each * self.rows * units
 
 
@@ -73,4 +73,4 @@ def splits_into_slabs(skeleton: str, kinds: str, n: int, lanes: int, units: int)
     of which accesses one contiguous run of every operand."""
     if skeleton != "map" or units < 2 or SINGLE in kinds:
         return False
-    return n // lanes >= LEAST_BEATS * units
+    return n // lanes >= MIN_BEATS * units

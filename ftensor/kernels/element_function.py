@@ -11,7 +11,7 @@ from ..dtypes import dtype
 from . import holes, source
 from .holes import inputs, lane_type, output, parameter_values
 from .key import BY_VALUE, INDEX, LINEAR, KernelKey, Port, Reduction
-from .source import NAMES, numbers, positional
+from .source import OPERAND_NAMES, is_positional, numbers
 
 _LANE = re.compile(r"FT_LANE\(w_(\w+)\)")
 # Compilers merge sine and cosine of an angle into one call, which for double returns other last
@@ -39,7 +39,7 @@ class ElementFunction:
     @property
     def tensors(self) -> int:
         """Number of tensor inputs."""
-        return sum(of is not None for of, _ in self.ins)
+        return sum(dtype is not None for dtype, _ in self.ins)
 
     @property
     def numbers(self) -> int:
@@ -54,13 +54,14 @@ class ElementFunction:
     @property
     def positional(self) -> bool:
         """True if the function depends on the element's position."""
-        return positional(self.body, self.lets)
+        return is_positional(self.body, self.lets)
 
     def key(self, lanes: int = 1) -> KernelKey:
         """Returns the `map` key of the op with contiguous operands."""
-        outs = tuple(Port(of, LINEAR, sees) for of, sees in self.outs)
+        outs = tuple(Port(dtype, LINEAR, sees) for dtype, sees in self.outs)
         ins = tuple(
-            Port(self.compute, BY_VALUE, sees) if of is None else Port(of, LINEAR, sees) for of, sees in self.ins
+            Port(self.compute, BY_VALUE, sees) if dtype is None else Port(dtype, LINEAR, sees)
+            for dtype, sees in self.ins
         )
         return KernelKey(
             self.name, "map", self.compute, lanes, outs, ins, self.body, self.params, self.lets, self.reduction
@@ -99,14 +100,14 @@ def function_text(unit: ElementFunction, name: str) -> str:
     and pointers to the results.
     """
     key = unit.key()
-    lets = [f"const FT_V {of} = {text};" for of, text in key.lets]
+    lets = [f"const FT_V {name_of_let} = {text};" for name_of_let, text in key.lets]
     results = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
-    takes = _input_parameters(key)
+    parameters = _input_parameters(key)
     if unit.positional:
-        takes.append("const FT_VEC(long) position")
+        parameters.append("const FT_VEC(long) position")
     lines = [*inputs(key), *lets, *results]
     called = source.scalar(key.compute) == "double" and _ANGLE.search(" ".join(lines))
-    return _text(name, takes + _output_parameters(key), lines, "FT_CALLED" if called else "FT_FN_ONCE")
+    return _c_function(name, parameters + _output_parameters(key), lines, "FT_CALLED" if called else "FT_FN_ONCE")
 
 
 def unit_text(unit: ElementFunction, name: str) -> str:
@@ -118,45 +119,45 @@ def fold_functions(unit: ElementFunction, name: str) -> tuple[str, ...]:
     """Returns the C text of a fold: the state, NAME_lift (elements to a state), and NAME_finish
     (the folded state to the results)."""
     key = unit.key()
-    lets = [f"const FT_V {of} = {text};" for of, text in key.lets]
+    lets = [f"const FT_V {name_of_let} = {text};" for name_of_let, text in key.lets]
     results = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
     lifting = [*inputs(key), *lets, *holes.lift(key), "*state = lifted;"]
     lift = [*_input_parameters(key), "const FT_I position", "FT_S *state"]
-    words = [c + of for _, c, of in numbers(key)]
+    words = [c + name_of_let for _, c, name_of_let in numbers(key)]
     finishing = [*holes.state_outputs(key), *parameter_values(key), *results]
     return (
-        holes.state_words(key),
-        _text(f"{name}_lift", lift, lifting),
-        _text(f"{name}_finish", ["const FT_S state", *words, *_output_parameters(key)], finishing),
+        holes.state_lines(key),
+        _c_function(f"{name}_lift", lift, lifting),
+        _c_function(f"{name}_finish", ["const FT_S state", *words, *_output_parameters(key)], finishing),
     )
 
 
 def _input_parameters(key: KernelKey) -> list[str]:
-    takes = [f"const {lane_type(p)} w_in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
-    return takes + [c + of for _, c, of in numbers(key)]
+    parameters = [f"const {lane_type(p)} w_in_{OPERAND_NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
+    return parameters + [c + number_name for _, c, number_name in numbers(key)]
 
 
 def _output_parameters(key: KernelKey) -> list[str]:
     return [f"{lane_type(p)} *w_out{k}" for k, p in enumerate(key.outs)]
 
 
-def _text(name: str, takes: list[str], lines: list[str], kind: str = "FT_FN_ONCE") -> str:
+def _c_function(name: str, parameters: list[str], lines: list[str], kind: str = "FT_FN_ONCE") -> str:
     """Returns the C function with `lines` as body; lanes of vectors become parameters."""
     body = "\n".join(f"    {line}" for line in lines)
     body = body.replace("FT_POSITION", "position")
     body = _LANE.sub(lambda m: f"*w_{m[1]}" if m[1].startswith("out") else f"w_{m[1]}", body)
-    return f"{kind} void {name}({', '.join(takes)})\n{{\n{body}\n}}"
+    return f"{kind} void {name}({', '.join(parameters)})\n{{\n{body}\n}}"
 
 
 # Macros that hold for a whole file; macros that sections do not use.
-OF_THE_FILE = ("FT_LANES", "FT_N", "FT_FP64", "FT_MAX_DIMS")
-UNUSED = ("FT_GRID_STRIDE",)
+FILE_SETTINGS = ("FT_LANES", "FT_N", "FT_FP64", "FT_MAX_DIMS")
+UNUSED_SETTINGS = ("FT_GRID_STRIDE",)
 # Helpers with the same types in every compute dtype, which a file includes once.
-OF_ALL_TYPES = ("unsigned.h", "float8.h")
+SHARED_HELPERS = ("unsigned.h", "float8.h")
 # Names of a reduction's state, which every member defines for itself.
-STATE = ("FT_S", "ft_identity", "ft_combine", "ft_choose", "ft_turn")
-OWN_NAME = re.compile(r"\b(?:ft[a-z]?_\w+|FT_C)\b")
-DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
+STATE_NAMES = ("FT_S", "ft_identity", "ft_combine", "ft_choose", "ft_turn")
+HELPER_NAME = re.compile(r"\b(?:ft[a-z]?_\w+|FT_C)\b")
+DEFINED_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 
 
 def helper_space(key: KernelKey) -> str:
@@ -170,21 +171,21 @@ def helper_space(key: KernelKey) -> str:
 def group_by_space(keys: Sequence[KernelKey]) -> dict[str, list[int]]:
     """Returns the indices of the keys of each helper space."""
     spaces: dict[str, list[int]] = {}
-    for place, key in enumerate(keys):
-        spaces.setdefault(helper_space(key), []).append(place)
+    for index, key in enumerate(keys):
+        spaces.setdefault(helper_space(key), []).append(index)
     return spaces
 
 
-def rename_helpers(text: str, of: str, dialect: str) -> str:
-    """Returns `text` with the suffix `of` on the names of all helpers that are not shared."""
+def rename_helpers(text: str, suffix: str, dialect: str) -> str:
+    """Returns `text` with the suffix `suffix` on the names of all helpers that are not shared."""
     kept = _dialect_text(dialect)
-    return OWN_NAME.sub(lambda m: m[0] if m[0] in kept else f"{m[0]}_{of}", text)
+    return HELPER_NAME.sub(lambda m: m[0] if m[0] in kept else f"{m[0]}_{suffix}", text)
 
 
 @cache
 def _dialect_text(dialect: str) -> frozenset[str]:
-    files = (f"dialect/{dialect}.h", *OF_ALL_TYPES)
-    return frozenset(STATE).union(*(OWN_NAME.findall(source.kernel_file(n)) for n in files))
+    files = (f"dialect/{dialect}.h", *SHARED_HELPERS)
+    return frozenset(STATE_NAMES).union(*(HELPER_NAME.findall(source.kernel_file(n)) for n in files))
 
 
 def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str], dialect: str) -> Iterable[str]:
@@ -193,19 +194,19 @@ def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str
     `function` returns the text for a key and its index. The end of a section undefines the macros
     of its helpers.
     """
-    for of, places in group_by_space(keys).items():
-        mine = [keys[k] for k in places]
-        heading = f"// What is computed in {of.replace('_', ' ')}."
-        opening = rename_helpers("\n".join([heading, *_helpers(mine)]), of, dialect)
+    for space, indices in group_by_space(keys).items():
+        space_keys = [keys[k] for k in indices]
+        heading = f"// What is computed in {space.replace('_', ' ')}."
+        opening = rename_helpers("\n".join([heading, *_helpers(space_keys)]), space, dialect)
         yield opening
-        for place in places:
-            yield rename_helpers(function(place, keys[place]), of, dialect)
-        yield dropped_words(opening)
+        for place in indices:
+            yield rename_helpers(function(place, keys[place]), space, dialect)
+        yield undefine_lines(opening)
 
 
-def dropped_words(text: str) -> str:
+def undefine_lines(text: str) -> str:
     """Returns `#undef` lines for all macros that `text` defines."""
-    names = dict.fromkeys(DEFINED.findall(text))
+    names = dict.fromkeys(DEFINED_MACRO.findall(text))
     return "\n".join(_BACK if name == "pow" else f"#undef {name}" for name in names)
 
 
@@ -214,14 +215,14 @@ _BACK = '#ifdef FT_POW_BY_LANE\n#pragma pop_macro("pow")\n#endif'
 
 
 def _helpers(keys: Sequence[KernelKey]) -> list[str]:
-    skipped = (*OF_THE_FILE, *UNUSED)
+    skipped = (*FILE_SETTINGS, *UNUSED_SETTINGS)
     settings = source.settings(keys[0].compute, keys[0].lanes, True, "slab")
     lines = [line for line in settings if line.split()[1] not in skipped]
-    dropped = [bits for key in keys for bits in source.dropped_bits(key)][:1]
-    lines += [f"#define FT_DROPPED_BITS {bits}" for bits in dropped]
-    wanted = {name: None for key in keys for name in source.helper_files(key)}
+    dropped_bits = [bits for key in keys for bits in source.dropped_bits(key)][:1]
+    lines += [f"#define FT_DROPPED_BITS {bits}" for bits in dropped_bits]
+    helper_names = {name: None for key in keys for name in source.helper_files(key)}
     order = ("math.h", "complex.h", "locate.h", *source.HELPERS.values())
-    return lines + [source.kernel_file(n) for n in order if n == "math.h" or n in wanted]
+    return lines + [source.kernel_file(n) for n in order if n == "math.h" or n in helper_names]
 
 
 def namespace(name: str, keys: Sequence[KernelKey]) -> list[str]:
@@ -230,12 +231,12 @@ def namespace(name: str, keys: Sequence[KernelKey]) -> list[str]:
     settings = source.settings(keys[0].compute, 1, True, "slab")
     lines = [f"// What is computed in {keys[0].compute.name}."]
     lines += [line for line in settings if line.split()[1] not in skipped]
-    dropped = [bits for key in keys for bits in source.dropped_bits(key)]
-    if dropped:
-        lines.append(f"#define FT_DROPPED_BITS {max(dropped)}")
-    wanted = {name: None for key in keys for name in source.helper_files(key)}
-    order = ("complex.h", *OF_ALL_TYPES, *source.HELPERS.values())
-    files = ["vitis/compute.h", "math.h", *(n for n in order if n in wanted)]
+    dropped_bits = [bits for key in keys for bits in source.dropped_bits(key)]
+    if dropped_bits:
+        lines.append(f"#define FT_DROPPED_BITS {max(dropped_bits)}")
+    helper_names = {name: None for key in keys for name in source.helper_files(key)}
+    order = ("complex.h", *SHARED_HELPERS, *source.HELPERS.values())
+    files = ["vitis/compute.h", "math.h", *(n for n in order if n in helper_names)]
     return [*lines, f"namespace {name} {{", *(f'#include "ftensor/{n}"' for n in files)]
 
 
@@ -244,11 +245,11 @@ END_OF_SPACE = '#include "ftensor/vitis/end_compute.h"'
 
 def namespaces(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
     """Yields the HLS C++ namespace of each helper space: helpers, then functions (`sections`)."""
-    for of, places in group_by_space(keys).items():
-        texts = [function(place, keys[place]) for place in places]
-        yield "\n".join([*namespace(f"compute_{of}", [keys[k] for k in places]), *texts, "}", END_OF_SPACE])
+    for space, indices in group_by_space(keys).items():
+        texts = [function(place, keys[place]) for place in indices]
+        yield "\n".join([*namespace(f"compute_{space}", [keys[k] for k in indices]), *texts, "}", END_OF_SPACE])
 
 
-def is_double(compute: dtype) -> bool:
+def computes_in_double(compute: dtype) -> bool:
     """True if the scalars of a compute dtype are double."""
     return source.scalar(compute) == "double"

@@ -13,7 +13,7 @@ from itertools import accumulate
 from ..dtypes import dtype
 from . import source
 from .element_function import ElementFunction
-from .holes import in_memory, lane, lane_type, streamed
+from .holes import lane, lane_type, memory_holes, result_hole
 from .key import LINEAR, Port
 from .source import number
 
@@ -207,7 +207,7 @@ def call_numbers(key: FusedKey, k: int) -> list[str]:
 
 def _round_to_memory(v: int, dtype: dtype) -> list[str]:
     """Returns lines that round a value as a store would; [] if the dtype needs none."""
-    if dtype.name not in source.HALVES:
+    if dtype.name not in source.HALF_DTYPES:
         return []
     parts = (f"v{v}.re", f"v{v}.im") if dtype.is_complex else (f"v{v}",)
     return [f"{part} = FT_HALF_ROUNDED({part});" for part in parts]
@@ -216,11 +216,11 @@ def _round_to_memory(v: int, dtype: dtype) -> list[str]:
 def map_holes(key: FusedKey, strided: bool, functions: Sequence[str]) -> dict[str, list[str]]:
     """Returns the macros of map.h and rows.h, in the form of `holes.hole_definitions`."""
     ins = input_names(key)
-    common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, strided)
+    common, results, reads, writes = memory_holes(key.entry, parameters(key), key.outs, ins, strided)
     return common | {
         "FT_READ(i)": results + reads[False],
         "FT_READ_PART(i, m)": results + reads[True],
-        "FT_RESULTS(count)": [streamed(len(key.outs), [name for name, _ in ins])],
+        "FT_RESULTS(count)": [result_hole(len(key.outs), [name for name, _ in ins])],
         "FT_COMPUTE": value_lines(key, key.results, functions) + store_lines(key),
         "FT_WRITE(i)": writes[False],
         "FT_WRITE_PART(i, m)": writes[True],
@@ -238,7 +238,7 @@ def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str
     element and count: "0, 1" or "i, m"."""
     fold = next(k for k, call in enumerate(key.calls) if call.unit.reduction is not None)
     ins = input_names(key)
-    common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, True)
+    common, results, reads, writes = memory_holes(key.entry, parameters(key), key.outs, ins, True)
     fold_inputs, epilogue_inputs = (producers(key, v)[0] for v in (key.calls[fold].operands, key.results))
     lift = [*call_operands(key, fold), *call_numbers(key, fold), "position", "&lifted"]
     return common | {

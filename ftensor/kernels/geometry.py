@@ -26,17 +26,17 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_type_hints
 
-from .workload import Ints, cut
+from .workload import Ints, split_numbers
 
 
-class Each(NamedTuple):
+class NamedNumbers(NamedTuple):
     """Annotation of a field with a fixed count of numbers; `names` are their names, by blanks."""
 
     names: str
 
 
 @dataclass(frozen=True)
-class Many:
+class ListField:
     """Annotation of a list field. `count` is the list's length or the name of the length: a number
     field of the geometry, or else a length that the buffer holds for the list. With `packed` False,
     the buffer lacks the length, and later macros take it as a parameter. "" means the rest of the
@@ -47,11 +47,11 @@ class Many:
     packed: bool = True
 
 
-class _Wide(NamedTuple):
+class _WideNumber(NamedTuple):
     """A number of more than 31 bits."""
 
 
-Long = Annotated[int, _Wide()]
+Long = Annotated[int, _WideNumber()]
 G = TypeVar("G", bound="Geometry")
 
 
@@ -85,22 +85,22 @@ class Geometry:
         return cls._unpack(g, 0, lengths)[0]
 
     @classmethod
-    def _unpack(cls: type[G], g: Ints, at: int, known: Mapping[str, int]) -> tuple[G, int]:
+    def _unpack(cls: type[G], g: Ints, position: int, known_lengths: Mapping[str, int]) -> tuple[G, int]:
         layout = _layout(cls)
-        lengths = {**known, **dict(zip(layout.counts, g[at:]))}
-        at += len(layout.counts)
+        lengths = {**known_lengths, **dict(zip(layout.counts, g[position:]))}
+        position += len(layout.counts)
         values: dict[str, Any] = {}
         for number in layout.numbers:
-            values[number.name] = number.read(g[at : at + number.size])
-            lengths[number.name] = g[at]
-            at += number.size
-        at += len(cls.derived)
+            values[number.name] = number.read(g[position : position + number.size])
+            lengths[number.name] = g[position]
+            position += number.size
+        position += len(cls.derived)
         for name in layout.implied - lengths.keys():
-            none, one = (layout.listed({**lengths, name: n}) for n in (0, 1))
-            lengths[name] = (len(g) - at - none) // (one - none) if one > none else 0
-        for each in layout.lists:
-            values[each.name], at = each.read(g, at, lengths)
-        return cls(**values), at
+            nothing, number_field = (layout.listed({**lengths, name: n}) for n in (0, 1))
+            lengths[name] = (len(g) - position - nothing) // (number_field - nothing) if number_field > nothing else 0
+        for list_field in layout.lists:
+            values[list_field.name], position = list_field.read(g, position, lengths)
+        return cls(**values), position
 
     @classmethod
     def words(cls) -> dict[str, str]:
@@ -127,7 +127,7 @@ class _NumberField(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _List:
+class _ListLayout:
     """A list of numbers (`kind` is int), of tuples of them, or of geometries."""
 
     name: str
@@ -166,17 +166,17 @@ class _List:
         numbers = g[at : at + count * width]
         if self.kind is int:
             return numbers, at + len(numbers)
-        items = cut(numbers, width, count)
+        items = split_numbers(numbers, width, count)
         elements = tuple(items if self.kind is tuple else (self.kind(*item) for item in items))
         return elements, at + count * width
 
 
-class _Layout(NamedTuple):
+class _BufferLayout(NamedTuple):
     """Order of a geometry buffer; `counts` maps each length that the buffer holds to its list."""
 
     counts: Mapping[str, str]
     numbers: tuple[_NumberField, ...]
-    lists: tuple[_List, ...]
+    lists: tuple[_ListLayout, ...]
 
     @property
     def implied(self) -> set[str]:
@@ -185,99 +185,101 @@ class _Layout(NamedTuple):
 
     def listed(self, lengths: Mapping[str, int]) -> int:
         """Returns the count of numbers in all lists."""
-        both = ((_length(x.count, lengths), _length(x.width, lengths)) for x in self.lists)
-        return sum(count * width for count, width in both)
+        sizes = ((_length(x.count, lengths), _length(x.width, lengths)) for x in self.lists)
+        return sum(count * width for count, width in sizes)
 
     def words(self, prefix: str, derived: Iterable[str]) -> dict[str, str]:
         """Returns the macros (see `Geometry.words`)."""
         defined: dict[str, str] = {}
-        at, passed = 0, "g"
+        offset, macro_arguments = 0, "g"
 
         def add(name: str, value: str) -> None:
-            word = f"{prefix}_{name.upper()}({passed})"
+            word = f"{prefix}_{name.upper()}({macro_arguments})"
             assert word not in defined, f"two words {word}"
             defined[word] = value
 
         for name in self.counts:
-            add(name, f"((int)(g)[{at}])")
-            at += 1
+            add(name, f"((int)(g)[{offset}])")
+            offset += 1
         for number in self.numbers:
             if number.names:
-                add(number.name, f"((g) + {at})")
+                add(number.name, f"((g) + {offset})")
             for k, name in enumerate(number.names):
-                add(f"{number.name}_{name}", f"((g)[{at + k}])")
+                add(f"{number.name}_{name}", f"((g)[{offset + k}])")
             if not number.names:
-                add(number.name, f"((g)[{at}])" if number.wide else f"((int)(g)[{at}])")
-            at += number.size
+                add(number.name, f"((g)[{offset}])" if number.wide else f"((int)(g)[{offset}])")
+            offset += number.size
         for name in derived:
-            add(name, f"((int)(g)[{at}])")
-            at += 1
-        defined[f"{prefix}_HEAD"] = size = str(at)
-        for each in self.lists:
-            if each.nests:
-                defined.update(each.kind.words())
-            own = f"{prefix}_{each.name.upper()}"
-            first = f"{prefix}_AT_{each.name.upper()}({passed})"
-            add(f"at_{each.name}", f"({size})")
-            add(each.name, f"((g) + {first})")
-            for k, name in enumerate(getattr(each.kind, "_fields", ())):
-                defined[f"{own}_{name.upper()}({passed}, k)"] = f"((g)[{first} + {each.width} * (k) + {k}])"
-            if (each.nests and each.count != 1) or each.count == "":
+            add(name, f"((int)(g)[{offset}])")
+            offset += 1
+        defined[f"{prefix}_HEAD"] = size = str(offset)
+        for list_field in self.lists:
+            if list_field.nests:
+                defined.update(list_field.kind.words())
+            list_prefix = f"{prefix}_{list_field.name.upper()}"
+            first = f"{prefix}_AT_{list_field.name.upper()}({macro_arguments})"
+            add(f"at_{list_field.name}", f"({size})")
+            add(list_field.name, f"((g) + {first})")
+            for k, name in enumerate(getattr(list_field.kind, "_fields", ())):
+                defined[f"{list_prefix}_{name.upper()}({macro_arguments}, k)"] = (
+                    f"((g)[{first} + {list_field.width} * (k) + {k}])"
+                )
+            if (list_field.nests and list_field.count != 1) or list_field.count == "":
                 return defined
-            size += " + " + self._size(each, prefix, passed)
-            if not each.packed and str(each.count) not in passed.split(", "):
-                passed += f", {each.count}"
+            size += " + " + self._size(list_field, prefix, macro_arguments)
+            if not list_field.packed and str(list_field.count) not in macro_arguments.split(", "):
+                macro_arguments += f", {list_field.count}"
         add("size", f"({size})")
         return defined
 
-    def _size(self, each: _List, prefix: str, passed: str) -> str:
+    def _size(self, list_field: _ListLayout, prefix: str, macro_arguments: str) -> str:
         """Returns the C expression of the count of numbers in a list."""
-        if each.nests:
-            return f"{each.kind.prefix}_SIZE({prefix}_{each.name.upper()}({passed}))"
+        if list_field.nests:
+            return f"{list_field.kind.prefix}_SIZE({prefix}_{list_field.name.upper()}({macro_arguments}))"
 
         def word(length: str | int) -> str:
             if isinstance(length, int):
                 return str(length)
             return f"({length})" if length in self.implied else f"{prefix}_{length.upper()}(g)"
 
-        factors = [word(n) for n in (each.count, each.width) if n != 1]
+        factors = [word(n) for n in (list_field.count, list_field.width) if n != 1]
         return " * ".join(factors) or "1"
 
 
-def _length(of: str | int, lengths: Mapping[str, int]) -> int:
-    return of if isinstance(of, int) else lengths[of]
+def _length(length: str | int, lengths: Mapping[str, int]) -> int:
+    return length if isinstance(length, int) else lengths[length]
 
 
-def _sorted(cls: type[Geometry]) -> _Layout:
+def _buffer_layout(cls: type[Geometry]) -> _BufferLayout:
     """Returns the buffer layout of a geometry class, from its annotated fields."""
     hints = get_type_hints(cls, include_extras=True)
     numbers: list[_NumberField] = []
-    lists: list[_List] = []
+    lists: list[_ListLayout] = []
     for name in [field.name for field in fields(cls)]:
-        of, *more = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else [hints[name]]
-        said = more[0] if more else None
-        if isinstance(said, Many):
-            kind = get_args(of)[0]
+        field_type, *annotations = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else [hints[name]]
+        list_annotation = annotations[0] if annotations else None
+        if isinstance(list_annotation, ListField):
+            kind = get_args(field_type)[0]
             if hasattr(kind, "_fields"):
-                said = replace(said, width=len(kind._fields))
+                list_annotation = replace(list_annotation, width=len(kind._fields))
             elif kind is not int and not isinstance(kind, type):
                 kind = tuple
-            packed = said.packed and said.count != ""
-            lists.append(_List(name, said.count, said.width, kind, packed))
-        elif isinstance(said, Each):
-            numbers.append(_NumberField(name, True, tuple(said.names.split()), tuple))
-        elif hasattr(of, "_fields"):
-            numbers.append(_NumberField(name, True, of._fields, of))
-        elif issubclass(of, Geometry):
-            lists.append(_List(name, 1, 1, of, True))
+            packed = list_annotation.packed and list_annotation.count != ""
+            lists.append(_ListLayout(name, list_annotation.count, list_annotation.width, kind, packed))
+        elif isinstance(list_annotation, NamedNumbers):
+            numbers.append(_NumberField(name, True, tuple(list_annotation.names.split()), tuple))
+        elif hasattr(field_type, "_fields"):
+            numbers.append(_NumberField(name, True, field_type._fields, field_type))
+        elif issubclass(field_type, Geometry):
+            lists.append(_ListLayout(name, 1, 1, field_type, True))
         else:
-            numbers.append(_NumberField(name, said is not None, (), of))
+            numbers.append(_NumberField(name, list_annotation is not None, (), field_type))
     already = {number.name for number in numbers}
     counts: dict[str, str] = {}
     for each in lists:
         if each.packed and isinstance(each.count, str) and each.count not in already:
             counts.setdefault(each.count, each.name)
-    return _Layout(counts, tuple(numbers), tuple(lists))
+    return _BufferLayout(counts, tuple(numbers), tuple(lists))
 
 
-_layout: Callable[[Any], _Layout] = cache(_sorted)
+_layout: Callable[[Any], _BufferLayout] = cache(_buffer_layout)

@@ -7,8 +7,22 @@ from collections.abc import Sequence
 from ..dtypes import bool as bool_
 from ..dtypes import dtype, int32
 from . import source as ctype
-from .key import BY_VALUE, COMPLEX, INDEX, LINEAR, LOCATED, MASK, POSITION, REAL, ROW, SINGLE, TRUTH, KernelKey, Port
-from .source import NAMES, indices, parameters
+from .key import (
+    BY_VALUE,
+    COMPLEX,
+    INDEX,
+    LINEAR,
+    LOCATED,
+    MASK,
+    POSITION,
+    REAL,
+    ROW_VECTORS,
+    SINGLE,
+    TRUTH,
+    KernelKey,
+    Port,
+)
+from .source import OPERAND_NAMES, indices, parameters
 
 
 def hole_definitions(key: KernelKey, rows: bool) -> dict[str, list[str]]:
@@ -17,9 +31,9 @@ def hole_definitions(key: KernelKey, rows: bool) -> dict[str, list[str]]:
     With `rows`, the geometry buffer `g` drives the loop nest, and an operand has offset at[operand]
     and inner stride step[operand]; otherwise each operand is one contiguous run or one element.
     """
-    ins = [(f"in_{NAMES[k]}", p) for k, p in _pointer_ins(key)]
+    ins = [(f"in_{OPERAND_NAMES[k]}", p) for k, p in _pointer_ins(key)]
     more = ["bad"] if indices(key) else []
-    common, results, reads, writes = in_memory(key.entry, parameters(key), key.outs, ins, rows, more)
+    common, results, reads, writes = memory_holes(key.entry, parameters(key), key.outs, ins, rows, more)
     for part in reads:
         reads[part] = _located_last(key, reads[part])
     finish = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
@@ -28,7 +42,7 @@ def hole_definitions(key: KernelKey, rows: bool) -> dict[str, list[str]]:
         return common | {
             "FT_READ(i)": results + reads[False],
             "FT_READ_PART(i, m)": results + reads[True],
-            "FT_RESULTS(count)": [streamed(len(key.outs), [name for name, _ in ins])],
+            "FT_RESULTS(count)": [result_hole(len(key.outs), [name for name, _ in ins])],
             "FT_COMPUTE": inputs(key) + lets + finish,
             "FT_WRITE(i)": writes[False],
             "FT_WRITE_PART(i, m)": writes[True],
@@ -43,7 +57,7 @@ def hole_definitions(key: KernelKey, rows: bool) -> dict[str, list[str]]:
     }
 
 
-def in_memory(
+def memory_holes(
     entry: str,
     params: Sequence[tuple[str, str, str]],
     outs: Sequence[Port],
@@ -76,13 +90,13 @@ def in_memory(
     return common, results, reads, writes
 
 
-def streamed(outs: int, ins: Sequence[str]) -> str:
+def result_hole(outs: int, ins: Sequence[str]) -> str:
     """Returns the macro call with the count of results and the test whether an output is an input.
 
     The test is constant for kernels without inputs, which only write memory.
     """
-    places = " || ".join(f"(FT_GLOBAL const void *)out{out} == {name}" for out in range(outs) for name in ins)
-    return f"FT_STREAMED(count, {places or 1})"
+    overlap = " || ".join(f"(FT_GLOBAL const void *)out{out} == {name}" for out in range(outs) for name in ins)
+    return f"FT_STREAMED(count, {overlap or 1})"
 
 
 def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
@@ -90,18 +104,18 @@ def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
     names = indices(key)
     if not names:
         return reads
-    mine = [r for r in reads if any(f" w_in_{n} " in r for n in names)]
+    index_reads = [r for r in reads if any(f" w_in_{n} " in r for n in names)]
     steps = " ".join(
         f"there = ft_locate(there, {n}_index, {n}_size, {n}_stride, bad, {k});" for k, n in enumerate(names)
     )
     values = [f"const long {n}_index = {_lane_index(key, n)};" for n in names]
-    rest = [r for r in reads if r not in mine]
-    return [*mine, *values, "long there = 0;", steps, *rest]
+    rest = [r for r in reads if r not in index_reads]
+    return [*index_reads, *values, "long there = 0;", steps, *rest]
 
 
 def _lane_index(key: KernelKey, name: str) -> str:
     """Returns the C text of an index; kernels with located operands have a single lane."""
-    port = key.ins[NAMES.index(name)]
+    port = key.ins[OPERAND_NAMES.index(name)]
     return f"(long)(w_in_{name}" + ("" if port.kind == SINGLE else " FT_LANE_0") + ")"
 
 
@@ -120,7 +134,7 @@ def wide_type(p: Port) -> str:
 
 def wide_of(p: Port) -> str:
     """Returns the C type of a moved element; for complex elements, of one part."""
-    return "float" if p.dtype.name in ctype.HALVES else ctype.MEMORY[p.dtype.name]
+    return "float" if p.dtype.name in ctype.HALF_DTYPES else ctype.MEMORY[p.dtype.name]
 
 
 def _at(name: str, p: Port, pointers: list[str], rows: bool, index: str) -> tuple[str, str]:
@@ -139,37 +153,37 @@ def _at(name: str, p: Port, pointers: list[str], rows: bool, index: str) -> tupl
 
 
 def _read(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> str:
-    where, stride = _at(name, p, pointers, rows, "(i)")
+    address, stride = _at(name, p, pointers, rows, "(i)")
     if p.kind == LOCATED:
-        where = where.replace("there", "(there < 0 ? 0 : there)")
+        address = address.replace("there", "(there < 0 ? 0 : there)")
     wide = f"w_{name}"
     if p.kind == SINGLE:
-        one = "FT_HALF_ONE({})" if p.dtype.name in ctype.HALVES else "*({})"
+        single = "FT_HALF_ONE({})" if p.dtype.name in ctype.HALF_DTYPES else "*({})"
         if p.dtype.is_complex:
-            re, im = one.format(where), one.format(f"{where} + 1")
+            re, im = single.format(address), single.format(f"{address} + 1")
             return f"const {wide_of(p)} {wide}_re = {re}, {wide}_im = {im};"
-        return f"const {wide_of(p)} {wide} = {one.format(where)};"
+        return f"const {wide_of(p)} {wide} = {single.format(address)};"
     t = wide_type(p)
     family = "_pair" if p.dtype.is_complex else ("_half" if p.dtype.name == "float16" else "")
-    if p.kind in (LINEAR, ROW) and not part:
+    if p.kind in (LINEAR, ROW_VECTORS) and not part:
         word = {"_pair": "ft_load_pair", "_half": "FT_HALF_LOAD", "": "FT_VLOAD"}[family]
-        value = f"{word}({where})"
-        if p.kind == ROW:
-            value = f"{stride} ? {value} : ft_pick{family}({where}, 0, FT_LANES)"
+        value = f"{word}({address})"
+        if p.kind == ROW_VECTORS:
+            value = f"{stride} ? {value} : ft_pick{family}({address}, 0, FT_LANES)"
         return f"const {t} {wide} = {value};"
     lanes = "m" if part else "FT_LANES"
-    return f"const {t} {wide} = ft_pick{family}({where}, {stride}, {lanes});"
+    return f"const {t} {wide} = ft_pick{family}({address}, {stride}, {lanes});"
 
 
 def _write(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> str:
-    where, stride = _at(name, p, pointers, rows, "(i)")
+    address, stride = _at(name, p, pointers, rows, "(i)")
     family = "_pair" if p.dtype.is_complex else ("_half" if p.dtype.name == "float16" else "")
     if p.kind == LINEAR and not part:
         word = {"_pair": "ft_store_pair(", "_half": "FT_HALF_STORE("}
-        return f"{word.get(family, f'FT_VSTREAM({wide_of(p)}, ')}w_{name}, {where});"
+        return f"{word.get(family, f'FT_VSTREAM({wide_of(p)}, ')}w_{name}, {address});"
     lanes = "m" if part else "FT_LANES"
     guard = "if (there >= 0) " if p.kind == LOCATED else ""
-    return f"{guard}ft_put{family}(w_{name}, {where}, {stride}, {lanes});"
+    return f"{guard}ft_put{family}(w_{name}, {address}, {stride}, {lanes});"
 
 
 def lane_type(p: Port) -> str:
@@ -190,13 +204,13 @@ def lane(wide: str, p: Port) -> str:
 
 def _lane_value(key: KernelKey, k: int, p: Port) -> str:
     """Returns the C text of input k for the expression, for one lane or for all lanes."""
-    name, real = NAMES[k], ctype.scalar(key.compute)
+    name, real = OPERAND_NAMES[k], ctype.scalar(key.compute)
     if p.kind == BY_VALUE:
         if key.compute.is_complex:
             return f"FT_PAIR({real}, (FT_V)({name}_re), (FT_V)({name}_im))"
         return f"(FT_V)({name}_value)"
     text = lane(f"w_in_{name}", p)
-    if p.dtype.name in ctype.ENCODED:
+    if p.dtype.name in ctype.ENCODED_DTYPES:
         text = f"ft_from_{p.dtype.name}({text})"
     if p.dtype.name == "bool":  # any other byte than 0 is true, whoever wrote it
         text = f"FT_MASK_VALUE(uchar, {text} != (FT_VEC(uchar))(0))"
@@ -213,22 +227,22 @@ def inputs(key: KernelKey) -> list[str]:
             continue
         text = _lane_value(key, k, p)
         if p.sees == MASK:
-            lines.append(f"const FT_M {NAMES[k]} = FT_VALUE_MASK({text});")
+            lines.append(f"const FT_M {OPERAND_NAMES[k]} = FT_VALUE_MASK({text});")
         elif p.sees == POSITION:
-            lines.append(f"const FT_I {NAMES[k]} = {text};")
+            lines.append(f"const FT_I {OPERAND_NAMES[k]} = {text};")
         elif p.sees == TRUTH:
-            truth = f"r_{NAMES[k]}"
+            truth = f"r_{OPERAND_NAMES[k]}"
             lines += [
-                f"const {_register_type(p.dtype)} v_{NAMES[k]} = {text};",
-                f"const FT_VEC(uchar) {truth} = {ctype.cast(f'v_{NAMES[k]}', p.dtype, bool_)};",
-                f"const {value} {NAMES[k]} = {ctype.cast(truth, bool_, compute)};",
+                f"const {_register_type(p.dtype)} v_{OPERAND_NAMES[k]} = {text};",
+                f"const FT_VEC(uchar) {truth} = {ctype.cast(f'v_{OPERAND_NAMES[k]}', p.dtype, bool_)};",
+                f"const {value} {OPERAND_NAMES[k]} = {ctype.cast(truth, bool_, compute)};",
             ]
         elif p.kind == BY_VALUE or _register(p.dtype) == compute.name:
-            lines.append(f"const {value} {NAMES[k]} = {text};")
+            lines.append(f"const {value} {OPERAND_NAMES[k]} = {text};")
         else:
             reg = _register_type(p.dtype)
-            lines.append(f"const {reg} r_{NAMES[k]} = {text};")
-            lines.append(f"const {value} {NAMES[k]} = {ctype.cast(f'r_{NAMES[k]}', p.dtype, compute)};")
+            lines.append(f"const {reg} r_{OPERAND_NAMES[k]} = {text};")
+            lines.append(f"const {value} {OPERAND_NAMES[k]} = {ctype.cast(f'r_{OPERAND_NAMES[k]}', p.dtype, compute)};")
     return lines + parameter_values(key)
 
 
@@ -271,12 +285,12 @@ def output(key: KernelKey, k: int, p: Port, text: str) -> list[str]:
         value = "FT_C" if compute.is_complex else "FT_V"
         lines, source = [f"const {value} r_out{k} = {text};"], compute
     value = ctype.cast(f"r_out{k}", source, p.dtype)
-    if p.dtype.name in ctype.ENCODED:
+    if p.dtype.name in ctype.ENCODED_DTYPES:
         value = f"ft_to_{p.dtype.name}({value})"
     return lines + [f"FT_LANE(w_out{k}) = {value};"]
 
 
-def fields(key: KernelKey) -> list[tuple[str, str]]:
+def state_fields(key: KernelKey) -> list[tuple[str, str]]:
     """Returns (C type, name) of the fields of a reduction state."""
     r = key.reduction
     assert r is not None
@@ -305,7 +319,7 @@ def combine(key: KernelKey) -> list[str]:
     ]
 
 
-def state_words(key: KernelKey) -> str:
+def state_lines(key: KernelKey) -> str:
     """Returns the C type of the state with its identity, combine, choose and rotate functions."""
     r = key.reduction
     assert r is not None
@@ -321,7 +335,7 @@ def state_words(key: KernelKey) -> str:
     return "\n".join(
         [
             f"#define FT_VECTORS {r.vectors}",
-            "typedef struct { " + " ".join(f"{t} {n};" for t, n in fields(key)) + " } FT_S;",
+            "typedef struct { " + " ".join(f"{t} {n};" for t, n in state_fields(key)) + " } FT_S;",
             f"FT_FN_ONCE FT_S ft_identity(void) {{ FT_S r; {nothing} return r; }}",
             f"FT_FN_ONCE FT_S ft_combine(FT_S p, FT_S q) {{ FT_S r; {fold} return r; }}",
             f"FT_FN_ONCE FT_S ft_choose(FT_M m, FT_S p, FT_S q) {{ FT_S r; {choose_x} return r; }}",

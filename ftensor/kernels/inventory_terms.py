@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 from ..dtypes import dtype
 
 # Vector registers for tiles of 16 sums and their factors; with fewer, a tile has at most 6 sums.
-ROOMY = 24
-SOME = 8  # what 16 registers of 8 floats are
+ROOMY_REGISTERS = 24
+SOME_REGISTERS = 8  # what 16 registers of 8 floats are
 
 
 class KernelTarget(Protocol):
@@ -52,7 +52,7 @@ class InventoryTerms(NamedTuple):
     lines: tuple[str, ...]
 
 
-class Record(NamedTuple):
+class ManifestTerms(NamedTuple):
     """Manifest record of a kernel: op, dtypes, access kinds with outputs first, and the names of
     the op's scalar parameters."""
 

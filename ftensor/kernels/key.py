@@ -12,11 +12,18 @@ from ..dtypes import dtype
 LINEAR, SINGLE, STRIDED, BY_VALUE = "v", "s", "x", "k"
 # An input of a kernel whose rows are whole vectors. A row of the input is contiguous and aligned to
 # a vector, or is one element for all lanes; the geometry buffer selects which.
-ROW = "r"
+ROW_VECTORS = "r"
 # An operand that index tensors address, in addition to its own strides.
 LOCATED = "g"
 # Name of each kind in comments of generated sources.
-KIND_WORDS = {LINEAR: "run", SINGLE: "single", STRIDED: "strided", BY_VALUE: "value", LOCATED: "located", ROW: "row"}
+KIND_NAMES = {
+    LINEAR: "run",
+    SINGLE: "single",
+    STRIDED: "strided",
+    BY_VALUE: "value",
+    LOCATED: "located",
+    ROW_VECTORS: "row",
+}
 
 # How an expression sees an operand: as a value of the compute dtype, as a mask, or as 1 for nonzero
 # elements (TRUTH). An output may be a REAL of a complex compute dtype, a COMPLEX of a real compute

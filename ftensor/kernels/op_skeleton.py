@@ -8,10 +8,10 @@ from ..dtypes import dtype
 from ..iterator.shape import Ints, numel
 from . import holes, source
 from .holes import hole_definitions
-from .inventory_terms import ANY, InventoryTerms, Record, table_lines
+from .inventory_terms import ANY, InventoryTerms, ManifestTerms, table_lines
 from .key import BY_VALUE, LOCATED, KernelKey, Port, lanes_for
 from .skeleton import BoardSkeleton, Parameter, skeleton_of
-from .source import NAMES, parameters
+from .source import OPERAND_NAMES, parameters
 from .workload import PORT_BYTES, arithmetic
 
 
@@ -49,7 +49,7 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
                 source.kernel_file(f"dialect/{dialect}.h"),
                 source.kernel_file("math.h"),
                 "\n".join(helpers),
-                holes.state_words(key) if key.reduction is not None else "",
+                holes.state_lines(key) if key.reduction is not None else "",
                 *(
                     f"#define {name} " + " \\\n    ".join(body)
                     for name, body in hole_definitions(key, self.walks).items()
@@ -82,19 +82,19 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         """Returns the lanes of a kernel in a layout; a whole vector has `full` lanes."""
         return full
 
-    def vectors(self, word: str, asked: tuple[int, ...]) -> tuple[int, ...]:
+    def vectors(self, word: str, requested: tuple[int, ...]) -> tuple[int, ...]:
         """Returns the counts of parallel states of a reduction's kernels in a layout; () requests
         the default."""
-        return asked or (1,)
+        return requested or (1,)
 
     # Images
 
-    def record(self, key: KernelKey) -> Record:
+    def record(self, key: KernelKey) -> ManifestTerms:
         """Returns the manifest record: the op and its operands."""
         ports = key.outs + key.ins
         outs, ins = (tuple(p.dtype.name for p in side) for side in (key.outs, key.ins))
         kinds = "".join(p.kind for p in ports)
-        return Record(key.name, outs, ins, kinds, key.compute.name, key.params)
+        return ManifestTerms(key.name, outs, ins, kinds, key.compute.name, key.params)
 
     def in_words(self, key: KernelKey) -> InventoryTerms:
         """Returns the inventory terms; the signature spells inputs by value as "number"."""
@@ -209,4 +209,4 @@ def memory_kinds(key: KernelKey) -> str:
 def memory_operands(key: KernelKey) -> list[tuple[str, Port, bool]]:
     """Returns (name, port, is_output) of each operand in memory, outputs first."""
     outs = [(f"out{k}", p, True) for k, p in enumerate(key.outs)]
-    return outs + [(f"in_{NAMES[k]}", p, False) for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
+    return outs + [(f"in_{OPERAND_NAMES[k]}", p, False) for k, p in enumerate(key.ins) if p.kind != BY_VALUE]

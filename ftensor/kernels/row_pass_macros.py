@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from . import fused, source
-from .element_function import STATE, ElementFunction
+from .element_function import STATE_NAMES, ElementFunction
 from .element_function import unit_text as unit_functions
 from .fused import FusedKey, Pass, Passes, producers
-from .holes import in_memory, lane, lane_type, streamed, wide_of, wide_type
+from .holes import lane, lane_type, memory_holes, result_hole, wide_of, wide_type
 from .key import SINGLE, Port
 
-_STATE = re.compile(rf"\b({'|'.join(STATE)})\b")
+_STATE = re.compile(rf"\b({'|'.join(STATE_NAMES)})\b")
 
 
 def _state_functions(text: str, unit: str) -> str:
@@ -27,7 +27,7 @@ def unit_text(unit: ElementFunction, name: str) -> str:
     return _state_functions(text, name) if unit.reduction else text
 
 
-class PassWords:
+class RowPassMacros:
     """Macros of the kernel texts. `functions` are the names of the calls' functions."""
 
     def __init__(self, key: FusedKey, functions: Sequence[str]) -> None:
@@ -42,12 +42,12 @@ class PassWords:
         key, ins = self.key, fused.input_names(self.key)
         params = fused.parameters(key)
         values = [v for k in self.rows for v in self._gives(k)]
-        common, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
+        common, results, reads, writes = memory_holes(key.entry, params, key.outs, ins, True)
         stored = {out: v for out, v in enumerate(key.results) if out in key.per_row}
         inputs, _ = producers(key, stored.values(), values)
         return common | {
             "FT_VECTORS": [str(vectors(key))],
-            "FT_RESULTS(count)": [streamed(len(key.outs), [name for name, _ in ins])],
+            "FT_RESULTS(count)": [result_hole(len(key.outs), [name for name, _ in ins])],
             "FT_ROW_VALUES": [self._declared(v) for v in values],
             "FT_ROW_READ(i, m)": [*(results[out] for out in stored), *(reads[True][k] for k in inputs)],
             "FT_ROW_RESULTS": [
@@ -60,82 +60,82 @@ class PassWords:
 
     def states(self, n: int) -> list[str]:
         """Returns the lines that define the combined state of all folds of pass n."""
-        one, of = self.passes.passes[n], f"pass_{n}"
-        if not one.folds:
+        row_pass, state_type = self.passes.passes[n], f"pass_{n}"
+        if not row_pass.folds:
             return []
 
-        def joined(word: str, takes: str, passed: str) -> str:
-            calls = [f"{self._word(k, word)}({passed.format(k=k)})" for k in one.folds]
-            sets = " ".join(f"r.f{k} = {call};" for k, call in zip(one.folds, calls))
-            return f"FT_FN_ONCE {of} {of}_{word}({takes}) {{ {of} r; {sets} return r; }}"
+        def joined(word: str, parameters: str, passed: str) -> str:
+            calls = [f"{self._word(k, word)}({passed.format(k=k)})" for k in row_pass.folds]
+            sets = " ".join(f"r.f{k} = {call};" for k, call in zip(row_pass.folds, calls))
+            return f"FT_FN_ONCE {state_type} {state_type}_{word}({parameters}) {{ {state_type} r; {sets} return r; }}"
 
-        fields = " ".join(f"{self._word(k, 's')} f{k};" for k in one.folds)
+        fields = " ".join(f"{self._word(k, 's')} f{k};" for k in row_pass.folds)
         return [
-            f"typedef struct {{ {fields} }} {of};",
+            f"typedef struct {{ {fields} }} {state_type};",
             joined("identity", "void", ""),
-            joined("combine", f"{of} p, {of} q", "p.f{k}, q.f{k}"),
+            joined("combine", f"{state_type} p, {state_type} q", "p.f{k}, q.f{k}"),
             "#ifdef FT_ROTATES",
-            joined("turn", f"{of} p, int step", "p.f{k}, step"),
+            joined("turn", f"{state_type} p, int step", "p.f{k}, step"),
             "#endif",
         ]
 
     def of_pass(self, n: int) -> dict[str, list[str]]:
         """Returns the macros of pass n."""
-        key, one = self.key, self.passes.passes[n]
+        key, row_pass = self.key, self.passes.passes[n]
         ins, params = fused.input_names(key), fused.parameters(key)
-        _, results, reads, writes = in_memory(key.entry, params, key.outs, ins, True)
-        needs, stop = self.passes.element_values(one), self.passes.unavailable(one)
-        inputs, _ = producers(key, needs, stop)
-        ready = dict(one.stored_values)
-        stored = dict(one.stores)
-        held = {out for p in self.passes.passes for _, out in p.stored_values}
-        words: dict[str, list[str]] = {"FT_FOLDS": [str(int(bool(one.folds)))]}
+        _, results, reads, writes = memory_holes(key.entry, params, key.outs, ins, True)
+        needed, boundary = self.passes.element_values(row_pass), self.passes.unavailable(row_pass)
+        inputs, _ = producers(key, needed, boundary)
+        stored_values = dict(row_pass.stored_values)
+        stored = dict(row_pass.stores)
+        reread_outputs = {out for p in self.passes.passes for _, out in p.stored_values}
+        macros: dict[str, list[str]] = {"FT_FOLDS": [str(int(bool(row_pass.folds)))]}
         for part, args in ((False, "(i)"), (True, "(i, m)")):
             word = "_PART" if part else ""
-            kept = self._reads_back(ready, part)
-            words[f"FT_READ{word}{args}"] = [
+            rereads = self._reads_back(stored_values, part)
+            macros[f"FT_READ{word}{args}"] = [
                 *(results[out] for out in stored),
                 *(reads[part][k] for k in inputs),
-                *kept,
+                *rereads,
             ]
-            words[f"FT_WRITE{word}{args}"] = [
-                _plain(writes[part][out]) if out in held else writes[part][out] for out in stored
+            macros[f"FT_WRITE{word}{args}"] = [
+                _cached_store(writes[part][out]) if out in reread_outputs else writes[part][out] for out in stored
             ]
-        lines = self._known(needs, stop, ready)
-        lines += fused.value_lines(key, needs, self.functions, stop)
+        lines = self._known(needed, boundary, stored_values)
+        lines += fused.value_lines(key, needed, self.functions, boundary)
         lines += [f"FT_LANE(w_out{out}) = v{v};" for out, v in stored.items()]
-        if one.folds:
+        if row_pass.folds:
             lines.append("FT_S lifted;")
-        for k in one.folds:
+        for k in row_pass.folds:
             passed = [*fused.call_operands(key, k), *fused.call_numbers(key, k), "position", f"&lifted.f{k}"]
             lines.append(f"{self.functions[k]}_lift({', '.join(passed)});")
-        words["FT_ELEMENT(position)"] = lines
-        if not one.folds:
-            return words
-        return words | self._folding(n, one, reads[True])
+        macros["FT_ELEMENT(position)"] = lines
+        if not row_pass.folds:
+            return macros
+        return macros | self._folding(n, row_pass, reads[True])
 
-    def _folding(self, n: int, one: Pass, reads: list[str]) -> dict[str, list[str]]:
+    def _folding(self, n: int, row_pass: Pass, reads: list[str]) -> dict[str, list[str]]:
         key = self.key
-        finished = [v for k in (*one.folds, *one.row_calls) for v in self._gives(k)]
-        needs = [v for k in one.row_calls for v in key.calls[k].operands]
-        stop = [*self.passes.unavailable(one), *finished]
-        lines = self._known([v for v in needs if v not in finished], stop, {})
-        for k in one.folds:
-            passed = [f"(folded).f{k}", *fused.call_numbers(key, k)]
-            lines += fused.call_lines(key, k, f"{self.functions[k]}_finish", passed)
-        lines += fused.value_lines(key, needs, self.functions, stop)
-        for k in one.row_calls:
-            passed = [*fused.call_operands(key, k), *fused.call_numbers(key, k)]
-            lines += fused.call_lines(key, k, self.functions[k], passed)
+        finished = [v for k in (*row_pass.folds, *row_pass.row_calls) for v in self._gives(k)]
+        needed = [v for k in row_pass.row_calls for v in key.calls[k].operands]
+        boundary = [*self.passes.unavailable(row_pass), *finished]
+        lines = self._known([v for v in needed if v not in finished], boundary, {})
+        for k in row_pass.folds:
+            args = [f"(folded).f{k}", *fused.call_numbers(key, k)]
+            lines += fused.call_lines(key, k, f"{self.functions[k]}_finish", args)
+        lines += fused.value_lines(key, needed, self.functions, boundary)
+        for k in row_pass.row_calls:
+            args = [*fused.call_operands(key, k), *fused.call_numbers(key, k)]
+            lines += fused.call_lines(key, k, self.functions[k], args)
         return {
             "FT_S": [f"pass_{n}"],
             **{f"ft_{word}": [f"pass_{n}_{word}"] for word in ("identity", "combine", "turn")},
             "FT_BELOW(m)": [
                 f"lifted.f{k} = {self._word(k, 'choose')}(FT_MASK_AS({self._mask(k)}, "
                 f"FT_INDEX(0) < (FT_I)(m)), lifted.f{k}, {self._word(k, 'identity')}());"
-                for k in one.folds
+                for k in row_pass.folds
             ],
-            "FT_OF_ROW(i, m)": [reads[k] for k in producers(key, needs, stop)[0]],
+            "FT_OF_ROW(i, m)": [reads[k] for k in producers(key, needed, boundary)[0]],
             "FT_ROW(folded)": lines + [self._put(v) for v in finished],
         }
 
@@ -161,8 +161,8 @@ class PassWords:
         p = self._port(v)
         if not self.along:
             return f"{wide_type(p)} r{v}[FT_VECTORS];"
-        of = wide_of(p)
-        return f"{of} w_r{v}_re, w_r{v}_im;" if p.dtype.is_complex else f"{of} w_r{v};"
+        c_type = wide_of(p)
+        return f"{c_type} w_r{v}_re, w_r{v}_im;" if p.dtype.is_complex else f"{c_type} w_r{v};"
 
     def _put(self, v: int) -> str:
         if not self.along:
@@ -171,28 +171,28 @@ class PassWords:
             return f"w_r{v}_re = FT_FIRST_OF(v{v}.re); w_r{v}_im = FT_FIRST_OF(v{v}.im);"
         return f"w_r{v} = FT_FIRST_OF(v{v});"
 
-    def _known(self, needs: Iterable[int], stop: Iterable[int], ready: dict[int, int]) -> list[str]:
+    def _known(self, needed: Iterable[int], boundary: Iterable[int], stored_values: dict[int, int]) -> list[str]:
         """Returns lines that declare the values that exist already: per-row values, and values kept
         in outputs."""
-        key, stopped = self.key, set(stop)
-        _, calls = producers(key, needs, stopped)
-        used = {v for k in calls for v in key.calls[k].operands} | set(needs)
+        key, stopped = self.key, set(boundary)
+        _, calls = producers(key, needed, stopped)
+        used = {v for k in calls for v in key.calls[k].operands} | set(needed)
         lines = []
         for v in sorted(used & stopped):
             p = self._port(v)
-            if v in ready:
-                text = f"FT_LANE(w_kept{ready[v]})"
+            if v in stored_values:
+                text = f"FT_LANE(w_kept{stored_values[v]})"
             else:
                 text = lane(f"w_r{v}", p) if self.along else f"FT_LANE(r{v}[v])"
             lines.append(f"const {lane_type(p)} v{v} = {text};")
         return lines
 
-    def _reads_back(self, ready: dict[int, int], part: bool) -> list[str]:
+    def _reads_back(self, stored_values: dict[int, int], part: bool) -> list[str]:
         """Returns lines that load the values kept in outputs."""
         key = self.key
         outs = [(f"out{k}", p) for k, p in enumerate(key.outs)]
-        _, _, reads, _ = in_memory(key.entry, (), (), outs + fused.input_names(key), True)
-        return [reads[part][out].replace(f" w_out{out} ", f" w_kept{out} ") for out in ready.values()]
+        _, _, reads, _ = memory_holes(key.entry, (), (), outs + fused.input_names(key), True)
+        return [reads[part][out].replace(f" w_out{out} ", f" w_kept{out} ") for out in stored_values.values()]
 
 
 def vectors(key: FusedKey) -> int:
@@ -201,6 +201,6 @@ def vectors(key: FusedKey) -> int:
     return next(r.vectors for r in folds if r is not None)
 
 
-def _plain(line: str) -> str:
+def _cached_store(line: str) -> str:
     """Returns the line with a cached store, for an output that a later pass reads."""
     return re.sub(r"FT_VSTREAM\(\w+, ", "FT_VSTORE(", line)

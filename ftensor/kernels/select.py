@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ..iterator.plan import Plan, ReducePlan
 from ..iterator.shape import COUNTED
-from .key import LINEAR, ROW, SINGLE, STRIDED
+from .key import LINEAR, ROW_VECTORS, SINGLE, STRIDED
 from .skeletons.reduce import INNER_VECTORS, OUTER_VECTORS, FoldGeometry
 from .skeletons.rows import RowsGeometry
 from .workload import Ints
@@ -18,11 +18,11 @@ from .workload import Ints
 FOLD_VECTORS = 64
 # Loop interchange pays if it turns rows shorter than a vector into rows of at least LONG_ROW
 # vectors, for at most NEAR_ELEMENTS elements, which stay in a processor's cache.
-LONG_ROW = 4
-NEAR_ELEMENTS = 1 << 18
+LONG_ROW_VECTORS = 4
+MAX_CACHED_ELEMENTS = 1 << 18
 
 
-class Sharing(Protocol):
+class WorkSharing(Protocol):
     """How a device family shares work among compute units."""
 
     @property
@@ -44,7 +44,7 @@ class Sharing(Protocol):
 
 
 @dataclass(frozen=True)
-class Choice:
+class LaunchChoice:
     """Configuration of a launch: skeleton, access kinds, compute units, and n or geometry
     buffer."""
 
@@ -55,16 +55,16 @@ class Choice:
     geometry: Ints | None = None
 
 
-def kind_of(stride: int) -> str:
+def access_kind(stride: int) -> str:
     """Returns the access kind for a stride in the innermost loop."""
     return LINEAR if stride == 1 else SINGLE if stride == 0 else STRIDED
 
 
-def units_for(elements: int, most: int, target: Sharing, lanes: int) -> int:
-    """Returns the compute units for a launch over `elements`, from 1 to `most`."""
+def compute_units(elements: int, max_units: int, target: WorkSharing, lanes: int) -> int:
+    """Returns the compute units for a launch over `elements`, from 1 to `max_units`."""
     if target.grid == "stride":
-        return max(1, min(most, -(-elements // lanes)))
-    return max(1, min(most, elements // target.unit_elements))
+        return max(1, min(max_units, -(-elements // lanes)))
+    return max(1, min(max_units, elements // target.unit_elements))
 
 
 def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, tuple[Ints, ...]]:
@@ -72,48 +72,58 @@ def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, t
 
     Index updates between rows cost more than strided accesses in a near cache.
     """
-    if shape[-1] >= lanes or prod(shape) > NEAR_ELEMENTS:
+    if shape[-1] >= lanes or prod(shape) > MAX_CACHED_ELEMENTS:
         return shape, tuple(strides)
     longest = max(range(len(shape)), key=lambda d: shape[d])
-    if shape[longest] < LONG_ROW * lanes:
+    if shape[longest] < LONG_ROW_VECTORS * lanes:
         return shape, tuple(strides)
     order = [*[d for d in range(len(shape)) if d != longest], longest]
     return tuple(shape[d] for d in order), tuple(tuple(s[d] for d in order) for s in strides)
 
 
 def choose_map(
-    shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, lanes: int, each: int = 1, ordered: bool = False
-) -> Choice:
-    """Returns the launch of a pointwise plan or a piece of a plan. An element costs `each`
+    shape: Ints,
+    strides: Sequence[Ints],
+    max_units: int,
+    target: WorkSharing,
+    lanes: int,
+    element_cost: int = 1,
+    ordered: bool = False,
+) -> LaunchChoice:
+    """Returns the launch of a pointwise plan or a piece of a plan. An element costs `element_cost`
     additions. `ordered` means that a row may read elements that an earlier row wrote."""
     n = prod(shape)
-    units = units_for(n * each, most, target, lanes)
+    units = compute_units(n * element_cost, max_units, target, lanes)
     if len(shape) == 1 and (n == 1 or all(s[0] in (0, 1) for s in strides)):
-        kinds = tuple(LINEAR if n == 1 else kind_of(s[0]) for s in strides)
-        return Choice("map", kinds, units, n=n)
-    kinds = tuple(kind_of(s[-1]) for s in strides)
-    return _rows(shape, strides, units, kinds, ordered)
+        kinds = tuple(LINEAR if n == 1 else access_kind(s[0]) for s in strides)
+        return LaunchChoice("map", kinds, units, n=n)
+    kinds = tuple(access_kind(s[-1]) for s in strides)
+    return _rows_choice(shape, strides, units, kinds, ordered)
 
 
-def choose_strided(shape: Ints, strides: Sequence[Ints], most: int, target: Sharing, ordered: bool) -> Choice:
+def choose_strided(
+    shape: Ints, strides: Sequence[Ints], max_units: int, target: WorkSharing, ordered: bool
+) -> LaunchChoice:
     """Returns the launch of a pointwise plan on the one-lane kernel that takes any layout."""
-    units = units_for(prod(shape), most, target, 1)
-    return _rows(shape, strides, units, (STRIDED,) * len(strides), ordered)
+    units = compute_units(prod(shape), max_units, target, 1)
+    return _rows_choice(shape, strides, units, (STRIDED,) * len(strides), ordered)
 
 
-def as_vector_rows(strided: Choice) -> Choice:
+def as_vector_rows(strided: LaunchChoice) -> LaunchChoice:
     """Returns `strided` for the kernel of whole-vector rows; rows must be whole vectors."""
-    return replace(strided, kinds=(LINEAR,) + (ROW,) * (len(strided.kinds) - 1))
+    return replace(strided, kinds=(LINEAR,) + (ROW_VECTORS,) * (len(strided.kinds) - 1))
 
 
-def _rows(shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ...], ordered: bool) -> Choice:
+def _rows_choice(
+    shape: Ints, strides: Sequence[Ints], units: int, kinds: tuple[str, ...], ordered: bool
+) -> LaunchChoice:
     geometry = RowsGeometry.of(shape, tuple(strides), units, ordered)
-    return Choice("rows", kinds, min(units, geometry.total), geometry=geometry.pack())
+    return LaunchChoice("rows", kinds, min(units, geometry.total), geometry=geometry.pack())
 
 
-def rows_geometry(shape: Ints, steps: Sequence[Ints], most: int, target: Sharing) -> tuple[Ints, int]:
+def rows_geometry(shape: Ints, steps: Sequence[Ints], max_units: int, target: WorkSharing) -> tuple[Ints, int]:
     """Returns (geometry buffer, compute units) of the rows skeleton for located operands."""
-    units = units_for(prod(shape), most, target, 1)
+    units = compute_units(prod(shape), max_units, target, 1)
     geometry = RowsGeometry.of(shape, tuple(steps), units)
     return geometry.pack(), min(units, geometry.total)
 
@@ -134,33 +144,34 @@ def choose_fold(
     plan: ReducePlan,
     outputs: int,
     most: int,
-    target: Sharing,
+    target: WorkSharing,
     lanes: int,
     split: bool,
     strided: bool = False,
     row_wise: bool = False,
-    side: int = OUTER_VECTORS,
-    beside: int = 0,
+    max_result_vectors: int = OUTER_VECTORS,
+    row_vectors: int = 0,
 ) -> FoldChoice:
     """Returns the launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the
     inputs.
 
     `strided` selects the kernel that takes any layout; `lanes` is 1 then. `row_wise` folds along
-    rows of any length. `side` is the maximum of result vectors in parallel. `beside` is the count
-    of row vectors in parallel; 0 means the target's.
-    """
+    rows of any length. `max_result_vectors` is the maximum of result vectors in parallel.
+    `row_vectors` is the count of row vectors in parallel; 0 means the target's."""
     kept, reduced = plan.kept, plan.reduced
-    first = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
+    input_strides = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
     results, work_elements = prod(kept), prod(reduced)
-    along = abs(plan.reduced_strides[0][-1]) if plan.reduced_strides else 1
-    across = abs(first[-1])
+    reduced_stride = abs(plan.reduced_strides[0][-1]) if plan.reduced_strides else 1
+    kept_stride = abs(input_strides[-1])
     outer = not (strided or row_wise) and (
-        kept[-1] >= lanes and across != 0 and (across < along or reduced[-1] < target.short_row * lanes)
+        kept[-1] >= lanes
+        and kept_stride != 0
+        and (kept_stride < reduced_stride or reduced[-1] < target.short_row * lanes)
     )
     if outer:
         inner = kept[-1]
         vectors = 1
-        while across == 1 and vectors < side and 2 * vectors * lanes <= inner:
+        while kept_stride == 1 and vectors < max_result_vectors and 2 * vectors * lanes <= inner:
             vectors *= 2
         chunk = vectors * lanes
         chunks = -(-inner // chunk)
@@ -170,14 +181,14 @@ def choose_fold(
         kept_strides = tuple(s[:-1] for s in plan.kept_strides)
         strides: Sequence[Ints] = plan.reduced_strides
         steps = tuple(s[-1] for s in plan.kept_strides)
-        kinds = tuple(kind_of(s) for s in steps)
+        kinds = tuple(access_kind(s) for s in steps)
     else:
-        go, usual = target.row_vectors
+        chunk_vectors, default_vectors = target.row_vectors
         inner = reduced[-1]
-        wide = inner >= 2 * INNER_VECTORS * lanes and not strided
-        vectors = (beside or usual) if wide else 1
+        long_row = inner >= 2 * INNER_VECTORS * lanes and not strided
+        vectors = (row_vectors or default_vectors) if long_row else 1
         # As many additions one after another, however many states there are.
-        chunk = (go * vectors // usual if wide else FOLD_VECTORS) * lanes
+        chunk = (chunk_vectors * vectors // default_vectors if long_row else FOLD_VECTORS) * lanes
         chunks = max(1, -(-inner // chunk))
         base = results
         work = prod(reduced[:-1]) * chunks
@@ -186,8 +197,8 @@ def choose_fold(
         strides = tuple(s[:-1] for s in plan.reduced_strides)
         steps = (0,) * outputs + tuple(s[-1] for s in plan.reduced_strides)
         kinds = (LINEAR,) * outputs
-        kinds += tuple(STRIDED if strided else kind_of(s) for s in steps[outputs:])
-    units = units_for(results * work_elements, most, target, lanes)
+        kinds += tuple(STRIDED if strided else access_kind(s) for s in steps[outputs:])
+    units = compute_units(results * work_elements, most, target, lanes)
     splits = max(1, min(units // max(base, 1), work)) if split else 1
     items = base * splits
     # Empty loops have no iterations, but the kernels divide by their sizes: sizes are at least 1.
@@ -216,8 +227,8 @@ def interleaves_rows(choice: FoldChoice, outputs: int, lanes: int, vectors: int)
     """
     if choice.skeleton != "reduce_inner":
         return False
-    first, *others = choice.kinds[outputs:]
-    in_vectors = first == LINEAR and all(kind == SINGLE for kind in others)
+    first_kind, *other_kinds = choice.kinds[outputs:]
+    in_vectors = first_kind == LINEAR and all(kind == SINGLE for kind in other_kinds)
     return in_vectors and FoldGeometry.unpack(choice.geometry).turns(lanes, vectors)
 
 

@@ -19,8 +19,8 @@ from .inventory_terms import (
     InventoryTerms,
     KernelArgument,
     Layout,
+    ManifestTerms,
     Option,
-    Record,
     table_lines,
 )
 from .key import Key
@@ -165,16 +165,16 @@ class BoardSkeleton(Skeleton[K]):
     # text with the dialect's words replaced.
     template = ""
 
-    def record(self, key: K) -> Record:
+    def record(self, key: K) -> ManifestTerms:
         """Returns the manifest record of a kernel; the default is for kernels of one dtype."""
-        of = key.dtype.name  # type: ignore[attr-defined]
-        return Record(self.name, (of,), (of,), "", of)
+        dtype_name = key.dtype.name  # type: ignore[attr-defined]
+        return ManifestTerms(self.name, (dtype_name,), (dtype_name,), "", dtype_name)
 
     def op(self, recorded: str) -> str:
         """Returns the inventory's name of an op of a manifest."""
         return self.word or recorded
 
-    def keys(self, asked: InventoryRequest) -> Iterator[K]:
+    def keys(self, request: InventoryRequest) -> Iterator[K]:
         """Yields the keys that an inventory requests by `word`."""
         return iter(())
 
@@ -194,8 +194,8 @@ class BoardSkeleton(Skeleton[K]):
         """Returns the layout's name for the operands' access kinds, outputs first."""
         return LINEAR.word
 
-    def structure(self, lanes: int, asked: str) -> str:
-        """Returns how a kernel of an image moves data if the inventory requests `asked`."""
+    def structure(self, lanes: int, requested: str) -> str:
+        """Returns how a kernel of an image moves data if the inventory requests `requested`."""
         return "loop"
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
@@ -211,14 +211,14 @@ class BoardSkeleton(Skeleton[K]):
         """Returns the kernel arguments in an image, without those of the compute unit."""
         beats, arguments = self.beats(key), []
         for what, c, name in self.parameters(key):
-            of = c.removeprefix("const ").removesuffix(" *")
-            wide = c.replace(of, f"hls::vector<{of}, {beats[name]}>") if name in beats else c
+            element_type = c.removeprefix("const ").removesuffix(" *")
+            wide = c.replace(element_type, f"hls::vector<{element_type}, {beats[name]}>") if name in beats else c
             arguments.append(KernelArgument(name, what, wide.strip()))
         return tuple(arguments)
 
     def by_elements(self, key: K, name: str) -> KernelArgument:
         """Returns a second port to the operand `name`, for elements that fill no whole vector."""
-        c = next(c for _, c, own in self.parameters(key) if own == name)
+        c = next(c for _, c, argument_name in self.parameters(key) if argument_name == name)
         return KernelArgument(f"{name}_elements", "*", c, name)
 
     def started(self, key: K) -> bool:
@@ -314,9 +314,9 @@ def board_skeleton_of(key: Key) -> BoardSkeleton[Any]:
 
 def layouts() -> tuple[Layout, ...]:
     """Returns the distinct layouts of all board skeletons."""
-    served = {layout for skeleton in board_skeletons() for layout in skeleton.layouts}
+    used_layouts = {layout for skeleton in board_skeletons() for layout in skeleton.layouts}
     more = [layout for s in board_skeletons() for layout in s.layouts if layout not in LAYOUTS]
-    return (*(layout for layout in LAYOUTS if layout in served), *dict.fromkeys(more))
+    return (*(layout for layout in LAYOUTS if layout in used_layouts), *dict.fromkeys(more))
 
 
 def options() -> dict[str, Option]:
@@ -329,8 +329,8 @@ def inventory_words() -> tuple[str, ...]:
     return tuple(dict.fromkeys(skeleton.word for skeleton in board_skeletons() if skeleton.word))
 
 
-def keys_of(word: str, asked: InventoryRequest) -> Iterator[Any]:
+def requested_keys(word: str, request: InventoryRequest) -> Iterator[Any]:
     """Yields the keys of all board skeletons that an inventory requests by `word`."""
     for skeleton in board_skeletons():
         if skeleton.word == word:
-            yield from skeleton.keys(asked)
+            yield from skeleton.keys(request)

@@ -21,12 +21,12 @@ def hls_root() -> Path:
     belong to another package.
     """
     package = Path(__file__).resolve().parent.parent
-    places = (package / "hls", package.parent / "hls")
-    for place in places:
-        if (place / "dialect").is_dir():
-            return place
+    candidates = (package / "hls", package.parent / "hls")
+    for candidate in candidates:
+        if (candidate / "dialect").is_dir():
+            return candidate
     raise AssertionError(
-        f"ftensor's kernel sources are in neither {places[0]} nor {places[1]}: "
+        f"ftensor's kernel sources are in neither {candidates[0]} nor {candidates[1]}: "
         "this installation is incomplete, install ftensor again"
     )
 
@@ -54,18 +54,18 @@ MEMORY = {
     "complex128": "double",
 }
 # Dtypes stored as bits: ft_from_NAME converts to a float in a register, ft_to_NAME back.
-ENCODED = ("float8_e4m3fn", "float8_e5m2", "bfloat16")
+ENCODED_DTYPES = ("float8_e4m3fn", "float8_e5m2", "bfloat16")
 # Dtypes that dedicated load macros read as float.
-HALVES = ("float16", "complex32")
+HALF_DTYPES = ("float16", "complex32")
 # As read into a register, before any conversion.
-REGISTER = {**MEMORY, **dict.fromkeys((*ENCODED, *HALVES), "float")}
+REGISTER = {**MEMORY, **dict.fromkeys((*ENCODED_DTYPES, *HALF_DTYPES), "float")}
 # The integer type whose vectors are as wide as a comparison's result.
 MASK = {"uchar": "char", "char": "char", "short": "short", "int": "int", "long": "long"}
 MASK |= {"float": "int", "double": "long"}
 MASK |= {"ushort": "short", "uint": "int", "ulong": "long"}
 
 # Bytes of a C type, as kernels' parameters name it.
-WIDTHS = {"uint8_t": 1, "int8_t": 1, "uchar": 1, "char": 1, "uint16_t": 2, "ft_half": 2, "ushort": 2, "short": 2,
+C_TYPE_BYTES = {"uint8_t": 1, "int8_t": 1, "uchar": 1, "char": 1, "uint16_t": 2, "ft_half": 2, "ushort": 2, "short": 2,
           "int": 4, "float": 4, "uint": 4, "uint32_t": 4, "long": 8, "double": 8, "ulong": 8, "uint64_t": 8,
           "ft_cfloat": 8, "ft_cdouble": 16, "ft_word128": 16}  # fmt: skip
 
@@ -99,36 +99,36 @@ def real_cast(text: str, source: str, target: str) -> str:
 def cast(text: str, source: dtype, target: dtype) -> str:
     """Returns the C text that converts `text`, a register of dtype `source` without side effects,
     to dtype `target`."""
-    here, there = REGISTER[source.name], REGISTER[target.name]
+    source_type, target_type = REGISTER[source.name], REGISTER[target.name]
     if target.name == "bool":
         if source.name == "bool":
             return text
         if source.is_complex:
-            zero = f"(FT_VEC({here}))(0)"
+            zero = f"(FT_VEC({source_type}))(0)"
             return f"FT_MASK_VALUE(uchar, ({text}.re != {zero}) || ({text}.im != {zero}))"
-        return f"FT_MASK_VALUE(uchar, {text} != (FT_VEC({here}))(0))"
+        return f"FT_MASK_VALUE(uchar, {text} != (FT_VEC({source_type}))(0))"
     if source.is_complex and target.is_complex:
-        if here == there:
+        if source_type == target_type:
             return text
-        re, im = real_cast(f"{text}.re", here, there), real_cast(f"{text}.im", here, there)
-        return f"FT_PAIR({there}, {re}, {im})"
+        re, im = real_cast(f"{text}.re", source_type, target_type), real_cast(f"{text}.im", source_type, target_type)
+        return f"FT_PAIR({target_type}, {re}, {im})"
     if source.is_complex:
-        return real_cast(f"{text}.re", here, there)
+        return real_cast(f"{text}.re", source_type, target_type)
     if target.is_complex:
-        return f"FT_PAIR({there}, {real_cast(text, here, there)}, (FT_VEC({there}))(0))"
-    return real_cast(text, here, there)
+        return f"FT_PAIR({target_type}, {real_cast(text, source_type, target_type)}, (FT_VEC({target_type}))(0))"
+    return real_cast(text, source_type, target_type)
 
 
 def width(c: str) -> int:
     """Returns the bytes of one access through a pointer of C type `c`."""
-    of = c.removeprefix("const ").removesuffix("*").strip()
-    if of.startswith("hls::vector<"):
-        word, lanes = of.removeprefix("hls::vector<").removesuffix(">").split(",")
-        return WIDTHS[word] * int(lanes)
-    return WIDTHS[of]
+    c_type = c.removeprefix("const ").removesuffix("*").strip()
+    if c_type.startswith("hls::vector<"):
+        word, lanes = c_type.removeprefix("hls::vector<").removesuffix(">").split(",")
+        return C_TYPE_BYTES[word] * int(lanes)
+    return C_TYPE_BYTES[c_type]
 
 
-NAMES = "abcdefgh"
+OPERAND_NAMES = "abcdefgh"
 
 
 def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
@@ -139,8 +139,8 @@ def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
     """
     out = [("*", f"FT_GLOBAL {_memory(p)} *", f"out{k}") for k, p in enumerate(key.outs)]
     pointers = [(k, p) for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
-    out += [("*", f"FT_GLOBAL const {_memory(p)} *", f"in_{NAMES[k]}") for k, p in pointers]
-    names = [f"out{k}" for k in range(len(key.outs))] + [f"in_{NAMES[k]}" for k, _ in pointers]
+    out += [("*", f"FT_GLOBAL const {_memory(p)} *", f"in_{OPERAND_NAMES[k]}") for k, p in pointers]
+    names = [f"out{k}" for k in range(len(key.outs))] + [f"in_{OPERAND_NAMES[k]}" for k, _ in pointers]
     out += [("long", "long ", f"{name}_offset") for name in names]
     out += numbers(key)
     for name in indices(key):
@@ -152,7 +152,7 @@ def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
 
 def numbers(key: KernelKey) -> list[tuple[str, str, str]]:
     """Returns the scalar parameters: inputs passed by value, then the op's parameters."""
-    names = [NAMES[k] for k, p in enumerate(key.ins) if p.kind == BY_VALUE] + list(key.params)
+    names = [OPERAND_NAMES[k] for k, p in enumerate(key.ins) if p.kind == BY_VALUE] + list(key.params)
     pairs = key.compute.is_complex and key.reduction is None
     return [one for name in names for one in number(name, scalar(key.compute), pairs)]
 
@@ -165,7 +165,7 @@ def number(name: str, real: str, pair: bool) -> list[tuple[str, str, str]]:
 
 def indices(key: KernelKey) -> list[str]:
     """Returns the names of the index inputs, which locate other operands."""
-    return [NAMES[k] for k, p in enumerate(key.ins) if p.sees == INDEX]
+    return [OPERAND_NAMES[k] for k, p in enumerate(key.ins) if p.sees == INDEX]
 
 
 def _memory(p: Port) -> str:
@@ -190,7 +190,7 @@ HELPERS = {
 _WIDE_UNSIGNED = ("uint32", "uint64")
 
 
-INCLUDED = re.compile(r'^#include "(.+)"$', re.M)
+INCLUDE_LINE = re.compile(r'^#include "(.+)"$', re.M)
 
 
 @cache
@@ -198,12 +198,12 @@ def kernel_file(name: str) -> str:
     """Returns the text of a file of hls/ with its relative includes expanded."""
     text = (hls_root() / name).read_text().replace("#pragma once\n", "")
     folder = posixpath.dirname(name)
-    return INCLUDED.sub(lambda match: kernel_file(posixpath.normpath(posixpath.join(folder, match[1]))), text)
+    return INCLUDE_LINE.sub(lambda match: kernel_file(posixpath.normpath(posixpath.join(folder, match[1]))), text)
 
 
-def inlined(text: str) -> str:
+def inline_includes(text: str) -> str:
     """Returns HLS C++ `text` with its includes of ftensor's headers expanded."""
-    return INCLUDED.sub(lambda match: kernel_file(match[1].removeprefix("ftensor/")), text)
+    return INCLUDE_LINE.sub(lambda match: kernel_file(match[1].removeprefix("ftensor/")), text)
 
 
 @cache
@@ -234,7 +234,7 @@ def settings(compute: dtype, lanes: int, float64: bool, grid: str) -> list[str]:
     return lines + (["#define FT_COMPLEX 1"] if compute.is_complex else [])
 
 
-def positional(body: Sequence[str], lets: Sequence[tuple[str, str]]) -> bool:
+def is_positional(body: Sequence[str], lets: Sequence[tuple[str, str]]) -> bool:
     """True if an op depends on the element's position, which requires contiguous operands."""
     return any("FT_POSITION" in text for text in (*body, *(text for _, text in lets)))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import dtypes
 from ..dtypes import dtype
-from .inventory_terms import Record
+from .inventory_terms import ManifestTerms
 from .key import Key
 from .skeleton import BoardSkeleton, Parameter, register
 from .workload import Access, KernelLaunch, PipelinedLoop
@@ -78,7 +78,7 @@ def element(c: str) -> tuple[dtype | None, int]:
 
 
 @dataclass(frozen=True)
-class OwnArgument:
+class UserKernelArgument:
     """A parameter of a kernel.
 
     `kind` is "*" for a pointer to global memory, "local" for a pointer to local memory, a name
@@ -105,37 +105,37 @@ class OwnArgument:
         return f"{self.c}{'' if self.c.endswith('*') else ' '}{self.name}"
 
 
-def argument(name: str, c: str, number: int, size: int = 0) -> OwnArgument | None:
+def argument(name: str, c: str, number: int, size: int = 0) -> UserKernelArgument | None:
     """Returns the parameter of C type `c`; None if no call can pass the type."""
     c = " ".join(c.replace("*", " * ").split()).replace("* ", "*")
     if "stream" in c:
-        return OwnArgument(name, c, "stream", number)
+        return UserKernelArgument(name, c, "stream", number)
     if c.count("*") > 1 or "&" in c:
         return None
     head, star, _ = c.partition("*")
     if star:
-        of, nbytes = element(head)
-        return OwnArgument(name, c, "*", number, of, nbytes, "const" in head.split())
+        dtype, nbytes = element(head)
+        return UserKernelArgument(name, c, "*", number, dtype, nbytes, "const" in head.split())
     word = scalar(c)
     if word is None or word == "half":
         return None
-    return OwnArgument(name, c, word, number, size=max(size, DTYPES[word].itemsize))
+    return UserKernelArgument(name, c, word, number, size=max(size, DTYPES[word].itemsize))
 
 
-def declaration(name: str, arguments: Sequence[OwnArgument]) -> str:
+def declaration(name: str, arguments: Sequence[UserKernelArgument]) -> str:
     """Returns a kernel's declaration for messages."""
     return f"{name}({', '.join(map(str, arguments))})"
 
 
 @dataclass(frozen=True)
-class OwnKey:
+class UserKernelKey:
     """Key of a user kernel. `origin` distinguishes kernels of the same name. `shared` means that
     two more parameters pass the compute unit's index and the count of compute units. For OpenCL C,
     `grid` and `group` are the global and local work sizes."""
 
     name: str
     origin: str
-    arguments: tuple[OwnArgument, ...]
+    arguments: tuple[UserKernelArgument, ...]
     shared: bool = False
     grid: Ints = ()
     group: Ints | None = None
@@ -148,38 +148,38 @@ class OwnKey:
         return f"{self.name}@{self.origin}"
 
     @property
-    def pointers(self) -> tuple[OwnArgument, ...]:
+    def pointers(self) -> tuple[UserKernelArgument, ...]:
         """The parameters that take tensors."""
         return tuple([a for a in self.arguments if a.kind == "*"])
 
     @property
-    def numbers(self) -> tuple[OwnArgument, ...]:
+    def numbers(self) -> tuple[UserKernelArgument, ...]:
         """The parameters that take numbers."""
         return tuple([a for a in self.arguments if a.is_number])
 
 
-class OwnSkeleton(BoardSkeleton[OwnKey]):
+class UserKernelSkeleton(BoardSkeleton[UserKernelKey]):
     """Skeleton of user kernels, of which only the operands are known."""
 
     name = "own"
 
-    def parameters(self, key: OwnKey) -> tuple[Parameter, ...]:
+    def parameters(self, key: UserKernelKey) -> tuple[Parameter, ...]:
         """Returns the pointers, the tensors' offsets, and the scalars."""
         parameters = [("*", f"{'const ' * a.const}void *", a.name) for a in key.pointers]
         parameters += [("long", "long ", f"{a.name}_offset") for a in key.pointers]
         return (*parameters, *[(a.kind, f"{a.kind} ", a.name) for a in key.numbers])
 
-    def program(self, key: OwnKey, dialect: str, *, float64: bool, grid: str) -> str:
+    def program(self, key: UserKernelKey, dialect: str, *, float64: bool, grid: str) -> str:
         """Raises AssertionError: the program comes from a user's file or image."""
         raise AssertionError(f"{key.name} is a kernel of the user's, which nobody holds any more")
 
-    def record(self, key: OwnKey) -> Record:
-        return Record(key.name, (), (), "", "own")
+    def record(self, key: UserKernelKey) -> ManifestTerms:
+        return ManifestTerms(key.name, (), (), "", "own")
 
-    def lines(self, key: OwnKey) -> tuple[str, ...]:
+    def lines(self, key: UserKernelKey) -> tuple[str, ...]:
         return ()
 
-    def operands(self, key: OwnKey) -> str:
+    def operands(self, key: UserKernelKey) -> str:
         return ", ".join(a.c for a in key.arguments)
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
@@ -193,14 +193,14 @@ class OwnSkeleton(BoardSkeleton[OwnKey]):
         return " + ".join(map(str, launch.geometry)) + " bytes"
 
 
-def _accesses(key: OwnKey, sizes: Ints) -> Iterator[Access]:
-    for of, nbytes in zip(key.pointers, sizes):
-        yield Access(of.name, not of.const, nbytes, -(-nbytes // BEAT), 0, nbytes)
+def _accesses(key: UserKernelKey, sizes: Ints) -> Iterator[Access]:
+    for argument, nbytes in zip(key.pointers, sizes):
+        yield Access(argument.name, not argument.const, nbytes, -(-nbytes // BEAT), 0, nbytes)
 
 
-def is_own(key: Key | Any) -> bool:
+def is_user_kernel(key: Key | Any) -> bool:
     """True if `key` is the key of a user kernel."""
-    return isinstance(key, OwnKey)
+    return isinstance(key, UserKernelKey)
 
 
-register(OwnSkeleton())
+register(UserKernelSkeleton())

@@ -23,17 +23,17 @@ CYCLES = {
 }
 # Least cycles of a function of hls_math.h: a square root takes as long as a quotient, others
 # longer.
-FUNCTION = {"float": 16, "double": 31}
+FUNCTION_CYCLES = {"float": 16, "double": 31}
 # A division of 32-bit integers takes a cycle for each bit and a few more.
-DIVIDE = CYCLES["integer"]["div"]
+DIVISION_CYCLES = CYCLES["integer"]["div"]
 # Pipeline depth in cycles if the model does not count the op's own operators: an addition takes 7,
 # an exponential about 20. Only the pipeline fill depends on DEPTH.
 DEPTH = 30
 
 
-def operator_cycles(of: dtype) -> dict[str, int]:
+def operator_cycles(dtype: dtype) -> dict[str, int]:
     """Returns the cycles of each operator on a dtype; for complex dtypes, on one part."""
-    real = of.compute.to_real() if of.is_complex else of.compute
+    real = dtype.compute.to_real() if dtype.is_complex else dtype.compute
     if real.kind != "f":
         return CYCLES["integer"]
     return CYCLES["double" if real.itemsize == 8 else "float"]
@@ -169,20 +169,20 @@ class Access(NamedTuple):
     short: bool = False
 
 
-def cut(numbers: Ints, size: int, count: int) -> Iterator[Ints]:
+def split_numbers(numbers: Ints, size: int, count: int) -> Iterator[Ints]:
     """Returns the first `count` consecutive slices of `size` numbers."""
     return (numbers[k * size : (k + 1) * size] for k in range(count))
 
 
-def members_below(end: int, period: int, first: int, last: int) -> int:
+def members_below(end: int, period: int, first_member: int, end_member: int) -> int:
     """Returns the count of i in [0, end) with first <= i % period < last."""
-    whole, rest = divmod(end, period)
-    return whole * (last - first) + min(max(rest - first, 0), last - first)
+    whole_periods, rest = divmod(end, period)
+    return whole_periods * (end_member - first_member) + min(max(rest - first_member, 0), end_member - first_member)
 
 
-def members_in(begin: int, end: int, period: int, first: int, last: int) -> int:
+def members_in(begin: int, end: int, period: int, first_member: int, end_member: int) -> int:
     """Returns the count of i in [begin, end) with first <= i % period < last."""
-    return members_below(end, period, first, last) - members_below(begin, period, first, last)
+    return members_below(end, period, first_member, end_member) - members_below(begin, period, first_member, end_member)
 
 
 def pieces(inner: int, chunk: int, chunks: int, begin: int, end: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -191,7 +191,7 @@ def pieces(inner: int, chunk: int, chunks: int, begin: int, end: int) -> tuple[t
     return (end - begin - last, chunk), (last, inner - (chunks - 1) * chunk)
 
 
-def distinct(shape: Ints, strides: Ints) -> int:
+def distinct_elements(shape: Ints, strides: Ints) -> int:
     """Returns the distinct elements that the loop nest `shape` accesses; stride 0 repeats."""
     return prod(n for n, s in zip(shape, strides) if s)
 
@@ -206,7 +206,7 @@ def _looked_up(low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
     return len(low) + int(two.sum()), int(reads)
 
 
-class Pieces(NamedTuple):
+class RowPieces(NamedTuple):
     """A compute unit's part of rows whose length is no multiple of a beat (hls/vitis/pieces.h):
     `elements` results from `first` on."""
 
@@ -242,7 +242,7 @@ class Pieces(NamedTuple):
         return step == 1 and (*strides, 1) == contiguous_strides((*self.shape, self.inner))
 
 
-class Turns(NamedTuple):
+class InterleavedRows(NamedTuple):
     """A compute unit's part of interleaved short rows (hls/vitis/turns.h): rows [begin, end) of
     `inner` elements, `stride` elements apart."""
 
@@ -253,7 +253,7 @@ class Turns(NamedTuple):
     lanes: int
 
     @classmethod
-    def of(cls, g: Any, k: int, begin: int, end: int, lanes: int) -> Turns:
+    def of(cls, g: Any, k: int, begin: int, end: int, lanes: int) -> InterleavedRows:
         """Returns the turns of operand k for rows [begin, end) of a reduction's geometry `g`."""
         return cls(begin, end, g.inner, g.kept_strides[k][0], lanes)
 

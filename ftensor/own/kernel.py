@@ -24,7 +24,7 @@ from ..image import file as image_file
 from ..image.contents import KernelDescription
 from ..image.file import UNIT_NAMES, ImageFile
 from ..iterator.shape import is_contiguous
-from ..kernels.user_kernels import DTYPES, OwnArgument, OwnKey, declaration
+from ..kernels.user_kernels import DTYPES, UserKernelArgument, UserKernelKey, declaration
 from ..kernels.user_kernels import argument as argument_of
 from ..toolchain.user_kernels import image, language
 from .given import Ints, file_of, name_of, sizes_of, text_of, words_of
@@ -41,7 +41,7 @@ _PAIRS = {dtypes.complex32: dtypes.float16, dtypes.complex64: dtypes.float32, dt
 
 
 def check_arguments(
-    key: OwnKey, args: Sequence[Any], device: device, alignment: int, called: str
+    key: UserKernelKey, args: Sequence[Any], device: device, alignment: int, called: str
 ) -> tuple[list[Tensor], list[Any]]:
     """Returns (tensors, numbers) of a call, checked and converted for the kernel.
 
@@ -62,7 +62,7 @@ def check_arguments(
     return tensors, numbers
 
 
-def _tensor(kernel: str, a: OwnArgument, x: Any, device: device, alignment: int, called: str) -> Tensor:
+def _tensor(kernel: str, a: UserKernelArgument, x: Any, device: device, alignment: int, called: str) -> Tensor:
     if type(x) is not Tensor:
         hint = ": ft.from_numpy makes one" if isinstance(x, np.ndarray) else ""
         raise errors.not_a_tensor(kernel, a.name, a.c, x, hint)
@@ -97,7 +97,7 @@ def _tensor(kernel: str, a: OwnArgument, x: Any, device: device, alignment: int,
     return x
 
 
-def _number(kernel: str, a: OwnArgument, x: Any) -> Any:
+def _number(kernel: str, a: UserKernelArgument, x: Any) -> Any:
     dtype = dtypes.int64 if a.kind == "local" else DTYPES[a.kind]
     expected = {"b": "True or False", "f": "a number"}.get(dtype.kind, "an integer")
     if a.kind == "local":
@@ -145,8 +145,8 @@ class Kernel:
         self,
         backend: Backend,
         device: device,
-        key: OwnKey,
-        make: Callable[[OwnKey], UserKernel],
+        key: UserKernelKey,
+        make: Callable[[UserKernelKey], UserKernel],
         recreate: tuple[Callable[..., Kernel], tuple[Any, ...]],
         program: UserProgram | None = None,
     ) -> None:
@@ -292,7 +292,7 @@ def _from_image(device: device, file: ImageFile, name: str | None, flags: Words)
     kernels = {k.name: k for k in file.description.kernels}
     described = kernels[_chosen(list(kernels), name, str(file.path))]
     arguments, shared = _arguments(described)
-    key = OwnKey(described.name, file.uuid, arguments, shared)
+    key = UserKernelKey(described.name, file.uuid, arguments, shared)
     backend = detected_device(device).open()
     recreate = _recreate_from_file, (str(file.path.absolute()), key.name, flags)
     return Kernel(backend, device, key, partial(backend.user_kernel_of_image, file), recreate)
@@ -302,7 +302,7 @@ def _from_text(device: device, text: str, name: str | None, options: Words, orig
     backend = detected_device(device).open()
     program = backend.user_program(text, options)
     chosen = _chosen(list(program.parameters), name, origin)
-    key = OwnKey(chosen, program.digest, program.arguments(chosen))
+    key = UserKernelKey(chosen, program.digest, program.arguments(chosen))
     recreate = _recreate_from_text, (text, chosen, options, origin)
     return Kernel(backend, device, key, program.kernel, recreate, program)
 
@@ -329,7 +329,7 @@ def _chosen(names: list[str], name: str | None, origin: str) -> str:
     return name
 
 
-def _arguments(kernel: KernelDescription) -> tuple[tuple[OwnArgument, ...], bool]:
+def _arguments(kernel: KernelDescription) -> tuple[tuple[UserKernelArgument, ...], bool]:
     """Returns (arguments of a call, True if the kernel also takes the number of its compute unit).
 
     Raises an error for a free-running kernel and for an unsupported parameter.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..execute.dispatch import Observer
 from ..iterator.shape import numel
 from ..kernels.skeleton import skeleton_of
-from ..kernels.workload import distinct
+from ..kernels.workload import distinct_elements
 from ..rows.catalogue import ENTRIES
 from ..runtime.program import notice
 
@@ -58,7 +58,7 @@ def work_of(launch: Launch, tensors: Sequence[Tensor]) -> Work:
         if step.key.skeleton not in counted:
             counted.add(step.key.skeleton)
             flops += skeleton.flops(step.key, step.geometry, shapes)
-    sizes = [distinct(x._shape, x._strides) * x._dtype.itemsize for x in tensors]
+    sizes = [distinct_elements(x._shape, x._strides) * x._dtype.itemsize for x in tensors]
     # Operands accessed by indices are read or written at most as often as the others have elements.
     other_sizes = [numel(shape) for k, shape in enumerate(shapes) if k not in located]
     nbytes = 0

@@ -1,4 +1,5 @@
-"""Base class of all devices: memory, kernels and streams; and a thread's view of a device as another one."""
+"""Base class of all devices: memory, kernels and streams; and a thread's view of a device as
+another one."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..image.file import ImageFile
-    from ..kernels.user_kernels import OwnKey
+    from ..kernels.user_kernels import UserKernelKey
     from .opencl.launch import UserProgram
     from .targets import Target
     from .xrt.deferred import DeferredLaunches
@@ -164,7 +165,7 @@ class Backend(ABC):
 
     # Kernels of users' own
 
-    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> UserKernel:
+    def user_kernel_of_image(self, file: ImageFile, key: UserKernelKey) -> UserKernel:
         """Returns a kernel of a user's image. Raises RuntimeError if the device takes no images."""
         from ..errors.image import no_image_here
 

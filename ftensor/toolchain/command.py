@@ -60,30 +60,32 @@ def _command(arguments: argparse.Namespace) -> int:
         raise not_a_platform(arguments.platform, PLATFORMS)
     if arguments.banks is not None and not is_memory(arguments.banks):
         raise not_a_memory(arguments.banks, MEMORIES)
-    wanted = inventory.read(arguments.inventory)
+    inventory_ = inventory.read(arguments.inventory)
     chain = toolchain(
         arguments.target,
-        arguments.platform or wanted.platform,
-        _clock(arguments.clock) or wanted.clock_mhz or None,
+        arguments.platform or inventory_.platform,
+        _clock(arguments.clock) or inventory_.clock_mhz or None,
         arguments.dry_run,
         arguments.subnormals == "flush",
     )
-    groups = _expanded(wanted, chain.joint, arguments.banks)
+    groups = _expanded(inventory_, chain.joint, arguments.banks)
     board = of_platform(chain.platform) if chain.target in ("hw", "hw_emu") else None
     report: list[str] = []
     if board is not None:
         from .area import fit
 
         if not fit.fit(groups, board).fits and (other := _smaller(arguments.inventory, board, arguments.banks)):
-            wanted, groups = other
+            inventory_, groups = other
             report = [
-                f"{arguments.inventory} does not fit the {board.title}: this is {wanted.name}, its "
+                f"{arguments.inventory} does not fit the {board.title}: this is {inventory_.name}, its "
                 "form for small boards."
             ]
         if arguments.fit:
             groups = fit.fitting_subset(groups, board).groups
-        report += fit.lines(fit.check(wanted.name, groups, board))
-    request = make.Request(wanted.name, groups, wanted.sha256, arguments.out, arguments.jobs, tuple(arguments.only))
+        report += fit.lines(fit.check(inventory_.name, groups, board))
+    request = make.Request(
+        inventory_.name, groups, inventory_.sha256, arguments.out, arguments.jobs, tuple(arguments.only)
+    )
     if arguments.dry_run:
         print("\n".join([*(f"# {line}" for line in report), *make.commands(request, chain)]))
         return 0

@@ -19,7 +19,7 @@ from ..errors.commands import EstimateError
 from ..errors.image import ImageError
 from ..kernels.skeleton import BoardSkeleton, board_named, layouts
 from ..terminal import complain, counted, table
-from .inventory.keys import BY_NAME
+from .inventory.keys import DTYPES_BY_NAME
 from .needs import trace_command
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def legend() -> str:
     """Returns the meaning of the letters."""
     meanings = [f"{layout.letter} {layout.meaning}" for layout in layouts()]
     entries = [*meanings, f"{NUMBER} also with numbers by value", f"{OTHER} one more layout (--op says which)"]
-    whole = [text.replace(" ", "\N{NO-BREAK SPACE}") for text in entries]
-    return textwrap.fill("  ".join(whole), 100).replace("\N{NO-BREAK SPACE}", " ")
+    unbreakable = [text.replace(" ", "\N{NO-BREAK SPACE}") for text in entries]
+    return textwrap.fill("  ".join(unbreakable), 100).replace("\N{NO-BREAK SPACE}", " ")
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class CoverageRow:
         """The dtypes in the spelling of inventories."""
         text = f"{', '.join(self.outs)}({', '.join(self.ins)})"
         first = next((d for d in self.ins if d != "number"), (*self.outs, "")[0])
-        usual = BY_NAME[first].compute.name if first in BY_NAME else self.compute
+        usual = DTYPES_BY_NAME[first].compute.name if first in DTYPES_BY_NAME else self.compute
         return text if self.compute == usual else f"{text} in {self.compute}"
 
     @property
     def letters(self) -> str:
-        """The letters of a cell in the coverage matrix: one for the layout, and `NUMBER` if an input is
-        a number passed by value."""
+        """The letters of a cell in the coverage matrix: one for the layout, and `NUMBER` if an
+        input is a number passed by value."""
         letters = {layout.word: layout.letter for layout in layouts()}
         return letters.get(self.layout, OTHER) + (NUMBER if "number" in self.ins else "")
 
@@ -100,21 +100,21 @@ def _command(arguments: argparse.Namespace) -> int:
     kernels = [kernel for source in sources for kernel in records(source)]
     if arguments.trace is not None:
         return trace_command(arguments, " + ".join(map(str, sources)), kernels)
-    served = [one for kernel in kernels for one in members(kernel)]
+    rows = [row for kernel in kernels for row in members(kernel)]
     if arguments.op:
-        ops = {one.op for one in served}
-        served = [one for one in served if arguments.op in (one.op, one.spelled)]
-        if not served:
+        ops = {row.op for row in rows}
+        rows = [row for row in rows if arguments.op in (row.op, row.spelled)]
+        if not rows:
             raise no_kernel_of(arguments.op, ops)
     if arguments.json:
-        print(json.dumps([asdict(one) for one in served], indent=1))
+        print(json.dumps([asdict(row) for row in rows], indent=1))
     elif arguments.op:
-        print(details(served))
+        print(details(rows))
     else:
-        print(matrix(served))
+        print(matrix(rows))
         units = sum(kernel.units for kernel in kernels)
         print(
-            f"\n{counted(len(served), 'kernel')} of ops in {counted(len(kernels), 'kernel')}, "
+            f"\n{counted(len(rows), 'kernel')} of ops in {counted(len(kernels), 'kernel')}, "
             f"{counted(units, 'compute unit')}"
         )
         print(legend())
@@ -139,9 +139,9 @@ def records(source: str) -> tuple[KernelRecord, ...]:
     if os.path.isdir(path) or path.suffix in (".xclbin", ".aocx"):
         from ..image.file import locate, read
 
-        beside = path / "manifest.json" if os.path.isdir(path) else path.with_name("manifest.json")
+        manifest_path = path / "manifest.json" if os.path.isdir(path) else path.with_name("manifest.json")
         if locate(path).suffix == ".aocx":
-            return records(str(beside))
+            return records(str(manifest_path))
         return read(path).manifest.kernels
     from .group import manifest_record
     from .inventory import read as inventory
@@ -174,8 +174,12 @@ def members(kernel: KernelRecord) -> Iterable[CoverageRow]:
 
 def _skeleton_of(kernel: KernelRecord, op: str) -> BoardSkeleton[Any] | None:
     """Returns the skeleton of a member; a kernel's manifest entry names only its first skeleton."""
-    first, own = board_named(kernel.skeleton), board_named(op)
-    return own if first and own and own.together and own.together == first.together else first
+    kernel_skeleton, op_skeleton = board_named(kernel.skeleton), board_named(op)
+    return (
+        op_skeleton
+        if kernel_skeleton and op_skeleton and op_skeleton.together and op_skeleton.together == kernel_skeleton.together
+        else kernel_skeleton
+    )
 
 
 def layout_of(kernel: KernelRecord, kinds: str, outs: int) -> str:
@@ -186,11 +190,11 @@ def layout_of(kernel: KernelRecord, kinds: str, outs: int) -> str:
     return skeleton.layout(kinds, outs)
 
 
-def matrix(served: Sequence[CoverageRow]) -> str:
+def matrix(members: Sequence[CoverageRow]) -> str:
     """Returns a table with a row for each op, a column for each dtype, and letters for the
     layouts."""
     cells: dict[tuple[str, str], str] = {}
-    for one in served:
+    for one in members:
         key = (one.op, column(one))
         cells[key] = cells.get(key, "") + one.letters
     used = [d.name for d in FULL if any(name == d.name for _, name in cells)]
@@ -207,14 +211,14 @@ def column(one: CoverageRow) -> str:
 
 
 def _in_order(letters: str) -> str:
-    known = [*(layout.letter for layout in layouts()), NUMBER, OTHER]
-    return "".join(letter for letter in known if letter in letters)
+    letter_order = [*(layout.letter for layout in layouts()), NUMBER, OTHER]
+    return "".join(letter for letter in letter_order if letter in letters)
 
 
-def details(served: Sequence[CoverageRow]) -> str:
+def details(members: Sequence[CoverageRow]) -> str:
     """Returns a table with a line for each member."""
     head = ("op", "dtypes", "layout", "lanes", "kernel", "opcode", "units")
-    lines = [(m.spelled, m.signature, m.layout, m.lanes, m.kernel, m.opcode, m.units) for m in served]
+    lines = [(m.spelled, m.signature, m.layout, m.lanes, m.kernel, m.opcode, m.units) for m in members]
     return table([head, *lines], indent="")
 
 

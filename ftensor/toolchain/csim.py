@@ -19,7 +19,16 @@ from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import CSIM, csim_compiler
 from .group import KernelGroup, arguments
-from .jobs.workspace import Job, Source, Workspace, content_key, included, lay_out, without_comments, write_whole
+from .jobs.workspace import (
+    Job,
+    Source,
+    Workspace,
+    content_key,
+    included_text,
+    without_comments,
+    write_atomically,
+    write_source_files,
+)
 from .make import version_text
 from .vitis import link
 
@@ -45,7 +54,7 @@ def write_sources(
     from .vitis.source import flushing, headers, source
 
     text = flushing if flush else source
-    return lay_out(groups, folders.sources, text, headers(), ".cpp", include)
+    return write_source_files(groups, folders.sources, text, headers(), ".cpp", include)
 
 
 class CSim:
@@ -71,8 +80,8 @@ class CSim:
 
     def tools(self) -> Mapping[str, str]:
         """Returns the compiler's version, and a note if subnormal numbers are flushed."""
-        own = {Path(self.compiler[0]).name: self._version}
-        return own | ({"subnormals": "flushed to zero"} if self.flush else {})
+        versions = {Path(self.compiler[0]).name: self._version}
+        return versions | ({"subnormals": "flushed to zero"} if self.flush else {})
 
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
         """Writes the C++ for v++. Includes thin stand-ins for Vitis' headers, unless a folder is
@@ -90,7 +99,7 @@ class CSim:
     def _joining(self, groups: Sequence[KernelGroup], folders: Workspace) -> dict[str, str]:
         """Writes the files that connect the kernels of linked graphs; returns their content hashes
         by path."""
-        from .vitis.joined import sources
+        from .vitis.csim_streams import sources
         from .vitis.source import VITIS_INCLUDE, standins, vitis_headers
 
         texts = sources(groups)
@@ -99,8 +108,8 @@ class CSim:
         digests = {}
         for begins, text in texts.items():
             path = folders.sources / f"{begins}_joined.cpp"
-            write_whole(path, text)
-            read = included(path, self._include(folders))
+            write_atomically(path, text)
+            read = included_text(path, self._include(folders))
             digests[file_word(path)] = content_key(*map(without_comments, read))
         return digests
 
@@ -153,11 +162,11 @@ def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz:
     board = of_platform(platform)
     placed = link.banks(groups, board)
     # As on a board's platform, a range that all ports reach is one memory.
-    whole = len({bank for banks in placed.values() for bank in banks.values()}) == 1
+    one_bank = len({bank for banks in placed.values() for bank in banks.values()}) == 1
     for group in groups:
-        where = {a: _each(bank, whole) for a, bank in placed[group.name].items()}
-        names.update(dict.fromkeys(bank for banks in where.values() for bank in banks))
-        rows = tuple(ArgumentDescription(a.name, a.c, banks=where.get(a.name, ())) for a in arguments(group))
+        banks_of = {a: _each(bank, one_bank) for a, bank in placed[group.name].items()}
+        names.update(dict.fromkeys(bank for banks in banks_of.values() for bank in banks))
+        rows = tuple(ArgumentDescription(a.name, a.c, banks=banks_of.get(a.name, ())) for a in arguments(group))
         member = group.members[0]
         if isinstance(member, StageKey):
             rows += tuple(ArgumentDescription(name, "hls::stream") for name in member.stream_names)
@@ -167,11 +176,11 @@ def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz:
     return Description(tuple(kernels), _banks(tuple(names), board), platform, clock_mhz, name)
 
 
-def _each(bank: str, whole: bool) -> tuple[str, ...]:
-    """Returns the banks of a range such as HBM[0:2]; if `whole`, a range of HBM channels stays one
-    bank."""
+def _each(bank: str, keep_range: bool) -> tuple[str, ...]:
+    """Returns the banks of a range such as HBM[0:2]; if `keep_range`, a range of HBM channels stays
+    one bank."""
     match = re.fullmatch(r"(\w+)\[(\d+):(\d+)\]", bank)
-    if match is None or (whole and channels(bank)):
+    if match is None or (keep_range and channels(bank)):
         return (bank,)
     return tuple(f"{match[1]}[{k}]" for k in range(int(match[2]), int(match[3]) + 1))
 

@@ -25,7 +25,7 @@ from .coverage import members
 from .group import KernelGroup, manifest_record
 from .inventory.read import builtin_inventories, expand
 from .inventory.read import read as read_inventory
-from .vitis.interface import bundles, place, unit_names
+from .vitis.interface import bundles, place_ports, unit_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,16 +38,16 @@ _BANK = re.compile(r"(\w+)\[(\d+)\]")
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnKernel:
     """A kernel in the picture.
 
-    `ports` maps each port to its memory. `takes` has the shares of the board by resource, empty if
+    `ports` maps each port to its memory. `shares` has the shares of the board by resource, empty if
     unknown.
     """
 
     record: KernelRecord
     ports: Mapping[str, str]
-    takes: Mapping[str, float]
+    shares: Mapping[str, float]
 
     @property
     def title(self) -> str:
@@ -67,17 +67,17 @@ class Drawn:
         return ", ".join(names[:shown]) + more
 
 
-def of_groups(groups: Sequence[KernelGroup], board: Board) -> tuple[Drawn, ...]:
+def kernels_of_groups(groups: Sequence[KernelGroup], board: Board) -> tuple[DrawnKernel, ...]:
     """Returns the kernels of an inventory, with memories and areas for a board."""
-    placed = place(groups, board)
+    placed = place_ports(groups, board)
     kernels = []
     for group in groups:
         unit = unit_names(group)[0]
         ports = {}
         for port in bundles(group):
-            way = placed.get((unit, port.name))
-            ports[port.name] = PLATFORM if way is None else way.memory
-        kernels.append(Drawn(manifest_record(group, ""), ports, board_shares(group, board)))
+            placement = placed.get((unit, port.name))
+            ports[port.name] = PLATFORM if placement is None else placement.memory
+        kernels.append(DrawnKernel(manifest_record(group, ""), ports, board_shares(group, board)))
     return tuple(kernels)
 
 
@@ -86,7 +86,7 @@ def board_shares(group: KernelGroup, board: Board) -> dict[str, float]:
     return dict(zip(fit.TITLES.values(), fit.board_shares(area(group).whole, board)))
 
 
-def of_image(image: ImageFile, groups: Sequence[KernelGroup], board: Board | None) -> tuple[Drawn, ...]:
+def kernels_of_image(image: ImageFile, groups: Sequence[KernelGroup], board: Board | None) -> tuple[DrawnKernel, ...]:
     """Returns the kernels of an image as in its file; with areas for kernels among `groups`."""
     by_name = {group.name: group for group in groups}
     kernels = []
@@ -99,30 +99,30 @@ def of_image(image: ImageFile, groups: Sequence[KernelGroup], board: Board | Non
         if not described:  # an image for Intel's tools: its file has no descriptions
             ports = {a.name: a.bank or PLATFORM for a in one.arguments if a.what == "*"}
         group = by_name.get(one.name)
-        kernels.append(Drawn(one, ports, board_shares(group, board) if group and board else {}))
+        kernels.append(DrawnKernel(one, ports, board_shares(group, board) if group and board else {}))
     return tuple(kernels)
 
 
 def bank_range(banks: Iterable[str]) -> str:
     """Returns a common name of banks, such as "HBM[0:31]" for 32 channels."""
     names = list(banks)
-    places = [match for match in map(_BANK.fullmatch, names) if match]
-    kinds, numbers = {m[1] for m in places}, [int(m[2]) for m in places]
-    if len(names) > 1 and len(places) == len(names) and len(kinds) == 1:
+    matches = [match for match in map(_BANK.fullmatch, names) if match]
+    kinds, numbers = {m[1] for m in matches}, [int(m[2]) for m in matches]
+    if len(names) > 1 and len(matches) == len(names) and len(kinds) == 1:
         if numbers == list(range(numbers[0], numbers[-1] + 1)):
             return f"{kinds.pop()}[{numbers[0]}:{numbers[-1]}]"
     return " ".join(names) or PLATFORM
 
 
-def drawn(title: str, kernels: Sequence[Drawn], board: Board | None) -> Figure:
+def draw(title: str, kernels: Sequence[DrawnKernel], board: Board | None) -> Figure:
     """Returns the figure: kernels, lines from their ports to memories, areas at the right."""
     rooms = [max(2.4, 0.42 * len(k.ports) + 0.5) for k in kernels]
     drawing = figure(12, 1.6 + 0.33 * sum(rooms))
-    whole = {n: sum(k.takes[n] for k in kernels) for n in kernels[0].takes} if kernels else {}
-    said = ", ".join(f"{name} {part:.1%}" for name, part in whole.items())
-    below = f"All of them: {said} of what the platform leaves." if said else "Areas are not known."
+    totals = {n: sum(k.shares[n] for k in kernels) for n in kernels[0].shares} if kernels else {}
+    total_text = ", ".join(f"{name} {part:.1%}" for name, part in totals.items())
+    below = f"All of them: {total_text} of what the platform leaves." if total_text else "Areas are not known."
     with styled():
-        drawing.suptitle(f"{title}\n{below} Areas are a model's estimates." if said else title)
+        drawing.suptitle(f"{title}\n{below} Areas are a model's estimates." if total_text else title)
         left, right = drawing.subplots(1, 2, width_ratios=(3, 1))
         tops = [sum(rooms[:k]) for k in range(len(rooms) + 1)]
         _kernels(left, kernels, tops)
@@ -130,7 +130,7 @@ def drawn(title: str, kernels: Sequence[Drawn], board: Board | None) -> Figure:
     return drawing
 
 
-def _kernels(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float]) -> None:
+def _kernels(axes: Axes, kernels: Sequence[DrawnKernel], tops: Sequence[float]) -> None:
     """Draws the kernels' boxes, their ports on the right edge, and lines to the memories."""
     from matplotlib.patches import Rectangle
 
@@ -156,17 +156,17 @@ def _kernels(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float]) -> Non
     axes.set_axis_off()
 
 
-def _areas(axes: Axes, kernels: Sequence[Drawn], tops: Sequence[float], board: Board | None) -> None:
+def _areas(axes: Axes, kernels: Sequence[DrawnKernel], tops: Sequence[float], board: Board | None) -> None:
     """Draws each kernel's shares of the board, next to its box."""
     axes.set_ylim(tops[-1], -0.2)
-    names = list(kernels[0].takes) if kernels else []
+    names = list(kernels[0].shares) if kernels else []
     if not names:
         axes.set_axis_off()
         return
     assert board is not None
-    most = max(100 * part for kernel in kernels for part in kernel.takes.values())
+    most = max(100 * part for kernel in kernels for part in kernel.shares.values())
     for kernel, top, end in zip(kernels, tops, tops[1:]):
-        for k, (name, part) in enumerate(kernel.takes.items()):
+        for k, (name, part) in enumerate(kernel.shares.items()):
             y = top + (end - top - 0.3) * (k + 0.5) / len(names)
             axes.barh(y, 100 * part, 0.4, color=FULL if part > 1 else PLAIN)
             axes.annotate(f"{name} {part:.1%}", (100 * part, y), (3, 0), textcoords="offset points", va="center")
@@ -191,14 +191,14 @@ def _figure(arguments: argparse.Namespace) -> Figure:
         inventory = read_inventory(arguments.source)
         board = find(arguments.board or "") if arguments.board else of_platform(inventory.platform)
         board = board or find("u55c")
-        kernels = of_groups(expand(inventory), board)
-        return drawn(f"Inventory {inventory.name} for the {board.title}", kernels, board)
+        kernels = kernels_of_groups(expand(inventory), board)
+        return draw(f"Inventory {inventory.name} for the {board.title}", kernels, board)
     image = read_image(locate(source))
     board = find(arguments.board) if arguments.board else of_platform(image.platform)
     groups = expand(read_inventory(arguments.inventory)) if arguments.inventory else _groups(image)
     platform = f" for {image.platform}" if image.platform else ""
     title = f"{image.name}: {image.manifest.target} image{platform}"
-    return drawn(title, of_image(image, groups, board), board)
+    return draw(title, kernels_of_image(image, groups, board), board)
 
 
 def _groups(image: ImageFile) -> tuple[KernelGroup, ...]:

@@ -32,15 +32,15 @@ from ..runtime.xrt.images import SOCKET
 from ..terminal import counted
 from . import make
 from .csim import CSim
-from .group import MOST_UNITS, KernelGroup, free_name
+from .group import MAX_UNITS, KernelGroup, free_name
 from .inventory.read import parts
 from .jobs.progress import QUIET, Progress, clock
-from .jobs.workspace import write_whole
+from .jobs.workspace import write_atomically
 
 NAME = "kernels"  # of the image
 # The most kernels beyond the fewest possible. New members share kernels only with members of the
 # same request, so the number of kernels grows, and XRT's load time grows with its square.
-ALONE = 24
+MAX_SHARED_MEMBERS = 24
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -89,13 +89,13 @@ class GrowingImage:
         """
         with self._held():
             groups = self._read()
-            there = {member for group in groups for member in group.members}
-            new = [key for key in keys if key not in there]
+            existing = {member for group in groups for member in group.members}
+            new = [key for key in keys if key not in existing]
             if not new:
                 return GrowthResult(self.image)
             problems = self._add(groups, new, progress)
-            there_now = self.image if groups or len(problems) < len(new) else None
-            return GrowthResult(there_now, len(new) - len(problems), problems)
+            existing_now = self.image if groups or len(problems) < len(new) else None
+            return GrowthResult(existing_now, len(new) - len(problems), problems)
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
@@ -151,7 +151,7 @@ class GrowingImage:
 
     def _keep(self, built: make.Built) -> None:
         assert built.linked is not None
-        write_whole(self._groups, pickle.dumps(built.groups))
+        write_atomically(self._groups, pickle.dumps(built.groups))
         for before in built.linked.job.output.parent.glob(f"{NAME}-*.so"):
             if before != built.linked.job.output:
                 before.unlink()
@@ -176,9 +176,9 @@ def extend_groups(groups: tuple[KernelGroup, ...], keys: Sequence[Key]) -> tuple
     new = _grouped(keys, "shared", [group.name for group in groups])
     members = [member for group in groups for member in group.members]
     shared = _grouped([*members, *keys], "shared", [])
-    if len(groups) + len(new) <= min(len(shared) + ALONE, MOST_UNITS):
+    if len(groups) + len(new) <= min(len(shared) + MAX_SHARED_MEMBERS, MAX_UNITS):
         return (*groups, *new)
-    return shared if len(shared) + ALONE <= MOST_UNITS else new
+    return shared if len(shared) + MAX_SHARED_MEMBERS <= MAX_UNITS else new
 
 
 def _grouped(keys: Sequence[Key], grouping: str, taken: list[str]) -> tuple[KernelGroup, ...]:
@@ -192,16 +192,18 @@ def _grouped(keys: Sequence[Key], grouping: str, taken: list[str]) -> tuple[Kern
     return tuple(groups)
 
 
-def is_private(place: Path) -> bool:
+def is_private(folder: Path) -> bool:
     """True if nobody else can write to a folder, so that its code is safe to run."""
     try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.access(place, os.W_OK) and not any(cache.writable_by_others(one) for one in (place.parent, place))
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.access(folder, os.W_OK) and not any(
+            cache.writable_by_others(path) for path in (folder.parent, folder)
+        )
     except OSError:
         return False
 
 
-SAYS = "ftensor emulate: "
+MESSAGE_PREFIX = "ftensor emulate: "
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -253,17 +255,17 @@ class Builder(threading.Thread):
                 return
             with caller, contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 with caller.makefile("rb") as request:
-                    asked = request.read()
+                    request_bytes = request.read()
                 try:
-                    caller.sendall(json.dumps(self._answer(asked)).encode())
+                    caller.sendall(json.dumps(self._answer(request_bytes)).encode())
                 except ProgramEnded:
                     return
 
-    def _answer(self, asked: bytes) -> dict[str, Any]:
+    def _answer(self, requested: bytes) -> dict[str, Any]:
         keys, names, problems = dict[Key, str](), list[str](), dict[str, str]()
         try:
             # Only this user's processes can reach the socket's folder, so the pickle is safe.
-            packed: Mapping[str, bytes] = pickle.loads(asked)
+            packed: Mapping[str, bytes] = pickle.loads(requested)
         except (EOFError, pickle.UnpicklingError):
             packed = {}  # the requesting process was interrupted
         for entry, one in packed.items():
@@ -337,7 +339,7 @@ class BuildStatus:
     def say(self, text: str) -> None:
         """Prints a permanent line."""
         self.clear()
-        print(SAYS + text, file=self.stream, flush=True)
+        print(MESSAGE_PREFIX + text, file=self.stream, flush=True)
 
     def waiting(self) -> None:
         """Reports that another run is building."""
@@ -360,7 +362,7 @@ class BuildStatus:
             raise ProgramEnded
         now = time.monotonic()
         spent = self.seconds + now - self.began
-        text = f"{SAYS}{counted(self.kernels, 'kernel')} built, {clock(spent)}; now {self.names}"
+        text = f"{MESSAGE_PREFIX}{counted(self.kernels, 'kernel')} built, {clock(spent)}; now {self.names}"
         if self.terminal:
             self._draw(text[: shutil.get_terminal_size().columns - 1])
         elif now - self.spoken >= QUIET:

@@ -41,28 +41,28 @@ def program(key: StagedKey | NetworkKey) -> str:
     return text.replace('extern "C" void graph(', f'extern "C" void {key.entry}(')
 
 
-def write(of: DataflowKernels | TracedNetwork, name: str, options: ExportOptions) -> Exported:
+def write(traced: DataflowKernels | TracedNetwork, name: str, options: ExportOptions) -> Exported:
     """Writes NAME.json, NAME.toml, NAME.cpp and NAME.cl; for a network NAME.weights instead of
     NAME.cl.
 
     For several kernels the names are NAME_1.json and so on, with one NAME.toml. Raises ValueError
     for a name that is not valid for a kernel.
     """
-    from .group import LONGEST_NAME
+    from .group import MAX_NAME_LENGTH
 
     folder, kernel = Path(name).parent, Path(name).name
-    count = 1 if isinstance(of, TracedNetwork) else len(of.keys)
+    count = 1 if isinstance(traced, TracedNetwork) else len(traced.keys)
     names = [kernel] if count == 1 else [f"{kernel}_{k + 1}" for k in range(count)]
-    if not re.fullmatch(r"[A-Za-z]\w*", kernel, re.ASCII) or len(names[-1]) > LONGEST_NAME:
-        raise bad_name(kernel, LONGEST_NAME)
-    if isinstance(of, TracedNetwork):
-        return _write_network(of, folder, kernel, options)
+    if not re.fullmatch(r"[A-Za-z]\w*", kernel, re.ASCII) or len(names[-1]) > MAX_NAME_LENGTH:
+        raise bad_name(kernel, MAX_NAME_LENGTH)
+    if isinstance(traced, TracedNetwork):
+        return _write_network(traced, folder, kernel, options)
     inventory = folder / f"{kernel}.toml"
-    imports = _imports(of, kernel)
-    groups, report = _groups(of, kernel, names, options)
-    texts = [_files(key, group) for key, group in zip(of.keys, groups, strict=True)]
+    imports = _imports(traced, kernel)
+    groups, report = _groups(traced, kernel, names, options)
+    texts = [_files(key, group) for key, group in zip(traced.keys, groups, strict=True)]
     folder.mkdir(parents=True, exist_ok=True)
-    inventory.write_text(_inventory(of, kernel, groups, imports))
+    inventory.write_text(_inventory(traced, kernel, groups, imports))
     exported = []
     for group, one, contents in zip(groups, names, texts, strict=True):
         paths = {kind: folder / f"{one}.{kind}" for kind in contents}
@@ -70,14 +70,14 @@ def write(of: DataflowKernels | TracedNetwork, name: str, options: ExportOptions
             paths[kind].write_bytes(content)
         entry = group.members[0].entry
         exported.append(Exported(paths["json"], inventory, paths["cpp"], paths.get("cl"), entry))
-    return exported[0]._replace(kernels=tuple(exported), apart=of.apart, report=report)
+    return exported[0]._replace(kernels=tuple(exported), apart=traced.apart, report=report)
 
 
 def _groups(
     of: DataflowKernels, kernel: str, names: Sequence[str], options: ExportOptions
 ) -> tuple[tuple[KernelGroup, ...], str]:
-    """Returns the kernels, with the lanes and compute units that a board has room for, and the report
-    about them. Raises GraphError if the board has no room."""
+    """Returns the kernels, with the lanes and compute units that a board has room for, and the
+    report about them. Raises GraphError if the board has no room."""
     from . import row_parallel
     from .area.fit import shares_text
     from .group import KernelGroup
@@ -91,15 +91,15 @@ def _groups(
     return build.groups, row_parallel.report(build)
 
 
-def _write_network(of: TracedNetwork, folder: Path, name: str, options: ExportOptions) -> Exported:
+def _write_network(traced: TracedNetwork, folder: Path, name: str, options: ExportOptions) -> Exported:
     """Write the files of a network, folded for a board."""
     from . import folding
     from .group import KernelGroup
     from .vitis import source as vitis
 
-    given = folding.given_folds(of.key, options.fold)
-    found = folding.fold_network(of.key, boards.find(options.target or DEFAULT_BOARD), options.cycles, given)
-    key, images = found.key, " x ".join(map(str, of.key.image))
+    given = folding.given_folds(traced.key, options.fold)
+    found = folding.fold_network(traced.key, boards.find(options.target or DEFAULT_BOARD), options.cycles, given)
+    key, images = found.key, " x ".join(map(str, traced.key.image))
     graph = network_file.text(key)
     inventory = [
         f"# The network {name}: any number of images of {images}, weights in {name}.weights.",
@@ -121,7 +121,7 @@ def _write_network(of: TracedNetwork, folder: Path, name: str, options: ExportOp
     for kind, content in contents.items():
         paths[kind].write_bytes(content)
     files = Exported(paths["json"], paths["toml"], paths["cpp"], None, key.entry, constants=paths["weights"])
-    return files._replace(kernels=(files,), report=folding.report(found, of.lines))
+    return files._replace(kernels=(files,), report=folding.report(found, traced.lines))
 
 
 def _files(key: StagedKey, group: KernelGroup) -> dict[str, bytes]:
@@ -141,26 +141,26 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _imports(of: DataflowKernels, kernel: str) -> list[str]:
+def _imports(traced: DataflowKernels, kernel: str) -> list[str]:
     """Returns the modules that add the program's own ops among the stages. Raises GraphError for an
     op that no module adds."""
-    ops = dict.fromkeys(call.unit.name for key in of.keys for call in key.calls)
-    own = {op: ADDED_BY[op] for op in ops if op in ADDED_BY}
-    for op, module in own.items():
+    ops = dict.fromkeys(call.unit.name for key in traced.keys for call in key.calls)
+    user_ops = {op: ADDED_BY[op] for op in ops if op in ADDED_BY}
+    for op, module in user_ops.items():
         if not module:
             raise op_of_no_module(kernel, op)
-    return list(dict.fromkeys(own.values()))
+    return list(dict.fromkeys(user_ops.values()))
 
 
-def _inventory(of: DataflowKernels, kernel: str, groups: Sequence[KernelGroup], imports: Sequence[str]) -> str:
-    lengths = " and ".join(dict.fromkeys(str(key.length) for key in of.keys))
+def _inventory(traced: DataflowKernels, kernel: str, groups: Sequence[KernelGroup], imports: Sequence[str]) -> str:
+    lengths = " and ".join(dict.fromkeys(str(key.length) for key in traced.keys))
     several = "one kernel" if len(groups) == 1 else f"{len(groups)} kernels"
     lines = [f"# The graph {kernel}: any number of rows of {lengths} elements."]
-    lines += [f"# A kernel of its own: {_printable(one)}" for one in of.apart]
+    lines += [f"# A kernel of its own: {_printable(one)}" for one in traced.apart]
     lines += [f'description = "the graph {kernel}, as {several} of stages"']
     if imports:
         lines += ["imports = [{}]".format(", ".join(f'"{module}"' for module in imports))]
-    for key, group in zip(of.keys, groups, strict=True):
+    for key, group in zip(traced.keys, groups, strict=True):
         lines += ["", "[[graph]]", f'file = "{group.name}.json"', f'sha256 = "{digest(key)}"']
         lines += [f"lanes = {group.lanes}"] if group.lanes != key.lanes else []
         lines += [f"units = {group.units}"] if group.units > 1 else []

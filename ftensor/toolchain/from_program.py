@@ -16,7 +16,7 @@ from ..kernels.inventory_terms import InventoryTerms
 from ..kernels.key import Key
 from ..kernels.network import NetworkKey
 from ..kernels.skeleton import board_skeleton_of
-from ..kernels.user_kernels import is_own
+from ..kernels.user_kernels import is_user_kernel
 from .folding import fold_network
 
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
@@ -43,7 +43,7 @@ def needs(
 
     counts: Counter[Key] = Counter()
     for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
-        if not is_own(launch.key):  # inventories hold no user kernels
+        if not is_user_kernel(launch.key):  # inventories hold no user kernels
             counts[_folded(launch.key)] += times
     return [KernelNeed(board_skeleton_of(key).in_words(key), times, key) for key, times in counts.most_common()]
 
@@ -70,18 +70,18 @@ def inventory_text(kernels: Iterable[InventoryTerms], description: str) -> str:
         _, ops, *rest = kernel.lines
         by_rest.setdefault(tuple(rest), []).append(ops.removeprefix("ops = [").removesuffix("]"))
     by_ops: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for asked, names in by_rest.items():
-        dtypes = [m[1] for m in map(_DTYPES.match, asked) if m]
-        others = tuple(line for line in asked if not _DTYPES.match(line))
-        by_ops.setdefault((tuple(dict.fromkeys(names)), others), []).extend(dtypes)
+    for table, names in by_rest.items():
+        dtypes = [m[1] for m in map(_DTYPES.match, table) if m]
+        other_lines = tuple(line for line in table if not _DTYPES.match(line))
+        by_ops.setdefault((tuple(dict.fromkeys(names)), other_lines), []).extend(dtypes)
     graphs = [kernel.lines for kernel in kernels if kernel.lines[0] == "[[graph]]"]
     # A program's name may have a line break, which would end the comment.
     description = "".join(c if c.isprintable() else " " for c in description)
     parts = [f"# {description}", f"description = {_quoted(description)}"]
-    for (together, others), dtypes in by_ops.items():
-        parts += ["", "[[kernel]]", _list("ops", together)]
+    for (dtypes_line, other_lines), dtypes in by_ops.items():
+        parts += ["", "[[kernel]]", _list("ops", dtypes_line)]
         parts += [_list("dtypes", list(dict.fromkeys(dtypes)))] if dtypes else []
-        parts += others
+        parts += other_lines
     for lines in graphs:
         parts += ["", *lines]
     return "\n".join(parts) + "\n"

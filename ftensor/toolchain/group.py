@@ -15,7 +15,7 @@ from ..kernels.inventory_terms import KernelArgument
 from ..kernels.key import BY_VALUE, LOCATED, KernelKey, Key, Port
 from ..kernels.op_skeleton import op_skeleton
 from ..kernels.skeleton import BoardSkeleton, Parameter, board_skeleton_of
-from ..kernels.source import NAMES, indices, parameters
+from ..kernels.source import OPERAND_NAMES, indices, parameters
 from ..kernels.workload import SCATTERS
 from ..runtime.targets import CSIM
 
@@ -25,8 +25,8 @@ BITS = {"float": "f", "double": "d"}
 
 def hardware(key: Key) -> Key:
     """Returns the key whose HLS C++ implements `key`; several keys may share an implementation."""
-    twin: Key = board_skeleton_of(key).hardware(key)
-    return twin
+    hardware_key: Key = board_skeleton_of(key).hardware(key)
+    return hardware_key
 
 
 def families(keys: Iterable[Key]) -> list[tuple[Key, ...]]:
@@ -35,32 +35,33 @@ def families(keys: Iterable[Key]) -> list[tuple[Key, ...]]:
     grouped: list[list[Key]] = []
     shapes: list[dict[str, object]] = []
     for key in keys:
-        mine = _shapes(key)
-        for members, known in zip(grouped, shapes):
-            if _fits(members[0], key, known, mine):
+        key_shapes = _shapes(key)
+        for members, family_shapes in zip(grouped, shapes):
+            if _fits(members[0], key, family_shapes, key_shapes):
                 members.append(key)
-                known.update(mine)
+                family_shapes.update(key_shapes)
                 break
         else:
             grouped.append([key])
-            shapes.append(mine)
+            shapes.append(key_shapes)
     return [tuple(members) for members in grouped]
 
 
-def _fits(first: Key, key: Key, known: dict[str, object], mine: dict[str, object]) -> bool:
+def _fits(first: Key, key: Key, family_shapes: dict[str, object], key_shapes: dict[str, object]) -> bool:
     """True if `key` can join the family of `first`.
 
     Template-generated HLS C++ holds exactly one body, so such keys must have equal hardware.
-    Otherwise, pointers of equal name must have equal widths: `known` are those of the family,
-    `mine` those of `key`.
-    """
-    one, other = board_skeleton_of(first), board_skeleton_of(key)
-    if one.template or other.template:
-        return one is other and hardware(first) == hardware(key)
-    if one is not other and not (one.together and one.together == other.together):
+    Otherwise, pointers of equal name must have equal widths: `family_shapes` are those of the
+    family, `key_shapes` those of `key`."""
+    first_skeleton, skeleton = board_skeleton_of(first), board_skeleton_of(key)
+    if first_skeleton.template or skeleton.template:
+        return first_skeleton is skeleton and hardware(first) == hardware(key)
+    if first_skeleton is not skeleton and not (
+        first_skeleton.together and first_skeleton.together == skeleton.together
+    ):
         return False
-    alike = all(known[name] == shape for name, shape in mine.items() if name in known)
-    return alike and (bool(one.together) or known.keys() == mine.keys())
+    shapes_match = all(family_shapes[name] == shape for name, shape in key_shapes.items() if name in family_shapes)
+    return shapes_match and (bool(first_skeleton.together) or family_shapes.keys() == key_shapes.keys())
 
 
 def _shapes(key: Key) -> dict[str, object]:
@@ -73,8 +74,8 @@ def _shapes(key: Key) -> dict[str, object]:
 def _shape(what: str, c: str) -> object:
     if what != "*":
         return "number"
-    of = c.removeprefix("const ").removesuffix("*").strip()
-    return source.WIDTHS.get(of, of)
+    c_type = c.removeprefix("const ").removesuffix("*").strip()
+    return source.C_TYPE_BYTES.get(c_type, c_type)
 
 
 def name(members: Sequence[Key]) -> str:
@@ -88,11 +89,11 @@ def name(members: Sequence[Key]) -> str:
     if len(bodies) == 1:
         return skeleton.suffix(members[0])
     word = skeleton.together or skeleton.name
-    of = dict.fromkeys(board_skeleton_of(key).record(key).compute for key in bodies)
-    if len(of) == 1:
-        return f"{word}_{next(iter(of))}"
-    known: dtypes.dtype | None = getattr(dtypes, next(iter(of)), None)
-    return f"{word}_{known.to_real().itemsize}" if known else word
+    compute_dtypes = dict.fromkeys(board_skeleton_of(key).record(key).compute for key in bodies)
+    if len(compute_dtypes) == 1:
+        return f"{word}_{next(iter(compute_dtypes))}"
+    compute_dtype: dtypes.dtype | None = getattr(dtypes, next(iter(compute_dtypes)), None)
+    return f"{word}_{compute_dtype.to_real().itemsize}" if compute_dtype else word
 
 
 def joint_arguments(bodies: Sequence[Key]) -> tuple[KernelArgument, ...]:
@@ -105,10 +106,10 @@ def joint_arguments(bodies: Sequence[Key]) -> tuple[KernelArgument, ...]:
     for key in bodies:
         for one in board_skeleton_of(key).arguments(key):
             by_name.setdefault(one.name, []).append(one)
-    merged = [_merged(same) for same in by_name.values()]
+    merged = [_merged(arguments) for arguments in by_name.values()]
     # Pointers, their offsets, scalars, then the pointer to the geometry buffer.
-    places = {"*": 0, "offset": 1, "number": 2, "geometry": 3}
-    return tuple(sorted(merged, key=lambda a: places[_kind(a)]))
+    kind_order = {"*": 0, "offset": 1, "number": 2, "geometry": 3}
+    return tuple(sorted(merged, key=lambda a: kind_order[_kind(a)]))
 
 
 def _kind(argument: KernelArgument) -> str:
@@ -117,17 +118,17 @@ def _kind(argument: KernelArgument) -> str:
     return "*" if argument.what == "*" else "offset" if argument.name.endswith("_offset") else "number"
 
 
-def _merged(same: Sequence[KernelArgument]) -> KernelArgument:
-    one, types = same[0], {a.c.removeprefix("const ") for a in same}
-    const = "const " if all(a.c.startswith("const ") for a in same) else ""
+def _merged(arguments: Sequence[KernelArgument]) -> KernelArgument:
+    first, types = arguments[0], {a.c.removeprefix("const ") for a in arguments}
+    const = "const " if all(a.c.startswith("const ") for a in arguments) else ""
     if len(types) == 1:
-        return one._replace(c=const + types.pop())
-    if one.what == "*":
-        return one._replace(c=f"{const}uint{8 * source.width(one.c)}_t *")
-    return one._replace(what="long", c="long")
+        return first._replace(c=const + types.pop())
+    if first.what == "*":
+        return first._replace(c=f"{const}uint{8 * source.width(first.c)}_t *")
+    return first._replace(what="long", c="long")
 
 
-def token(at: int | None, launch: Sequence[Parameter], argument: KernelArgument) -> str:
+def argument_token(at: int | None, launch: Sequence[Parameter], argument: KernelArgument) -> str:
     """Returns the call token (see `call_tokens`) that turns launch argument `at` into `argument`.
 
     With `at` None, the launch lacks this argument: a pointer repeats argument 0, a scalar is 0.
@@ -140,7 +141,7 @@ def token(at: int | None, launch: Sequence[Parameter], argument: KernelArgument)
 
 
 # XRT holds "kernel:instance" in 64 bytes, the last one zero.
-LONGEST_NAME = 29
+MAX_NAME_LENGTH = 29
 # A memory bank as v++ names it, a range of banks, or "HBM[*]": a bank for each pointer.
 BANKS = re.compile(r"((DDR|PLRAM|HOST|MC_NOC|LPDDR|HP|HPC|ACP)(\[\d+(:\d+)?\]|\d*)|HBM\[(\d+(:\d+)?|\*)\])?", re.ASCII)
 STRUCTURES = ("dataflow", "burst", "loop")
@@ -185,15 +186,15 @@ class KernelGroup:
     joins: tuple[StreamConnection, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.name.isidentifier() or len(self.name) > LONGEST_NAME:
-            raise ValueError(f"{self.name!r} is no kernel's name: take at most {LONGEST_NAME} letters")
+        if not self.name.isidentifier() or len(self.name) > MAX_NAME_LENGTH:
+            raise ValueError(f"{self.name!r} is no kernel's name: take at most {MAX_NAME_LENGTH} letters")
         if self.structure not in (*STRUCTURES, LINKED):
             raise ValueError(f"kernel {self.name}: structure {self.structure!r} is none of {STRUCTURES}")
         if not self.members:
             raise ValueError(f"kernel {self.name} has no members")
         shapes = {(m.skeleton, m.lanes) for m in self.members}
-        alike = len(shapes) == 1 if self.kind.shares else len(families(self.members)) == 1
-        if not alike:
+        is_family = len(shapes) == 1 if self.kind.shares else len(families(self.members)) == 1
+        if not is_family:
             raise ValueError(f"kernel {self.name} mixes {sorted(shapes)}")
 
     @cached_property
@@ -251,7 +252,7 @@ def launch_parameters(key: Key) -> tuple[Parameter, ...]:
     return board_skeleton_of(key).parameters(key)
 
 
-def slots(group: KernelGroup) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
+def port_slots(group: KernelGroup) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
     """Returns the pointers of a group's ports by name, each with the members that use the
     pointer."""
     outs = max(len(k.outs) for k in group.keys)
@@ -262,7 +263,7 @@ def slots(group: KernelGroup) -> list[tuple[str, list[tuple[KernelKey, Port]]]]:
     for i in range(ins):
         users = [(k, k.ins[i]) for k in group.keys if i < len(k.ins) and k.ins[i].kind != BY_VALUE]
         if users:
-            pointers.append((f"in_{NAMES[i]}", users))
+            pointers.append((f"in_{OPERAND_NAMES[i]}", users))
     return pointers
 
 
@@ -277,7 +278,7 @@ def element_word(port: Port) -> str:
     return f"ft_c{memory}" if port.dtype.is_complex else memory
 
 
-def slot_word(users: list[tuple[KernelKey, Port]]) -> str:
+def slot_type(users: list[tuple[KernelKey, Port]]) -> str:
     """Returns the element type of a pointer: its users' common type, else raw bits of their width.
 
     Raises ValueError if the users differ in width.
@@ -320,10 +321,10 @@ def _arguments(group: KernelGroup) -> tuple[KernelArgument, ...]:
             return (*joint_arguments(group.bodies), KernelArgument("opcode", "int", "int"), *units)
         return (*group.kind.arguments(group.members[0]), *units)
     pointers, offsets = [], []
-    for name, users in slots(group):
+    for name, users in port_slots(group):
         const = "" if name.startswith("out") else "const "
-        of = slot_word(users)
-        wide = f"hls::vector<{of}, {group.lanes}>" if is_wide(group, name) else of
+        element_type = slot_type(users)
+        wide = f"hls::vector<{element_type}, {group.lanes}>" if is_wide(group, name) else element_type
         pointers.append(KernelArgument(name, "*", f"{const}{wide} *"))
         offsets.append(KernelArgument(f"{name}_offset", "long", "long"))
     if any(indices(k) for k in group.keys):
@@ -339,7 +340,7 @@ def is_wide(group: KernelGroup, name: str) -> bool:
     """True if the port of pointer `name` transfers vectors of `group.lanes` elements."""
     if group.lanes == 1:
         return False
-    ports = [port for _, port in dict(slots(group))[name]]
+    ports = [port for _, port in dict(port_slots(group))[name]]
     return op_skeleton(group.keys[0]).in_beats(name, ports)
 
 
@@ -352,13 +353,13 @@ def call_tokens(group: KernelGroup, opcode: int) -> str:
     or an integer; "=7" is a constant.
     """
     member = group.members[opcode]
-    mine = launch_parameters(member)
-    at = {name: i for i, (_, _, name) in enumerate(mine)}
+    launch_params = launch_parameters(member)
+    at = {name: i for i, (_, _, name) in enumerate(launch_params)}
     if not group.keys:
-        own = [a for a in arguments(group)[:-2] if a.name != "opcode"]
-        passed = [token(at.get(a.of or a.name), mine, a) for a in own]
+        kernel_arguments = [a for a in arguments(group)[:-2] if a.name != "opcode"]
+        tokens_ = [argument_token(at.get(a.of or a.name), launch_params, a) for a in kernel_arguments]
         body = group.bodies.index(hardware(member))
-        return " ".join([*passed, *([f"={body}"] if group.joint else [])])
+        return " ".join([*tokens_, *([f"={body}"] if group.joint else [])])
     scalars = values(group.keys[opcode])
     tokens = []
     for argument in arguments(group)[:-2]:
@@ -370,8 +371,8 @@ def call_tokens(group: KernelGroup, opcode: int) -> str:
         elif name.startswith("value"):
             k = int(name.removeprefix("value"))
             if k < len(scalars):
-                scalar, of = scalars[k]
-                tokens.append(f"{BITS.get(of, 'q')}{at[scalar]}")
+                scalar, c_type = scalars[k]
+                tokens.append(f"{BITS.get(c_type, 'q')}{at[scalar]}")
             else:
                 tokens.append("=0")
         else:
@@ -382,7 +383,7 @@ def call_tokens(group: KernelGroup, opcode: int) -> str:
 # Bytes of an element at each input; None for an input without a port.
 Widths = tuple[int | None, ...]
 # XRT's limit of compute units in one image.
-MOST_UNITS = 128
+MAX_UNITS = 128
 
 
 @dataclass
@@ -424,13 +425,13 @@ def port_groups(keys: Iterable[KernelKey]) -> list[PortGroup]:
     by_family: dict[tuple[object, ...], list[PortGroup]] = {}
     # Members with many inputs first, so that the others can join their kernels.
     for key in sorted(order, key=lambda k: (-_ports(k), -len(k.ins), order[k])):
-        widths, mine = widths_of(key), by_family.setdefault(family(key), [])
-        home = next((b for b in mine if b.fits(widths)), None)
-        if home is None:
-            home = PortGroup(tuple(p.dtype.itemsize for p in key.outs), [None] * len(widths))
-            mine.append(home)
-        home.add(key, widths)
-    kernels = [b for mine in by_family.values() for b in mine]
+        widths, family_groups = widths_of(key), by_family.setdefault(family(key), [])
+        port_group = next((b for b in family_groups if b.fits(widths)), None)
+        if port_group is None:
+            port_group = PortGroup(tuple(p.dtype.itemsize for p in key.outs), [None] * len(widths))
+            family_groups.append(port_group)
+        port_group.add(key, widths)
+    kernels = [b for family_groups in by_family.values() for b in family_groups]
     for bundle in kernels:
         bundle.members.sort(key=order.__getitem__)
     return sorted(kernels, key=lambda b: order[b.members[0]])
@@ -458,16 +459,16 @@ def _usual_lanes(key: KernelKey) -> int:
 
 def free_name(name: str, taken: Sequence[str]) -> str:
     """Returns `name` cut to XRT's limit, with a number appended if the name is taken."""
-    free, k = name[:LONGEST_NAME], 2
+    free, k = name[:MAX_NAME_LENGTH], 2
     while free in taken:
         tail = f"_{k}"
-        free, k = name[: LONGEST_NAME - len(tail)] + tail, k + 1
+        free, k = name[: MAX_NAME_LENGTH - len(tail)] + tail, k + 1
     return free
 
 
 def manifest_record(group: KernelGroup, sha256: str, banks: Mapping[str, str] | None = None) -> KernelRecord:
     """Returns the manifest entry of a kernel; `banks` maps its pointer arguments to memories."""
-    where = banks or {}
+    memory_of = banks or {}
     return KernelRecord(
         group.name,
         group.skeleton,
@@ -475,7 +476,7 @@ def manifest_record(group: KernelGroup, sha256: str, banks: Mapping[str, str] | 
         group.lanes,
         group.units,
         sha256,
-        tuple(ArgumentRecord(a.name, a.what, a.c, where.get(a.name, "")) for a in arguments(group)),
+        tuple(ArgumentRecord(a.name, a.what, a.c, memory_of.get(a.name, "")) for a in arguments(group)),
         tuple(_member(group, opcode) for opcode in range(len(group.members)) if group.started),
     )
 

@@ -22,7 +22,7 @@ from .group import KernelGroup, manifest_record
 from .jobs import run as jobs
 from .jobs.progress import Progress
 from .jobs.run import FAILED, Outcome
-from .jobs.workspace import Job, Source, State, Workspace, write_whole
+from .jobs.workspace import Job, Source, State, Workspace, write_atomically
 
 
 class Toolchain(Protocol):
@@ -68,14 +68,14 @@ def which(program: str) -> str | None:
     return shutil.which(program)
 
 
-def workers(asked: int | None, memory: int) -> int:
-    """Returns how many compilers run at once: `asked`, else one per processor, limited by free
+def workers(requested: int | None, memory: int) -> int:
+    """Returns how many compilers run at once: `requested`, else one per processor, limited by free
     memory.
 
     `memory` is the bytes that a compiler may need.
     """
-    if asked is not None:
-        return asked
+    if requested is not None:
+        return requested
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
     return max(1, min(processors or os.cpu_count() or 1, free_memory() // memory))
 
@@ -203,8 +203,8 @@ def _finish(built: Built, request: Request, toolchain: Toolchain, linked: Path, 
         data, stamped = toolchain.image(linked, built.groups, replace(manifest, created=created))
         if stamped == before:
             break
-    write_whole(file, data)
-    write_whole(folders.manifest, stamped.to_json())
+    write_atomically(file, data)
+    write_atomically(folders.manifest, stamped.to_json())
     return replace(built, image=file, manifest=stamped)
 
 

@@ -84,15 +84,15 @@ def _report(program: str, name: str, needs: Sequence[KernelNeed], missed: Sequen
     shown = missed if name else needs
     head = ("op", "dtypes", "layout", "launches")
     rows = [(n.kernel.op, n.kernel.signature, n.kernel.layout, n.launches) for n in shown]
-    said = f"{program} asks for {counted(len(needs), 'kernel')} at {counted(launches, 'launch')}"
+    summary = f"{program} asks for {counted(len(needs), 'kernel')} at {counted(launches, 'launch')}"
     if not name:
-        return f"{said}\n\n{table([head, *rows])}"
+        return f"{summary}\n\n{table([head, *rows])}"
     if not missed:
-        return f"{said}; {name} has them all"
+        return f"{summary}; {name} has them all"
     count = sum(need.launches for need in missed)
     lines = trace.inventory_text([n.kernel for n in missed], "").split("\n", 2)[2].strip()
     return (
-        f"{said}; {name} lacks {len(missed)} of them, at {counted(count, 'launch')}\n\n"
+        f"{summary}; {name} lacks {len(missed)} of them, at {counted(count, 'launch')}\n\n"
         f"{table([head, *rows])}\n\nLines that add them to an inventory:\n\n{lines}"
     )
 

@@ -41,8 +41,8 @@ def _files(arguments: argparse.Namespace) -> tuple[Path | None, Path]:
     *sources, last = map(Path, arguments.files)
     if arguments.library is None and not sources:
         sources, last = [last], last.with_suffix(".xclbin")
-    known = all(language(source) for source in sources)
-    if not known or bool(sources) == (arguments.library is not None) or len(sources) > 1:
+    are_sources = all(language(source) for source in sources)
+    if not are_sources or bool(sources) == (arguments.library is not None) or len(sources) > 1:
         raise bad_description("give one source of kernels (.cpp or .c), or a compiled --library")
     return (sources[0] if sources else None), last
 
@@ -64,30 +64,32 @@ def _description(arguments: argparse.Namespace, binary: bytes, origin: str) -> D
         if b"\0" + kernel.name.encode() + b"\0" not in binary:
             raise bad_description(f"{origin} has no function {kernel.name!r}")
     there = {k.name: k for k in functions(binary) or ()}
-    return replace(said, kernels=tuple(_agreed(k, there.get(k.name)) for k in said.kernels))
+    return replace(said, kernels=tuple(_with_compiled_types(k, there.get(k.name)) for k in said.kernels))
 
 
-def _agreed(said: KernelDescription, there: KernelDescription | None) -> KernelDescription:
-    """Returns the described kernel, with types completed from the function `there`.
+def _with_compiled_types(described: KernelDescription, compiled: KernelDescription | None) -> KernelDescription:
+    """Returns the described kernel, with types completed from the function `compiled`.
 
     Raises ImageError if the function takes other arguments. If the description has no arguments, it
     takes the function's.
     """
-    if there is None:  # compiled without -g, or no function that returns nothing
-        return said
-    if not said.arguments:
-        return replace(said, arguments=there.arguments)
-    pairs = zip(said.arguments, there.arguments)
-    if len(said.arguments) != len(there.arguments) or not all(_alike(a, b) for a, b in pairs):
-        texts = [", ".join(f"{a.c} {a.name}" for a in k.arguments) for k in (said, there)]
-        raise own_errors.arguments_differ(said.name, *texts)
+    if compiled is None:  # compiled without -g, or no function that returns nothing
+        return described
+    if not described.arguments:
+        return replace(described, arguments=compiled.arguments)
+    pairs = zip(described.arguments, compiled.arguments)
+    if len(described.arguments) != len(compiled.arguments) or not all(_same_type(a, b) for a, b in pairs):
+        texts = [", ".join(f"{a.c} {a.name}" for a in k.arguments) for k in (described, compiled)]
+        raise own_errors.arguments_differ(described.name, *texts)
     # The function's types also say which buffers are const, and so never written.
-    return replace(said, arguments=tuple(replace(a, c=b.c) for a, b in zip(said.arguments, there.arguments)))
+    return replace(
+        described, arguments=tuple(replace(a, c=b.c) for a, b in zip(described.arguments, compiled.arguments))
+    )
 
 
-def _alike(said: ArgumentDescription, there: ArgumentDescription) -> bool:
+def _same_type(described: ArgumentDescription, compiled: ArgumentDescription) -> bool:
     """True if both arguments have the same type; a pointer to bytes matches any pointer."""
-    a, b = (argument(of.name, of.c, 0) for of in (said, there))
+    a, b = (argument(argument_.name, argument_.c, 0) for argument_ in (described, compiled))
     if a is None or b is None:
         return a is b
     return a.kind == b.kind and (a.dtype is b.dtype or None in (a.dtype, b.dtype))

@@ -20,7 +20,7 @@ from ..terminal import table
 from .area.cores import NONE, Resources
 from .area.fit import TITLES, area, board_shares, fit, shares_text
 from .folding import SHARE
-from .group import MOST_UNITS, KernelGroup
+from .group import MAX_UNITS, KernelGroup
 from .vitis.interface import bundles
 
 # Most compute units of a graph, and the rows of a launch by which choices are compared.
@@ -51,7 +51,8 @@ class RowBuild(NamedTuple):
 def choose(
     graphs: Mapping[str, StagedKey], board: Board, beside: Sequence[KernelGroup] = (), rows: Sequence[float] = ()
 ) -> RowBuild:
-    """Returns kernels of graphs, by name, with the lanes and compute units that take the least time.
+    """Returns kernels of graphs, by name, with the lanes and compute units that take the least
+    time.
 
     All graphs take as many cycles for their `rows` (default: one each) as they have to, so that the
     slowest is as fast as the board allows. `beside` are other kernels of the image. The result does
@@ -89,7 +90,7 @@ def _fits(chosen: Sequence[GraphChoice], board: Board, beside: Sequence[KernelGr
     if any(part > most for part, most in zip(shares, SHARE)):
         return False
     groups = [*beside, *(c.group for c in chosen)]
-    return sum(g.units for g in groups) <= MOST_UNITS and not fit(groups, board).crowded
+    return sum(g.units for g in groups) <= MAX_UNITS and not fit(groups, board).crowded
 
 
 def _choices(name: str, key: StagedKey, board: Board) -> list[GraphChoice]:

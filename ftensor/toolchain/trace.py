@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import commands as errors
 from ..execute.dispatch import Observer, observed
 from ..kernels.key import Key
-from ..kernels.user_kernels import is_own
+from ..kernels.user_kernels import is_user_kernel
 from ..kernels.workload import KernelLaunch
 from ..runtime import program
 from ..runtime.targets import csim_compiler
@@ -73,7 +73,7 @@ class _Recorder(Observer):
         passed += [(next(self.next), nbytes) for nbytes in launch.temporaries]
         for step, (_, table) in zip(launch.steps, launch.bound or ()):
             n, geometry = step.n, step.geometry
-            if is_own(step.key):  # a user kernel: only the sizes of its buffers are known
+            if is_user_kernel(step.key):  # a user kernel: only the sizes of its buffers are known
                 n, geometry = 0, tuple([tensors[k].nbytes for k in step.pointers])
             elif table is None and len(geometry) == 1:  # the only number is the size
                 (n,), geometry = geometry, ()
@@ -118,7 +118,8 @@ class _Recorder(Observer):
         self.hidden.add(storage)
 
     def finish(self) -> None:
-        """Ends the trace: restores the addresses of hidden storages, and drops upload counts of zero."""
+        """Ends the trace: restores the addresses of hidden storages, and drops upload counts of
+        zero."""
         for storage in self.hidden:
             storage.ptr = storage.block.ptr
         self.trace.uploads = +self.trace.uploads

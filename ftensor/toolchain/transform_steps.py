@@ -19,8 +19,8 @@ def roots(course: TransformSchedule) -> list[np.ndarray]:
     """
     tables, half = [], course.lanes // 2
     for count in course.root_counts:
-        of = 2 * count * half  # the size of the remaining transforms
-        table = unit_roots(np.arange(count * half), of).astype(np.complex64)
+        size = 2 * count * half  # the size of the remaining transforms
+        table = unit_roots(np.arange(count * half), size).astype(np.complex64)
         tables.append(table.reshape(count, half))
     return tables
 
@@ -38,8 +38,8 @@ class TransformSteps(ABC):
     factors of the results.
     """
 
-    def __init__(self, unit: RowTransform, course: TransformSchedule, of: str, scale: Sequence[str]) -> None:
-        self.of, self.course = of, course
+    def __init__(self, unit: RowTransform, schedule: TransformSchedule, c_type: str, scale: Sequence[str]) -> None:
+        self.of, self.course = c_type, schedule
         self.tables: list[str] = []
         self.memories: list[str] = []
         self.apart: list[str] = []
@@ -48,9 +48,9 @@ class TransformSteps(ABC):
         self._take(unit, scale)
 
     @abstractmethod
-    def called(self, word: str, constants: Sequence[int | str], passed: Sequence[str]) -> str:
-        """Returns the call of ft_WORD; `constants` are known when the code is written, `passed` are
-        not."""
+    def called(self, word: str, constants: Sequence[int | str], arguments: Sequence[str]) -> str:
+        """Returns the call of ft_WORD; `constants` are known when the code is written, `arguments`
+        are not."""
 
     @abstractmethod
     def halves(self, name: str, delay: int) -> None:
@@ -76,10 +76,10 @@ class TransformSteps(ABC):
         self._late += delay
 
     def _take(self, unit: RowTransform, scale: Sequence[str]) -> None:
-        course, of = self.course, self.of
+        course, c_type = self.course, self.of
         lanes, half, bits = course.lanes, course.lanes // 2, course.beat_bits
         if unit.inverse:
-            self._add("parts_exchanged", (lanes, of))
+            self._add("parts_exchanged", (lanes, c_type))
         for k, table in enumerate(roots(course)):
             self.table(f"roots_{k}", f"[{len(table)}][{half}]", [_row(row) for row in table])
             row = "0"
@@ -93,15 +93,15 @@ class TransformSteps(ABC):
                 self._crossed(k)
             self._add("butterflies", (len(table), half), f"roots_{k}", row)
         for apart in course.lane_distances:
-            self._add("near_butterflies", (apart, lanes, of))
+            self._add("near_butterflies", (apart, lanes, c_type))
         self.rows("kept")
         odd = f"((v - {self._late}) >> {bits}) & 1"
         self._add("sorted", (bits, lanes.bit_length() - 1), "kept", self._beat(), odd)
         assert self._late + (1 << bits) == course.startup_beats
         for name in scale:
-            self._add("scaled", (lanes, of), name)
+            self._add("scaled", (lanes, c_type), name)
         if unit.inverse:
-            self._add("parts_exchanged", (lanes, of))
+            self._add("parts_exchanged", (lanes, c_type))
 
     def _beat(self) -> str:
         """Returns the C expression of the index of the current beat within its row."""

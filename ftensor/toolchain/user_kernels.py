@@ -105,7 +105,7 @@ def _run(source: Path, words: list[str]) -> bytes:
     return done.stdout
 
 
-def described(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
+def described_kernels(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
     """Returns the kernels of a shared object.
 
     Raises ImageError if the object has no debug information or no kernels.
@@ -121,8 +121,8 @@ def described(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
 def launchable_kernels(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
     """Returns the kernels of a shared object that a host can launch; raises ValueError if there is
     none."""
-    exported = described(binary, origin)
-    lacking = {k.name: [a for a in k.arguments if not _passed(a)] for k in exported}
+    exported = described_kernels(binary, origin)
+    lacking = {k.name: [a for a in k.arguments if not _can_pass(a)] for k in exported}
     kernels = tuple(k for k in exported if not lacking[k.name])
     if not kernels:
         name, (first, *_) = next(iter(lacking.items()))
@@ -130,8 +130,8 @@ def launchable_kernels(binary: bytes, origin: object) -> tuple[KernelDescription
     return kernels
 
 
-def _passed(of: ArgumentDescription) -> bool:
-    parameter = argument(of.name, of.c, 0)
+def _can_pass(described: ArgumentDescription) -> bool:
+    parameter = argument(described.name, described.c, 0)
     return parameter is not None and parameter.kind != "stream"
 
 

@@ -194,7 +194,7 @@ def test_an_empty_folder_is_not_the_working_folder(flow):
 
 def test_the_key_of_a_source_covers_every_header_below_it(tmp_path):
     def digest() -> str:
-        (source,) = workspace.lay_out(
+        (source,) = workspace.write_source_files(
             [Group],
             tmp_path / "sources",
             lambda g: '#include "a.h"\n#include <vendor.h>\n',
@@ -246,7 +246,7 @@ def test_a_group_without_a_source_is_one_message(tmp_path):
         raise ValueError("ports of 4 and 8 bytes")
 
     with pytest.raises(BuildError, match=r"for kernel k: ports of 4 and 8 bytes"):
-        workspace.lay_out([Group], Path(tmp_path), fail, {}, ".cpp", [])
+        workspace.write_source_files([Group], Path(tmp_path), fail, {}, ".cpp", [])
 
 
 def test_a_file_in_the_folders_place(flow):

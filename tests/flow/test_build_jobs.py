@@ -18,7 +18,7 @@ from ftensor.errors.build import BuildError
 from ftensor.toolchain.jobs import progress, run
 from ftensor.toolchain.jobs import run as jobs
 from ftensor.toolchain.jobs.run import COMPILED, FAILED, REUSED
-from ftensor.toolchain.jobs.workspace import Job, State, content_key, write_whole
+from ftensor.toolchain.jobs.workspace import Job, State, content_key, write_atomically
 
 from .build_flow import wait_for
 
@@ -146,11 +146,11 @@ def test_a_damaged_state_is_as_none(text, tmp_path):
 
 def test_a_file_is_written_whole_and_an_equal_one_is_left_alone(tmp_path):
     file = tmp_path / "f" / "x"
-    write_whole(file, "one")
+    write_atomically(file, "one")
     before = file.stat()
-    write_whole(file, "one")
+    write_atomically(file, "one")
     assert file.stat().st_mtime_ns == before.st_mtime_ns and file.stat().st_ino == before.st_ino
-    write_whole(file, "two")
+    write_atomically(file, "two")
     assert file.read_text() == "two" and [p.name for p in file.parent.iterdir()] == ["x"]
 
 

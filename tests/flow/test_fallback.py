@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
 from ftensor.errors import KernelNotBuilt  # noqa: E402
-from ftensor.kernels.key import ROW, KernelKey  # noqa: E402
+from ftensor.kernels.key import ROW_VECTORS, KernelKey  # noqa: E402
 from ftensor.runtime import fallback, program  # noqa: E402
 from ftensor.toolchain import trace  # noqa: E402
 
@@ -109,7 +109,8 @@ def test_misses_are_remembered_and_end_with_a_new_image(use: Any, monkeypatch: p
 
 
 def test_a_jitted_function_without_one_of_its_kernels_runs_as_it_is(use: Any) -> None:
-    """It is traced once, and again when a new image has the missing kernel: then it is one launch."""
+    """It is traced once, and again when a new image has the missing kernel: then it is one
+    launch."""
     backend = use("ft_(exp_|.*staged)")
     ran = []
 
@@ -324,6 +325,6 @@ def test_the_lines_of_an_error_ask_for_the_kernel(use: Any, monkeypatch: pytest.
         if isinstance(key, KernelKey) and fallback_key(key) is not None:
             served.add(fallback_key(key).entry)
             # And one whose rows are whole vectors (kernels/select.py: in_rows).
-            by_row = tuple(replace(p, kind=ROW) if p.kind in "vsx" else p for p in key.ins)
+            by_row = tuple(replace(p, kind=ROW_VECTORS) if p.kind in "vsx" else p for p in key.ins)
             served.add(replace(key, ins=by_row).entry)
         assert served & built, (error, built)

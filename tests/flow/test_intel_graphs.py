@@ -15,7 +15,7 @@ from ftensor.errors.image import ImageError
 from ftensor.image.manifest import Manifest, manifest_digest
 from ftensor.kernels.staged import StagedKey, Stages
 from ftensor.toolchain.group import KernelGroup, arguments, manifest_record
-from ftensor.toolchain.intel.staged import in_stages
+from ftensor.toolchain.intel.staged import with_stages
 from ftensor.toolchain.intel.target import source
 from ftensor.toolchain.inventory.read import expand, read
 
@@ -44,7 +44,7 @@ def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_each_stage_is_a_kernel_with_its_part_of_the_arguments(group: KernelGroup) -> None:
     parameters = {name: tuple(re.findall(r"(\w+)(?:,|$)", declared)) for name, declared in HEAD.findall(source(group))}
-    stages = in_stages(manifest_record(group, ""), group).stages
+    stages = with_stages(manifest_record(group, ""), group).stages
     assert parameters == {stage.name: stage.arguments for stage in stages}
     names = [a.name for a in arguments(group)]
     assert {a for stage in stages for a in stage.arguments} == set(names)
@@ -67,7 +67,7 @@ def test_channels_are_as_deep_as_is_counted_and_join_two_kernels(group: KernelGr
 def test_a_manifest_names_the_stages(group: KernelGroup) -> None:
     """And the number of rows that the shallowest channel holds; other kernels have no such
     entry."""
-    kernel = in_stages(manifest_record(group, ""), group)
+    kernel = with_stages(manifest_record(group, ""), group)
     manifest = Manifest("one", "intel", "", "", "one.aocx", (kernel,))
     assert Manifest.from_json(manifest.to_json()) == manifest
     assert kernel.held == 510 // cast("StagedKey", group.members[0]).beats
@@ -83,7 +83,7 @@ def test_a_manifest_names_the_stages(group: KernelGroup) -> None:
 def test_rows_that_no_channel_holds_run_side_by_side(tmp_path: Path) -> None:
     files = ft.jit(lambda x: x * 2).export(str(tmp_path / "long"), ft.ones(2, 8192))
     (group,) = expand(read(files.inventory), joint=False)
-    assert in_stages(manifest_record(group, ""), group).held == 0
+    assert with_stages(manifest_record(group, ""), group).held == 0
 
 
 def test_what_has_no_text_is_refused_with_the_stage_and_a_way_out(
@@ -91,6 +91,6 @@ def test_what_has_no_text_is_refused_with_the_stage_and_a_way_out(
 ) -> None:
     stages = Stages(cast("StagedKey", group.members[0])).stages
     more = (replace(stages[0], name="sort_3", kind="sort"), *stages[1:])
-    monkeypatch.setattr(Stages, "in_order", more)
+    monkeypatch.setattr(Stages, "stages", more)
     with pytest.raises(ValueError, match="its stage sort_3 has no text in Intel's OpenCL C; build"):
         source(group)

@@ -179,8 +179,8 @@ EVERY_RUN = {("steps", "u55c"), ("first", "kv260")}
 )
 def test_an_inventory_is_drawn(name: str, board: str) -> None:
     groups = inventory.expand(inventory.read(name))
-    kernels = drawing.of_groups(groups, find(board))
-    said = looked_at(drawing.drawn(name, kernels, find(board)))
+    kernels = drawing.kernels_of_groups(groups, find(board))
+    said = looked_at(drawing.draw(name, kernels, find(board)))
     for group in groups:
         assert group.name in said
         assert f"{group.units} compute unit" in said
@@ -195,12 +195,12 @@ def test_an_image_is_drawn_as_its_file_says(tmp_path: Path) -> None:
     image = read(locate(out))
     groups = drawing._groups(image)
     assert [g.name for g in groups] == [k.name for k in image.manifest.kernels]
-    kernels = drawing.of_image(image, groups, U55C)
+    kernels = drawing.kernels_of_image(image, groups, U55C)
     units = kernels[-1]
     assert units.ports == {"M_AXI_GMEM0": "HBM[0]", "M_AXI_GMEM1": "HBM[1]", "M_AXI_GMEM2": "HBM[2]"}
-    assert "4 compute units ■■■■" in looked_at(drawing.drawn("steps", kernels, U55C))
-    unknown = [replace(k, takes={}) for k in kernels]
-    assert "Area" not in looked_at(drawing.drawn("steps", unknown, None))
+    assert "4 compute units ■■■■" in looked_at(drawing.draw("steps", kernels, U55C))
+    unknown = [replace(k, shares={}) for k in kernels]
+    assert "Area" not in looked_at(drawing.draw("steps", unknown, None))
     assert main(["image", "draw", str(out), str(picture), "--board", "u55c"]) == 0
     text = picture.read_text()
     assert text.startswith("<?xml") and "vadd_burst" in text and len(text) < 200_000
@@ -273,7 +273,8 @@ def test_eagerly_a_graph_is_its_function() -> None:
 
 
 def test_graphs_are_compared_with_eager(tmp_path: Path) -> None:
-    """The eager line is that of the same program without `ft.jit`; the graph's is that of its run."""
+    """The eager line is that of the same program without `ft.jit`; the graph's is that of its
+    run."""
     text = (
         "import ftensor as ft\n"
         "{0}\n"

@@ -9,7 +9,7 @@ from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.kernels.skeletons.dense import DenseKey
 from ftensor.toolchain.area.c_parser import functions
 from ftensor.toolchain.area.count import OperatorCounter, helpers, resources_of
-from ftensor.toolchain.area.fit import area, blocks
+from ftensor.toolchain.area.fit import area, block_rams
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, read
 
@@ -17,7 +17,7 @@ HEAD = "static inline float f(float a, float b, float c, int n)"
 
 
 def counted(body: str, of: object = float32) -> dict[tuple[str, str], int]:
-    return dict(helpers(of, 0).counting(f"{HEAD} {{ {body} }}", {}).of("f"))  # type: ignore[arg-type]
+    return dict(helpers(of, 0).counting(f"{HEAD} {{ {body} }}", {}).operators_of("f"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def test_operators_of_a_function(body: str, expected: dict[tuple[str, str], int]
 
 def test_a_compute_type_has_its_own_helpers() -> None:
     text = "static inline int g(int a, int b) { return ftb_quotient(a, b); }"
-    counts = helpers(int32, 0).counting(text, {}).of("g")
+    counts = helpers(int32, 0).counting(text, {}).operators_of("g")
     assert counts["div", "int32"] == 1 and not any(of == "float" for _, of in counts)
     assert "ft_cexp" in helpers(complex64, 0).functions
     product = "static inline ft_cfloat g(ft_cfloat a, ft_cfloat b) { return ft_cmul(a, b); }"
-    counts = helpers(complex64, 0).counting(product, {}).of("g")
+    counts = helpers(complex64, 0).counting(product, {}).operators_of("g")
     assert counts == {("mul", "float"): 4, ("add", "float"): 2}
 
 
@@ -81,7 +81,7 @@ def test_counts_become_logic() -> None:
 
 
 def test_block_rams() -> None:
-    assert blocks(512, 512) == 7.5 and blocks(512, 32) == 0.5 and blocks(513, 36) == 1
+    assert block_rams(512, 512) == 7.5 and block_rams(512, 32) == 0.5 and block_rams(513, 36) == 1
 
 
 def kernels(name: str) -> dict[str, KernelGroup]:
@@ -144,5 +144,5 @@ def test_kernels_of_factors_are_their_functions_of_elements(
 
 def test_functions_are_found_in_a_text() -> None:
     parsed = functions("static inline int f(int a) { return a; } static int g() { return f(2); }")
-    assert list(parsed) == ["f", "g"] and parsed["f"].takes == (("int", "a"),)
-    assert OperatorCounter(parsed).of("g") == {}
+    assert list(parsed) == ["f", "g"] and parsed["f"].parameters == (("int", "a"),)
+    assert OperatorCounter(parsed).operators_of("g") == {}

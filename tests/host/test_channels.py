@@ -16,7 +16,7 @@ from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.workload import KernelLaunch
 from ftensor.runtime.xrt.banks import PAGE, BankedBuffer, Space, place_in_slabs
 from ftensor.toolchain.group import KernelGroup
-from ftensor.toolchain.vitis.interface import place
+from ftensor.toolchain.vitis.interface import place_ports
 
 F = dtypes.float32
 ADD = KernelKey("add", "map", F, 16, (Port(F, "v"),), (Port(F, "v"), Port(F, "v")), ("(a + b)",))
@@ -56,7 +56,8 @@ def test_only_large_maps_go_in_slabs() -> None:
 
 
 def test_space_is_taken_and_given_back() -> None:
-    """Against a plain list of pages: no page is given twice, and all released space is one piece."""
+    """Against a plain list of pages: no page is given twice, and all released space is one
+    piece."""
     space, rng = Space(3 * PAGE, 103 * PAGE), random.Random(0)
     held: dict[int, int] = {}
     used: set[int] = set()
@@ -89,7 +90,7 @@ def test_space_is_taken_and_given_back() -> None:
 
 
 def test_ports_enter_next_to_their_units() -> None:
-    placed = place([KernelGroup(f"k{i}", (ADD,), units=8) for i in range(2)], find("u55c"))
+    placed = place_ports([KernelGroup(f"k{i}", (ADD,), units=8) for i in range(2)], find("u55c"))
     for (unit, _), way in placed.items():
         number = int(unit.rpartition("_")[2]) - 1
         assert way.memory == "HBM[0:31]"

@@ -10,7 +10,7 @@ import pytest
 from ftensor.kernels.key import Key
 from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.toolchain import emulate
-from ftensor.toolchain.group import MOST_UNITS, KernelGroup
+from ftensor.toolchain.group import MAX_UNITS, KernelGroup
 from ftensor.toolchain.inventory import read
 
 TRAINING = str(Path(__file__).parents[1] / "flow" / "training.toml")
@@ -33,14 +33,14 @@ def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key], at_once: int) -
     shared = 0
     for first in range(0, len(keys), at_once):
         before, groups = groups, emulate.extend_groups(groups, keys[first : first + at_once])
-        assert sum(group.units for group in groups) <= MOST_UNITS
+        assert sum(group.units for group in groups) <= MAX_UNITS
         assert len({group.name for group in groups}) == len(groups)
         if groups[: len(before)] != before:
             shared += 1
-            assert len(groups) <= MOST_UNITS - emulate.ALONE
+            assert len(groups) <= MAX_UNITS - emulate.MAX_SHARED_MEMBERS
         assert set(held(groups)) == set(keys[: first + at_once])
         assert len(held(groups)) == len(keys[: first + at_once])
-    assert len(keys) > 2 * MOST_UNITS and shared <= len(keys) / 10
+    assert len(keys) > 2 * MAX_UNITS and shared <= len(keys) / 10
     assert shared or at_once > 1  # neighbours share from the first
 
 
@@ -57,8 +57,8 @@ def test_what_comes_together_shares_kernels_where_it_can(keys: list[Key]) -> Non
 
 
 def test_what_is_full_begins_anew(keys: list[Key], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(emulate, "MOST_UNITS", 4)
-    monkeypatch.setattr(emulate, "ALONE", 2)
+    monkeypatch.setattr(emulate, "MAX_UNITS", 4)
+    monkeypatch.setattr(emulate, "MAX_SHARED_MEMBERS", 2)
     groups: tuple[KernelGroup, ...] = ()
     for key in keys[::10]:
         groups = emulate.extend_groups(groups, [key])

@@ -18,8 +18,16 @@ from ftensor.dtypes import ALL
 from ftensor.kernels.key import BY_VALUE
 from ftensor.rows.catalogue import ENTRIES, ROWS
 from ftensor.rows.op import Op, Reduce
-from ftensor.toolchain.group import MOST_UNITS, KernelGroup, arguments, call_tokens, port_groups
-from ftensor.toolchain.inventory.keys import categories, pointwise, reduction, row_named, rows, spelled, text_of
+from ftensor.toolchain.group import MAX_UNITS, KernelGroup, arguments, call_tokens, port_groups
+from ftensor.toolchain.inventory.keys import (
+    categories,
+    parse_signature,
+    pointwise,
+    reduction,
+    row_named,
+    rows,
+    signature_text,
+)
 from ftensor.toolchain.inventory.read import Inventory, builtin_inventories, expand, parse, read
 from ftensor.toolchain.vitis.source import source
 
@@ -50,7 +58,7 @@ def test_builtin_inventories(name: str) -> None:
     groups = expand(read(name))
     assert groups == expand(read(name))
     assert len({g.name for g in groups}) == len(groups)
-    assert sum(g.units for g in groups) <= MOST_UNITS
+    assert sum(g.units for g in groups) <= MAX_UNITS
     for group in groups:
         for opcode in range(len(group.members)):
             assert len(call_tokens(group, opcode).split()) == len(arguments(group)) - 2
@@ -184,7 +192,7 @@ def test_signatures_spell_what_they_are(of: str) -> None:
         for row in mine:
             signature = pointwise(row, dtype) if isinstance(row, Op) else reduction(row, dtype)
             if signature is not None:
-                assert spelled(row, text_of(row, signature)) == signature, row.name
+                assert parse_signature(row, signature_text(row, signature)) == signature, row.name
 
 
 @pytest.mark.parametrize("of", [d for d in ALL if d.bare], ids=str)

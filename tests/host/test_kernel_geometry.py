@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import pytest
 
-from ftensor.kernels.geometry import Each, Geometry, Long, Many
+from ftensor.kernels.geometry import Geometry, ListField, Long, NamedNumbers
 from ftensor.kernels.skeleton import skeletons
 from ftensor.kernels.workload import Ints
 
@@ -45,7 +45,7 @@ class Spot(NamedTuple):
 class Part(Geometry):
     prefix = "P"
     length: int
-    steps: Annotated[Ints, Many("step_count")] = ()
+    steps: Annotated[Ints, ListField("step_count")] = ()
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,15 @@ class All(Geometry):
     derived = ("twice",)
     n: int
     step: Long
-    x: Annotated[Ints, Each("sample channel")]
+    x: Annotated[Ints, NamedNumbers("sample channel")]
     spot: Spot
     yes: bool
-    taps: Annotated[Ints, Many("tap_count")]
-    spots: Annotated[tuple[Spot, ...], Many("spot_count")]
-    strides: Annotated[tuple[Ints, ...], Many("operands", "tap_count", packed=False)]
+    taps: Annotated[Ints, ListField("tap_count")]
+    spots: Annotated[tuple[Spot, ...], ListField("spot_count")]
+    strides: Annotated[tuple[Ints, ...], ListField("operands", "tap_count", packed=False)]
     first: Part
     second: Part
-    parts: Annotated[tuple[Part, ...], Many("part_count")]
+    parts: Annotated[tuple[Part, ...], ListField("part_count")]
 
     @property
     def twice(self) -> int:
@@ -99,9 +99,9 @@ def test_what_is_packed_is_unpacked_and_has_words(taps: int, operands: int) -> N
 def test_a_length_that_is_not_told_is_what_fits() -> None:
     @dataclass(frozen=True)
     class Walk(Geometry):
-        shape: Annotated[Ints, Many("dims")]
-        strides: Annotated[tuple[Ints, ...], Many("operands", "dims", packed=False)]
-        rest: Annotated[Ints, Many("operands", packed=False)]
+        shape: Annotated[Ints, ListField("dims")]
+        strides: Annotated[tuple[Ints, ...], ListField("operands", "dims", packed=False)]
+        rest: Annotated[Ints, ListField("operands", packed=False)]
 
     globals()["Walk"] = Walk
     walk = Walk((2, 3), ((1, 2), (3, 4), (5, 6)), (7, 8, 9))

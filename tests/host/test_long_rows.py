@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ftensor.kernels.select import LONG_ROW, NEAR_ELEMENTS, long_rows
+from ftensor.kernels.select import LONG_ROW_VECTORS, MAX_CACHED_ELEMENTS, long_rows
 
 
 def test_the_longest_dim_becomes_the_row_and_visits_the_same() -> None:
@@ -11,6 +11,6 @@ def test_the_longest_dim_becomes_the_row_and_visits_the_same() -> None:
 
 
 def test_rows_that_are_long_or_many_or_alone_stay() -> None:
-    for shape in ((512, 16), (NEAR_ELEMENTS, 4), (16 * LONG_ROW - 1, 4), (4,)):
+    for shape in ((512, 16), (MAX_CACHED_ELEMENTS, 4), (16 * LONG_ROW_VECTORS - 1, 4), (4,)):
         strides = (tuple(range(len(shape), 0, -1)),)
         assert long_rows(shape, strides, 16) == (shape, strides)

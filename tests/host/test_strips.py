@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 import ftensor as ft
-from ftensor.kernels.skeletons.conv import ConvKey, strip
+from ftensor.kernels.skeletons.conv import ConvKey, input_strip
 from ftensor.kernels.skeletons.conv.conv import turns
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.vitis.source import source
@@ -22,7 +22,7 @@ TAPS = ((0,), (1,), (0, 1, 2), (65, 33, 1), (517, 301, 100, 0), tuple(range(0, 9
 def waits(key: ConvKey, positions: int, offsets: tuple[int, ...]) -> Iterator[int]:
     """Yields for each beat that a step reads the number of steps since its arrival, one beat for
     each step."""
-    seen, taps = strip(key, positions, offsets), len(offsets)
+    seen, taps = input_strip(key, positions, offsets), len(offsets)
     beats = sum(n for _, n in seen.runs)
     for vectors in range(1, min(key.vectors, -(-positions // key.lanes)) + 1):
         slots = max(vectors, turns(key), -(-beats // taps))

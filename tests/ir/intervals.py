@@ -15,7 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
-from ftensor.kernels.workload import CYCLES, FUNCTION, LATENCY
+from ftensor.kernels.workload import CYCLES, FUNCTION_CYCLES, LATENCY
 
 from .addresses import PORT, Addresses, pointer
 from .compiler import compiled
@@ -237,7 +237,7 @@ class _Intervals(Addresses):
         if one.op == "call":
             name = callee(one)
             if "hls_" in name:
-                return FUNCTION["double" if name.endswith("double") else "float"]
+                return FUNCTION_CYCLES["double" if name.endswith("double") else "float"]
             return 0
         if one.op == "phi":
             inner = self.flow.innermost.get(one.block.name)

@@ -172,7 +172,7 @@ def passes_launch(
         geometry = replace(
             g, kept_strides=((),) * len(operands), strides=tuple((s,) for s in along), steps=tuple(across)
         )
-    ports = tuple(Port(x.dtype, select.kind_of(s)) for x, s in zip(operands, geometry.steps))
+    ports = tuple(Port(x.dtype, select.access_kind(s)) for x, s in zip(operands, geometry.steps))
     gives = tuple(program.values[id(x._storage)] for x in eager)
     per_row = tuple(k for k, x in enumerate(operands) if x.ndim == 2 and x.shape[dim] == 1)
     key = FusedKey(

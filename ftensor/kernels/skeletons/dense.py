@@ -16,12 +16,12 @@ from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, Access, KernelLaunch, LocalMemory, PipelinedLoop, interval, operator_cycles
 
 # Least cycles from a write to a port until a read returns the value.
-THERE_AND_BACK = 2 * LATENCY
+ROUND_TRIP = 2 * LATENCY
 
 
-def _loops(of: dtype, counts: Iterator[tuple[str, int, int]]) -> list[PipelinedLoop]:
+def _loops(dtype: dtype, counts: Iterator[tuple[str, int, int]]) -> list[PipelinedLoop]:
     """Returns the loops of (name, trips, entries), with the initiation interval of each name."""
-    parts, cycles = 2 if of.is_complex else 1, operator_cycles(of)
+    parts, cycles = 2 if dtype.is_complex else 1, operator_cycles(dtype)
     least = {
         "search": max(cycles["compare"], parts),
         "largest": max(cycles["compare"], parts),
@@ -31,7 +31,7 @@ def _loops(of: dtype, counts: Iterator[tuple[str, int, int]]) -> list[PipelinedL
         "swap": 2 * parts,
         "less": 2 * parts,
         # Reads the elements that the previous iteration wrote.
-        "swaps": THERE_AND_BACK,
+        "swaps": ROUND_TRIP,
         # "less" on columns of two matrices.
         "other": parts,
     }
@@ -41,44 +41,44 @@ def _loops(of: dtype, counts: Iterator[tuple[str, int, int]]) -> list[PipelinedL
     ]
 
 
-def _lu(of: dtype, m: int, n: int, *_: int) -> list[PipelinedLoop]:
+def _lu(dtype: dtype, m: int, n: int, *_: int) -> list[PipelinedLoop]:
     count = min(m, n)
     below = sum(m - j - 1 for j in range(count))
     less = sum((m - j - 1) * (n - j - 1) for j in range(count))
     columns = sum(n - j - 1 for j in range(count))
     counts = [("search", below, count), ("swap", n * count, count), ("scale", below, count)]
-    return _loops(of, iter([*counts, ("less", less, columns)]))
+    return _loops(dtype, iter([*counts, ("less", less, columns)]))
 
 
-def _cholesky(of: dtype, n: int, *_: int) -> list[PipelinedLoop]:
+def _cholesky(dtype: dtype, n: int, *_: int) -> list[PipelinedLoop]:
     half, columns = n * (n - 1) // 2, n * (n - 1) // 2
     less = sum((n - c) * c for c in range(1, n))
     counts = [("above", half, n), ("scale", half, n), ("less", less, columns)]
-    return _loops(of, iter(counts))
+    return _loops(dtype, iter(counts))
 
 
-def _solve_trips(of: dtype, n: int, k: int, *rest: int) -> list[PipelinedLoop]:
-    turned, half = rest[-4], n * (n - 1) // 2
-    dot, other = ((half, n), (0, 0)) if turned else ((0, 0), (half, n))
-    return _loops(of, iter([("dot", *dot), ("other", *other)]))
+def _solve_trips(dtype: dtype, n: int, k: int, *rest: int) -> list[PipelinedLoop]:
+    transposed, half = rest[-4], n * (n - 1) // 2
+    dot_trips, axpy = ((half, n), (0, 0)) if transposed else ((0, 0), (half, n))
+    return _loops(dtype, iter([("dot", *dot_trips), ("other", *axpy)]))
 
 
-def _qr(of: dtype, m: int, n: int, *_: int) -> list[PipelinedLoop]:
+def _qr(dtype: dtype, m: int, n: int, *_: int) -> list[PipelinedLoop]:
     count = min(m, n)
     below = sum(m - j - 1 for j in range(count))
     less = sum((m - j - 1) * (n - j - 1) for j in range(count))
     columns = sum(n - j - 1 for j in range(count))
     counts = [(name, below, count) for name in ("largest", "squares", "scale")]
-    return _loops(of, iter([*counts, ("dot", less, columns), ("less", less, columns)]))
+    return _loops(dtype, iter([*counts, ("dot", less, columns), ("less", less, columns)]))
 
 
-def _reflect(of: dtype, m: int, k: int, count: int, *_: int) -> list[PipelinedLoop]:
+def _reflect(dtype: dtype, m: int, k: int, count: int, *_: int) -> list[PipelinedLoop]:
     below = sum(m - j - 1 for j in range(count))
-    return _loops(of, iter([("dot", below, count), ("other", below, count)]))
+    return _loops(dtype, iter([("dot", below, count), ("other", below, count)]))
 
 
-def _order(of: dtype, m: int, count: int, *_: int) -> list[PipelinedLoop]:
-    return _loops(of, iter([("rows", m, 1), ("swaps", count, 1)]))
+def _order(dtype: dtype, m: int, count: int, *_: int) -> list[PipelinedLoop]:
+    return _loops(dtype, iter([("rows", m, 1), ("swaps", count, 1)]))
 
 
 # Loops of an item by skeleton name; arguments are the geometry without the item count.
@@ -92,8 +92,8 @@ LOOPS: Mapping[str, Callable[..., list[PipelinedLoop]]] = {
 }
 
 
-HELD, ROWS, GROUP = 16384, 4096, 64  # most matrix elements, column elements, matrices of a group
-SIZES: dict[str, object] = {"FT_HELD": HELD, "FT_ROWS": ROWS, "FT_GROUP": GROUP}
+MAX_LOCAL_ELEMENTS, ROWS, GROUP = 16384, 4096, 64  # most matrix elements, column elements, matrices of a group
+SIZES: dict[str, object] = {"FT_HELD": MAX_LOCAL_ELEMENTS, "FT_ROWS": ROWS, "FT_GROUP": GROUP}
 
 
 def fits(word: str, geometry: Sequence[int]) -> bool:
@@ -102,23 +102,23 @@ def fits(word: str, geometry: Sequence[int]) -> bool:
     if word == "dense_order":
         return m <= ROWS
     if word == "dense_lu":
-        return m * n <= HELD and m <= ROWS
-    return word in ("dense_cholesky", "dense_solve") and m * m <= HELD
+        return m * n <= MAX_LOCAL_ELEMENTS and m <= ROWS
+    return word in ("dense_cholesky", "dense_solve") and m * m <= MAX_LOCAL_ELEMENTS
 
 
 def memories(word: str, bits: int) -> list[LocalMemory]:
     """Returns the local memories of matrices, of columns, and of row indices."""
-    held = [LocalMemory(HELD, bits), LocalMemory(ROWS, bits)]
-    places = {"dense_lu": 2, "dense_order": 1, "dense_cholesky": 0, "dense_solve": 0}
-    if word not in places:
+    held = [LocalMemory(MAX_LOCAL_ELEMENTS, bits), LocalMemory(ROWS, bits)]
+    index_arrays = {"dense_lu": 2, "dense_order": 1, "dense_cholesky": 0, "dense_solve": 0}
+    if word not in index_arrays:
         return []
     columns = [] if word == "dense_order" else held
-    return [*columns, LocalMemory(ROWS, 32, places[word])] if places[word] else columns
+    return [*columns, LocalMemory(ROWS, 32, index_arrays[word])] if index_arrays[word] else columns
 
 
-def _group(matrices: int, size: int, rows: int, units: int) -> int:
+def _matrices_per_group(matrices: int, size: int, rows: int, units: int) -> int:
     """Returns the matrices of a group, as `ft_group` of hls/dense.h."""
-    return min(-(-matrices // units), GROUP, HELD // size, ROWS // rows)
+    return min(-(-matrices // units), GROUP, MAX_LOCAL_ELEMENTS // size, ROWS // rows)
 
 
 def loops(word: str, launch: KernelLaunch, unit: int) -> list[PipelinedLoop]:
@@ -128,7 +128,7 @@ def loops(word: str, launch: KernelLaunch, unit: int) -> list[PipelinedLoop]:
     if word == "dense_solve":
         return _solve(launch, unit)
     n = m if word == "dense_cholesky" else n
-    at_once = _group(items, 1 if word == "dense_order" else m * n, m, launch.units)
+    at_once = _matrices_per_group(items, 1 if word == "dense_order" else m * n, m, launch.units)
     if word == "dense_order":
         at_once = min(-(-items // launch.units), ROWS // m)
     begin, end = launch.slab(-(-items // at_once), unit)
@@ -164,8 +164,8 @@ def _solve_sizes(launch: KernelLaunch) -> tuple[int, int, int, int]:
     """Returns (matrices, matrices in local memory at once, pieces of a matrix's columns, columns of
     a piece)."""
     items, n, k, *_ = launch.geometry
-    matrices, each = items // k, min(k, _group(items, 1, n, launch.units))
-    fit = 1 if each < k else _group(matrices, n * n, n * k, launch.units)
+    matrices, each = items // k, min(k, _matrices_per_group(items, 1, n, launch.units))
+    fit = 1 if each < k else _matrices_per_group(matrices, n * n, n * k, launch.units)
     return matrices, fit, -(-k // each), each
 
 
@@ -233,13 +233,13 @@ class DenseKey:
         return f"ft_{self.skeleton}_{self.dtype.name}_{self.lanes}"
 
 
-def dense_key(kind: str, of: dtype, target: KernelTarget, unaligned: bool) -> DenseKey:
+def dense_key(kind: str, dtype: dtype, target: KernelTarget, unaligned: bool) -> DenseKey:
     """Returns the key for a dtype; lanes span columns, which need unaligned vectors."""
-    lanes = lanes_for([of], of.compute, target.lanes_bytes) if unaligned else 1
-    return DenseKey(f"dense_{kind}", of, 1 if kind == "order" else lanes, not unaligned)
+    lanes = lanes_for([dtype], dtype.compute, target.lanes_bytes) if unaligned else 1
+    return DenseKey(f"dense_{kind}", dtype, 1 if kind == "order" else lanes, not unaligned)
 
 
-class Routine(NamedTuple):
+class DenseRoutine(NamedTuple):
     """Parameters and operators of a dense kernel.
 
     `operands` has the pointers: prefix "=" for inputs, suffix ":int" or ":long" for other than
@@ -271,7 +271,7 @@ class Dense(BoardSkeleton[DenseKey]):
 
     together = "dense"
 
-    def __init__(self, kind: str, words: Routine) -> None:
+    def __init__(self, kind: str, words: DenseRoutine) -> None:
         self.name = self.word = f"dense_{kind}"
         self.words = words
 
@@ -279,14 +279,14 @@ class Dense(BoardSkeleton[DenseKey]):
         parameters: list[Parameter] = []
         names = []
         for word in self.words.operands.split():
-            name, _, other = word.removeprefix("=").partition(":")
+            name, _, alternative = word.removeprefix("=").partition(":")
             const = "const " if word[0] == "=" else ""
-            parameters.append(("*", f"{const}{other or source.scalar(key.dtype)} *", name))
+            parameters.append(("*", f"{const}{alternative or source.scalar(key.dtype)} *", name))
             names.append(name)
         parameters += [("long", "long ", f"{name}_offset") for name in names]
         for word in self.words.numbers.split():
-            of = "long" if word[0] == "+" else "int"
-            parameters.append((of, f"{of} ", word.removeprefix("+")))
+            c_type = "long" if word[0] == "+" else "int"
+            parameters.append((c_type, f"{c_type} ", word.removeprefix("+")))
         return tuple(parameters)
 
     def helpers(self, key: DenseKey) -> list[str]:
@@ -301,9 +301,9 @@ class Dense(BoardSkeleton[DenseKey]):
     def memories(self, key: DenseKey, structure: str) -> list[LocalMemory]:
         return memories(self.word, 8 * key.dtype.itemsize)
 
-    def keys(self, asked: InventoryRequest) -> Iterator[DenseKey]:
-        for of in asked.dtypes:
-            yield DenseKey(self.name, of)
+    def keys(self, request: InventoryRequest) -> Iterator[DenseKey]:
+        for d in request.dtypes:
+            yield DenseKey(self.name, d)
 
     def lines(self, key: DenseKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
@@ -358,26 +358,26 @@ LAYOUT = "items m n lead +step"
 LESS = DOT = Counter(times=1, plus=1)
 REFLECT = LESS + DOT + Counter(times=1, plus=2)
 for kind, words in {
-    "lu": Routine(
+    "lu": DenseRoutine(
         "linalg.lu_factor", "a pivots:int info:int", LAYOUT, LESS + LESS + Counter(size=3, over=2), {"compare": 4}
     ),
-    "cholesky": Routine(
+    "cholesky": DenseRoutine(
         "linalg.cholesky", "a info:int", "items n lead +step", LESS + LESS + Counter(part=2), {"compare": 2, "sqrt": 2}
     ),
-    "solve": Routine(
+    "solve": DenseRoutine(
         "linalg.solve_triangular",
         "=a b",
         "items n k a_lead b_lead +a_step +b_step upper turned unit",
         LESS + LESS + DOT + Counter(plus=1, over=2),
     ),
-    "qr": Routine(
+    "qr": DenseRoutine(
         "geqrf",
         "a tau",
         LAYOUT,
         REFLECT + Counter(size=2, square=1, part=2, over=1, plus=1),
         {"compare": 8, "sqrt": 1, "mul": 1, "add": 1},
     ),
-    "reflect": Routine("ormqr", "=a =tau c", "items m k count a_lead c_lead +a_step +c_step adjoint", REFLECT),
-    "order": Routine("lu_unpack", "=pivots:int order:long", "items m count", {}, {"compare": 4}),
+    "reflect": DenseRoutine("ormqr", "=a =tau c", "items m k count a_lead c_lead +a_step +c_step adjoint", REFLECT),
+    "order": DenseRoutine("lu_unpack", "=pivots:int order:long", "items m count", {}, {"compare": 4}),
 }.items():
     register(Dense(kind, words))

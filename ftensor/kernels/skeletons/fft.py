@@ -10,8 +10,8 @@ from typing import Annotated, NamedTuple
 from ...dtypes import dtype
 from ...iterator.shape import numel
 from .. import source
-from ..geometry import Each, Geometry, Long, Many
-from ..inventory_terms import ROOMY, InventoryRequest, KernelArgument, KernelTarget, Option, table_lines
+from ..geometry import Geometry, ListField, Long, NamedNumbers
+from ..inventory_terms import ROOMY_REGISTERS, InventoryRequest, KernelArgument, KernelTarget, Option, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 
@@ -30,7 +30,7 @@ REAL, HALF = 1, 2
 
 
 # Cycles of an iteration: the loops are for CPUs, and none is pipelined (read, compute, write).
-TURN = 2 * LATENCY
+ROUND_TRIP = 2 * LATENCY
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class FftKey:
         return f"ft_fft_{self.dtype.name}_{self.lanes}"
 
 
-def fft_key(of: dtype, target: KernelTarget) -> FftKey:
+def fft_key(dtype: dtype, target: KernelTarget) -> FftKey:
     """Returns the key for a complex dtype: one lane if vectors must be aligned, half a vector's
     lanes if there are few vector registers."""
     if not getattr(target, "unaligned", False):
-        return FftKey(of, 1)
-    width = target.lanes_bytes if target.registers >= ROOMY else target.lanes_bytes // 2
-    return FftKey(of, min(16, width // of.to_real().itemsize))
+        return FftKey(dtype, 1)
+    width = target.lanes_bytes if target.registers >= ROOMY_REGISTERS else target.lanes_bytes // 2
+    return FftKey(dtype, min(16, width // dtype.to_real().itemsize))
 
 
 class FftStep(NamedTuple):
@@ -67,7 +67,7 @@ class FftStep(NamedTuple):
     table: int
 
 
-class Side(NamedTuple):
+class NumberLayout(NamedTuple):
     """Layout of a stage's numbers: offset in the compute unit's working memory (-1: in the tensor),
     strides of numbers, lanes and imaginary parts, and the count of numbers."""
 
@@ -87,14 +87,14 @@ class FftStage(Geometry):
     lanes: int
     n: int
     ends: int
-    read: Side
+    read: NumberLayout
     mode: int
     work: Long
-    written: Side
+    written: NumberLayout
     real: int
     half: Long  # from one half of the working memory to the other
     table: Long  # start of the roots that scale the results, -1: none
-    steps: Annotated[tuple[FftStep, ...], Many("step_count")]
+    steps: Annotated[tuple[FftStep, ...], ListField("step_count")]
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,11 @@ class FftGeometry(Geometry):
     items: int
     pieces: int
     work: Long
-    parts: Annotated[Ints, Each("read written")]  # real numbers of an element
-    shape: Annotated[Ints, Many("dims")]
-    read: Annotated[Ints, Many("dims")]
-    written: Annotated[Ints, Many("dims")]
-    stages: Annotated[tuple[FftStage, ...], Many("stage_count")]
+    parts: Annotated[Ints, NamedNumbers("read written")]  # real numbers of an element
+    shape: Annotated[Ints, ListField("dims")]
+    read: Annotated[Ints, ListField("dims")]
+    written: Annotated[Ints, ListField("dims")]
+    stages: Annotated[tuple[FftStage, ...], ListField("stage_count")]
 
 
 def radices(n: int) -> Ints | None:
@@ -136,10 +136,10 @@ def roots_in(radix: int, length: int) -> int:
     return (radix - 1) * length * (length > 1) + (radix not in RADICES) * radix
 
 
-def launch_operands(of: dtype, *memory: Parameter) -> tuple[Parameter, ...]:
+def launch_operands(dtype: dtype, *memory: Parameter) -> tuple[Parameter, ...]:
     """Returns the kernel parameters of transforms: results, input, table of roots of unity,
     `memory`, offsets, scale, geometry."""
-    real = source.scalar(of)
+    real = source.scalar(dtype)
     return (
         ("*", f"{real} *", "out"),
         ("*", f"const {real} *", "in"),
@@ -172,10 +172,10 @@ class Fft(BoardSkeleton[FftKey]):
     def helpers(self, key: FftKey) -> list[str]:
         return ["math.h", "complex.h", "fft.h"]
 
-    def keys(self, asked: InventoryRequest) -> Iterator[FftKey]:
-        for of in asked.dtypes:
-            if of.is_complex:
-                yield fft_key(of, asked.target)
+    def keys(self, request: InventoryRequest) -> Iterator[FftKey]:
+        for d in request.dtypes:
+            if d.is_complex:
+                yield fft_key(d, request.target)
 
     def lines(self, key: FftKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
@@ -188,14 +188,14 @@ class Fft(BoardSkeleton[FftKey]):
         for s in g.stages:
             groups = -(-s.lanes // lanes) * (end - begin) // g.pieces
             if s.kind != GROUPS:
-                loops.append(PipelinedLoop("real", groups, end - begin, TURN))
+                loops.append(PipelinedLoop("real", groups, end - begin, ROUND_TRIP))
                 continue
-            loops.append(PipelinedLoop("read", groups * s.read.size, groups, TURN))
+            loops.append(PipelinedLoop("read", groups * s.read.size, groups, ROUND_TRIP))
             for step in s.steps:
                 radix = max(step.what, 1)
                 turns = groups * step.n // radix
-                loops.append(PipelinedLoop(f"step {step.what}", turns, groups, TURN + radix))
-            loops.append(PipelinedLoop("written", groups * s.written.size, groups, TURN))
+                loops.append(PipelinedLoop(f"step {step.what}", turns, groups, ROUND_TRIP + radix))
+            loops.append(PipelinedLoop("written", groups * s.written.size, groups, ROUND_TRIP))
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -287,14 +287,14 @@ class FftStreamGeometry(Geometry):
     ends: int
     come: int
     leave: int
-    read: Annotated[Ints, Each("step row")]
-    written: Annotated[Ints, Each("step row")]
+    read: Annotated[Ints, NamedNumbers("step row")]
+    written: Annotated[Ints, NamedNumbers("step row")]
 
     @property
     def line_out(self) -> bool:
         """True if the kernel writes results in beats."""
-        whole = self.rows == 1 or self.written[1] == self.leave
-        return self.written[0] == 1 and self.leave % 2 == 0 and whole
+        is_contiguous = self.rows == 1 or self.written[1] == self.leave
+        return self.written[0] == 1 and self.leave % 2 == 0 and is_contiguous
 
     @property
     def in_line(self) -> bool:
@@ -332,11 +332,11 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         burst."""
         return vector and not written
 
-    def keys(self, asked: InventoryRequest) -> Iterator[FftStreamKey]:
-        for of in asked.dtypes:
-            for points in asked.options["points"] if of.is_complex else ():
+    def keys(self, request: InventoryRequest) -> Iterator[FftStreamKey]:
+        for d in request.dtypes:
+            for points in request.options["points"] if d.is_complex else ():
                 if points & (points - 1) == 0:
-                    yield FftStreamKey(of, points)
+                    yield FftStreamKey(d, points)
 
     def lines(self, key: FftStreamKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f"points = [{key.points}]")
@@ -367,14 +367,14 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         """Returns the accesses; each compute unit reads the roots."""
         g, key = FftStreamGeometry.unpack(launch.geometry), launch.key
         size = key.dtype.itemsize
-        came, left = g.rows * g.come * size, g.rows * g.leave * size
+        read_numbers, written_numbers = g.rows * g.come * size, g.rows * g.leave * size
         table = key.points // 2 * (5 if g.ends & FACTORS else 1) * launch.units * size
-        beats = -(-came // (PORT_BYTES if g.read[0] == 1 else size))
-        read = beats * PORT_BYTES if g.read[0] == 1 else came
-        gone = -(-left // (PORT_BYTES if g.line_out else size))
+        beats = -(-read_numbers // (PORT_BYTES if g.read[0] == 1 else size))
+        read = beats * PORT_BYTES if g.read[0] == 1 else read_numbers
+        written_beats = -(-written_numbers // (PORT_BYTES if g.line_out else size))
         return [
-            Access("out", True, left, gone, 0 if g.line_out else 1, left),
-            Access("in", False, read, beats, 1, came, short=True),
+            Access("out", True, written_numbers, written_beats, 0 if g.line_out else 1, written_numbers),
+            Access("in", False, read, beats, 1, read_numbers, short=True),
             Access("table", False, table, table // PORT_BYTES, 1, table, short=True),
         ]
 

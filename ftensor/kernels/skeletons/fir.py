@@ -11,8 +11,8 @@ from typing import Annotated
 from ...dtypes import dtype
 from ...iterator.shape import numel
 from .. import source
-from ..geometry import Each, Geometry, Long
-from ..inventory_terms import InventoryRequest, Option, Record, table_lines
+from ..geometry import Geometry, Long, NamedNumbers
+from ..inventory_terms import InventoryRequest, ManifestTerms, Option, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import PORT_BYTES, Access, Ints, KernelLaunch, PipelinedLoop
 
@@ -51,9 +51,9 @@ class FirKey:
         return f"ft_fir_{self.dtype.name}_{self.taps}"
 
 
-def fir_serves(of: dtype) -> bool:
+def fir_serves(dtype: dtype) -> bool:
     """True if the skeleton accepts a dtype."""
-    return of.name in ("float32", "float64", "complex64", "complex128")
+    return dtype.name in ("float32", "float64", "complex64", "complex128")
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class FirGeometry(Geometry):
     biased: bool
     bias: Long
     step: Long
-    x: Annotated[Ints, Each("row group")]
-    w: Annotated[Ints, Each("group filter tap")]
-    out: Annotated[Ints, Each("row filter")]
+    x: Annotated[Ints, NamedNumbers("row group")]
+    w: Annotated[Ints, NamedNumbers("group filter tap")]
+    out: Annotated[Ints, NamedNumbers("row filter")]
 
     @property
     def items(self) -> int:
@@ -106,8 +106,8 @@ class FirGeometry(Geometry):
         pace = self.pace
         while pace > 1 and self.cover + (self.before - self.cover) % pace > key.taps:
             pace //= 2
-        late = (self.before - self.cover) % pace
-        return (self.seen(item) + late + -(self.cover + late) % pace) // pace
+        drain = (self.before - self.cover) % pace
+        return (self.seen(item) + drain + -(self.cover + drain) % pace) // pace
 
 
 class Fir(BoardSkeleton[FirKey]):
@@ -141,15 +141,15 @@ class Fir(BoardSkeleton[FirKey]):
         levels = key.taps.bit_length() - 1
         return {"FT_TAPS": key.taps, "FT_LEVELS": levels, "FT_PARTS": key.parts, "FT_PACE": key.pace}
 
-    def keys(self, asked: InventoryRequest) -> Iterator[FirKey]:
-        for of in filter(fir_serves, asked.dtypes):
-            for taps in asked.options["taps"]:
+    def keys(self, request: InventoryRequest) -> Iterator[FirKey]:
+        for d in filter(fir_serves, request.dtypes):
+            for taps in request.options["taps"]:
                 if taps & (taps - 1) == 0:
-                    yield FirKey(of, taps)
+                    yield FirKey(d, taps)
 
-    def record(self, key: FirKey) -> Record:
-        of = key.dtype.name
-        return Record(self.name, (of,), (of, of), "", of)
+    def record(self, key: FirKey) -> ManifestTerms:
+        dtype_name = key.dtype.name
+        return ManifestTerms(self.name, (dtype_name,), (dtype_name, dtype_name), "", dtype_name)
 
     def lines(self, key: FirKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f"taps = [{key.taps}]")
@@ -205,8 +205,8 @@ class Fir(BoardSkeleton[FirKey]):
         counts["add", kind] += (parts - 1) * parts * taps
         counts["choose", kind] += parts * taps + 2 * key.lanes
         # Samples of a cycle are selected from a beat, and shift the delay line by their number.
-        ways = key.pace.bit_length() - 1
-        counts["choose", kind] += parts * (taps * ways + key.pace * key.lanes // parts)
+        shift_levels = key.pace.bit_length() - 1
+        counts["choose", kind] += parts * (taps * shift_levels + key.pace * key.lanes // parts)
         return counts
 
     def extent(self, launch: KernelLaunch) -> str:

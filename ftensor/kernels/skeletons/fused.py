@@ -34,7 +34,7 @@ class Fused(Skeleton[FusedKey]):
         """Returns settings, dialect, the units in sections by compute dtype, and the kernel
         text."""
         fused.check(key)
-        unsigned = any(of.name in ("uint32", "uint64") for of in key.dtypes)
+        unsigned = any(d.name in ("uint32", "uint64") for d in key.dtypes)
         return "\n".join(
             [
                 *source.settings(self.compute(key), key.lanes, float64, grid),
@@ -45,7 +45,7 @@ class Fused(Skeleton[FusedKey]):
                 source.kernel_file("fused.h"),
                 *_sections(key, dialect, self.unit_text),
                 *self.words_after(key, dialect),
-                *defined(self.holes(key, dialect)),
+                *define_lines(self.holes(key, dialect)),
                 self.filled(key, dialect),
             ]
         )
@@ -67,28 +67,28 @@ class Fused(Skeleton[FusedKey]):
         return fused.map_holes(key, self.walks, functions(key, dialect))
 
 
-def defined(holes: Mapping[str, list[str]]) -> list[str]:
+def define_lines(holes: Mapping[str, list[str]]) -> list[str]:
     """Returns the `#define` lines of macros."""
     return [f"#define {name} " + " \\\n    ".join(body) for name, body in holes.items()]
 
 
 def _units(key: FusedKey) -> tuple[ElementFunction, ...]:
     """Returns the units, double first: later sections drop the dialect's macros for double."""
-    return tuple(sorted(key.units, key=lambda u: not element_function.is_double(u.compute)))
+    return tuple(sorted(key.units, key=lambda u: not element_function.computes_in_double(u.compute)))
 
 
 def _sections(key: FusedKey, dialect: str, text: Callable[[ElementFunction, str], str]) -> Iterable[str]:
     """Yields the units' functions, in sections by compute dtype."""
     units = _units(key)
     keys = [u.key(key.lanes) for u in units]
-    wanted = {name for k in keys for name in source.helper_files(k)}
-    yield from (source.kernel_file(name) for name in element_function.OF_ALL_TYPES if name in wanted)
+    helper_names = {name for k in keys for name in source.helper_files(k)}
+    yield from (source.kernel_file(name) for name in element_function.SHARED_HELPERS if name in helper_names)
     texts = [text(u, fused.unit_name(key, u)) for u in units]
     if dialect == "vitis":
-        yield source.inlined(element_function.END_OF_SPACE)
-        yield from map(source.inlined, element_function.namespaces(keys, lambda k, _: texts[k]))
+        yield source.inline_includes(element_function.END_OF_SPACE)
+        yield from map(source.inline_includes, element_function.namespaces(keys, lambda k, _: texts[k]))
     else:
-        doubles = sum(element_function.is_double(u.compute) for u in units)
+        doubles = sum(element_function.computes_in_double(u.compute) for u in units)
         yield from element_function.sections(keys[:doubles], lambda k, _: texts[k], dialect)
         yield '#pragma pop_macro("pow")'
         yield from element_function.sections(keys[doubles:], lambda k, _: texts[doubles + k], dialect)
@@ -133,7 +133,7 @@ class FusedFold(Fused):
         (unit,) = [u for u in key.units if u.reduction]
         if dialect == "vitis":
             space = element_function.helper_space(unit.key())
-            return [f"using compute_{space}::{word};" for word in element_function.STATE[:4]]
+            return [f"using compute_{space}::{word};" for word in element_function.STATE_NAMES[:4]]
         real = source.scalar(unit.compute)
         return [f"#define FT_T {real}", f"#define FT_MT {source.MASK[real]}"]
 
@@ -173,20 +173,20 @@ class RowPasses(Fused):
         return row_pass_macros.unit_text(unit, name)
 
     def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
-        return _words(key, dialect).kernel()
+        return _macros_of_passes(key, dialect).kernel()
 
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
         """Returns the fold states of each pass."""
-        words = _words(key, dialect)
+        words = _macros_of_passes(key, dialect)
         return [line for n in range(len(words.passes.passes)) for line in words.states(n)]
 
     def filled(self, key: FusedKey, dialect: str) -> str:
         """Returns the kernel text with its passes inserted."""
-        words, one = _words(key, dialect), self.text_of_a_pass()
+        words, one = _macros_of_passes(key, dialect), self.text_of_a_pass()
         passes = []
         for n in range(len(words.passes.passes)):
-            lines = defined(words.of_pass(n))
-            passes += [*lines, one, element_function.dropped_words("\n".join(lines))]
+            lines = define_lines(words.of_pass(n))
+            passes += [*lines, one, element_function.undefine_lines("\n".join(lines))]
         return self.text().replace("        FT_PASSES\n", "\n".join(passes) + "\n")
 
     def text_of_a_pass(self) -> str:
@@ -206,8 +206,8 @@ class RowPassesOuter(RowPasses):
     name = of = "row_passes_outer"
 
 
-def _words(key: FusedKey, dialect: str) -> row_pass_macros.PassWords:
-    return row_pass_macros.PassWords(key, functions(key, dialect))
+def _macros_of_passes(key: FusedKey, dialect: str) -> row_pass_macros.RowPassMacros:
+    return row_pass_macros.RowPassMacros(key, functions(key, dialect))
 
 
 register(RowPassesInner())

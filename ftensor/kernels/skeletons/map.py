@@ -6,7 +6,7 @@ from ..inventory_terms import LINEAR as RUNS
 from ..key import BY_VALUE, LINEAR, SINGLE, KernelKey
 from ..op_skeleton import OpSkeleton, memory_operands
 from ..skeleton import register
-from ..source import positional
+from ..source import is_positional
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop, block_beats
 
 
@@ -26,12 +26,12 @@ class Map(OpSkeleton):
 
     def asked_further(self, key: KernelKey, layout: str) -> list[str]:
         """Returns the layout and lanes for ops that depend on the position: only linear layouts."""
-        if positional(key.body, key.lets):
+        if is_positional(key.body, key.lets):
             return [f'layouts = ["{RUNS.word}"]', f"lanes = {key.lanes}"]
         return super().asked_further(key, layout)
 
-    def structure(self, lanes: int, asked: str) -> str:
-        return asked
+    def structure(self, lanes: int, requested: str) -> str:
+        return requested
 
     def vitis(self, lanes: int) -> str:
         return "map"

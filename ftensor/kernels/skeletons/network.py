@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from ...dtypes import dtype, int32
 from .. import fused
-from ..inventory_terms import InventoryTerms, KernelArgument, Record
+from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..network import NetworkKey
 from ..network_file import text
 from ..network_processes import processes_of
@@ -89,9 +89,9 @@ class Network(BoardSkeleton[NetworkKey]):
 
     # In words
 
-    def record(self, key: NetworkKey) -> Record:
+    def record(self, key: NetworkKey) -> ManifestTerms:
         of = key.dtype.name
-        return Record(key.name, (of,), (of,), "vv", of)
+        return ManifestTerms(key.name, (of,), (of,), "vv", of)
 
     def lines(self, key: NetworkKey) -> tuple[str, ...]:
         """Returns the inventory table that requests the network; it refers to the network's file."""

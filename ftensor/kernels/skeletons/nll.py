@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...dtypes import dtype
 from .. import source
 from ..geometry import Geometry
-from ..inventory_terms import InventoryRequest, Record, table_lines
+from ..inventory_terms import InventoryRequest, ManifestTerms, table_lines
 from ..key import lanes_for
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import Access, KernelLaunch, PipelinedLoop, interval, operator_cycles
@@ -56,14 +56,14 @@ class Nll(BoardSkeleton[NllKey]):
 
     def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
         """Returns loss and sum of weights, inputs, flag of bad targets, offsets, ignored class."""
-        of = element_type(key.dtype)
+        c_type = element_type(key.dtype)
         names = ("out", "total", "x", "target", "weight")
         return (
-            ("*", f"{of} *", "out"),
-            ("*", f"{of} *", "total"),
-            ("*", f"const {of} *", "x"),
+            ("*", f"{c_type} *", "out"),
+            ("*", f"{c_type} *", "total"),
+            ("*", f"const {c_type} *", "x"),
             ("*", "const long *", "target"),
-            ("*", f"const {of} *", "weight"),
+            ("*", f"const {c_type} *", "weight"),
             ("*", "long *", "bad"),
             *(("long", "long ", f"{name}_offset") for name in names),
             ("long", "long ", "ignored"),
@@ -77,12 +77,12 @@ class Nll(BoardSkeleton[NllKey]):
     def helpers(self, key: NllKey) -> list[str]:
         return element_helpers(key.dtype, [])
 
-    def record(self, key: NllKey) -> Record:
-        of = key.dtype.name
-        return Record(self.name, (of, of), (of, "int64", of), "", of)
+    def record(self, key: NllKey) -> ManifestTerms:
+        dtype_name = key.dtype.name
+        return ManifestTerms(self.name, (dtype_name, dtype_name), (dtype_name, "int64", dtype_name), "", dtype_name)
 
-    def keys(self, asked: InventoryRequest) -> Iterator[NllKey]:
-        yield from (NllKey("nll", of) for of in asked.dtypes if of.kind == "f")
+    def keys(self, request: InventoryRequest) -> Iterator[NllKey]:
+        yield from (NllKey("nll", of) for of in request.dtypes if of.kind == "f")
 
     def lines(self, key: NllKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
@@ -127,14 +127,14 @@ class NllInput(Nll):
 
     def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
         """Returns the derivative, inputs, offsets and the ignored class."""
-        of = element_type(key.dtype)
+        c_type = element_type(key.dtype)
         names = ("out", "grad", "target", "weight", "total")
         return (
-            ("*", f"{of} *", "out"),
-            ("*", f"const {of} *", "grad"),
+            ("*", f"{c_type} *", "out"),
+            ("*", f"const {c_type} *", "grad"),
             ("*", "const long *", "target"),
-            ("*", f"const {of} *", "weight"),
-            ("*", f"const {of} *", "total"),
+            ("*", f"const {c_type} *", "weight"),
+            ("*", f"const {c_type} *", "total"),
             *(("long", "long ", f"{name}_offset") for name in names),
             ("long", "long ", "ignored"),
             ("*", "const long *", "geometry"),
@@ -143,15 +143,15 @@ class NllInput(Nll):
     def defines(self, key: NllKey) -> dict[str, object]:
         return element_defines(key.dtype)
 
-    def record(self, key: NllKey) -> Record:
-        of = key.dtype.name
-        return Record(self.name, (of,), (of, "int64", of, of), "", of)
+    def record(self, key: NllKey) -> ManifestTerms:
+        dtype_name = key.dtype.name
+        return ManifestTerms(self.name, (dtype_name,), (dtype_name, "int64", dtype_name, dtype_name), "", dtype_name)
 
-    def keys(self, asked: InventoryRequest) -> Iterator[NllKey]:
-        for of in asked.dtypes:
-            if of.kind == "f":
-                lanes = lanes_for([of], of.compute, asked.target.lanes_bytes)
-                yield NllKey("nll_input", of, lanes)
+    def keys(self, request: InventoryRequest) -> Iterator[NllKey]:
+        for d in request.dtypes:
+            if d.kind == "f":
+                lanes = lanes_for([d], d.compute, request.target.lanes_bytes)
+                yield NllKey("nll_input", d, lanes)
 
     def title(self, key: NllKey) -> str:
         return "nll_loss_backward"
@@ -169,9 +169,9 @@ class NllInput(Nll):
         """Returns the accesses; `out` counts the zeros, in vectors, and one element per target."""
         key, g = launch.key, NllGeometry.unpack(launch.geometry)
         size, n = key.dtype.itemsize, g.items * g.inner
-        whole, grads = n * g.classes, n if g.kind else 1
+        zeros, grads = n * g.classes, n if g.kind else 1
         return [
-            Access("out", True, whole * size, whole // key.lanes + n, 0, whole * size),
+            Access("out", True, zeros * size, zeros // key.lanes + n, 0, zeros * size),
             Access("grad", False, grads * size, grads, grads, grads * size),
             Access("target", False, n * 8, n, g.inner, n * 8),
             Access("weight", False, g.weighted * n * size, g.weighted * n, 1, g.classes * size),

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype
 from .. import source
-from ..geometry import Each, Geometry
+from ..geometry import Geometry, NamedNumbers
 from ..inventory_terms import InventoryRequest, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import constant
@@ -77,9 +77,9 @@ class PoolKey:
         return f"ft_pool_{self.dtype.name}"
 
 
-def serves(of: dtype) -> bool:
+def serves(dtype: dtype) -> bool:
     """True if the skeleton accepts a dtype."""
-    return of.kind in "uif" and not of.bare and of.itemsize <= 4
+    return dtype.kind in "uif" and not dtype.bare and dtype.itemsize <= 4
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ class PoolGeometry(Geometry):
     band: int
     divisor: int
     padded: bool
-    input: Annotated[Ints, Each("high wide")]
-    out: Annotated[Ints, Each("high wide")]
-    kernel: Annotated[Ints, Each("high wide")]
-    stride: Annotated[Ints, Each("high wide")]
-    padding: Annotated[Ints, Each("high wide")]
-    dilation: Annotated[Ints, Each("high wide")]
+    input: Annotated[Ints, NamedNumbers("high wide")]
+    out: Annotated[Ints, NamedNumbers("high wide")]
+    kernel: Annotated[Ints, NamedNumbers("high wide")]
+    stride: Annotated[Ints, NamedNumbers("high wide")]
+    padding: Annotated[Ints, NamedNumbers("high wide")]
+    dilation: Annotated[Ints, NamedNumbers("high wide")]
 
     @property
     def bands(self) -> int:
@@ -152,11 +152,11 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
 
     def parameters(self, key: PoolKey) -> tuple[Parameter, ...]:
         """Returns results, positions of maxima, input, offsets, geometry."""
-        of = element_type(key.dtype)
+        c_type = element_type(key.dtype)
         return (
-            ("*", f"{of} *", "out"),
+            ("*", f"{c_type} *", "out"),
             ("*", "long *", "places"),
-            ("*", f"const {of} *", "in"),
+            ("*", f"const {c_type} *", "in"),
             *(("long", "long ", f"{name}_offset") for name in ("out", "places", "in")),
             ("*", "const int *", "geometry"),
         )
@@ -170,8 +170,8 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
     def helpers(self, key: PoolKey) -> list[str]:
         return [*element_helpers(key.dtype, []), "pool.h"]
 
-    def keys(self, asked: InventoryRequest) -> Iterator[PoolKey]:
-        yield from (PoolKey(of) for of in asked.dtypes if serves(of))
+    def keys(self, request: InventoryRequest) -> Iterator[PoolKey]:
+        yield from (PoolKey(of) for of in request.dtypes if serves(of))
 
     def lines(self, key: PoolKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
@@ -200,11 +200,11 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
         beats = [g.beats(item) for item in range(g.items)]
         results = g.planes * g.out[0] * g.out[1]
         crossing = g.planes * g.input[0] * g.input[1] * size
-        places = results * g.places
+        indices = results * g.places
         longest = max(beats, default=1)
         return [
             Access("out", True, results * size, results, 0, results * size),
-            Access("places", True, places * 8, places, 0, places * 8),
+            Access("places", True, indices * 8, indices, 0, indices * 8),
             Access("in", False, sum(beats) * LANES * size, sum(beats), longest, crossing),
         ]
 
@@ -218,19 +218,19 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
     def operators(self, key: PoolKey) -> Mapping[tuple[str, str], int]:
         """Returns, per lane, two comparisons (one tests for NaN), an addition and selections, and
         the rotation of a beat, address arithmetic, and the division of a mean."""
-        of = source.scalar(key.dtype)
-        known = {"float": "float", "char": "int8", "uchar": "int8", "short": "int16"}
-        of = known.get(of, "int32")
+        c_type = source.scalar(key.dtype)
+        operator_types = {"float": "float", "char": "int8", "uchar": "int8", "short": "int16"}
+        c_type = operator_types.get(c_type, "int32")
         counts = {
-            ("compare", of): 2 * LANES,
-            ("choose", of): LANES * (4 + 4),
+            ("compare", c_type): 2 * LANES,
+            ("choose", c_type): LANES * (4 + 4),
             ("choose", "int32"): 2 * LANES,
             ("compare", "int32"): 3 * LANES,
             ("add", "int32"): 2 * LANES + 8,
             ("mul", "int32"): 6,
         }
         if key.dtype.kind == "f":
-            counts |= {("add", of): LANES, ("div", of): 1}
+            counts |= {("add", c_type): LANES, ("div", c_type): 1}
         return counts
 
     def memories(self, key: PoolKey, structure: str) -> list[LocalMemory]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Annotated
 
-from ..geometry import Geometry, Many
+from ..geometry import Geometry, ListField
 from ..inventory_terms import ANY, INNER, OUTER
 from ..key import LINEAR, SINGLE, STRIDED, KernelKey, Port, Reduction
 from ..op_skeleton import OpSkeleton, memory_operands
@@ -16,19 +16,19 @@ from ..skeleton import register
 from ..source import constant
 from ..workload import (
     Access,
+    InterleavedRows,
     Ints,
     KernelLaunch,
     LocalMemory,
     PipelinedLoop,
-    Turns,
-    distinct,
+    distinct_elements,
     interval,
     members_in,
     operator_cycles,
     pieces,
 )
 
-TURNED = 64  # most vectors of an interleaved row
+MAX_INTERLEAVED_ROW = 64  # most vectors of an interleaved row
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,18 @@ class FoldGeometry(Geometry):
     chunks: int
     work: int
     results: int
-    kept_shape: Annotated[Ints, Many("kept")]
-    kept_strides: Annotated[tuple[Ints, ...], Many("operands", "kept", packed=False)]
-    shape: Annotated[Ints, Many("reduced")]
-    strides: Annotated[tuple[Ints, ...], Many("operands", "reduced", packed=False)]
-    steps: Annotated[Ints, Many("operands", packed=False)]
+    kept_shape: Annotated[Ints, ListField("kept")]
+    kept_strides: Annotated[tuple[Ints, ...], ListField("operands", "kept", packed=False)]
+    shape: Annotated[Ints, ListField("reduced")]
+    strides: Annotated[tuple[Ints, ...], ListField("operands", "reduced", packed=False)]
+    steps: Annotated[Ints, ListField("operands", packed=False)]
 
     def turns(self, lanes: int, vectors: int) -> bool:
         """True if rows are short and equally spaced, so that reduce_inner interleaves the pieces of
         several rows (hls/vitis/turns.h)."""
         # Interleaved rows read scattered single beats. For longer rows, parallel states keep the
         # pipeline of a row full.
-        limit = TURNED // (1 + (vectors > 1)) * lanes
+        limit = MAX_INTERLEAVED_ROW // (1 + (vectors > 1)) * lanes
         plain = len(self.kept_shape) == 1 and not self.shape and self.splits == self.chunks == 1
         return plain and lanes > 1 and 0 < self.inner <= limit
 
@@ -135,10 +135,10 @@ class ReduceSkeleton(OpSkeleton):
                 crossing = 0 if r.stage == "first" else results * size
                 accesses.append(Access(name, True, results * size, results, 1, crossing, True))
                 continue
-            mine = (*g.kept_strides[k], g.steps[k]) if outer else g.kept_strides[k]
-            along = g.strides[k] if outer else (*g.strides[k], g.steps[k])
-            there = distinct((*kept, *reduced), (*mine, *along)) * size
-            crossing = 0 if r.stage == "second" else there
+            kept_strides = (*g.kept_strides[k], g.steps[k]) if outer else g.kept_strides[k]
+            reduced_strides = g.strides[k] if outer else (*g.strides[k], g.steps[k])
+            distinct_bytes = distinct_elements((*kept, *reduced), (*kept_strides, *reduced_strides)) * size
+            crossing = 0 if r.stage == "second" else distinct_bytes
             if p.kind == LINEAR:
                 # A row ends with a beat of its own.
                 lanes = key.lanes
@@ -182,11 +182,11 @@ class ReduceInner(ReduceSkeleton):
     def lanes(self, word: str, kinds: str, full: int) -> int:
         return 1 if word == ANY.word else full
 
-    def vectors(self, word: str, asked: tuple[int, ...]) -> tuple[int, ...]:
+    def vectors(self, word: str, requested: tuple[int, ...]) -> tuple[int, ...]:
         """Returns several counts for contiguous rows, and one state for strided inputs."""
         if word == ANY.word:
             return (1,)
-        return asked or ((INNER_VECTORS, 1) if word == INNER.word else (1,))
+        return requested or ((INNER_VECTORS, 1) if word == INNER.word else (1,))
 
     def copies(self, key: KernelKey) -> Mapping[str, int]:
         """Returns the instances for three loops, in which steps of one recurrence share
@@ -202,7 +202,7 @@ class ReduceInner(ReduceSkeleton):
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side = _reduction(key).vectors
         if self._in_turns(key, g):
-            return _turns(key, g, *launch.slab(g.items, unit))
+            return _interleaved_loops(key, g, *launch.slab(g.items, unit))
         wait, reads = recurrence(key), _reads(key)
         wide = PipelinedLoop("side_by_side", 0, 0, max(wait, side * reads))
         narrow, part = (PipelinedLoop(name, 0, 0, max(wait, reads)) for name in ("vectors", "part"))
@@ -229,8 +229,8 @@ class ReduceInner(ReduceSkeleton):
             size = (*key.outs, *key.ins)[k].dtype.itemsize
             if k == outs:
                 slabs = [launch.slab(g.items, unit) for unit in range(launch.units)]
-                beats = sum(Turns.of(g, k, *slab, lanes).reads() for slab in slabs)
-                burst = 0 if Turns.of(g, k, *slabs[0], lanes).in_line else 1
+                beats = sum(InterleavedRows.of(g, k, *slab, lanes).reads() for slab in slabs)
+                burst = 0 if InterleavedRows.of(g, k, *slabs[0], lanes).in_line else 1
                 moved = beats * lanes * size
                 accesses[k] = a._replace(nbytes=moved, beats=beats, burst=burst, short=True)
             else:
@@ -247,15 +247,15 @@ class ReduceInner(ReduceSkeleton):
         return True
 
     def _in_turns(self, key: KernelKey, g: FoldGeometry) -> bool:
-        first, *others = key.ins
-        in_vectors = first.kind == LINEAR and all(p.kind == SINGLE for p in others)
+        first_input, *other_inputs = key.ins
+        in_vectors = first_input.kind == LINEAR and all(p.kind == SINGLE for p in other_inputs)
         return in_vectors and g.turns(key.lanes, _reduction(key).vectors)
 
 
-def _turns(key: KernelKey, g: FoldGeometry, begin: int, end: int) -> list[PipelinedLoop]:
+def _interleaved_loops(key: KernelKey, g: FoldGeometry, begin: int, end: int) -> list[PipelinedLoop]:
     """Returns the loops of the dataflow stages for interleaved rows."""
     outs, rows = len(key.outs), end - begin
-    part = Turns.of(g, outs, begin, end, key.lanes)
+    part = InterleavedRows.of(g, outs, begin, end, key.lanes)
     once, steps, among = min(rows, 1), part.steps(), constant("vitis/turns.h", "FT_TURNS")
     read = PipelinedLoop("look_up", steps, once, 1, True, False, "read")
     if part.in_line:
@@ -285,8 +285,8 @@ class ReduceOuter(ReduceSkeleton):
     def kinds(self, word: str, outs: int, ins: int) -> str | None:
         return LINEAR * (outs + ins) if word == OUTER.word else None
 
-    def vectors(self, word: str, asked: tuple[int, ...]) -> tuple[int, ...]:
-        return asked or ((OUTER_VECTORS, 1) if word == OUTER.word else (1,))
+    def vectors(self, word: str, requested: tuple[int, ...]) -> tuple[int, ...]:
+        return requested or ((OUTER_VECTORS, 1) if word == OUTER.word else (1,))
 
     def copies(self, key: KernelKey) -> Mapping[str, int]:
         """Returns a lift per lane, and four combines per lane: rows, and 16, 256 and 4096 rows."""
@@ -301,8 +301,8 @@ class ReduceOuter(ReduceSkeleton):
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side, length, period = _reduction(key).vectors, g.shape[-1], g.splits * g.chunks
         first, last = launch.slab(g.items, unit)
-        whole = PipelinedLoop("whole_rows", 0, 0, side * _reads(key), computes=False, stage="fetch")
-        edge = whole._replace(name="edge_rows")
+        whole_rows = PipelinedLoop("whole_rows", 0, 0, side * _reads(key), computes=False, stage="fetch")
+        edge = whole_rows._replace(name="edge_rows")
         steps = PipelinedLoop("rows", 0, 0, interval(recurrence(key), side), reads=False, stage="fold")
         leave = PipelinedLoop("results", 0, 0, reads=False, stage="fold")
         for split in range(g.splits):
@@ -312,12 +312,12 @@ class ReduceOuter(ReduceSkeleton):
             over, at = g.inner % (side * key.lanes), period - g.splits + split
             narrow = members_in(first, last, period, at, at + 1) if over else 0
             # Contiguous rows along the innermost reduced dim form one run.
-            runs = (-(-end // length) - begin // length) * (end > begin)
-            whole = whole.more((items - narrow) * (end - begin), (items - narrow) * runs)
-            edge = edge.more(narrow * (end - begin), narrow * runs)
+            row_starts = (-(-end // length) - begin // length) * (end > begin)
+            whole_rows = whole_rows.more((items - narrow) * (end - begin), (items - narrow) * row_starts)
+            edge = edge.more(narrow * (end - begin), narrow * row_starts)
             steps = steps.more(items * (end - begin) * side, items)
             leave = leave.more((items - narrow) * side * key.lanes + narrow * over, items)
-        return [whole, edge, steps, leave]
+        return [whole_rows, edge, steps, leave]
 
 
 def _reduction(key: KernelKey) -> Reduction:
@@ -328,9 +328,9 @@ def _reduction(key: KernelKey) -> Reduction:
 def _reads(key: KernelKey) -> int:
     """Returns the port reads per vector: one if the vector is contiguous, else one or more per
     lane."""
-    together = key.ins[0].kind == LINEAR
+    is_contiguous = key.ins[0].kind == LINEAR
     halves = max(1, *(p.dtype.itemsize // 8 for p in key.ins))
-    return 1 if together and key.lanes > 1 else key.lanes * halves
+    return 1 if is_contiguous and key.lanes > 1 else key.lanes * halves
 
 
 def recurrence(key: KernelKey) -> int:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import ceil, prod
 from typing import Annotated, NamedTuple
 
-from ..geometry import Geometry, Many
+from ..geometry import Geometry, ListField
 from ..inventory_terms import ANY, GATHER, ROWS, SCATTER, table_lines
-from ..key import INDEX, LINEAR, LOCATED, ROW, STRIDED, KernelKey
+from ..key import INDEX, LINEAR, LOCATED, ROW_VECTORS, STRIDED, KernelKey
 from ..op_skeleton import OpSkeleton, memory_operands
 from ..skeleton import register
 from ..source import constant
@@ -20,9 +20,9 @@ from ..workload import (
     Ints,
     KernelLaunch,
     LocalMemory,
-    Pieces,
     PipelinedLoop,
-    distinct,
+    RowPieces,
+    distinct_elements,
     members_in,
 )
 
@@ -40,9 +40,9 @@ class RowsGeometry(Geometry):
     chunks: int
     total: int  # rows * chunks
     ordered: bool
-    shape: Annotated[Ints, Many("dims")]
-    strides: Annotated[tuple[Ints, ...], Many("operands", "dims", packed=False)]
-    steps: Annotated[Ints, Many("operands", packed=False)]
+    shape: Annotated[Ints, ListField("dims")]
+    strides: Annotated[tuple[Ints, ...], ListField("operands", "dims", packed=False)]
+    steps: Annotated[Ints, ListField("operands", packed=False)]
 
     @classmethod
     def of(cls, shape: Ints, strides: tuple[Ints, ...], units: int, ordered: bool = False) -> RowsGeometry:
@@ -67,23 +67,23 @@ class RowsGeometry(Geometry):
         moving = [k for k, step in enumerate(self.steps) if step]
         if self.inner % lanes or any(n % lanes for k in moving for n in self.strides[k]):
             return True
-        runs, kept = [self.runs(k, lanes) for k in moving], constant("vitis/runs.h", "FT_KEPT")
-        apart = any(r.dims and r.times == 1 and r.length <= kept for r in runs)
+        operand_runs, cached_beats = [self.runs(k, lanes) for k in moving], constant("vitis/runs.h", "FT_KEPT")
+        apart = any(r.dims and r.times == 1 and r.length <= cached_beats for r in operand_runs)
         return apart and len(self.shape) <= 3 and not self.runs(0, lanes).dims
 
-    def part(self, first: int, end: int, lanes: int) -> Pieces:
+    def part(self, first: int, end: int, lanes: int) -> RowPieces:
         """Returns the pieces of a compute unit with the result beats [first, end)."""
         elements = self.total // self.chunks * self.inner
         last = end == elements // lanes
         count = (end - first) * lanes + (elements % lanes if last else 0)
-        return Pieces(first * lanes, count, self.inner, lanes, self.shape)
+        return RowPieces(first * lanes, count, self.inner, lanes, self.shape)
 
-    def runs(self, k: int, lanes: int) -> Runs:
+    def runs(self, k: int, lanes: int) -> BeatRuns:
         """Returns the runs of operand k."""
-        return Runs.join(self.shape, self.strides[k], self.steps[k], self.inner, lanes)
+        return BeatRuns.join(self.shape, self.strides[k], self.steps[k], self.inner, lanes)
 
 
-class Runs(NamedTuple):
+class BeatRuns(NamedTuple):
     """Runs of beats in which a wide kernel accesses an operand (`ft_runs` in hls/vitis/runs.h)."""
 
     length: int
@@ -93,7 +93,7 @@ class Runs(NamedTuple):
     lanes: int
 
     @classmethod
-    def join(cls, shape: Ints, strides: Ints, step: int, inner: int, lanes: int) -> Runs:
+    def join(cls, shape: Ints, strides: Ints, step: int, inner: int, lanes: int) -> BeatRuns:
         """Returns the runs of a loop nest, as `ft_join_runs`."""
         dims, length, times = len(shape), inner // lanes, 1
         while dims and strides[dims - 1] == step * length * lanes:
@@ -123,9 +123,9 @@ class Runs(NamedTuple):
         # The first run comes from the port in any turn, and once more if only part of the run was
         # read.
         begin = run + 1 + (part > 0 and (run + 1) % self.times > 0)
-        whole = members_in(begin, max(begin, last), self.times, 1, self.times)
+        whole_periods = members_in(begin, max(begin, last), self.times, 1, self.times)
         rest = int(over > 0 and last >= begin and last % self.times > 0)
-        return whole + rest, whole * self.length + rest * over
+        return whole_periods + rest, whole_periods * self.length + rest * over
 
 
 class Rows(OpSkeleton):
@@ -140,10 +140,10 @@ class Rows(OpSkeleton):
     layouts = (ROWS, ANY, GATHER, SCATTER)
 
     def kinds(self, word: str, outs: int, ins: int) -> str | None:
-        """Returns the access kinds, a letter for each operand, of the layout word "rows" or "strided";
-        None for indexed layouts, whose kinds vary."""
+        """Returns the access kinds, a letter for each operand, of the layout word "rows" or
+        "strided"; None for indexed layouts, whose kinds vary."""
         if word == ROWS.word:
-            return LINEAR * outs + ROW * ins
+            return LINEAR * outs + ROW_VECTORS * ins
         return STRIDED * (outs + ins) if word == ANY.word else None
 
     def layout(self, kinds: str, outs: int) -> str:
@@ -177,17 +177,17 @@ class Rows(OpSkeleton):
         """Returns (indexed, combining): kernels that combine with existing values write in
         order."""
         located = any(p.sees == INDEX for p in key.ins)
-        return located, located and _joins(key)
+        return located, located and _combines(key)
 
     def short(self, key: KernelKey) -> str:
         if any(p.sees == INDEX for p in key.ins):
-            return "join" if _joins(key) else "move"
+            return "join" if _combines(key) else "move"
         return "wide" if key.lanes > 1 else "rows"
 
     def mark(self, key: KernelKey) -> str:
         return "x" if key.lanes == 1 else "w"
 
-    def structure(self, lanes: int, asked: str) -> str:
+    def structure(self, lanes: int, requested: str) -> str:
         return "dataflow" if lanes > 1 else "loop"
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
@@ -221,9 +221,9 @@ class Rows(OpSkeleton):
             return [walk]
         # A write burst is acknowledged before the next run begins.
         name = "in_line" if g.steps[0] == 1 else "apart"
-        runs = entries if g.ordered else g.runs(0, 1).started(first, last)
+        run_count = entries if g.ordered else g.runs(0, 1).started(first, last)
         stage = "walk" if g.ordered else "leave"
-        return [walk, PipelinedLoop(name, last - first, runs, halves, True, False, stage)]
+        return [walk, PipelinedLoop(name, last - first, run_count, halves, True, False, stage)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         key, g = launch.key, RowsGeometry.unpack(launch.geometry)
@@ -234,8 +234,8 @@ class Rows(OpSkeleton):
             size, step = p.dtype.itemsize, g.steps[k]
             # One element per iteration, at an unpredictable address, never bursts. Indexed elements
             # may be anywhere, so only the elements found cross the link.
-            there = distinct((*g.shape, g.inner), (*g.strides[k], step))
-            crossing = elements if p.kind == LOCATED else there
+            distinct_bytes = distinct_elements((*g.shape, g.inner), (*g.strides[k], step))
+            crossing = elements if p.kind == LOCATED else distinct_bytes
             if key.lanes > 1 and g.pieces(key.lanes):
                 stride, parts = g.strides[k], [g.part(*slab, key.lanes) for slab in slabs]
                 in_line = write or parts[0].in_line(stride, step)
@@ -277,7 +277,7 @@ class Rows(OpSkeleton):
         return "x".join(map(str, (*g.shape, g.inner)))
 
 
-def _joins(key: KernelKey) -> bool:
+def _combines(key: KernelKey) -> bool:
     """True if a scatter combines: the expression has more operands than the element to write."""
     return key.outs[0].kind == LOCATED and sum(p.sees != INDEX for p in key.ins) > 1
 
@@ -294,10 +294,10 @@ def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Pipelined
             fetched = runs.fetched(first, end)
             loops.append(PipelinedLoop("repeat", beats, fetched, 1, True, False, stage))
             continue
-        again, held = runs.kept(first, end)
-        read = runs.started(first, end) - again
-        loops.append(PipelinedLoop("read", beats - held, read, 1, True, False, stage))
-        loops.append(PipelinedLoop("again", held, again, 1, False, False, stage))
+        cached_runs, cached_beats = runs.kept(first, end)
+        read = runs.started(first, end) - cached_runs
+        loops.append(PipelinedLoop("read", beats - cached_beats, read, 1, True, False, stage))
+        loops.append(PipelinedLoop("again", cached_beats, cached_runs, 1, False, False, stage))
     # A write burst is acknowledged before the next run begins.
     written = g.runs(0, lanes).started(first, end)
     return [

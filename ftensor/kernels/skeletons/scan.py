@@ -9,11 +9,11 @@ from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype, uint8
 from .. import source
-from ..geometry import Each, Geometry, Many
-from ..inventory_terms import InventoryRequest, Option, Record, table_lines
+from ..geometry import Geometry, ListField, NamedNumbers
+from ..inventory_terms import InventoryRequest, ManifestTerms, Option, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import (
-    FUNCTION,
+    FUNCTION_CYCLES,
     Access,
     Ints,
     KernelLaunch,
@@ -77,7 +77,7 @@ def recurrence(key: ScanKey) -> int:
         return 2 * cycles["compare"]
     if key.op == "logcumsumexp":
         kind = "double" if key.dtype.compute.to_real().itemsize == 8 else "float"
-        return FUNCTION[kind] * (8 if key.dtype.is_complex else 2) + 2 * cycles["add"]
+        return FUNCTION_CYCLES[kind] * (8 if key.dtype.is_complex else 2) + 2 * cycles["add"]
     if key.op == "cumprod":
         return cycles["mul"] + cycles["add"] * key.dtype.is_complex
     return cycles["add"]
@@ -91,18 +91,18 @@ def group(key: ScanKey) -> int:
     return GROUP if key.op == "cumsum" and not key.wide else 1
 
 
-def alone(key: ScanKey, n: int) -> bool:
+def scans_single_rows(key: ScanKey, n: int) -> bool:
     """True if contiguous rows of n elements are better scanned one by one than in parallel. Boards
     scan short rows in parallel; the limit is higher if each element waits for the recurrence."""
     return not key.held or n > (128 if group(key) > 1 else TILE // COLUMNS)
 
 
-def serves(op: str, of: dtype) -> bool:
+def serves(op: str, dtype: dtype) -> bool:
     """True if the skeleton has the op in the dtype."""
     words = SCANS[op]
-    if of.is_complex:
+    if dtype.is_complex:
         return bool(words.complex_)
-    return words.place or of.kind == "f" or (op != "logcumsumexp" and of.name == "int64")
+    return words.place or dtype.kind == "f" or (op != "logcumsumexp" and dtype.name == "int64")
 
 
 @dataclass(frozen=True)
@@ -116,11 +116,11 @@ class ScanGeometry(Geometry):
     n: int
     columns: int
     side: int  # columns of a block
-    read: Annotated[Ints, Each("step column")]
-    written: Annotated[Ints, Each("step column")]
-    shape: Annotated[Ints, Many("dims")]
-    read_strides: Annotated[Ints, Many("dims")]
-    written_strides: Annotated[Ints, Many("dims")]
+    read: Annotated[Ints, NamedNumbers("step column")]
+    written: Annotated[Ints, NamedNumbers("step column")]
+    shape: Annotated[Ints, ListField("dims")]
+    read_strides: Annotated[Ints, ListField("dims")]
+    written_strides: Annotated[Ints, ListField("dims")]
 
     @property
     def blocks(self) -> int:
@@ -144,12 +144,12 @@ class Scan(BoardSkeleton[ScanKey]):
 
     def parameters(self, key: ScanKey) -> tuple[Parameter, ...]:
         """Returns results, positions, input, totals of parts, offsets, geometry."""
-        of = element_type(key.dtype)
+        c_type = element_type(key.dtype)
         real = "double" if key.wide else source.scalar(key.dtype)
         return (
-            ("*", f"{of} *", "out"),
+            ("*", f"{c_type} *", "out"),
             ("*", "long *", "places"),
-            ("*", f"const {of} *", "in"),
+            ("*", f"const {c_type} *", "in"),
             ("*", f"{real} *", "totals"),
             *(("long", "long ", f"{name}_offset") for name in ("out", "places", "in")),
             ("*", "const long *", "geometry"),
@@ -181,16 +181,16 @@ class Scan(BoardSkeleton[ScanKey]):
         more = ["binary.h"] if key.op == "logcumsumexp" else []
         return element_helpers(key.dtype, more)
 
-    def record(self, key: ScanKey) -> Record:
-        of = key.dtype.name
-        return Record(key.op, (of,), (of,), "", of)
+    def record(self, key: ScanKey) -> ManifestTerms:
+        dtype_name = key.dtype.name
+        return ManifestTerms(key.op, (dtype_name,), (dtype_name,), "", dtype_name)
 
     def op(self, recorded: str) -> str:
         return recorded
 
-    def keys(self, asked: InventoryRequest) -> Iterator[ScanKey]:
-        for op in asked.options["scans"]:
-            yield from (ScanKey(op, of) for of in asked.dtypes if serves(op, of))
+    def keys(self, request: InventoryRequest) -> Iterator[ScanKey]:
+        for op in request.options["scans"]:
+            yield from (ScanKey(op, of) for of in request.dtypes if serves(op, of))
 
     def lines(self, key: ScanKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'scans = ["{key.op}"]')
@@ -223,10 +223,10 @@ class Scan(BoardSkeleton[ScanKey]):
         loops = []
         # A part starts from the totals of earlier parts, which a launch of mode 1 has written.
         for p in range(1, g.parts) if not g.mode else ():
-            mine = members_in(begin, end, g.parts, p, p + 1)
+            part_items = members_in(begin, end, g.parts, p, p + 1)
             ends_here = members_in(begin, end, period, ends + p, ends + p + 1)
-            wide = (mine - ends_here) * g.side + ends_here * narrow
-            loops.append(PipelinedLoop("before", p * wide, p * mine, wait, stage="work"))
+            wide = (part_items - ends_here) * g.side + ends_here * narrow
+            loops.append(PipelinedLoop("before", p * wide, p * part_items, wait, stage="work"))
         for items, rows, m in blocks:
             if items * rows == 0:
                 continue
@@ -246,7 +246,7 @@ class Scan(BoardSkeleton[ScanKey]):
             else:
                 loops += [
                     x._replace(trips=x.trips * items, entries=x.entries * items, stage="leave")
-                    for x in _leaving(g, rows, m, parts)
+                    for x in _store_loops(g, rows, m, parts)
                 ]
         return loops
 
@@ -255,14 +255,14 @@ class Scan(BoardSkeleton[ScanKey]):
         n = (g.parts - 1) * g.part if g.mode else g.n
         count = prod(g.shape) * n * g.columns
         size, written = key.dtype.itemsize, count * (g.mode == 0)
-        places = written * SCANS[key.op].place
+        indices = written * SCANS[key.op].place
         m = min(g.side, g.columns)
-        _, length, in_line = _left(g, g.part, m)
+        _, length, in_line = _row_store(g, g.part, m)
         burst = length if in_line else 1
         read = g.n if m == 1 and g.read[0] == 1 else 1
         return [
             Access("out", True, written * size, written, burst, written * size),
-            Access("places", True, places * 8, places, burst, places * 8),
+            Access("places", True, indices * 8, indices, burst, indices * 8),
             Access("in", False, count * size, count, read, count * size, True),
             Access("totals", True, 0, 0, 0, 0),
         ]
@@ -273,9 +273,9 @@ class Scan(BoardSkeleton[ScanKey]):
 
     def memories(self, key: ScanKey, structure: str) -> list[LocalMemory]:
         """Returns states and positions of parallel rows, and elements of short rows."""
-        bits, places = 8 * key.dtype.compute.itemsize, SCANS[key.op].place
+        bits, has_index = 8 * key.dtype.compute.itemsize, SCANS[key.op].place
         memories = [LocalMemory(SIDE, bits), LocalMemory(TILE, 8 * key.dtype.itemsize)]
-        return memories + [LocalMemory(SIDE, 32), LocalMemory(TILE, 32)] * places
+        return memories + [LocalMemory(SIDE, 32), LocalMemory(TILE, 32)] * has_index
 
     def operators(self, key: ScanKey) -> Mapping[tuple[str, str], int]:
         """Returns the operators for an element and for the total of an earlier part."""
@@ -296,7 +296,7 @@ class Scan(BoardSkeleton[ScanKey]):
         return f"{prod(g.shape) * g.columns}x{g.n}"
 
 
-def _left(g: ScanGeometry, rows: int, m: int) -> tuple[str, int, bool]:
+def _row_store(g: ScanGeometry, rows: int, m: int) -> tuple[str, int, bool]:
     """Returns (loop name, elements of a burst, True if contiguous) of the store of m parallel rows
     of `rows` elements."""
     step, column = g.written
@@ -307,11 +307,11 @@ def _left(g: ScanGeometry, rows: int, m: int) -> tuple[str, int, bool]:
     return "in_line" if in_line else "apart", m * rows if joined else m, in_line
 
 
-def _leaving(g: ScanGeometry, rows: int, m: int, parts: int) -> list[PipelinedLoop]:
+def _store_loops(g: ScanGeometry, rows: int, m: int, parts: int) -> list[PipelinedLoop]:
     """Returns the loops that store the results of an item."""
-    name, length, in_line = _left(g, rows, m)
-    runs = m * rows // length if in_line else 1
-    leave = PipelinedLoop(name, m * rows, runs, parts, True, False)
+    name, length, in_line = _row_store(g, rows, m)
+    bursts = m * rows // length if in_line else 1
+    leave = PipelinedLoop(name, m * rows, bursts, parts, True, False)
     gathered = PipelinedLoop("gathered", m * rows, 1, parts, False, False)
     return [gathered, leave] if name == "together" else [leave]
 
@@ -359,10 +359,10 @@ class Compact(BoardSkeleton[CompactKey]):
             ("int", "int ", "count"),
         )
 
-    def record(self, key: CompactKey) -> Record:
-        return Record(self.name, (), (), "", key.dtype.name)
+    def record(self, key: CompactKey) -> ManifestTerms:
+        return ManifestTerms(self.name, (), (), "", key.dtype.name)
 
-    def keys(self, asked: InventoryRequest) -> Iterator[CompactKey]:
+    def keys(self, request: InventoryRequest) -> Iterator[CompactKey]:
         yield CompactKey()
 
     def suffix(self, key: CompactKey) -> str:

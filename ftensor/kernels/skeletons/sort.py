@@ -11,8 +11,8 @@ from typing import Annotated, Protocol, TypeVar
 
 from ... import dtypes
 from ...dtypes import dtype
-from ..geometry import Geometry, Long, Many
-from ..inventory_terms import InventoryRequest, Record, table_lines
+from ..geometry import Geometry, ListField, Long
+from ..inventory_terms import InventoryRequest, ManifestTerms, table_lines
 from ..key import Key
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, pieces
@@ -36,31 +36,31 @@ FLOATS = {
 }
 
 
-def compared(of: dtype) -> dtype:
+def comparison_dtype(dtype: dtype) -> dtype:
     """Returns the dtype in which elements are compared (hls/order.h)."""
-    return dtypes.int64 if of.itemsize == 8 or of is dtypes.uint32 else dtypes.int32
+    return dtypes.int64 if dtype.itemsize == 8 or dtype is dtypes.uint32 else dtypes.int32
 
 
-def bits(of: dtype) -> str:
+def memory_type(dtype: dtype) -> str:
     """Returns the C type of an element in memory."""
-    return _UNSIGNED.get(of.name, BITS[of.itemsize])
+    return _UNSIGNED.get(dtype.name, BITS[dtype.itemsize])
 
 
-def words_of_order(of: dtype) -> dict[str, object]:
+def order_defines(dtype: dtype) -> dict[str, object]:
     """Returns the macros of hls/order.h: C types in memory and of comparison keys, bits of
     floats."""
     words: dict[str, object] = {
-        "FT_B": bits(of),
-        "FT_KEY": BITS[compared(of).itemsize],
-        "FT_BITS_OF_FLOAT": int(of.name in FLOATS),
-        "FT_LEAST": "(-0x7fffffffffffffffL - 1)" if of is dtypes.uint64 else "0",
+        "FT_B": memory_type(dtype),
+        "FT_KEY": BITS[comparison_dtype(dtype).itemsize],
+        "FT_BITS_OF_FLOAT": int(dtype.name in FLOATS),
+        "FT_LEAST": "(-0x7fffffffffffffffL - 1)" if dtype is dtypes.uint64 else "0",
     }
-    if of.name in FLOATS:
-        words["FT_MAGNITUDE"], words["FT_INFINITE"] = FLOATS[of.name]
+    if dtype.name in FLOATS:
+        words["FT_MAGNITUDE"], words["FT_INFINITE"] = FLOATS[dtype.name]
     return words
 
 
-class Ordered(Key, Protocol):
+class ComparedKey(Key, Protocol):
     """A key with a dtype of elements that are compared."""
 
     @property
@@ -68,27 +68,27 @@ class Ordered(Key, Protocol):
         """Dtype of the elements."""
 
 
-O = TypeVar("O", bound=Ordered)
+O = TypeVar("O", bound=ComparedKey)
 
 
-class OfOrder(BoardSkeleton[O]):
+class OrderSkeleton(BoardSkeleton[O]):
     """Base of sort and topk: one kernel for each dtype, which writes elements in order and
     indices."""
 
     key: Callable[[dtype], O]
 
     def compute(self, key: O) -> dtype:
-        return compared(key.dtype)
+        return comparison_dtype(key.dtype)
 
     def helpers(self, key: O) -> list[str]:
         return ["order.h"]
 
-    def record(self, key: O) -> Record:
-        of = key.dtype.name
-        return Record(self.name, (of, "int64"), (of,), "", of)
+    def record(self, key: O) -> ManifestTerms:
+        dtype_name = key.dtype.name
+        return ManifestTerms(self.name, (dtype_name, "int64"), (dtype_name,), "", dtype_name)
 
-    def keys(self, asked: InventoryRequest) -> Iterator[O]:
-        yield from (self.key(of) for of in asked.dtypes if not of.is_complex)
+    def keys(self, request: InventoryRequest) -> Iterator[O]:
+        yield from (self.key(of) for of in request.dtypes if not of.is_complex)
 
     def lines(self, key: O) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
@@ -129,9 +129,9 @@ class SortGeometry(Geometry):
     descending: bool
     read: Long
     written: Long
-    shape: Annotated[Ints, Many("dims")]
-    read_strides: Annotated[Ints, Many("dims")]
-    written_strides: Annotated[Ints, Many("dims")]
+    shape: Annotated[Ints, ListField("dims")]
+    read_strides: Annotated[Ints, ListField("dims")]
+    written_strides: Annotated[Ints, ListField("dims")]
 
     @property
     def items(self) -> int:
@@ -147,7 +147,7 @@ class SortGeometry(Geometry):
         return count
 
 
-class Sort(OfOrder[SortKey]):
+class Sort(OrderSkeleton[SortKey]):
     """Sort: launches sort the tiles of a row in local memory, then merge tiles until one is
     left."""
 
@@ -159,14 +159,14 @@ class Sort(OfOrder[SortKey]):
 
     def parameters(self, key: SortKey) -> tuple[Parameter, ...]:
         """Returns results, input, runs before and after a merge, offsets, geometry."""
-        of = bits(key.dtype)
+        c_type = memory_type(key.dtype)
         return (
-            ("*", f"{of} *", "values"),
+            ("*", f"{c_type} *", "values"),
             ("*", "long *", "indices"),
-            ("*", f"const {of} *", "in"),
-            ("*", f"const {of} *", "runs"),
+            ("*", f"const {c_type} *", "in"),
+            ("*", f"const {c_type} *", "runs"),
             ("*", "const int *", "runs_order"),
-            ("*", f"{of} *", "merged"),
+            ("*", f"{c_type} *", "merged"),
             ("*", "int *", "merged_order"),
             *(("long", "long ", f"{name}_offset") for name in ("values", "indices", "in")),
             ("*", "const long *", "geometry"),
@@ -175,7 +175,7 @@ class Sort(OfOrder[SortKey]):
     def defines(self, key: SortKey) -> dict[str, object]:
         """Returns the sizes of local memories, and the macros of hls/order.h."""
         sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": LOCAL_TILE, "FT_PART": PART, "FT_LEAD": LEAD}
-        return {**sizes, **words_of_order(key.dtype)}
+        return {**sizes, **order_defines(key.dtype)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the loops over a compute unit's tiles: insertion or merge start, merges,
@@ -186,10 +186,10 @@ class Sort(OfOrder[SortKey]):
             elements = tiles * size
             turns, begun, width = 0, 0, g.run
             if g.merges:
-                whole, rest = divmod(size, g.run)
-                there = whole * min(g.run, 3 * PART // 4) + min(rest, 3 * PART // 4)
-                runs = whole + bool(rest)
-                loops.append(PipelinedLoop("begins", tiles * there, tiles * runs, stage="work"))
+                whole_runs, rest = divmod(size, g.run)
+                merge_elements = whole_runs * min(g.run, 3 * PART // 4) + min(rest, 3 * PART // 4)
+                run_count = whole_runs + bool(rest)
+                loops.append(PipelinedLoop("begins", tiles * merge_elements, tiles * run_count, stage="work"))
             else:
                 loops.append(PipelinedLoop("inserted", elements + tiles * RUN, tiles, stage="work"))
             for _ in range(g.passes):
@@ -224,7 +224,7 @@ class Sort(OfOrder[SortKey]):
     def operators(self, key: SortKey) -> Mapping[tuple[str, str], int]:
         """Returns a comparison for each register and each tree node, comparisons of ranks for each
         node, selections for both, and the counters of the runs."""
-        counts = Counter({("compare", compared(key.dtype).name): RUN + WAYS})
+        counts = Counter({("compare", comparison_dtype(key.dtype).name): RUN + WAYS})
         chosen = 4 * RUN + 8 * WAYS
         return counts + Counter(
             {("compare", "int32"): 4 * WAYS, ("choose", "int32"): chosen + 4 * WAYS, ("add", "int32"): 6 * WAYS}
@@ -274,9 +274,9 @@ class TopkGeometry(Geometry):
     descending: bool
     read: Long
     written: Long
-    shape: Annotated[Ints, Many("dims")]
-    read_strides: Annotated[Ints, Many("dims")]
-    written_strides: Annotated[Ints, Many("dims")]
+    shape: Annotated[Ints, ListField("dims")]
+    read_strides: Annotated[Ints, ListField("dims")]
+    written_strides: Annotated[Ints, ListField("dims")]
 
     @property
     def items(self) -> int:
@@ -284,7 +284,7 @@ class TopkGeometry(Geometry):
         return prod(self.shape)
 
 
-class Topk(OfOrder[TopkKey]):
+class Topk(OrderSkeleton[TopkKey]):
     """Top k: an array of registers inserts one element a cycle."""
 
     name = word = "topk"
@@ -293,11 +293,11 @@ class Topk(OfOrder[TopkKey]):
 
     def parameters(self, key: TopkKey) -> tuple[Parameter, ...]:
         """Returns results, indices, input, offsets, geometry."""
-        of = bits(key.dtype)
+        c_type = memory_type(key.dtype)
         return (
-            ("*", f"{of} *", "values"),
+            ("*", f"{c_type} *", "values"),
             ("*", "long *", "indices"),
-            ("*", f"const {of} *", "in"),
+            ("*", f"const {c_type} *", "in"),
             *(("long", "long ", f"{name}_offset") for name in ("values", "indices", "in")),
             ("*", "const long *", "geometry"),
         )
@@ -312,7 +312,7 @@ class Topk(OfOrder[TopkKey]):
 
     def defines(self, key: TopkKey) -> dict[str, object]:
         """Returns the number of registers, and the macros of hls/order.h."""
-        return {"FT_FIRST": TOPK_FIRST, **words_of_order(key.dtype)}
+        return {"FT_FIRST": TOPK_FIRST, **order_defines(key.dtype)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the loop over elements and the loop over results of rows."""
@@ -345,8 +345,8 @@ class Topk(OfOrder[TopkKey]):
         """Returns a comparison and the selections (new, previous or own element) of each
         register."""
         return {
-            ("compare", compared(key.dtype).name): TOPK_FIRST,
-            ("choose", compared(key.dtype).name): 4 * TOPK_FIRST,
+            ("compare", comparison_dtype(key.dtype).name): TOPK_FIRST,
+            ("choose", comparison_dtype(key.dtype).name): 4 * TOPK_FIRST,
             ("choose", "int32"): 2 * TOPK_FIRST,
         }
 
@@ -397,11 +397,11 @@ class Search(BoardSkeleton[SearchKey]):
 
     def parameters(self, key: SearchKey) -> tuple[Parameter, ...]:
         """Returns positions, rows, values, sorter, offsets, geometry."""
-        of = element_type(key.dtype)
+        c_type = element_type(key.dtype)
         return (
             ("*", "long *", "out"),
-            ("*", f"const {of} *", "row"),
-            ("*", f"const {of} *", "values"),
+            ("*", f"const {c_type} *", "row"),
+            ("*", f"const {c_type} *", "values"),
             ("*", "const long *", "sorter"),
             *(("long", "long ", f"{name}_offset") for name in ("out", "row", "values", "sorter")),
             ("*", "const long *", "geometry"),
@@ -413,12 +413,12 @@ class Search(BoardSkeleton[SearchKey]):
     def helpers(self, key: SearchKey) -> list[str]:
         return element_helpers(key.dtype, [])
 
-    def record(self, key: SearchKey) -> Record:
-        of = key.dtype.name
-        return Record(self.name, ("int64",), (of, of), "", of)
+    def record(self, key: SearchKey) -> ManifestTerms:
+        dtype_name = key.dtype.name
+        return ManifestTerms(self.name, ("int64",), (dtype_name, dtype_name), "", dtype_name)
 
-    def keys(self, asked: InventoryRequest) -> Iterator[SearchKey]:
-        yield from (SearchKey(of) for of in asked.dtypes if not of.is_complex)
+    def keys(self, request: InventoryRequest) -> Iterator[SearchKey]:
+        yield from (SearchKey(of) for of in request.dtypes if not of.is_complex)
 
     def lines(self, key: SearchKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')

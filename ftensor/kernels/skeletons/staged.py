@@ -9,7 +9,7 @@ from ...dtypes import dtype
 from .. import fused
 from ..channels import RowSlabs
 from ..graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, digest
-from ..inventory_terms import InventoryTerms, KernelArgument, Record
+from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
 from ..staged import (
     BEGIN,
@@ -40,8 +40,8 @@ class Staged(BoardSkeleton[StagedKey]):
 
     def parameters(self, key: StagedKey) -> tuple[Parameter, ...]:
         """Returns operands, offsets, scalars and the number of rows."""
-        passed = [(what, c.replace("FT_GLOBAL ", ""), n) for what, c, n in fused.parameters(key)]
-        return (*passed, ("int", "int ", "n"))
+        args = [(what, c.replace("FT_GLOBAL ", ""), n) for what, c, n in fused.parameters(key)]
+        return (*args, ("int", "int ", "n"))
 
     def compute(self, key: StagedKey) -> dtype:
         """Returns the compute dtype of the first unit; each unit's section sets its own."""
@@ -54,9 +54,9 @@ class Staged(BoardSkeleton[StagedKey]):
         for what, c, name in self.parameters(key):
             p = kinds.get(name)
             if p is not None:
-                const, of = "const " * c.startswith("const "), _word(c, p.dtype)
-                of = f"hls::vector<{of}, {key.lanes}>" if p.kind in VECTOR_KINDS else of
-                c = f"{const}{of} *"
+                const, c_type = "const " * c.startswith("const "), _word(c, p.dtype)
+                c_type = f"hls::vector<{c_type}, {key.lanes}>" if p.kind in VECTOR_KINDS else c_type
+                c = f"{const}{c_type} *"
             arguments.append(KernelArgument(name, what, c.strip()))
         return tuple(arguments)
 
@@ -66,7 +66,7 @@ class Staged(BoardSkeleton[StagedKey]):
             key.together, tuple(each.get(p.kind, 0) * key.length * p.dtype.itemsize for p in (*key.outs, *key.ins))
         )
 
-    def structure(self, lanes: int, asked: str) -> str:
+    def structure(self, lanes: int, requested: str) -> str:
         return "dataflow"
 
     def vitis(self, lanes: int) -> str:
@@ -164,10 +164,10 @@ class Staged(BoardSkeleton[StagedKey]):
 
     # In words
 
-    def record(self, key: StagedKey) -> Record:
+    def record(self, key: StagedKey) -> ManifestTerms:
         outs, ins = (tuple(p.dtype.name for p in ports) for ports in (key.outs, key.ins))
         kinds = "".join(p.kind for p in (*key.outs, *key.ins))
-        return Record(key.name, outs, ins, kinds, self.compute(key).name)
+        return ManifestTerms(key.name, outs, ins, kinds, self.compute(key).name)
 
     def title(self, key: StagedKey) -> str:
         return f"{key.name} (graph)"
@@ -191,10 +191,10 @@ def _rows(launch: KernelLaunch, unit: int) -> tuple[int, int]:
     return begin * together, launch.n if unit == launch.units - 1 else end * together
 
 
-def _word(c: str, of: dtype) -> str:
+def _word(c: str, dtype: dtype) -> str:
     """Returns the C type of an element in memory."""
     memory = c.removeprefix("const ").removesuffix("*").strip()
-    return f"ft_c{memory}" if of.is_complex else memory
+    return f"ft_c{memory}" if dtype.is_complex else memory
 
 
 register(Staged())
@@ -226,14 +226,14 @@ class LinkedStage(BoardSkeleton[StageKey]):
         arguments = _graphs().arguments(key.graph)
         if key.kind == BEGIN:
             return tuple(a for a in arguments if a.what != "*" and not a.name.endswith("_offset"))
-        mine = "in_0" if key.kind == LOAD else "out0"
+        local_name = "in_0" if key.kind == LOAD else "out0"
         pointer, offset = (
-            next(a._replace(of=key.port + a.name.removeprefix(mine)) for a in arguments if a.name == n)
-            for n in (mine, f"{mine}_offset")
+            next(a._replace(of=key.port + a.name.removeprefix(local_name)) for a in arguments if a.name == n)
+            for n in (local_name, f"{local_name}_offset")
         )
         return (pointer, offset, arguments[-1])
 
-    def structure(self, lanes: int, asked: str) -> str:
+    def structure(self, lanes: int, requested: str) -> str:
         return "linked"
 
     def vitis(self, lanes: int) -> str:
@@ -248,8 +248,8 @@ class LinkedStage(BoardSkeleton[StageKey]):
         key = launch.key
         if key.kind == BEGIN:
             return []
-        mine = key.stage.name
-        names = (mine, f"{mine}_once", f"{mine}_states", f"{mine}_tree")
+        stage_name = key.stage.name
+        names = (stage_name, f"{stage_name}_once", f"{stage_name}_states", f"{stage_name}_tree")
         loops = _graphs().loops(launch._replace(key=key.graph), unit, widened)
         return [one for one in loops if one.name in names]
 
@@ -269,7 +269,7 @@ class LinkedStage(BoardSkeleton[StageKey]):
             return []
         return _graphs().memories(key.graph, structure)[len(key.stages.fifos) :]
 
-    def record(self, key: StageKey) -> Record:
+    def record(self, key: StageKey) -> ManifestTerms:
         """Returns the graph's record for the BEGIN kernel; other kernels have their own op name."""
         if key.kind == BEGIN:
             return _graphs().record(key.graph)

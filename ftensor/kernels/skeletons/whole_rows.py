@@ -25,7 +25,7 @@ OPS = {"softmax": 0, "log_softmax": 1, "layer_norm": 2}
 
 
 @dataclass(frozen=True)
-class WholeKey:
+class WholeRowsKey:
     """Key of the kernel for all ops."""
 
     dtype: dtype
@@ -39,7 +39,7 @@ class WholeKey:
 
 
 @dataclass(frozen=True)
-class WholeGeometry(Geometry):
+class WholeRowsGeometry(Geometry):
     """Geometry buffer: code of the op (OPS), elements of a row, rows, the least number of rows that
     is a multiple of a beat (`together`), and flags for layer norm's weight and bias."""
 
@@ -52,7 +52,7 @@ class WholeGeometry(Geometry):
     shifted: bool
 
     @classmethod
-    def of(cls, op: str, n: int, rows: int, weighted: bool = False, shifted: bool = False) -> WholeGeometry:
+    def of(cls, op: str, n: int, rows: int, weighted: bool = False, shifted: bool = False) -> WholeRowsGeometry:
         """Returns the geometry; compute units begin at beat boundaries."""
         return cls(OPS[op], n, rows, LANES // gcd(n, LANES), weighted, shifted)
 
@@ -67,15 +67,15 @@ class WholeGeometry(Geometry):
         return max(0, min(end * self.together, self.rows) - begin * self.together)
 
 
-class WholeRows(BoardSkeleton[WholeKey]):
+class WholeRows(BoardSkeleton[WholeRowsKey]):
     """Rows stream through three passes in a pipeline of stages."""
 
     name = word = "whole_rows"
-    geometry = WholeGeometry
+    geometry = WholeRowsGeometry
     staged = True
     template = "whole_rows.cpp"
 
-    def parameters(self, key: WholeKey) -> tuple[Parameter, ...]:
+    def parameters(self, key: WholeRowsKey) -> tuple[Parameter, ...]:
         """Returns results, means, 1 / deviations, rows, weight, bias, offsets, eps, geometry."""
         outs, ins = ("out", "mean", "rstd"), ("x", "weight", "bias")
         return (
@@ -86,22 +86,22 @@ class WholeRows(BoardSkeleton[WholeKey]):
             ("*", "const int *", "geometry"),
         )
 
-    def beats(self, key: WholeKey) -> Mapping[str, int]:
+    def beats(self, key: WholeRowsKey) -> Mapping[str, int]:
         return {"out": LANES, "x": LANES}
 
-    def helpers(self, key: WholeKey) -> list[str]:
+    def helpers(self, key: WholeRowsKey) -> list[str]:
         return ["math.h", "whole_rows.h"]
 
-    def keys(self, asked: InventoryRequest) -> Iterator[WholeKey]:
-        yield from (WholeKey(of) for of in asked.dtypes if of is float32)
+    def keys(self, request: InventoryRequest) -> Iterator[WholeRowsKey]:
+        yield from (WholeRowsKey(of) for of in request.dtypes if of is float32)
 
-    def lines(self, key: WholeKey) -> tuple[str, ...]:
+    def lines(self, key: WholeRowsKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the loops: one beat of a row per cycle and stage; TURNS cycles to combine
         states."""
-        g = WholeGeometry.unpack(launch.geometry)
+        g = WholeRowsGeometry.unpack(launch.geometry)
         rows = g.part(launch, unit)
         once, beats = min(rows, 1), rows * -(-g.n // LANES)
         moved, norm = -(-rows * g.n // LANES), g.op == OPS["layer_norm"]
@@ -120,27 +120,27 @@ class WholeRows(BoardSkeleton[WholeKey]):
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        g = WholeGeometry.unpack(launch.geometry)
-        count, said = g.rows * g.n, g.rows * (g.op == OPS["layer_norm"])
+        g = WholeRowsGeometry.unpack(launch.geometry)
+        count, statistics = g.rows * g.n, g.rows * (g.op == OPS["layer_norm"])
         beats = -(-count // LANES)
-        weight, bias = (g.n * launch.units * there for there in (g.weighted, g.shifted))
+        weight, bias = (g.n * launch.units * present for present in (g.weighted, g.shifted))
         return [
             Access("out", True, count * 4, beats, 0, count * 4),
-            Access("mean", True, said * 4, said, 0, said * 4),
-            Access("rstd", True, said * 4, said, 0, said * 4),
+            Access("mean", True, statistics * 4, statistics, 0, statistics * 4),
+            Access("rstd", True, statistics * 4, statistics, 0, statistics * 4),
             Access("x", False, count * 4, beats, 0, count * 4),
             Access("weight", False, weight * 4, weight, 0, g.n * 4 * g.weighted),
             Access("bias", False, bias * 4, bias, 0, g.n * 4 * g.shifted),
         ]
 
-    def title(self, key: WholeKey) -> str:
+    def title(self, key: WholeRowsKey) -> str:
         return "whole_rows"
 
     def extent(self, launch: KernelLaunch) -> str:
-        g = WholeGeometry.unpack(launch.geometry)
+        g = WholeRowsGeometry.unpack(launch.geometry)
         return f"{list(OPS)[g.op]} {g.rows}x{g.n}"
 
-    def operators(self, key: WholeKey) -> Mapping[tuple[str, str], int]:
+    def operators(self, key: WholeRowsKey) -> Mapping[tuple[str, str], int]:
         """Returns, for each lane, selection, comparison, two fold additions, difference,
         exponential, square, scale and shift; for a row, two trees of states at one addition per
         cycle, and the per-row operators."""
@@ -155,7 +155,7 @@ class WholeRows(BoardSkeleton[WholeKey]):
             ("choose", "float"): 26 * LANES,
         }
 
-    def memories(self, key: WholeKey, structure: str) -> list[LocalMemory]:
+    def memories(self, key: WholeRowsKey, structure: str) -> list[LocalMemory]:
         """Returns row FIFOs, layer norm's weight and bias, and fold states."""
         return [LocalMemory(FIFO, 32 * LANES, 2), LocalMemory(BEATS, 32, 2 * LANES), LocalMemory(TURNS, 32, 2)]
 

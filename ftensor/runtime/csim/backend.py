@@ -30,12 +30,12 @@ from .images import C_TYPES, CSimImages, declared, opened
 
 if TYPE_CHECKING:
     from ...image.file import ImageFile
-    from ...kernels.user_kernels import OwnKey
+    from ...kernels.user_kernels import UserKernelKey
     from ..pool import Storage
     from ..targets import Target
 
 
-def user_kernel_launcher(file: ImageFile, key: OwnKey) -> CompiledKernel:
+def user_kernel_launcher(file: ImageFile, key: UserKernelKey) -> CompiledKernel:
     """Returns a function that calls the kernel. Raises ImageError if the image is for hardware or
     can't be loaded."""
     if not file.emulated:
@@ -114,7 +114,7 @@ class CSimBackend(Backend):
         beats."""
         self.images, self.adopt_alignment = images, PORT_BYTES
 
-    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> UserKernel:
+    def user_kernel_of_image(self, file: ImageFile, key: UserKernelKey) -> UserKernel:
         """Returns a kernel of an emulation image: its function."""
         return UserKernel(user_kernel_launcher(file, key))
 

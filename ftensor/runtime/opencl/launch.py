@@ -10,12 +10,12 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ...errors import image as errors
-from ...kernels.user_kernels import DTYPES, OwnArgument, argument
+from ...kernels.user_kernels import DTYPES, UserKernelArgument, argument
 from .. import cache
 from ..interfaces import CompiledKernel, UserKernel
 
 if TYPE_CHECKING:
-    from ...kernels.user_kernels import OwnKey
+    from ...kernels.user_kernels import UserKernelKey
     from ..stream import DeviceStream
     from .backend import OpenCLBackend
 
@@ -178,14 +178,14 @@ class UserProgram:
         self.program = program
         self.parameters: dict[str, list[list[Any]]] = json.loads(parameters)
 
-    def arguments(self, name: str) -> tuple[OwnArgument, ...]:
+    def arguments(self, name: str) -> tuple[UserKernelArgument, ...]:
         """Returns a kernel's parameters. Raises ValueError for a parameter that no call can
         pass."""
         return tuple([self._argument(name, k, *p) for k, p in enumerate(self.parameters[name])])
 
     def _argument(self, kernel: str, k: int, name: str, c: str, space: str, const: bool) -> Any:
         if space == "local":
-            return OwnArgument(name, f"__local {c.replace('*', ' *')}", "local", k)
+            return UserKernelArgument(name, f"__local {c.replace('*', ' *')}", "local", k)
         if space == "private" and "*" not in c:
             described = argument(name, c, k)
         else:
@@ -194,7 +194,7 @@ class UserProgram:
             raise errors.bad_parameter(kernel, name, c)
         return described
 
-    def kernel(self, key: OwnKey) -> UserKernel:
+    def kernel(self, key: UserKernelKey) -> UserKernel:
         """Returns a kernel for the work-items of a key."""
         backend = self.backend
         alignment = backend.cl_device.mem_base_addr_align // 8
@@ -240,7 +240,7 @@ class _Launcher:
     """A `CompiledKernel` of a user's kernel. A kernel object holds its arguments until the enqueue,
     so only one launch uses it at a time."""
 
-    def __init__(self, program: UserProgram, key: OwnKey) -> None:
+    def __init__(self, program: UserProgram, key: UserKernelKey) -> None:
         self.backend, self.key = program.backend, key
         self.cl, self.program = program.backend.cl, program.program
         self.free: list[Any] = [self._new_kernel()]
@@ -295,7 +295,7 @@ class _Launcher:
         if requested > available:
             raise errors.no_room_for_locals(self.key.name, requested, self.backend.properties.name, available)
 
-    def _from(self, buffer: Any, offset: int, a: OwnArgument) -> Any:
+    def _from(self, buffer: Any, offset: int, a: UserKernelArgument) -> Any:
         """Returns the part of the buffer that begins at the tensor's first element."""
         if not offset:
             return buffer

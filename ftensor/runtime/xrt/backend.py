@@ -25,7 +25,7 @@ from .queue import Marker, XrtQueue, wait_for_idle_threads
 
 if TYPE_CHECKING:
     from ...image.file import ImageFile
-    from ...kernels.user_kernels import OwnKey
+    from ...kernels.user_kernels import UserKernelKey
     from ..opencl.launch import UserProgram
     from ..targets import Target
 
@@ -76,7 +76,7 @@ class XrtBackend(XrtMemory):
         self.properties = replace(self.properties, multi_processor_count=self.units, total_memory=total)
         self.pool.set_limit(total)
 
-    def user_kernel_of_image(self, file: ImageFile, key: OwnKey) -> UserKernel:
+    def user_kernel_of_image(self, file: ImageFile, key: UserKernelKey) -> UserKernel:
         return user_kernel(self, file, key)
 
     def user_program(self, source: str, options: Sequence[str]) -> UserProgram:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import image as errors
 from ...image.manifest import SCOPE, compiled, expressions
-from ...kernels.channels import LEAST_BEATS, RowSlabs, SlabCut, channels, splits_into_slabs
+from ...kernels.channels import MIN_BEATS, RowSlabs, SlabCut, channels, splits_into_slabs
 from ...kernels.skeleton import exact_units
 from ...kernels.source import width
-from ...kernels.user_kernels import DTYPES, OwnArgument
+from ...kernels.user_kernels import DTYPES, UserKernelArgument
 from ..images import LoadedImage, Slot
 from ..interfaces import CompiledKernel, UserKernel
 from ..lifetime import signals_deferred
@@ -25,7 +25,7 @@ from .queue import COMMANDS_AHEAD
 if TYPE_CHECKING:
     from ...image.file import ImageFile
     from ...image.manifest import KernelRecord, MemberRecord
-    from ...kernels.user_kernels import OwnKey
+    from ...kernels.user_kernels import UserKernelKey
     from .backend import XrtBackend
     from .banks import BankedBuffer
 
@@ -196,14 +196,14 @@ def _slabs(
     has its own kernel object, and gets the slabs next to it.
     """
     named = {a.name: text for a, text in zip(record.arguments, arguments)}
-    large = LEAST_BEATS * record.lanes * record.units
+    large = MIN_BEATS * record.lanes * record.units
     if member.rows:
         by_rows = RowSlabs(member.rows[0], member.rows[1:])
         together, sizes, least = by_rows.rows, by_rows.nbytes, by_rows.least(1)
         if record.units < 2 or len(sizes) != len(ports):
             return None
     elif splits_into_slabs(record.skeleton, member.kinds, large, record.lanes, record.units):
-        together, least = record.lanes, LEAST_BEATS * record.lanes
+        together, least = record.lanes, MIN_BEATS * record.lanes
         sizes = tuple(width(record.arguments[k].c) for k, _, _ in ports)
     else:
         return None
@@ -340,7 +340,7 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
 ONE = (1,)
 
 
-def user_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> UserKernel:
+def user_kernel(backend: XrtBackend, file: ImageFile, key: UserKernelKey) -> UserKernel:
     """Returns a kernel of a user's image, which is loaded at the first launch. Raises ImageError if
     the device can't run the image."""
     image = backend.images.add(file)
@@ -352,7 +352,7 @@ def user_kernel(backend: XrtBackend, file: ImageFile, key: OwnKey) -> UserKernel
     return UserKernel(backend.images.launcher(slot), 0, max(1, units))
 
 
-def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledKernel:
+def _launcher(backend: XrtBackend, image: LoadedImage, key: UserKernelKey) -> CompiledKernel:
     """Returns a function that launches the kernel on the loaded image, one command per unit."""
     _cl: Any = import_module("pyopencl._cl")
     kernel = backend.cl.Kernel(image.program, key.name)
@@ -396,6 +396,6 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: OwnKey) -> CompiledK
     return launch
 
 
-def _packed(argument: OwnArgument, value: Any) -> bytes:
+def _packed(argument: UserKernelArgument, value: Any) -> bytes:
     """Returns a scalar's bytes, padded to the size in the image."""
     return DTYPES[argument.kind].numpy.type(value).tobytes().ljust(argument.size, b"\0")

@@ -62,12 +62,12 @@ class TokenReader:
         k = self.at + ahead
         return self.tokens[k] if k < len(self.tokens) else ""
 
-    def take(self, wanted: str = "") -> str:
+    def take(self, expected: str = "") -> str:
         """Returns the current token and advances. Raises ValueError if the token is not
-        `wanted`."""
+        `expected`."""
         token = self.peek()
-        if wanted and token != wanted:
-            raise ValueError(f"{wanted!r} expected, not {token!r}, in {self._near()}")
+        if expected and token != expected:
+            raise ValueError(f"{expected!r} expected, not {token!r}, in {self._near()}")
         self.at += 1
         return token
 
@@ -162,7 +162,7 @@ class Function:
     """A C function: its result type, its parameters as (type, name), and its body."""
 
     result: str
-    takes: tuple[tuple[str, str], ...]
+    parameters: tuple[tuple[str, str], ...]
     text: str
 
     @cached_property
@@ -179,8 +179,8 @@ def functions(text: str) -> dict[str, Function]:
         end = _closing(text, match.end() - 1)
         takes = []
         for one in filter(None, (p.strip() for p in parameters.split(","))):
-            of, _, of_name = one.replace("const ", "").rpartition(" ")
-            takes.append((of.strip(" &*"), of_name.strip(" &*")))
+            c_type, _, of_name = one.replace("const ", "").rpartition(" ")
+            takes.append((c_type.strip(" &*"), of_name.strip(" &*")))
         body = re.sub(r"^\s*#.*$", "", text[match.end() : end], flags=re.M)
         definitions[name] = Function(result, tuple(takes), body)
     return definitions
@@ -233,9 +233,9 @@ def _statement(reader: TokenReader) -> list[Tree]:
 
 
 def _declared(reader: TokenReader) -> list[Tree]:
-    of, trees = reader.take(), []
+    c_type, trees = reader.take(), []
     while reader.peek() in TYPES:  # unsigned int
-        of = reader.take()
+        c_type = reader.take()
     while True:
         name, value = reader.take(), None
         if reader.passed("["):
@@ -243,7 +243,7 @@ def _declared(reader: TokenReader) -> list[Tree]:
             reader.take("]")
         if reader.passed("="):
             value = reader.expression()
-        trees.append(("declare", of, name, value))
+        trees.append(("declare", c_type, name, value))
         if not reader.passed(","):
             reader.take(";")
             return trees

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-SEEN, ASSUMED = "seen", "assumed"
+MEASURED, ASSUMED = "seen", "assumed"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ NONE = Resources()
 class Core:
     """The resources of an operator, and their source."""
 
-    takes: Resources
+    resources: Resources
     source: str
 
 
@@ -53,12 +53,12 @@ def _core(lut: int, ff: int, dsp: int, source: str, bram: float = 0) -> Core:
 
 # By operator and type, "float" or "double"; `_integers` has the integers.
 FLOATS: Mapping[tuple[str, str], Core] = {
-    ("add", "float"): _core(238, 365, 2, SEEN),
-    ("mul", "float"): _core(146, 165, 3, SEEN),
-    ("div", "float"): _core(867, 1436, 0, SEEN),
+    ("add", "float"): _core(238, 365, 2, MEASURED),
+    ("mul", "float"): _core(146, 165, 3, MEASURED),
+    ("div", "float"): _core(867, 1436, 0, MEASURED),
     ("compare", "float"): _core(70, 70, 0, ASSUMED),
     ("sqrt", "float"): _core(480, 900, 0, ASSUMED),
-    ("exp", "float"): _core(920, 700, 7, SEEN),  # its DSP; the rest is assumed
+    ("exp", "float"): _core(920, 700, 7, MEASURED),  # its DSP; the rest is assumed
     ("log", "float"): _core(950, 800, 13, ASSUMED),
     ("fma", "float"): _core(1650, 1200, 2, ASSUMED),  # not a core: an exact product and an exact sum
     ("add", "double"): _core(740, 1050, 3, ASSUMED),
@@ -94,10 +94,10 @@ def _integers(operator: str, bits: int) -> Core | None:
     """
     words = -(-bits // 32)
     return {
-        "add": _core(round(39 * bits / 32), bits, 0, SEEN),
-        "mul": _core(40, 30, 0, SEEN)
+        "add": _core(round(39 * bits / 32), bits, 0, MEASURED),
+        "mul": _core(40, 30, 0, MEASURED)
         if bits <= 8
-        else _core(49 * words**2, 165 * words**2, 1 if bits <= 16 else 4 * words**2, SEEN),
+        else _core(49 * words**2, 165 * words**2, 1 if bits <= 16 else 4 * words**2, MEASURED),
         # Two bytes times a third byte, packed into a DSP block of 27 x 18 bits.
         "pair": _core(40, 36, 1, ASSUMED),
         # Four of these, added by the DSP blocks before the two sums are taken apart.
@@ -105,9 +105,9 @@ def _integers(operator: str, bits: int) -> Core | None:
         # A product, and its sum with another, in a DSP block.
         "mac": _core(8, 36, 1, ASSUMED),
         "div": _core(round(1.2 * bits**2), 3 * bits**2, 0, ASSUMED),
-        "compare": _core(round(0.6 * bits), 1, 0, SEEN),
-        "logic": _core(bits, 0, 0, SEEN),
-        "shift": _core(3 * bits, bits, 0, SEEN),
+        "compare": _core(round(0.6 * bits), 1, 0, MEASURED),
+        "logic": _core(bits, 0, 0, MEASURED),
+        "shift": _core(3 * bits, bits, 0, MEASURED),
         "choose": _core(bits // 2, bits, 0, ASSUMED),
         "sign": _core(bits, bits, 0, ASSUMED),
     }.get(operator)
@@ -167,26 +167,26 @@ LIBRARY: Mapping[str, tuple[Mapping[str, int], float]] = {
 BITS = {"bool": 1, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "float": 32, "double": 64}
 
 
-def core(operator: str, of: str) -> Resources:
+def core_resources(operator: str, c_type: str) -> Resources:
     """Returns the resources of an operator for a type, such as ("add", "int32").
 
     Raises KeyError for an unknown operator.
     """
-    if of in ("float", "double"):
-        return FLOATS[operator, of].takes
-    entry = _integers(operator, BITS[of])
+    if c_type in ("float", "double"):
+        return FLOATS[operator, c_type].resources
+    entry = _integers(operator, BITS[c_type])
     if entry is None:
-        raise KeyError((operator, of))
-    return entry.takes
+        raise KeyError((operator, c_type))
+    return entry.resources
 
 
-def library(name: str, of: str) -> Resources:
+def function_resources(name: str, c_type: str) -> Resources:
     """Returns the resources of a function of hls_math.h; its tables are twice as large in
     double."""
     parts, tables = LIBRARY[name]
-    total = Resources(bram=tables * (2 if of == "double" else 1))
+    total = Resources(bram=tables * (2 if c_type == "double" else 1))
     for operator, times in parts.items():
-        total += core(operator, of) * times
+        total += core_resources(operator, c_type) * times
     return total
 
 
@@ -195,11 +195,11 @@ def library(name: str, of: str) -> Resources:
 # memory: converters of width and clock, and a shared switch (assumed).
 PORT = Resources(950, 850)
 PORT_BIT = Resources(1.5, 3)
-PORT_JOINED = Resources(1800, 2400)
-PORT_JOINED_BIT = Resources(4, 6)
+SHARED_PORT = Resources(1800, 2400)
+SHARED_PORT_BIT = Resources(4, 6)
 # A kernel's states and registers, and the registers of each argument (64 bits, written by the
 # host).
 KERNEL = Resources(700, 900)
 ARGUMENT = Resources(60, 130)
 # Factors for the logic between operators: pipeline registers, multiplexers, handshakes.
-BETWEEN = Resources(1.25, 1.4, 1, 1)
+INTERCONNECT = Resources(1.25, 1.4, 1, 1)

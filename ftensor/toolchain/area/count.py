@@ -10,13 +10,13 @@ from functools import cache
 from typing import NamedTuple
 
 from ...dtypes import dtype
-from ...kernels.element_function import OF_ALL_TYPES
+from ...kernels.element_function import SHARED_HELPERS
 from ...kernels.key import KernelKey
 from ...kernels.source import HELPERS, kernel_file, settings
 from ..vitis.member import op_function
 from ..vitis.text import Word, dropped_bits, expand, words
 from .c_parser import TYPES, Function, TokenReader, Tree, functions, tokens
-from .cores import BITS, LIBRARY, Resources, core, library
+from .cores import BITS, LIBRARY, Resources, core_resources, function_resources
 
 # (operator or library function, type) -> how many.
 Counts = Counter[tuple[str, str]]
@@ -24,7 +24,7 @@ _FLOATS = ("float", "double")
 _SIGNS = {"+": "add", "-": "add", "*": "mul", "/": "div", "%": "div", "&": "logic", "|": "logic",
           "^": "logic", "<<": "shift", ">>": "shift"}  # fmt: skip
 _COMPARES = ("==", "!=", "<", ">", "<=", ">=")
-_NEVER_LESS = 4096  # trip count above which the model does not unroll a loop
+_MAX_UNROLLED_TRIPS = 4096  # trip count above which the model does not unroll a loop
 
 
 class Value(NamedTuple):
@@ -43,8 +43,8 @@ class Value(NamedTuple):
 def resources_of(counts: Mapping[tuple[str, str], int]) -> Resources:
     """Returns the resources of counted operators."""
     total = Resources()
-    for (word, of), times in counts.items():
-        one = library(word, of) if word in LIBRARY else core(word, of)
+    for (word, c_type), times in counts.items():
+        one = function_resources(word, c_type) if word in LIBRARY else core_resources(word, c_type)
         total += one * times
     return total
 
@@ -65,22 +65,22 @@ class OperatorCounter:
         self.functions, self.structs, self.aliases = functions, structs or {}, aliases or {}
         self.counted: dict[str, Counts] = {}
 
-    def of(self, name: str) -> Counts:
+    def operators_of(self, name: str) -> Counts:
         """Returns the operator counts of a function. Raises ValueError for an unknown function."""
         if name not in self.counted:
             one = self.functions.get(name)
             if one is None:
                 raise ValueError(f"the area model knows no function {name}")
             counts: Counts = Counter()
-            names = {n: Value(self.type(of)) for of, n in one.takes}
+            names = {n: Value(self.type(c_type)) for c_type, n in one.parameters}
             self._statements(one.body, names, counts, self.type(one.result))
             self.counted[name] = counts
         return self.counted[name]
 
-    def type(self, of: str) -> str:
+    def type(self, c_type: str) -> str:
         """Returns the model's name of a C type."""
-        of = self.aliases.get(of, of)
-        return TYPES.get(of, of)
+        c_type = self.aliases.get(c_type, c_type)
+        return TYPES.get(c_type, c_type)
 
     # Statements
 
@@ -93,8 +93,8 @@ class OperatorCounter:
     def _statement(self, tree: Tree, names: dict[str, Value], counts: Counts, result: str) -> None:
         kind = tree[0]
         if kind == "declare":
-            _, of, name, value = tree
-            declared = Value(self.type(of))
+            _, c_type, name, value = tree
+            declared = Value(self.type(c_type))
             if value is not None:
                 declared = self._cast(self._value(value, names, counts), declared.of, counts)
             names[name] = declared
@@ -111,8 +111,8 @@ class OperatorCounter:
                 self._cast(self._value(tree[1], names, counts), result, counts)
         elif kind == "if":
             condition = self._value(tree[1], names, counts)
-            for known, body in ((0, tree[2]), (1, tree[3])):
-                if condition.known is None or bool(condition.known) != bool(known):
+            for branch_value, body in ((0, tree[2]), (1, tree[3])):
+                if condition.known is None or bool(condition.known) != bool(branch_value):
                     self._statements(body, names, counts, result)
             if condition.known is None and result in BITS:
                 counts["choose", result] += 1
@@ -132,11 +132,11 @@ class OperatorCounter:
                 if repr(one[-1]) not in seen:
                     self._statement(one, names, counts, result)
                 seen.add(repr(one[-1]))
-                of = result if one[0] == "return" else ""
+                c_type = result if one[0] == "return" else ""
                 if one[0] == "assign":
-                    of = self._value(one[1], names, Counter()).of
-                if k and of.removeprefix("pair ") in BITS:
-                    counts["choose", of.removeprefix("pair ")] += 1 + of.startswith("pair ")
+                    c_type = self._value(one[1], names, Counter()).of
+                if k and c_type.removeprefix("pair ") in BITS:
+                    counts["choose", c_type.removeprefix("pair ")] += 1 + c_type.startswith("pair ")
 
     def _loop(self, tree: Tree, names: dict[str, Value], counts: Counts, result: str) -> None:
         _, first, condition, step, body = tree
@@ -149,7 +149,8 @@ class OperatorCounter:
             counts[word] += times * trips
 
     def _trips(self, first: Tree, condition: Tree, step: Tree, names: dict[str, Value]) -> int:
-        """Returns the trip count of an unrolled loop, 1 for a loop above `_NEVER_LESS` iterations.
+        """Returns the trip count of an unrolled loop, 1 for a loop above `_MAX_UNROLLED_TRIPS`
+        iterations.
 
         Raises ValueError if the trip count is unknown.
         """
@@ -160,7 +161,7 @@ class OperatorCounter:
         while condition[0] == "binary" and condition[1] == "&&":
             condition = condition[2]
         trips = 0
-        while trips < _NEVER_LESS:
+        while trips < _MAX_UNROLLED_TRIPS:
             now = names | {first[2]: Value("int32", True, k)}
             going = self._value(condition, now, Counter()).known
             if going is None:
@@ -175,8 +176,8 @@ class OperatorCounter:
     def _value(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
         kind = tree[0]
         if kind == "number":
-            whole = tree[1] == tree[1] // 1
-            return Value("int32" if whole else "double", True, tree[1])
+            is_integer = tree[1] == tree[1] // 1
+            return Value("int32" if is_integer else "double", True, tree[1])
         if kind == "name":
             # An undeclared name is a constant of the headers, such as INFINITY.
             return names.get(tree[1], Value("float", True))
@@ -193,10 +194,10 @@ class OperatorCounter:
         return self._call(tree, names, counts)
 
     def _member(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
-        of = self._value(tree[1], names, counts).of
-        if of.startswith("pair "):
-            return Value(of.removeprefix("pair "))
-        return Value(self.type(self.structs[of][tree[2]]))
+        c_type = self._value(tree[1], names, counts).of
+        if c_type.startswith("pair "):
+            return Value(c_type.removeprefix("pair "))
+        return Value(self.type(self.structs[c_type][tree[2]]))
 
     def _unary(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
         x = self._value(tree[2], names, counts)
@@ -213,55 +214,55 @@ class OperatorCounter:
         if condition.known is not None:
             return self._value(tree[2] if condition.known else tree[3], names, counts)
         x, y = (self._value(t, names, counts) for t in tree[2:])
-        of = _common(x, y)
-        if of not in BITS:
-            counts["choose", of.removeprefix("pair ")] += 2
+        c_type = _common(x, y)
+        if c_type not in BITS:
+            counts["choose", c_type.removeprefix("pair ")] += 2
         elif not (x.constant and y.constant):
-            counts["choose", of] += 1
-        return Value(of, few=x.constant and y.constant)
+            counts["choose", c_type] += 1
+        return Value(c_type, few=x.constant and y.constant)
 
     def _binary(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
         _, sign, left, right = tree
         x, y = self._value(left, names, counts), self._value(right, names, counts)
-        of = _common(x, y)
+        c_type = _common(x, y)
         if sign in ("&&", "||"):
-            known = x.known if x.known is not None else y.known
-            settled = known is not None and bool(known) == (sign == "||")
+            known_value = x.known if x.known is not None else y.known
+            settled = known_value is not None and bool(known_value) == (sign == "||")
             both = x.known is not None and y.known is not None
             answer = float(bool(x.known and y.known) if sign == "&&" else bool(x.known or y.known))
             if settled or both:
                 return Value("bool", True, float(sign == "||") if settled else answer)
             return Value("bool", x.constant and y.constant)
         if x.constant and y.constant:
-            known = None if x.known is None or y.known is None else _fold_constants(sign, x.known, y.known)
-            return Value("bool" if sign in _COMPARES else of, True, known)
+            known_value = None if x.known is None or y.known is None else _fold_constants(sign, x.known, y.known)
+            return Value("bool" if sign in _COMPARES else c_type, True, known_value)
         if sign in _COMPARES:
-            counts["compare", of] += 1
+            counts["compare", c_type] += 1
             return Value("bool")
-        if of == "bool":
-            of = "int32" if sign in "+-*/%" else of
-        if of not in _FLOATS and y.constant and sign in ("<<", ">>", "*", "/", "%"):
+        if c_type == "bool":
+            c_type = "int32" if sign in "+-*/%" else c_type
+        if c_type not in _FLOATS and y.constant and sign in ("<<", ">>", "*", "/", "%"):
             power = y.known is not None and y.known > 0 and float(y.known).hex().startswith("0x1.0")
             if sign in ("<<", ">>") or power:
-                return Value(of)  # only wires
-        counts[_SIGNS[sign], "int8" if of == "bool" else of] += 1
-        return Value(of)
+                return Value(c_type)  # only wires
+        counts[_SIGNS[sign], "int8" if c_type == "bool" else c_type] += 1
+        return Value(c_type)
 
     def _call(self, tree: Tree, names: Mapping[str, Value], counts: Counts) -> Value:
         _, name, arguments = tree
         name = name.rpartition("::")[2]
         values = [self._value(one, names, counts) for one in arguments]
-        of = self.type(name)
+        c_type = self.type(name)
         if name.startswith("ft_bits<"):
             return Value(self.type(name[8:-1]), values[0].constant)
-        if of in BITS:
-            return self._cast(values[0], of, counts) if values else Value(of, True)
-        if of.startswith("pair ") or name == "":
-            return Value(of if name else "braces")
+        if c_type in BITS:
+            return self._cast(values[0], c_type, counts) if values else Value(c_type, True)
+        if c_type.startswith("pair ") or name == "":
+            return Value(c_type if name else "braces")
         if name in self.functions:
-            for x, (want, _) in zip(values, self.functions[name].takes):
-                self._cast(x, self.type(want), counts)
-            counts.update(self.of(name))
+            for x, (parameter_types, _) in zip(values, self.functions[name].parameters):
+                self._cast(x, self.type(parameter_types), counts)
+            counts.update(self.operators_of(name))
             return Value(self.type(self.functions[name].result))
         if name not in LIBRARY:
             raise ValueError(f"the area model knows no function {name}")
@@ -271,9 +272,9 @@ class OperatorCounter:
             if constant:
                 return Value("float", True)
             floats = ["double"]
-        of = "double" if "double" in floats else "float"
-        counts[name, of] += 1
-        return Value(of)
+        c_type = "double" if "double" in floats else "float"
+        counts[name, c_type] += 1
+        return Value(c_type)
 
     def _cast(self, x: Value, to: str, counts: Counts) -> Value:
         if to not in BITS or x.of not in BITS or x.constant or x.few or x.of == to:
@@ -305,18 +306,18 @@ def _common(x: Value, y: Value) -> str:
 
 def _float_constant(x: Value, y: Value) -> bool:
     """True if one operand is a floating-point constant and the other an integer."""
-    constant, other = (x, y) if x.constant else (y, x)
-    return constant.of in _FLOATS and other.of not in _FLOATS
+    constant, variable = (x, y) if x.constant else (y, x)
+    return constant.of in _FLOATS and variable.of not in _FLOATS
 
 
 def _fold_constants(sign: str, x: float, y: float) -> float | None:
     """Returns the value of an operator on two known constants; None for a division by zero."""
     if sign in ("/", "%") and y == 0:
         return None
-    whole = x == int(x) and y == int(y)
+    are_integers = x == int(x) and y == int(y)
     return {
         "+": lambda: x + y, "-": lambda: x - y, "*": lambda: x * y,
-        "/": lambda: float(int(x / y)) if whole else x / y, "%": lambda: x % y,
+        "/": lambda: float(int(x / y)) if are_integers else x / y, "%": lambda: x % y,
         "==": lambda: x == y, "!=": lambda: x != y, "<": lambda: x < y, ">": lambda: x > y,
         "<=": lambda: x <= y, ">=": lambda: x >= y, "<<": lambda: x * 2**y,
         ">>": lambda: x // 2**y, "&": lambda: int(x) & int(y), "|": lambda: int(x) | int(y),
@@ -325,7 +326,7 @@ def _fold_constants(sign: str, x: float, y: float) -> float | None:
 
 
 # The files with all helpers of function units; #if lines select the parts for a compute type.
-FILES = ("vitis/words.h", "convert.h", *OF_ALL_TYPES, "math.h", "complex.h", *HELPERS.values())
+FILES = ("vitis/words.h", "convert.h", *SHARED_HELPERS, "math.h", "complex.h", *HELPERS.values())
 _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)")
 
 
@@ -339,8 +340,8 @@ class Helpers:
 
     def counting(self, text: str, structs: Mapping[str, Mapping[str, str]]) -> OperatorCounter:
         """Returns a counter for the functions in a text."""
-        own = functions(expand(text, self.words))
-        return OperatorCounter({**self.functions, **own}, structs, self.aliases)
+        text_functions = functions(expand(text, self.words))
+        return OperatorCounter({**self.functions, **text_functions}, structs, self.aliases)
 
 
 @cache
@@ -352,7 +353,7 @@ def helpers(compute: dtype, dropped: int) -> Helpers:
     kept = [line for name in FILES for line in _preprocessed(_joined(kernel_file(name)), macros)]
     macros |= words(compute)
     text = expand("\n".join(kept), macros)
-    aliases = {new: of for of, new in re.findall(r"typedef (\w+) (\w+);", text)}
+    aliases = {alias: c_type for c_type, alias in re.findall(r"typedef (\w+) (\w+);", text)}
     return Helpers(functions(text), macros, aliases)
 
 
@@ -371,11 +372,11 @@ def _preprocessed(lines: list[str], macros: dict[str, Word]) -> list[str]:
         inner = line.strip()
         holds = all(now for now, _ in open_)
         if directive := re.match(r"#\s*(if|ifdef|ifndef)\b\s*(.*)", inner):
-            now = holds and _asked(directive[1], directive[2], macros)
+            now = holds and _condition_holds(directive[1], directive[2], macros)
             open_.append((now, now))
         elif directive := re.match(r"#\s*(elif|else)\b\s*(.*)", inner):
             _, before = open_.pop()
-            now = not before and (directive[1] == "else" or _asked("if", directive[2], macros))
+            now = not before and (directive[1] == "else" or _condition_holds("if", directive[2], macros))
             open_.append((now, before or now))
         elif re.match(r"#\s*endif", inner):
             open_.pop()
@@ -388,7 +389,7 @@ def _preprocessed(lines: list[str], macros: dict[str, Word]) -> list[str]:
     return kept
 
 
-def _asked(word: str, condition: str, macros: Mapping[str, Word]) -> bool:
+def _condition_holds(word: str, condition: str, macros: Mapping[str, Word]) -> bool:
     if word != "if":
         return (condition.split()[0] in macros) == (word == "ifdef")
     condition = re.sub(r"defined\s*\(?\s*(\w+)\s*\)?", lambda m: str(int(m[1] in macros)), condition)
@@ -396,8 +397,8 @@ def _asked(word: str, condition: str, macros: Mapping[str, Word]) -> bool:
     return bool(constant(TokenReader(tokens(condition)).expression()))
 
 
-def _macro(takes: str, body: str) -> Word:
-    names = [name.strip() for name in takes.split(",")]
+def _macro(parameters: str, body: str) -> Word:
+    names = [name.strip() for name in parameters.split(",")]
 
     def filled(*arguments: str) -> str:
         values = dict(zip(names, arguments))
@@ -409,23 +410,23 @@ def _macro(takes: str, body: str) -> Word:
 
 # The most LUTs of a cheap operator, which every lane may have: sums, products, comparisons, logic.
 # Quotients, roots, functions built from them, and integer divisions exceed it.
-CHEAP = 400
+CHEAP_LUTS = 400
 # (LUTs of an element's expensive operators, lanes): four lanes for a quotient and an exponential,
 # one lane for anything larger.
 STEPS = ((0, 16), (2500, 4))
 LEAST = 1
 
 
-def affordable(key: KernelKey) -> int:
+def affordable_lanes(key: KernelKey) -> int:
     """Returns the most lanes for a pointwise op, by the operators of its expression."""
     return _lanes(key.compute, dropped_bits(key), "\n".join(op_function(key, "op")))
 
 
 @cache
 def _lanes(compute: dtype, dropped: int, text: str) -> int:
-    counts = helpers(compute, dropped).counting(text, {}).of("op")
-    dear = 0.0
+    counts = helpers(compute, dropped).counting(text, {}).operators_of("op")
+    luts_per_lane = 0.0
     for word, times in counts.items():
         each = resources_of({word: 1}).lut
-        dear += each * times if each > CHEAP else 0
-    return next((lanes for most, lanes in STEPS if dear <= most), LEAST)
+        luts_per_lane += each * times if each > CHEAP_LUTS else 0
+    return next((lanes for most, lanes in STEPS if luts_per_lane <= most), LEAST)

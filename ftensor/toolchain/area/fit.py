@@ -18,16 +18,16 @@ from ...kernels.workload import LocalMemory
 from ...terminal import counted, table
 from ..group import KernelGroup, arguments
 from ..vitis import interface, member, reduce
-from ..vitis.interface import bundles, masters, place
+from ..vitis.interface import bundles, masters, place_ports
 from ..vitis.map import FIFO_DEPTH
 from ..vitis.text import dropped_bits, identifiers
-from .cores import ARGUMENT, BETWEEN, KERNEL, NAMES, NONE, PORT, PORT_BIT, PORT_JOINED, PORT_JOINED_BIT, Resources
+from .cores import ARGUMENT, INTERCONNECT, KERNEL, NAMES, NONE, PORT, PORT_BIT, SHARED_PORT, SHARED_PORT_BIT, Resources
 from .count import Counts, helpers, resources_of
 
 # The name of the operators that convert operands and results.
 CONVERSIONS = "conversions"
 _BLOCK_BITS, _BLOCK_WORDS = 36, 512  # of half a block RAM
-_IN_LOGIC = 32  # words of one bit in a LUT
+_MAX_LUTRAM_WORDS = 32  # words of one bit in a LUT
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ def area(group: KernelGroup) -> Area:
     # Members behind an opcode share the skeleton's operators; each body has its own.
     each = [(board_skeleton_of(m), m) for m in group.bodies or group.members]
     counted = [Counts(dict(skeleton.operators(m))) for skeleton, m in each]
-    own = sum(counted, Counts()) if group.joint else max(counted, key=lambda c: c.total())
-    held = [skeleton.memories(m, group.structure) for skeleton, m in each]
-    memories = max(held, key=lambda needed: sum(m.words * m.bits * m.copies for m in needed))
+    skeleton_counts = sum(counted, Counts()) if group.joint else max(counted, key=lambda c: c.total())
+    memory_list = [skeleton.memories(m, group.structure) for skeleton, m in each]
+    memories = max(memory_list, key=lambda total_memory: sum(m.words * m.bits * m.copies for m in total_memory))
     if group.joint:
-        memories = [m for needed in held for m in needed]
+        memories = [m for total_memory in memory_list for m in total_memory]
     memories = [*memories, *(LocalMemory(j.depth, j.bits) for j in group.joins)]
     bundles = interface.bundles(group)
     if interface.structure(group) == "dataflow":
@@ -84,7 +84,7 @@ def area(group: KernelGroup) -> Area:
         group.units,
         key.lanes,
         tuple(sorted(ops.items(), key=lambda one: -one[1].lut)),
-        interconnect(resources_of(own)),
+        interconnect(resources_of(skeleton_counts)),
         sum((_port(b) for b in bundles), NONE),
         sum((memory_resources(m) for m in memories), NONE),
         KERNEL + ARGUMENT * len(arguments(group)),
@@ -93,7 +93,7 @@ def area(group: KernelGroup) -> Area:
 
 def interconnect(resources: Resources) -> Resources:
     """Adds the logic between operators."""
-    return Resources(*(x * y for x, y in zip(resources.values(), BETWEEN.values())))
+    return Resources(*(x * y for x, y in zip(resources.values(), INTERCONNECT.values())))
 
 
 def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
@@ -113,14 +113,14 @@ def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
         if unit.shared:
             continue
         texts = [line for text in ops[unit.space].values() for line in text]
-        known = helpers(unit.key.compute, dropped_bits(unit.key))
-        counting = known.counting("\n".join([*texts, *unit.text]), {})
+        known_helpers = helpers(unit.key.compute, dropped_bits(unit.key))
+        counting = known_helpers.counting("\n".join([*texts, *unit.text]), {})
         times = group.kind.copies(unit.key)["body"]  # type: ignore[attr-defined]
-        rest = Counts(counting.of(unit.name))
+        rest = Counts(counting.operators_of(unit.name))
         called = identifiers(" ".join(unit.lines))
         for function in [name for name in ops[unit.space] if name in called]:
-            rest.subtract(counting.of(function))
-            yield function.rpartition(f"_{unit.key.compute.name}")[0], counting.of(function), times
+            rest.subtract(counting.operators_of(function))
+            yield function.rpartition(f"_{unit.key.compute.name}")[0], counting.operators_of(function), times
         yield CONVERSIONS, +rest, times
 
 
@@ -131,36 +131,36 @@ def _calls(key: StagedKey) -> Iterator[KernelGroup]:
         if isinstance(unit, RowTransform):  # the skeleton counts its operators
             continue
         row = unit.reduction is None and all(key.is_per_row[v] for v in call.operands)
-        of = unit.key(1 if row else key.lanes)
+        unit_key = unit.key(1 if row else key.lanes)
         if unit.reduction is not None:
-            of = replace(of, skeleton="reduce_inner")
-        for out, text in zip(of.outs, of.body, strict=True):
-            yield KernelGroup("call", (replace(of, outs=(out,), body=(text,)),))
+            unit_key = replace(unit_key, skeleton="reduce_inner")
+        for out, text in zip(unit_key.outs, unit_key.body, strict=True):
+            yield KernelGroup("call", (replace(unit_key, outs=(out,), body=(text,)),))
 
 
 def _folds(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
     """Yields the same for the monoid functions of a reduction."""
-    parts = reduce.parts_of(group)
+    parts = reduce.monoid_functions(group)
     firsts = reduce.shared(parts)
-    structs = {reduce.state_name(key): reduce.struct_of(key) for key in group.keys}
+    structs = {reduce.state_name(key): reduce.state_fields(key) for key in group.keys}
     for part in parts:
         key = group.keys[part.opcode]
-        if firsts[part] is not part or part.what == "identity":
+        if firsts[part] is not part or part.role == "identity":
             continue
         text = "\n".join(reduce.function_text(part))
-        counts = helpers(key.compute, dropped_bits(key)).counting(text, structs).of(part.name)
-        times = group.kind.copies(key)[part.what]  # type: ignore[attr-defined]
+        counts = helpers(key.compute, dropped_bits(key)).counting(text, structs).operators_of(part.name)
+        times = group.kind.copies(key)[part.role]  # type: ignore[attr-defined]
         yield group.kind.op(key.name), counts, times
 
 
 def memory_resources(memory: LocalMemory) -> Resources:
     """Returns LUTs for a shallow memory, else block RAM."""
-    if memory.words <= _IN_LOGIC or memory.words * memory.bits <= 1024:
-        return Resources(lut=memory.bits * ceil(memory.words / _IN_LOGIC) * memory.copies)
-    return Resources(bram=blocks(memory.words, memory.bits) * memory.copies)
+    if memory.words <= _MAX_LUTRAM_WORDS or memory.words * memory.bits <= 1024:
+        return Resources(lut=memory.bits * ceil(memory.words / _MAX_LUTRAM_WORDS) * memory.copies)
+    return Resources(bram=block_rams(memory.words, memory.bits) * memory.copies)
 
 
-def blocks(words: int, bits: int) -> float:
+def block_rams(words: int, bits: int) -> float:
     """Returns the block RAMs of 36 Kb that hold `words` of `bits`."""
     return ceil(bits / _BLOCK_BITS) * ceil(words / _BLOCK_WORDS) / 2
 
@@ -171,7 +171,7 @@ def _port(bundle: interface.Bundle) -> Resources:
     The buffers hold the outstanding bursts: bursts x beats x width, for reads and for writes
     (UG1399).
     """
-    total = PORT + PORT_BIT * bundle.bits + PORT_JOINED + PORT_JOINED_BIT * bundle.bits
+    total = PORT + PORT_BIT * bundle.bits + SHARED_PORT + SHARED_PORT_BIT * bundle.bits
     for beats, bursts in (bundle.reads, bundle.writes):
         if beats:
             total += memory_resources(LocalMemory(beats * bursts, bundle.bits))
@@ -180,8 +180,8 @@ def _port(bundle: interface.Bundle) -> Resources:
 
 # Shares of a board's resources for kernels. Above FULL the tools rarely place everything and meet
 # the clock, above MOST they never do.
-FULL = 0.70
-MOST = {"lut": 0.80, "ff": 1.0, "dsp": 1.0, "bram": 1.0}
+WARNING_SHARE = 0.70
+MAX_SHARES = {"lut": 0.80, "ff": 1.0, "dsp": 1.0, "bram": 1.0}
 TITLES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram": "BRAM"}
 
 
@@ -191,13 +191,13 @@ class Fit:
 
     board: Board
     groups: tuple[KernelGroup, ...]
-    takes: Resources
+    resources: Resources
     charged: Mapping[str, int]
 
     @property
     def shares(self) -> dict[str, float]:
         """The shares of the resources that the platform leaves to kernels."""
-        return dict(zip(NAMES, board_shares(self.takes, self.board)))
+        return dict(zip(NAMES, board_shares(self.resources, self.board)))
 
     @property
     def ports(self) -> int:
@@ -218,7 +218,7 @@ class Fit:
     @property
     def full(self) -> tuple[str, ...]:
         """The resources of which the image takes more than can be placed."""
-        return tuple(name for name, part in self.shares.items() if part > MOST[name])
+        return tuple(name for name, part in self.shares.items() if part > MAX_SHARES[name])
 
     def __str__(self) -> str:
         shown = shares_text(tuple(self.shares.values()))
@@ -226,11 +226,11 @@ class Fit:
         return f"{shown}; {counted(self.ports, 'port')}, at most {most} at one memory"
 
 
-def board_shares(takes: Resources, board: Board) -> tuple[float, ...]:
+def board_shares(resources: Resources, board: Board) -> tuple[float, ...]:
     """Returns the shares of a board's LUT, flip-flops, DSP and block RAM."""
     chip = board.chip
     have = (chip.lut, chip.ff, chip.dsp, chip.bram)
-    return tuple(x / (y * chip.left.value) for x, y in zip(takes.values(), have))
+    return tuple(x / (y * chip.left.value) for x, y in zip(resources.values(), have))
 
 
 def shares_text(shares: Sequence[float]) -> str:
@@ -240,9 +240,9 @@ def shares_text(shares: Sequence[float]) -> str:
 
 def fit(groups: Sequence[KernelGroup], board: Board) -> Fit:
     """Returns the `Fit` of these kernels on a board."""
-    takes = sum((area(group).whole for group in groups), NONE)
-    placed = place(groups, board)
-    return Fit(board, tuple(groups), takes, Counter(masters(placed)))
+    resources = sum((area(group).whole for group in groups), NONE)
+    placed = place_ports(groups, board)
+    return Fit(board, tuple(groups), resources, Counter(masters(placed)))
 
 
 def fitting_subset(groups: Sequence[KernelGroup], board: Board) -> Fit:
@@ -253,7 +253,7 @@ def fitting_subset(groups: Sequence[KernelGroup], board: Board) -> Fit:
     """
     kept = list(groups)
     while kept and not (usage := fit(kept, board)).fits:
-        worst = max(range(len(NAMES)), key=lambda k: usage.shares[NAMES[k]] / MOST[NAMES[k]])
+        worst = max(range(len(NAMES)), key=lambda k: usage.shares[NAMES[k]] / MAX_SHARES[NAMES[k]])
         if not usage.full:
             dearest = max(kept, key=lambda g: g.units * len(bundles(g)))
         else:
@@ -275,12 +275,12 @@ def check(name: str, groups: Sequence[KernelGroup], board: Board) -> Fit:
         return usage
     most = int(board.masters.value)
     parts = usage.shares
-    problems = [f"{TITLES[n]} {parts[n]:.0%} of at most {MOST[n]:.0%}" for n in usage.full]
+    problems = [f"{TITLES[n]} {parts[n]:.0%} of at most {MAX_SHARES[n]:.0%}" for n in usage.full]
     if usage.crowded:
-        where = max(usage.crowded, key=lambda name: usage.crowded[name])
-        others = len(usage.crowded) - 1
-        more = f" and more than {most} at {others} others" if others else ""
-        problems.append(f"{usage.crowded[where]} ports at {where}, of at most {most}{more}")
+        memory = max(usage.crowded, key=lambda name: usage.crowded[name])
+        other_memories = len(usage.crowded) - 1
+        more = f" and more than {most} at {other_memories} others" if other_memories else ""
+        problems.append(f"{usage.crowded[memory]} ports at {memory}, of at most {most}{more}")
     free = [replace(group, banks="") for group in groups]
     if free != list(groups) and (other := fit(free, board)).fits:
         raise errors.crowded(name, board.title, problems, _spread(other))
@@ -302,7 +302,7 @@ def _spread(usage: Fit) -> str:
 
 
 def _largest_ops(group: KernelGroup) -> str:
-    ops = [op for op, takes in area(group).ops if op != CONVERSIONS and takes.lut]
+    ops = [op for op, resources in area(group).ops if op != CONVERSIONS and resources.lut]
     return ", ".join(ops[:3]) + (", ..." if len(ops) > 3 else "") if ops else group.skeleton
 
 
@@ -324,11 +324,11 @@ def lines(usage: Fit) -> list[str]:
         f"At most {max(usage.charged.values(), default=0)} of {board.masters.value:g} ports enter "
         f"at one of {counted(len(board.memories()), 'memory')}.",
     ]
-    full = [TITLES[n] for n, part in usage.shares.items() if part > FULL]
+    full = [TITLES[n] for n, part in usage.shares.items() if part > WARNING_SHARE]
     if full:
-        dear = max(usage.groups, key=lambda g: area(g).whole.lut)
+        largest = max(usage.groups, key=lambda g: area(g).whole.lut)
         report.append(
-            f"Above {FULL:.0%} of {' and '.join(full)} the tools may find no place for all, or "
-            f"a lower clock: take ops or lanes from the dearest ({dear.name}: {_largest_ops(dear)})."
+            f"Above {WARNING_SHARE:.0%} of {' and '.join(full)} the tools may find no place for all, or "
+            f"a lower clock: take ops or lanes from the dearest ({largest.name}: {_largest_ops(largest)})."
         )
     return report

@@ -8,8 +8,19 @@ from collections.abc import Callable, Sequence
 from ...image.file import CHANNEL_DEPTH, copy_name, uses_channels
 from ...kernels import source
 from ...kernels.key import BY_VALUE, SINGLE, KernelKey
-from ..group import KernelGroup, slots, values
-from .member import WORDS, beat, beat_function, function_name, head, inputs_of, kernels, sections, switch, widths_of
+from ..group import KernelGroup, port_slots, values
+from .member import (
+    PORT_WORDS,
+    beat,
+    beat_function,
+    function_name,
+    head,
+    inputs_of,
+    kernels,
+    sections,
+    switch,
+    widths_of,
+)
 
 
 def text(group: KernelGroup) -> str:
@@ -27,7 +38,7 @@ def text(group: KernelGroup) -> str:
 
 
 def _inputs(group: KernelGroup) -> list[str]:
-    return [name for name, _ in slots(group) if name.startswith("in_")]
+    return [name for name, _ in port_slots(group) if name.startswith("in_")]
 
 
 def _reads(key: KernelKey) -> list[str]:
@@ -39,18 +50,18 @@ def _singles(key: KernelKey) -> list[str]:
     return [name for name, port in named.items() if port.kind == SINGLE]
 
 
-def _masks(group: KernelGroup, of: Callable[[KernelKey], list[str]]) -> list[int]:
+def _masks(group: KernelGroup, input_names: Callable[[KernelKey], list[str]]) -> list[int]:
     inputs = _inputs(group)
-    return [sum(1 << inputs.index(name) for name in of(key)) for key in group.keys]
+    return [sum(1 << inputs.index(name) for name in input_names(key)) for key in group.keys]
 
 
-def _table(group: KernelGroup, what: str, of: Callable[[KernelKey], list[str]]) -> str:
+def _table(group: KernelGroup, what: str, input_names: Callable[[KernelKey], list[str]]) -> str:
     """Returns a bit mask over inputs for each opcode; "" if all opcodes agree.
 
     The bits of `what` "READS" mark the inputs that an opcode reads, those of "SINGLES" its
     single-element inputs.
     """
-    masks = _masks(group, of)
+    masks = _masks(group, input_names)
     if len(set(masks)) == 1:
         return ""
     comment = "Inputs that an opcode reads" if what == "READS" else "Inputs that are a single element"
@@ -59,9 +70,9 @@ def _table(group: KernelGroup, what: str, of: Callable[[KernelKey], list[str]]) 
     return f"// {comment} ({bits}).\n__constant uchar {group.name}_{what}[] = {{{rows}}};"
 
 
-def _flag(group: KernelGroup, what: str, of: Callable[[KernelKey], list[str]], name: str) -> str | bool:
+def _flag(group: KernelGroup, what: str, input_names: Callable[[KernelKey], list[str]], name: str) -> str | bool:
     """Returns the condition that an opcode's mask has the bit of an input; a bool if all agree."""
-    masks, bit = _masks(group, of), _inputs(group).index(name)
+    masks, bit = _masks(group, input_names), _inputs(group).index(name)
     bits = {mask >> bit & 1 for mask in masks}
     if len(bits) == 1:
         return bool(bits.pop())
@@ -71,36 +82,37 @@ def _flag(group: KernelGroup, what: str, of: Callable[[KernelKey], list[str]], n
 def _beat_words(width: int, lanes: int) -> str:
     """Returns functions that read and write `m` elements of a beat; only a map's last beat is
     partial."""
-    word, of, per = WORDS[width], beat(width, lanes), 2 if width == 16 else 1
-    count = lanes * per
+    word, beat_type, words_per_element = PORT_WORDS[width], beat(width, lanes), 2 if width == 16 else 1
+    count = lanes * words_per_element
     if count == 1:
         return f"#define ft_take{width}(p, m) (*(p))\n#define ft_give{width}(v, p, m) (*(p) = (v))"
+    words = f"{words_per_element} * m" if words_per_element > 1 else "m"
     return f"""\
-static inline {of} ft_take{width}(__global const {word} *p, int m)
+static inline {beat_type} ft_take{width}(__global const {word} *p, int m)
 {{
-    if (m == FT_LANES) return *(__global const {of} *)p;
+    if (m == FT_LANES) return *(__global const {beat_type} *)p;
     {word} t[{count}];
-    for (int k = 0; k < {count}; k++) t[k] = k < {f"{per} * m" if per > 1 else "m"} ? p[k] : 0;
+    for (int k = 0; k < {count}; k++) t[k] = k < {words} ? p[k] : 0;
     return vload{count}(0, t);
 }}
-static inline void ft_give{width}({of} v, __global {word} *p, int m)
+static inline void ft_give{width}({beat_type} v, __global {word} *p, int m)
 {{
     if (m == FT_LANES) {{
-        *(__global {of} *)p = v;
+        *(__global {beat_type} *)p = v;
     }} else {{
         {word} t[{count}];
         vstore{count}(v, 0, t);
-        for (int k = 0; k < {f"{per} * m" if per > 1 else "m"}; k++) p[k] = t[k];
+        for (int k = 0; k < {words}; k++) p[k] = t[k];
     }}
 }}"""
 
 
 def _unit_parameters(group: KernelGroup, widths: dict[str, int]) -> list[tuple[str, str]]:
     """Returns (C type, name) of the function unit's parameters besides the opcode."""
-    takes = [(beat(widths[name], group.lanes), name) for name in _inputs(group)]
+    parameters = [(beat(widths[name], group.lanes), name) for name in _inputs(group)]
     count = max(len(values(key)) for key in group.keys)
-    takes += [("long", f"value{slot}") for slot in range(count)]
-    return takes + ([("int", "i"), ("long", "out0_offset")] if _placed(group) else [])
+    parameters += [("long", f"value{slot}") for slot in range(count)]
+    return parameters + ([("int", "i"), ("long", "out0_offset")] if _placed(group) else [])
 
 
 def _placed(group: KernelGroup) -> bool:
@@ -111,16 +123,16 @@ def _placed(group: KernelGroup) -> bool:
 def _function_unit(group: KernelGroup, widths: dict[str, int]) -> str:
     calls = []
     for opcode, key in enumerate(group.keys):
-        passed = [*inputs_of(key), *(f"value{slot}" for slot in range(len(values(key))))]
-        passed += ["i", "out0_offset"] if "position.h" in source.helper_files(key) else []
-        calls.append(f"{function_name(opcode, key)}({', '.join(passed)});")
+        args = [*inputs_of(key), *(f"value{slot}" for slot in range(len(values(key))))]
+        args += ["i", "out0_offset"] if "position.h" in source.helper_files(key) else []
+        calls.append(f"{function_name(opcode, key)}({', '.join(args)});")
     parameters = [("int", "opcode"), *_unit_parameters(group, widths)]
-    takes = ", ".join(f"{c} {name}" for c, name in parameters)
-    of = beat(widths["out0"], group.lanes)
+    parameter_list = ", ".join(f"{c} {name}" for c, name in parameters)
+    c_type = beat(widths["out0"], group.lanes)
     body = textwrap.indent(switch(calls, "return "), "    ")
     return (
         "// One beat through the function unit of the opcode.\n"
-        f"static inline {of} function_unit({takes})\n{{\n{body}\n}}"
+        f"static inline {c_type} function_unit({parameter_list})\n{{\n{body}\n}}"
     )
 
 
@@ -142,26 +154,26 @@ def _single_lines(group: KernelGroup, widths: dict[str, int]) -> list[str]:
         single = _flag(group, "SINGLES", _singles, name)
         if single is False:
             continue
-        of, at = beat(widths[name], group.lanes), f"{name}[{name}_offset]"
+        c_type, at = beat(widths[name], group.lanes), f"{name}[{name}_offset]"
         if widths[name] == 16:
             pair = f"(long2)({name}[2 * {name}_offset], {name}[2 * {name}_offset + 1])"
-            at = f"({of})({', '.join([pair] * group.lanes)})"
+            at = f"({c_type})({', '.join([pair] * group.lanes)})"
         else:
-            at = f"({of})({at})"
-        value = at if single is True else f"{single} ? {at} : ({of})(0)"
-        lines.append(f"const {of} single_{name} = {value};")
+            at = f"({c_type})({at})"
+        value = at if single is True else f"{single} ? {at} : ({c_type})(0)"
+        lines.append(f"const {c_type} single_{name} = {value};")
     return lines
 
 
 def _take(group: KernelGroup, widths: dict[str, int], name: str) -> str:
     """Returns the expression of an input's beat."""
     per = "2 * " if widths[name] == 16 else ""
-    where = f"{name} + {per}({name}_offset + i)"
+    address = f"{name} + {per}({name}_offset + i)"
     single = _flag(group, "SINGLES", _singles, name)
-    whole = f"ft_take{widths[name]}({where}, m)"
+    take_call = f"ft_take{widths[name]}({address}, m)"
     if single is True:
         return f"single_{name}"
-    return whole if single is False else f"{single} ? single_{name} : {whole}"
+    return take_call if single is False else f"{single} ? single_{name} : {take_call}"
 
 
 def _give(widths: dict[str, int], value: str) -> str:
@@ -176,8 +188,8 @@ def _block(lines: Sequence[str]) -> str:
 def _unit_call(group: KernelGroup, widths: dict[str, int], prefix: str = "") -> str:
     inputs = _inputs(group)
     names = [name for _, name in _unit_parameters(group, widths)]
-    passed = ["opcode", *(prefix + name if name in inputs else name for name in names)]
-    return f"function_unit({', '.join(passed)})"
+    args = ["opcode", *(prefix + name if name in inputs else name for name in names)]
+    return f"function_unit({', '.join(args)})"
 
 
 def _loop_body(group: KernelGroup) -> str:
@@ -185,10 +197,10 @@ def _loop_body(group: KernelGroup) -> str:
     widths = widths_of(group)
     lines = [PLACE]
     for name in _inputs(group):
-        of, reads = beat(widths[name], group.lanes), _flag(group, "READS", _reads, name)
+        c_type, reads = beat(widths[name], group.lanes), _flag(group, "READS", _reads, name)
         taken = _take(group, widths, name)
-        guarded = taken if reads is True else f"{reads} ? ({taken}) : ({of})(0)"
-        lines.append(f"const {of} beat_{name} = {guarded};")
+        guarded = taken if reads is True else f"{reads} ? ({taken}) : ({c_type})(0)"
+        lines.append(f"const {c_type} beat_{name} = {guarded};")
     lines.append(_give(widths, _unit_call(group, widths, "beat_")))
     return "\n".join([SLAB, *_single_lines(group, widths), _block(lines)])
 
@@ -201,9 +213,9 @@ def _channel_lines(group: KernelGroup, widths: dict[str, int]) -> str:
     lines = []
     for copy in range(group.units):
         for name in [*_inputs(group), "out0"]:
-            of = beat(widths[name], group.lanes)
+            c_type = beat(widths[name], group.lanes)
             depth = f"__attribute__((depth({CHANNEL_DEPTH})))"
-            lines.append(f"channel {of} {_channel(group, copy, name)}_beats {depth};")
+            lines.append(f"channel {c_type} {_channel(group, copy, name)}_beats {depth};")
     return "\n".join(lines)
 
 
@@ -212,12 +224,12 @@ def _stage_bodies(group: KernelGroup, copy: int) -> list[str]:
     widths = widths_of(group)
     load, compute = [PLACE], []
     for name in _inputs(group):
-        of, reads = beat(widths[name], group.lanes), _flag(group, "READS", _reads, name)
+        c_type, reads = beat(widths[name], group.lanes), _flag(group, "READS", _reads, name)
         channel = f"{_channel(group, copy, name)}_beats"
         guard = "" if reads is True else f"if ({reads}) "
         load.append(f"{guard}write_channel_intel({channel}, {_take(group, widths, name)});")
-        zero = "" if reads is True else f" = ({of})(0)"
-        compute.append(f"{of} {name}{zero};")
+        zero = "" if reads is True else f" = ({c_type})(0)"
+        compute.append(f"{c_type} {name}{zero};")
         compute.append(f"{guard}{name} = read_channel_intel({channel});")
     result = f"{_channel(group, copy, 'out0')}_beats"
     place = [PLACE.split(",")[0] + ";"] if _placed(group) else []

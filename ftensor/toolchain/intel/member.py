@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ...image.file import stages
 from ...kernels import element_function, holes, source
-from ...kernels.element_function import STATE, dropped_words, with_vector_operands
+from ...kernels.element_function import STATE_NAMES, undefine_lines, with_vector_operands
 from ...kernels.holes import hole_definitions
-from ...kernels.key import BY_VALUE, KIND_WORDS, KernelKey, Port
+from ...kernels.key import BY_VALUE, KIND_NAMES, KernelKey, Port
 from ...kernels.skeleton import board_skeleton_of
-from ...kernels.source import NAMES, parameters
-from ..group import KernelArgument, KernelGroup, arguments, slots, values
+from ...kernels.source import OPERAND_NAMES, parameters
+from ..group import KernelArgument, KernelGroup, arguments, port_slots, values
 
-WORDS = {1: "uchar", 2: "ushort", 4: "int", 8: "long", 16: "long"}
+PORT_WORDS = {1: "uchar", 2: "ushort", 4: "int", 8: "long", 16: "long"}
 
 
 def function_name(opcode: int, key: KernelKey) -> str:
@@ -33,8 +33,8 @@ def head(lanes: int, keys: Sequence[KernelKey]) -> str:
         f"#define FT_MAX_DIMS {source.MAX_DIMS}",
         *dict.fromkeys(line for key in keys for line in source.port_settings(key)),
     ]
-    wanted = {name for key in keys for name in source.helper_files(key)}
-    files = [name for name in element_function.OF_ALL_TYPES if name in wanted]
+    helper_names = {name for key in keys for name in source.helper_files(key)}
+    files = [name for name in element_function.SHARED_HELPERS if name in helper_names]
     return "\n".join([*lines, *map(source.kernel_file, ["dialect/intel.h", *files])])
 
 
@@ -48,8 +48,8 @@ def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str
 
 def title(opcode: int, key: KernelKey) -> str:
     """Describes a member: opcode, op, dtypes and layout."""
-    ins = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.ins)
-    outs = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.outs)
+    ins = ", ".join(f"{p.dtype.name} {KIND_NAMES[p.kind]}" for p in key.ins)
+    outs = ", ".join(f"{p.dtype.name} {KIND_NAMES[p.kind]}" for p in key.outs)
     return f"opcode {opcode}: {key.name} ({ins}) -> {outs}, computed in {key.compute.name}"
 
 
@@ -60,7 +60,7 @@ def vector(word: str, lanes: int) -> str:
 
 def beat(width: int, lanes: int) -> str:
     """Returns the type of a port's beat: the bits of `lanes` elements of `width` bytes."""
-    return vector(WORDS[width], lanes * (2 if width == 16 else 1))
+    return vector(PORT_WORDS[width], lanes * (2 if width == 16 else 1))
 
 
 def value_line(key: KernelKey, slot: int) -> str:
@@ -77,7 +77,7 @@ def value_text(c: str, slot: int) -> str:
 
 def inputs_of(key: KernelKey) -> list[str]:
     """Returns the names of a member's inputs in memory."""
-    return [f"in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
+    return [f"in_{OPERAND_NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
 
 
 def beat_function(opcode: int, key: KernelKey) -> str:
@@ -90,21 +90,23 @@ def beat_function(opcode: int, key: KernelKey) -> str:
         raise ValueError(f"{key.name} has {len(key.outs)} outputs, and a map kernel has one")
     flat = with_vector_operands(key)
     lanes = key.lanes
-    takes = [f"{beat(p.dtype.itemsize, lanes)} in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
-    takes += [f"long value{slot}" for slot in range(len(values(key)))]
+    parameters = [
+        f"{beat(p.dtype.itemsize, lanes)} in_{OPERAND_NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE
+    ]
+    parameters += [f"long value{slot}" for slot in range(len(values(key)))]
     if "position.h" in source.helper_files(key):
-        takes += ["int i", "long out0_offset"]
+        parameters += ["int i", "long out0_offset"]
     lines = [value_line(key, slot) for slot in range(len(values(key)))]
     for k, p in enumerate(flat.ins):
         if p.kind != BY_VALUE:
-            lines += _from_beat(f"in_{NAMES[k]}", p, lanes)
+            lines += _from_beat(f"in_{OPERAND_NAMES[k]}", p, lanes)
     opening, result = _to_beat(key.outs[0], lanes)
     lines += [opening, *hole_definitions(flat, False)["FT_COMPUTE"], *result]
-    of = beat(key.outs[0].dtype.itemsize, lanes)
+    beat_type = beat(key.outs[0].dtype.itemsize, lanes)
     return "\n".join(
         [
             f"// {title(opcode, key)}",
-            f"static inline {of} {function_name(opcode, key)}({', '.join(takes)})",
+            f"static inline {beat_type} {function_name(opcode, key)}({', '.join(parameters)})",
             "{",
             *(f"    {line}" for line in lines),
             "}",
@@ -115,16 +117,16 @@ def beat_function(opcode: int, key: KernelKey) -> str:
 def _from_beat(name: str, p: Port, lanes: int) -> list[str]:
     memory = source.MEMORY[p.dtype.name]
     if p.dtype.is_complex:
-        real, of, part = _pairs(memory, "ft_from_halves")
-        pairs = f"{of}{2 * lanes}"
+        real, c_type, part = _pairs(memory, "ft_from_halves")
+        pairs = f"{c_type}{2 * lanes}"
         return [
             f"const {pairs} p_{name} = as_{pairs}({name});",
             f"const ft_c{real} w_{name} = FT_PAIR({real}, {part}(p_{name}.even), {part}(p_{name}.odd));",
         ]
     if memory == "ft_half":
         return [f"const {vector('float', lanes)} w_{name} = ft_from_halves({name});"]
-    of = vector(memory, lanes)
-    return [f"const {of} w_{name} = as_{of}({name});"]
+    c_type = vector(memory, lanes)
+    return [f"const {c_type} w_{name} = as_{c_type}({name});"]
 
 
 def _pairs(memory: str, halves: str) -> tuple[str, str, str]:
@@ -137,9 +139,9 @@ def _to_beat(p: Port, lanes: int) -> tuple[str, list[str]]:
     memory = source.MEMORY[p.dtype.name]
     bits = f"as_{beat(p.dtype.itemsize, lanes)}"
     if p.dtype.is_complex:
-        real, of, part = _pairs(memory, "ft_to_halves")
+        real, c_type, part = _pairs(memory, "ft_to_halves")
         return f"ft_c{real} w_out0;", [
-            f"{of}{2 * lanes} p_out0;",
+            f"{c_type}{2 * lanes} p_out0;",
             f"p_out0.even = {part}(w_out0.re);",
             f"p_out0.odd = {part}(w_out0.im);",
             f"return {bits}(p_out0);",
@@ -149,14 +151,14 @@ def _to_beat(p: Port, lanes: int) -> tuple[str, list[str]]:
     return f"{vector(memory, lanes)} w_out0;", [f"return {bits}(w_out0);"]
 
 
-def whole_function(opcode: int, key: KernelKey) -> str:
+def skeleton_function(opcode: int, key: KernelKey) -> str:
     """Returns a member whose skeleton walks memory by a geometry buffer, as one function."""
     name = function_name(opcode, key)
     lines = [f"// {title(opcode, key)}"]
     if key.reduction is not None:
         stem = f"opcode_{opcode}"
-        lines += [f"#define {word} {stem}_{word.removeprefix('ft_').lower()}" for word in STATE]
-        lines.append(holes.state_words(key))
+        lines += [f"#define {word} {stem}_{word.removeprefix('ft_').lower()}" for word in STATE_NAMES]
+        lines.append(holes.state_lines(key))
     for word, body in hole_definitions(key, True).items():
         if word != "FT_NAME":
             lines.append(f"#define {word} " + " \\\n    ".join(body))
@@ -164,23 +166,23 @@ def whole_function(opcode: int, key: KernelKey) -> str:
     skeleton = "\n".join(line for line in skeleton.splitlines() if not line.startswith("// "))
     lines.append(skeleton.replace("FT_KERNEL void FT_NAME(", f"static void {name}("))
     text = "\n".join(lines)
-    return f"{text}\n{dropped_words(text)}"
+    return f"{text}\n{undefine_lines(text)}"
 
 
-def whole_call(opcode: int, key: KernelKey) -> str:
-    """Returns the call of `whole_function` with the kernel's arguments."""
+def skeleton_call(opcode: int, key: KernelKey) -> str:
+    """Returns the call of `skeleton_function` with the kernel's arguments."""
     slots = {name: slot for slot, (name, _) in enumerate(values(key))}
-    passed = []
+    args = []
     for what, c, name in parameters(key):
         if what == "*":
-            of = c.replace("FT_GLOBAL", "__global").strip()
-            passed.append(name if name == "bad" else f"({of}){name}")
+            c_type = c.replace("FT_GLOBAL", "__global").strip()
+            args.append(name if name == "bad" else f"({c_type}){name}")
         elif name in slots:
-            passed.append(value_text(what, slots[name]))
+            args.append(value_text(what, slots[name]))
         else:
-            passed.append(name)
-    passed += ["geometry", "ft_unit", "ft_units"]
-    return f"{function_name(opcode, key)}({', '.join(passed)});"
+            args.append(name)
+    args += ["geometry", "ft_unit", "ft_units"]
+    return f"{function_name(opcode, key)}({', '.join(args)});"
 
 
 def _parameter(argument: KernelArgument, widths: dict[str, int]) -> str:
@@ -189,15 +191,15 @@ def _parameter(argument: KernelArgument, widths: dict[str, int]) -> str:
         return f"{argument.what} {argument.name}"
     const = "const " if argument.c.startswith("const ") else ""
     if argument.name in widths:
-        return f"__global {const}{WORDS[widths[argument.name]]} *{argument.name}"
-    of = re.sub(r"hls::vector<(\w+), \d+>", r"\1", argument.c)
-    return f"__global {of}{argument.name}"
+        return f"__global {const}{PORT_WORDS[widths[argument.name]]} *{argument.name}"
+    c_type = re.sub(r"hls::vector<(\w+), \d+>", r"\1", argument.c)
+    return f"__global {c_type}{argument.name}"
 
 
 def widths_of(group: KernelGroup) -> dict[str, int]:
     """Returns the bytes of an element of each port; raises ValueError if members differ."""
     by_port = {}
-    for name, users in slots(group):
+    for name, users in port_slots(group):
         widths = {port.dtype.itemsize for _, port in users}
         if len(widths) > 1:
             names = sorted({port.dtype.name for _, port in users})
@@ -214,13 +216,13 @@ def _kernel(name: str, parameters: Sequence[str], body: str) -> str:
 def kernels(group: KernelGroup, bodies: Callable[[int], Sequence[str]]) -> str:
     """Returns the kernels of every compute unit; `bodies` returns a text for each stage of a
     unit."""
-    own, widths = arguments(group), widths_of(group) if group.keys else {}
+    kernel_arguments, widths = arguments(group), widths_of(group) if group.keys else {}
     texts = []
     for copy in range(group.units):
-        names = [a.name for a in own]
+        names = [a.name for a in kernel_arguments]
         parts = stages(group.name, group.skeleton, group.structure, names, copy)
         for stage, body in zip(parts, bodies(copy), strict=True):
-            parameters = [_parameter(a, widths) for a in own if a.name in stage.arguments]
+            parameters = [_parameter(a, widths) for a in kernel_arguments if a.name in stage.arguments]
             texts.append(_kernel(stage.name, parameters, body))
     return "\n\n".join(texts)
 

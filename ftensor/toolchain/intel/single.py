@@ -14,5 +14,5 @@ def text(group: KernelGroup) -> str:
     body = f"{group.name}_body"
     program = program.replace(f"#define FT_NAME {key.entry}", f"#define FT_NAME {body}")
     program = program.replace("FT_KERNEL void FT_NAME(", "static void FT_NAME(")
-    passed = ", ".join([*(n for _, _, n in launch_parameters(key)), "ft_unit", "ft_units"])
-    return f"{program}\n\n{kernels(group, lambda copy: [f'{body}({passed});'])}"
+    args = ", ".join([*(n for _, _, n in launch_parameters(key)), "ft_unit", "ft_units"])
+    return f"{program}\n\n{kernels(group, lambda copy: [f'{body}({args});'])}"

@@ -42,8 +42,8 @@ _PASSED = {"crossed": 1, "near_butterflies": 1, "sorted": 2}
 class OpenCLSteps(TransformSteps):
     """Steps as functions of hls/intel/transform.cl, which the compiler inlines."""
 
-    def called(self, word: str, constants: Sequence[int | str], passed: Sequence[str]) -> str:
-        return f"ft_{word}({', '.join([*passed, *map(str, constants[: _PASSED.get(word, 0)])])})"
+    def called(self, word: str, constants: Sequence[int | str], arguments: Sequence[str]) -> str:
+        return f"ft_{word}({', '.join([*arguments, *map(str, constants[: _PASSED.get(word, 0)])])})"
 
     def halves(self, name: str, delay: int) -> None:
         """Declares the delay memory of an exchange of halves: `delay` beats. Each iteration reads a
@@ -66,25 +66,28 @@ UNITS = ("n", "ft_unit", "ft_units")
 _SLAB = "const int first = ft_slab(n, ft_unit, ft_units), rows = ft_slab(n, ft_unit + 1, ft_units) - first;"
 
 
-def in_stages(record: KernelRecord, group: KernelGroup) -> KernelRecord:
+def with_stages(record: KernelRecord, group: KernelGroup) -> KernelRecord:
     """Returns the manifest entry of a group; for a graph, completed with its stages."""
     if not isinstance(group.members[0], StagedKey):
         return record
-    return replace(record, stages=stages(group), held=held(group))
+    return replace(record, stages=stages(group), held=channel_rows(group))
 
 
 def stages(group: KernelGroup) -> tuple[StageRecord, ...]:
     """Returns the kernels of a graph in dataflow order: each after its producers."""
-    of = Stages(key_of(group))
-    return tuple(StageRecord(f"{group.name}_{stage.name}", (*_takes(of.key, stage), *UNITS)) for stage in of.stages)
+    graph_stages = Stages(key_of(group))
+    return tuple(
+        StageRecord(f"{group.name}_{stage.name}", (*_takes(graph_stages.key, stage), *UNITS))
+        for stage in graph_stages.stages
+    )
 
 
-def held(group: KernelGroup) -> int:
+def channel_rows(group: KernelGroup) -> int:
     """Returns the most rows that all channels can hold as a whole; 0 if a channel holds less than a
     row."""
-    of = Stages(key_of(group))
-    beats = of.key.beats
-    return min((_depth(f) - 2) // (1 if of.key.is_per_row[f.value] else beats) for f in of.fifos)
+    graph_stages = Stages(key_of(group))
+    beats = graph_stages.key.beats
+    return min((_depth(f) - 2) // (1 if graph_stages.key.is_per_row[f.value] else beats) for f in graph_stages.fifos)
 
 
 def text(group: KernelGroup) -> str:
@@ -124,7 +127,7 @@ class _ChannelText:
         """Returns the whole text."""
         key = self.key
         texts = [self._stage(k, stage) for k, stage in enumerate(self.stages.stages)]
-        of = dict.fromkeys(value_type(d) for d, row in zip(key.dtypes, key.is_per_row) if not row)
+        beat_types = dict.fromkeys(value_type(d) for d, row in zip(key.dtypes, key.is_per_row) if not row)
         body = fill(
             "intel/staged.cl",
             {
@@ -134,7 +137,7 @@ class _ChannelText:
                 "beats": str(key.beats),
                 "states": str(key.states),
                 "period": str(key.period),
-                "types": [f"typedef struct {{ {t} lane[LANES]; }} {self._beat(t)};" for t in of],
+                "types": [f"typedef struct {{ {t} lane[LANES]; }} {self._beat(t)};" for t in beat_types],
                 "channels": [
                     f"channel {self._travels(f.value)} {self._channel(f)} __attribute__((depth({_depth(f)})));"
                     for f in self.stages.fifos
@@ -171,18 +174,18 @@ class _ChannelText:
         key, load = self.key, stage.kind == LOAD
         p = (key.ins if load else key.outs)[stage.port]
         name, offset, *_ = self.records[k].arguments
-        whole, of, kept = key.length % key.lanes == 0, value_type(p.dtype), key.cached_beats(p)
+        whole_beats, c_type, cached_beats = key.length % key.lanes == 0, value_type(p.dtype), key.cached_beats(p)
         shape = {
-            ROWS: "" if whole else "_pieces",
+            ROWS: "" if whole_beats else "_pieces",
             PER_ROW: "_of_row",
             ONE_ELEMENT: "_one",
             PER_BLOCK: "_each",
             SHARED_ROW: "_kept",
-            EVERY_BLOCK: "_kept" if kept else "_again",
+            EVERY_BLOCK: "_kept" if cached_beats else "_again",
         }.get(p.kind)
         if shape is None:
             raise no_stage_for_intel(stage.name)
-        halves = p.dtype.name in source.HALVES
+        halves = p.dtype.name in source.HALF_DTYPES
         fifos = self.stages.output_fifos(k, stage.port) if load else self.stages.input_fifos(k)
         return fill(
             f"intel/staged_{'load' if load else 'store'}{shape}.cl",
@@ -190,9 +193,9 @@ class _ChannelText:
                 **places,
                 "port": name,
                 "offset": offset,
-                "type": of,
-                "beat": self._beat(of),
-                "size": str(kept),
+                "type": c_type,
+                "beat": self._beat(c_type),
+                "size": str(cached_beats),
                 "comment": "one row that is every row's" if p.kind == SHARED_ROW else "its PERIOD rows again and again",
                 "take": f"vload_half(at, {name})" if halves else f"{name}[at]",
                 "give": f"vstore_half_rte(got, at, {name});" if halves else f"{name}[at] = got;",
@@ -210,11 +213,11 @@ class _ChannelText:
         kept, reads, named = self._reads(k, wide)
         lines = list(named)
         for c in stage.calls:
-            passed = [*fused.call_operands(key, c), *fused.call_numbers(key, c)]
-            lines += fused.call_lines(key, c, self.functions[c], passed)
+            args = [*fused.call_operands(key, c), *fused.call_numbers(key, c)]
+            lines += fused.call_lines(key, c, self.functions[c], args)
         if wide:
             lines += [f"w_v{v}.lane[ft_lane] = v{v};" for v in out]
-        of = "w_v" if wide else "v"
+        variable = "w_v" if wide else "v"
         return fill(
             f"intel/staged_{stage.kind}.cl",
             {
@@ -224,7 +227,7 @@ class _ChannelText:
                 "reads": reads,
                 "computed": lines,
                 "results": [f"{self._travels(v)} w_v{v};" for v in out],
-                "writes": [self._write(f, f"{of}{v}") for v, some in out.items() for f in some],
+                "writes": [self._write(f, f"{variable}{v}") for v, some in out.items() for f in some],
             },
         )
 
@@ -232,21 +235,21 @@ class _ChannelText:
         """Returns a kernel that folds rows: states side by side, and a tree that combines them."""
         key, (c,) = self.key, stage.calls
         kept, reads, named = self._reads(k, True)
-        of, numbers = self.functions[c], fused.call_numbers(key, c)
-        passed = [*fused.call_operands(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
+        function, numbers = self.functions[c], fused.call_numbers(key, c)
+        args = [*fused.call_operands(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
         return fill(
             "intel/staged_fold.cl",
             {
                 **places,
                 "comment": key.calls[c].unit.name,
-                "state": f"{of}_s",
-                "identity": f"{of}_identity",
-                "combine": f"{of}_combine",
+                "state": f"{function}_s",
+                "identity": f"{function}_identity",
+                "combine": f"{function}_combine",
                 "kept": kept,
                 "reads": reads,
                 "values": named,
-                "lift": f"{of}_lift({', '.join(passed)});",
-                "finished": fused.call_lines(key, c, f"{of}_finish", ["tree[0][0]", *numbers]),
+                "lift": f"{function}_lift({', '.join(args)});",
+                "finished": fused.call_lines(key, c, f"{function}_finish", ["tree[0][0]", *numbers]),
                 "writes": [self._write(f, f"v{v}") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
             },
         )
@@ -257,8 +260,8 @@ class _ChannelText:
         unit, course = key.calls[c].unit, key.transform_schedule
         assert isinstance(unit, RowTransform)
         (into,) = self.stages.input_fifos(k)
-        of = value_type(key.dtypes[into.value])
-        steps = OpenCLSteps(unit, course, of, fused.call_numbers(key, c))
+        c_type = value_type(key.dtypes[into.value])
+        steps = OpenCLSteps(unit, course, c_type, fused.call_numbers(key, c))
         return fill(
             "intel/staged_transform.cl",
             {
@@ -268,7 +271,7 @@ class _ChannelText:
                 "memories": steps.memories,
                 "apart": steps.apart,
                 "behind": str(course.startup_beats),
-                "beat": self._beat(of),
+                "beat": self._beat(c_type),
                 "read": self._read(into),
                 "steps": steps.lines,
                 "writes": [self._write(f, "w") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
@@ -280,27 +283,27 @@ class _ChannelText:
         values."""
         kept, reads, named = [], [], []
         for f in self.stages.input_fifos(k):
-            v, of = f.value, value_type(self.key.dtypes[f.value])
+            v, c_type = f.value, value_type(self.key.dtypes[f.value])
             if not wide:
-                reads.append(f"const {of} v{v} = {self._read(f)};")
+                reads.append(f"const {c_type} v{v} = {self._read(f)};")
             elif self.key.is_per_row[v]:
-                kept.append(f"{of} w_v{v};")
+                kept.append(f"{c_type} w_v{v};")
                 reads.append(f"if (column == 0) w_v{v} = {self._read(f)};")
-                named.append(f"const {of} v{v} = w_v{v};")
+                named.append(f"const {c_type} v{v} = w_v{v};")
             else:
-                reads.append(f"const {self._beat(of)} in_v{v} = {self._read(f)};")
-                named.append(f"const {of} v{v} = in_v{v}.lane[ft_lane];")
+                reads.append(f"const {self._beat(c_type)} in_v{v} = {self._read(f)};")
+                named.append(f"const {c_type} v{v} = in_v{v}.lane[ft_lane];")
         return kept, reads, named
 
     # Channels
 
     def _travels(self, value: int) -> str:
-        of = value_type(self.key.dtypes[value])
-        return of if self.key.is_per_row[value] else self._beat(of)
+        c_type = value_type(self.key.dtypes[value])
+        return c_type if self.key.is_per_row[value] else self._beat(c_type)
 
-    def _beat(self, of: str) -> str:
+    def _beat(self, c_type: str) -> str:
         """Returns the type of a beat. All kernels of an image share a type of the same name."""
-        return f"beat{self.key.lanes}_{of}"
+        return f"beat{self.key.lanes}_{c_type}"
 
     def _channel(self, f: Fifo) -> str:
         """Returns a channel's name, unique in the image: all its kernels are one program."""
@@ -317,8 +320,8 @@ def _parameter(what: str, c: str, name: str) -> str:
     """Returns an argument in OpenCL C; a port points to elements."""
     if what != "*":
         return f"{c} {name}"
-    of = re.sub(r"hls::vector<(\w+), \d+>", r"\1", c)
-    return f"__global {of}{name}"
+    c_type = re.sub(r"hls::vector<(\w+), \d+>", r"\1", c)
+    return f"__global {c_type}{name}"
 
 
 def _elementwise(key: StagedKey) -> list[ElementFunction]:

@@ -20,7 +20,7 @@ from ...runtime.intel import emulator
 from ...runtime.targets import BY_NAME
 from ...terminal import counted
 from ..group import KernelGroup
-from ..jobs.workspace import Job, Source, Workspace, content_key, lay_out
+from ..jobs.workspace import Job, Source, Workspace, content_key, write_source_files
 from ..make import version_text, which
 from .member import title
 
@@ -59,7 +59,7 @@ class _Intel:
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
         """Writes a self-contained file of OpenCL C for each kernel."""
 
-        return lay_out(groups, folders.sources, source, {}, ".cl", ())
+        return write_source_files(groups, folders.sources, source, {}, ".cl", ())
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
         """Returns no banks: the board's memory system interleaves them."""
@@ -68,10 +68,10 @@ class _Intel:
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
         """Returns the linked file unchanged, and the manifest with the kernels of graphs' stages.
         The manifest is a file beside the image."""
-        from .staged import in_stages
+        from .staged import with_stages
 
         data = linked.read_bytes()
-        kernels = tuple(in_stages(k, g) for k, g in zip(manifest.kernels, groups, strict=True))
+        kernels = tuple(with_stages(k, g) for k, g in zip(manifest.kernels, groups, strict=True))
         return data, replace(manifest, uuid=image_uuid(data), kernels=kernels)
 
 
@@ -99,8 +99,8 @@ class Aoc(_Intel):
 
     def tools(self) -> Mapping[str, str]:
         """Returns aoc's version."""
-        said = [line for line in self._version.splitlines() if "Version" in line]
-        return {"aoc": (said or self._version.splitlines()[-1:] or ["not here"])[0].strip()}
+        version_lines = [line for line in self._version.splitlines() if "Version" in line]
+        return {"aoc": (version_lines or self._version.splitlines()[-1:] or ["not here"])[0].strip()}
 
     def compile(self, source: Source, folders: Workspace) -> Job:
         """Returns the `aoc -c` job of a kernel: an object, and an estimate of its area."""

@@ -17,11 +17,11 @@ from ...kernels.inventory_terms import GATHER, SCATTER
 from ...kernels.key import BY_VALUE, LINEAR, LOCATED, STRIDED, KernelKey, lanes_for
 from ...kernels.op_skeleton import OpSkeleton
 from ...kernels.skeleton import Skeleton, layouts, skeleton_named, skeletons
-from ...kernels.source import positional
+from ...kernels.source import is_positional
 from ...rows.catalogue import ROWS, Row
 from ...rows.op import Op, Promote, Reduce, dtypes_through, refuses_bare
 from ...runtime.targets import CSIM
-from ..area.count import affordable
+from ..area.count import affordable_lanes
 
 
 def categories() -> dict[str, tuple[Row, ...]]:
@@ -51,7 +51,7 @@ def row_named(word: str) -> tuple[Row, ...]:
     return tuple(row for row in matching if row.params == params)
 
 
-BY_NAME = {d.name: d for d in dtypes.ALL}
+DTYPES_BY_NAME = {d.name: d for d in dtypes.ALL}
 NUMBER = "number"
 
 
@@ -73,7 +73,7 @@ class Signature:
 _SPELLED = re.compile(r"([\w, ]+)\(([\w, ]*)\)(?: in (\w+))?\s*")
 
 
-def spelled(row: Op | Reduce, text: str) -> Signature | None:
+def parse_signature(row: Op | Reduce, text: str) -> Signature | None:
     """Returns the signature of a text such as "bool(int64, number) in float32", or None.
 
     Without "in", the row's rule determines the compute dtype.
@@ -83,16 +83,16 @@ def spelled(row: Op | Reduce, text: str) -> Signature | None:
         return None
     results = [w.strip() for w in match[1].split(",")]
     words = [w.strip() for w in match[2].split(",") if w.strip()]
-    if not {*results, *words, match[3] or NUMBER} <= {*BY_NAME, NUMBER} or NUMBER in results:
+    if not {*results, *words, match[3] or NUMBER} <= {*DTYPES_BY_NAME, NUMBER} or NUMBER in results:
         return None  # such as "float32 float32(float32)"
-    outs = tuple(BY_NAME[w] for w in results)
-    ins = tuple(None if w == NUMBER else BY_NAME[w] for w in words)
-    compute = BY_NAME[match[3]] if match[3] in BY_NAME else default_compute(row, outs, ins)
+    outs = tuple(DTYPES_BY_NAME[w] for w in results)
+    ins = tuple(None if w == NUMBER else DTYPES_BY_NAME[w] for w in words)
+    compute = DTYPES_BY_NAME[match[3]] if match[3] in DTYPES_BY_NAME else default_compute(row, outs, ins)
     return Signature(compute, outs, ins)
 
 
-def text_of(row: Op | Reduce, signature: Signature) -> str:
-    """Returns the text that `spelled` parses to this signature for this row."""
+def signature_text(row: Op | Reduce, signature: Signature) -> str:
+    """Returns the text that `parse_signature` parses to this signature for this row."""
     usual = default_compute(row, signature.outs, signature.ins)
     return f"{signature}" + ("" if usual is signature.compute else f" in {signature.compute.name}")
 
@@ -112,19 +112,19 @@ def default_compute(row: Op | Reduce, outs: tuple[dtype, ...], ins: tuple[dtype 
     return dtypes_through(row.promote, common)[0]
 
 
-def pointwise(op: Op, of: dtype, to: dtype | None = None) -> Signature | None:
-    """Returns the signature with operands of dtype `of`, and a result of the op's dtype or `to`.
+def pointwise(op: Op, dtype: dtype, to: dtype | None = None) -> Signature | None:
+    """Returns the signature with operands of dtype `dtype`, and a result of the op's dtype or `to`.
 
     Returns None if `op` rejects these dtypes.
     """
-    if of.kind in {Promote.WIDE: "b", Promote.REAL_TO_COMPLEX: "bui"}.get(op.promote, ""):
+    if dtype.kind in {Promote.WIDE: "b", Promote.REAL_TO_COMPLEX: "bui"}.get(op.promote, ""):
         return None
-    if op.only and of.name not in op.only and of.kind not in op.only:
+    if op.only and dtype.name not in op.only and dtype.kind not in op.only:
         return None
-    ins = tuple(dtypes.bool if k in op.masks else of for k in range(op.arity))
-    compute, result = dtypes_through(op.promote, of)
+    ins = tuple(dtypes.bool if k in op.masks else dtype for k in range(op.arity))
+    compute, result = dtypes_through(op.promote, dtype)
     signature = Signature(compute, (to or result,), ins)
-    return signature if accepts(op, signature, of) else None
+    return signature if accepts(op, signature, dtype) else None
 
 
 def accepts(op: Op, signature: Signature, common: dtype) -> bool:
@@ -153,13 +153,13 @@ def accepts(op: Op, signature: Signature, common: dtype) -> bool:
 def with_numbers(op: Op, signature: Signature) -> list[Signature]:
     """Returns the signature's variants with numbers in place of tensors, as far as the row
     allows."""
-    stay = (*op.masks, *op.tensors)
-    free = [k for k, d in enumerate(signature.ins) if d is not None and k not in stay]
+    tensor_only = (*op.masks, *op.tensors)
+    free = [k for k, d in enumerate(signature.ins) if d is not None and k not in tensor_only]
     variants = []
     for mask in range(1, 1 << len(free)):
-        gone = {k for bit, k in enumerate(free) if mask >> bit & 1}
-        if len(gone) < len(signature.ins):
-            ins = tuple(None if k in gone else d for k, d in enumerate(signature.ins))
+        scalar_inputs = {k for bit, k in enumerate(free) if mask >> bit & 1}
+        if len(scalar_inputs) < len(signature.ins):
+            ins = tuple(None if k in scalar_inputs else d for k, d in enumerate(signature.ins))
             variant = Signature(signature.compute, signature.outs, ins)
             variants += [variant] if accepts(op, variant, common_of(signature)) else []
     return variants
@@ -167,21 +167,21 @@ def with_numbers(op: Op, signature: Signature) -> list[Signature]:
 
 def common_of(signature: Signature) -> dtype:
     """Returns the dtype to which a signature's operands promote, for the checks of `accepts`."""
-    compute, known = signature.compute, [d for d in signature.ins if d is not None]
+    compute, input_dtypes = signature.compute, [d for d in signature.ins if d is not None]
     if not signature.ins:
         return signature.outs[0]
-    return next((d for d in known if d.compute is compute), compute)
+    return next((d for d in input_dtypes if d.compute is compute), compute)
 
 
-def reduction(red: Reduce, of: dtype, to: dtype | None = None) -> Signature | None:
-    """Returns the signature of a reduction of dtype `of` with result `to`; None if it is
+def reduction(red: Reduce, dtype: dtype, to: dtype | None = None) -> Signature | None:
+    """Returns the signature of a reduction of dtype `dtype` with result `to`; None if it is
     rejected."""
-    if of.kind not in red.kinds:
+    if dtype.kind not in red.kinds:
         return None
-    compute, result = dtypes_through(red.promote, of)
-    beside = () if red.beside is None else (dtypes_through(red.beside, of)[1],)
+    compute, result = dtypes_through(red.promote, dtype)
+    index_outputs = () if red.beside is None else (dtypes_through(red.beside, dtype)[1],)
     outs = red.results(result)
-    signature = Signature(compute, outs if to is None else (to, *outs[1:]), (of, *beside))
+    signature = Signature(compute, outs if to is None else (to, *outs[1:]), (dtype, *index_outputs))
     return signature if supports_signature(red, signature) else None
 
 
@@ -208,15 +208,15 @@ def _reduction_compute(red: Reduce, outs: tuple[dtype, ...], first: dtype) -> dt
 # The layout word for pointwise rows with a Python number in place of a tensor.
 SCALAR = "scalar"
 # The layout words of rows with index operands.
-LOCATING = (GATHER.word, SCATTER.word)
+INDEXED_LAYOUTS = (GATHER.word, SCATTER.word)
 # The value of `lanes` that gives each op as many lanes as its cost allows.
-BY_COST = -1
+LANES_BY_COST = -1
 # A layout in full: a skeleton, then the kind of each operand in memory, outputs first.
 _EXACT = re.compile(r"(\w+) ([vsrxgk]+)")
 
 
 @dataclass(frozen=True)
-class Shape:
+class KernelShape:
     """An inventory's settings for a kernel's form, besides its layout.
 
     `lanes` 0 fills a port's width; BY_COST does so for cheap pointwise ops only. `vectors` () means
@@ -247,28 +247,28 @@ def exact_layout(layout: str) -> tuple[OpSkeleton, str] | None:
 def layout_kinds(layout: str, folds: bool, outs: int, ins: int) -> tuple[tuple[OpSkeleton, str], ...]:
     """Returns the skeletons of a layout with the operands' kinds, for reductions if `folds`, else
     for pointwise rows."""
-    return _ways(tuple(skeletons()), layout, folds, outs, ins)
+    return _layout_kinds(tuple(skeletons()), layout, folds, outs, ins)
 
 
 @cache  # thousands of signatures repeat few calls
-def _ways(
-    known: tuple[Skeleton[Any], ...], layout: str, folds: bool, outs: int, ins: int
+def _layout_kinds(
+    skeletons: tuple[Skeleton[Any], ...], layout: str, folds: bool, outs: int, ins: int
 ) -> tuple[tuple[OpSkeleton, str], ...]:
     exact = exact_layout(layout)
     if exact is not None:
         skeleton, kinds = exact
         return (exact,) if skeleton.folds == folds and len(kinds) == outs + ins else ()
-    candidates = [one for one in known if isinstance(one, OpSkeleton) and one.folds == folds]
+    candidates = [one for one in skeletons if isinstance(one, OpSkeleton) and one.folds == folds]
     meant = ((one, one.kinds(layout, outs, ins)) for one in candidates)
     return tuple((one, kinds) for one, kinds in meant if kinds is not None)
 
 
-def pointwise_keys(op: Op, signature: Signature, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
+def pointwise_keys(op: Op, signature: Signature, layouts: Sequence[str], shape: KernelShape) -> Iterator[KernelKey]:
     """Yields the kernels of a pointwise row for a signature."""
     forms = [signature]
     if SCALAR in layouts:
         forms += with_numbers(op, signature)
-    placed = positional((op.body,), op.lets)
+    placed = is_positional((op.body,), op.lets)
     for layout in layouts:
         for form in forms:
             tensors = [d for d in form.ins if d is not None]
@@ -278,7 +278,7 @@ def pointwise_keys(op: Op, signature: Signature, layouts: Sequence[str], shape: 
                     continue
                 lanes = skeleton.lanes(layout, kinds, full)
                 key = op_key(op, skeleton.name, form.compute, lanes, form.outs[0], form.ins, kinds)
-                if shape.lanes == BY_COST and lanes > (most := affordable(key)):
+                if shape.lanes == LANES_BY_COST and lanes > (most := affordable_lanes(key)):
                     key = _with_lanes(key, most)
                 yield key
 
@@ -289,20 +289,20 @@ def _with_lanes(key: KernelKey, lanes: int) -> KernelKey:
     return (fallback_key(key) if lanes == 1 else None) or replace(key, lanes=lanes)
 
 
-def located_keys(op: Op, of: dtype, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
+def located_keys(op: Op, dtype: dtype, layouts: Sequence[str], shape: KernelShape) -> Iterator[KernelKey]:
     """Yields the kernels of a row that reads or writes elements located by index tensors."""
     joins = [LOCATED] if op.arity > 1 else []
     written = [LOCATED, STRIDED, *joins]
     for layout in layouts:
         for count, index in product(shape.indices, shape.index):
             if layout == GATHER.word and op.gathers:
-                yield gathering_key(op, of, index, count)
+                yield gathering_key(op, dtype, index, count)
             elif layout == SCATTER.word and op.located:
                 indices = (index,) * count
-                yield located_key(op, (of,) * len(written), written, indices, STRIDED * count)
+                yield located_key(op, (dtype,) * len(written), written, indices, STRIDED * count)
 
 
-def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: Shape) -> Iterator[KernelKey]:
+def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: KernelShape) -> Iterator[KernelKey]:
     """Yields the kernels of a reduction for a signature."""
     compute = signature.compute
     words, state = monoid(red, compute)
@@ -313,10 +313,10 @@ def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: 
     for layout in layouts:
         for stage in shape.stages:
             if stage == "second":
-                again, last = second_stage(words, outs)
+                second, last = second_stage(words, outs)
                 parts = [d for d, _ in fields]
                 variants = _folds(layout, parts, last, state, shape)
-                body, stores, folded, in_ = red.finish, last, again, parts
+                body, stores, folded, in_ = red.finish, last, second, parts
             else:
                 stores = fields if stage == "first" else outs
                 body = names if stage == "first" else red.finish
@@ -339,7 +339,7 @@ def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: 
 
 
 def _folds(
-    layout: str, ins: Sequence[dtype], outs: Sequence[tuple[dtype, str]], compute: dtype, shape: Shape
+    layout: str, ins: Sequence[dtype], outs: Sequence[tuple[dtype, str]], compute: dtype, shape: KernelShape
 ) -> Iterator[tuple[str, str, int, int]]:
     """Yields (skeleton, kinds, lanes, vectors) of a layout for these operands."""
     full = max(shape.lanes, 0) or lanes_for([*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes)
@@ -363,13 +363,13 @@ def fallback_key(key: KernelKey) -> KernelKey | None:
             ins=tuple(replace(p, kind=STRIDED) for p in key.ins),
             reduction=replace(key.reduction, vectors=1),
         )
-    if positional(key.body, key.lets):
+    if is_positional(key.body, key.lets):
         return None
-    stay = (BY_VALUE, LOCATED)
+    unchanged_kinds = (BY_VALUE, LOCATED)
     return replace(
         key,
         skeleton="rows",
         lanes=1,
-        outs=tuple(p if p.kind in stay else replace(p, kind=STRIDED) for p in key.outs),
-        ins=tuple(p if p.kind in stay else replace(p, kind=STRIDED) for p in key.ins),
+        outs=tuple(p if p.kind in unchanged_kinds else replace(p, kind=STRIDED) for p in key.outs),
+        ins=tuple(p if p.kind in unchanged_kinds else replace(p, kind=STRIDED) for p in key.ins),
     )

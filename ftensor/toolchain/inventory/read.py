@@ -23,8 +23,8 @@ from ...kernels.skeleton import board_skeleton_of
 from ...kernels.source import hls_root
 from ...kernels.staged import MAX_DEPTH, LinkedGraph, StagedKey, StageKey, lanes_of
 from .. import group as joints
-from ..group import LONGEST_NAME, MOST_UNITS, KernelGroup, StreamConnection, free_name, port_groups, suffix
-from .choose import chosen
+from ..group import MAX_NAME_LENGTH, MAX_UNITS, KernelGroup, StreamConnection, free_name, port_groups, suffix
+from .choose import keys_of_spec
 from .table import MEMORIES, BuildForm, Image, KernelSpec, TomlTable, is_int, is_memory, parse_image, parse_kernels
 
 GRAPH = ("file", "sha256", "name", "banks", "structure", "lanes", "units")
@@ -61,24 +61,24 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
     if "file" not in table.raw:
         raise errors.missing(table.where(), "file", 'file = "detector.json"')
     filename = table.get("file", "", lambda v: isinstance(v, str) and v != "", "a graph file's name")
-    path, where = table.path.parent / filename, table.where("file")
+    path, location = table.path.parent / filename, table.where("file")
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise errors.unread_graph(where, path, getattr(error, "strerror", "") or error) from None
+        raise errors.unread_graph(location, path, getattr(error, "strerror", "") or error) from None
     fits = lambda v: isinstance(v, str) and bool(_DIGEST.fullmatch(v))  # noqa: E731
-    wanted = table.get("sha256", "", fits, "64 hexadecimal digits")
+    expected_digest = table.get("sha256", "", fits, "64 hexadecimal digits")
     digest = sha256(data).hexdigest()
-    if wanted and wanted != digest and len(data) <= MAX_BYTES:
-        raise errors.changed_graph(table.where("sha256"), path, digest, wanted)
+    if expected_digest and expected_digest != digest and len(data) <= MAX_BYTES:
+        raise errors.changed_graph(table.where("sha256"), path, digest, expected_digest)
     try:
         key = _parse_file(data, path)
     except ValueError as problem:
-        raise errors.bad_graph(where, path, problem) from None
+        raise errors.bad_graph(location, path, problem) from None
     name = table.get("name", path.name.partition(".")[0], lambda v: isinstance(v, str), "a text")
-    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        raise errors.bad_name(table.where("name"), name, LONGEST_NAME)
+    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
+        raise errors.bad_name(table.where("name"), name, MAX_NAME_LENGTH)
     structures = STRUCTURES if isinstance(key, StagedKey) else STRUCTURES[:1]
     one_of = f"one of {structures}"
     structure = table.get("structure", "dataflow", structures.__contains__, one_of)
@@ -97,9 +97,9 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
 def _with_lanes(table: TomlTable, key: StagedKey | NetworkKey) -> StagedKey | NetworkKey:
     """Returns the graph with the lanes of its table. Raises InventoryError for lanes that its
     stages do not have."""
-    known = (key.lanes,) if isinstance(key, NetworkKey) else lanes_of(key)
-    one_of = f"one of {', '.join(map(str, known))}: the graph's lanes, or fewer"
-    lanes = table.get("lanes", key.lanes, lambda v: type(v) is int and v in known, one_of)
+    possible_lanes = (key.lanes,) if isinstance(key, NetworkKey) else lanes_of(key)
+    one_of = f"one of {', '.join(map(str, possible_lanes))}: the graph's lanes, or fewer"
+    lanes = table.get("lanes", key.lanes, lambda v: type(v) is int and v in possible_lanes, one_of)
     return key if isinstance(key, NetworkKey) else replace(key, lanes=lanes)
 
 
@@ -127,20 +127,20 @@ def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[KernelGro
     stage has its own kernel, since no kernel may feed itself. Raises InventoryError for a FIFO that
     is too deep.
     """
-    own: list[KernelGroup] = []
-    alone: dict[tuple[StageKey, int], int] = {}
+    graph_groups: list[KernelGroup] = []
+    free_running: dict[tuple[StageKey, int], int] = {}
     for graph in graphs:
-        name = free_name(graph.name[: LONGEST_NAME - _LONGEST_PART], [*taken, *_names(own)])
+        name = free_name(graph.name[: MAX_NAME_LENGTH - _LONGEST_PART], [*taken, *_names(graph_groups)])
         assert isinstance(graph.key, StagedKey), graph
         network, seen, units = LinkedGraph(graph.key), Counter[StageKey](), list[str]()
         for part in network.kernels:
             if part.launched_graph is not None:
                 units.append(f"{name}_{_word(part)}_1")
                 continue
-            same = part, seen[part]
+            stage_name = part, seen[part]
             seen[part] += 1
-            alone[same] = alone.get(same, 0) + 1
-            units.append(f"{_name(*same)}_{alone[same]}")
+            free_running[stage_name] = free_running.get(stage_name, 0) + 1
+            units.append(f"{_name(*stage_name)}_{free_running[stage_name]}")
         joins = []
         for join in network.edges:
             if join.depth > MAX_DEPTH:
@@ -152,9 +152,11 @@ def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[KernelGro
             if part.launched_graph is not None:
                 joined = () if k else tuple(joins)
                 kernel = f"{name}_{_word(part)}"
-                own.append(KernelGroup(kernel, (part,), LINKED, banks=graph.banks, joins=joined))
-    rest = [KernelGroup(_name(*same), (same[0],), LINKED, units) for same, units in alone.items()]
-    return (*own, *rest)
+                graph_groups.append(KernelGroup(kernel, (part,), LINKED, banks=graph.banks, joins=joined))
+    rest = [
+        KernelGroup(_name(*stage_name), (stage_name[0],), LINKED, units) for stage_name, units in free_running.items()
+    ]
+    return (*graph_groups, *rest)
 
 
 def _names(groups: Iterable[KernelGroup]) -> list[str]:
@@ -167,8 +169,8 @@ def _word(part: StageKey) -> str:
     return part.port.replace("_", "") or part.kind
 
 
-def _name(part: StageKey, again: int) -> str:
-    return f"ft_{part.name}" + (f"x{again + 1}" if again else "")
+def _name(part: StageKey, number: int) -> str:
+    return f"ft_{part.name}" + (f"x{number + 1}" if number else "")
 
 
 if sys.version_info >= (3, 11):
@@ -276,20 +278,20 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
     taken: set[Key] = set()
     shared: dict[tuple[str, bool, BuildForm], dict[Key, None]] = {}
     for table in inventory.kernels:
-        mine = shared.setdefault((table.name, table.named, table.form), {})
-        for key in chosen(table):
-            if key not in (mine if inventory.repeat else taken):
+        form_keys = shared.setdefault((table.name, table.named, table.form), {})
+        for key in keys_of_spec(table):
+            if key not in (form_keys if inventory.repeat else taken):
                 taken.add(key)
-                mine[key] = None
+                form_keys[key] = None
     groups: list[KernelGroup] = []
     for (prefix, named, form), members in shared.items():
         kernels = parts(list(members), form.grouping, joint)
-        for part, same in kernels:
+        for part, members_of_part in kernels:
             name = prefix if named and len(kernels) == 1 else f"{prefix}_{part}"
-            first = same[0]
+            first = members_of_part[0]
             structure = board_skeleton_of(first).structure(first.lanes, form.structure)
             name = free_name(name, [g.name for g in groups])
-            groups.append(KernelGroup(name, same, structure, form.units, form.banks))
+            groups.append(KernelGroup(name, members_of_part, structure, form.units, form.banks))
     apart: list[GraphFile] = []
     for graph in inventory.graphs:
         if graph.key not in taken:
@@ -302,8 +304,8 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
             groups.append(KernelGroup(name, (graph.key,), units=units, banks=graph.banks))
     groups += linked(apart, [g.name for g in groups])
     units = sum(g.units for g in groups)
-    if joint and units > MOST_UNITS:
-        raise errors.too_many_units_listed(inventory.path, units, MOST_UNITS)
+    if joint and units > MAX_UNITS:
+        raise errors.too_many_units_listed(inventory.path, units, MAX_UNITS)
     return tuple(groups)
 
 
@@ -313,11 +315,11 @@ def parts(members: list[Key], grouping: str, joint: bool = True) -> list[tuple[s
     if grouping == "single":
         return [_alone(key) for key in members]
     shared = [key for key in members if isinstance(key, KernelKey)]
-    own = [key for key in members if not isinstance(key, KernelKey)]
+    separate = [key for key in members if not isinstance(key, KernelKey)]
     joined = [(suffix(b), tuple[Key, ...](b.members)) for b in port_groups(shared)]
     if not joint:
-        return joined + [_alone(key) for key in own]
-    return joined + [(joints.name(family), family) for family in joints.families(own)]
+        return joined + [_alone(key) for key in separate]
+    return joined + [(joints.name(family), family) for family in joints.families(separate)]
 
 
 def _alone(key: Key) -> tuple[str, tuple[Key, ...]]:

@@ -14,8 +14,18 @@ from ...kernels.inventory_terms import Option
 from ...kernels.skeleton import inventory_words as skeleton_words
 from ...kernels.skeleton import options
 from ...rows.catalogue import is_module_name
-from ..group import BANKS, LONGEST_NAME, STRUCTURES
-from .keys import BY_COST, BY_NAME, NUMBER, Shape, categories, exact_layout, layout_words, row_named, rows
+from ..group import BANKS, MAX_NAME_LENGTH, STRUCTURES
+from .keys import (
+    DTYPES_BY_NAME,
+    LANES_BY_COST,
+    NUMBER,
+    KernelShape,
+    categories,
+    exact_layout,
+    layout_words,
+    row_named,
+    rows,
+)
 
 
 @dataclass(frozen=True)
@@ -51,17 +61,17 @@ class TomlTable:
                 return f"{self.path}:{k + 1}"
         return f"{self.path}:{max(self.line, 0) + 1}"
 
-    def check_names(self, known: tuple[str, ...]) -> None:
+    def check_names(self, allowed: tuple[str, ...]) -> None:
         """Raises InventoryError for an unknown setting."""
         for name in self.raw:
-            if name not in known:
-                raise errors.unknown_setting(self.where(name), name, known)
+            if name not in allowed:
+                raise errors.unknown_setting(self.where(name), name, allowed)
 
-    def get(self, key: str, default: Any, fits: Callable[[Any], bool], wanted: str) -> Any:
+    def get(self, key: str, default: Any, fits: Callable[[Any], bool], expected: str) -> Any:
         """Returns a setting's value. Raises InventoryError if `fits` rejects it."""
         value = self.raw.get(key, default)
         if key in self.raw and not fits(value):
-            raise errors.wrong_value(self.where(key), key, value, wanted)
+            raise errors.wrong_value(self.where(key), key, value, expected)
         return value
 
     def words(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -158,7 +168,7 @@ class KernelSpec:
     signatures: tuple[str, ...]
     to: tuple[dtype | None, ...]
     layouts: tuple[str, ...]
-    shape: Shape
+    shape: KernelShape
     options: Mapping[str, tuple[Any, ...]]
     form: BuildForm
 
@@ -206,7 +216,7 @@ def _lanes(table: TomlTable, default: int) -> int:
         return default
     fits = lambda v: v == BY_COST_WORD or (type(v) is int and v in (1, 2, 4, 8, 16))  # noqa: E731
     value = table.get("lanes", 0, fits, f'1, 2, 4, 8 or 16, or "{BY_COST_WORD}"')
-    return BY_COST if value == BY_COST_WORD else int(value)
+    return LANES_BY_COST if value == BY_COST_WORD else int(value)
 
 
 # A longer argument makes the system refuse the compiler's call.
@@ -231,16 +241,16 @@ def is_memory(value: Any) -> bool:
 
 def parse_kernels(table: TomlTable, image: Image) -> KernelSpec:
     """Returns the specification of a [[kernel]] table."""
-    known = options()
-    table.check_names((*KERNEL[:11], *known, *KERNEL[11:]))
+    skeleton_options = options()
+    table.check_names((*KERNEL[:11], *skeleton_options, *KERNEL[11:]))
     if "ops" not in table.raw:
         raise errors.missing(table.where(), "ops", 'ops = ["add", "@unary"]')
     ops, chosen = _ops(table, "ops")
     but, _ = _ops(table, "but")
     ops = tuple(op for op in ops if op not in but)
     name = table.get("name", "ft", lambda v: isinstance(v, str), "a text")
-    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        raise errors.bad_name(table.where("name"), name, LONGEST_NAME)
+    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
+        raise errors.bad_name(table.where("name"), name, MAX_NAME_LENGTH)
     single, spelled = _dtypes(table, "dtypes", ("float32",))
     to = _results(table)
     layouts = table.words("layouts", ("linear",))
@@ -249,7 +259,7 @@ def parse_kernels(table: TomlTable, image: Image) -> KernelSpec:
             raise errors.unknown_layout(table.where("layouts"), layout, layout_words())
     structure, units, banks = _form(table, image.structure, image.units, image.banks)
     split = table.get("split", units > 1, lambda v: type(v) is bool, "true or false")
-    shape = Shape(
+    shape = KernelShape(
         _lanes(table, image.lanes),
         tuple(table.get("vectors", [], _are_vectors, "a list of 1, 2, 4 or 8")),
         ("whole", "first", "second") if split else ("whole",),
@@ -268,7 +278,7 @@ def parse_kernels(table: TomlTable, image: Image) -> KernelSpec:
         to,
         layouts,
         shape,
-        {name: _option(table, option) for name, option in known.items()},
+        {name: _option(table, option) for name, option in skeleton_options.items()},
         BuildForm(structure, units, banks, grouping),
     )
 
@@ -307,15 +317,15 @@ def _results(table: TomlTable) -> tuple[dtype | None, ...]:
     """Returns the dtypes of results, None for "@same"."""
     words = table.words("to")
     for word in words:
-        if word != SAME and word not in KINDS and word not in BY_NAME:
-            raise errors.unknown_dtype(table.where("to"), word, [*BY_NAME, SAME])
+        if word != SAME and word not in KINDS and word not in DTYPES_BY_NAME:
+            raise errors.unknown_dtype(table.where("to"), word, [*DTYPES_BY_NAME, SAME])
     results: list[dtype | None] = [None] if SAME in words else []
     results += [d for w in words if w != SAME for d in _named(w)]
     return tuple(dict.fromkeys(results))
 
 
 def _named(word: str) -> list[dtype]:
-    return [d for d in FULL if d.kind in KINDS[word]] if word in KINDS else [BY_NAME[word]]
+    return [d for d in FULL if d.kind in KINDS[word]] if word in KINDS else [DTYPES_BY_NAME[word]]
 
 
 def _dtypes(table: TomlTable, key: str, default: tuple[str, ...]) -> tuple[tuple[dtype, ...], tuple[str, ...]]:
@@ -323,13 +333,13 @@ def _dtypes(table: TomlTable, key: str, default: tuple[str, ...]) -> tuple[tuple
     dtypes: list[dtype] = []
     signatures = []
     for word in table.words(key, default):
-        if word in KINDS or word in BY_NAME:
+        if word in KINDS or word in DTYPES_BY_NAME:
             dtypes += _named(word)
         elif "(" in word:
             for part in re.findall(r"\w+", word):
-                if part not in BY_NAME and part not in (NUMBER, "in"):
-                    raise errors.unknown_dtype(table.where(key), part, list(BY_NAME))
+                if part not in DTYPES_BY_NAME and part not in (NUMBER, "in"):
+                    raise errors.unknown_dtype(table.where(key), part, list(DTYPES_BY_NAME))
             signatures.append(word)
         else:
-            raise errors.unknown_dtype(table.where(key), word, list(BY_NAME))
+            raise errors.unknown_dtype(table.where(key), word, list(DTYPES_BY_NAME))
     return tuple(dict.fromkeys(dtypes)), tuple(signatures)

@@ -129,9 +129,9 @@ def reporter(stream: TextIO | None = None) -> Progress:
 
 def clock(seconds: float) -> str:
     """Formats a duration: 7 s, 3:05, 2:14:09."""
-    whole = int(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
+    whole_seconds = int(seconds)
+    if whole_seconds < 60:
+        return f"{whole_seconds} s"
+    minutes, rest = divmod(whole_seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -21,7 +21,8 @@ from .workspace import Job, State
 
 @contextlib.contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Delays SIGINT and SIGTERM, so that every started process is recorded before a handler runs."""
+    """Delays SIGINT and SIGTERM, so that every started process is recorded before a handler
+    runs."""
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():  # it gets no signals
         yield
@@ -197,10 +198,10 @@ def _age(one: _Running) -> float:
 
 def _makespan(remaining: Sequence[float | None], workers: int) -> float | None:
     """Returns the seconds until all jobs end: the shared work, and at least the longest job."""
-    known = [seconds for seconds in remaining if seconds is not None]
-    if len(known) < len(remaining):
+    known_seconds = [seconds for seconds in remaining if seconds is not None]
+    if len(known_seconds) < len(remaining):
         return None
-    return max([sum(known) / workers, *known]) if known else 0.0
+    return max([sum(known_seconds) / workers, *known_seconds]) if known_seconds else 0.0
 
 
 def _partial(job: Job) -> Path:
@@ -243,8 +244,8 @@ def _finish(one: _Running, state: State) -> Outcome:
         state.record(job, seconds)
         return Outcome(job, COMPILED, seconds)
     _drop(one.partial)
-    said = job.log.read_bytes()[one.begins :].decode(errors="replace")
-    tail = said.splitlines()[-TAIL_LINES:]
+    log_text = job.log.read_bytes()[one.begins :].decode(errors="replace")
+    tail = log_text.splitlines()[-TAIL_LINES:]
     if status == 0:
         tail.append("(the compiler ended well, but wrote no output)")
     return Outcome(job, FAILED, seconds, tuple(tail), status)
@@ -253,9 +254,9 @@ def _finish(one: _Running, state: State) -> Outcome:
 def _keep(partial: Path, output: Path) -> None:
     """Moves a complete file to its final name, after the files beside it. Syncs it to the disk
     first."""
-    for beside in partial.parent.iterdir():
-        if beside != partial and beside.is_file():
-            beside.replace(output.parent / beside.name)
+    for sibling in partial.parent.iterdir():
+        if sibling != partial and sibling.is_file():
+            sibling.replace(output.parent / sibling.name)
     with partial.open("rb") as file:
         os.fsync(file.fileno())
     partial.replace(output)

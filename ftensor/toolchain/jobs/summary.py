@@ -17,9 +17,11 @@ NOTHING = "-"
 def lines(built: Built, folders: Workspace, seconds: float) -> list[str]:
     """Returns a row for each kernel, with the figures of v++'s reports if there are any; then
     totals."""
-    places = (folders.reports, folders.work)
-    by_kernel = {g.name: reports.kernel_report(g.name, [place / g.name for place in places]) for g in built.groups}
-    routed = reports.link_utilization([place / "link" for place in places])
+    report_folders = (folders.reports, folders.work)
+    by_kernel = {
+        g.name: reports.kernel_report(g.name, [place / g.name for place in report_folders]) for g in built.groups
+    }
+    routed = reports.link_utilization([place / "link" for place in report_folders])
     estimated = any(report is not None for report in by_kernel.values())
     titles = ["kernel", "members", "units", "result", "seconds"]
     if estimated or routed:

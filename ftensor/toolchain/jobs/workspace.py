@@ -36,9 +36,9 @@ class Job:
 
     def command_to(self, output: Path) -> list[str]:
         """Returns the command with another output path."""
-        mine = file_word(self.output)
-        assert mine in self.command, f"{self.name}: no word of its command is its output"
-        return [file_word(output) if word == mine else word for word in self.command]
+        own_word = file_word(self.output)
+        assert own_word in self.command, f"{self.name}: no word of its command is its output"
+        return [file_word(output) if word == own_word else word for word in self.command]
 
 
 def content_key(*parts: str | bytes) -> str:
@@ -53,7 +53,7 @@ def content_key(*parts: str | bytes) -> str:
 VERSION = 1
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Writes a file atomically; leave a file of equal content untouched."""
     data = content.encode() if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == data:
@@ -91,7 +91,7 @@ class State:
             "sha256": _digest(job.output),
         }
         text = json.dumps({"version": VERSION, "jobs": self.jobs}, indent=1, sort_keys=True)
-        write_whole(self.path, text + "\n")
+        write_atomically(self.path, text + "\n")
 
     def whole(self, job: Job) -> bool:
         """True if the output still has its recorded digest, or if no digest is recorded for the
@@ -200,7 +200,7 @@ class Source:
         return self.group.name
 
 
-def lay_out(
+def write_source_files(
     groups: Sequence[KernelGroup],
     folder: Path,
     text: Callable[[KernelGroup], str],
@@ -214,7 +214,7 @@ def lay_out(
     including file, then in the folders `include`. Raises BuildError for a group that has no source.
     """
     for name, origin in headers.items():
-        write_whole(folder / name, origin.read_bytes())
+        write_atomically(folder / name, origin.read_bytes())
     sources = []
     for group in groups:
         path = folder / f"{group.name}{suffix}"
@@ -222,13 +222,13 @@ def lay_out(
             content = text(group)
         except ValueError as problem:
             raise no_source(group.name, problem) from problem
-        write_whole(path, content)
-        digest = content_key(*map(without_comments, included(path, tuple(include))))
+        write_atomically(path, content)
+        digest = content_key(*map(without_comments, included_text(path, tuple(include))))
         sources.append(Source(group, path, digest, len(content)))
     return sources
 
 
-def included(path: Path, folders: Sequence[Path]) -> list[str]:
+def included_text(path: Path, folders: Sequence[Path]) -> list[str]:
     """Returns the text of a file and of all headers that it includes, each once, breadth first.
 
     Skips headers outside the given folders: the compiler's version identifies them.
@@ -241,8 +241,8 @@ def included(path: Path, folders: Sequence[Path]) -> list[str]:
             continue
         texts[file] = text = file.read_text()
         for match in _INCLUDE.finditer(text):
-            near = [] if match[1] is None else [file.parent]
-            for folder in [*near, *folders]:
+            same_folder = [] if match[1] is None else [file.parent]
+            for folder in [*same_folder, *folders]:
                 header = (folder / (match[1] or match[2])).resolve()
                 if header.is_file():
                     waiting.append(header)

@@ -6,51 +6,51 @@ import re
 from collections.abc import Sequence
 
 from ...kernels.key import LINEAR, SINGLE
-from ...kernels.skeletons.reduce import TURNED
-from ...kernels.source import NAMES, constant
+from ...kernels.skeletons.reduce import MAX_INTERLEAVED_ROW
+from ...kernels.source import OPERAND_NAMES, constant
 from ..group import KernelGroup, is_wide, pointers, values
 from .map import FIFO_DEPTH
 from .text import Word, element, expand, fill, port_words
 
 # A loop over lanes or vectors; its body starts on the same line or on the next.
-_SIDE_BY_SIDE = re.compile(r"( *)(for \(int (?:v|lane|l|half) = [^;]+; [^;]+; [^)]+\)) ?(.*)")
+_LANE_LOOP = re.compile(r"( *)(for \(int (?:v|lane|l|half) = [^;]+; [^;]+; [^)]+\)) ?(.*)")
 
 
 def operands(group: KernelGroup) -> tuple[dict[str, str], list[str], list[str], list[str]]:
     """Returns element types by pointer, the outputs, the inputs, and the slots of scalars."""
-    of = {name: element(c) for name, c in port_words(group).items()}
-    outs = [n for n in of if n.startswith("out")]
+    element_types = {name: element(c) for name, c in port_words(group).items()}
+    outs = [n for n in element_types if n.startswith("out")]
     count = max(len(values(key)) for key in group.keys)
-    return of, outs, [n for n in of if n not in outs], [f"value{i}" for i in range(count)]
+    return element_types, outs, [n for n in element_types if n not in outs], [f"value{i}" for i in range(count)]
 
 
 def signature(group: KernelGroup) -> tuple[list[str], list[str]]:
     """Returns the parameters of the loops: pointers, then scalars without the compute unit's
     two."""
-    of, outs, _, scalars = operands(group)
+    element_types, outs, _, scalars = operands(group)
     pointers_ = []
-    for n, c in of.items():
+    for n, c in element_types.items():
         wide = f"hls::vector<{c}, LANES>" if is_wide(group, n) else c
         pointers_.append(f"{wide} *{n}" if n in outs else f"const {wide} *{n}")
-    return pointers_, [*(f"long {n}_offset" for n in of), "int opcode", *(f"long {v}" for v in scalars)]
+    return pointers_, [*(f"long {n}_offset" for n in element_types), "int opcode", *(f"long {v}" for v in scalars)]
 
 
 def operand_count(group: KernelGroup) -> str:
     """Returns the C expression for the number of pointers of the current opcode."""
-    everyone = all(len(pointers(key)) == len(operands(group)[0]) for key in group.keys)
-    return "OPERANDS" if everyone else "HAS[opcode]"
+    all_members = all(len(pointers(key)) == len(operands(group)[0]) for key in group.keys)
+    return "OPERANDS" if all_members else "HAS[opcode]"
 
 
-def inner_loops(group: KernelGroup, turned: Sequence[str] = ()) -> list[str]:
+def inner_loops(group: KernelGroup, short_row_lines: Sequence[str] = ()) -> list[str]:
     """Returns the skeleton as HLS C++: its comment, and the function `run` over any fold.
 
-    `turned` are lines to insert after those that read the geometry buffer `g`.
+    `short_row_lines` are lines to insert after those that read the geometry buffer `g`.
     """
     text = group.kind.text()
-    text = re.sub(r"#if FT_VECTORS > 1\n(.*?)#endif\n", _several(group), text, flags=re.S)
+    text = re.sub(r"#if FT_VECTORS > 1\n(.*?)#endif\n", _vector_loop(group), text, flags=re.S)
     text = text.replace("at[FT_OPERANDS]", "at[OPERANDS]")
     comment, body = text.split("FT_KERNEL", 1)
-    macros = _skeleton_words(group, turned)
+    macros = _skeleton_words(group, short_row_lines)
     lines = []
     for line in body[body.index("{") :].splitlines():
         inner = line.lstrip()
@@ -78,7 +78,7 @@ def unrolled(lines: list[str]) -> list[str]:
     rewritten: list[str] = []
     waiting = iter(lines)
     for line in waiting:
-        loop = _SIDE_BY_SIDE.fullmatch(line)
+        loop = _LANE_LOOP.fullmatch(line)
         if loop is None:
             rewritten.append(line)
             continue
@@ -94,22 +94,22 @@ def unrolled(lines: list[str]) -> list[str]:
 
 def _read(group: KernelGroup, index: str, lanes: str) -> str:
     """Returns lines that read `lanes` lanes of every input, from element `index`."""
-    of, _, ins, _ = operands(group)
+    element_types, _, ins, _ = operands(group)
     lines = []
     for n in ins:
-        k = list(of).index(n)
-        users = [key for key in group.keys if n in pointers(key)]
-        run = all(key.ins[NAMES.index(n[3:])].kind == LINEAR for key in users)
-        at = f"at[{k}] + {index}" if run else f"at[{k}] + {index} * step[{k}]"
-        call = f"ft_read_lanes(w_{n}, {n} + {at}, {'1' if run else f'step[{k}]'}, {lanes});"
+        k = list(element_types).index(n)
+        readers = [key for key in group.keys if n in pointers(key)]
+        is_contiguous = all(key.ins[OPERAND_NAMES.index(n[3:])].kind == LINEAR for key in readers)
+        index_text = f"at[{k}] + {index}" if is_contiguous else f"at[{k}] + {index} * step[{k}]"
+        call = f"ft_read_lanes(w_{n}, {n} + {index_text}, {'1' if is_contiguous else f'step[{k}]'}, {lanes});"
         if is_wide(group, n):
             call = f"ft_unpack_lanes(w_{n}, {n}[{n}_beat++], {lanes});"
-        everyone = len(users) == len(group.keys)
-        if all(key.ins[NAMES.index(n[3:])].kind == SINGLE for key in users):
+        all_members = len(readers) == len(group.keys)
+        if all(key.ins[OPERAND_NAMES.index(n[3:])].kind == SINGLE for key in readers):
             call = f"ft_same_lanes(w_{n}, {n}_one);"
-        lines.append(f"{of[n]} w_{n}[LANES]{'' if everyone else ' = {}'};")
+        lines.append(f"{element_types[n]} w_{n}[LANES]{'' if all_members else ' = {}'};")
         lines.append(f"#pragma HLS ARRAY_PARTITION variable=w_{n} complete")
-        lines.append(call if everyone else f"if ({k} < operands) {call}")
+        lines.append(call if all_members else f"if ({k} < operands) {call}")
     return "\n".join(lines)
 
 
@@ -119,17 +119,17 @@ def _beats(group: KernelGroup, index: str) -> str:
 
     Reads then increment the beat: the compiler sees consecutive accesses, and infers a burst.
     """
-    of, _, ins, _ = operands(group)
+    element_types, _, ins, _ = operands(group)
     lines = []
     for n in ins:
-        k, users = list(of).index(n), [key for key in group.keys if n in pointers(key)]
-        if all(key.ins[NAMES.index(n[3:])].kind == SINGLE for key in users):
-            lines += [f"{of[n]} {n}_one{{}};", f"if ({k} < operands) {n}_one = {n}[at[{k}]];"]
+        k, readers = list(element_types).index(n), [key for key in group.keys if n in pointers(key)]
+        if all(key.ins[OPERAND_NAMES.index(n[3:])].kind == SINGLE for key in readers):
+            lines += [f"{element_types[n]} {n}_one{{}};", f"if ({k} < operands) {n}_one = {n}[at[{k}]];"]
     for n in [n for n in ins if is_wide(group, n)]:
-        k = list(of).index(n)
+        k = list(element_types).index(n)
         beat = f"({n}_offset + at[{k}] + {index}) / LANES"
-        everyone = all(n in pointers(key) for key in group.keys)
-        lines.append(f"long {n}_beat = {beat if everyone else f'{k} < operands ? {beat} : 0'};")
+        all_members = all(n in pointers(key) for key in group.keys)
+        lines.append(f"long {n}_beat = {beat if all_members else f'{k} < operands ? {beat} : 0'};")
     return "\n".join(lines)
 
 
@@ -139,13 +139,13 @@ def _write(group: KernelGroup) -> str:
     return "\n".join(f"{n}[at[{k}]] = w_{n}[0];" for k, n in enumerate(outs))
 
 
-def _skeleton_words(group: KernelGroup, turned: Sequence[str]) -> dict[str, Word]:
+def _skeleton_words(group: KernelGroup, short_row_lines: Sequence[str]) -> dict[str, Word]:
     """Returns the HLS C++ text of the skeleton's words and holes."""
-    of, outs, ins, scalars = operands(group)
-    passed = "".join(f", {v}" for v in scalars)
+    element_types, outs, ins, scalars = operands(group)
+    args = "".join(f", {v}" for v in scalars)
     lifted = "".join(f", w_{n}[lane]" for n in ins)
     finished = "".join(f", w_{n}[lane]" for n in outs)
-    setup = [f"{n} += {n}_offset;" for n in of if not is_wide(group, n)]
+    setup = [f"{n} += {n}_offset;" for n in element_types if not is_wide(group, n)]
     setup += [
         "int g[MAX_GEOMETRY];",
         "const int size = G_SIZE(geometry, operands);",
@@ -154,7 +154,7 @@ def _skeleton_words(group: KernelGroup, turned: Sequence[str]) -> dict[str, Word
         "#pragma HLS LOOP_TRIPCOUNT min=11 max=64",
         "    g[k] = geometry[k];",
         "}",
-        *turned,
+        *short_row_lines,
     ]
     each_lane = "for (int lane = 0; lane < LANES; lane++)"
     each_vector = "for (int v = 0; v < VECTORS; v++)"
@@ -194,11 +194,11 @@ def _skeleton_words(group: KernelGroup, turned: Sequence[str]) -> dict[str, Word
         "FT_BEATS": lambda i: _beats(group, i),
         "FT_READ": lambda i: _read(group, i, "LANES"),
         "FT_READ_PART": lambda i, m: _read(group, i, m),
-        "FT_LIFT": lambda p: f"const FT_S lifted = fold::lift(opcode{lifted}, {p}{passed});",
+        "FT_LIFT": lambda p: f"const FT_S lifted = fold::lift(opcode{lifted}, {p}{args});",
         "FT_RESULT": "\n".join(
-            f"{of[n]} w_{n}[LANES];\n#pragma HLS ARRAY_PARTITION variable=w_{n} complete" for n in outs
+            f"{element_types[n]} w_{n}[LANES];\n#pragma HLS ARRAY_PARTITION variable=w_{n} complete" for n in outs
         ),
-        "FT_FINISH": lambda s: f"fold::finish(opcode, {s}{finished}{passed});",
+        "FT_FINISH": lambda s: f"fold::finish(opcode, {s}{finished}{args});",
         "FT_WRITE": lambda i, m: _write(group),
         "FT_FOR_SLAB": lambda i, n: (
             f"const int {i}_end = ft_slab({n}, ft_unit + 1, ft_units);\n{i}s:\n"
@@ -207,7 +207,7 @@ def _skeleton_words(group: KernelGroup, turned: Sequence[str]) -> dict[str, Word
     }
 
 
-def _several(group: KernelGroup) -> str:
+def _vector_loop(group: KernelGroup) -> str:
     """Returns the replacement that keeps or drops the skeleton's loop over several vectors."""
     r = group.keys[0].reduction
     assert r is not None
@@ -216,42 +216,42 @@ def _several(group: KernelGroup) -> str:
 
 def outer_loops(group: KernelGroup) -> list[str]:
     """Returns the text of the dataflow stages over any fold: the function `run` and its callees."""
-    of, outs, ins, scalars = operands(group)
+    element_types, outs, ins, scalars = operands(group)
     r = group.keys[0].reduction
     assert r is not None
     comment = group.kind.text().split("FT_KERNEL", 1)[0]
-    whole, declared = signature(group)
+    pointer_parameters, scalar_parameters = signature(group)
 
     def listed(form: str, names: list[str]) -> str:
         return ", ".join(form.format(n) for n in names)
 
     def taken(names: list[str]) -> list[str]:
-        return [p for p in whole if p.rpartition("*")[2] in names]
+        return [p for p in pointer_parameters if p.rpartition("*")[2] in names]
 
-    passed = "".join(f", {v}" for v in scalars)
+    args = "".join(f", {v}" for v in scalars)
     values: dict[str, str | list[str]] = {
         "comment": expand(comment, {"FT_VECTORS": "VECTORS"}).rstrip(),
         "vectors": str(r.vectors),
         "operand_count": operand_count(group),
-        "beats": [f"typedef hls::vector<{of[n]}, LANES> {n}_beat;" for n in ins],
-        "pointers": ", ".join(whole),
-        "scalars": ", ".join(declared),
-        "arguments": ", ".join([*of, *(f"{n}_offset" for n in of), "opcode", *scalars]),
+        "beats": [f"typedef hls::vector<{element_types[n]}, LANES> {n}_beat;" for n in ins],
+        "pointers": ", ".join(pointer_parameters),
+        "scalars": ", ".join(scalar_parameters),
+        "arguments": ", ".join([*element_types, *(f"{n}_offset" for n in element_types), "opcode", *scalars]),
         "in_pointers": ", ".join(taken(ins)),
         "in_offsets": listed("long {}_offset", ins),
         "streams_to": listed("hls::stream<{0}_beat> &{0}_to", ins),
         "streams_from": listed("hls::stream<{0}_beat> &{0}_from", ins),
         "fetched": ", ".join([*ins, *(f"{n}_fifo" for n in ins), *(f"{n}_offset" for n in ins)]),
         "out_pointers": ", ".join(taken(outs)),
-        "out_scalars": ", ".join([p for p in declared if not p.startswith("long in_")]),
+        "out_scalars": ", ".join([p for p in scalar_parameters if not p.startswith("long in_")]),
         "folded": ", ".join([*outs, *(f"{n}_fifo" for n in ins), *(f"{n}_offset" for n in outs), "opcode", *scalars]),
-        "places": [line for n in ins for line in _place(group, n)],
+        "places": [line for n in ins for line in _first_beat(group, n)],
         "read_whole": [_read_outer(group, n, "LANES") for n in ins],
         "read_edge": [_read_outer(group, n, "m") for n in ins],
         "receive": [line for n in ins for line in _receive(group, n)],
-        "lift": f"fold::lift(opcode{''.join(f', {n}[lane]' for n in ins)}, p.begin + row{passed})",
-        "result": [f"{of[n]} result_{n};" for n in outs],
-        "finish": f"fold::finish(opcode, all{''.join(f', result_{n}' for n in outs)}{passed});",
+        "lift": f"fold::lift(opcode{''.join(f', {n}[lane]' for n in ins)}, p.begin + row{args})",
+        "result": [f"{element_types[n]} result_{n};" for n in outs],
+        "finish": f"fold::finish(opcode, all{''.join(f', result_{n}' for n in outs)}{args});",
         "write": [f"{n}[{n}_offset + at[{k}] + (p.first + i) * step[{k}]] = result_{n};" for k, n in enumerate(outs)],
         "fifos": [
             line
@@ -269,11 +269,11 @@ def _slot(group: KernelGroup, name: str) -> int:
     return list(operands(group)[0]).index(name)
 
 
-def _everyone(group: KernelGroup, name: str) -> bool:
+def _all_members(group: KernelGroup, name: str) -> bool:
     return all(name in pointers(key) for key in group.keys)
 
 
-def _place(group: KernelGroup, name: str) -> list[str]:
+def _first_beat(group: KernelGroup, name: str) -> list[str]:
     """Returns a line that computes a row's first beat; reads increment it, so the compiler infers a
     burst."""
     if not is_wide(group, name):
@@ -289,63 +289,67 @@ def _read_outer(group: KernelGroup, name: str, lanes: str) -> str:
         text = text if lanes == "LANES" else f"{lanes} > 0 ? {text} : {name}_beat()"
     else:
         users = [key for key in group.keys if name in pointers(key)]
-        run = all(key.ins[NAMES.index(name[3:])].kind == LINEAR for key in users)
+        run = all(key.ins[OPERAND_NAMES.index(name[3:])].kind == LINEAR for key in users)
         stride = "1" if run else f"step[{k}]"
         at = f"{name}_offset + at[{k}] + p.first * {stride}".replace(" * 1", "")
         width = "VECTORS * LANES" if lanes == "LANES" else "p.width"
         text = f"ft_gather<LANES>({name} + {at}, v * LANES, {stride}, {width})"
     line = f"{name}_to.write({text});"
-    return line if _everyone(group, name) else f"if ({k} < operands) {line}"
+    return line if _all_members(group, name) else f"if ({k} < operands) {line}"
 
 
 def _receive(group: KernelGroup, name: str) -> list[str]:
     """Returns lines that read a vector of an input from its FIFO."""
-    if _everyone(group, name):
+    if _all_members(group, name):
         return [f"const {name}_beat {name} = {name}_from.read();"]
     return [f"{name}_beat {name}{{}};", f"if ({_slot(group, name)} < operands) {name} = {name}_from.read();"]
 
 
-def takes_turns(group: KernelGroup) -> bool:
+def interleaves_short_rows(group: KernelGroup) -> bool:
     """True if the group has dataflow stages that fold several short rows in turns (see
     hls/vitis/turns.h). For these, its first input must arrive in beats, and its other inputs must
     be constant along a row."""
-    _, _, (first, *others), _ = operands(group)
-    return is_wide(group, first) and all(
-        key.ins[NAMES.index(n[3:])].kind == SINGLE for n in others for key in group.keys if n in pointers(key)
+    _, _, (first_input, *other_inputs), _ = operands(group)
+    return is_wide(group, first_input) and all(
+        key.ins[OPERAND_NAMES.index(n[3:])].kind == SINGLE
+        for n in other_inputs
+        for key in group.keys
+        if n in pointers(key)
     )
 
 
 def short_rows(group: KernelGroup) -> list[str]:
     """Returns the text of the stages for short rows: `run_rows` and its callees."""
-    of, outs, (first, *others), scalars = operands(group)
-    beat = f"hls::vector<{of[first]}, LANES>"
-    types = of | {first: beat}
-    passed = "".join(f", {v}" for v in scalars)
-    ins = [first, *others]
-    receive = [f"{beat} {first}{{}};", f"if (here) {first} = {first}_from.read();"]
-    for n in others:
+    element_types, outs, (first_input, *other_inputs), scalars = operands(group)
+    beat = f"hls::vector<{element_types[first_input]}, LANES>"
+    types = element_types | {first_input: beat}
+    args = "".join(f", {v}" for v in scalars)
+    ins = [first_input, *other_inputs]
+    receive = [f"{beat} {first_input}{{}};", f"if (here) {first_input} = {first_input}_from.read();"]
+    for n in other_inputs:
         receive += [
-            f"{of[n]} {n} = {n}_held[at.turn];",
-            f"if (here && at.piece == 0{_only(group, n, ' && ')}) {n} = {n}_from.read();",
+            f"{element_types[n]} {n} = {n}_held[at.turn];",
+            f"if (here && at.piece == 0{_operand_condition(group, n, ' && ')}) {n} = {n}_from.read();",
             f"{n}_held[at.turn] = {n};",
         ]
-    fifos = [(f"{first}_beats", beat), *((f"{n}_fifo", types[n]) for n in [*ins, *outs])]
-    where = f"{first}_offset, {first}_stride, length, rows"
+    fifos = [(f"{first_input}_beats", beat), *((f"{n}_fifo", types[n]) for n in [*ins, *outs])]
+    row_range = f"{first_input}_offset, {first_input}_stride, length, rows"
     values: dict[str, str | list[str]] = {
         "turns": str(constant("vitis/turns.h", "FT_TURNS")),
         "streams": ", ".join(
-            [f"hls::stream<{types[n]}> &{n}_from" for n in ins] + [f"hls::stream<{of[n]}> &{n}_to" for n in outs]
+            [f"hls::stream<{types[n]}> &{n}_from" for n in ins]
+            + [f"hls::stream<{element_types[n]}> &{n}_to" for n in outs]
         ),
         "scalars": ", ".join(["int opcode", *(f"long {v}" for v in scalars)]),
-        "kept": [f"{of[n]} {n}_held[FT_TURNS] = {{}};" for n in others],
+        "kept": [f"{element_types[n]} {n}_held[FT_TURNS] = {{}};" for n in other_inputs],
         "receive": receive,
-        "lift": f"fold::lift(opcode, {first}[lane]{''.join(f', {n}' for n in others)}, "
-        f"at.piece * LANES + lane{passed})",
-        "results": [f"{of[n]} result_{n};" for n in outs],
-        "finished": "".join(f", result_{n}" for n in outs) + passed,
+        "lift": f"fold::lift(opcode, {first_input}[lane]{''.join(f', {n}' for n in other_inputs)}, "
+        f"at.piece * LANES + lane{args})",
+        "results": [f"{element_types[n]} result_{n};" for n in outs],
+        "finished": "".join(f", result_{n}" for n in outs) + args,
         "send": [f"{n}_to.write(result_{n});" for n in outs],
         "pointers": ", ".join(signature(group)[0]),
-        "numbers": ", ".join([f"long {first}_offset", *(f"int {n}_stride" for n in of)]),
+        "numbers": ", ".join([f"long {first_input}_offset", *(f"int {n}_stride" for n in element_types)]),
         "fifos": [
             line
             for name, of_ in fifos
@@ -355,9 +359,9 @@ def short_rows(group: KernelGroup) -> list[str]:
             )
         ],
         "fetch": [
-            f"ft_fetch_turns<LANES>({first}, {first}_beats, {where});",
-            f"ft_align_turns<LANES>({first}_beats, {first}_fifo, {where});",
-            *(f"ft_fetch_each({n}, {n}_fifo, {n}_stride, {_rows(group, n)});" for n in others),
+            f"ft_fetch_turns<LANES>({first_input}, {first_input}_beats, {row_range});",
+            f"ft_align_turns<LANES>({first_input}_beats, {first_input}_fifo, {row_range});",
+            *(f"ft_fetch_each({n}, {n}_fifo, {n}_stride, {_rows(group, n)});" for n in other_inputs),
         ],
         "passed": ", ".join([f"{n}_fifo" for n in [*ins, *outs]] + ["opcode", *scalars]),
         "leave": [f"ft_leave_each({n}, {n}_fifo, {n}_stride, rows);" for n in outs],
@@ -365,28 +369,31 @@ def short_rows(group: KernelGroup) -> list[str]:
     return fill("reduce_rows.cpp", values).splitlines()
 
 
-def turned(group: KernelGroup) -> list[str]:
+def short_row_dispatch(group: KernelGroup) -> list[str]:
     """Returns lines that dispatch short rows from the kernel's loops to `run_rows`."""
-    of, _, (first, *_), scalars = operands(group)
-    strides = {n: f"G_KEPT_STRIDES(g)[{k}]" for k, n in enumerate(of)}
-    strides = {n: f"({_only(group, n, '')} ? {s} : 0)" if _only(group, n, "") else s for n, s in strides.items()}
-    passed = [n if n == first else f"{n} + (long)begin * {strides[n]}" for n in of]
-    passed += [f"{first}_offset + (long)begin * {strides[first]}", *strides.values()]
-    passed += ["opcode", *scalars, "operands", "G_INNER(g)"]
+    element_types, _, (first_input, *_), scalars = operands(group)
+    strides = {n: f"G_KEPT_STRIDES(g)[{k}]" for k, n in enumerate(element_types)}
+    strides = {
+        n: f"({_operand_condition(group, n, '')} ? {s} : 0)" if _operand_condition(group, n, "") else s
+        for n, s in strides.items()
+    }
+    args = [n if n == first_input else f"{n} + (long)begin * {strides[n]}" for n in element_types]
+    args += [f"{first_input}_offset + (long)begin * {strides[first_input]}", *strides.values()]
+    args += ["opcode", *scalars, "operands", "G_INNER(g)"]
     return [
         "// Short rows at one distance from each other take turns.",
-        f"const int limit = LANES * {TURNED} / (VECTORS > 1 ? 2 : 1);",
+        f"const int limit = LANES * {MAX_INTERLEAVED_ROW} / (VECTORS > 1 ? 2 : 1);",
         "const bool whole = G_SPLITS(g) == 1 && G_CHUNKS(g) == 1 && G_INNER(g) <= limit;",
         "if (whole && G_KEPT(g) == 1 && G_REDUCED(g) == 0 && G_INNER(g) > 0) {",
         "    const int begin = ft_slab(G_ITEMS(g), ft_unit, ft_units);",
         "    const int rows = ft_slab(G_ITEMS(g), ft_unit + 1, ft_units) - begin;",
-        f"    run_rows<fold>({', '.join(passed)}, rows);",
+        f"    run_rows<fold>({', '.join(args)}, rows);",
         "    return;",
         "}",
     ]
 
 
-def _only(group: KernelGroup, name: str, before: str) -> str:
+def _operand_condition(group: KernelGroup, name: str, before: str) -> str:
     """Returns the condition under which the opcode has an operand; "" if all members have it."""
     if all(name in pointers(key) for key in group.keys):
         return ""
@@ -394,5 +401,5 @@ def _only(group: KernelGroup, name: str, before: str) -> str:
 
 
 def _rows(group: KernelGroup, name: str) -> str:
-    only = _only(group, name, "")
+    only = _operand_condition(group, name, "")
     return f"{only} ? rows : 0" if only else "rows"

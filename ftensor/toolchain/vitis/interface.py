@@ -94,9 +94,9 @@ def bundles(group: KernelGroup) -> tuple[Bundle, ...]:
             continue
         bits = 8 * width(a.c)
         if a.name == "geometry":
-            twin = next((b for b in ports if b.bits == bits and not any(b.writes)), None)
-            if twin is not None and structure(group) != "dataflow":
-                ports[ports.index(twin)] = twin._replace(pointers=(*twin.pointers, a.name))
+            input_port = next((b for b in ports if b.bits == bits and not any(b.writes)), None)
+            if input_port is not None and structure(group) != "dataflow":
+                ports[ports.index(input_port)] = input_port._replace(pointers=(*input_port.pointers, a.name))
                 continue
             under_way = (GEOMETRY_BURST // width(a.c), GEOMETRY_OUTSTANDING)
         else:
@@ -110,15 +110,15 @@ def bundles(group: KernelGroup) -> tuple[Bundle, ...]:
 def interfaces(group: KernelGroup) -> list[str]:
     """Returns the interface pragmas: a memory port for each pointer, registers for the other
     arguments."""
-    lines, of = [], {name: bundle for bundle in bundles(group) for name in bundle.pointers}
+    lines, bundle_of = [], {name: bundle for bundle in bundles(group) for name in bundle.pointers}
     for name in [a.name for a in arguments(group) if a.what == "*"]:
         limits = " ".join(
-            f"max_{way}_burst_length={beats} num_{way}_outstanding={bursts}"
-            for way, (beats, bursts) in {"read": of[name].reads, "write": of[name].writes}.items()
+            f"max_{direction}_burst_length={beats} num_{direction}_outstanding={bursts}"
+            for direction, (beats, bursts) in {"read": bundle_of[name].reads, "write": bundle_of[name].writes}.items()
             if beats
         )
         lines.append(
-            f"#pragma HLS INTERFACE m_axi port={name} bundle={of[name].name} offset=slave"
+            f"#pragma HLS INTERFACE m_axi port={name} bundle={bundle_of[name].name} offset=slave"
             f" latency={LATENCY} {limits} max_widen_bitwidth=512"
         )
     lines += [f"#pragma HLS INTERFACE s_axilite port={a.name}" for a in arguments(group)]
@@ -152,7 +152,7 @@ def unit_names(group: KernelGroup) -> tuple[str, ...]:
     return tuple(f"{group.name}_{k + 1}" for k in range(group.units))
 
 
-def place(groups: Sequence[KernelGroup], board: Board | None = None) -> Placement:
+def place_ports(groups: Sequence[KernelGroup], board: Board | None = None) -> Placement:
     """Assigns memories to the ports of all kernels.
 
     If a kernel names no memory, the board decides; without a board the kernel is omitted and the
@@ -165,7 +165,7 @@ def place(groups: Sequence[KernelGroup], board: Board | None = None) -> Placemen
 
     Raises BuildError for an invalid memory.
     """
-    ways: dict[tuple[str, str], PortPlacement] = {}
+    placement_by_port: dict[tuple[str, str], PortPlacement] = {}
     charged: Counter[str] = Counter()
     for group in groups:
         ports = bundles(group)
@@ -174,14 +174,14 @@ def place(groups: Sequence[KernelGroup], board: Board | None = None) -> Placemen
         for number, unit in enumerate(unit_names(group) if entries else ()):
             here = [entries[k] for k in nearest_channels(number, len(entries))] if apart else entries
             for port in ports:
-                twin = _sibling_port(group, port, memory)
-                way = ways.get(twin) if twin else None
-                if way is None:
+                sibling = _sibling_port(group, port, memory)
+                placement = placement_by_port.get(sibling) if sibling else None
+                if placement is None:
                     entry = min(here, key=lambda e: charged[e])
-                    way = PortPlacement(memory or entry, entry)
-                ways[unit, port.name] = way
-                charged[way.entry] += 1
-    return ways
+                    placement = PortPlacement(memory or entry, entry)
+                placement_by_port[unit, port.name] = placement
+                charged[placement.entry] += 1
+    return placement_by_port
 
 
 def _requested_memory(
@@ -191,29 +191,29 @@ def _requested_memory(
 
     The memory is "" if each port reaches only the bank at which it enters.
     """
-    asked = group.banks
-    if not asked and board is not None:
-        ways = board.memories()
+    memory = group.banks
+    if not memory and board is not None:
+        memories = board.memories()
         if board.one_memory:
-            asked = board.one_memory
-        elif ways[0].startswith("HP"):
-            return "", ways  # several ports into one memory
+            memory = board.one_memory
+        elif memories[0].startswith("HP"):
+            return "", memories  # several ports into one memory
         else:
             room = board.masters.value - group.units * ports
-            fits = [way for way in ways if charged[way] <= room]
-            asked = fits[0] if fits else min(ways, key=lambda way: charged[way])
-    if not asked:
+            fits = [bank for bank in memories if charged[bank] <= room]
+            memory = fits[0] if fits else min(memories, key=lambda bank: charged[bank])
+    if not memory:
         return "", ()
-    if not BANKS.fullmatch(asked):
-        raise bad_bank(group.name, asked)
-    if asked == "HBM[*]":
+    if not BANKS.fullmatch(memory):
+        raise bad_bank(group.name, memory)
+    if memory == "HBM[*]":
         return "", [f"HBM[{k}]" for k in range(HBM_BANKS)]
-    ranged = _RANGE.fullmatch(asked)
+    ranged = _RANGE.fullmatch(memory)
     if ranged is None:
-        return asked, (asked,)
+        return memory, (memory,)
     first, last = int(ranged[2]), int(ranged[3])
     channels = [f"{ranged[1]}[{k}]" for k in range(first, last + 1)]
-    return asked, channels if ranged[1] == "HBM" else channels[:1]
+    return memory, channels if ranged[1] == "HBM" else channels[:1]
 
 
 def _sibling_port(group: KernelGroup, port: Bundle, memory: str) -> tuple[str, str] | None:
@@ -223,8 +223,8 @@ def _sibling_port(group: KernelGroup, port: Bundle, memory: str) -> tuple[str, s
     """
     if memory or group.banks != "HBM[*]":
         return None
-    of = {a.name: a.of for a in arguments(group) if a.what == "*"}[port.pointers[0]]
-    name = next((p.name for p in bundles(group) if of in p.pointers), "") if of else port.name
+    operand_of = {a.name: a.of for a in arguments(group) if a.what == "*"}[port.pointers[0]]
+    name = next((p.name for p in bundles(group) if operand_of in p.pointers), "") if operand_of else port.name
     return unit_names(group)[0], name
 
 
@@ -241,4 +241,4 @@ def memories(group: KernelGroup, placement: Placement) -> dict[str, str]:
 
 def masters(placement: Placement) -> Counter[str]:
     """Counts the ports that enter at each memory."""
-    return Counter(way.entry for way in placement.values())
+    return Counter(port_placement.entry for port_placement in placement.values())

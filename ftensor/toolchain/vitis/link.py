@@ -12,7 +12,7 @@ from ...boards import Board
 from ...errors.build import feeds_itself, too_many_units
 from ..area.fit import area
 from ..group import KernelGroup, StreamConnection
-from .interface import bundles, memories, place, unit_names
+from .interface import bundles, memories, place_ports, unit_names
 
 MOST_UNITS_OF_A_KERNEL = 31
 MOST_UNITS = 128  # in an image, XRT's limit
@@ -23,7 +23,7 @@ COMMAS = (2022, 1)
 def banks(groups: Sequence[KernelGroup], board: Board | None = None) -> dict[str, dict[str, str]]:
     """Returns the memory of each kernel's pointer arguments by name; empty if the platform
     chooses."""
-    placement = place(groups, board)
+    placement = place_ports(groups, board)
     return {group.name: memories(group, placement) for group in groups}
 
 
@@ -49,12 +49,12 @@ def configuration(
     total = sum(group.units for group in groups)
     if total > MOST_UNITS:
         raise too_many_units("the image", total, MOST_UNITS)
-    placement = place(groups, board)
+    placement = place_ports(groups, board)
     for group in groups:
         for unit in unit_names(group):
             for port in bundles(group):
-                way = placement.get((unit, port.name))
-                lines += [f"sp={unit}.{name}:{way.words}" for name in port.pointers if way]
+                placement_of_port = placement.get((unit, port.name))
+                lines += [f"sp={unit}.{name}:{placement_of_port.words}" for name in port.pointers if placement_of_port]
     lines += [f"slr={unit}:{die}" for unit, die in dies(groups, board).items()]
     kernel_of = {unit: group.name for group in groups for unit in unit_names(group)}
     for stream in (*(one for group in groups for one in group.joins), *streams):
@@ -79,12 +79,12 @@ def dies(groups: Sequence[KernelGroup], board: Board | None) -> dict[str, str]:
         return {}
     room = [board.chip.lut * board.chip.left.value / board.chip.slrs] * board.chip.slrs
     die_of = {}
-    takes = {unit: area(g).whole.lut / g.units for g in groups for unit in unit_names(g)}
-    for unit in sorted(takes, key=lambda unit: -takes[unit]):
+    luts = {unit: area(g).whole.lut / g.units for g in groups for unit in unit_names(g)}
+    for unit in sorted(luts, key=lambda unit: -luts[unit]):
         k = max(range(len(room)), key=lambda k: room[k])
-        if takes[unit] <= room[k]:
+        if luts[unit] <= room[k]:
             die_of[unit] = f"SLR{k}"
-            room[k] -= takes[unit]
+            room[k] -= luts[unit]
     return die_of
 
 

@@ -21,18 +21,18 @@ def source(group: KernelGroup) -> str:
     """Returns the text of a kernel of a linked graph."""
     key = cast("StageKey", group.members[0])
     stages = Text(KernelGroup("stage", (key.graph,)))
-    own = key.graph if key.kind != BEGIN else _nothing(key.graph)
+    unit_graph = key.graph if key.kind != BEGIN else _empty_graph(key.graph)
     settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
     text, calls, fifos = "", list[str](), list[str]()
     if key.kind != BEGIN:
         text, calls, fifos = stages.stage(key.stage_index, key.stage)
     if key.kind == FOLD:
-        text, calls = f"{text}\n{_region(key, stages, calls, fifos)}", [_whole(key)]
+        text, calls = f"{text}\n{_region(key, stages, calls, fifos)}", [_region_call(key)]
     if key.kind == BEGIN:
         body = [
             f"told_{k}.write({word});"
-            for k, of in enumerate(key.scalars_per_kernel)
-            for word in ["n", *_words(key.graph, of)]
+            for k, scalars in enumerate(key.scalars_per_kernel)
+            for word in ["n", *_packed_scalars(key.graph, scalars)]
         ]
         comment = f"Tells {counted(len(key.scalars_per_kernel), 'kernel')} how many rows there are."
     elif key.launched_graph is not None:
@@ -46,8 +46,8 @@ def source(group: KernelGroup) -> str:
             "title": title(group),
             "comment": comment,
             "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
-            "headers": headers(own),
-            "units": "\n\n".join(units(own)),
+            "headers": headers(unit_graph),
+            "units": "\n\n".join(units(unit_graph)),
             "length": str(key.graph.length),
             "lanes": str(key.lanes),
             "beats": str(key.graph.beats),
@@ -56,7 +56,7 @@ def source(group: KernelGroup) -> str:
             "stage": text,
             "name": group.name,
             "parameters": parameters(group, stages),
-            "interfaces": [*_axis(key), *(interfaces(group) if group.started else _alone())],
+            "interfaces": [*_axis(key), *(interfaces(group) if group.started else _free_running_interface())],
             "body": body,
         },
     )
@@ -80,34 +80,34 @@ def _axis(key: StageKey) -> list[str]:
     return [f"#pragma HLS INTERFACE axis port={name}" for name in key.stream_names]
 
 
-def _alone() -> list[str]:
+def _free_running_interface() -> list[str]:
     return ["#pragma HLS INTERFACE ap_ctrl_none port=return"]
 
 
-def _nothing(key: StagedKey) -> StagedKey:
+def _empty_graph(key: StagedKey) -> StagedKey:
     return StagedKey("stage", "staged", key.lanes, (), (), (), (), length=key.length)
 
 
-def _named(key: StagedKey, numbers: Sequence[int]) -> list[tuple[str, str]]:
+def _scalar_variables(key: StagedKey, numbers: Sequence[int]) -> list[tuple[str, str]]:
     """Returns (C type, name) of the scalars `numbers`; a complex scalar has two parts."""
-    wanted = {f"n{k}" for k in numbers}
+    names = {f"n{k}" for k in numbers}
     scalars = [(c, name) for what, c, name in fused.parameters(key) if what != "*"]
-    named = [(c.strip(), n) for c, n in scalars if n.rpartition("_")[0] in wanted]
+    named = [(c.strip(), n) for c, n in scalars if n.rpartition("_")[0] in names]
     return sorted(named, key=lambda one: [f"n{k}" for k in numbers].index(one[1].rpartition("_")[0]))
 
 
-def _words(key: StagedKey, numbers: Sequence[int]) -> list[str]:
+def _packed_scalars(key: StagedKey, numbers: Sequence[int]) -> list[str]:
     """Returns the C expressions that pack a stage's scalars into stream words."""
     return [
         f"ft_bits<uint>({name})" if c == "float" else f"ft_bits<{WORD}>({name})" if c == "double" else f"({WORD}){name}"
-        for c, name in _named(key, numbers)
+        for c, name in _scalar_variables(key, numbers)
     ]
 
 
 def _read_numbers(key: StagedKey) -> list[str]:
     """Returns lines that read the row count and then the scalars from the stream."""
     lines = ["const int n = (int)told.read();"]
-    for c, name in _named(key, range(len(key.numbers))):
+    for c, name in _scalar_variables(key, range(len(key.numbers))):
         read = "told.read()"
         if c == "float":
             read = f"ft_bits<float>((uint){read})"
@@ -120,7 +120,7 @@ def _read_numbers(key: StagedKey) -> list[str]:
 def _region(key: StageKey, stages: Text, calls: Sequence[str], fifos: Sequence[str]) -> str:
     """Returns a dataflow region with the two processes of a fold."""
     taken = [f"hls::stream<{stages.fifo_type(f.value)} > &{f.name}" for f in key.streams]
-    numbers = [f"{c} {name}" for c, name in _named(key.graph, range(len(key.graph.numbers)))]
+    numbers = [f"{c} {name}" for c, name in _scalar_variables(key.graph, range(len(key.graph.numbers)))]
     return fill(
         "linked_region.cpp",
         {
@@ -131,6 +131,6 @@ def _region(key: StageKey, stages: Text, calls: Sequence[str], fifos: Sequence[s
     )
 
 
-def _whole(key: StageKey) -> str:
-    numbers = [name for _, name in _named(key.graph, range(len(key.graph.numbers)))]
+def _region_call(key: StageKey) -> str:
+    numbers = [name for _, name in _scalar_variables(key.graph, range(len(key.graph.numbers)))]
     return f"run({', '.join([*(f.name for f in key.streams), *numbers, 'n'])})"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...kernels.key import BY_VALUE, SINGLE, KernelKey
-from ...kernels.source import NAMES
+from ...kernels.source import OPERAND_NAMES
 from ...kernels.workload import PORT_BYTES, block_beats
-from ..group import KernelGroup, is_wide, slots
+from ..group import KernelGroup, is_wide, port_slots
 from .interface import interfaces, parameter_list, structure, title
 from .member import function_unit, sections, unit_parameters, units_of
 from .text import element, fill, port_words, table
@@ -19,7 +19,7 @@ FIFO_DEPTH = 32
 
 def source(group: KernelGroup) -> str:
     """Returns the text of a map group's kernel. Raises ValueError for a beat above 512 bits."""
-    kernel, values = beats_of(group)
+    kernel, values = map_text(group)
     values |= {"headers": [], "tables": kernel.tables(), "inputs": kernel.masks_now()}
     values |= kernel.dataflow() if group.structure == "dataflow" else {}
     values |= kernel.burst() if group.structure == "burst" else {}
@@ -28,9 +28,9 @@ def source(group: KernelGroup) -> str:
     return "\n".join(fill(part, values) for part in parts)
 
 
-def beats_of(group: KernelGroup) -> tuple[Beats, dict[str, str | list[str]]]:
-    """Returns the `Beats` of a group, and the template values that follow from them."""
-    for name, users in slots(group):
+def map_text(group: KernelGroup) -> tuple[MapText, dict[str, str | list[str]]]:
+    """Returns the `MapText` of a group, and the template values that follow from them."""
+    for name, users in port_slots(group):
         width = users[0][1].dtype.itemsize * group.lanes
         if width > PORT_BYTES:
             raise ValueError(
@@ -38,7 +38,7 @@ def beats_of(group: KernelGroup) -> tuple[Beats, dict[str, str | list[str]]]:
                 f"and a port is at most {8 * PORT_BYTES} bits wide"
             )
     units, ops = units_of(group)
-    kernel = Beats(group, tuple(unit_parameters(group, units)))
+    kernel = MapText(group, tuple(unit_parameters(group, units)))
     return kernel, {
         "title": title(group),
         "types": kernel.types(),
@@ -54,7 +54,7 @@ def beats_of(group: KernelGroup) -> tuple[Beats, dict[str, str | list[str]]]:
 
 
 @dataclass(frozen=True)
-class Beats:
+class MapText:
     """Generates the template texts that depend on a group's operands."""
 
     group: KernelGroup
@@ -68,7 +68,7 @@ class Beats:
     @cached_property
     def beats(self) -> list[str]:
         """The names of the inputs that have a port."""
-        return [name for name, _ in slots(self.group) if name in self.passed]
+        return [name for name, _ in port_slots(self.group) if name in self.passed]
 
     @cached_property
     def scalars(self) -> list[str]:
@@ -85,22 +85,22 @@ class Beats:
         lines = [f"static const int LANES = {self.group.lanes};"]
         names = []
         for name, word in port_words(self.group).items():
-            of = element(word)
-            beat = f"hls::vector<{of}, LANES>" if is_wide(self.group, name) else of
+            element_type = element(word)
+            beat = f"hls::vector<{element_type}, LANES>" if is_wide(self.group, name) else element_type
             lines.append(f"typedef {beat} {name}_beat;")
             names.append(f"sizeof({name}_beat) <= {PORT_BYTES}")
         power = "LANES > 0 && (LANES & (LANES - 1)) == 0"
         lines.append(f'static_assert({power}, "a power of two, so that an offset is a shift");')
-        for asked in names:
-            lines.append(f'static_assert({asked}, "a port is at most {8 * PORT_BYTES} bits wide");')
+        for width_text in names:
+            lines.append(f'static_assert({width_text}, "a port is at most {8 * PORT_BYTES} bits wide");')
         return lines
 
     def masks(self) -> dict[str, list[int]]:
         """Returns bit masks over inputs by opcode: READS for inputs read, SINGLES for single
         elements."""
         return {
-            name: [sum(asked(key, n) << k for k, n in enumerate(self.beats)) for key in self.keys]
-            for name, asked in {"READS": _reads, "SINGLES": _single}.items()
+            name: [sum(has_bit(key, n) << k for k, n in enumerate(self.beats)) for key in self.keys]
+            for name, has_bit in {"READS": _reads, "SINGLES": _single}.items()
         }
 
     @property
@@ -118,9 +118,9 @@ class Beats:
         }
         for name, masks in self.masks().items():
             if len(set(masks)) > 1:
-                of = f"ap_uint<{len(self.beats)}>"
+                mask_type = f"ap_uint<{len(self.beats)}>"
                 lines.append(f"// {comments[name]} ({legend}).")
-                lines += table(of, name, [f"{m:#x}" for m in masks])
+                lines += table(mask_type, name, [f"{m:#x}" for m in masks])
         return lines
 
     def masks_now(self) -> list[str]:
@@ -222,7 +222,7 @@ class Beats:
     def burst(self) -> dict[str, str | list[str]]:
         """Returns the template values of the blocks in local memory."""
         at = "first + block"
-        widest = max(users[0][1].dtype.itemsize for _, users in slots(self.group))
+        widest = max(users[0][1].dtype.itemsize for _, users in port_slots(self.group))
         return {
             "block": str(block_beats(widest, self.group.lanes)),
             "buffers": [f"{n}_beat {n}_block[BLOCK];" for n in [*self.beats, "out0"]],
@@ -235,9 +235,9 @@ class Beats:
 
 
 def _reads(key: KernelKey, name: str) -> bool:
-    k = NAMES.index(name.removeprefix("in_"))
+    k = OPERAND_NAMES.index(name.removeprefix("in_"))
     return k < len(key.ins) and key.ins[k].kind != BY_VALUE
 
 
 def _single(key: KernelKey, name: str) -> bool:
-    return _reads(key, name) and key.ins[NAMES.index(name.removeprefix("in_"))].kind == SINGLE
+    return _reads(key, name) and key.ins[OPERAND_NAMES.index(name.removeprefix("in_"))].kind == SINGLE

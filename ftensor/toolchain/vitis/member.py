@@ -11,8 +11,8 @@ from ...kernels import source
 from ...kernels.element_function import END_OF_SPACE, namespace, with_vector_operands
 from ...kernels.holes import inputs, output
 from ...kernels.key import BY_VALUE, COMPLEX, INDEX, MASK, POSITION, REAL, KernelKey
-from ...kernels.source import NAMES
-from ..group import KernelGroup, slots, values
+from ...kernels.source import OPERAND_NAMES
+from ..group import KernelGroup, port_slots, values
 from .text import (
     arguments,
     describe,
@@ -40,7 +40,7 @@ class MemberText:
     key: KernelKey
     space: str  # the namespace of its compute type
     name: str  # of the function that takes one element through
-    takes: list[str]  # its parameters by name: in_a, value0, position
+    parameters: list[str]  # its parameters by name: in_a, value0, position
     head: str  # the signature of the function
     lines: list[str]  # the lines of the function's body
     op: str = ""  # the op's own function, which this function calls; "" for several ops
@@ -65,24 +65,24 @@ def _operand_types(key: KernelKey) -> list[tuple[str, str]]:
     c = source.scalar(key.compute)
     value = f"ft_c{c}" if key.compute.is_complex else c
     kinds = {MASK: "bool", POSITION: "int"}
-    takes = [(kinds.get(p.sees, value), NAMES[k]) for k, p in enumerate(key.ins) if p.sees != INDEX]
-    return takes + [(value, name) for name in key.params]
+    types = [(kinds.get(p.sees, value), OPERAND_NAMES[k]) for k, p in enumerate(key.ins) if p.sees != INDEX]
+    return types + [(value, name) for name in key.params]
 
 
 def op_function(key: KernelKey, name: str) -> list[str]:
     """Returns the op's function: its expression on values of the compute type."""
     macros = words(key.compute)
-    takes = _operand_types(key)
+    parameters = _operand_types(key)
     used = identifiers(" ".join([*key.body, *(t for _, t in key.lets)]))
     if "FT_POSITION" in used:
-        takes = [*takes, ("long", "position")]
+        parameters = [*parameters, ("long", "position")]
     c = source.scalar(key.compute)
     lets = [f"const {c} {n} = {expand(t, macros)};" for n, t in key.lets]
-    head = f"static inline {result_type(key, 0)} {name}({', '.join(f'{t} {n}' for t, n in takes)})"
+    head = f"static inline {result_type(key, 0)} {name}({', '.join(f'{t} {n}' for t, n in parameters)})"
     return function(head, [*lets, f"return {expand(key.body[0], macros)};"])
 
 
-def pointwise_unit(group: KernelGroup, opcode: int, op_name: str, of: Mapping[str, str]) -> MemberText:
+def pointwise_unit(group: KernelGroup, opcode: int, op_name: str, element_types: Mapping[str, str]) -> MemberText:
     """Returns the function unit of a pointwise member: from input elements to an output element.
 
     Raises ValueError if the member has several outputs.
@@ -90,7 +90,7 @@ def pointwise_unit(group: KernelGroup, opcode: int, op_name: str, of: Mapping[st
     key = group.keys[opcode]
     if len(key.outs) != 1:
         raise ValueError(f"kernel {group.name}: {key.name} has {len(key.outs)} outputs, not one")
-    macros = lane_words(of, key)
+    macros = lane_words(element_types, key)
     position = "FT_POSITION" in text_of(key)
     call = [name for _, name in _operand_types(key)] + (["position"] if position else [])
     flat = with_vector_operands(key)
@@ -99,16 +99,16 @@ def pointwise_unit(group: KernelGroup, opcode: int, op_name: str, of: Mapping[st
     named, value_slots = value_lines(key, " ".join(raw))
     value = expand(last.split(" = ", 1)[1].removesuffix(";"), macros)
     body = [*named, *(expand(line, macros) for line in raw)]
-    body.append(f"return {stored(value, key.outs[0], of['out0'])};")
-    taken = [f"in_{NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE and p.sees != INDEX]
-    takes = [(element(of[name]), name) for name in taken]
-    takes += [("long", name) for name in value_slots]
-    takes += [("long", "position")] if position else []
+    body.append(f"return {stored(value, key.outs[0], element_types['out0'])};")
+    taken = [f"in_{OPERAND_NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE and p.sees != INDEX]
+    parameter_types = [(element(element_types[name]), name) for name in taken]
+    parameter_types += [("long", name) for name in value_slots]
+    parameter_types += [("long", "position")] if position else []
     name = f"opcode_{opcode}_{key.name}"
-    parameters = ", ".join(f"{t} {n}" for t, n in takes)
-    head = f"static inline {element(of['out0'])} {name}({parameters})"
-    lines_ = tidy(body, element(of["out0"]), takes)
-    return MemberText(opcode, key, space_of(key), name, [n for _, n in takes], head, lines_, op_name)
+    parameters = ", ".join(f"{t} {n}" for t, n in parameter_types)
+    head = f"static inline {element(element_types['out0'])} {name}({parameters})"
+    lines_ = tidy(body, element(element_types["out0"]), parameter_types)
+    return MemberText(opcode, key, space_of(key), name, [n for _, n in parameter_types], head, lines_, op_name)
 
 
 def sections(units: Sequence[MemberText], ops: dict[str, dict[str, list[str]]]) -> list[str]:
@@ -116,12 +116,12 @@ def sections(units: Sequence[MemberText], ops: dict[str, dict[str, list[str]]]) 
     units."""
     lines: list[str] = []
     for space in dict.fromkeys(u.space for u in units):
-        mine = [u for u in units if u.space == space]
-        keys = [u.key for u in mine]
+        space_units = [u for u in units if u.space == space]
+        keys = [u.key for u in space_units]
         lines += [*namespace(space, keys), ""]
         for text in ops[space].values():
             lines += [*text, ""]
-        for u in mine:
+        for u in space_units:
             lines += [] if u.shared else [*u.text, ""]
         lines += ["}", END_OF_SPACE, ""]
     return lines
@@ -132,39 +132,39 @@ def units_of(group: KernelGroup) -> tuple[list[MemberText], dict[str, dict[str, 
     name."""
     ops: dict[str, dict[str, list[str]]] = {}
     units: list[MemberText] = []
-    of = port_words(group)
+    element_types = port_words(group)
     for opcode, key in enumerate(group.keys):
-        mine = ops.setdefault(space_of(key), {})
+        space_ops = ops.setdefault(space_of(key), {})
         stem = f"{key.name}_{key.compute.name}"
-        name, turn = stem, 1
-        while mine.setdefault(name, op_function(key, name)) != op_function(key, name):
-            turn += 1
-            name = f"{stem}_{turn}"
-        unit = pointwise_unit(group, opcode, name, of)
-        same = (unit.space, unit.lines, unit.takes)
-        twin = next((u for u in units if (u.space, u.lines, u.takes) == same), None)
-        units.append(unit if twin is None else replace(unit, name=twin.name, shared=True))
-    return merge_members(units, of), ops
+        name, number = stem, 1
+        while space_ops.setdefault(name, op_function(key, name)) != op_function(key, name):
+            number += 1
+            name = f"{stem}_{number}"
+        unit = pointwise_unit(group, opcode, name, element_types)
+        signature = (unit.space, unit.lines, unit.parameters)
+        earlier = next((u for u in units if (u.space, u.lines, u.parameters) == signature), None)
+        units.append(unit if earlier is None else replace(unit, name=earlier.name, shared=True))
+    return merge_members(units, element_types), ops
 
 
-def merge_members(units: Sequence[MemberText], of: Mapping[str, str]) -> list[MemberText]:
+def merge_members(units: Sequence[MemberText], element_types: Mapping[str, str]) -> list[MemberText]:
     """Merges function units of one compute type and result type into one function of three steps.
 
     The steps convert the operands to the compute type, apply the op, and convert the result to the
     stored type. So the hardware contains each conversion and each op once, shared by all opcodes.
     """
     merged = list(units)
-    alike: dict[tuple[str, str], list[int]] = {}
+    units_by_type: dict[tuple[str, str], list[int]] = {}
     for k, u in enumerate(units):
         if _steps(u) is not None:
-            alike.setdefault((u.space, result_type(u.key, 0)), []).append(k)
-    for (_, result), places in alike.items():
-        mine = [units[k] for k in places]
-        if len({u.name for u in mine}) > 1:
-            whole = _joined(mine, result, of)
-            for k in places:
-                one = replace(whole, opcode=units[k].opcode, key=units[k].key)
-                merged[k] = replace(one, shared=k != places[0])
+            units_by_type.setdefault((u.space, result_type(u.key, 0)), []).append(k)
+    for (_, result), indices in units_by_type.items():
+        members = [units[k] for k in indices]
+        if len({u.name for u in members}) > 1:
+            merged_unit = _merge_units(members, result, element_types)
+            for k in indices:
+                one = replace(merged_unit, opcode=units[k].opcode, key=units[k].key)
+                merged[k] = replace(one, shared=k != indices[0])
     return merged
 
 
@@ -187,7 +187,7 @@ def _steps(unit: MemberText) -> tuple[list[str], list[str]] | None:
     return None
 
 
-def _joined(units: Sequence[MemberText], result: str, of: Mapping[str, str]) -> MemberText:
+def _merge_units(units: Sequence[MemberText], result: str, element_types: Mapping[str, str]) -> MemberText:
     """Returns one function for units of one compute type and result type."""
     operands: dict[tuple[str, str], dict[str, list[int]]] = {}
     calls: dict[str, list[int]] = {}
@@ -196,11 +196,11 @@ def _joined(units: Sequence[MemberText], result: str, of: Mapping[str, str]) -> 
         steps = _steps(u)
         assert steps is not None, u.lines
         arguments, after = steps
-        takes = _operand_types(u.key) + [("long", "position")]
-        for (c, name), text in zip(takes, arguments):
+        operand_types = _operand_types(u.key) + [("long", "position")]
+        for (c, name), text in zip(operand_types, arguments):
             operands.setdefault((c, name), {}).setdefault(text, []).append(u.opcode)
-        passed = ", ".join(_slot(c, name) for (c, name), _ in zip(takes, arguments))
-        calls.setdefault(f"r_out0 = {u.op}({passed});", []).append(u.opcode)
+        args = ", ".join(_slot(c, name) for (c, name), _ in zip(operand_types, arguments))
+        calls.setdefault(f"r_out0 = {u.op}({args});", []).append(u.opcode)
         ends.setdefault(" ".join(after), []).append(u.opcode)
     lines = []
     for (c, name), texts in operands.items():
@@ -210,8 +210,8 @@ def _joined(units: Sequence[MemberText], result: str, of: Mapping[str, str]) -> 
         else:
             lines += [f"{c} {slot};", *_switch({f"{slot} = {t};": k for t, k in texts.items()})]
     lines += [f"{result} r_out0;", *_switch(calls), *_switch(ends)]
-    parameters = dict.fromkeys(n for u in units for n in u.takes)
-    types = {n: element(c) for n, c in of.items()}
+    parameters = dict.fromkeys(n for u in units for n in u.parameters)
+    types = {n: element(c) for n, c in element_types.items()}
     head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in parameters)])
     name, first = f"{result}_by_opcode", units[0]
     return MemberText(
@@ -220,7 +220,7 @@ def _joined(units: Sequence[MemberText], result: str, of: Mapping[str, str]) -> 
         first.space,
         name,
         ["opcode", *parameters],
-        f"static inline {element(of['out0'])} {name}({head})",
+        f"static inline {element(element_types['out0'])} {name}({head})",
         lines,
     )
 
@@ -238,18 +238,18 @@ def _switch(texts: Mapping[str, Sequence[int]]) -> list[str]:
     lines = ["switch (opcode) {"]
     for text in first:
         cases = " ".join(f"case_{k}:" for k in texts[text])
-        whole = f"{cases} {text}" + ("" if "return " in text else " break;")
-        whole = textwrap.fill(whole, 94, subsequent_indent="    ", break_long_words=False)
-        lines += re.sub(r"\bcase_(?=\d+:)", "case ", whole).split("\n")
+        case = f"{cases} {text}" + ("" if "return " in text else " break;")
+        case = textwrap.fill(case, 94, subsequent_indent="    ", break_long_words=False)
+        lines += re.sub(r"\bcase_(?=\d+:)", "case ", case).split("\n")
     return [*lines, f"default: {last}", "}"]
 
 
 def function_unit(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
     """Returns the function that dispatches an element to the function unit of an opcode."""
-    of = port_words(group)
-    takes = unit_parameters(group, units)
-    types = {n: element(c) for n, c in of.items()}
-    head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in takes)])
+    element_types = port_words(group)
+    parameters = unit_parameters(group, units)
+    types = {n: element(c) for n, c in element_types.items()}
+    head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in parameters)])
     lines = [
         "// One element through the function unit of the opcode.",
         f"static inline {types['out0']} function_unit({head})",
@@ -258,7 +258,7 @@ def function_unit(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
     ]
     opcodes: dict[str, list[int]] = {}
     for u in units:
-        call = f"return {u.space}::{u.name}({', '.join(u.takes)});"
+        call = f"return {u.space}::{u.name}({', '.join(u.parameters)});"
         opcodes.setdefault(call, []).append(u.opcode)
     if len(opcodes) == 1:
         return [*lines, f"    {next(iter(opcodes))}", "}"]
@@ -272,8 +272,8 @@ def function_unit(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
 def unit_parameters(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
     """Returns the parameters of `function_unit` besides the opcode: those of all units, in
     order."""
-    wanted = {n for u in units for n in u.takes}
-    names = [name for name, _ in slots(group) if name in wanted]
+    used_names = {n for u in units for n in u.parameters}
+    names = [name for name, _ in port_slots(group) if name in used_names]
     count = max(len(values(k)) for k in group.keys)
-    names += [f"value{i}" for i in range(count) if f"value{i}" in wanted]
-    return names + (["position"] if "position" in wanted else [])
+    names += [f"value{i}" for i in range(count) if f"value{i}" in used_names]
+    return names + (["position"] if "position" in used_names else [])

@@ -9,9 +9,9 @@ from ...kernels import holes
 from ...kernels.element_function import END_OF_SPACE, namespace, with_vector_operands
 from ...kernels.holes import inputs, output, parameter_values
 from ...kernels.key import BY_VALUE, KernelKey
-from ...kernels.source import MAX_DIMS, NAMES
+from ...kernels.source import MAX_DIMS, OPERAND_NAMES
 from ..group import KernelGroup, pointers
-from .fold import inner_loops, operands, outer_loops, short_rows, takes_turns, turned
+from .fold import inner_loops, interleaves_short_rows, operands, outer_loops, short_row_dispatch, short_rows
 from .interface import interfaces, parameter_list, title
 from .text import (
     describe,
@@ -37,8 +37,8 @@ class MonoidFunction:
 
     opcode: int
     space: str
-    what: str  # "identity", "combine", "lift" or "finish"
-    takes: tuple[str, ...]  # parameters besides the state(s), by name
+    role: str  # "identity", "combine", "lift" or "finish"
+    parameters: tuple[str, ...]  # parameters besides the state(s), by name
     head: str
     lines: tuple[str, ...]
     name: str
@@ -46,9 +46,9 @@ class MonoidFunction:
 
 def state_name(key: KernelKey) -> str:
     """Returns the name of the state type that a member folds."""
-    of = expand(holes.fields(key)[0][0], words(key.compute))
+    field_type = expand(holes.state_fields(key)[0][0], words(key.compute))
     assert key.reduction is not None
-    return f"state_{of.removeprefix('ft_')}" + ("_at" if key.reduction.arg else "")
+    return f"state_{field_type.removeprefix('ft_')}" + ("_at" if key.reduction.arg else "")
 
 
 def source(group: KernelGroup) -> str:
@@ -69,8 +69,8 @@ def source(group: KernelGroup) -> str:
         if any(p.kind == BY_VALUE for p in key.ins):
             raise ValueError(f"kernel {group.name}: {key.name} folds a value that is no tensor")
     states = {state_name(key): key for key in keys}
-    of = port_words(group)
-    parts = parts_of(group)
+    element_types = port_words(group)
+    parts = monoid_functions(group)
     assert first.reduction is not None
     outer = group.skeleton == "reduce_outer"
     return fill(
@@ -80,7 +80,7 @@ def source(group: KernelGroup) -> str:
             "lanes": str(group.lanes),
             "vectors": str(first.reduction.vectors),
             "outputs": str(len(first.outs)),
-            "operands": str(len(of)),
+            "operands": str(len(element_types)),
             "max_dims": str(MAX_DIMS),
             "words": group.kind.geometry_words(),
             "tables": _tables(group),
@@ -88,8 +88,8 @@ def source(group: KernelGroup) -> str:
             "units": _sections(parts, keys),
             "folds": [line for name in states for line in _fold(group, name, parts)],
             "loops": outer_loops(group) if outer else _inner(group),
-            "streams": "#include <hls_stream.h>" if outer or takes_turns(group) else "",
-            "turns": [] if outer or not takes_turns(group) else '#include "ftensor/vitis/turns.h"',
+            "streams": "#include <hls_stream.h>" if outer or interleaves_short_rows(group) else "",
+            "turns": [] if outer or not interleaves_short_rows(group) else '#include "ftensor/vitis/turns.h"',
             "name": group.name,
             "parameters": parameter_list(group),
             "interfaces": interfaces(group),
@@ -101,20 +101,20 @@ def source(group: KernelGroup) -> str:
 def _inner(group: KernelGroup) -> list[str]:
     """Returns the loops along rows, and the dataflow stages for short rows if the group has
     them."""
-    if not takes_turns(group):
+    if not interleaves_short_rows(group):
         return inner_loops(group)
-    return [*short_rows(group), "", *inner_loops(group, turned(group))]
+    return [*short_rows(group), "", *inner_loops(group, short_row_dispatch(group))]
 
 
-def parts_of(group: KernelGroup) -> list[MonoidFunction]:
+def monoid_functions(group: KernelGroup) -> list[MonoidFunction]:
     """Returns the monoid functions of all members."""
-    of = port_words(group)
-    return [part for opcode in range(len(group.keys)) for part in _parts(group, opcode, of)]
+    element_types = port_words(group)
+    return [part for opcode in range(len(group.keys)) for part in _member_functions(group, opcode, element_types)]
 
 
-def struct_of(key: KernelKey) -> Mapping[str, str]:
+def state_fields(key: KernelKey) -> Mapping[str, str]:
     """Returns the fields of a member's state: C types by name."""
-    return {n: str(expand(t, words(key.compute))) for t, n in holes.fields(key)}
+    return {n: str(expand(t, words(key.compute))) for t, n in holes.state_fields(key)}
 
 
 def _tables(group: KernelGroup) -> list[str]:
@@ -128,22 +128,22 @@ def _tables(group: KernelGroup) -> list[str]:
 
 
 def _state(key: KernelKey, name: str) -> str:
-    fields = " ".join(f"{t} {n};" for t, n in holes.fields(key))
+    fields = " ".join(f"{t} {n};" for t, n in holes.state_fields(key))
     return f"struct {name} {{ {expand(fields, words(key.compute))} }};"
 
 
-def _parts(group: KernelGroup, opcode: int, of: Mapping[str, str]) -> list[MonoidFunction]:
+def _member_functions(group: KernelGroup, opcode: int, element_types: Mapping[str, str]) -> list[MonoidFunction]:
     """Returns the monoid functions of a member."""
     key = group.keys[opcode]
     state = state_name(key)
-    macros = lane_words(of, key) | {"FT_S": state}
+    macros = lane_words(element_types, key) | {"FT_S": state}
     parts = []
 
-    def part(what: str, result: str, takes: list[tuple[str, str]], lines: list[str]) -> None:
+    def part(what: str, result: str, parameters: list[tuple[str, str]], lines: list[str]) -> None:
         name = f"opcode_{opcode}_{key.name}_{what}"
-        head = f"({', '.join(f'{t} {n}' for t, n in takes)})"
-        text = tuple(tidy([expand(line, macros) for line in lines], result, takes))
-        outer = tuple(n for _, n in takes)
+        head = f"({', '.join(f'{t} {n}' for t, n in parameters)})"
+        text = tuple(tidy([expand(line, macros) for line in lines], result, parameters))
+        outer = tuple(n for _, n in parameters)
         parts.append(MonoidFunction(opcode, space_of(key), what, outer, f"static inline {result} @{head}", text, name))
 
     part("identity", state, [], ["FT_S r;", *holes.identity(key), "return r;"])
@@ -154,19 +154,24 @@ def _parts(group: KernelGroup, opcode: int, of: Mapping[str, str]) -> list[Monoi
     lets = [f"const FT_V {name} = {text};" for name, text in key.lets]
     lines = [*inputs(flat), *lets, *holes.lift(key)]
     named, slots_ = value_lines(key, " ".join(lines))
-    takes = [(element(of[f"in_{NAMES[k]}"]), f"in_{NAMES[k]}") for k in range(len(key.ins))]
-    takes += [("int", "position"), *(("long", v) for v in slots_)]
-    part("lift", state, takes, [*named, *lines, "return lifted;"])
+    parameters = [
+        (element(element_types[f"in_{OPERAND_NAMES[k]}"]), f"in_{OPERAND_NAMES[k]}") for k in range(len(key.ins))
+    ]
+    parameters += [("int", "position"), *(("long", v) for v in slots_)]
+    part("lift", state, parameters, [*named, *lines, "return lifted;"])
 
     lines = [*holes.state_outputs(key), *parameter_values(key)]
     for k, p in enumerate(key.outs):
         *head, last = output(flat, k, p, key.body[k])
         value = last.split(" = ", 1)[1].removesuffix(";")
-        lines += [*head, f"out{k} = {stored(value, p, of[f'out{k}'])};"]
+        lines += [*head, f"out{k} = {stored(value, p, element_types[f'out{k}'])};"]
     named, slots_ = value_lines(key, " ".join(lines))
-    takes = [(state, "state"), *((f"{element(of[f'out{k}'])} &", f"out{k}") for k in range(len(key.outs)))]
-    takes += [("long", v) for v in slots_]
-    part("finish", "void", takes, [*named, *lines])
+    parameters = [
+        (state, "state"),
+        *((f"{element(element_types[f'out{k}'])} &", f"out{k}") for k in range(len(key.outs))),
+    ]
+    parameters += [("long", v) for v in slots_]
+    part("finish", "void", parameters, [*named, *lines])
     return parts
 
 
@@ -185,8 +190,8 @@ def _sections(parts: list[MonoidFunction], keys: tuple[KernelKey, ...]) -> list[
     lines: list[str] = []
     firsts = shared(parts)
     for space in dict.fromkeys(p.space for p in parts):
-        mine = [key for key in keys if space_of(key) == space]
-        lines += [*namespace(space, mine), ""]
+        space_keys = [key for key in keys if space_of(key) == space]
+        lines += [*namespace(space, space_keys), ""]
         last = None
         for p in parts:
             if p.space != space or firsts[p] is not p:
@@ -204,9 +209,9 @@ def _choice(parts: list[MonoidFunction], what: str, head: str) -> list[str]:
     firsts = shared(parts)
     opcodes: dict[str, list[int]] = {}
     for p in parts:
-        if p.what == what:
+        if p.role == what:
             one = firsts[p]
-            call = f"{one.space}::{one.name}({', '.join(one.takes)});"
+            call = f"{one.space}::{one.name}({', '.join(one.parameters)});"
             call = call if what == "finish" else f"return {call}"
             opcodes.setdefault(call, []).append(p.opcode)
     lines = [head, "{", "#pragma HLS INLINE"]
@@ -226,30 +231,30 @@ def _choice(parts: list[MonoidFunction], what: str, head: str) -> list[str]:
 def _fold(group: KernelGroup, state: str, parts: list[MonoidFunction]) -> list[str]:
     """Returns the struct with the monoid functions of a state type, by which the loops are
     templated."""
-    mine = [p for p in parts if state_name(group.keys[p.opcode]) == state]
-    of, outs, ins, scalars = operands(group)
-    passed = "".join(f", long {v}" for v in scalars)
-    lift = "".join(f", {of[n]} {n}" for n in ins)
-    finish = "".join(f", {of[n]} &{n}" for n in outs)
+    state_functions = [p for p in parts if state_name(group.keys[p.opcode]) == state]
+    element_types, outs, ins, scalars = operands(group)
+    args = "".join(f", long {v}" for v in scalars)
+    lift = "".join(f", {element_types[n]} {n}" for n in ins)
+    finish = "".join(f", {element_types[n]} &{n}" for n in outs)
     head = "static"
     heads = {
         "identity": f"{head} state identity(int opcode)",
         "combine": f"{head} state combine(int opcode, state p, state q)",
-        "lift": f"{head} state lift(int opcode{lift}, int position{passed})",
-        "finish": f"{head} void finish(int opcode, state state{finish}{passed})",
+        "lift": f"{head} state lift(int opcode{lift}, int position{args})",
+        "finish": f"{head} void finish(int opcode, state state{finish}{args})",
     }
     lines = [f"typedef {state} state;"]
     for what, text in heads.items():
-        lines += _choice(mine, what, text.replace("state state", f"{state} state"))
+        lines += _choice(state_functions, what, text.replace("state state", f"{state} state"))
     return [f"struct fold_{state} {{", *indented(lines), "};"]
 
 
 def _dispatch(group: KernelGroup, states: list[str]) -> list[str]:
     """Returns a switch that runs the loops over the opcode's state type."""
-    of, _, _, scalars = operands(group)
-    passed = [*of, *(f"{n}_offset" for n in of), "opcode", *scalars]
-    passed += ["geometry", "ft_unit", "ft_units"]
-    calls = {state: f"run<fold_{state}>({', '.join(passed)});" for state in states}
+    element_types, _, _, scalars = operands(group)
+    args = [*element_types, *(f"{n}_offset" for n in element_types), "opcode", *scalars]
+    args += ["geometry", "ft_unit", "ft_units"]
+    calls = {state: f"run<fold_{state}>({', '.join(args)});" for state in states}
     *first, last = states
     if not first:
         return [calls[last]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...kernels.key import LOCATED, KernelKey
-from ...kernels.source import MAX_DIMS, NAMES, indices
+from ...kernels.source import MAX_DIMS, OPERAND_NAMES, indices
 from ..group import KernelGroup, arguments, pointers, values
 from .interface import interfaces, parameter, parameter_list, title
 from .member import function_unit, sections, unit_parameters, units_of
@@ -41,20 +41,20 @@ NOTE = [
 def source(group: KernelGroup) -> str:
     """Returns the text of a rows kernel of one lane: any strides, one element per step."""
     units, ops = units_of(group)
-    passed = unit_parameters(group, units)
+    args = unit_parameters(group, units)
     names = list(port_words(group))
     everywhere = [[_located(key, name) for key in group.keys] for name in names]
     locating = any(indices(k) for k in group.keys)
-    reads = [n for n in names if n in passed]
+    reads = [n for n in names if n in args]
     plain = [n for n in reads if not any(everywhere[names.index(n)])]
     lines = [_read(group, n) for n in plain]
     if locating:
         lines += ["long there = 0;", *_locate(group)]
     lines += [_read(group, n) for n in reads if n not in plain]
-    call = f"function_unit({', '.join(['opcode', *(_now(n) for n in passed)])})"
+    call = f"function_unit({', '.join(['opcode', *(_unit_argument(n) for n in args)])})"
     scatters = any(everywhere[0])
     if scatters:
-        write = f"if (there >= 0) out0[out0_offset + {_where(group, 'out0', 'there')}] = {call};"
+        write = f"if (there >= 0) out0[out0_offset + {_element_index(group, 'out0', 'there')}] = {call};"
     else:
         write = f"results.write({call});"
     ordered = any(_located(k, "out0") and any(p.kind == LOCATED for p in k.ins) for k in group.keys)
@@ -68,7 +68,7 @@ def source(group: KernelGroup) -> str:
             "max_dims": str(MAX_DIMS),
             "words": group.kind.geometry_words(),
             "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
-            "uses": uses(group, names),
+            "uses": use_table(group, names),
             "located": _located_table(group, names) if _differ(group, names) else [],
             "units": [*sections(units, ops), *function_unit(group, units)],
             "name": group.name,
@@ -94,15 +94,16 @@ def _walked(group: KernelGroup, scatters: bool) -> dict[str, str | list[str]]:
     values = {"walk_takes": ", ".join(map(parameter, taken)), "walk_names": names}
     if scatters:
         return {**values, "results": "", "run": [], "call": [f"walk({names}, {WALK}, first, count);"]}
-    of = element(port_words(group)["out0"])
-    values |= {"results": f"hls::stream<{of}> &results, ", "element": of, "walk": WALK}
+    element_type = element(port_words(group)["out0"])
+    values |= {"results": f"hls::stream<{element_type}> &results, ", "element": element_type, "walk": WALK}
     run = fill("rows_leave.cpp", values).splitlines()
-    passed = f"{names}, {WALK}, first + done, n, runs, step[0]"
-    return {**values, "run": [*run, ""], "call": [*LEAVING, f"    run(out0, out0_offset, {passed});", "}"]}
+    args = f"{names}, {WALK}, first + done, n, runs, step[0]"
+    return {**values, "run": [*run, ""], "call": [*LEAVING, f"    run(out0, out0_offset, {args});", "}"]}
 
 
-def uses(group: KernelGroup, names: list[str]) -> list[str]:
-    """Returns the C lines of a table of bit masks: the operands that each opcode reads or writes."""
+def use_table(group: KernelGroup, names: list[str]) -> list[str]:
+    """Returns the C lines of a table of bit masks: the operands that each opcode reads or
+    writes."""
     return _masks("USES", [[n in pointers(key) for n in names] for key in group.keys])
 
 
@@ -113,7 +114,7 @@ def _masks(name: str, rows: list[list[bool]]) -> list[str]:
 
 def _located(key: KernelKey, name: str) -> bool:
     ports = {f"out{k}": p for k, p in enumerate(key.outs)}
-    ports |= {f"in_{NAMES[k]}": p for k, p in enumerate(key.ins)}
+    ports |= {f"in_{OPERAND_NAMES[k]}": p for k, p in enumerate(key.ins)}
     return name in ports and ports[name].kind == LOCATED
 
 
@@ -127,7 +128,7 @@ def _located_table(group: KernelGroup, names: list[str]) -> list[str]:
     return ["// Which operands lie where the index operands lead to.", *masks]
 
 
-def _now(name: str) -> str:
+def _unit_argument(name: str) -> str:
     """Returns the argument that a step passes to the function unit: the element read, or the
     scalar."""
     return f"{name}_now" if name.startswith("in_") else name
@@ -137,14 +138,14 @@ def _read(group: KernelGroup, name: str) -> str:
     """Returns a line that reads an operand's element; a bad index reads the operand's first
     element."""
     words = port_words(group)
-    of, slot = element(words[name]), list(words).index(name)
-    text = f"{name}[{name}_offset + {_where(group, name, '(there < 0 ? 0 : there)')}]"
+    element_type, slot = element(words[name]), list(words).index(name)
+    text = f"{name}[{name}_offset + {_element_index(group, name, '(there < 0 ? 0 : there)')}]"
     if not all(name in pointers(key) for key in group.keys):
-        text = f"uses[{slot}] ? {text} : {of}{{}}"
-    return f"const {of} {_now(name)} = {text};"
+        text = f"uses[{slot}] ? {text} : {element_type}{{}}"
+    return f"const {element_type} {_unit_argument(name)} = {text};"
 
 
-def _where(group: KernelGroup, name: str, there: str) -> str:
+def _element_index(group: KernelGroup, name: str, located_index: str) -> str:
     """Returns the index of an operand's element in this step, relative to the operand's first
     element."""
     slot = list(port_words(group)).index(name)
@@ -152,7 +153,7 @@ def _where(group: KernelGroup, name: str, there: str) -> str:
     located = {_located(key, name) for key in group.keys}
     if located == {False}:
         return base
-    return f"{base} + " + (there if located == {True} else f"(LOCATED[opcode][{slot}] ? {there} : 0)")
+    return f"{base} + " + (located_index if located == {True} else f"(LOCATED[opcode][{slot}] ? {located_index} : 0)")
 
 
 def _locate(group: KernelGroup) -> list[str]:
@@ -167,7 +168,7 @@ def _locate(group: KernelGroup) -> list[str]:
         for which, name in enumerate(indices(key)):
             slot = names.index(f"in_{name}")
             at = f"in_{name}[in_{name}_offset + at[{slot}] + i * step[{slot}]]"
-            index = loaded(at, key.ins[NAMES.index(name)], words[f"in_{name}"])
+            index = loaded(at, key.ins[OPERAND_NAMES.index(name)], words[f"in_{name}"])
             size, stride = (f"value{scalars.index(f'{name}_{w}')}" for w in ("size", "stride"))
             steps.append(f"there = ft_locate(there, (long){index}, {size}, {stride}, noted, {which});")
         opcodes.setdefault(tuple(steps), []).append(opcode)

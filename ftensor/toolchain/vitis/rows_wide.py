@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...kernels.key import BY_VALUE, LINEAR, ROW, SINGLE
+from ...kernels.key import BY_VALUE, LINEAR, ROW_VECTORS, SINGLE
 from ...kernels.source import MAX_DIMS
 from ..group import KernelGroup
-from .map import FIFO_DEPTH, beats_of
-from .rows import uses
+from .map import FIFO_DEPTH, map_text
+from .rows import use_table
 from .text import fill
 
 PARTS = ("map_head.cpp", "map_beat.cpp", "map_compute.cpp", "rows_wide.cpp")
@@ -16,11 +16,11 @@ def source(group: KernelGroup) -> str:
     """Returns the text of the kernel. Raises ValueError for operands that do not come in beats."""
     for key in group.keys:
         kinds = {p.kind for p in key.ins} - {BY_VALUE}
-        if key.outs[0].kind != LINEAR or not kinds <= {LINEAR, SINGLE, ROW}:
+        if key.outs[0].kind != LINEAR or not kinds <= {LINEAR, SINGLE, ROW_VECTORS}:
             raise ValueError(
                 f"kernel {group.name}: rows of {group.lanes} lanes have no strided operands, as {key.entry} has"
             )
-    kernel, values = beats_of(group)
+    kernel, values = map_text(group)
     names = ["out0", *kernel.beats]
     values |= kernel.dataflow()
     values |= {
@@ -30,7 +30,7 @@ def source(group: KernelGroup) -> str:
         "max_dims": str(MAX_DIMS),
         "words": group.kind.geometry_words(),
         "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
-        "uses": uses(group, names),
+        "uses": use_table(group, names),
         "inputs": [f"const {text} = {{uses >> 1, singles >> 1}};" for text in kernel.inputs],
         "run_runs": ", ".join(
             [f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names] + [f"ft_way {n}_way" for n in kernel.beats]

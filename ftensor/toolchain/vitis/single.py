@@ -36,13 +36,13 @@ _WORDS: dict[str, Word] = {
 
 
 # Settings that apply to whole programs only.
-_NOT_HERE = ("FT_NAME", "FT_N", "FT_GRID_STRIDE")
+_UNUSED_SETTINGS = ("FT_NAME", "FT_N", "FT_GRID_STRIDE")
 
 
 def source(group: KernelGroup) -> str:
     """Returns the text of a group whose skeleton has its own parameter list."""
     if group.joint:
-        return _joint(group)
+        return _joint_kernel(group)
     key, skeleton = group.bodies[0], group.kind
     head: dict[str, str | list[str]] = {
         "title": title(group),
@@ -67,7 +67,7 @@ def _vectors(group: KernelGroup) -> list[str]:
     return [*includes, "#include <hls_vector.h>"] if wide else includes
 
 
-def _joint(group: KernelGroup) -> str:
+def _joint_kernel(group: KernelGroup) -> str:
     """Returns a kernel of several bodies, each in its own namespace with its settings, and a switch
     over the opcode."""
     lines, calls = [], []
@@ -75,10 +75,10 @@ def _joint(group: KernelGroup) -> str:
         skeleton = board_skeleton_of(key)
         space, settings, text = skeleton.suffix(key), _settings(key), _text(key)
         files = ["vitis/compute.h", "dialect/vitis.h", *skeleton.helpers(key)]
-        before, body = _parts(text)
+        before, body = _split_kernel(text)
         names = [line.split()[1].partition("(")[0] for line in settings]
         names += re.findall(r"^ *# *define (\w+)", text, re.M)
-        own = [f"{c}{name}" for _, c, name in [*_parameters(key), *_UNITS]]
+        body_parameters = [f"{c}{name}" for _, c, name in [*_parameters(key), *_UNITS]]
         lines += [
             f"// {space}",
             *settings,
@@ -86,14 +86,14 @@ def _joint(group: KernelGroup) -> str:
             *map(_include, files),
             *before,
             "static void body(",
-            *_wrapped(f"    {', '.join(own)})"),
+            *_wrapped(f"    {', '.join(body_parameters)})"),
             *body,
             "}",
             *(f"#undef {n}" for n in dict.fromkeys(names)),
             _include("vitis/end_member.h"),
             "",
         ]
-        calls.append(f"{space}::body({', '.join(_passed(group, key))});")
+        calls.append(f"{space}::body({', '.join(_body_arguments(group, key))});")
     last = len(calls) - 1
     cases = [line for k in range(last) for line in _wrapped(f"case {k}: {calls[k]} break;")]
     kernel = [
@@ -123,32 +123,32 @@ _UNITS = (("int", "int ", "ft_unit"), ("int", "int ", "ft_units"))
 def _parameters(key: Key) -> list[Parameter]:
     """Returns the parameters of a body: those of a launch, with vector types for vector ports, then
     second ports to the same memory."""
-    own, passed = board_skeleton_of(key).arguments(key), launch_parameters(key)
-    wide = {a.name: a.c for a in own if "hls::vector" in a.c}
-    names = [name for _, _, name in passed]
-    also = [(a.what, a.c, a.name) for a in own if a.name not in names]
-    return [*((what, wide.get(name, c), name) for what, c, name in passed), *also]
+    kernel_arguments, args = board_skeleton_of(key).arguments(key), launch_parameters(key)
+    wide = {a.name: a.c for a in kernel_arguments if "hls::vector" in a.c}
+    names = [name for _, _, name in args]
+    also = [(a.what, a.c, a.name) for a in kernel_arguments if a.name not in names]
+    return [*((what, wide.get(name, c), name) for what, c, name in args), *also]
 
 
-def _passed(group: KernelGroup, key: Key) -> list[str]:
+def _body_arguments(group: KernelGroup, key: Key) -> list[str]:
     """Returns the arguments of a body's call: the kernel's arguments, cast to the body's types."""
     by_name = {a.name: a for a in group.arguments}
-    passed = []
+    args = []
     for what, c, name in _parameters(key):
         if by_name[name].c == c.strip():
-            passed.append(name)
+            args.append(name)
         elif what == "*":
-            passed.append(f"({c.strip()}){name}")
+            args.append(f"({c.strip()}){name}")
         else:
-            passed.append(scalar(name, what))
-    return [*passed, "ft_unit", "ft_units"]
+            args.append(scalar(name, what))
+    return [*args, "ft_unit", "ft_units"]
 
 
 def _settings(key: Key) -> list[str]:
     """Returns the `#define` lines of a body."""
     skeleton = board_skeleton_of(key)
     lines = skeleton.settings(key, float64=True, grid="slab")
-    lines = [line for line in lines if line.split()[1] not in _NOT_HERE]
+    lines = [line for line in lines if line.split()[1] not in _UNUSED_SETTINGS]
     if {"gemm.h", "element.h"} & set(skeleton.helpers(key)):
         lines.append("#define FT_APART 1")
     if skeleton.staged and not skeleton.template:
@@ -165,7 +165,7 @@ def _include(name: str) -> str:
     return f'#include "ftensor/{name}"'
 
 
-def _parts(text: str) -> tuple[list[str], list[str]]:
+def _split_kernel(text: str) -> tuple[list[str], list[str]]:
     """Returns the text before a skeleton's kernel, and its body, as HLS C++ without port lines."""
     before, kernel = text.split("FT_KERNEL void FT_NAME(", 1)
     body = _lines(kernel[kernel.index("\n{\n") + 1 :])
@@ -174,7 +174,7 @@ def _parts(text: str) -> tuple[list[str], list[str]]:
 
 def _kernel(group: KernelGroup, text: str) -> list[str]:
     """Returns the skeleton as HLS C++: words replaced, interface pragmas inserted."""
-    before, (opening, *rest) = _parts(text)
+    before, (opening, *rest) = _split_kernel(text)
     head = [f'extern "C" void {group.name}(', f"    {parameter_list(group)})"]
     return [*before, *head, opening, *interfaces(group), *rest]
 

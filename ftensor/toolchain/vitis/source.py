@@ -21,8 +21,8 @@ INCLUDED = ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_vector.h")
 
 def headers() -> dict[str, Path]:
     """Returns the files that sources include, by the names in the include lines."""
-    places = ("*.h", "vitis/*.h", "dialect/vitis.h")
-    paths = sorted(path for place in places for path in hls_root().glob(place))
+    patterns = ("*.h", "vitis/*.h", "dialect/vitis.h")
+    paths = sorted(path for place in patterns for path in hls_root().glob(place))
     return {f"ftensor/{path.relative_to(hls_root()).as_posix()}": path for path in paths}
 
 
@@ -42,9 +42,9 @@ def inline_headers(text: str) -> str:
     of the include lines."""
     seen: set[Path] = set()
 
-    def there(folder: Path, match: re.Match[str]) -> str:
+    def there(base: Path, match: re.Match[str]) -> str:
         name = match[1].removeprefix("ftensor/")
-        paths = (folder / name, hls_root() / name, standins() / name)
+        paths = (base / name, hls_root() / name, standins() / name)
         path = next((p.resolve() for p in paths if p.is_file()), None)
         if path is None:
             return match[0]  # one of the compiler's own
@@ -68,7 +68,7 @@ def flushing(group: KernelGroup) -> str:
     parameters = kernel[: kernel.index("\n{\n")]
     member = group.members[0]
     streams = member.stream_names if isinstance(member, StageKey) else ()
-    passed = ", ".join([*(a.name for a in arguments(group)), *streams])
+    args = ", ".join([*(a.name for a in arguments(group)), *streams])
     return "\n".join(
         [
             f'{head}#include "ftensor/vitis/flush.h"',
@@ -77,7 +77,7 @@ def flushing(group: KernelGroup) -> str:
             f'extern "C" void {group.name}({parameters}',
             "{",
             "    const ft_flush flush;",
-            f"    {group.name}_kernel({passed});",
+            f"    {group.name}_kernel({args});",
             "}\n",
         ]
     )

@@ -35,8 +35,8 @@ from .text import fill
 class HlsSteps(TransformSteps):
     """Steps as functions of hls/vitis/transform.h; constants are template arguments."""
 
-    def called(self, word: str, constants: Sequence[int | str], passed: Sequence[str]) -> str:
-        return f"ft_{word}<{', '.join(map(str, constants))}>({', '.join(passed)})"
+    def called(self, word: str, constants: Sequence[int | str], arguments: Sequence[str]) -> str:
+        return f"ft_{word}<{', '.join(map(str, constants))}>({', '.join(arguments)})"
 
     def halves(self, name: str, delay: int) -> None:
         """Declares the delay memory of an exchange of halves: `delay` beats, one bank for each
@@ -80,17 +80,17 @@ class Text:
     def source(self) -> str:
         """Returns the text of the whole kernel."""
         key, group = self.key, self.group
-        passed = [a for a in arguments(group) if a.name not in ("ft_unit", "ft_units")]
-        pointers = [f"{self._pointer(a.c)}{a.name}" for a in passed if a.what == "*"]
-        scalars = [f"{a.c} {a.name}" for a in passed if a.what != "*"]
+        args = [a for a in arguments(group) if a.name not in ("ft_unit", "ft_units")]
+        pointers = [f"{self._pointer(a.c)}{a.name}" for a in args if a.what == "*"]
+        scalars = [f"{a.c} {a.name}" for a in args if a.what != "*"]
         fifos = [f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");' for f in self.stages.fifos]
         settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
         texts, calls, more = [], [], []
         for k, stage in enumerate(self.stages.stages):
-            text, mine, own = self.stage(k, stage)
+            text, stage_calls, stage_fifos = self.stage(k, stage)
             texts.append(text)
-            calls += [f"FT_PROCESS({call})" for call in mine]
-            more += own
+            calls += [f"FT_PROCESS({call})" for call in stage_calls]
+            more += stage_fifos
         return fill(
             "staged.cpp",
             {
@@ -113,7 +113,7 @@ class Text:
                 "parameters": parameter_list(group),
                 "interfaces": interfaces(group),
                 "together": str(key.together),
-                "passed": ", ".join(self._of_unit(a.name) for a in passed),
+                "passed": ", ".join(self._of_unit(a.name) for a in args),
             },
         )
 
@@ -146,8 +146,8 @@ class Text:
         port = (key.ins if load else key.outs)[stage.port]
         name = f"in_{stage.port}" if load else f"out{stage.port}"
         fifos = self._out(k, stage.port) if load else self.stages.input_fifos(k)
-        wide, of = port.kind in VECTOR_KINDS, element_word(port)
-        element = _PORT_WORDS.get(of, of) if wide or of == "ft_half" else of
+        wide, c_type = port.kind in VECTOR_KINDS, element_word(port)
+        element = _PORT_WORDS.get(c_type, c_type) if wide or c_type == "ft_half" else c_type
         beat = f"hls::vector<{element}, {key.lanes}>"
         shape = {
             ROWS: "" if key.length % key.lanes == 0 else "_pieces",
@@ -174,8 +174,8 @@ class Text:
                 "writes": [f"{f.name}.write(w);" for f in fifos],
             },
         )
-        passed = [name, *(f.name for f in fifos), f"{name}_offset", "n"]
-        return text, [f"{stage.name}({', '.join(passed)})"], []
+        args = [name, *(f.name for f in fifos), f"{name}_offset", "n"]
+        return text, [f"{stage.name}({', '.join(args)})"], []
 
     # Arithmetic
 
@@ -187,8 +187,8 @@ class Text:
         kept, reads, named = self._reads(into, wide)
         lines = list(named)
         for c in stage.calls:
-            passed = [*fused.call_operands(key, c), *fused.call_numbers(key, c)]
-            lines += fused.call_lines(key, c, self.functions[c], passed)
+            args = [*fused.call_operands(key, c), *fused.call_numbers(key, c)]
+            lines += fused.call_lines(key, c, self.functions[c], args)
         used = [(v, fifos) for v, fifos in out if fifos]
         if wide:
             lines += [f"w_v{v}[ft_lane] = v{v};" for v, _ in used]
@@ -216,27 +216,27 @@ class Text:
         into = self.stages.input_fifos(k)
         out = [f for v in stage.outputs for f in self._out(k, v)]
         kept, reads, named = self._reads(into, True)
-        of, numbers = self.functions[c], fused.call_numbers(key, c)
+        function, numbers = self.functions[c], fused.call_numbers(key, c)
         states = f"{stage.name}_now"
-        passed = [*fused.call_operands(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
+        args = [*fused.call_operands(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
         text = fill(
             "staged_fold.cpp",
             {
                 "comment": key.calls[c].unit.name,
                 "name_of_states": f"{stage.name}_states",
                 "name_of_tree": f"{stage.name}_tree",
-                "state": f"{of}_s",
-                "identity": f"{of}_identity",
-                "combine": f"{of}_combine",
+                "state": f"{function}_s",
+                "identity": f"{function}_identity",
+                "combine": f"{function}_combine",
                 "streams": self._streams(into),
                 "trees": self._streams(out),
                 "scalars": self._scalars(stage),
                 "kept": kept,
                 "reads": reads,
                 "values": named,
-                "lift": f"{of}_lift({', '.join(passed)});",
+                "lift": f"{function}_lift({', '.join(args)});",
                 "states": str(key.states),
-                "finished": fused.call_lines(key, c, f"{of}_finish", ["sum[0][0]", *numbers]),
+                "finished": fused.call_lines(key, c, f"{function}_finish", ["sum[0][0]", *numbers]),
                 "writes": [f"{f.name}.write(v{f.value});" for f in out],
             },
         )
@@ -246,7 +246,7 @@ class Text:
                 self._call(f"{stage.name}_states", [*(f.name for f in into), states], stage),
                 self._call(f"{stage.name}_tree", [states, *(f.name for f in out)], stage),
             ],
-            [f'hls::stream<ft_vec<{of}_s>, 32> {states}("{states}");'],
+            [f'hls::stream<ft_vec<{function}_s>, 32> {states}("{states}");'],
         )
 
     def _transforms(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
@@ -256,8 +256,8 @@ class Text:
         assert isinstance(unit, RowTransform)
         (into,) = self.stages.input_fifos(k)
         out = [f for v in stage.outputs for f in self._out(k, v)]
-        of = value_type(key.dtypes[into.value])
-        steps = HlsSteps(unit, course, of, fused.call_numbers(key, c))
+        c_type = value_type(key.dtypes[into.value])
+        steps = HlsSteps(unit, course, c_type, fused.call_numbers(key, c))
         comment = f"{unit.name} of rows of {course.points}"
         text = fill(
             "staged_transform.cpp",
@@ -270,7 +270,7 @@ class Text:
                 "memories": steps.memories,
                 "behind": str(course.startup_beats),
                 "apart": steps.apart,
-                "type": of,
+                "type": c_type,
                 "from": into.name,
                 "steps": steps.lines,
                 "writes": [f"{f.name}.write(w);" for f in out],
@@ -283,16 +283,16 @@ class Text:
         values."""
         kept, reads, named = [], [], []
         for f in into:
-            v, of = f.value, value_type(self.key.dtypes[f.value])
+            v, c_type = f.value, value_type(self.key.dtypes[f.value])
             if not wide:
-                reads.append(f"const {of} v{v} = {f.name}.read();")
+                reads.append(f"const {c_type} v{v} = {f.name}.read();")
             elif self.key.is_per_row[v]:
-                kept.append(f"{of} w_v{v}{{}};")
+                kept.append(f"{c_type} w_v{v}{{}};")
                 reads.append(f"if (column == 0) w_v{v} = {f.name}.read();")
-                named.append(f"const {of} v{v} = w_v{v};")
+                named.append(f"const {c_type} v{v} = w_v{v};")
             else:
-                reads.append(f"const ft_vec<{of}> in_v{v} = {f.name}.read();")
-                named.append(f"const {of} v{v} = in_v{v}[ft_lane];")
+                reads.append(f"const ft_vec<{c_type}> in_v{v} = {f.name}.read();")
+                named.append(f"const {c_type} v{v} = in_v{v}[ft_lane];")
         return kept, reads, named
 
     def _numbers(self, stage: DataflowStage) -> list[tuple[str, str]]:
@@ -304,16 +304,16 @@ class Text:
         return ", ".join([*(f"{c}{name}" for c, name in self._numbers(stage)), "int rows"])
 
     def _call(self, name: str, fifos: Sequence[str], stage: DataflowStage) -> str:
-        passed = [*fifos, *(name for _, name in self._numbers(stage)), "n"]
-        return f"{name}({', '.join(passed)})"
+        args = [*fifos, *(name for _, name in self._numbers(stage)), "n"]
+        return f"{name}({', '.join(args)})"
 
     def _out(self, k: int, value: int) -> list[Fifo]:
         return self.stages.output_fifos(k, value)
 
     def fifo_type(self, value: int) -> str:
         """Returns the C type of a FIFO's element."""
-        of = value_type(self.key.dtypes[value])
-        return of if self.key.is_per_row[value] else f"ft_vec<{of}>"
+        c_type = value_type(self.key.dtypes[value])
+        return c_type if self.key.is_per_row[value] else f"ft_vec<{c_type}>"
 
     def _streams(self, fifos: Sequence[Fifo]) -> str:
         return ", ".join(f"hls::stream<{self.fifo_type(f.value)} > &{f.name}" for f in fifos)
@@ -323,14 +323,14 @@ class Text:
         return c.replace("ft_half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
 
 
-def _from_port(text: str, of: dtype, element: str) -> str:
-    if of.name in ctype.HALVES:
+def _from_port(text: str, dtype: dtype, element: str) -> str:
+    if dtype.name in ctype.HALF_DTYPES:
         return f"ft_from_half({text})"
-    return f"ft_bits<{value_type(of)}>({text})" if element == "uint64_t" else text
+    return f"ft_bits<{value_type(dtype)}>({text})" if element == "uint64_t" else text
 
 
-def _to_port(text: str, of: dtype, element: str) -> str:
-    if of.name in ctype.HALVES:
+def _to_port(text: str, dtype: dtype, element: str) -> str:
+    if dtype.name in ctype.HALF_DTYPES:
         return f"ft_to_half({text})"
     return f"ft_bits<uint64_t>({text})" if element == "uint64_t" else text
 
@@ -344,7 +344,7 @@ def units(key: StagedKey) -> list[str]:
     """Returns the units' functions, in a namespace for each compute type."""
     each = tuple([u for u in key.units if not isinstance(u, RowTransform)])
     keys = [u.key(key.lanes) for u in each]
-    wanted = {name for k in keys for name in kernel_source.helper_files(k)}
+    helper_names = {name for k in keys for name in kernel_source.helper_files(k)}
     texts = [unit_text(u, fused.unit_name(key, u)) for u in each]
-    files = [f'#include "ftensor/{name}"' for name in element_function.OF_ALL_TYPES if name in wanted]
+    files = [f'#include "ftensor/{name}"' for name in element_function.SHARED_HELPERS if name in helper_names]
     return [*files, *element_function.namespaces(keys, lambda k, _: texts[k])]

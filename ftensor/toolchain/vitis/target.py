@@ -15,7 +15,7 @@ from ...image import xclbin
 from ...image.manifest import Manifest
 from ...runtime.command_words import file_word
 from ..group import KernelGroup
-from ..jobs.workspace import Job, Source, Workspace, content_key, write_whole
+from ..jobs.workspace import Job, Source, Workspace, content_key, write_atomically
 from ..make import version_text, which
 from . import link
 
@@ -84,7 +84,7 @@ class Vitis:
     def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
         """Writes link.cfg, and returns the `v++ --link` job of all kernels."""
         configuration = link.configuration(groups, self.version, self.clock_mhz, board=self.board)
-        write_whole(folders.link_configuration, configuration)
+        write_atomically(folders.link_configuration, configuration)
         flags = ["-l", "--platform", self.platform, "-t", self.target, "--save-temps"]
         key = content_key(configuration, *flags, self._version_text, *(job.key for job in objects))
         output = folders.objects / f"{name}-{key}.xclbin"
@@ -124,5 +124,5 @@ class Vitis:
             raise linked_image_unusable(linked, problem) from None
         manifest = replace(manifest, uuid=str(container.uuid), platform=container.platform or self.platform)
         kept = [s for s in container.sections if s.kind != xclbin.SectionKind.USER_METADATA]
-        mine = xclbin.Section(xclbin.SectionKind.USER_METADATA, "ftensor", manifest.to_json().encode())
-        return xclbin.write(container.with_sections([*kept, mine])), manifest
+        manifest_section = xclbin.Section(xclbin.SectionKind.USER_METADATA, "ftensor", manifest.to_json().encode())
+        return xclbin.write(container.with_sections([*kept, manifest_section])), manifest

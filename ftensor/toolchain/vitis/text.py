@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...dtypes import dtype
 from ...kernels import element_function, source
-from ...kernels.key import KIND_WORDS, KernelKey, Port
-from ...kernels.source import NAMES
+from ...kernels.key import KIND_NAMES, KernelKey, Port
+from ...kernels.source import OPERAND_NAMES
 from .. import filling
-from ..group import KernelGroup, element_word, is_wide, slot_word, slots, values
+from ..group import KernelGroup, element_word, is_wide, port_slots, slot_type, values
 
 # The replacement of a word: a text, or for a word with parameters a function that returns one.
 Word = str | Callable[..., str]
@@ -86,36 +86,36 @@ def substituted(text: str, named: Mapping[str, str]) -> str:
 _NAMED = re.compile(r"const (\w+) (\w+) = (.*);")
 
 
-def tidy(lines: Sequence[str], result: str = "", takes: Sequence[tuple[str, str]] = ()) -> list[str]:
+def tidy(lines: Sequence[str], result: str = "", parameters: Sequence[tuple[str, str]] = ()) -> list[str]:
     """Removes variables that no line reads, and second names of equal type.
 
-    `result` is the function's return type, `takes` are its parameters as (type, name).
+    `result` is the function's return type, `parameters` are its parameters as (type, name).
     """
     kept = list(lines)
     for k in reversed(range(len(kept))):
         named = _NAMED.fullmatch(kept[k])
         if named is None or " = " in named.group(3):
             continue
-        of, name, value = named.groups()
+        c_type, name, value = named.groups()
         uses = [i for i in range(k + 1, len(kept)) if name in identifiers(kept[i])]
         if not uses:
             del kept[k]
             continue
-        again = re.fullmatch(rf"const {of} (\w+) = (?:\({of}\))?\(?{name}\)?;", kept[uses[0]])
-        if len(uses) == 1 and again is not None:
-            kept[uses[0]] = f"const {of} {again.group(1)} = {value};"
+        alias = re.fullmatch(rf"const {c_type} (\w+) = (?:\({c_type}\))?\(?{name}\)?;", kept[uses[0]])
+        if len(uses) == 1 and alias is not None:
+            kept[uses[0]] = f"const {c_type} {alias.group(1)} = {value};"
             del kept[k]
-        elif (of, value) in takes:
+        elif (c_type, value) in parameters:
             kept[k:] = [re.sub(rf"\b{name}\b", value, line) for line in kept[k + 1 :]]
-        elif len(uses) == 1 and of == result and kept[uses[0]] == f"return {name};":
+        elif len(uses) == 1 and c_type == result and kept[uses[0]] == f"return {name};":
             kept[uses[0]] = f"return {value};"
             del kept[k]
     return kept
 
 
-def table(of: str, name: str, values: Sequence[str]) -> list[str]:
+def table(c_type: str, name: str, values: Sequence[str]) -> list[str]:
     """Returns a constant array, wrapped to readable lines."""
-    whole = f"static const {of} {name}[{len(values)}] = {{{', '.join(values)}}};"
+    whole = f"static const {c_type} {name}[{len(values)}] = {{{', '.join(values)}}};"
     return textwrap.wrap(whole, 98, subsequent_indent="    ", break_long_words=False)
 
 
@@ -127,7 +127,7 @@ def function(head: str, lines: Sequence[str]) -> list[str]:
 
 
 # Types as stored in memory: float16 and bfloat16 are 16 bits, whatever a compiler calls them.
-STORED = {"ft_half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t", "uint": "uint32_t", "ulong": "uint64_t"}
+PORT_TYPES = {"ft_half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t", "uint": "uint32_t", "ulong": "uint64_t"}
 # Suffixes of conversion functions of halves and pairs of halves, which no operator accepts.
 HALVES = {"float16": "half", "complex32": "half_pair"}
 
@@ -160,22 +160,22 @@ def element(c: str) -> str:
     return "uint16_t" if c == "ft_half" else c
 
 
-def loaded(text: str, port: Port, of: str) -> str:
+def loaded(text: str, port: Port, value_type: str) -> str:
     """Converts a port's element to the member's value; reinterprets bits if the port type
     differs."""
-    mine = element_word(port)
-    if STORED.get(mine, mine) != STORED.get(of, of):
-        text = f"ft_bits<{mine}>({text})"
+    port_type = element_word(port)
+    if PORT_TYPES.get(port_type, port_type) != PORT_TYPES.get(value_type, value_type):
+        text = f"ft_bits<{port_type}>({text})"
     return f"ft_from_{HALVES[port.dtype.name]}({text})" if port.dtype.name in HALVES else text
 
 
-def stored(text: str, port: Port, of: str) -> str:
+def stored(text: str, port: Port, value_type: str) -> str:
     """Converts a member's value to the port's element."""
-    mine = element_word(port)
+    port_type = element_word(port)
     if port.dtype.name in HALVES:
         text = f"ft_to_{HALVES[port.dtype.name]}({text})"
-    if STORED.get(mine, mine) != STORED.get(of, of):
-        text = f"ft_bits<{of}>({text})"
+    if PORT_TYPES.get(port_type, port_type) != PORT_TYPES.get(value_type, value_type):
+        text = f"ft_bits<{value_type}>({text})"
     return text
 
 
@@ -201,17 +201,17 @@ def space_of(key: KernelKey) -> str:
 
 def describe(key: KernelKey) -> str:
     """Describes a member: op, dtypes and layout."""
-    ins = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.ins)
-    outs = ", ".join(f"{p.dtype.name} {KIND_WORDS[p.kind]}" for p in key.outs)
+    ins = ", ".join(f"{p.dtype.name} {KIND_NAMES[p.kind]}" for p in key.ins)
+    outs = ", ".join(f"{p.dtype.name} {KIND_NAMES[p.kind]}" for p in key.outs)
     return f"{key.name}: ({ins}) -> {outs}, computed in {key.compute.name}"
 
 
-def value_lines(key: KernelKey, wanted: str) -> tuple[list[str], list[str]]:
-    """Returns lines that declare the by-value scalars used in the text `wanted`, and their
+def value_lines(key: KernelKey, used_text: str) -> tuple[list[str], list[str]]:
+    """Returns lines that declare the by-value scalars used in the text `used_text`, and their
     slots."""
     lines, slots_ = [], []
     for i, (name, c) in enumerate(values(key)):
-        if f"{name}" not in identifiers(wanted):
+        if f"{name}" not in identifiers(used_text):
             continue
         lines.append(f"const {c} {name} = {scalar(f'value{i}', c)};")
         slots_.append(f"value{i}")
@@ -231,17 +231,17 @@ def port_words(group: KernelGroup) -> dict[str, str]:
 
     In a vector a complex64 element is a `uint64_t`: a port's beat is an aggregate of plain numbers.
     """
-    types = {name: slot_word(users) for name, users in slots(group)}
+    types = {name: slot_type(users) for name, users in port_slots(group)}
     return {n: "uint64_t" if c == "ft_cfloat" and is_wide(group, n) else c for n, c in types.items()}
 
 
-def lane_words(of: Mapping[str, str], key: KernelKey) -> dict[str, Word]:
-    """Returns `words` with FT_LANE(w_in_a) as the converted element in_a of a port; `of` has its
-    type."""
+def lane_words(element_types: Mapping[str, str], key: KernelKey) -> dict[str, Word]:
+    """Returns `words` with FT_LANE(w_in_a) as the converted element in_a of a port; `element_types`
+    has its type."""
 
     def lane(vector: str) -> str:
         name = vector.removeprefix("w_")
-        port = key.ins[NAMES.index(name.removeprefix("in_"))]
-        return loaded(name, port, of[name])
+        port = key.ins[OPERAND_NAMES.index(name.removeprefix("in_"))]
+        return loaded(name, port, element_types[name])
 
     return words(key.compute) | {"FT_LANE": lane}

@@ -8,12 +8,12 @@ from math import prod
 
 from ....dtypes import dtype, int8
 from ... import source
-from ...inventory_terms import InventoryRequest, KernelArgument, Record
+from ...inventory_terms import InventoryRequest, KernelArgument, ManifestTerms
 from ...skeleton import Parameter, register
 from ...source import constant
 from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 from .conv import Conv, ConvPack, ConvPackGeometry, burst_of, strips_of, turns
-from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, alike
+from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, uniform_tiles
 
 FILTERS, VECTORS = 16, 16  # tile shape
 OUT = constant("vitis/conv_bytes.cpp", "OUT")
@@ -51,8 +51,8 @@ class _Bytes(BoardConv):
         """Returns []: the kernels multiply bytes as they are in memory."""
         return []
 
-    def record(self, key: ConvKey) -> Record:
-        return Record(self.name, ("int32",), ("int8", "int8"), "", "int8")
+    def record(self, key: ConvKey) -> ManifestTerms:
+        return ManifestTerms(self.name, ("int32",), ("int8", "int8"), "", "int8")
 
 
 class ConvBytes(_Bytes, Conv):
@@ -65,8 +65,8 @@ class ConvBytes(_Bytes, Conv):
         """Returns the parameters of convolutions, with int32 results."""
         return tuple((what, "int *" if name == "out" else c, name) for what, c, name in super().parameters(key))
 
-    def keys(self, asked: InventoryRequest) -> Iterator[ConvKey]:
-        if int8 in asked.dtypes:
+    def keys(self, request: InventoryRequest) -> Iterator[ConvKey]:
+        if int8 in request.dtypes:
             yield from bytes_keys()
 
     def beats(self, key: ConvKey) -> Mapping[str, int]:
@@ -93,14 +93,14 @@ class ConvBytes(_Bytes, Conv):
                 *(PipelinedLoop(n, 0, 0, 1, False, False, "store") for n in ("elements", "columns")),
             )
         }
-        for x in alike(key, g, begin, end):
+        for x in uniform_tiles(key, g, begin, end):
             rows, columns = x.vectors * x.rows, x.vectors * key.lanes
-            ways = {"leave": rows, "rows": rows * key.lanes // OUT, "elements": rows * key.lanes}
+            trip_counts = {"leave": rows, "rows": rows * key.lanes // OUT, "elements": rows * key.lanes}
             if g.whole:
-                ways = {"across": columns, "pass": columns, "columns": columns}
+                trip_counts = {"across": columns, "pass": columns, "columns": columns}
             elif g.lines:
-                ways = {"leave": rows, "keep": rows}
-            for name, trips in {"depth": depth * max(x.vectors, between), **ways}.items():
+                trip_counts = {"leave": rows, "keep": rows}
+            for name, trips in {"depth": depth * max(x.vectors, between), **trip_counts}.items():
                 loops[name] = loops[name].more(x.items * trips, x.items)
         for tile in range(g.tiles if g.lines else 0):
             for name, trips, entries in self._line(key, g, tile, begin, end):
@@ -132,12 +132,12 @@ class ConvBytes(_Bytes, Conv):
         yield "tail", tail, tails
 
     @staticmethod
-    def _pieces(g: ConvGeometry, begin: int, many: int) -> int:
+    def _pieces(g: ConvGeometry, begin: int, count: int) -> int:
         """Returns the pieces of a line: up to OUT results of a row of windows each."""
-        at = begin % g.pitch
-        column = at if at < g.width and begin // g.pitch % g.middle < g.high else 0
-        first = min(g.width - column, many)
-        rows, rest = divmod(many - first, g.width)
+        position = begin % g.pitch
+        column = position if position < g.width and begin // g.pitch % g.middle < g.high else 0
+        first = min(g.width - column, count)
+        rows, rest = divmod(count - first, g.width)
         return -(-first // OUT) + rows * -(-g.width // OUT) + -(-rest // OUT)
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -254,8 +254,8 @@ class ConvBytesPack(_Bytes, ConvPack):
             weights = Access("weight", False, beats * lanes, beats, 1, once, True)
         else:
             many = g.groups * g.panels * key.rows * each
-            near = taps if g.line else 1
-            weights = Access("weight", False, many, many, near, once)
+            taps_per_burst = taps if g.line else 1
+            weights = Access("weight", False, many, many, taps_per_burst, once)
         return [
             Access("planes", True, planes, planes // lanes, 0, 0),
             Access("panels", True, steps * key.rows, steps, 0, 0),

@@ -9,14 +9,14 @@ from math import prod
 from typing import Annotated
 
 from ....dtypes import dtype
-from ...geometry import Each, Geometry, Long, Many
-from ...inventory_terms import ROOMY, InventoryRequest, KernelArgument, KernelTarget
+from ...geometry import Geometry, ListField, Long, NamedNumbers
+from ...inventory_terms import ROOMY_REGISTERS, InventoryRequest, KernelArgument, KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, register
 from ...source import constant
 from ...workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, distance, operator_cycles
 from ..elements import element_type
-from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, alike, in_lines, number, serves
+from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, in_lines, number, serves, uniform_tiles
 
 CHANNELS = 16  # channels of an item of planes
 
@@ -45,18 +45,18 @@ class ConvPackGeometry(Geometry):
     own: int  # channels of a group
     some: int  # channels of an item of panels
     plane: int  # elements
-    part: Annotated[Ints, Each("deep high wide")]
-    step: Annotated[Ints, Each("deep high wide")]
-    input: Annotated[Ints, Each("deep high wide")]
-    x: Annotated[Ints, Each("sample channel deep high wide")]
-    w: Annotated[Ints, Each("group filter channel")]
+    part: Annotated[Ints, NamedNumbers("deep high wide")]
+    step: Annotated[Ints, NamedNumbers("deep high wide")]
+    input: Annotated[Ints, NamedNumbers("deep high wide")]
+    x: Annotated[Ints, NamedNumbers("sample channel deep high wide")]
+    w: Annotated[Ints, NamedNumbers("group filter channel")]
     bias: Long
     zero: int
     flip: bool
-    deep: Annotated[Ints, Many("deep_phases")]
-    high: Annotated[Ints, Many("high_phases")]
-    wide: Annotated[Ints, Many("wide_phases")]
-    taps: Annotated[Ints, Many("tap_count")]
+    deep: Annotated[Ints, ListField("deep_phases")]
+    high: Annotated[Ints, ListField("high_phases")]
+    wide: Annotated[Ints, ListField("wide_phases")]
+    taps: Annotated[Ints, ListField("tap_count")]
 
     @property
     def rows(self) -> int:
@@ -83,8 +83,8 @@ class ConvPackGeometry(Geometry):
             lies &= n <= 1 or step == size
             size *= n
         begins = (self.deep[0], self.high[0], self.wide[0])
-        whole = zip(begins, self.part, self.input)
-        return lies and all(b <= 0 and b + n >= m for b, n, m in whole)
+        extents = zip(begins, self.part, self.input)
+        return lies and all(b <= 0 and b + n >= m for b, n, m in extents)
 
     @property
     def of_planes(self) -> int:
@@ -156,10 +156,10 @@ class ConvPack(BoardConv):
         planes, size = end - first, prod(g.input)
         beats = -(-(first * size % lanes + planes * size) // lanes) if g.dense else 0
         pieces, once = planes * g.pieces(lanes), min(planes, 1)
-        way, placed = ("pieces", pieces) if g.dense else ("elements", planes * g.plane)
+        loop_name, trip_count = ("pieces", pieces) if g.dense else ("elements", planes * g.plane)
         return [
             PipelinedLoop("line", beats, once, 1, True, False, "read"),
-            PipelinedLoop(way, placed, once, 1, not g.dense, False, "place"),
+            PipelinedLoop(loop_name, trip_count, once, 1, not g.dense, False, "place"),
             PipelinedLoop("pack", pieces, once, 1, False, False, "pack"),
             PipelinedLoop("planes", planes * g.plane // lanes, once, 1, True, False, "write"),
         ]
@@ -173,13 +173,13 @@ class ConvPack(BoardConv):
         steps = g.groups * g.panels * (1 + g.own * len(g.taps))
         weights = g.groups * g.panels * lanes * g.own * len(g.taps)
         once = g.groups * g.filters * g.own * len(g.taps) if g.panels else 0
-        near = {0: 1, 1: min(g.some, g.own) * len(g.taps), 2: len(g.taps)}[g.line]
+        weights_per_burst = {0: 1, 1: min(g.some, g.own) * len(g.taps), 2: len(g.taps)}[g.line]
         x = -(-read // lanes) if g.dense else read
         return [
             Access("planes", True, planes * compute, planes // lanes, 0, 0),
             Access("panels", True, steps * lanes * compute, steps, 0, 0),
             Access("x", False, read * size, x, 0 if g.dense else 1, read * size, not g.dense),
-            Access("weight", False, weights * size, weights, near, once * size),
+            Access("weight", False, weights * size, weights, weights_per_burst, once * size),
         ]
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
@@ -188,9 +188,9 @@ class ConvPack(BoardConv):
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
         """Returns the selections that shift and join pieces, and the address arithmetic."""
-        of = {"float32": "float", "float64": "double"}.get(key.dtype.compute.name, key.dtype.name)
+        c_type = {"float32": "float", "float64": "double"}.get(key.dtype.compute.name, key.dtype.name)
         turned = key.rows * (3 * key.rows.bit_length() + 3)
-        return {("choose", of.removeprefix("u")): turned, ("mul", "int32"): 6, ("add", "int32"): 24}
+        return {("choose", c_type.removeprefix("u")): turned, ("mul", "int32"): 6, ("add", "int32"): 24}
 
     def extent(self, launch: KernelLaunch) -> str:
         g = ConvPackGeometry.unpack(launch.geometry)
@@ -201,23 +201,23 @@ class ConvPack(BoardConv):
 register(ConvPack())
 
 
-def conv_key(of: dtype, target: KernelTarget, unaligned: bool, filters: int) -> ConvKey:
+def conv_key(dtype: dtype, target: KernelTarget, unaligned: bool, filters: int) -> ConvKey:
     """Returns the key for `filters` filters of a group.
 
     On a CPU, the tile fills the registers with sums of filters that share the input. Boards have
     one tile shape, the width of the ports: a step of a panel is a beat.
     """
-    lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
+    lanes = lanes_for([dtype.compute], dtype.compute, target.lanes_bytes)
     if target.grid == "stride":
-        return ConvKey("conv", of, lanes, 4 if filters > 1 else 1, 1)
+        return ConvKey("conv", dtype, lanes, 4 if filters > 1 else 1, 1)
     if not unaligned:
-        return ConvKey("conv", of, lanes, lanes, 16)
-    wide = target.registers >= ROOMY
+        return ConvKey("conv", dtype, lanes, lanes, 16)
+    wide = target.registers >= ROOMY_REGISTERS
     if filters > 4:
-        return ConvKey("conv", of, lanes, *((8, 2) if wide else (6, 1)), 8)
+        return ConvKey("conv", dtype, lanes, *((8, 2) if wide else (6, 1)), 8)
     if filters > 1:
-        return ConvKey("conv", of, lanes, 4, 4 if wide else 1)
-    return ConvKey("conv", of, lanes, 1, 8 if wide else 4)
+        return ConvKey("conv", dtype, lanes, 4, 4 if wide else 1)
+    return ConvKey("conv", dtype, lanes, 1, 8 if wide else 4)
 
 
 def most_taps(key: ConvKey) -> int:
@@ -248,11 +248,11 @@ class Conv(BoardConv):
         """Returns True for inputs: strips and filters are few beats each."""
         return vector and not written
 
-    def keys(self, asked: InventoryRequest) -> Iterator[ConvKey]:
+    def keys(self, request: InventoryRequest) -> Iterator[ConvKey]:
         """Yields the keys of convolution and packing for each dtype."""
-        for of in asked.dtypes:
-            if serves(of):
-                key = conv_key(of, asked.target, False, 16)
+        for d in request.dtypes:
+            if serves(d):
+                key = conv_key(d, request.target, False, 16)
                 yield from (key, conv_pack_key(key, False))
 
     def beats(self, key: ConvKey) -> Mapping[str, int]:
@@ -289,13 +289,13 @@ class Conv(BoardConv):
                 PipelinedLoop("line", *in_lines(key, g, begin, end), 1, False, False, "store"),
             )
         }
-        for x in alike(key, g, begin, end):
-            way, wide = ("keep", 1) if g.lines else ("elements", key.lanes)
-            way, wide = ("vectors", 1) if x.whole else (way, wide)
+        for x in uniform_tiles(key, g, begin, end):
+            store_name, store_lanes = ("keep", 1) if g.lines else ("elements", key.lanes)
+            store_name, store_lanes = ("vectors", 1) if x.whole else (store_name, store_lanes)
             for name, trips, entries in (
                 ("depth", depth * max(x.vectors, between), sums),
                 ("join", sums * x.vectors * x.rows, sums),
-                (way, x.vectors * x.rows * wide, 1),
+                (store_name, x.vectors * x.rows * store_lanes, 1),
             ):
                 loops[name] = loops[name].more(x.items * trips, x.items * entries)
         return list(loops.values())
@@ -307,14 +307,18 @@ class Conv(BoardConv):
         strips, steps = g.items * g.channels * g.beats, g.items * (1 + g.depth)
         longest = burst_of(g)
         accesses = []
-        for whole in (True, False):
-            count = sum(x.items * x.rows * x.vectors * key.lanes for x in alike(key, g, 0, g.items) if x.whole == whole)
+        for in_vectors in (True, False):
+            count = sum(
+                x.items * x.rows * x.vectors * key.lanes
+                for x in uniform_tiles(key, g, 0, g.items)
+                if x.whole == in_vectors
+            )
             burst = 1
-            if not whole and g.lines:
+            if not in_vectors and g.lines:
                 count, lines = in_lines(key, g, 0, g.items)
                 burst = count // max(lines, 1)
             if count:
-                beats = count // key.lanes if whole else count
+                beats = count // key.lanes if in_vectors else count
                 accesses.append(Access("out", True, count * size, beats, burst, count * size))
         return [
             *accesses,
@@ -335,10 +339,10 @@ class Conv(BoardConv):
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
         """Returns the products of a tile per cycle, the additions to totals, and the rotation of a
         beat."""
-        of = {"float32": "float", "float64": "double"}.get(key.dtype.compute.name, key.dtype.name)
-        of = of.removeprefix("u")
+        c_type = {"float32": "float", "float64": "double"}.get(key.dtype.compute.name, key.dtype.name)
+        c_type = c_type.removeprefix("u")
         many, turned = key.rows * key.lanes, key.lanes * (key.lanes.bit_length() - 1)
-        return {("mul", of): many, ("add", of): many + key.lanes, ("choose", of): turned}
+        return {("mul", c_type): many, ("add", c_type): many + key.lanes, ("choose", c_type): turned}
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
         """Returns the kernel's arrays: two strips of input (the current channel's and the next

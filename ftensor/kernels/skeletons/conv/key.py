@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple
 from ....dtypes import dtype
 from ....iterator.shape import numel
 from ... import source
-from ...geometry import Each, Geometry, Long, Many
-from ...inventory_terms import Record, table_lines
+from ...geometry import Geometry, ListField, Long, NamedNumbers
+from ...inventory_terms import ManifestTerms, table_lines
 from ...skeleton import BoardSkeleton, Skeleton
 from ...workload import Ints, members_in
 from ..elements import element_defines, element_helpers
@@ -88,17 +88,17 @@ class BoardConv(ConvSkeleton, BoardSkeleton[ConvKey]):
 
     word = "conv"
 
-    def record(self, key: ConvKey) -> Record:
-        of = key.dtype.name
-        return Record(self.name, (of,), (of, of), "", of)
+    def record(self, key: ConvKey) -> ManifestTerms:
+        dtype_name = key.dtype.name
+        return ManifestTerms(self.name, (dtype_name,), (dtype_name, dtype_name), "", dtype_name)
 
     def lines(self, key: ConvKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
 
-def serves(of: dtype) -> bool:
+def serves(dtype: dtype) -> bool:
     """True if the skeleton accepts a dtype."""
-    return of.kind in "uif" and not of.bare
+    return dtype.kind in "uif" and not dtype.bare
 
 
 def number(key: ConvKey) -> str:
@@ -106,7 +106,7 @@ def number(key: ConvKey) -> str:
     return source.scalar(key.dtype)
 
 
-class Strip(NamedTuple):
+class InputStrip(NamedTuple):
     """Input of a board's tile in one channel: `runs` of beats (first beat, count), and for each tap
     the index of its first position in these runs."""
 
@@ -114,7 +114,7 @@ class Strip(NamedTuple):
     places: Ints = ()
 
 
-def strip(key: ConvKey, positions: int, offsets: Ints) -> Strip:
+def input_strip(key: ConvKey, positions: int, offsets: Ints) -> InputStrip:
     """Returns the strip for taps at `offsets`."""
     lanes, vectors = key.lanes, min(key.vectors, -(-positions // key.lanes))
     runs: list[list[int]] = []
@@ -126,15 +126,15 @@ def strip(key: ConvKey, positions: int, offsets: Ints) -> Strip:
             runs[-1][1] = max(runs[-1][1], end - runs[-1][0])
         else:
             runs.append([first, end - first])
-    places = []
+    tap_places = []
     for o in offsets:
         at = 0
         for first, n in runs:
             if first <= o // lanes < first + n:
-                places.append((at - first) * lanes + o)
+                tap_places.append((at - first) * lanes + o)
                 break
             at += n
-    return Strip(tuple(tuple(run) for run in runs), tuple(places))
+    return InputStrip(tuple(tuple(run) for run in runs), tuple(tap_places))
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class ConvGeometry(Geometry):
     back to end with the positions. `whole` is True if the kernel may store results in vectors; for
     bytes, the results of a tile's filters at a position. `lines` is True if the results of a filter
     are contiguous. `zero` is the padding value of bytes. Batch dims have strides in planes (`read`)
-    and in out (`written`). Taps have `offsets`, and the `runs` and `places` of a `Strip`.
+    and in out (`written`). Taps have `offsets`, and the `runs` and `places` of a `InputStrip`.
     """
 
     derived = ("beats",)
@@ -164,17 +164,17 @@ class ConvGeometry(Geometry):
     channels: int
     most: int
     channel: Long
-    out: Annotated[Ints, Each("filter plane row position")]
+    out: Annotated[Ints, NamedNumbers("filter plane row position")]
     back: bool
     whole: bool
     lines: bool
     zero: int
-    batch: Annotated[Ints, Many("dims")]
-    read: Annotated[Ints, Many("dims")]
-    written: Annotated[Ints, Many("dims")]
-    offsets: Annotated[Ints, Many("taps")]
-    runs: Annotated[tuple[Ints, ...], Many("run_count", 2)]
-    places: Annotated[Ints, Many("")]
+    batch: Annotated[Ints, ListField("dims")]
+    read: Annotated[Ints, ListField("dims")]
+    written: Annotated[Ints, ListField("dims")]
+    offsets: Annotated[Ints, ListField("taps")]
+    runs: Annotated[tuple[Ints, ...], ListField("run_count", 2)]
+    places: Annotated[Ints, ListField("")]
 
     @property
     def depth(self) -> int:
@@ -200,7 +200,7 @@ class ConvGeometry(Geometry):
         return sum(n for _, n in self.runs)
 
 
-class Alike(NamedTuple):
+class UniformTiles(NamedTuple):
     """Items of equal size: their number, filters, vectors of positions, and vector stores."""
 
     items: int
@@ -209,7 +209,7 @@ class Alike(NamedTuple):
     whole: bool
 
 
-def alike(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[Alike]:
+def uniform_tiles(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[UniformTiles]:
     """Returns the items [begin, end) of a board's launch, grouped by size."""
     period = g.panels * g.tiles
     below = members_in(begin, end, g.panels, g.panels - 1, g.panels)
@@ -219,10 +219,10 @@ def alike(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[Alike]:
     left = g.positions - (g.tiles - 1) * key.columns
     vectors = -(-left // key.lanes)
     tiles = (
-        Alike(end - begin - below - right + corner, key.rows, key.vectors, g.whole),
-        Alike(below - corner, rest, key.vectors, g.whole),
-        Alike(right - corner, key.rows, vectors, g.whole and left % key.lanes == 0),
-        Alike(corner, rest, vectors, g.whole and left % key.lanes == 0),
+        UniformTiles(end - begin - below - right + corner, key.rows, key.vectors, g.whole),
+        UniformTiles(below - corner, rest, key.vectors, g.whole),
+        UniformTiles(right - corner, key.rows, vectors, g.whole and left % key.lanes == 0),
+        UniformTiles(corner, rest, vectors, g.whole and left % key.lanes == 0),
     )
     merged = [one for one in tiles if one.items]
     if g.tiles == 1:  # the only tile is the last tile

@@ -10,8 +10,8 @@ from typing import Annotated, NamedTuple
 from ....dtypes import dtype
 from ....iterator.shape import numel
 from ...costs import PROCESSOR
-from ...geometry import Each, Geometry, Long, Many
-from ...inventory_terms import ROOMY, KernelTarget
+from ...geometry import Geometry, ListField, Long, NamedNumbers
+from ...inventory_terms import ROOMY_REGISTERS, KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, register
 from ...workload import Ints
@@ -28,7 +28,7 @@ FILTERS = 48
 def panel_rows(target: KernelTarget, rows: int) -> int:
     """Returns the rows of a panel (one vector of sums each): the size of least cost for `rows`
     rows, among the sizes for which the CPU has registers."""
-    shapes, busy = ((16, 12, 8, 4), 8) if target.registers >= ROOMY else ((6, 4), 4)
+    shapes, busy = ((16, 12, 8, 4), 8) if target.registers >= ROOMY_REGISTERS else ((6, 4), 4)
 
     def cost(size: int) -> float:
         return -(-rows // size) * (max(size, busy) + COSTS.panel)
@@ -36,11 +36,11 @@ def panel_rows(target: KernelTarget, rows: int) -> int:
     return min((size for size in shapes if size <= rows), key=cost, default=shapes[-1])
 
 
-def direct_conv_key(of: dtype, target: KernelTarget, filters: int) -> ConvKey:
+def direct_conv_key(dtype: dtype, target: KernelTarget, filters: int) -> ConvKey:
     """Returns the key of a CPU for `filters` filters of a group, up to 48 at once."""
-    lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
+    lanes = lanes_for([dtype.compute], dtype.compute, target.lanes_bytes)
     rows = panel_rows(target, filters)
-    return ConvKey("conv_direct", of, lanes, rows, 1, FILTERS // rows)
+    return ConvKey("conv_direct", dtype, lanes, rows, 1, FILTERS // rows)
 
 
 class Copies(NamedTuple):
@@ -73,16 +73,16 @@ class DirectConvGeometry(Geometry):
     channels: int
     positions: int
     plane: int
-    x: Annotated[Ints, Each("sample channel deep high wide")]
-    w: Annotated[Ints, Each("group filter channel")]
+    x: Annotated[Ints, NamedNumbers("sample channel deep high wide")]
+    w: Annotated[Ints, NamedNumbers("group filter channel")]
     bias: Long
-    out: Annotated[Ints, Each("sample filter position")]
-    planes: Annotated[Ints, Each("deep high")]
-    phases: Annotated[tuple[Phase, ...], Many("phase_count")]
-    offsets: Annotated[Ints, Many("taps")]
+    out: Annotated[Ints, NamedNumbers("sample filter position")]
+    planes: Annotated[Ints, NamedNumbers("deep high")]
+    phases: Annotated[tuple[Phase, ...], ListField("phase_count")]
+    offsets: Annotated[Ints, ListField("taps")]
     wide: int
-    ends: Annotated[Ints, Many("tiles")]
-    pieces: Annotated[tuple[tuple[int, int], ...], Many("", 2)]
+    ends: Annotated[Ints, ListField("tiles")]
+    pieces: Annotated[tuple[tuple[int, int], ...], ListField("", 2)]
 
 
 class DirectConv(ConvSkeleton):
@@ -111,10 +111,10 @@ class DirectConv(ConvSkeleton):
 register(DirectConv())
 
 
-def depthwise_conv_key(of: dtype, target: KernelTarget) -> ConvKey:
+def depthwise_conv_key(dtype: dtype, target: KernelTarget) -> ConvKey:
     """Returns the key of a CPU, with as many vectors of positions as registers allow."""
-    lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
-    return ConvKey("conv_depthwise", of, lanes, 1, 8 if target.registers >= ROOMY else 4)
+    lanes = lanes_for([dtype.compute], dtype.compute, target.lanes_bytes)
+    return ConvKey("conv_depthwise", dtype, lanes, 1, 8 if target.registers >= ROOMY_REGISTERS else 4)
 
 
 @dataclass(frozen=True)
@@ -129,14 +129,14 @@ class DepthwiseGeometry(Geometry):
     channels: int
     positions: int
     plane: int
-    x: Annotated[Ints, Each("sample channel deep high wide")]
-    w: Annotated[Ints, Each("group filter channel")]
+    x: Annotated[Ints, NamedNumbers("sample channel deep high wide")]
+    w: Annotated[Ints, NamedNumbers("group filter channel")]
     bias: Long
-    out: Annotated[Ints, Each("sample filter deep high wide")]
-    counts: Annotated[Ints, Each("deep high wide")]
-    planes: Annotated[Ints, Each("deep high")]
-    phases: Annotated[tuple[Phase, ...], Many("phase_count")]
-    offsets: Annotated[Ints, Many("taps")]
+    out: Annotated[Ints, NamedNumbers("sample filter deep high wide")]
+    counts: Annotated[Ints, NamedNumbers("deep high wide")]
+    planes: Annotated[Ints, NamedNumbers("deep high")]
+    phases: Annotated[tuple[Phase, ...], ListField("phase_count")]
+    offsets: Annotated[Ints, ListField("taps")]
 
 
 class DepthwiseConv(DirectConv):
@@ -154,10 +154,10 @@ register(DepthwiseConv())
 STEPS, ROWS = 256, 288
 
 
-def conv_weight_key(of: dtype, target: KernelTarget, rows: int) -> ConvKey:
+def conv_weight_key(dtype: dtype, target: KernelTarget, rows: int) -> ConvKey:
     """Returns the key of a CPU for `rows` rows (channels times taps)."""
-    lanes = lanes_for([of.compute], of.compute, target.lanes_bytes)
-    return ConvKey("conv_weight", of, lanes, panel_rows(target, rows), 1)
+    lanes = lanes_for([dtype.compute], dtype.compute, target.lanes_bytes)
+    return ConvKey("conv_weight", dtype, lanes, panel_rows(target, rows), 1)
 
 
 @dataclass(frozen=True)
@@ -178,13 +178,13 @@ class ConvWeightGeometry(Geometry):
     samples: int
     some: int
     plane: int
-    x: Annotated[Ints, Each("sample channel deep high wide")]
-    grad: Annotated[Ints, Each("sample filter")]
-    planes: Annotated[Ints, Each("deep high")]
+    x: Annotated[Ints, NamedNumbers("sample channel deep high wide")]
+    grad: Annotated[Ints, NamedNumbers("sample filter")]
+    planes: Annotated[Ints, NamedNumbers("deep high")]
     bias: bool
-    phases: Annotated[tuple[Phase, ...], Many("phase_count")]
-    offsets: Annotated[Ints, Many("taps")]
-    places: Annotated[Ints, Many("positions")]
+    phases: Annotated[tuple[Phase, ...], ListField("phase_count")]
+    offsets: Annotated[Ints, ListField("taps")]
+    places: Annotated[Ints, ListField("positions")]
 
 
 class ConvWeight(ConvSkeleton):

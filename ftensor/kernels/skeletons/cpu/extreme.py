@@ -9,7 +9,7 @@ from typing import Annotated
 from .... import dtypes
 from ....dtypes import dtype
 from ... import source
-from ...geometry import Geometry, Long, Many
+from ...geometry import Geometry, ListField, Long
 from ...inventory_terms import KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
@@ -43,11 +43,13 @@ class ExtremeKey:
         return f"ft_arg{what}_{self.dtype.name}_{self.place.name}" + "_values" * self.values
 
 
-def extreme_key(of: dtype, place: dtype, target: KernelTarget, smallest: bool, values: bool) -> ExtremeKey | None:
+def extreme_key(
+    dtype: dtype, index_dtype: dtype, target: KernelTarget, smallest: bool, values: bool
+) -> ExtremeKey | None:
     """Returns the key; None if the skeleton does not accept the dtype."""
-    if of.name not in _WORST:
+    if dtype.name not in _WORST:
         return None
-    return ExtremeKey(of, place, lanes_for([of], of, target.lanes_bytes), smallest, values)
+    return ExtremeKey(dtype, index_dtype, lanes_for([dtype], dtype, target.lanes_bytes), smallest, values)
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,9 @@ class ExtremeGeometry(Geometry):
     n: int
     splits: int
     split_step: Long
-    shape: Annotated[Ints, Many("dims")]
-    written: Annotated[Ints, Many("dims")]
-    read: Annotated[Ints, Many("dims")]
+    shape: Annotated[Ints, ListField("dims")]
+    written: Annotated[Ints, ListField("dims")]
+    read: Annotated[Ints, ListField("dims")]
 
     @property
     def items(self) -> int:
@@ -77,12 +79,12 @@ class Extreme(Skeleton[ExtremeKey]):
 
     def parameters(self, key: ExtremeKey) -> tuple[Parameter, ...]:
         """Returns values, indices, input, offsets, geometry."""
-        of = source.scalar(key.dtype)
+        c_type = source.scalar(key.dtype)
         names = ("values", "places", "in") if key.values else ("places", "in")
         return (
-            *([("*", f"{of} *", "values")] if key.values else []),
+            *([("*", f"{c_type} *", "values")] if key.values else []),
             ("*", f"{source.scalar(key.place)} *", "places"),
-            ("*", f"const {of} *", "in"),
+            ("*", f"const {c_type} *", "in"),
             *(("long", "long ", f"{name}_offset") for name in names),
             ("*", "const long *", "geometry"),
         )

@@ -9,7 +9,7 @@ from math import prod
 from typing import Annotated, NamedTuple
 
 from ....dtypes import dtype
-from ...geometry import Geometry, Many
+from ...geometry import Geometry, ListField
 from ...inventory_terms import KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
@@ -61,9 +61,9 @@ class PlaneWindows(NamedTuple):
         entries = len(firsts)
         vectors = -(-columns // key.lanes) * self.planes * entries
         if key.row < key.lanes:
-            own = [begin + c * key.wide for begin in firsts for c in range(columns)]
-            entries, vectors = len(own), -(-self.total // key.lanes)
-            firsts = (*own, *[own[k % entries] for k in range(key.lanes)])
+            first_elements = [begin + c * key.wide for begin in firsts for c in range(columns)]
+            entries, vectors = len(first_elements), -(-self.total // key.lanes)
+            firsts = (*first_elements, *[first_elements[k % entries] for k in range(key.lanes)])
         plane = prod(self.sizes)
         return WindowsGeometry(vectors, self.total, entries, columns, plane, self.lines, firsts)
 
@@ -82,8 +82,8 @@ class WindowsGeometry(Geometry):
     entries: int
     columns: int
     plane: int
-    lines: Annotated[Ints, Many("line_count", packed=False)]
-    firsts: Annotated[Ints, Many("")]
+    lines: Annotated[Ints, ListField("line_count", packed=False)]
+    firsts: Annotated[Ints, ListField("")]
 
 
 @dataclass(frozen=True)
@@ -104,17 +104,19 @@ class MaxPoolKey:
         return f"ft_{self.skeleton}_{self.dtype.name}_{self.high}x{self.wide}_{self.row}_{self.lanes}"
 
 
-def max_pool_key(back: bool, of: dtype, windows: PlaneWindows, target: KernelTarget, unaligned: bool) -> MaxPoolKey:
+def max_pool_key(
+    backward: bool, dtype: dtype, windows: PlaneWindows, target: KernelTarget, unaligned: bool
+) -> MaxPoolKey:
     """Returns the key for `windows`. Lanes span windows of a row, or of several rows if the windows
     allow; devices without unaligned vectors get one lane."""
-    full = lanes_for([of], of.compute, target.lanes_bytes) if unaligned else 1
+    full = lanes_for([dtype], dtype.compute, target.lanes_bytes) if unaligned else 1
     lanes, columns = 1, windows.counts[-1]
-    together = windows.follow and columns & (columns - 1) == 0
-    while lanes < full and 2 * lanes <= (windows.total if together else columns):
+    rows_adjoin = windows.follow and columns & (columns - 1) == 0
+    while lanes < full and 2 * lanes <= (windows.total if rows_adjoin else columns):
         lanes *= 2
     *high, wide = windows.kernel
-    name = "max_pool_back" if back else "max_pool"
-    return MaxPoolKey(name, of, lanes, prod(high), wide, min(lanes, columns))
+    name = "max_pool_back" if backward else "max_pool"
+    return MaxPoolKey(name, dtype, lanes, prod(high), wide, min(lanes, columns))
 
 
 class MaxPool(Skeleton[MaxPoolKey]):
@@ -131,8 +133,8 @@ class MaxPool(Skeleton[MaxPoolKey]):
         element = element_type(key.dtype)
         parameters: list[Parameter] = []
         for name, written in self.written.items():
-            of = "long" if name == "places" else element
-            parameters.append(("*", f"FT_GLOBAL {'' if written else 'const '}{of} *", name))
+            c_type = "long" if name == "places" else element
+            parameters.append(("*", f"FT_GLOBAL {'' if written else 'const '}{c_type} *", name))
         parameters += [("long", "long ", f"{name}_offset") for name in self.written]
         return (*parameters, ("*", "const int *", "geometry"))
 

@@ -8,12 +8,12 @@ from typing import Annotated
 
 from .... import dtypes
 from ....dtypes import dtype
-from ...geometry import Geometry, Long, Many
+from ...geometry import Geometry, ListField, Long
 from ...inventory_terms import KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
 from ...workload import Ints
-from ..sort import BITS, FLOATS, bits, compared, words_of_order
+from ..sort import BITS, FLOATS, comparison_dtype, memory_type, order_defines
 
 NARROW, WIDE = 8, 11  # bits of a digit, for few and for many elements
 RADIX_WHOLE, COUNT, PLACE, MOVE = range(4)  # modes of a launch
@@ -52,10 +52,10 @@ class RadixKey:
         return dtypes.int64 if self.dtype.itemsize == 8 else dtypes.int32
 
 
-def radix_key(of: dtype, target: KernelTarget, places: bool) -> RadixKey:
+def radix_key(dtype: dtype, target: KernelTarget, indices: bool) -> RadixKey:
     """Returns the key for a dtype."""
-    compared = RadixKey(of, 1, places).compared
-    return RadixKey(of, lanes_for([], compared, target.lanes_bytes), places)
+    compared = RadixKey(dtype, 1, indices).compared
+    return RadixKey(dtype, lanes_for([], compared, target.lanes_bytes), indices)
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class RadixGeometry(Geometry):
     descending: bool
     read: Long
     written: Long
-    shape: Annotated[Ints, Many("dims")]
-    read_strides: Annotated[Ints, Many("dims")]
-    written_strides: Annotated[Ints, Many("dims")]
+    shape: Annotated[Ints, ListField("dims")]
+    read_strides: Annotated[Ints, ListField("dims")]
+    written_strides: Annotated[Ints, ListField("dims")]
 
     @property
     def items(self) -> int:
@@ -96,12 +96,12 @@ class RadixSort(Skeleton[RadixKey]):
     def parameters(self, key: RadixKey) -> tuple[Parameter, ...]:
         """Returns results, input, two element buffers, line buffers, indices, counts, offsets,
         geometry."""
-        of = BITS[key.dtype.itemsize]
+        c_type = BITS[key.dtype.itemsize]
         outs = ("values", "indices") if key.places else ("values",)
         return (
-            ("*", f"{of} *", "values"),
+            ("*", f"{c_type} *", "values"),
             *([("*", "long *", "indices")] if key.places else []),
-            ("*", f"const {of} *", "in"),
+            ("*", f"const {c_type} *", "in"),
             *(("*", f"{key.word} *", name) for name in ("a", "b", "lines")),
             *(("*", "int *", name) for name in ("orders", "told")),
             *(("long", "long ", f"{name}_offset") for name in (*outs, "in")),
@@ -184,9 +184,9 @@ class SortRowsGeometry(Geometry):
     descending: bool
     read: Long
     written: Long
-    shape: Annotated[Ints, Many("dims")]
-    read_strides: Annotated[Ints, Many("dims")]
-    written_strides: Annotated[Ints, Many("dims")]
+    shape: Annotated[Ints, ListField("dims")]
+    read_strides: Annotated[Ints, ListField("dims")]
+    written_strides: Annotated[Ints, ListField("dims")]
 
     @property
     def items(self) -> int:
@@ -203,11 +203,11 @@ class SortRows(Skeleton[SortRowsKey]):
 
     def parameters(self, key: SortRowsKey) -> tuple[Parameter, ...]:
         """Returns results, input, two buffers of keys and indices, offsets, geometry."""
-        of, wide = bits(key.dtype), BITS[compared(key.dtype).itemsize]
+        c_type, wide = memory_type(key.dtype), BITS[comparison_dtype(key.dtype).itemsize]
         return (
-            ("*", f"{of} *", "values"),
+            ("*", f"{c_type} *", "values"),
             ("*", "long *", "indices"),
-            ("*", f"const {of} *", "in"),
+            ("*", f"const {c_type} *", "in"),
             ("*", f"{wide} *", "a_keys"),
             ("*", "int *", "a_order"),
             ("*", f"{wide} *", "b_keys"),
@@ -217,12 +217,12 @@ class SortRows(Skeleton[SortRowsKey]):
         )
 
     def compute(self, key: SortRowsKey) -> dtype:
-        return compared(key.dtype)
+        return comparison_dtype(key.dtype)
 
     def defines(self, key: SortRowsKey) -> dict[str, object]:
-        wide = compared(key.dtype).itemsize == 8
+        wide = comparison_dtype(key.dtype).itemsize == 8
         return {
-            **words_of_order(key.dtype),
+            **order_defines(key.dtype),
             "FT_RUN": RUN,
             "FT_LARGEST": "0x7fffffffffffffffL" if wide else "0x7fffffff",
             "FT_SELECTS": int(key.selects),

@@ -7,7 +7,7 @@ from math import prod
 from typing import Annotated
 
 from ....dtypes import dtype, int64
-from ...geometry import Geometry, Long, Many
+from ...geometry import Geometry, ListField, Long
 from ...inventory_terms import KernelTarget
 from ...skeleton import Parameter, Skeleton, register
 from ...workload import Ints
@@ -31,11 +31,11 @@ class TakeKey:
         return f"ft_take_{8 * self.size}_{self.index.name}" + "_runs" * self.runs
 
 
-def take_key(of: dtype, index: dtype, target: KernelTarget, runs: bool) -> TakeKey | None:
+def take_key(dtype: dtype, index: dtype, target: KernelTarget, contiguous: bool) -> TakeKey | None:
     """Returns the key; None for elements without an integer type of their size."""
-    if of.itemsize not in BITS:
+    if dtype.itemsize not in BITS:
         return None
-    return TakeKey(of.itemsize, index, min(16, target.lanes_bytes // of.itemsize), runs)
+    return TakeKey(dtype.itemsize, index, min(16, target.lanes_bytes // dtype.itemsize), contiguous)
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class TakeGeometry(Geometry):
     n: int
     parts: int
     step: Long
-    shape: Annotated[Ints, Many("dims")]
-    steps: Annotated[tuple[Ints, ...], Many("dims", 3)]
+    shape: Annotated[Ints, ListField("dims")]
+    steps: Annotated[tuple[Ints, ...], ListField("dims", 3)]
 
     @property
     def items(self) -> int:
@@ -65,11 +65,11 @@ class Take(Skeleton[TakeKey]):
     def parameters(self, key: TakeKey) -> tuple[Parameter, ...]:
         """Returns out, in, indices, offsets, size and stride of the dim, flag of bad indices,
         geometry."""
-        of, index = BITS[key.size], BITS[key.index.itemsize]
+        c_type, index = BITS[key.size], BITS[key.index.itemsize]
         names = ("out", "in", "index")
         return (
-            ("*", f"{of} *", "out"),
-            ("*", f"const {of} *", "in"),
+            ("*", f"{c_type} *", "out"),
+            ("*", f"const {c_type} *", "in"),
             ("*", f"const {index} *", "index"),
             *(("long", "long ", f"{name}_offset") for name in names),
             ("long", "long ", "size"),

@@ -8,28 +8,28 @@ from typing import Annotated
 
 from ....dtypes import dtype
 from ... import source
-from ...geometry import Each, Long
+from ...geometry import Long, NamedNumbers
 from ...inventory_terms import KernelTarget
 from ...key import lanes_for
 from ...skeleton import register
 from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, distance, members_in
-from .key import ADDED, ALONG, DIRECT, Gemm, GemmKey, ProductGeometry, element, products, recurrence
+from .key import ADDED, DIRECT, DOT_PRODUCT, Gemm, GemmKey, ProductGeometry, element, products, recurrence
 
 # Rows and columns of a board's tile. A board reads factors element by element, during the
 # recurrence of a sum.
 SIDE = 8
 
 
-def direct_key(of: dtype, target: KernelTarget, unaligned: bool, fused: bool) -> GemmKey:
+def direct_key(dtype: dtype, target: KernelTarget, unaligned: bool, fused: bool) -> GemmKey:
     """Returns the key for small matrices; `unaligned` is False for boards."""
-    lanes = lanes_for([of], of.compute, target.lanes_bytes)
+    lanes = lanes_for([dtype], dtype.compute, target.lanes_bytes)
     rows = 4
     if not unaligned and lanes > SIDE:
         lanes = rows = SIDE
-    return GemmKey("gemm_direct", of, lanes, rows, 1, fused=fused or of.kind in "ui")
+    return GemmKey("gemm_direct", dtype, lanes, rows, 1, fused=fused or dtype.kind in "ui")
 
 
-def near_key(key: GemmKey, columns: int, rows: int) -> GemmKey:
+def cpu_direct_key(key: GemmKey, columns: int, rows: int) -> GemmKey:
     """Returns the direct key of a CPU for many rows: no more lanes than `columns` fill, and rows
     for the available registers, which hold `rows` rows of sums at full lanes."""
     lanes = key.lanes
@@ -43,12 +43,12 @@ class DirectGeometry(ProductGeometry):
     """Geometry buffer: the product, with batch strides `steps` of a, b, out and added, and the
     strides of a and b."""
 
-    a: Annotated[Ints, Each("row depth")]
-    b: Annotated[Ints, Each("depth column")]
+    a: Annotated[Ints, NamedNumbers("row depth")]
+    b: Annotated[Ints, NamedNumbers("depth column")]
     in_vectors: int  # vector reads of b: 1 for whole vectors, 2 for all
 
 
-class Direct(Gemm):
+class DirectGemm(Gemm):
     """Direct product. An item is a tile of a few rows and one vector."""
 
     name = "gemm_direct"
@@ -73,10 +73,10 @@ class Direct(Gemm):
         lane = 1 if widened else key.lanes * key.parts
         step = max(distance(recurrence(key)), lane, key.rows * key.parts)
         # Each result takes a scale and a store, and a load of the addend before.
-        ways = 3 if g.mode == 2 else 2
+        memory_reads = 3 if g.mode == 2 else 2
         return [
             PipelinedLoop("depth", items * g.depth, entries, step),
-            PipelinedLoop("results", results, results * ways, ways * lane, g.mode == 2),
+            PipelinedLoop("results", results, results * memory_reads, memory_reads * lane, g.mode == 2),
         ]
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
@@ -104,7 +104,7 @@ class Direct(Gemm):
         return accesses
 
 
-register(Direct())
+register(DirectGemm())
 
 
 # Cycles for the products of a beat of each row and column; a sum's recurrence is shorter
@@ -112,18 +112,18 @@ register(Direct())
 TURNS = 16
 
 
-def along_serves(of: dtype) -> bool:
+def supports_dot_product(dtype: dtype) -> bool:
     """True if the skeleton accepts a dtype."""
-    return of.name in ("float32", "float64")
+    return dtype.name in ("float32", "float64")
 
 
-def along_key(of: dtype) -> GemmKey:
+def dot_product_key(dtype: dtype) -> GemmKey:
     """Returns the key for contiguous rows and columns."""
-    return GemmKey("gemm_along", of, PORT_BYTES // of.itemsize, SIDE, 1)
+    return GemmKey("gemm_along", dtype, PORT_BYTES // dtype.itemsize, SIDE, 1)
 
 
 @dataclass(frozen=True)
-class AlongGeometry(ProductGeometry):
+class DotProductGeometry(ProductGeometry):
     """Geometry buffer: the product, with batch strides `steps` of a, b, out and added, and the
     strides of the rows of a and of the columns of b."""
 
@@ -135,12 +135,12 @@ class AlongGeometry(ProductGeometry):
         return (-(-self.depth // key.lanes) + 1) * TURNS
 
 
-class Along(Gemm):
+class DotProductGemm(Gemm):
     """Product along contiguous rows and columns. An item is a tile of SIDE rows and columns."""
 
     name = "gemm_along"
-    geometry = AlongGeometry
-    part = ALONG
+    geometry = DotProductGeometry
+    part = DOT_PRODUCT
     operands_in_order = ("out", "a", "b", "added")
     offsets = operands_in_order
 
@@ -161,15 +161,15 @@ class Along(Gemm):
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the loop along the depth and the loop over results."""
-        key, g = launch.key, AlongGeometry.unpack(launch.geometry)
+        key, g = launch.key, DotProductGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, period = end - begin, g.column_blocks * g.row_blocks
         rows, columns = (n % SIDE or SIDE for n in (g.rows, g.columns))
-        below = members_in(begin, end, period, period - g.column_blocks, period)
-        beside = members_in(begin, end, g.column_blocks, g.column_blocks - 1, g.column_blocks)
-        corner = members_in(begin, end, period, period - 1, period)
-        results = (items - below - beside + corner) * SIDE**2 + corner * rows * columns
-        results += (below - corner) * rows * SIDE + (beside - corner) * SIDE * columns
+        last_row_items = members_in(begin, end, period, period - g.column_blocks, period)
+        last_column_items = members_in(begin, end, g.column_blocks, g.column_blocks - 1, g.column_blocks)
+        corner_items = members_in(begin, end, period, period - 1, period)
+        results = (items - last_row_items - last_column_items + corner_items) * SIDE**2 + corner_items * rows * columns
+        results += (last_row_items - corner_items) * rows * SIDE + (last_column_items - corner_items) * SIDE * columns
         return [
             PipelinedLoop("depth", items * g.turns(key), items, 1),
             PipelinedLoop("results", results, items, 1, g.mode == ADDED),
@@ -191,7 +191,7 @@ class Along(Gemm):
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Returns the accesses; every tile reads its rows and columns again."""
-        key, g = launch.key, AlongGeometry.unpack(launch.geometry)
+        key, g = launch.key, DotProductGeometry.unpack(launch.geometry)
         size = key.dtype.itemsize
         batch, beats = g.items // (g.row_blocks * g.column_blocks), -(-g.depth // key.lanes)
         results, read = batch * g.rows * g.columns, g.items * beats * SIDE
@@ -204,4 +204,4 @@ class Along(Gemm):
         return accesses
 
 
-register(Along())
+register(DotProductGemm())

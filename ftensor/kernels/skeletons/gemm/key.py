@@ -11,14 +11,14 @@ from typing import Annotated
 from ....dtypes import dtype
 from ....iterator.shape import numel
 from ... import source
-from ...geometry import Each, Geometry, Many
-from ...inventory_terms import Option, Record, table_lines
+from ...geometry import Geometry, ListField, NamedNumbers
+from ...inventory_terms import ManifestTerms, Option, table_lines
 from ...skeleton import BoardSkeleton, Parameter
 from ...workload import Ints, KernelLaunch, PipelinedLoop, distance, operator_cycles
 
-DIRECT, PACKED, ALONG = "direct", "packed", "along"
+DIRECT, PACKED, DOT_PRODUCT = "direct", "packed", "along"
 ADDED = 2  # mode with an addend (hls/gemm.h)
-PARTS = Option("parts", (DIRECT, PACKED), words=(DIRECT, PACKED, ALONG))
+PARTS = Option("parts", (DIRECT, PACKED), words=(DIRECT, PACKED, DOT_PRODUCT))
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class ProductGeometry(Geometry):
     depth: int
     mode: int
     whole: int
-    out: Annotated[Ints, Each("row column")]
-    added: Annotated[Ints, Each("row column")]
-    batch: Annotated[Ints, Many("dims")]
-    steps: Annotated[tuple[Ints, ...], Many(4, "dims")]
+    out: Annotated[Ints, NamedNumbers("row column")]
+    added: Annotated[Ints, NamedNumbers("row column")]
+    batch: Annotated[Ints, ListField("dims")]
+    steps: Annotated[tuple[Ints, ...], ListField(4, "dims")]
 
 
 class Gemm(BoardSkeleton[GemmKey]):
@@ -116,9 +116,9 @@ class Gemm(BoardSkeleton[GemmKey]):
     def helpers(self, key: GemmKey) -> list[str]:
         return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "gemm.h"]
 
-    def record(self, key: GemmKey) -> Record:
-        of = key.dtype.name
-        return Record(self.name, (of,), (of, of), "", of)
+    def record(self, key: GemmKey) -> ManifestTerms:
+        dtype_name = key.dtype.name
+        return ManifestTerms(self.name, (dtype_name,), (dtype_name, dtype_name), "", dtype_name)
 
     def lines(self, key: GemmKey) -> tuple[str, ...]:
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'parts = ["{self.part}"]')
@@ -182,6 +182,6 @@ def products(key: GemmKey, count: float) -> dict[tuple[str, str], int]:
     """Returns the operators of `count` products with additions; complex dtypes have four of
     each."""
     real = key.dtype.compute.to_real() if key.dtype.is_complex else key.dtype.compute
-    of = {"float32": "float", "float64": "double"}.get(real.name, real.name.removeprefix("u"))
+    c_type = {"float32": "float", "float64": "double"}.get(real.name, real.name.removeprefix("u"))
     many = ceil(count * key.parts**2)
-    return {("mul", of): many, ("add", of): many}
+    return {("mul", c_type): many, ("add", c_type): many}

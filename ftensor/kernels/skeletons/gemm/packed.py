@@ -9,14 +9,14 @@ from typing import Annotated, NamedTuple
 
 from ....dtypes import dtype
 from ... import source
-from ...geometry import Geometry, Long, Many
-from ...inventory_terms import ROOMY, SOME, InventoryRequest, KernelArgument, KernelTarget
+from ...geometry import Geometry, ListField, Long
+from ...inventory_terms import ROOMY_REGISTERS, SOME_REGISTERS, InventoryRequest, KernelArgument, KernelTarget
 from ...key import lanes_for
 from ...skeleton import register
 from ...source import constant
 from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, members_in
-from .direct import along_key, along_serves, direct_key
-from .key import ALONG, DIRECT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, products, turns
+from .direct import direct_key, dot_product_key, supports_dot_product
+from .key import DIRECT, DOT_PRODUCT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, products, turns
 
 
 def places(key: GemmKey) -> dict[str, str]:
@@ -53,8 +53,8 @@ class PackSide(Geometry):
     across: Long
     along: Long
     matrices: int
-    batch: Annotated[Ints, Many("dims")] = ()
-    steps: Annotated[Ints, Many("dims")] = ()
+    batch: Annotated[Ints, ListField("dims")] = ()
+    steps: Annotated[Ints, ListField("dims")] = ()
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class PackGeometry(Geometry):
     b: PackSide
 
 
-class Pack(Gemm):
+class GemmPack(Gemm):
     """Packing: for each step along the depth, the elements of a panel's rows are contiguous."""
 
     name = "gemm_pack"
@@ -152,31 +152,31 @@ def _pack_group() -> int:
 def _reading(x: PackSide, width: int, m: int, n: int, parts: int) -> list[tuple[str, int, int]]:
     """Returns (name, trips, interval) of the loops that read m rows of n elements of a panel."""
     if x.along == 1:
-        whole, rest = divmod(n, _pack_group())
-        return [("rows_in_line", m * whole, _pack_group() * parts), ("ends_of_rows", m * rest, parts)]
+        whole_groups, rest = divmod(n, _pack_group())
+        return [("rows_in_line", m * whole_groups, _pack_group() * parts), ("ends_of_rows", m * rest, parts)]
     if x.across == 1 and m == width:
         return [("columns_in_line", n, width * parts)]
     return [("elements", m * n, parts)]
 
 
-register(Pack())
+register(GemmPack())
 
 
-def packed_key(of: dtype, target: KernelTarget) -> GemmKey:
+def packed_key(dtype: dtype, target: KernelTarget) -> GemmKey:
     """Returns the key of the packed kernel for a dtype.
 
     A CPU keeps 8 rows by 2 vectors in registers (6 by 1 with few registers), and a block's totals
     in the first cache. Work-items of a GPU have few registers and no cache of their own.
     """
-    compute = of.compute
+    compute = dtype.compute
     lanes = lanes_for([compute], compute, target.lanes_bytes)
     if target.grid == "stride":
-        return GemmKey("gemm", of, lanes, 4, 1)
-    if target.registers >= ROOMY:
-        return GemmKey("gemm", of, lanes, 4 if compute.is_complex else 8, 2, 16)
+        return GemmKey("gemm", dtype, lanes, 4, 1)
+    if target.registers >= ROOMY_REGISTERS:
+        return GemmKey("gemm", dtype, lanes, 4 if compute.is_complex else 8, 2, 16)
     if compute.is_complex:  # two vectors for each row of factors and for each row of sums
-        return GemmKey("gemm", of, lanes, 5 if target.registers >= SOME else 3, 1, 16)
-    return GemmKey("gemm", of, lanes, 6, 1, 16)
+        return GemmKey("gemm", dtype, lanes, 5 if target.registers >= SOME_REGISTERS else 3, 1, 16)
+    return GemmKey("gemm", dtype, lanes, 6, 1, 16)
 
 
 class TileGroup(NamedTuple):
@@ -192,7 +192,7 @@ class TileGroup(NamedTuple):
     way: str
 
 
-class Packed(Gemm):
+class PackedGemm(Gemm):
     """Packed product. An item is a block of row panels times a column panel."""
 
     name = "gemm"
@@ -205,19 +205,19 @@ class Packed(Gemm):
     def word_of(self, key: GemmKey, operand: str) -> str:
         return source.scalar(key.dtype) if operand.endswith("panels") else element(key)
 
-    def keys(self, asked: InventoryRequest) -> Iterator[GemmKey]:
+    def keys(self, request: InventoryRequest) -> Iterator[GemmKey]:
         """Yields the keys of all matrix product kernels."""
-        parts = asked.options[PARTS.name]
-        for of in asked.dtypes:
+        parts = request.options[PARTS.name]
+        for d in request.dtypes:
             keys: list[GemmKey] = []
-            if of.kind == "b":
+            if d.kind == "b":
                 continue
             if DIRECT in parts:
-                keys += [direct_key(of, asked.target, False, fused) for fused in (True, False)]
-            if ALONG in parts and along_serves(of):
-                keys.append(along_key(of))
+                keys += [direct_key(d, request.target, False, fused) for fused in (True, False)]
+            if DOT_PRODUCT in parts and supports_dot_product(d):
+                keys.append(dot_product_key(d))
             if PACKED in parts:
-                packed = packed_key(of, asked.target)
+                packed = packed_key(d, request.target)
                 keys += [packed, pack_key(packed)]
             yield from dict.fromkeys(keys)
 
@@ -256,7 +256,7 @@ class Packed(Gemm):
             )
         }
         between = turns(key)
-        for x in blocks(key, g, begin, end):
+        for x in tile_groups(key, g, begin, end):
             wide = x.columns if x.way == "elements" else 1
             for name, trips, entries in (
                 ("whole_groups", groups * x.panels, 1),
@@ -297,13 +297,13 @@ class Packed(Gemm):
             ),
             Access("b", False, g.items * g.depth * step, g.items * g.depth * -(-step // PORT_BYTES), 0, 0),
         ]
-        all_blocks = blocks(key, g, 0, g.items)
-        for way, lanes, burst in (
+        all_blocks = tile_groups(key, g, 0, g.items)
+        for store, lanes, burst in (
             ("vectors", key.lanes * key.parts, 1),
             ("lines", 1, key.columns * key.parts),
             ("elements", 1, key.parts),
         ):
-            count = sum(x.items * x.rows * x.columns for x in all_blocks if x.way == way)
+            count = sum(x.items * x.rows * x.columns for x in all_blocks if x.way == store)
             if count:
                 results = (count * size, count * key.parts // lanes, burst, count * size)
                 accesses.append(Access("out", True, *results))
@@ -317,7 +317,7 @@ class Packed(Gemm):
         return len(ProductGeometry.unpack(launch.geometry).batch)
 
 
-def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[TileGroup]:
+def tile_groups(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[TileGroup]:
     """Returns the items [begin, end) of a packed product, grouped by size."""
     across, period = g.column_blocks, g.column_blocks * _blocks(g)
     # The last block may have fewer row panels, the last column panel fewer columns.
@@ -335,13 +335,13 @@ def blocks(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[TileG
         (right - corner, tall, narrow),
         (corner, last, narrow),
     ):
-        way = "elements"
+        store = "elements"
         if g.whole and g.mode != 2 and width % key.lanes == 0:
-            way = "vectors"
+            store = "vectors"
         elif g.out[1] == 1 and width == key.columns and g.mode != 2:
-            way = "lines"
+            store = "lines"
         if count:
-            uniform.append(TileGroup(count, panels, height, width, way))
+            uniform.append(TileGroup(count, panels, height, width, store))
     return uniform
 
 
@@ -355,4 +355,4 @@ def _group() -> int:
     return constant("vitis/gemm.cpp", "GROUP")
 
 
-register(Packed())
+register(PackedGemm())

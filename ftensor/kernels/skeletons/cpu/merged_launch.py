@@ -15,15 +15,15 @@ import numpy as np
 from ....dtypes import dtype, int32
 from ....iterator.shape import Ints
 from ... import source
-from ...element_function import dropped_words
+from ...element_function import undefine_lines
 from ...key import Key
 from ...skeleton import Parameter, Skeleton, register, skeleton_of
 
 # Names in a kernel text that another kernel text may define, too.
-_OWN = re.compile(r"\b(?:ft[a-z]?_\w+|FT_[CSX](?:_\w+)?|unit_\d\w*|pass_\d\w*)\b")
+_LOCAL_NAME = re.compile(r"\b(?:ft[a-z]?_\w+|FT_[CSX](?:_\w+)?|unit_\d\w*|pass_\d\w*)\b")
 
 
-class Member(NamedTuple):
+class MergedKernel(NamedTuple):
     """A kernel of a series: the indices of its pointers and offsets in the series (None: 0), and
     the number of its scalars. `each` is True if every compute unit runs the whole kernel."""
 
@@ -35,12 +35,12 @@ class Member(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SeriesKey:
+class MergedLaunchKey:
     """Kernels in execution order. Each compute unit has its own copy of the memory of the pointers
     `copied`; the copies are consecutive, and the argument points to the first. With `shared`, all
     members get the same scalars."""
 
-    members: tuple[Member, ...]
+    members: tuple[MergedKernel, ...]
     copied: Ints = ()
     shared: bool = False
     skeleton = "series"
@@ -50,8 +50,8 @@ class SeriesKey:
     def entry(self) -> str:
         """The kernel's name in the program."""
         entries = [(m.key.entry, *m[1:]) for m in self.members]
-        whole = repr((entries, self.copied, self.shared))
-        return f"ft_series_{sha256(whole.encode()).hexdigest()[:12]}"
+        identity = repr((entries, self.copied, self.shared))
+        return f"ft_series_{sha256(identity.encode()).hexdigest()[:12]}"
 
     @property
     def name(self) -> str:
@@ -69,35 +69,35 @@ class MemberParameters(NamedTuple):
     last: Parameter | None  # its n, or its geometry
 
 
-def parameters_of(member: Member) -> MemberParameters:
+def parameters_of(member: MergedKernel) -> MemberParameters:
     """Returns a member's parameters by kind."""
     parameters = list(skeleton_of(member.key).parameters(member.key))
     last = parameters.pop() if len(parameters) > _count(member) else None
     pointers = [p for p in parameters if p[0] == "*"]
-    others = [p for p in parameters if p[0] != "*"]
+    scalars = [p for p in parameters if p[0] != "*"]
     cut = len(member.offsets)
-    return MemberParameters(pointers, others[:cut], others[cut:], last)
+    return MemberParameters(pointers, scalars[:cut], scalars[cut:], last)
 
 
-def _count(member: Member) -> int:
+def _count(member: MergedKernel) -> int:
     return len(member.pointers) + len(member.offsets) + member.numbers
 
 
-def series_geometry(
+def merged_geometry(
     units: Sequence[int], copies: Sequence[int], parts: Sequence[Sequence[int]], wide: Sequence[bool | None]
 ) -> Ints:
     """Returns the geometry buffer of a series: the members' units, the start of each member's part,
     the bytes of each copy, and the parts. `wide` is True for a part of longs, False for a part of
     ints, None for a single value."""
     head, tail = list(units), [int(n) for n in copies]
-    where = 2 * len(units) + len(copies)
+    offset = 2 * len(units) + len(copies)
     starts: list[int] = []
     rest: list[int] = []
     for part, is_long in zip(parts, wide, strict=True):
         if is_long is None:
             starts.append(part[0] if part else 0)
             continue
-        starts.append(where + len(rest))
+        starts.append(offset + len(rest))
         rest += list(part) if is_long else _in_pairs(part)
     return (*head, *starts, *tail, *rest)
 
@@ -108,12 +108,12 @@ def _in_pairs(part: Sequence[int]) -> list[int]:
     return [int(n) for n in array.view(np.int64)]
 
 
-class Series(Skeleton[SeriesKey]):
+class MergedLaunch(Skeleton[MergedLaunchKey]):
     """A C function for each member, and a kernel that calls them."""
 
     name = "series"
 
-    def parameters(self, key: SeriesKey) -> tuple[Parameter, ...]:
+    def parameters(self, key: MergedLaunchKey) -> tuple[Parameter, ...]:
         """Returns the members' pointers, offsets and scalars, and the geometry."""
         words: dict[int, str] = {}
         offsets: set[int] = set()
@@ -121,8 +121,8 @@ class Series(Skeleton[SeriesKey]):
         for member in key.members:
             called = parameters_of(member)
             for k, (_, word, _) in zip(member.pointers, called.pointers, strict=True):
-                known = words.get(k, word)
-                words[k] = known if "const" not in known else word
+                merged_type = words.get(k, word)
+                words[k] = merged_type if "const" not in merged_type else word
             offsets |= {k for k in member.offsets if k is not None}
             if not (key.shared and numbers):
                 numbers += called.numbers
@@ -133,44 +133,44 @@ class Series(Skeleton[SeriesKey]):
             ("*", "const long *", "geometry"),
         )
 
-    def compute(self, key: SeriesKey) -> dtype:
+    def compute(self, key: MergedLaunchKey) -> dtype:
         """Returns int32: the kernel around the members computes nothing."""
         return int32
 
-    def title(self, key: SeriesKey) -> str:
+    def title(self, key: MergedLaunchKey) -> str:
         titles = [skeleton_of(m.key).title(m.key) for m in key.members]
         return " ".join(dict.fromkeys(titles))
 
-    def located(self, key: SeriesKey) -> tuple[int, ...]:
+    def located(self, key: MergedLaunchKey) -> tuple[int, ...]:
         pointers = [m.pointers[k] for m in key.members for k in skeleton_of(m.key).located(m.key)]
         return tuple(dict.fromkeys(pointers))
 
-    def flops(self, key: SeriesKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
+    def flops(self, key: MergedLaunchKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
         parts = zip(key.members, _member_geometries(key, geometry), strict=True)
         return sum(skeleton_of(m.key).flops(m.key, part, shapes) for m, part in parts)
 
-    def program(self, key: SeriesKey, dialect: str, *, float64: bool, grid: str) -> str:
+    def program(self, key: MergedLaunchKey, dialect: str, *, float64: bool, grid: str) -> str:
         """Returns each member's program as a function with prefixed names, then the kernel."""
         names = {k: f"m{n}_" for n, k in enumerate(dict.fromkeys(m.key for m in key.members))}
         texts = []
         for member, prefix in names.items():
             text = skeleton_of(member).program(member, dialect, float64=float64, grid=grid)
             text = f"#define FT_MEMBER 1\n{text}"
-            texts += [_OWN.sub(rf"{prefix}\g<0>", text), dropped_words(text)]
+            texts += [_LOCAL_NAME.sub(rf"{prefix}\g<0>", text), undefine_lines(text)]
         lines = source.settings(int32, 1, float64, grid)
         dialect_text = source.kernel_file(f"dialect/{dialect}.h")
-        params = ", ".join(f"{_here(word)}{name}" for _, word, name in self.parameters(key)[:-1])
+        params = ", ".join(f"{_with_address_space(word)}{name}" for _, word, name in self.parameters(key)[:-1])
         calls = " \\\n    ".join(_calls(key, names))
         words = [f"#define FT_NAME {key.entry}", f"#define FT_PARAMS {params}", f"#define FT_MEMBERS {calls}"]
         return "\n".join([*texts, *lines, dialect_text, *words, self.text()])
 
 
-def _here(word: str) -> str:
+def _with_address_space(word: str) -> str:
     """Returns a parameter's type with its address space."""
     return word if "*" not in word or word.startswith("FT_GLOBAL") else f"FT_GLOBAL {word}"
 
 
-def _calls(key: SeriesKey, names: dict[Key, str]) -> list[str]:
+def _calls(key: MergedLaunchKey, names: dict[Key, str]) -> list[str]:
     """Returns the lines that call the members."""
     count = len(key.members)
     of_copy = {k: 2 * count + n for n, k in enumerate(key.copied)}
@@ -182,46 +182,50 @@ def _calls(key: SeriesKey, names: dict[Key, str]) -> list[str]:
             text = f"p{at}"
             if at in of_copy:
                 text = f"((FT_GLOBAL char *)p{at} + FT_UNIT * g[{of_copy[at]}])"
-            words.append(f"({_here(word)}){text}")
-        own = [
+            words.append(f"({_with_address_space(word)}){text}")
+        scalars = [
             *("0" if at is None else f"at{at}" for at in member.offsets),
             *(f"n{count_before + n}" for n in range(member.numbers)),
         ]
         count_before += 0 if key.shared else member.numbers
-        passed = _in_order(member, words, own)
+        args = _arguments_in_order(member, words, scalars)
         if called.last is not None:
             what, word, _ = called.last
             start = f"g[{count + k}]"
-            passed.append(f"({_here(word)})(g + {start})" if what == "*" else f"({word}){start}")
-        passed += ["0", "1"] if member.each else ["FT_UNIT", f"(int)g[{k}]"]
-        call = f"{names[member.key]}{member.key.entry}({', '.join(passed)});"
+            args.append(f"({_with_address_space(word)})(g + {start})" if what == "*" else f"({word}){start}")
+        args += ["0", "1"] if member.each else ["FT_UNIT", f"(int)g[{k}]"]
+        call = f"{names[member.key]}{member.key.entry}({', '.join(args)});"
         lines.append(call if member.each else f"if (FT_UNIT < (int)g[{k}]) {call}")
     return lines
 
 
-def _in_order(member: Member, pointers: list[str], others: list[str]) -> list[str]:
+def _arguments_in_order(member: MergedKernel, pointers: list[str], scalars: list[str]) -> list[str]:
     """Returns the call arguments in the order of the member's parameters."""
     parameters = list(skeleton_of(member.key).parameters(member.key))[: _count(member)]
-    some, rest = iter(pointers), iter(others)
+    some, rest = iter(pointers), iter(scalars)
     return [next(some if what == "*" else rest) for what, _, _ in parameters]
 
 
-def _member_geometries(key: SeriesKey, table: Ints) -> list[Ints]:
+def _member_geometries(key: MergedLaunchKey, table: Ints) -> list[Ints]:
     """Returns each member's part of the geometry buffer of a series."""
     count = len(key.members)
     starts = table[count : 2 * count]
-    each = [parameters_of(m).last for m in key.members]
-    where = [s for s, of in zip(starts, each) if of is not None and of[0] == "*"] + [len(table)]
+    last_parameters = [parameters_of(m).last for m in key.members]
+    geometry_starts = [
+        s
+        for s, last_parameter in zip(starts, last_parameters)
+        if last_parameter is not None and last_parameter[0] == "*"
+    ] + [len(table)]
     parts: list[Ints] = []
-    for start, of in zip(starts, each, strict=True):
-        if of is None or of[0] != "*":
-            parts.append(() if of is None else (start,))
+    for start, last_parameter in zip(starts, last_parameters, strict=True):
+        if last_parameter is None or last_parameter[0] != "*":
+            parts.append(() if last_parameter is None else (start,))
             continue
-        part = table[start : where[where.index(start) + 1]]
-        if "long" not in of[1]:
+        part = table[start : geometry_starts[geometry_starts.index(start) + 1]]
+        if "long" not in last_parameter[1]:
             part = tuple(np.array(part, np.int64).view(np.int32).tolist())
         parts.append(part)
     return parts
 
 
-register(Series())
+register(MergedLaunch())

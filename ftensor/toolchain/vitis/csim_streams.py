@@ -29,21 +29,21 @@ def begins(group: KernelGroup) -> bool:
 
 def _source(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> str:
     key = cast("StageKey", begin.members[0]).graph
-    graph, whole = LinkedGraph(key), Text(KernelGroup("graph", (key,)))
-    kernels, passed = {0: begin.name}, dict[int, dict[str, str]]()
-    for join, stream in zip(graph.edges, begin.joins, strict=True):
-        for (k, port), unit in ((join.source, stream.source), (join.target, stream.to)):
+    graph, graph_text = LinkedGraph(key), Text(KernelGroup("graph", (key,)))
+    kernels, edge_names = {0: begin.name}, dict[int, dict[str, str]]()
+    for edge, stream in zip(graph.edges, begin.joins, strict=True):
+        for (k, port), unit in ((edge.source, stream.source), (edge.target, stream.to)):
             kernels[k] = unit.partition(".")[0].rpartition("_")[0]
-            passed.setdefault(k, {})[port] = join.name
-    declared, wrappers, alone = [], [], []
+            edge_names.setdefault(k, {})[port] = edge.name
+    declared, wrappers, free_running = [], [], []
     for k, part in enumerate(graph.kernels):
         group = by_name[kernels[k]]
-        streams = [passed[k][port] for port in part.stream_names]
+        streams = [edge_names[k][port] for port in part.stream_names]
         text = parameters(group, Text(KernelGroup("stage", (part.graph,))))
         declared.append(f'extern "C" void {group.name}(\n    {text});')
         if not group.started:
             call = f"{group.name}({', '.join(f'all.{name}' for name in streams)});"
-            alone.append(f"region.process_alone([&] {{ {call} }});")
+            free_running.append(f"region.process_alone([&] {{ {call} }});")
             continue
         operands = [*(a.name for a in arguments(group)), *(f"at->{name}" for name in streams)]
         wrappers += [
@@ -53,9 +53,9 @@ def _source(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> str:
             "}",
         ]
     fifos = []
-    for join, stream in zip(graph.edges, begin.joins, strict=True):
-        of = WORD if join.value < 0 else whole.fifo_type(join.value)
-        fifos.append(f'hls::stream<{of}, {stream.depth}> {join.name}{{"{join.name}"}};')
+    for edge, stream in zip(graph.edges, begin.joins, strict=True):
+        c_type = WORD if edge.value < 0 else graph_text.fifo_type(edge.value)
+        fifos.append(f'hls::stream<{c_type}, {stream.depth}> {edge.name}{{"{edge.name}"}};')
     compute = begin.kind.compute(begin.members[0])
     settings = kernel_source.settings(compute, key.lanes, True, "slab")
     return fill(
@@ -66,7 +66,7 @@ def _source(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> str:
             "declared": list(dict.fromkeys(declared)),
             "fifos": fifos,
             "started": str(len(graph.kernels) - len(graph.compute_stages)),
-            "alone": alone,
+            "alone": free_running,
             "wrappers": wrappers,
         },
     )
