@@ -75,7 +75,7 @@ def expected(name: str) -> dict[str, torch.Tensor]:
         sums = [sum(VALUES[: k + 1]) for k in range(len(VALUES))]
         others |= {
             "arithmetic": torch.tensor([((v * 3 - 1) & top) >> 1 for v in VALUES], dtype=of),
-            "amax": torch.tensor(top, dtype=torch.uint64).to(of),
+            "amax": torch.tensor([top], dtype=torch.uint64).to(of),
             "cumsum": torch.tensor(sums, dtype=of),
             "sort": torch.tensor(sorted((v - 1) & top for v in VALUES), dtype=torch.uint64).to(of),
         }
