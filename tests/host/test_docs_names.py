@@ -41,6 +41,7 @@ FOREIGN = {
     "--prefix",
     "--quick",
     "--report",
+    "--seconds",
     "--small",
     "--user",
 }
