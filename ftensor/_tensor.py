@@ -40,7 +40,8 @@ class Watcher(Protocol):
     """An object that depends on the geometry of the tensors over a storage."""
 
     def reshaped(self) -> None:
-        """Called before one of these tensors gets another geometry or storage."""
+        """Reacts to a change: a tensor over the storage is about to get another geometry or
+        storage."""
 
 
 watchers: WeakKeyDictionary[Storage, WeakSet[Watcher]] = WeakKeyDictionary()

@@ -125,7 +125,8 @@ class Generator:
         return clone
 
     def _move(self, state: Callable[[], tuple[int, int]]) -> None:
-        """Sets the state to (seed, number of calls), at each call of a function that is traced."""
+        """Sets the state to `state()`, a pair (seed, number of calls). In a function that is traced,
+        each call of the compiled function evaluates `state` again."""
         _seeded(lambda: self._set(*state()), partial(self._set, *self._both()))
 
     def _both(self) -> tuple[int, int]:

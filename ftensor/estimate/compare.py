@@ -83,10 +83,11 @@ def eagerly() -> Iterator[None]:
 
 
 def columns(what: Sequence[str], trace: Trace, first: ProgramEstimate, eager: Trace | None = None) -> Iterator[Column]:
-    """Yields the reports for `--compare`: "steps", "graph", or boards besides that of `first`.
+    """Yields a table column for each estimate that `--compare` asks for.
 
-    For "graph", `eager` is the trace of the same program without its graphs. Raises EstimateError
-    for an unknown board.
+    `what` holds "steps" (the program after each of the model's optimizations), "graph" (without
+    and with graphs; `eager` is the trace without them) and names of boards, which are compared
+    with the board of `first`. Raises EstimateError for an unknown board.
     """
     if eager is not None:
         yield Column("eager", report(eager, first.setup, first.in_flight, None))

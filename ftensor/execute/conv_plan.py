@@ -80,7 +80,11 @@ class Class:
 
 
 def classes(weight: Tensor, counts: Ints, windows: ConvWindows) -> list[Class]:
-    """Returns the results of a convolution, grouped by the taps that they sum."""
+    """Returns the results of a convolution, grouped by the taps that they sum: one group for a
+    convolution, and one for each residue of the stride for a transposed convolution.
+
+    `counts` is the size of the result in each dim.
+    """
     kernel, strides = weight._shape[3:], weight._strides[3:]
     elements = [(sum(k * s for k, s in zip(at, strides)), at) for at in itertools.product(*[range(k) for k in kernel])]
     n = len(kernel)

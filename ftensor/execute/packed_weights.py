@@ -176,7 +176,8 @@ def _panel_launch(launch: Launch, steps: list[Step]) -> Launch:
 
 
 def without_packing(launch: Launch) -> Launch:
-    """Returns a launch that takes its panels as further inputs."""
+    """Returns a convolution's launch without the steps that pack its weights: the packed panels,
+    which are kept between calls, become inputs instead of temporaries."""
     count = len(launch.temporaries) - 1
     unused = PLANES + count + 1
     operands = {OUT: OUT, X: X, WEIGHT: WEIGHT, BIAS: BIAS, PLANES: PLANES + count}

@@ -178,7 +178,11 @@ def _fold_step(
 
 
 def _stage_strides(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
-    """Returns strides in the loops of a step. The second of two stages folds a single loop."""
+    """Returns the strides of an operand's access as the loops of `step` need them: (kept, folded).
+
+    The second kernel of a two-stage fold folds the partial sums of the first one. These are no
+    elements of the operand, so its folded strides are 0.
+    """
     words = step_key(step).reduction
     if words is None or words.stage != "second":
         return strides

@@ -165,7 +165,9 @@ class FusedLoops:
     def _common_loops(
         self, group_access: AffineAccess, loops: Sequence[Loop], access: AffineAccess
     ) -> SharedLoops | None:
-        """Returns the loops shared with another nest, derived from an operand that both access."""
+        """Returns loops in which both this group and the nest `loops` can run, None if there are
+        none. Both read or write one operand: the group by `group_access`, the nest by `access`; an
+        iteration of the shared loops touches the same element in both."""
         shape, other_shape = _shape(self.loops), _shape(loops)
         if self.first_fold is None or iteration_count(loops) == iteration_count(self.loops):
             shared = same_elements(shape, group_access.strides, other_shape, access.strides)

@@ -131,7 +131,7 @@ class LaunchMerger:
         return True
 
     def _merge_group(self, group: _Group) -> Step:
-        """Returns a group as one step."""
+        """Returns one step that launches the kernels of a group as one merged kernel."""
         steps = group.steps
         operands = list(dict.fromkeys(p for s in steps for p in (*s.pointers, *s.after)))
         starts: dict[tuple[int | None, int], int] = {}
@@ -192,8 +192,8 @@ class LaunchMerger:
         return (*map(repr, self.numbers[begin:end]), *free_positions)
 
     def _numbers_of(self, ranges: Sequence[tuple[int, int]]) -> bool | tuple[int, int]:
-        """Returns the range of the numbers of these parts. Appends copies of the numbers if the
-        parts are not adjacent."""
+        """Returns the range of scalar arguments that covers `ranges`, False if there are none. If
+        the ranges are not adjacent, copies of the scalars are appended to make them so."""
         if not ranges:
             return False
         if any(a[1] != b[0] for a, b in pairwise(ranges)):

@@ -175,7 +175,8 @@ class BoardSkeleton(Skeleton[K]):
         return self.word or recorded
 
     def keys(self, request: InventoryRequest) -> Iterator[K]:
-        """Yields the keys that an inventory requests by `word`."""
+        """Yields the keys of the kernels that an inventory requests from this skeleton. `word` is
+        the skeleton's name in inventories."""
         return iter(())
 
     def lines(self, key: K) -> tuple[str, ...]:

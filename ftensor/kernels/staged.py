@@ -50,7 +50,7 @@ class StagedKey(FusedKey):
 
     @property
     def file_name(self) -> str:
-        """Default name of the graph file."""
+        """The name of the JSON file that `export` writes the graph to by default."""
         return f"{self.name[:16]}_{digest(self)[:8]}.json"
 
     def cached_beats(self, p: Port) -> int:
@@ -292,18 +292,18 @@ class StageKey:
 
     @cached_property
     def stages(self) -> Stages:
-        """The stages of the kernel's own graph."""
+        """The dataflow stages of the graph that this kernel is part of."""
         return Stages(self.graph)
 
     @cached_property
     def stage_index(self) -> int:
-        """The index of the stage in the kernel's own graph."""
+        """The index of this kernel's stage in `stages`."""
         stages = self.stages.stages
         return next(k for k, stage in enumerate(stages) if self.kind == stage.kind)
 
     @property
     def stage(self) -> DataflowStage:
-        """The stage in the kernel's own graph."""
+        """The dataflow stage that this kernel computes."""
         return self.stages.stages[self.stage_index]
 
     @cached_property

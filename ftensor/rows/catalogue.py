@@ -124,8 +124,8 @@ def register(entry: Entry) -> Entry:
 
 
 def name_frames(call: object, name: str) -> None:
-    """Names the frames of a function that serves an op, for `op_called` and for tracebacks. A
-    function that serves two ops keeps the name of the first."""
+    """Sets the code name of a function that computes an op to the op's name. Tracebacks show it,
+    and error messages find the op by it. A function of two ops keeps the name of the first."""
     if isinstance(call, FunctionType) and not is_op(call.__code__.co_name):
         call.__code__ = call.__code__.replace(co_name=name)
 

@@ -206,7 +206,8 @@ class Reduce:
         return f"input, dim=None, keepdim=False, *, {converts}out=None"
 
     def serves(self, kind: str) -> bool:
-        """True if the row, or a row of `instead`, has an expression for a kind of dtype."""
+        """True if the op computes a kind of dtype ("float", "int", ...): its row has an expression
+        for it, or another row computes it instead."""
         return kind in self.kinds or kind in self.instead
 
     def results(self, dtype: dtype) -> tuple[dtype, ...]:

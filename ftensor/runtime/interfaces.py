@@ -116,7 +116,8 @@ class Prebuilt(Protocol):
         ...
 
     def kernel(self, entry: str, params: Sequence[str]) -> CompiledKernel | None:
-        """Returns the kernel `entry`, or None."""
+        """Returns the kernel named `entry`, None if no image has it. `params` are the kinds of its
+        arguments, as in `Backend.build`."""
         ...
 
     def nearest(self, entry: str) -> str | None:

@@ -379,8 +379,9 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         ]
 
     def operators(self, key: FftStreamKey) -> Mapping[tuple[str, str], int]:
-        """Returns a butterfly for each stage, the scale of two numbers, four factors, and the
-        selections between two memories."""
+        """Returns the number of multipliers, adders and selectors for the area model: a butterfly
+        for each stage, the scaling of both results, four twiddle factors, and the selections
+        between the two memories of a stage."""
         kind = source.scalar(key.dtype)
         return {
             ("mul", kind): 4 * key.stages + 20,

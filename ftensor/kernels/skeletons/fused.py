@@ -201,7 +201,8 @@ class RowPassesInner(RowPasses):
 
 
 class RowPassesOuter(RowPasses):
-    """Lanes across rows, or one short row per lane."""
+    """Passes over rows, where each lane computes another row: the folded dim is not contiguous, or
+    rows are shorter than a vector."""
 
     name = of = "row_passes_outer"
 

@@ -78,7 +78,8 @@ class ReduceSkeleton(OpSkeleton):
     across = False  # True if the lanes span a kept dim
 
     def op(self, recorded: str) -> str:
-        """Returns the op without the stage suffix of kernel names."""
+        """Returns the op's name for a kernel that is recorded as "sum_first" or "sum_second": the
+        two kernels of a sum in two stages are one op."""
         return _STAGE.sub("", recorded)
 
     def asked_further(self, key: KernelKey, layout: str) -> list[str]:

@@ -157,8 +157,11 @@ def _never() -> object:
 
 
 def _set_number(k: int, char: str, text: str) -> list[str]:
-    """Returns lines of a launcher that set a scalar argument if it has changed. `last` has the
-    arguments of the kernel's last launch."""
+    """Returns lines of Python that set argument `k` of a kernel to the value of the expression
+    `text` if it has changed. `char` is its format character in `struct`.
+
+    In these lines `last` holds the arguments of the kernel's last launch.
+    """
     again = " or not value" if char in "efd" else ""  # the two zeros are equal
     if char in "qQ":
         set_ = f"set_longs(({k}, pack({char!r}, value)))"

@@ -57,7 +57,7 @@ NUMBER = "number"
 
 @dataclass(frozen=True)
 class Signature:
-    """The dtypes of a kernel. None among the inputs is a number passed by value."""
+    """The dtypes of a kernel. In `ins`, `None` stands for a scalar argument."""
 
     compute: dtype
     outs: tuple[dtype, ...]

@@ -45,7 +45,8 @@ class MonoidFunction:
 
 
 def state_name(key: KernelKey) -> str:
-    """Returns the name of the state type that a member folds."""
+    """Returns the C name of the struct that holds a partial result of the kernel's reduction: its
+    element, and for argmax and the like its index."""
     field_type = expand(holes.state_fields(key)[0][0], words(key.compute))
     assert key.reduction is not None
     return f"state_{field_type.removeprefix('ft_')}" + ("_at" if key.reduction.arg else "")

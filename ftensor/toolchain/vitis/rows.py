@@ -157,8 +157,8 @@ def _element_index(group: KernelGroup, name: str, located_index: str) -> str:
 
 
 def _locate(group: KernelGroup) -> list[str]:
-    """Returns lines that compute `there` from the opcode's index operands; it is negative for a bad
-    index."""
+    """Returns lines of C++ that compute `there`, the offset of the row that the index operands of
+    each op name. It is negative for an index out of range."""
     words = port_words(group)
     names = list(words)
     opcodes: dict[tuple[str, ...], list[int]] = {}

@@ -279,8 +279,11 @@ class Text:
         return text, [self._call(stage.name, [f.name for f in (into, *out)], stage)], []
 
     def _reads(self, into: Sequence[Fifo], wide: bool) -> tuple[list[str], list[str], list[str]]:
-        """Returns lines that keep values of a row, that read FIFOs, and that name a lane's
-        values."""
+        """Returns three lists of lines for the loop of a stage: declarations of values that last a
+        row, reads of the FIFOs `into`, and definitions of a lane's values.
+
+        wide: a FIFO's item is a vector.
+        """
         kept, reads, named = [], [], []
         for f in into:
             v, c_type = f.value, value_type(self.key.dtypes[f.value])

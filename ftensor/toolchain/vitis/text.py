@@ -236,8 +236,11 @@ def port_words(group: KernelGroup) -> dict[str, str]:
 
 
 def lane_words(element_types: Mapping[str, str], key: KernelKey) -> dict[str, Word]:
-    """Returns `words` with FT_LANE(w_in_a) as the converted element in_a of a port; `element_types`
-    has its type."""
+    """Returns the macros of an element function on a board. FT_LANE(w_in_a) is the element of the
+    vector w_in_a that a lane computes with, converted from the port's type.
+
+    `element_types` has the C type of each port's elements.
+    """
 
     def lane(vector: str) -> str:
         name = vector.removeprefix("w_")

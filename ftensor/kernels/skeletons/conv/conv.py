@@ -221,7 +221,8 @@ def conv_key(dtype: dtype, target: KernelTarget, unaligned: bool, filters: int) 
 
 
 def most_taps(key: ConvKey) -> int:
-    """Returns the most taps of a convolution kernel that fit a board's strip at any offsets."""
+    """Returns the largest number of taps that always fit the input strip in a board's local memory,
+    wherever the taps read."""
     return constant("vitis/conv.cpp", "STRIP") // (key.vectors + 1)
 
 

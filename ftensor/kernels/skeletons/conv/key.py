@@ -196,7 +196,7 @@ class ConvGeometry(Geometry):
 
     @property
     def beats(self) -> int:
-        """Beats of a strip."""
+        """The number of beats of the input strip that a tile loads."""
         return sum(n for _, n in self.runs)
 
 

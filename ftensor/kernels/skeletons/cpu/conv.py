@@ -44,8 +44,11 @@ def direct_conv_key(dtype: dtype, target: KernelTarget, filters: int) -> ConvKey
 
 
 class Copies(NamedTuple):
-    """Pieces in which the kernel copies the positions of tiles: `wide` elements each, the `ends` of
-    each tile's pieces, and for each piece its place in the tile and in a plane."""
+    """Copies of input elements into tiles, in pieces of `wide` contiguous elements.
+
+    places: (offset in the tile, offset in the input plane) of each piece.
+    ends: for each tile, the index in `places` behind its last piece.
+    """
 
     wide: int
     ends: Ints

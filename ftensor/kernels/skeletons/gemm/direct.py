@@ -85,7 +85,7 @@ class DirectGemm(Gemm):
         return products(key, 2 * key.rows * key.lanes / recurrence(key) + 2)
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Returns the accesses; every tile reads its rows and columns again."""
+        """Returns the memory accesses of a launch. Every tile reads its rows and columns again."""
         key, g = launch.key, DirectGeometry.unpack(launch.geometry)
         size = key.dtype.itemsize
         batch, steps = g.items // (g.row_blocks * g.column_blocks), g.items * g.depth
@@ -190,7 +190,7 @@ class DotProductGemm(Gemm):
         return [LocalMemory(TURNS, 8 * key.dtype.itemsize, 2 * SIDE * SIDE // TURNS)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Returns the accesses; every tile reads its rows and columns again."""
+        """Returns the memory accesses of a launch. Every tile reads its rows and columns again."""
         key, g = launch.key, DotProductGeometry.unpack(launch.geometry)
         size = key.dtype.itemsize
         batch, beats = g.items // (g.row_blocks * g.column_blocks), -(-g.depth // key.lanes)

@@ -30,7 +30,8 @@ def places(key: GemmKey) -> dict[str, str]:
 
 
 def panel_beats(key: GemmKey) -> dict[str, int]:
-    """Returns the real numbers in a beat of each panel."""
+    """Returns how many real numbers a beat of each panel's port holds, by port name. A complex
+    element is two."""
     most = PORT_BYTES * key.parts // key.dtype.compute.itemsize
     return {"a_panels": key.rows * key.parts, "b_panels": min(key.columns * key.parts, most)}
 
