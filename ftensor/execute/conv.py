@@ -31,14 +31,14 @@ from ..kernels.skeletons.fir import MOST_TAPS, FirGeometry, FirKey, fir_serves
 from ..runtime.program import built, in_image
 from . import packed_weights
 from .conv_plan import (
-    Class,
     ConvWindows,
     Planes,
     Tap,
+    TapGroup,
     Tiling,
     batch_vectors_are_cheaper,
-    classes,
     direct,
+    group_by_taps,
     padded_planes,
     reads_in_place,
     three,
@@ -78,22 +78,22 @@ def prepare(
     n = len(windows.stride)
     target, unaligned = backend.target, backend.target.unaligned
     key = bytes_keys()[0] if byte else conv_key(dtype, target, unaligned, filters)
-    result_classes = classes(weight, out._shape[2:], windows)
-    in_place = reads_in_place(x, windows, result_classes, key.columns)
-    result_classes = [
-        Class(
+    tap_groups = group_by_taps(weight, out._shape[2:], windows)
+    in_place = reads_in_place(x, windows, tap_groups, key.columns)
+    tap_groups = [
+        TapGroup(
             three(c.first, 0),
             three(c.counts, 1),
             three(c.step, 1),
-            tuple(Tap(t.place, three(t.beside, 0)) for t in c.taps),
+            tuple(Tap(t.filter_offset, three(t.distance, 0)) for t in c.taps),
         )
-        for c in result_classes
+        for c in tap_groups
     ]
     stride = three((1,) * n if windows.transposed else windows.stride, 1)
-    small = None if byte else direct(out, x, weight, bias, result_classes, stride, in_place)
+    small = None if byte else direct(out, x, weight, bias, tap_groups, stride, in_place)
     if small is not None:
         return _small(out, x, weight, *small)
-    if n < 3 and target.specializes and batch_vectors_are_cheaper(key, x._shape, filters, result_classes, stride):
+    if n < 3 and target.specializes and batch_vectors_are_cheaper(key, x._shape, filters, tap_groups, stride):
         launch = prepare(*_samples_across(out, x, weight), bias, windows.beside())
         return replace(launch, outputs=_outputs(out))
     x_strides = (*x._strides[:2], *three(x._strides[2:], 0))
@@ -101,11 +101,11 @@ def prepare(
     tiled = None
     if in_place:
         planes = Planes(x_strides, (0, 0, 0))
-        tiled = tiling(key, planes, result_classes[0], in_place, results)
+        tiled = tiling(key, planes, tap_groups[0], in_place, results)
         in_place = tiled is not None
     beat = 1 if unaligned else key.lanes if byte else BEAT
     if not in_place:
-        planes = padded_planes(x._shape, result_classes, stride, beat)
+        planes = padded_planes(x._shape, tap_groups, stride, beat)
     packing = bytes_keys()[1] if byte else conv_pack_key(key, unaligned)
     panels = -(-filters // key.rows)
     batch, size = x._shape[0], key.dtype.compute.itemsize
@@ -119,10 +119,10 @@ def prepare(
         three(x._shape[2:], 1), x_strides, weight._strides[:3], -1 if bias is None else bias._strides[0],
         zero, unsigned, deep.phases, high.phases, wide.phases, (),
     )  # fmt: skip
-    # Panels for each class of results; the first ones are packed with the first samples.
+    # Panels for each group of results; the first ones are packed with the first samples.
     packs, rooms = [], []
-    for one in result_classes:
-        taps = tuple([t.place for t in one.taps])
+    for group in tap_groups:
+        taps = tuple([t.filter_offset for t in group.taps])
         some = max(1, DEPTH // max(len(taps), 1))
         packs.append(replace(unit, taps=taps, some=some))
         rooms.append(groups * panels * (1 + channels * len(taps)) * key.rows * size)
@@ -134,14 +134,14 @@ def prepare(
         if begin:
             more = replace(unit, batch=samples, panels=0)
             steps.append(_pack(backend, packing, more, 0, begin * x._strides[0]))
-        for k, one in enumerate(result_classes):
-            # Results of a class are strided, so they may be no contiguous row.
-            class_strides = tuple([s * k for s, k in zip(results, one.step)])
-            t = tiled or tiling(key, planes, one, in_place, class_strides)
-            g = _geometry(key, planes, one, t, samples, groups, filters, channels, panels, out, stride, zero)
-            first = sum(f * s for f, s in zip(one.first, results))
+        for k, group in enumerate(tap_groups):
+            # Results of a group are strided, so they may be no contiguous row.
+            group_strides = tuple([s * k for s, k in zip(results, group.step)])
+            t = tiled or tiling(key, planes, group, in_place, group_strides)
+            g = _geometry(key, planes, group, t, samples, groups, filters, channels, panels, out, stride, zero)
+            first = sum(f * s for f, s in zip(group.first, results))
             moved = (begin * out._strides[0] + first, 0)
-            terms = samples * numel(one.counts) * groups * filters * channels * max(len(one.taps), 1)
+            terms = samples * numel(group.counts) * groups * filters * channels * max(len(group.taps), 1)
             units = min(_units(backend, terms // TERMS), g.items)
             steps.append(
                 Step(
@@ -211,7 +211,7 @@ def _pack(backend: Backend, key: ConvKey, g: ConvPackGeometry, k: int, moved: in
 
 
 def _geometry(
-    key: ConvKey, planes: Planes, one: Class, t: Tiling | None, batch: int, groups: int,
+    key: ConvKey, planes: Planes, one: TapGroup, t: Tiling | None, batch: int, groups: int,
     filters: int, channels: int, panels: int, out: Tensor, stride: Ints, zero: int,
 ) -> ConvGeometry:  # fmt: skip
     assert t is not None
@@ -231,7 +231,7 @@ def _geometry(
         most = 1  # overlapping windows are in the cache already, and a wide tile's copy is large
     items = everywhere * -(-panels // most)
     assert items <= COUNTED, "more tiles than a launch can count"
-    offsets = tuple([planes.offset(x.beside, stride) for x in one.taps])
+    offsets = tuple([planes.offset(x.distance, stride) for x in one.taps])
     whole, lines, seen = False, False, InputStrip()
     if backend.target.is_board:
         begins = (out._strides[1], *steps[1], *[f * s for f, s in zip(one.first, out_strides)])

@@ -61,17 +61,16 @@ class ConvWindows:
 
 @dataclass(frozen=True)
 class Tap:
-    """An element of a kernel: its offset in a filter, and for each dim the distance of the input
-    element it reads from the result's position."""
+    """An element of a filter: its offset there, and for each dim the distance from a result's
+    position to the input element that it multiplies."""
 
-    place: int
-    beside: Ints
+    filter_offset: int
+    distance: Ints
 
 
 @dataclass(frozen=True)
-class Class:
-    """Results that sum the same taps: the first position, the count and the distance, for each
-    dim."""
+class TapGroup:
+    """Results that sum the same taps: the first position, their number and their step in each dim."""
 
     first: Ints
     counts: Ints
@@ -79,12 +78,10 @@ class Class:
     taps: tuple[Tap, ...]
 
 
-def classes(weight: Tensor, counts: Ints, windows: ConvWindows) -> list[Class]:
-    """Returns the results of a convolution, grouped by the taps that they sum: one group for a
-    convolution, and one for each residue of the stride for a transposed convolution.
-
-    `counts` is the size of the result in each dim.
-    """
+def group_by_taps(weight: Tensor, counts: Ints, windows: ConvWindows) -> list[TapGroup]:
+    """Returns the results of a convolution grouped by the taps that they sum: all in one group, but
+    of a transposed convolution a group for each residue of the stride. `counts` is their number in
+    each dim."""
     kernel, strides = weight._shape[3:], weight._strides[3:]
     elements = [(sum(k * s for k, s in zip(at, strides)), at) for at in itertools.product(*[range(k) for k in kernel])]
     n = len(kernel)
@@ -92,27 +89,18 @@ def classes(weight: Tensor, counts: Ints, windows: ConvWindows) -> list[Class]:
         taps = tuple(
             Tap(p, tuple(k * d - b for k, d, b in zip(at, windows.dilation, windows.before))) for p, at in elements
         )
-        return [Class((0,) * n, counts, (1,) * n, taps)]
-    result_classes = []
+        return [TapGroup((0,) * n, counts, (1,) * n, taps)]
+    tap_groups = []
     for first in itertools.product(*[range(min(s, c)) for s, c in zip(windows.stride, counts)]):
         # Result o sums element i by tap k, where o + before = stride * i + dilation * k.
+        dims = list(zip(first, windows.before, windows.dilation, windows.stride))
+        sums = [(p, [(o + b - d * k, s) for (o, b, d, s), k in zip(dims, at)]) for p, at in elements]
         taps = tuple(
-            Tap(
-                p,
-                tuple(
-                    (o + b - d * k) // s
-                    for o, b, d, k, s in zip(first, windows.before, windows.dilation, at, windows.stride)
-                ),
-            )
-            for p, at in elements
-            if all(
-                (o + b - d * k) % s == 0
-                for o, b, d, k, s in zip(first, windows.before, windows.dilation, at, windows.stride)
-            )
+            Tap(p, tuple(x // s for x, s in per_dim)) for p, per_dim in sums if not any(x % s for x, s in per_dim)
         )
-        counts_of_class = tuple(-(-(c - o) // s) for c, o, s in zip(counts, first, windows.stride))
-        result_classes.append(Class(first, counts_of_class, windows.stride, taps))
-    return result_classes
+        group_counts = tuple(-(-(c - o) // s) for c, o, s in zip(counts, first, windows.stride))
+        tap_groups.append(TapGroup(first, group_counts, windows.stride, taps))
+    return tap_groups
 
 
 def three(values: Sequence[int], fill: int) -> Ints:
@@ -142,13 +130,13 @@ class Planes:
         return phase * prod(p.size for p in self.parts) + at
 
 
-def padded_planes(x: Ints, result_classes: Sequence[Class], stride: Ints, beat: int) -> Planes:
+def padded_planes(x: Ints, tap_groups: Sequence[TapGroup], stride: Ints, beat: int) -> Planes:
     """Returns the layout of packed planes, zero-padded, for an input of this shape."""
     low, parts = [], []
     for d in range(3):
-        offsets = [t.beside[d] for c in result_classes for t in c.taps]
+        offsets = [t.distance[d] for c in tap_groups for t in c.taps]
         start, s = min(offsets, default=0), stride[d]
-        reach = max((c.counts[d] - 1 + (t.beside[d] - start) // s for c in result_classes for t in c.taps), default=0)
+        reach = max((c.counts[d] - 1 + (t.distance[d] - start) // s for c in tap_groups for t in c.taps), default=0)
         phases = sorted({(b - start) % s for b in offsets} or {0})
         low.append(start)
         parts.append(PhasePart(reach + 1, tuple(start + p for p in phases), s))
@@ -159,20 +147,20 @@ def padded_planes(x: Ints, result_classes: Sequence[Class], stride: Ints, beat: 
     return Planes(strides, tuple(low), tuple(parts), plane)
 
 
-def reads_in_place(x: Tensor, windows: ConvWindows, result_classes: Sequence[Class], tile: int) -> bool:
+def reads_in_place(x: Tensor, windows: ConvWindows, tap_groups: Sequence[TapGroup], tile: int) -> bool:
     """True if the kernel may read the input without packing: no padding, contiguous rows, and no
     tap that reaches beyond the input."""
     if x._storage.backend.target.is_board or x._dtype.compute is not x._dtype:
         return False
     if windows.transposed or max(windows.stride) > 1 or max(windows.before) > 0 or x._strides[-1] != 1:
         return False
-    (one,) = result_classes
-    reach = [max(t.beside[d] for t in one.taps) + one.counts[d] for d in range(len(one.counts))]
+    (one,) = tap_groups
+    reach = [max(t.distance[d] for t in one.taps) + one.counts[d] for d in range(len(one.counts))]
     return all(r <= m for r, m in zip(reach, x._shape[2:])) and one.counts[-1] >= 1 and tile > 0
 
 
 def batch_vectors_are_cheaper(
-    key: ConvKey, x: Ints, filters: int, result_classes: Sequence[Class], stride: Ints
+    key: ConvKey, x: Ints, filters: int, tap_groups: Sequence[TapGroup], stride: Ints
 ) -> bool:
     """True if an input of shape `x` takes less time with its batch as the last dim: tiles fill
     better, but packing reads with a stride. The first of three dims is 1."""
@@ -184,13 +172,13 @@ def batch_vectors_are_cheaper(
             c,
             counts=(*c.counts[1:], batch),
             step=(*c.step[1:], 1),
-            taps=tuple([Tap(t.place, (*t.beside[1:], 0)) for t in c.taps]),
+            taps=tuple([Tap(t.filter_offset, (*t.distance[1:], 0)) for t in c.taps]),
         )
-        for c in result_classes
+        for c in tap_groups
     ]
     costs, panels = PROCESSOR.convolutions, -(-filters // key.rows)
 
-    def cost(classes: Sequence[Class], stride: Ints, samples: int, element: float) -> float:
+    def cost(classes: Sequence[TapGroup], stride: Ints, samples: int, element: float) -> float:
         """Returns the cost in vector products; `element` is the cost to pack an element."""
         planes, count = padded_planes(x, classes, stride, 1), 0
         for c in classes:
@@ -202,7 +190,7 @@ def batch_vectors_are_cheaper(
         return count + samples * channels * (element * planes.plane + costs.packed_row * rows)
 
     across_cost = cost(across, (*stride[1:], 1), 1, costs.apart)
-    return across_cost < cost(result_classes, stride, batch, costs.packed)
+    return across_cost < cost(tap_groups, stride, batch, costs.packed)
 
 
 @dataclass(frozen=True)
@@ -222,7 +210,7 @@ class Tiling:
         return -(-self.positions // key.columns)
 
 
-def tiling(key: ConvKey, planes: Planes, one: Class, in_place: bool, out: Ints) -> Tiling | None:
+def tiling(key: ConvKey, planes: Planes, one: TapGroup, in_place: bool, out: Ints) -> Tiling | None:
     """Returns the cheaper tiling: along rows, or over whole planes with the gaps between results.
     Returns None if all tiles would reach beyond an input that is read in place."""
     deep, high, width = one.counts
@@ -263,7 +251,7 @@ def direct(
     x: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    result_classes: list[Class],
+    tap_groups: list[TapGroup],
     stride: Ints,
     in_place: bool,
 ) -> tuple[ConvKey, DirectConvGeometry | DepthwiseGeometry] | None:
@@ -277,14 +265,14 @@ def direct(
     if not backend.target.processor:
         return None
     groups, filters, channels = weight._shape[:3]
-    one, taps = result_classes[0], len(result_classes[0].taps)
+    one, taps = tap_groups[0], len(tap_groups[0].taps)
     if not taps:  # results are the bias alone
         return None
-    if dtype.compute is not dtype or len(result_classes) > 1 or filters * channels * taps > WEIGHTS:
+    if dtype.compute is not dtype or len(tap_groups) > 1 or filters * channels * taps > WEIGHTS:
         return None
-    if x._shape[0] * groups < backend.units or [t.place for t in one.taps] != list(range(taps)):
+    if x._shape[0] * groups < backend.units or [t.filter_offset for t in one.taps] != list(range(taps)):
         return None
-    planes = padded_planes(x._shape, result_classes, stride, 1)
+    planes = padded_planes(x._shape, tap_groups, stride, 1)
     if channels * planes.plane > PLANES:
         return None
     x_strides = (*x._strides[:2], *three(x._strides[2:], 0))
@@ -294,7 +282,7 @@ def direct(
         -1 if bias is None else bias._strides[0],
     )
     copied = phases(planes, three(x._shape[2:], 1), x_strides[2:])
-    offsets = tuple([planes.offset(t.beside, stride) for t in one.taps])
+    offsets = tuple([planes.offset(t.distance, stride) for t in one.taps])
     results, rows = three(out._strides[2:], 0), planes.strides[2:4]
     if filters < FILTERS:
         if channels * taps > DEPTH:  # without totals that keep sums of many terms exact
@@ -320,7 +308,7 @@ def direct(
     )  # fmt: skip
 
 
-def direct_is_cheaper(key: ConvKey, filters: int, one: Class, planes: Planes, parts: Copies, in_place: bool) -> bool:
+def direct_is_cheaper(key: ConvKey, filters: int, one: TapGroup, planes: Planes, parts: Copies, in_place: bool) -> bool:
     """True if the tiles' products and copies take at most as long as those of packed planes,
     packing included."""
     costs = PROCESSOR.convolutions
@@ -447,7 +435,7 @@ def plan(
     ]
     taps = tuple(Tap(k, three(one, 0)) for k, one in enumerate(beside))
     stride = three(of_.stride, 1)
-    planes = padded_planes(x, [Class((0, 0, 0), counts, (1, 1, 1), taps)], stride, 1)
+    planes = padded_planes(x, [TapGroup((0, 0, 0), counts, (1, 1, 1), taps)], stride, 1)
     if channels * planes.plane > PLANES:
         return None
     key = conv_weight_key(dtype, target, rows)
@@ -472,7 +460,7 @@ def plan(
         samples, some, planes.plane,
         (*own[:2], *[s * k for s, k in zip(own3, stride)]), steps[:2], planes.strides[2:4],
         case.bias, phases(planes, sizes, own3),
-        tuple([planes.offset(t.beside, stride) for t in taps]),
+        tuple([planes.offset(t.distance, stride) for t in taps]),
         tuple([
             p // wide // high * planes.strides[2] + p // wide % high * planes.strides[3] + p % wide
             for p in range(positions)

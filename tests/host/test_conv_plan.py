@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ftensor as ft
-from ftensor.execute.conv_plan import Class, Tap, batch_vectors_are_cheaper
+from ftensor.execute.conv_plan import Tap, TapGroup, batch_vectors_are_cheaper
 from ftensor.kernels.skeletons.conv import ConvKey
 
 KEY = ConvKey("conv", ft.float32, 16, 8, 2, 8)  # tiles of 32 positions
@@ -27,5 +27,5 @@ def test_samples_in_one_product(shape: tuple[int, int, int, int], filters: int, 
     """Windows of 3 x 3 with a border of 1."""
     taps = tuple(Tap(3 * k + j, (0, k - 1, j - 1)) for k in range(3) for j in range(3))
     counts = tuple((n - 1) // stride + 1 for n in (1, *shape[2:]))
-    one = Class((0, 0, 0), counts, (1, 1, 1), taps)
+    one = TapGroup((0, 0, 0), counts, (1, 1, 1), taps)
     assert batch_vectors_are_cheaper(KEY, shape, filters, [one], (1, stride, stride)) is gains
