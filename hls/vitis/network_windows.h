@@ -3,9 +3,30 @@
 #pragma once
 #include "network_ports.h"
 
-// Windows of KH x KW pixels of C channels at strides SH, SW, with PH < KH rows and PW < KW columns of OUTSIDE around the
-// image; windows begin less than H and W places apart. Pixels shift through KH - 1 line buffers (`rows`) into registers (`tap`). Padding is chosen by
-// the window's place and takes no iteration: H * W iterations an image, and at most PH * W + PW more behind the last image.
+// The window at (top, left) in the image's coordinates, as one beat; pixels beyond the image are OUTSIDE.
+template <typename T, int H, int W, int C, int KH, int KW, int OUTSIDE>
+static ft_beat<T, KH * KW * C> padded_window(const ft_beat<T, C> (&tap)[KH][KW], int top, int left)
+{
+#pragma HLS INLINE
+    ft_beat<T, KH * KW * C> w;
+    for (int r = 0; r < KH; r++) {
+#pragma HLS UNROLL
+        for (int k = 0; k < KW; k++) {
+#pragma HLS UNROLL
+            const bool inside = top + r >= 0 && top + r < H && left + k >= 0 && left + k < W;
+            for (int c = 0; c < C; c++) {
+#pragma HLS UNROLL
+                const T seen = tap[r][k].at[c];
+                w.at[(r * KW + k) * C + c] = inside ? seen : (T)OUTSIDE;
+            }
+        }
+    }
+    return w;
+}
+
+// Windows of KH x KW pixels of C channels at strides SH < H, SW < W, with PH < KH rows and PW < KW columns of OUTSIDE
+// around the image. Pixels shift through KH - 1 line buffers (`rows`) into registers (`tap`). Padding is selected by the
+// window's position and takes no iterations: an image takes H * W, and the last one at most PH * W + PW more.
 template <typename T, int H, int W, int C, int KH, int KW, int PH, int PW, int SH, int SW, int OUTSIDE>
 static void windows(hls::stream<ft_beat<T, C> > &from, hls::stream<ft_beat<T, KH * KW * C> > &to, int n)
 {
@@ -41,20 +62,7 @@ windows:
         if (early > 0) {
             early--;
         } else {
-            ft_beat<T, KH * KW * C> w;
-            for (int r = 0; r < KH; r++) {
-#pragma HLS UNROLL
-                for (int k = 0; k < KW; k++) {
-#pragma HLS UNROLL
-                    const int row = y + r - PH, at = x + k - PW;
-                    const bool inside = row >= 0 && row < H && at >= 0 && at < W;
-                    for (int c = 0; c < C; c++) {
-#pragma HLS UNROLL
-                        const T seen = tap[r][k].at[c];
-                        w.at[(r * KW + k) * C + c] = inside ? seen : (T)OUTSIDE;
-                    }
-                }
-            }
+            const ft_beat<T, KH * KW * C> w = padded_window<T, H, W, C, KH, KW, OUTSIDE>(tap, y - PH, x - PW);
             if (y < HIGH && x < WIDE && down == 0 && across == 0) to.write(w);
             const bool ends = x == W - 1, last = ends && y == H - 1;
             across = ends || across == SW - 1 ? 0 : across + 1;
@@ -65,8 +73,8 @@ windows:
     }
 }
 
-// The same for pixels in G beats of S channels: windows of these channels, in G beats each. The columns of a window lie in
-// memory, too.
+// The same for pixels of G > 1 beats, each of S channels: a window becomes G beats. The columns of a window are in local
+// memory, too, since a pixel's next channels come before its neighbour.
 template <typename T, int H, int W, int G, int S, int KH, int KW, int PH, int PW, int SH, int SW, int OUTSIDE>
 static void channel_windows(hls::stream<ft_beat<T, S> > &from, hls::stream<ft_beat<T, KH * KW * S> > &to, int n)
 {
@@ -111,20 +119,7 @@ channel_windows:
         if (early > 0) {
             early--;
         } else {
-            ft_beat<T, KH * KW * S> w;
-            for (int r = 0; r < KH; r++) {
-#pragma HLS UNROLL
-                for (int k = 0; k < KW; k++) {
-#pragma HLS UNROLL
-                    const int row = y + r - PH, column = x + k - PW;
-                    const bool inside = row >= 0 && row < H && column >= 0 && column < W;
-                    for (int c = 0; c < S; c++) {
-#pragma HLS UNROLL
-                        const T seen = tap[r][k].at[c];
-                        w.at[(r * KW + k) * S + c] = inside ? seen : (T)OUTSIDE;
-                    }
-                }
-            }
+            const ft_beat<T, KH * KW * S> w = padded_window<T, H, W, S, KH, KW, OUTSIDE>(tap, y - PH, x - PW);
             if (y < HIGH && x < WIDE && down == 0 && across == 0) to.write(w);
             const bool pixel = place_g == G - 1, ends = x == W - 1, last = ends && y == H - 1;
             place_g = pixel ? 0 : place_g + 1;
