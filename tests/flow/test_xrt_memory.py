@@ -93,6 +93,40 @@ def calls():
 """
 
 
+def test_an_interrupted_launch_leaves_no_argument_behind(three_ways: Path) -> None:
+    """Ctrl-C behind a call of the driver: the next launch sets the argument again."""
+    answer = run(
+        COUNTED
+        + """
+n = 5000
+a, b = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
+interrupts = 0
+class Interrupted(Counted):
+    def _set_arg_buf_pack_multi(self, triples):
+        global interrupts
+        super()._set_arg_buf_pack_multi(triples)
+        if interrupts < 0:
+            interrupts = -interrupts
+            raise KeyboardInterrupt
+cl.Kernel = Interrupted
+x, y, z = put(a), put(b), backend.allocate(4 * n)
+axpy = kernel("axpy")
+def launch(alpha):
+    axpy(stream, 1, z.handle, x.handle, y.handle, alpha, n)
+    return got(z)[:3].tolist()
+before, interrupts = launch(2.0), -1
+try:
+    launch(3.0)
+except KeyboardInterrupt:
+    pass
+answer(before=before, after=launch(2.0), interrupts=interrupts)
+""",
+        three_ways,
+    )
+    assert answer["interrupts"] == 1
+    assert answer["after"] == answer["before"]
+
+
 def test_arguments_are_set_where_they_changed(three_ways: Path) -> None:
     """A call of the driver takes 0.3 ms on a ZynqMP."""
     answer = run(

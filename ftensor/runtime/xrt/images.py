@@ -153,12 +153,21 @@ class XrtImages(Images):
         lock, ready, backend = self.lock, self._ready, self.backend
         noted = self._noted if self.calls is not None else None
 
+        def run(stream: Any, units: int, args: Sequence[Any]) -> None:
+            start = slot.run or ready(slot)
+            try:
+                (start if noted is None else noted(slot, start))(stream, units, *args)
+            except BaseException:
+                # The launcher remembers the arguments that it has set. An error or Ctrl-C may come
+                # between the driver's call and that note, so the kernel object is made anew.
+                slot.run = None
+                raise
+
         def launch(stream: Any, units: int, /, *args: Any) -> None:
             _ = stream.queue  # before the lock: in a forked child this raises
             with lock:
                 try:
-                    run = slot.run or ready(slot)
-                    (run if noted is None else noted(slot, run))(stream, units, *args)
+                    run(stream, units, args)
                     return
                 except OutOfMemoryError:
                     # Leaving the block drops the traceback, and with it the kernel object and its
@@ -166,8 +175,7 @@ class XrtImages(Images):
                     pass
                 backend.make_room()
                 try:
-                    run = ready(slot)
-                    (run if noted is None else noted(slot, run))(stream, units, *args)
+                    run(stream, units, args)
                 except OutOfMemoryError:
                     backend.pool.failures += 1
                     raise
