@@ -4,8 +4,8 @@
     with LocalCluster(data=ftensor.dask.DeviceMemory) as cluster, Client(cluster) as client:
         client.register_plugin(ftensor.dask.OwnDevice())
 
-`chunks` registers tensors with dask.array and with Dask's serialization, `memory` stores a
-worker's results on its device and spills them to the host, `worker` assigns devices to workers.
+`memory` registers tensors with dask.array and with Dask's serialization, stores a worker's results
+on its device and spills them to the host. `worker` assigns devices to workers.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ MARK = "\0"  # in a text of the device, before a kernel's name and the number of
 
 
 def mark(kernel: str, number: int) -> str:
-    """Returns the suffix by which `told` identifies a launch in a text."""
+    """Returns the suffix that identifies a launch in a text; `with_call_site` replaces it."""
     return f"{MARK}{kernel}{MARK}{number}{MARK}"
 
 

@@ -211,7 +211,7 @@ def check_memory(backend: Backend, *outputs: Output) -> tuple[Output, ...]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Step:
-    """One kernel of a launch and its arguments, as data; `bound_to` finds the kernel.
+    """One kernel of a launch and its arguments, as data; `dispatch.bound_to` finds the kernel.
 
     Operands are numbered: the launch's outputs, its inputs, then its temporaries. The kernel
     arguments are the `pointers`; for each entry of `offsets` that tensor's offset plus `moved`, or

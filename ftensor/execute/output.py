@@ -117,7 +117,8 @@ def as_bits(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def region(x: Tensor) -> tuple[int, Ints, Ints, int]:
-    """Returns the memory region of a tensor, in the form of `iterator.stride`."""
+    """Returns (offset in bytes, shape, strides, bytes of an element), as `iterator.shape` takes a
+    region of memory."""
     return x._offset * x._dtype.itemsize, x._shape, x._strides, x._dtype.itemsize
 
 

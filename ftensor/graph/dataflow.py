@@ -248,8 +248,8 @@ class DataflowBuilder:
         return self._in_blocks(p, row_loops) if element_loops and is_dense else None
 
     def _in_blocks(self, p: AffineAccess, row_loops: Sequence[Any]) -> str | None:
-        """Returns EACH if a row is shared by a block of rows, AGAIN if blocks repeat, else None.
-        Sets `period`."""
+        """Returns PER_BLOCK if a block of rows shares a row, EVERY_BLOCK if blocks repeat, else
+        None. Sets `period`."""
         for cut in range(1, len(row_loops)):
             outer, inner = row_loops[:cut], row_loops[cut:]
             shared = is_invariant(p, inner) and is_contiguous_over(p, outer, self.length)

@@ -48,7 +48,7 @@ def _offset_key(t: Tensor, multiple: int) -> tuple[int, ...]:
 
 class CapturedStorage:
     """Storage of a tensor that a function captured. The graph owns the storage if nobody else does
-    (`owned`); else it holds a weak reference, and `gone` is called when the storage dies."""
+    (`owned`). Otherwise it holds a weak reference."""
 
     __slots__ = ("_key", "_shape", "owned", "reference")
 
@@ -140,10 +140,10 @@ class GuardCode(NamedTuple):
 class Guards:
     """The guards of a graph.
 
-    `arguments`: places of the call's tensors that kernels access; `written`: those that are
-    written. `captured`: captured storage; `held_written`: indices of those that are written. `seen`:
-    storage of captured tensors that may have had their shapes read. `values`: captured values in a
-    kernel's text.
+    arguments: indices of the call's tensors that kernels access; written: of those that they write.
+    captured: captured storage; captured_written: indices of the ones that kernels write.
+    watched: storage of captured tensors whose shapes the function may have read.
+    values: captured values in a kernel's text.
     """
 
     def __init__(

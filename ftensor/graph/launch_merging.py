@@ -45,7 +45,7 @@ class _Group:
 
 class LaunchMerger:
     """Merges the steps of a launch with `operands` operands. `temporaries`: bytes of the launch's
-    temporaries, which grow if units get copies. `whose`: equal entries are operands that share
+    temporaries, which grow if units get copies. `alias_of`: equal entries are operands that share
     memory. `numbers`: the kernel numbers; those of steps that were not neighbours are appended
     again. `free_numbers`: indices of the numbers that each call passes."""
 

@@ -321,7 +321,7 @@ class Passes:
 
     def unavailable(self, row_pass: Pass) -> tuple[int, ...]:
         """Returns the values that a pass does not compute per element: per-row values that depend
-        on a fold, and `ready` values."""
+        on a fold, and values that an earlier pass stored."""
         per_row = [v for v, is_per_row in enumerate(self.is_per_row) if is_per_row and self.levels[v]]
         return (*per_row, *(v for v, _ in row_pass.stored_values))
 

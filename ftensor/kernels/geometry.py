@@ -7,9 +7,9 @@ A geometry is a frozen dataclass derived from `Geometry`:
         derived = ("items",)  # a property
         n: int
         step: Long
-        x: Annotated[Ints, Each("sample channel")]
-        offsets: Annotated[Ints, Many("taps")]
-        phases: Annotated[tuple[Ints, ...], Many("phase_count", 3)]
+        x: Annotated[Ints, NamedNumbers("sample channel")]
+        offsets: Annotated[Ints, ListField("taps")]
+        phases: Annotated[tuple[Ints, ...], ListField("phase_count", 3)]
 
 The buffer holds the lengths of the lists, the numbers in declaration order, the derived numbers,
 and then the lists. The kernel text has a macro for each: `G_N(g)`, `G_X_CHANNEL(g)` and `G_TAPS(g)`

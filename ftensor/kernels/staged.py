@@ -32,8 +32,8 @@ TRANSFORM = "transform"
 
 @dataclass(frozen=True)
 class StagedKey(FusedKey):
-    """A graph over any number of rows of `length` elements. With operands of kind EACH or AGAIN,
-    `period` rows form a block.
+    """A graph over any number of rows of `length` elements. With operands of kind PER_BLOCK or
+    EVERY_BLOCK, `period` rows form a block.
 
     The ports have the access kinds of transform.py, from which the per-row values follow. Units
     compute per element or per row, transform whole rows (transform.py), or fold rows. A fold has an

@@ -73,7 +73,7 @@ class Target:
 
     @cached_property
     def short_row(self) -> int:
-        """Vectors of a row below which each lane folds its own row, as in `Sharing`. CPUs have 2
+        """Vectors of a row below which each lane folds its own row, as in `WorkSharing`. CPUs have 2
         instead of 4: rows of two vectors then take half as long in ops with several passes over
         rows, like softmax, and equally long in a sum."""
         return 2 if self.processor else 4

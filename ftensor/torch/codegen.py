@@ -30,7 +30,7 @@ def is_here(node: Node) -> bool:
     """True if a node can be called on ftensor tensors.
 
     All results and arguments must be on the device with an ftensor dtype, except zero-dim tensors
-    of the host, and `direct` must have a function for the node.
+    of the host, and `direct_function` must find a function for the node.
     """
     if node.op != "call_function":
         return False
@@ -170,8 +170,8 @@ class _SourceWriter:
         self.shared, self.graph = shared, graph
         self.scope: dict[str, Any] = {
             "lift": m.lift,
-            "lifted": to_ftensor_tensor,
-            "tensor": to_torch_tensor,
+            "to_ftensor_tensor": to_ftensor_tensor,
+            "to_torch_tensor": to_torch_tensor,
             "unwrap": m.unwrap,
             "wrap": m.wrap,
         }
@@ -237,11 +237,11 @@ class _SourceWriter:
         """Returns the expression that converts a value to `form` from its other form."""
         val, source = node.meta.get("val"), f"{'f' if form == 't' else 't'}_{node.name}"
         if isinstance(val, (tuple, list)):
-            call = "tensor" if form == "t" else "lifted"
+            call = "to_torch_tensor" if form == "t" else "to_ftensor_tensor"
             return f"[x if x is None else {call}(x, known) for x in {source}]"
         assert isinstance(val, torch.Tensor)
         if _memory(val) in self.shared:
-            return f"tensor({source}, known)" if form == "t" else f"lifted({source}, known)"
+            return f"to_torch_tensor({source}, known)" if form == "t" else f"to_ftensor_tensor({source}, known)"
         if form == "t":
             return f"wrap({source})"
         is_real = m.is_here(val) and not val.is_complex()

@@ -1,8 +1,9 @@
-// Products of matrices of which each row of `a` and each column of `b` lies in line, for boards: an item is FT_TILE_ROWS
-// rows by as many columns. FT_LANES terms of each come in one beat, in turn, while those before are multiplied:
-// FT_STEPS turns meet each row with FT_SHARE columns, a tree adds the products of a beat's lanes, and each turn
-// has sums of its own, which are met again with the next beat. Sums of FT_DEPTH beats join totals, so that sums of many terms stay exact.
-// Geometry g: AlongGeometry.
+// Matrix product for boards where the rows of `a` and the columns of `b` are contiguous. An item is a tile of FT_TILE_ROWS
+// rows and as many columns. A beat holds FT_LANES terms of one row or column. While the next beats are read, the last ones
+// are multiplied in FT_STEPS steps, each of which multiplies every row by FT_SHARE columns; a tree adds the products of a
+// beat's lanes. Each step has its own sums, which get their next term with the next beats. After FT_DEPTH beats the sums
+// are added to totals, which keeps sums of many terms accurate.
+// Geometry g: DotProductGeometry.
 #define FT_SHARE (FT_TILE_ROWS * FT_TILE_ROWS / FT_STEPS)
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *a, FT_GLOBAL const FT_E *b, FT_GLOBAL const FT_E *added,

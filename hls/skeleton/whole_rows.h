@@ -1,8 +1,8 @@
-// Rows in line: softmax, its logarithm, or less their means, over their deviations, times a weight and plus a bias; of the
-// latter the means and 1 / the deviations come out, too. FT_WIDTH neighbours of a row become one by
-// a tree, and go into the state whose turn it is, of FT_TURNS; these become one by another.
-// hls/vitis/whole_rows.cpp has the same results from stages.
-// Geometry g: WholeGeometry.
+// Softmax, log-softmax or layer norm of contiguous rows. Layer norm may have a weight and a bias, and also returns the mean
+// and 1 / the standard deviation of each row. A fold reduces FT_WIDTH neighbours by a tree and adds the result to one of
+// FT_TURNS partial results in turn; a second tree reduces these.
+// hls/vitis/whole_rows.cpp computes the same results in dataflow stages.
+// Geometry g: WholeRowsGeometry.
 #define FT_TURNS 8
 #define FT_WIDTH 16
 // v[0] of `width` numbers, a power of two.

@@ -127,8 +127,8 @@ class PoolGeometry(Geometry):
         return min(self.band, self.out[0] - item % self.bands * self.band)
 
     def beats(self, item: int) -> int:
-        """Returns the beats of an item's input, as `band_of` computes them; the tensor begins on a
-        beat."""
+        """Returns the beats of an item's input, as `band_of` in hls/vitis/pool.cpp computes them.
+        The tensor begins on a beat."""
         plane, band = divmod(item, self.bands)
         top = band * self.band * self.stride[0] - self.padding[0]
         reach = (self.rows(item) - 1) * self.stride[0] + (self.kernel[0] - 1) * self.dilation[0]

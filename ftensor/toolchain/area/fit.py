@@ -178,8 +178,8 @@ def _port(bundle: interface.Bundle) -> Resources:
     return total
 
 
-# Shares of a board's resources for kernels. Above FULL the tools rarely place everything and meet
-# the clock, above MOST they never do.
+# Shares of a board's resources for kernels. Above WARNING_SHARE the tools rarely place everything
+# and meet the clock, above MAX_SHARES they never do.
 WARNING_SHARE = 0.70
 MAX_SHARES = {"lut": 0.80, "ff": 1.0, "dsp": 1.0, "bram": 1.0}
 TITLES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram": "BRAM"}

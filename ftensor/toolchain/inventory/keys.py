@@ -219,7 +219,7 @@ _EXACT = re.compile(r"(\w+) ([vsrxgk]+)")
 class KernelShape:
     """An inventory's settings for a kernel's form, besides its layout.
 
-    `lanes` 0 fills a port's width; BY_COST does so for cheap pointwise ops only. `vectors` () means
+    `lanes` 0 fills a port's width; LANES_BY_COST does so for cheap pointwise ops only. `vectors` () means
     a reduction's defaults. `stages` of a reduction are the whole reduction, or the two stages that
     divide it among compute units.
     """
