@@ -112,6 +112,14 @@ counted = Message(
     RuntimeError, "bincount() counts non-negative integers in one dim, not {dtype} of shape {shape!t}", "shape dtype"
 )
 minlength = Message(RuntimeError, "bincount(): minlength must not be negative, not {minlength}")
+integer_range = Message(
+    RuntimeError,
+    "{name}(): {bins} bins from {low} to {high} need numbers beyond int64; convert the input to float64",
+    "name bins low high",
+)
+counted_too_large = Message(
+    RuntimeError, "bincount(): the input has {greatest}; a result with an element for each number up to it is too long"
+)
 negative_counted = Message(RuntimeError, "bincount(): the input has {least}; it counts what is not negative")
 unique_of_scalar = Message(IndexError, "unique(): dim {dim} of a 0-d tensor, which has none; leave dim out")
 unique_empty = Message(RuntimeError, "unique(): the slices of shape {shape!t} along dim {dim} are empty")

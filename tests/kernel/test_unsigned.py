@@ -171,6 +171,27 @@ def test_no_silent_float64() -> None:
             call()
 
 
+def test_ranges_of_uint64_are_exact() -> None:
+    for namespace in (ft, ft.array_api):
+        for first in (2**53, 2**63, 2**64 - 4):
+            x = namespace.arange(first, first + 3, dtype=ft.uint64)
+            assert x.tolist() == [first, first + 1, first + 2]
+            down = namespace.arange(first + 3, first, -2, dtype=ft.uint64)
+            assert down.tolist() == [first + 3, first + 1]
+    for name in ("int64", "uint64"):
+        assert ft.range(2**62, 2**62 + 3, dtype=getattr(ft, name)).tolist() == [2**62 + k for k in range(4)]
+
+
+def test_counts_beyond_int64_are_refused() -> None:
+    for values in ([2**63 + 5, 1], [2**64 - 1, 0]):
+        x = ft.tensor(np.array(values, np.uint64))
+        with pytest.raises(RuntimeError, match=rf"bincount.*{values[0]}"):
+            ft.bincount(x)
+        with pytest.raises(RuntimeError, match=rf"histc.*{values[1]} to {values[0]}.*int64"):
+            ft.histc(x)
+        assert ft.histc(x, 2, 0, 4).tolist() == [1, 0]
+
+
 def test_uint64_beyond_int64() -> None:
     top = 2**64 - 1
     x = ft.zeros(4, dtype=ft.uint64)

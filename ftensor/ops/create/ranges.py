@@ -147,7 +147,7 @@ def range(options: Options, start: Any = 0, end: Any = None, step: Any = 1, *, o
         raise errors_creation.step_zero()
     if not (math.isfinite(low) and math.isfinite(high)) or (high < low if increment > 0 else high > low):
         raise errors_creation.bad_range(low, high, increment)
-    result = options.destination((int((float(high) - float(low)) / float(increment) + 1),), out, result_dtype)
+    result = options.destination((int((high - low) / increment + 1),), out, result_dtype)
     if result_dtype.kind == "f":
         return fill_by_position(ARANGE, (low, increment), result)
     return fill_by_position(ARANGE_INT, (int(low), int(increment)), result)
@@ -179,12 +179,13 @@ def _range_bounds(args: tuple[Any, ...], *keywords: Any) -> tuple[Any, Any, Any]
 
 
 def _range_length(low: Any, high: Any, increment: Any, result_dtype: dtype) -> int:
-    """Returns the number of elements of a range. For int64 it is computed in integers, exactly."""
+    """Returns the number of elements of a range. For 64-bit integers it is computed in integers,
+    exactly."""
     if not increment:
         raise errors_creation.step_zero()
     if not (math.isfinite(low) and math.isfinite(high)) or (high < low if increment > 0 else high > low):
         raise errors_creation.bad_range(low, high, increment)
-    if result_dtype is not dtypes.int64:
+    if result_dtype not in (dtypes.int64, dtypes.uint64):
         return rounded_up((float(high) - float(low)) / float(increment))
     low, high, increment = (storable("arange", v, result_dtype) for v in (low, high, increment))
     if not increment:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ... import dtypes, errors, return_types
 from ..._tensor import Tensor
+from ...dtypes.limits import integer_limits
 from ...errors import reduce as errors_order
 from ...execute import output
 from ...formats import contiguous_format
@@ -49,6 +50,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     low, high = (int(x) for x in input.aminmax())
     if low < 0:
         raise errors_order.negative_counted(low)
+    if high >= integer_limits(dtypes.int64).max:
+        raise errors_order.counted_too_large(high)
     result_dtype = dtypes.int64
     if weights is not None:
         result_dtype = dtypes.float32 if weights._dtype is dtypes.float32 else dtypes.float64
@@ -61,7 +64,7 @@ def _limits(name: str, x: Tensor, low: float, high: float, explicit: bool, margi
     on each side."""
     output.check_capacity(x, x.numel(), x._dtype)  # memory for the positions
     if not explicit:
-        low, high = (float(v) for v in x.aminmax()) if x.numel() else (0.0, 1.0)
+        low, high = (v.item() for v in x.aminmax()) if x.numel() else (0.0, 1.0)
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
         raise errors_order.value_range(name, low, high)
     return (low - margin, high + margin) if low == high else (low, high)
@@ -93,8 +96,12 @@ def _integer_histc(x: Tensor, bins: int, min: Any, max: Any) -> Tensor:
     """Implements histc for integers, with integer bounds and positions, as torch does on CUDA."""
     explicit = int(min) != int(max)
     first, last = (int(v) for v in _limits("histc", x, int(min), int(max), explicit, 1))
+    largest = integer_limits(dtypes.int64).max
+    if first < -largest or last > largest or (last - first) * bins > largest:
+        raise errors_order.integer_range("histc", bins, first, last)
     as_int64 = x.to(dtypes.int64)
-    in_range = as_int64[(as_int64 >= first) & (as_int64 <= last)]
+    least = first if first > 0 or x._dtype.is_signed else 0  # elements beyond int64 have become negative
+    in_range = as_int64[(as_int64 >= least) & (as_int64 <= last)]
     bin_index = (in_range - first).mul(bins).div(last - first, rounding_mode="floor").clamp(max=bins - 1)
     return _totals(bin_index, None, bins, dtypes.int64).to(x._dtype)
 
