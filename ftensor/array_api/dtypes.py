@@ -116,6 +116,28 @@ def with_number(array_dtype: dtype, value: builtins.bool | complex, name: str) -
     return array_dtype
 
 
+def is_outside(number: Any, d: dtype) -> builtins.bool:
+    """True for a Python int that the integer dtype `d` can't hold."""
+    if d.kind not in "ui" or not isinstance(number, int):
+        return False
+    limits = integer_limits(d)
+    return not limits.min <= number <= limits.max
+
+
+def limited(number: Any, d: dtype) -> Any:
+    """Returns the nearest integer that `d` holds for a Python int that it can't, else `number`."""
+    if not is_outside(number, d):
+        return number
+    limits = integer_limits(d)
+    return limits.min if number < 0 else limits.max
+
+
+def check_number(name: str, number: Any, d: dtype) -> None:
+    """Raises OverflowError for a Python int that the integer dtype `d` can't hold."""
+    if is_outside(number, d):
+        raise messages.number_outside(name, number, d, integer_limits(d).min, integer_limits(d).max)
+
+
 def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
     """Returns the result dtype of an operation on these arrays, dtypes and Python numbers.
 

@@ -3,16 +3,16 @@ each."""
 
 from __future__ import annotations
 
-import builtins
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from .._tensor import Tensor
+from ..dtypes import bool as bool_
 from ..dtypes import dtype
-from ..dtypes.limits import integer_limits
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from .dtypes import CATEGORIES, NUMBERS, check, common_dtype, with_number
+from .dtypes import CATEGORIES, NUMBERS, check, check_number, common_dtype, is_outside, limited, with_number
 
 # The op of a function whose name differs, and the supported kinds of dtypes.
 _UNARY: dict[str, tuple[str, str]] = {
@@ -70,15 +70,31 @@ ACCEPTS_NUMBERS = frozenset(
 )
 
 
+# Comparisons answer for Python ints outside the dtype, as in NumPy; other ops of integers refuse them.
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
+}
+
+
 def as_array(value: Any, d: dtype, device: Any) -> Tensor:
     tensor: Tensor = ENTRIES["full"].call((), value, dtype=d, device=device)
     return tensor
 
 
-def two_arrays(name: str, category: str, x1: Any, x2: Any) -> tuple[dtype, Any, Any]:
+def compare_outside(op: str, x1: Any, x2: Any) -> Tensor:
+    """Returns the result of a comparison of a tensor with a Python int outside its integer dtype: the
+    same for every element, as for 0."""
+    x = x1 if isinstance(x1, Tensor) else x2
+    result: bool = COMPARISONS[op](*(0 if v is x else v for v in (x1, x2)))
+    answers: Tensor = ENTRIES["full"].call(x.shape, result, dtype=bool_, device=x.device)
+    return answers
+
+
+def two_arrays(name: str, category: str, x1: Any, x2: Any, any_number: bool = False) -> tuple[dtype, Any, Any]:
     """Returns (common dtype, x1, x2); the operands are tensors of that dtype, or numbers.
 
-    Raises TypeError if both are numbers, and for dtypes that the function doesn't support.
+    Raises TypeError if both are numbers, and for dtypes that the function doesn't support;
+    OverflowError, unless `any_number`, for a Python int that the dtype can't hold.
     """
     arrays = [x for x in (x1, x2) if not isinstance(x, NUMBERS)]
     check(name, category, *arrays)
@@ -91,6 +107,8 @@ def two_arrays(name: str, category: str, x1: Any, x2: Any) -> tuple[dtype, Any, 
         d = with_number(arrays[0].dtype, number, name)
         if d.kind not in CATEGORIES[category]:
             raise messages.dtype_category(name, category, d)
+        if not any_number:
+            check_number(name, number, d)
     return d, *(x if isinstance(x, NUMBERS) or x.dtype is d else x.to(d) for x in (x1, x2))
 
 
@@ -113,7 +131,9 @@ def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
     numbers = op in ACCEPTS_NUMBERS
 
     def function(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
-        d, a, b = two_arrays(name, category, x1, x2)
+        d, a, b = two_arrays(name, category, x1, x2, op in COMPARISONS)
+        if is_outside(a, d) or is_outside(b, d):
+            return compare_outside(op, a, b)
         if isinstance(a, NUMBERS):
             a = as_array(a, d, b.device)
         elif isinstance(b, NUMBERS) and not numbers:
@@ -174,11 +194,7 @@ def _bound(x: Tensor, bound: Any) -> Tensor:
     d = x.dtype
     if isinstance(bound, NUMBERS):
         with_number(d, bound, "clip")
-        number: Any = bound
-        if d.kind in "ui":
-            limits = integer_limits(d)
-            number = builtins.min(builtins.max(number, limits.min), limits.max)
-        return as_array(number, d, x.device)
+        return as_array(limited(bound, d), d, x.device)
     check("clip", "real numeric", bound)
     if (bound.dtype.kind == "f") != (d.kind == "f"):
         raise messages.no_common_dtype(d, bound.dtype)

@@ -13,8 +13,8 @@ from ..dtypes import bool as bool_
 from ..dtypes import int64
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
-from .dtypes import NUMBERS, check, result_type
-from .elementwise import as_array, two_arrays
+from .dtypes import NUMBERS, check, is_outside, result_type
+from .elementwise import as_array, compare_outside, two_arrays
 from .reductions import Axis, axes_of, one_axis
 
 
@@ -187,7 +187,9 @@ def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tenso
 
 def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False) -> Tensor:
     """Returns True where an element of `x1` is among those of `x2`, or with `invert`, is not."""
-    d, a, b = two_arrays("isin", "integer", x1, x2)
+    d, a, b = two_arrays("isin", "integer", x1, x2, any_number=True)
+    if is_outside(a, d) or is_outside(b, d):
+        return compare_outside("ne" if invert else "eq", a, b)
     device = (a if isinstance(a, Tensor) else b).device
     a, b = (as_array(v, d, device) if isinstance(v, NUMBERS) else v for v in (a, b))
     mask: Tensor = ENTRIES["isin"].call(a, b, invert=invert)

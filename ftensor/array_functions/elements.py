@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._tensor import Tensor
+from ..array_api.dtypes import limited
 from .values import first_tensor, floating, op, promote_pair, tensor
 
 
@@ -84,7 +85,7 @@ def _gradient(f: Tensor, *varargs: Any, axis: Any = None, edge_order: int = 1) -
 
 
 def _clip(a: Tensor, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
-    low, high = [y if x is None else x for x, y in ((a_min, min), (a_max, max))]
+    low, high = [limited(y if x is None else x, a.dtype) for x, y in ((a_min, min), (a_max, max))]
     if low is None and high is None:
         return a.clone()
     if (low is None or isinstance(low, Tensor)) != (high is None or isinstance(high, Tensor)):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._tensor import Tensor
+from ..array_api.dtypes import check_number
 from ..dtypes import int64, result_type
 from .values import first_tensor, op, tensor
 
@@ -20,6 +21,8 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return tuple(op("nonzero")(like, as_tuple=True))
     mask = tensor(condition, like)
     choices = [v if isinstance(v, (Tensor, int, float, complex)) else tensor(v, like) for v in (x, y)]
+    for choice in choices:
+        check_number("numpy.where", choice, result_type(*choices))
     return op("where")(mask if mask.dtype.kind == "b" else mask.ne(0), *choices)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._tensor import Tensor
-from ..array_api.elementwise import ACCEPTS_NUMBERS
+from ..array_api.dtypes import check_number, is_outside, limited
+from ..array_api.elementwise import ACCEPTS_NUMBERS, COMPARISONS, compare_outside
 from ..dtypes import result_type
 from ..rows.catalogue import ENTRIES
 from .values import as_operand, dtype_of, first_tensor, floating, on_host, op, tensor, write_out
@@ -30,7 +31,7 @@ trunc
 _NAMES = {name: of or name for name, _, of in (word.partition(":") for word in _SAME.split())}
 UFUNCS: dict[str, Callable[..., Any]] = {name: op(of) for name, of in _NAMES.items()} | {
     "cbrt": lambda x: floating(x).sign() * floating(x).abs().pow(1 / 3),
-    "clip": lambda x, low, high: op("clamp")(x, low, high),
+    "clip": lambda x, low, high: op("clamp")(x, *[limited(v, x.dtype) for v in (low, high)]),
     "divmod": lambda x, y: (op("floor_divide")(x, y), op("remainder")(x, y)),
     "fabs": lambda x: floating(x).abs(),
     "matvec": lambda a, v: (a @ v[..., None])[..., 0],
@@ -50,7 +51,26 @@ _REDUCED = {
     "logical_or": "any",
 }
 _ACCUMULATED = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
+# Functions that compute integers in floating point, and those that read operands as truth values.
+_FLOATING = frozenset(
+    ["arctan2", "copysign", "divide", "float_power", "hypot", "ldexp", "logaddexp", "logaddexp2", "nextafter"]
+)
+_LOGICAL = frozenset(["logical_and", "logical_or", "logical_xor"])
 _WITHOUT_EFFECT = frozenset(["casting", "order", "subok"])
+
+
+def _fitting(name: str, operands: list[Any]) -> list[Any]:
+    """Returns the operands with Python ints that the integer dtype of the tensors can't hold converted
+    as NumPy does. Raises OverflowError where NumPy raises it."""
+    common_dtype = result_type(*operands)
+    outside = [is_outside(x, common_dtype) for x in operands]
+    if name in _FLOATING:
+        return [float(x) if is_large else x for x, is_large in zip(operands, outside)]
+    if name in _LOGICAL:
+        return [bool(x) if is_large else x for x, is_large in zip(operands, outside)]
+    for x in operands:
+        check_number(f"numpy.{name}", x, common_dtype)
+    return operands
 
 
 def _call_op(name: str, operands: list[Any], like: Tensor) -> Any:
@@ -58,6 +78,10 @@ def _call_op(name: str, operands: list[Any], like: Tensor) -> Any:
     tensors = [x for x in operands if isinstance(x, Tensor)]
     entry = ENTRIES.get(_NAMES.get(name, ""))
     has_numbers = len(tensors) < len(operands) and name != "clip"
+    if has_numbers and tensors and any(isinstance(x, int) for x in operands):
+        if entry and entry.name in COMPARISONS and any(is_outside(x, result_type(*operands)) for x in operands):
+            return compare_outside(entry.name, *operands)
+        operands = _fitting(name, operands)
     if has_numbers and not (entry and entry.name in ACCEPTS_NUMBERS and isinstance(operands[0], Tensor)):
         common_dtype = result_type(*operands)
         operands = [

@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import errors
 from .._tensor import Tensor
-from ..dtypes import dtype, from_numpy_dtype, get_default_dtype, result_type
+from ..array_api.dtypes import is_outside
+from ..dtypes import dtype, from_numpy_dtype, get_default_dtype, int64, promote_types, result_type
 from ..errors import interop as messages
 from ..execute.fallback import upload_array
 from ..interop.numpy import to_array
@@ -62,11 +63,14 @@ def first_tensor(*values: Any) -> Tensor | None:
 
 
 def promote_pair(a: Any, b: Any) -> tuple[Tensor, Tensor]:
-    """Returns two operands as tensors of their common dtype."""
+    """Returns two operands as tensors of their common dtype. A Python int that it can't hold counts as
+    int64."""
     like = first_tensor(a, b)
     assert like is not None, "no tensor among the operands"
     numbers = (Tensor, int, float, complex)
     dtype = result_type(*[x if isinstance(x, numbers) else tensor(x, like) for x in (a, b)])
+    if is_outside(a, dtype) or is_outside(b, dtype):
+        dtype = promote_types(dtype, int64)
     first, second = tensor(a, like).to(dtype), tensor(b, like).to(dtype)
     return first, second
 

@@ -75,6 +75,11 @@ number_above_array = Message(
     "{name}(): the number {value!r} is of a higher kind than {dtype}; convert the array first",
     "name value dtype",
 )
+number_outside = Message(
+    OverflowError,
+    "{name}(): {value} is outside {dtype} ({least} to {greatest}); convert the array to a wider dtype first",
+    "name value dtype least greatest",
+)
 no_array_among = Message(TypeError, "{name}() needs at least one array", "name")
 no_common_dtype = Message(
     TypeError,

@@ -213,6 +213,44 @@ def test_new_arrays_like_a_tensor() -> None:
     assert np.zeros((2, 2), dtype="int32", like=x).dtype is ft.int32
 
 
+OUTSIDE = [(name, n) for name in ("u1", "i1", "u2", "u4", "i8", "u8") for n in (2**70, -(2**70))]
+OUTSIDE += [("u1", 256), ("u1", -1), ("i1", 128), ("i1", -129), ("u2", 65536), ("u2", -1), ("u4", -1), ("u8", -1)]
+
+
+@pytest.mark.parametrize(("name", "number"), OUTSIDE)
+def test_integers_outside_the_dtype(name: str, number: int) -> None:
+    """Comparisons answer as NumPy's; arithmetic of integers refuses them."""
+    from ftensor import array_api as xp
+
+    ft.set_fallback("error")
+    array = np.array([0, 1, 100], name)
+    tensor = ft.tensor(array)
+    for compare in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"):
+        for pair in (lambda v: (v, number), lambda v: (number, v)):
+            expected = getattr(np, compare)(*pair(array)).tolist()
+            for namespace in (np, xp):
+                assert getattr(namespace, compare)(*pair(tensor)).tolist() == expected, (compare, namespace)
+    for compute in ("add", "subtract", "multiply", "floor_divide", "maximum", "bitwise_and"):
+        for namespace in (np, xp):
+            for operands in ((tensor, number), (number, tensor)):
+                with pytest.raises(OverflowError, match=f"{compute}.*{number}.*{tensor.dtype}"):
+                    getattr(namespace, compute)(*operands)
+    for select in (np.where, xp.where):
+        with pytest.raises(OverflowError, match=f"where.*{number}"):
+            select(tensor == tensor, tensor, number)
+    assert xp.isin(tensor, number).tolist() == [False] * 3 and np.logical_and(tensor, number).tolist()[1:] == [True] * 2
+    for low, high in ((-(2**70), 5), (number, 5)) if number < 0 else ((1, 2**70), (1, number)):
+        expected = array.clip(max(low, 0), min(high, 100)).tolist()
+        for clip in (np.clip, np._core.umath.clip, xp.clip):
+            assert clip(tensor, low, high).tolist() == expected, clip
+
+
+def test_integers_outside_the_dtype_as_real_numbers() -> None:
+    u = ft.tensor(np.array([0, 3, 65535], np.uint16))
+    assert np.copysign(u, -1).tolist() == [0, -3, -65535] and np.divide(u, 65536)[2].item() < 1
+    assert np.isclose(u, -1).tolist() == np.isin(u, -1).tolist() == [False] * 3
+
+
 def test_bfloat16_has_no_way_over_the_host() -> None:
     ft.set_fallback("silent")
     with pytest.raises(TypeError, match="bfloat16"):
