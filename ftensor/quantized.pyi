@@ -21,8 +21,9 @@ _Number = _complex | np.generic
 def adaptive_avg_pool2d(input: _Tensor, output_size: Any) -> _Tensor:
     """Returns means of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8, `output_size` of
     them (a number or a pair; None: as the input) for each plane, with the input's scale and zero
-    point. The bits are those of `torch.ao.nn.quantized.functional.adaptive_avg_pool2d` for a
-    contiguous input. Raises RuntimeError for other dtypes and shapes.
+    point. Sums are multiplied by the float32 reciprocal and rounded to even, with the bits of
+    `torch.ao.nn.quantized.functional.adaptive_avg_pool2d` for a contiguous input of two or more
+    channels. Raises RuntimeError for other dtypes and shapes.
     """
 def add(input: _Tensor, other: _Tensor, scale: _float, zero_point: _int, *, input_scale: _float, input_zero_point: _int=0, other_scale: _float, other_zero_point: _int=0) -> _Tensor:
     """Returns the sum of two quantized tensors of one dtype and shape, with `scale` and
@@ -32,18 +33,20 @@ def add(input: _Tensor, other: _Tensor, scale: _float, zero_point: _int, *, inpu
 def avg_pool2d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True, divisor_override: Any=None, *, zero_point: _int=0) -> _Tensor:
     """Returns the means of windows of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8;
     input and result have one scale and `zero_point`, which is also the padding. The other arguments
-    are those of `nn.functional.avg_pool2d`. Sums are integers, rounded once, with the bits of
-    `torch.ao.nn.quantized.functional.avg_pool2d` for a contiguous input. Raises RuntimeError for
-    other dtypes and for sizes that make no window, ValueError for a zero point that the dtype can't
-    hold.
+    are those of `nn.functional.avg_pool2d`. Sums are integers, multiplied by the float32 reciprocal
+    and rounded to even, with the bits of `torch.ao.nn.quantized.functional.avg_pool2d` for a
+    contiguous input. Raises RuntimeError for other dtypes, for sizes that make no window and for a
+    divisor of 0, TypeError for a divisor that is no int, ValueError for a zero point that the dtype
+    can't hold.
     """
 @overload
 def cat(tensors: Sequence[_Tensor], dim: _int=0, scale: _float | None=None, zero_point: _int | None=None, *, input_scales: Any, input_zero_points: Any=0) -> _Tensor:
     """Joins quantized tensors of uint8 or int8 along a dim, with `scale` and `zero_point` (None: the
     first tensor's). `input_scales` and `input_zero_points` are numbers, one for all tensors or one
     for each. Tensors with the result's scale and zero point are copied; others are dequantized and
-    quantized, with the bits of `torch.ops.quantized.cat` and `quantized_decomposed`. Raises
-    RuntimeError for other dtypes and shapes, ValueError for another number of scales.
+    quantized, with the bits of torch's `quantized_decomposed`. `torch.ops.quantized.cat` adds the
+    zero point before it rounds: where that is odd, results halfway between two integers differ by
+    one. Raises RuntimeError for other dtypes and shapes, ValueError for another number of scales.
     """
 @overload
 def cat(tensors: Sequence[_Tensor], *, axis: _int | Sequence[_int]=0, scale: _float | None=None, zero_point: _int | None=None, input_scales: Any, input_zero_points: Any=0) -> _Tensor: ...

@@ -163,13 +163,16 @@ AVERAGES = [
 @pytest.mark.parametrize("zero", [0, 125])
 @pytest.mark.parametrize("of", ["uint8", "int8"])
 def test_average_pools(of, zero):
-    """Of a contiguous tensor: for channels last, torch rounds otherwise."""
+    """Of a contiguous tensor: for channels last, torch rounds otherwise, and so do its
+    adaptive pools of one channel, which has both layouts."""
     info = torch.iinfo(getattr(torch, of))
     for size, arguments in AVERAGES:
         x = torch.randint(info.min, info.max + 1, (2, 5, *size), dtype=getattr(torch, of))
         q = torch._make_per_tensor_quantized_tensor(x, 0.37, zero)
-        theirs = torch.ao.nn.quantized.functional.avg_pool2d(q, *arguments)
-        equal(Q.avg_pool2d(mine(x), *arguments, zero_point=zero), theirs.int_repr())
+        for channels in (5, 1):
+            theirs = torch.ao.nn.quantized.functional.avg_pool2d(q[:, :channels].contiguous(), *arguments)
+            first = mine(x[:, :channels].contiguous())
+            equal(Q.avg_pool2d(first, *arguments, zero_point=zero), theirs.int_repr())
         for count in (1, (3, 2), (size[0], None)):
             theirs = torch.ao.nn.quantized.functional.adaptive_avg_pool2d(q, count)
             equal(Q.adaptive_avg_pool2d(mine(x), count), theirs.int_repr())
@@ -180,12 +183,13 @@ def test_average_pools_keep_the_layout():
     for pooled in (lambda x: Q.avg_pool2d(x, 2, zero_point=9), lambda x: Q.adaptive_avg_pool2d(x, (2, 4))):
         last = pooled(x.contiguous(memory_format=ft.channels_last))
         assert last.is_contiguous(memory_format=ft.channels_last) and ft.equal(last, pooled(x))
+        assert ft.equal(pooled(x[:, :1]), pooled(x)[:, :1])
         assert ft.equal(pooled(x[1]), pooled(x)[1]) and pooled(x[:0]).shape[0] == 0
 
 
 @pytest.mark.parametrize("of", ["uint8", "int8"])
 def test_tensors_of_several_scales_are_joined(of, decomposed):
-    """As dequantized and quantized, which is also the arithmetic of torch's own quantized tensors."""
+    """As dequantized and quantized: the bits of torch's own quantized tensors too, except for halves."""
     info, dtype = torch.iinfo(getattr(torch, of)), getattr(torch, of)
     parts = [torch.randint(info.min, info.max + 1, (2, c, 5, 4), dtype=dtype) for c in (3, 1, 6)]
     scales, zeros = (0.037, 0.0713, 0.21), (4, 9, 0)
@@ -199,6 +203,21 @@ def test_tensors_of_several_scales_are_joined(of, decomposed):
     first = Q.cat([mine(t) for t in parts], -3, input_scales=scales, input_zero_points=zeros)
     equal(first, torch.ops.quantized.cat(quantized, 1, None, None).int_repr())
     equal(Q.cat([mine(parts[0])] * 2, input_scales=0.5), torch.cat([parts[0]] * 2))
+
+
+def test_halves_are_joined_as_decomposed(decomposed):
+    """`torch.ops.quantized.cat` adds the zero point first, and so rounds halves to the other side if it is odd."""
+    part = torch.full((1, 8), 249, dtype=torch.uint8)
+    range_ = (0, 255, torch.uint8)
+    for zero, other in ((149, 148), (150, 150)):
+        theirs = decomposed.quantize_per_tensor(
+            decomposed.dequantize_per_tensor(part, 0.5, 250, *range_), 1.0, zero, *range_
+        )
+        result = Q.cat([mine(part)], 0, 1.0, zero, input_scales=0.5, input_zero_points=250)
+        equal(result, theirs)
+        assert result[0, 0] == zero
+        own = torch.ops.quantized.cat([torch._make_per_tensor_quantized_tensor(part, 0.5, 250)], 0, 1.0, zero)
+        assert (own.int_repr() == other).all()
 
 
 def test_samples_of_a_converter():

@@ -19,6 +19,7 @@ from ...rows.op import Op, Promote
 from ..nn.spatial.adaptive import adaptive_sizes, adaptive_windows, intervals
 from ..nn.spatial.pool import PoolingCall, pool_of, window_sums
 from ..nn.spatial.windows import in_input_format
+from ..view.layout import as_int
 from .arguments import a_tensor
 from .arguments import zero_point as _zero_point
 from .convert import CLAMPED, SPACE, computed
@@ -61,15 +62,16 @@ def avg_pool2d(
 ) -> Tensor:  # fmt: skip
     """Returns the means of windows of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8;
     input and result have one scale and `zero_point`, which is also the padding. The other arguments
-    are those of `nn.functional.avg_pool2d`. Sums are integers, rounded once, with the bits of
-    `torch.ao.nn.quantized.functional.avg_pool2d` for a contiguous input. Raises RuntimeError for
-    other dtypes and for sizes that make no window, ValueError for a zero point that the dtype can't
-    hold."""
+    are those of `nn.functional.avg_pool2d`. Sums are integers, multiplied by the float32 reciprocal
+    and rounded to even, with the bits of `torch.ao.nn.quantized.functional.avg_pool2d` for a
+    contiguous input. Raises RuntimeError for other dtypes, for sizes that make no window and for a
+    divisor of 0, TypeError for a divisor that is no int, ValueError for a zero point that the dtype
+    can't hold."""
     name = "avg_pool2d"
     input = _bytes(name, input)
     zero = _zero_point(name, "zero_point", zero_point, input._dtype)
     pool = pool_of(name, 2, input, kernel_size, stride, padding, 1, ceil_mode)
-    if divisor_override == 0:
+    if divisor_override is not None and not (divisor_override := as_int(divisor_override, name, "divisor_override")):
         raise errors.divisor(name)
     factors = _factors(pool, bool(count_include_pad), divisor_override)
     key = (pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts, bool(count_include_pad))
@@ -107,8 +109,9 @@ def _factors(pool: PoolingCall, padded_too: bool, divisor: Any) -> np.ndarray:
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Returns means of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8, `output_size` of
     them (a number or a pair; None: as the input) for each plane, with the input's scale and zero
-    point. The bits are those of `torch.ao.nn.quantized.functional.adaptive_avg_pool2d` for a
-    contiguous input. Raises RuntimeError for other dtypes and shapes."""
+    point. Sums are multiplied by the float32 reciprocal and rounded to even, with the bits of
+    `torch.ao.nn.quantized.functional.adaptive_avg_pool2d` for a contiguous input of two or more
+    channels. Raises RuntimeError for other dtypes and shapes."""
     name = "adaptive_avg_pool2d"
     input = _bytes(name, input)
     sizes = adaptive_sizes(name, 2, input, output_size, "ui")

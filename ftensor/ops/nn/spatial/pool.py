@@ -36,6 +36,7 @@ from ...create.data import tensor
 from ...create.ranges import arange
 from ...pointwise.ternary import where
 from ...reduce.fold import AMAX, MAX, SUM
+from ...view.layout import as_int
 from ..layers.activation import SPACE, relu
 from .windows import dilated_extent, in_input_format, ints_per_dim, padded, windows
 
@@ -337,7 +338,7 @@ def _avg_pool(
     divisor_override: Any = None,
 ) -> Tensor:
     pool = pool_of(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
-    if divisor_override == 0:
+    if divisor_override is not None and not (divisor_override := as_int(divisor_override, name, "divisor_override")):
         raise errors_spatial.divisor(name)
     input_dtype = input._dtype
     if input_dtype.kind != "f" and input_dtype is not int64:
