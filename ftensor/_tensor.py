@@ -30,9 +30,9 @@ Ints = tuple[int, ...]
 # A geometry (shape, strides, dtype) has an int key, so that a launch is found by hashing a few
 # ints. Keys are never reused. The table is cleared when it reaches its limit.
 _GEOMETRIES: dict[tuple[Ints, Ints, dtype], int] = {}
-_MOST_GEOMETRIES = 1 << 16
+_MAX_GEOMETRIES = 1 << 16
 # The limit of NumPy 1. A tensor with more dims is read without its dims of size 1.
-MOST_NUMPY_DIMS = 32
+MAX_NUMPY_DIMS = 32
 _next_key = count(1).__next__
 
 
@@ -51,7 +51,7 @@ def geometry_key(shape: Ints, strides: Ints, d: dtype) -> int:
     """Returns the key of a geometry."""
     key = _GEOMETRIES.get((shape, strides, d))
     if key is None:
-        if len(_GEOMETRIES) >= _MOST_GEOMETRIES:
+        if len(_GEOMETRIES) >= _MAX_GEOMETRIES:
             _GEOMETRIES.clear()
         key = _GEOMETRIES.setdefault((shape, strides, d), _next_key())
     return key
@@ -276,7 +276,7 @@ class Tensor(Methods):
             flat = host_bytes(storage.ptr + first, nbytes).view(d.numpy)
         strides = tuple(s * d.itemsize for s in self._strides)
         shape = self._shape
-        if len(shape) > MOST_NUMPY_DIMS:
+        if len(shape) > MAX_NUMPY_DIMS:
             dims = [(n, s) for n, s in zip(shape, strides) if n > 1]
             shape, strides = tuple([n for n, _ in dims]), tuple([s for _, s in dims])
         return np.lib.stride_tricks.as_strided(flat[-low:], shape, strides, writeable=False)

@@ -18,7 +18,7 @@
 #include "fft_pass.h"
 #undef FT_R
 
-// As fft_pass.h for any odd radix r up to FT_MOST_RADIX: what is the same distance before and behind the middle
+// As fft_pass.h for any odd radix r up to FT_MAX_RADIX: what is the same distance before and behind the middle
 // shares its products. The r roots of unity follow the pass's other roots.
 FT_CALLED void ft_fft_pass_any(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int r, int n, int length)
@@ -30,7 +30,7 @@ FT_CALLED void ft_fft_pass_any(
         const int j = item % length, block = item / length;
         FT_GLOBAL const FT_T *x = from + (long)item * FT_FFT_SIZE, *w = roots + 2L * j * (r - 1);
         FT_GLOBAL FT_T *y = to + ((long)block * length * r + j) * FT_FFT_SIZE;
-        FT_WIDE_PAIR(FT_T) sums[FT_MOST_RADIX / 2 + 1], gaps[FT_MOST_RADIX / 2 + 1];
+        FT_WIDE_PAIR(FT_T) sums[FT_MAX_RADIX / 2 + 1], gaps[FT_MAX_RADIX / 2 + 1];
         sums[0] = ft_fft_get(x);
         FT_WIDE_PAIR(FT_T) total = sums[0];
         for (int k = 1; k <= pairs; k++) {

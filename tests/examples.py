@@ -128,7 +128,7 @@ TRIED: dict[str, list[str]] = {
     "tau": ["ft.tensor([1.5, 1.2])"], "ndim": ["2"], "source_": ["0"], "destination": ["1", "0"],
     "accumulate": ["False"], "values": ["(ft.tensor([5.0, 6.0]))", "ft.tensor(5.0)"],
 }  # fmt: skip
-MOST_TRIES, MOST_LINES = 400, 7
+MAX_TRIES, MAX_LINES = 400, 7
 SPACES = (
     "", "nn.functional", "special", "fft", "linalg", "signal", "signal.windows", "masked", "fpga", "random", "Tensor",
 )  # fmt: skip
@@ -175,7 +175,7 @@ def session(program: str) -> str:
         source = "\n".join(text.splitlines()[first - 1 : node.end_lineno])
         lines += [f"{'... ' if k else '>>> '}{line}" for k, line in enumerate(source.splitlines())]
         shown = output(source, scope).rstrip("\n").splitlines()
-        lines += [*shown[:MOST_LINES], *(["..."] if len(shown) > MOST_LINES else [])]
+        lines += [*shown[:MAX_LINES], *(["..."] if len(shown) > MAX_LINES else [])]
     if before != ft.get_rng_state().tolist() and "manual_seed" not in text:
         lines.insert(0, ">>> _ = ft.manual_seed(0)")
     return "\n".join(lines)
@@ -183,7 +183,7 @@ def session(program: str) -> str:
 
 def example(path: str, value: Any) -> str:
     """The example of a public name; ValueError where no call that is tried is accepted."""
-    for program in itertools.islice(programs(path, value), MOST_TRIES):
+    for program in itertools.islice(programs(path, value), MAX_TRIES):
         try:
             shown = session(program)
         except Exception:  # noqa: BLE001, S112

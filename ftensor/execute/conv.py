@@ -27,7 +27,7 @@ from ..kernels.skeletons.conv import (
 )
 from ..kernels.skeletons.conv.key import DEPTH
 from ..kernels.skeletons.cpu.conv import DepthwiseGeometry, DirectConvGeometry
-from ..kernels.skeletons.fir import MOST_TAPS, FirGeometry, FirKey, fir_serves
+from ..kernels.skeletons.fir import MAX_TAPS, FirGeometry, FirKey, fir_serves
 from ..runtime.program import built, in_image
 from . import packed_weights
 from .conv_plan import (
@@ -58,7 +58,7 @@ BEAT = 16
 # The number of terms that cost about as much as a streamed element.
 TERMS = 8
 # Packed samples that stay in a CPU's cache until they are read, and the most turns of a batch.
-NEAR_BYTES, MOST_TURNS = 1 << 20, 16
+NEAR_BYTES, MAX_TURNS = 1 << 20, 16
 
 
 def prepare(
@@ -192,7 +192,7 @@ def _samples(backend: Backend, batch: int, elements: int, size: int) -> int:
     they are read; elsewhere the limit is the kernel's counter."""
     if not backend.target.processor:
         return max(1, min(batch, COUNTED // max(elements, 1)))
-    return min(batch, max(NEAR_BYTES // max(elements * size, 1), -(-batch // MOST_TURNS), 1))
+    return min(batch, max(NEAR_BYTES // max(elements * size, 1), -(-batch // MAX_TURNS), 1))
 
 
 def _pack(backend: Backend, key: ConvKey, g: ConvPackGeometry, k: int, moved: int = 0) -> Step:
@@ -264,7 +264,7 @@ def _units(backend: Backend, elements: int) -> int:
 
 
 # More filters than these share their samples in a kernel of products.
-MOST_FILTERS = 4
+MAX_FILTERS = 4
 # Fewer results of a row are not worth a second compute unit.
 BLOCK = 4096
 
@@ -273,7 +273,7 @@ def filter_key(backend: Backend, dtype: dtype, cover: int) -> FirKey | None:
     """Returns the smallest FIR kernel in the device's images that covers `cover` samples; None if
     there is none, or if the device compiles on demand."""
     taps = max(8, 1 << (cover - 1).bit_length())
-    while fir_serves(dtype) and taps <= MOST_TAPS:
+    while fir_serves(dtype) and taps <= MAX_TAPS:
         key = FirKey(dtype, taps)
         if in_image(backend, key):
             return key
@@ -290,7 +290,7 @@ def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints, window
     """
     if len(shape) != 1 or windows.transposed or weight._shape[2] != 1:
         return None
-    if weight._shape[1] > MOST_FILTERS or not numel(x._shape) * numel(weight._shape) * shape[0]:
+    if weight._shape[1] > MAX_FILTERS or not numel(x._shape) * numel(weight._shape) * shape[0]:
         return None
     cover = (weight._shape[3] - 1) * windows.dilation[0] + 1
     if max(shape[0] * windows.stride[0] + cover, x._shape[2] + windows.before[0]) > COUNTED:

@@ -20,7 +20,7 @@ from ..rows.catalogue import op_called
 from ..rows.copies import COPY
 from ..runtime.program import kernel
 from .fallback import run_on_host
-from .keys import MOST_KEYS
+from .keys import MAX_KEYS
 from .launch import LAUNCH_BYTES, Bound, Launch, Output, Step, enqueue
 from .scalars import check_values, values_of
 
@@ -263,7 +263,7 @@ def _geometry_table(backend: Backend, step: Step) -> Storage | SharedTable | Non
     return geometry_storage(backend, step.geometry, dtype)
 
 
-@lru_cache(MOST_KEYS)
+@lru_cache(MAX_KEYS)
 def _geometry_dtype(key: Key) -> type | None:
     """Returns the dtype of the kernel's geometry buffer; None if the kernel has none."""
     for _, word, name in skeleton_of(key).parameters(key):
@@ -414,7 +414,7 @@ def alias_launch(backend: Backend, key: Hashable, alias: Hashable, **changes: An
     backend.launches.keep(alias, launch)
 
 
-MOST_COPIES = 8  # of one launch
+MAX_COPIES = 8  # of one launch
 
 
 def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:
@@ -444,7 +444,7 @@ def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, piece
     """Stores one launch for `cached_result` that copies each of `inputs` to its piece of a fresh result."""
     launches = result._storage.backend.launches
     key = (call, *[x._key for x in inputs])
-    if result._storage.backend.target.is_board or key in launches or len(inputs) > MOST_COPIES:
+    if result._storage.backend.target.is_board or key in launches or len(inputs) > MAX_COPIES:
         return
     steps: list[Step] = []
     bound: list[Bound] = []

@@ -16,7 +16,7 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, numel
 from ..kernels.skeletons.fft import (
     FACTORS,
-    MOST_POINTS,
+    MAX_POINTS,
     SCALE,
     SWAP_IN,
     SWAP_OUT,
@@ -30,7 +30,7 @@ from ..kernels.skeletons.fft import (
 from ..kernels.workload import PORT_BYTES
 from ..runtime.program import in_image
 from .dispatch import alias_launch, run
-from .fft_plan import MOST_CHIRP, FftProblem, PlannedStep, chirp, chirp_spectrum, kept_table, plan, smooth, unit_roots
+from .fft_plan import MAX_CHIRP, FftProblem, PlannedStep, chirp, chirp_spectrum, kept_table, plan, smooth, unit_roots
 from .launch import Launch, Output, Step, check_memory
 from .scalars import values_of
 
@@ -48,7 +48,7 @@ def stream_key(backend: Backend, dtype: dtype, n: int) -> FftStreamKey | None:
     if n < 2:
         return None
     points = max(_points(n), 8)
-    while points <= MOST_POINTS:
+    while points <= MAX_POINTS:
         key = FftStreamKey(dtype, points)
         if in_image(backend, key):
             return key
@@ -145,7 +145,7 @@ _numbers: dict[Hashable, int] = {}
 def too_long(n: int) -> bool:
     """True if a length has a large prime factor and is too long for a chirp convolution in one
     launch."""
-    return radices(n) is None and smooth(2 * n - 1) > MOST_CHIRP
+    return radices(n) is None and smooth(2 * n - 1) > MAX_CHIRP
 
 
 def has_stream_kernel(x: Tensor, n: int) -> bool:

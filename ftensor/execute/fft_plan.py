@@ -175,7 +175,7 @@ def kept_table(x: Tensor, name: Hashable, make: Callable[[], Arrays]) -> Tensor:
 
 
 # The most points of a chirp convolution, for a length with a large prime factor, in one launch.
-MOST_CHIRP = 8192
+MAX_CHIRP = 8192
 COSTS = PROCESSOR.transforms
 
 
@@ -250,7 +250,7 @@ def _single(problem: FftProblem) -> FftPlan | None:
     if best is not None:
         lanes, read_lane, written_lane = (t[best] for t in rest)
         rest = tuple([t[:best] + t[best + 1 :] for t in rest])  # type: ignore[assignment]
-    if radices(n) is None and planned[1] > MOST_CHIRP:
+    if radices(n) is None and planned[1] > MAX_CHIRP:
         return None
     steps, points = planned
     s, w = problem.along

@@ -45,9 +45,9 @@ Refusal = Callable[[int, int, int], Exception]
 
 MODES = ("now", "deferred")
 # The most deferred checks per stream; then the stream's table is cleared.
-MOST_CALLS = 256
+MAX_CALLS = 256
 # The largest array, in elements, with its bounds computed at the upload.
-MOST_LOOKED_AT = 1 << 16
+MAX_CHECKED_INDICES = 1 << 16
 
 _mode = "now"
 _flags = threading.local()
@@ -85,7 +85,7 @@ def record_bounds(index: Tensor, least: int, greatest: int) -> Tensor:
 
 def record_array_bounds(index: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
     """Like `record_bounds`, for a tensor that was uploaded from an array, if the array is small."""
-    if array.dtype.kind == "i" and 0 < array.size <= MOST_LOOKED_AT:
+    if array.dtype.kind == "i" and 0 < array.size <= MAX_CHECKED_INDICES:
         record_bounds(index, int(array.min()), int(array.max()))
     return index
 
@@ -208,7 +208,7 @@ class Check:
         pending_doubts = _doubts.setdefault(self.stream, {})
         pending = pending_doubts.get(key)
         if pending is None:
-            if len(pending_doubts) >= MOST_CALLS:
+            if len(pending_doubts) >= MAX_CALLS:
                 pending_doubts.clear()
             flag = Flag.fresh(self.stream.backend)
             doubt = IndexDoubt(flag, call, line_of(user), self.dims, self.refusal)
@@ -224,7 +224,7 @@ def _flag_of_thread(backend: Backend) -> Flag:
 
 
 # Kernels have at most 8 inputs, named a to h.
-MOST_INPUTS = 8
+MAX_INPUTS = 8
 
 # Elements of a run that take as long to copy as one that an index of its own leads to.
 RUN_AT_ONCE = 4
@@ -278,7 +278,7 @@ def locate(
     for i in indices:
         if not i.size:
             raise refusal(0, i.dim, 0)
-    if len(inputs) + len(indices) > MOST_INPUTS:
+    if len(inputs) + len(indices) > MAX_INPUTS:
         indices = [_merged(shape, indices, out.tensor, refusal)]
     if out.tensor._storage.readonly:
         raise errors.read_only(op.name)

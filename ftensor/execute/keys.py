@@ -29,18 +29,18 @@ from ..kernels.key import (
 from ..rows.op import Op, Reduce, yields
 
 # Keys of which each is made once: the launches of many sizes share one.
-MOST_KEYS = 1 << 12
+MAX_KEYS = 1 << 12
 # (dtype, how the expression sees it) of each output or state field of a reduction.
 Fields = tuple[tuple[dtype, str], ...]
 
 
-@lru_cache(MOST_KEYS)
+@lru_cache(MAX_KEYS)
 def shared_key(key: Key) -> Key:
     """Returns one of the keys that equal `key`, the same for all launches that hold it."""
     return key
 
 
-@lru_cache(MOST_KEYS)
+@lru_cache(MAX_KEYS)
 def op_key(
     op: Op,
     skeleton: str,
@@ -74,7 +74,7 @@ def located_key(
     return KernelKey(op.name, "rows", compute, 1, (ports[0],), tuple(ports[1:]), (op.expression(compute),))
 
 
-@lru_cache(MOST_KEYS)
+@lru_cache(MAX_KEYS)
 def gathering_key(op: Op, dtype: dtype, index: dtype, indices: int) -> KernelKey:
     """Returns the key of an op that reads by index, with any strides and one dtype."""
     kinds = [STRIDED, *(LOCATED if k in op.gathers else STRIDED for k in range(op.arity))]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KINDS = {"none": 0, "mean": 1, "sum": 2}
 # The most targets that one unit sums: for more, several launches on all units are faster.
-MOST_SUMMED = 1 << 16
+MAX_SUMMED = 1 << 16
 
 
 def nll(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int) -> tuple[Tensor, Tensor] | None:
@@ -36,7 +36,7 @@ def nll(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore
     if key not in backend.launches:
         if not _supports(backend, x, operands, target, weight):
             return None
-        if reduction != "none" and target.numel() > MOST_SUMMED:
+        if reduction != "none" and target.numel() > MAX_SUMMED:
             return None
     dim = int(x.ndim > 1)
     certain = in_range(target, x._shape[dim], True)

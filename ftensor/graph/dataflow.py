@@ -16,7 +16,7 @@ from ..kernels.key import Port, lanes_for
 from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey
 from ..kernels.transform import RowTransform, transform_refusal
 from ..kernels.workload import PORT_BYTES
-from .fusion_group import MOST_CALLS, ElementCall, program_of
+from .fusion_group import MAX_CALLS, ElementCall, program_of
 from .ir import DrawnNumber, Graph, GraphTensor, Node
 from .loop_body import (
     AffineAccess,
@@ -90,11 +90,11 @@ class DataflowBuilder:
         program = program_of(self.calls, [self.values[p] for p in stored])
         accesses = [*stored, *program.inputs]
         last = self.graph.nodes[-1]
-        if len(accesses) > MAX_OPERANDS or len(program.calls) > MOST_CALLS:
+        if len(accesses) > MAX_OPERANDS or len(program.calls) > MAX_CALLS:
             raise self._refuse(
                 last,
                 f"{len(accesses)} operands and {len(program.calls)} ops are more than a kernel's "
-                f"{MAX_OPERANDS} and {MOST_CALLS}",
+                f"{MAX_OPERANDS} and {MAX_CALLS}",
             )
         dtypes = [p.dtype for p in accesses]
         widest = max([c.unit.compute for c in program.calls], key=lambda d: d.itemsize)

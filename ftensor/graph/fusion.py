@@ -14,8 +14,8 @@ from ..kernels.element_function import element_function_of
 from ..kernels.key import LINEAR, lanes_for
 from ..kernels.skeletons.reduce import FoldGeometry
 from .fusion_group import (
-    MOST_OPERANDS,
-    MOST_VALUES,
+    MAX_GROUP_OPERANDS,
+    MAX_GROUP_VALUES,
     ElementCall,
     FusedLoops,
     Program,
@@ -195,7 +195,7 @@ def emit_node(group: FusedLoops, stored: Sequence[AffineAccess], backend: Backen
     """Returns the fusion group as one node that stores the values at the accesses `stored`; None if
     no kernel computes all of them."""
     node = _emit_node(group, stored, backend)
-    max_operands = MOST_OPERANDS if group.folds else fused.MAX_OPERANDS
+    max_operands = MAX_GROUP_OPERANDS if group.folds else fused.MAX_OPERANDS
     return None if node is None or len(node.operands) > max_operands else node
 
 
@@ -313,7 +313,7 @@ def _nodes_of(group: FusionGroup, stored_memories: set[int], backend: Backend) -
     if node is not None:
         return [node]
     # With fewer operands, and if that was tried, without folds.
-    split = _fuse_nodes(group.nodes, fused.multi_pass, fused.max_values > MOST_OPERANDS)
+    split = _fuse_nodes(group.nodes, fused.multi_pass, fused.max_values > MAX_GROUP_OPERANDS)
     if len(split) == 1:
         split = _fuse_nodes(group.nodes, fused.multi_pass, False)
     # a tensor that a kernel reads several times counts each time for that kernel
@@ -327,12 +327,16 @@ def _nodes_of(group: FusionGroup, stored_memories: set[int], backend: Backend) -
 def _fuse_nodes(nodes: Sequence[Node], multi_pass: bool, allow_folds: bool) -> list[FusionGroup]:
     groups: list[FusionGroup] = []
     for node in nodes:
-        _join(groups, node, multi_pass, allow_folds, MOST_OPERANDS)
+        _join(groups, node, multi_pass, allow_folds, MAX_GROUP_OPERANDS)
     return groups
 
 
 def _join(
-    groups: list[FusionGroup], node: Node, multi_pass: bool, allow_folds: bool = True, max_values: int = MOST_VALUES
+    groups: list[FusionGroup],
+    node: Node,
+    multi_pass: bool,
+    allow_folds: bool = True,
+    max_values: int = MAX_GROUP_VALUES,
 ) -> None:
     """Adds a node to a group that it can be fused with, else to a new group at the end."""
     body = loop_body_of(node)

@@ -16,9 +16,9 @@ from ..kernels.key import Port
 from .loop_body import AffineAccess, Loop, LoopBody, iteration_count
 
 # A kernel with more calls takes long to compile, and its values spill from the registers.
-MOST_CALLS = 64
-MOST_OPERANDS = 14  # and the states of a fold that is cut
-MOST_VALUES = 48  # of which most are no operands in the end
+MAX_CALLS = 64
+MAX_GROUP_OPERANDS = 14  # and the states of a fold that is cut
+MAX_GROUP_VALUES = 48  # of which most are no operands in the end
 # The most bytes of a row, per operand, that stay in a cache while passes read the row again.
 CACHED_ROW_BYTES = 1 << 18
 
@@ -44,7 +44,7 @@ class FusedLoops:
     is_horizontal = False
 
     def __init__(
-        self, first_fold: LoopBody | None = None, multi_pass: bool = True, max_values: int = MOST_VALUES
+        self, first_fold: LoopBody | None = None, multi_pass: bool = True, max_values: int = MAX_GROUP_VALUES
     ) -> None:
         self.first_fold, self.multi_pass, self.max_values = first_fold, multi_pass, max_values
         self.calls: list[ElementCall] = []
@@ -66,7 +66,7 @@ class FusedLoops:
     def with_body(self, body: LoopBody) -> FusedLoops | None:
         """Adds a loop body. Returns this group, or a new group that also has it; None if the body
         can't be fused."""
-        if len(self.calls) >= MOST_CALLS:
+        if len(self.calls) >= MAX_CALLS:
             return None
         if body.is_fold and self.first_fold is None and self.calls:
             return self._with_fold_loops(body)

@@ -15,7 +15,7 @@ from typing import Any
 from weakref import ref
 
 # Objects that are looked at for a reference to the graph's owners.
-_MOST_OBJECTS = 1 << 12
+_MAX_OBJECTS = 1 << 12
 _CONSTANTS = (type(None), type(Ellipsis), bool, int, float, complex, str, bytes)
 
 
@@ -101,7 +101,7 @@ def _reaches(x: Any, targets: Collection[int]) -> bool:
     many to know. Modules and classes are not looked into."""
     seen: set[int] = set()
     pending = [x]
-    while pending and len(seen) < _MOST_OBJECTS:
+    while pending and len(seen) < _MAX_OBJECTS:
         current = pending.pop()
         if id(current) in targets:
             return True

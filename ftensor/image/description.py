@@ -26,7 +26,7 @@ from .metadata import REGISTER_WINDOW
 FIRST_BASE = 0x1800000  # of the first unit's registers
 FIRST_REGISTER = 0x10
 POINTER_BYTES = STREAM_BYTES = 8
-MOST_UNITS = 128  # XRT's limit for one image
+MAX_UNITS = 128  # XRT's limit for one image
 DEFAULT_BANK = Bank("DDR[0]", 16 << 30)
 # Bytes of C types, including OpenCL's names, without "const" and "volatile".
 SIZES = {
@@ -71,8 +71,8 @@ def complete(description: Description) -> Description:
     bases = [unit.base for kernel in kernels for unit in kernel.units]
     if any(b - a < REGISTER_WINDOW for a, b in itertools.pairwise(bases)):
         raise bad_description("the bases of the units do not ascend by 64 KiB or more")
-    if len(bases) > MOST_UNITS:
-        raise bad_description(f"it has {len(bases)} units, but XRT takes at most {MOST_UNITS}")
+    if len(bases) > MAX_UNITS:
+        raise bad_description(f"it has {len(bases)} units, but XRT takes at most {MAX_UNITS}")
     if len(description.platform.encode()) > 63:
         raise bad_description(f"the platform's name {description.platform!r} is beyond 63 bytes")
     return replace(description, kernels=tuple(kernels), banks=banks)
@@ -211,7 +211,7 @@ def _read_kernel(content: object) -> KernelDescription:
     name = _take(row, "name", str)
     units = row.pop("units", 1)
     if isinstance(units, int) and not isinstance(units, bool):
-        if not 1 <= units <= MOST_UNITS:
+        if not 1 <= units <= MAX_UNITS:
             raise bad_description(f"kernel {name!r} has {units} units")
         instances = tuple(ComputeUnit(f"{name}_{k + 1}") for k in range(units))
     else:

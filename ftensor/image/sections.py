@@ -30,7 +30,7 @@ MEMORY = struct.Struct("<BB6xQQ16s")  # type, used, size in KiB, base, name
 UNIT = struct.Struct("<IIQ64s")  # type, properties, base, "kernel:instance"
 CONNECTION = struct.Struct("<iii")  # argument, entry of IP_LAYOUT, entry of MEM_TOPOLOGY
 CLOCK = struct.Struct("<HB5x128s")  # MHz, type, name
-MOST_ENTRIES = 65536
+MAX_ENTRIES = 65536
 
 assert (MEMORY.size, UNIT.size, CONNECTION.size, CLOCK.size) == (40, 80, 12, 136)
 
@@ -43,7 +43,7 @@ def _entries(data: bytes, kind: SectionKind, entry: struct.Struct, start: int) -
     if len(data) < width:
         raise bad_section(kind.name, f"there are {len(data)} bytes, too few for a count")
     count = int.from_bytes(data[:width], "little", signed=True)
-    if not 0 <= count <= MOST_ENTRIES:
+    if not 0 <= count <= MAX_ENTRIES:
         raise bad_section(kind.name, f"{count} entries are announced")
     if start + count * entry.size > len(data) and count:
         raise bad_section(kind.name, f"{count} entries are announced, but there are {len(data)} bytes")

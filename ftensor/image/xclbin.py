@@ -22,7 +22,7 @@ PREAMBLE = struct.Struct("<8si28s256sQ")  # magic, signature length, reserved, k
 HEADER = struct.Struct("<QQQHBBHH16s64s16s16sI4x")
 ENTRY = struct.Struct("<I16s4xQQ")  # kind, name, offset, size
 ALIGNMENT = 8
-MOST_SECTIONS = 4096
+MAX_SECTIONS = 4096
 NIL = UUID(int=0)
 
 assert PREAMBLE.size == 304 and HEADER.size == 152 and ENTRY.size == 40
@@ -137,7 +137,7 @@ def read(data: bytes) -> Xclbin:
         raise malformed(f"its header says {length} bytes, but it has {len(data)}")
     data = data[:length]
     table = PREAMBLE.size + HEADER.size
-    if count > MOST_SECTIONS:
+    if count > MAX_SECTIONS:
         raise malformed(f"its header counts {count} sections")
     if table + count * ENTRY.size > len(data):
         raise too_short("the section table", table + count * ENTRY.size, len(data))

@@ -28,7 +28,7 @@ _HOST_MEMORY = (1, 3, 11)  # kDLCPU, and host memory pinned for CUDA or ROCm
 _VERSION = (1, 0)
 # Older NumPy only makes capsules from before DLPack 1.0, which any consumer accepts.
 _NUMPY_VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
-_MOST_DIMS, _MOST_BYTES = 64, (1 << 63) - 1
+_MAX_DIMS, _MAX_BYTES = 64, (1 << 63) - 1
 _READ_ONLY, _IS_COPIED = 1, 2  # bits of the flags
 
 
@@ -203,8 +203,8 @@ def _geometry(tensor: Any, itemsize: int) -> tuple[tuple[int, ...], tuple[int, .
     Raises BufferError for an invalid or impossible geometry.
     """
     ndim = tensor.ndim
-    if not 0 <= ndim <= _MOST_DIMS:
-        raise errors.dlpack_broken(f"{ndim} dims; 0 to {_MOST_DIMS} can be read")
+    if not 0 <= ndim <= _MAX_DIMS:
+        raise errors.dlpack_broken(f"{ndim} dims; 0 to {_MAX_DIMS} can be read")
     if ndim and not tensor.shape:
         raise errors.dlpack_broken(f"{ndim} dims, but no shape")
     shape = tuple(tensor.shape[:ndim]) if ndim else ()
@@ -217,7 +217,7 @@ def _geometry(tensor: Any, itemsize: int) -> tuple[tuple[int, ...], tuple[int, .
     if not tensor.data:
         raise errors.dlpack_broken(f"shape {shape}, but its data is NULL")
     low, high = extent(shape, contiguous_strides(shape) if strides is None else strides)
-    if address + low * itemsize < 0 or address + (high + 1) * itemsize > _MOST_BYTES or prod(shape) > _MOST_BYTES:
+    if address + low * itemsize < 0 or address + (high + 1) * itemsize > _MAX_BYTES or prod(shape) > _MAX_BYTES:
         where = f"shape {shape}, strides {strides} and byte_offset {tensor.byte_offset}"
         raise errors.dlpack_broken(f"{where}, which reach beyond any memory")
     return shape, strides, address

@@ -99,7 +99,7 @@ WORDS = {
 NAMES = {word: name for name, word in WORDS.items()}
 # The format's limit of a header in bytes.
 HEADER_LIMIT = 100_000_000
-MOST_DIMS = 64  # torch's limit
+MAX_DIMS = 64  # torch's limit
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> 
         if of not in sizes:
             raise errors_state.dtype_unknown(path, name, word)
         # Counts 0 as 1: even a tensor without elements has strides, which are products of sizes.
-        if len(shape) > MOST_DIMS or prod(max(n, 1) for n in shape) * sizes[of] >= 1 << 63:
+        if len(shape) > MAX_DIMS or prod(max(n, 1) for n in shape) * sizes[of] >= 1 << 63:
             raise errors_state.broken(path, f"{name!r} has an impossible shape, {shape!r:.200}")
         size = prod(shape) * sizes[of]
         if size != end - start:

@@ -30,12 +30,12 @@ POOLS = (MAX_POOL, AVG_POOL)
 PRODUCTS = (CONV, DEPTHWISE, LINEAR)
 # What a fold may ask for: most bits of a FIFO's beat, and most products in one iteration. Beats of
 # whole pixels, which no fold widens, may have more bits.
-MOST_BITS, MOST_PRODUCTS = 4096, 4096
+MAX_BITS, MAX_PRODUCTS = 4096, 4096
 # Most elements of the images between two layers: FIFO depths are computed from each beat.
-MOST_ELEMENTS = 1 << 20
+MAX_ELEMENTS = 1 << 20
 # Most bytes of a window in registers; and most terms of a sum, so that the products and the share of
 # the zero point (BEGIN in the text), each up to terms * 128 * 255, fit in int32 together.
-MOST_WINDOW, MOST_TERMS = 512, (1 << 31) // (128 * 255 * 2)
+MAX_WINDOW, MAX_TERMS = 512, (1 << 31) // (128 * 255 * 2)
 
 
 class Flow(NamedTuple):
@@ -128,7 +128,7 @@ class NetworkLayer:
 
     def in_rows(self, image: Flow) -> bool:
         """True if windows of `image` are too large for registers, and come from a ring of rows."""
-        return self.kind == CONV and not self.plain and self.depth(image) > MOST_WINDOW
+        return self.kind == CONV and not self.plain and self.depth(image) > MAX_WINDOW
 
 
 class Constants(NamedTuple):
@@ -262,30 +262,30 @@ def least_fold(layer: NetworkLayer, image: Flow) -> Fold:
 def check_layer(layer: NetworkLayer, image: Flow) -> str:
     """Returns why no process computes a layer of `image`; "" if one does."""
     (p, s), depth = layer.fold, layer.depth(image)
-    if image.elements > MOST_ELEMENTS:
-        return f"its images have {image.elements} elements, of at most {MOST_ELEMENTS}"
+    if image.elements > MAX_ELEMENTS:
+        return f"its images have {image.elements} elements, of at most {MAX_ELEMENTS}"
     if layer.kind not in PRODUCTS and layer.fold != (1, 1):
         return f"its fold is {p} x {s}, and it multiplies nothing"
     if not layer.of_all(image) and (why := _check_windows(layer, image)):
         return why
-    if depth > MOST_TERMS:
-        return f"its sums have {depth} terms, of at most {MOST_TERMS} in int32"
+    if depth > MAX_TERMS:
+        return f"its sums have {depth} terms, of at most {MAX_TERMS} in int32"
     if layer.kind in (*POOLS, DEPTHWISE, ADD) and layer.channels != image.channels:
         return f"it has {layer.channels} channels of results and {image.channels} of images"
     if layer.kind not in PRODUCTS:
         return ""
     part = fold_part(layer, image)
-    fits = s == depth and p * depth <= MOST_WINDOW if layer.kind == DEPTHWISE else part % s == 0
-    if layer.channels % p or not fits or p * s > MOST_PRODUCTS or 32 * p > MOST_BITS or 8 * s > MOST_BITS:
-        return f"its fold is {p} x {s} of {layer.channels} filters and {part} factors, at most {MOST_PRODUCTS} products"
+    fits = s == depth and p * depth <= MAX_WINDOW if layer.kind == DEPTHWISE else part % s == 0
+    if layer.channels % p or not fits or p * s > MAX_PRODUCTS or 32 * p > MAX_BITS or 8 * s > MAX_BITS:
+        return f"its fold is {p} x {s} of {layer.channels} filters and {part} factors, at most {MAX_PRODUCTS} products"
     return ""
 
 
 def _check_windows(layer: NetworkLayer, image: Flow) -> str:
     """Returns why no process makes the windows of a layer; "" if one does."""
     taps = layer.kernel[0] * layer.kernel[1]
-    if (layer.kind == DEPTHWISE or layer.kind in POOLS) and taps > MOST_WINDOW:
-        return f"a window of {taps} pixels is larger than the {MOST_WINDOW} that registers hold"
+    if (layer.kind == DEPTHWISE or layer.kind in POOLS) and taps > MAX_WINDOW:
+        return f"a window of {taps} pixels is larger than the {MAX_WINDOW} that registers hold"
     sizes = (layer.kernel, layer.padding, layer.stride, (image.height, image.width))
     for k, padding, stride, n in zip(*sizes):
         # A window begins at each place of the image, at most.
@@ -315,8 +315,8 @@ def check_inputs(layer: NetworkLayer, images: Sequence[Flow]) -> str:
 def check_ports(images: Flow, results: Flow) -> str:
     """Returns why no process loads `images` or stores `results`; "" if one does each."""
     for name, flow in (("images", images), ("results", results)):
-        if flow.pixels > 1 and 8 * flow.channels > MOST_BITS:
-            return f"its {name} have {flow.channels} channels, of at most {MOST_BITS // 8} with several pixels"
+        if flow.pixels > 1 and 8 * flow.channels > MAX_BITS:
+            return f"its {name} have {flow.channels} channels, of at most {MAX_BITS // 8} with several pixels"
     return ""
 
 

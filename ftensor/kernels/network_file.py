@@ -20,7 +20,7 @@ from .network import ADD, AVG_POOL, CAT, KINDS, Fold, NetworkKey, NetworkLayer, 
 
 FORMAT = "ftensor network 2"
 # Limits of a file.
-MOST_LAYERS, MOST_INPUTS, MOST_SIZE, MOST_CONSTANTS = 256, 16, 1 << 16, 1 << 26
+MAX_LAYERS, MAX_INPUTS, MAX_SIZE, MAX_CONSTANTS = 256, 16, 1 << 16, 1 << 26
 _PAIRS = ("kernel", "stride", "padding", "fold")
 _ZEROS = ("zero_in", "zero_other", "zero", "low")
 _FIELDS = ("kind", "inputs", "channels", *_PAIRS, *_ZEROS, "scales", "zeros")
@@ -53,9 +53,9 @@ def parse_network(raw: Mapping[str, Any], data: bytes, constants: bytes) -> Netw
         of = {"uint8": dtypes.uint8, "int8": dtypes.int8}.get(raw["dtype"])
         _require(of is not None, f"its dtype is {raw['dtype']!r}, not uint8 or int8")
         assert of is not None
-        image = tuple(_int(n, 1, MOST_SIZE, "a size of its images") for n in raw["image"])
+        image = tuple(_int(n, 1, MAX_SIZE, "a size of its images") for n in raw["image"])
         _require(len(image) == 3, f"its images have {len(image)} sizes, not 3")
-        _require(0 < len(raw["layers"]) <= MOST_LAYERS, f"it has {len(raw['layers'])} layers, of 1 to {MOST_LAYERS}")
+        _require(0 < len(raw["layers"]) <= MAX_LAYERS, f"it has {len(raw['layers'])} layers, of 1 to {MAX_LAYERS}")
         layers = tuple(_layer(k, one, iinfo(of)) for k, one in enumerate(raw["layers"]))
         name = raw["name"]
         _require(
@@ -95,17 +95,17 @@ def _layer(k: int, raw: Mapping[str, Any], limits: Any) -> NetworkLayer:
     for name in _PAIRS:
         _require(isinstance(raw[name], list) and len(raw[name]) == 2, f"{name} of {what} is {raw[name]!r}, not a pair")
         least = 0 if name == "padding" else 1
-        pairs[name] = tuple(_int(n, least, MOST_SIZE, f"{name} of {what}") for n in raw[name])
+        pairs[name] = tuple(_int(n, least, MAX_SIZE, f"{name} of {what}") for n in raw[name])
     zeros: dict[str, Any] = {n: _int(raw[n], limits.min, limits.max, f"{n} of {what}") for n in _ZEROS}
     inputs = tuple(_int(value, 0, k, f"an input of {what}") for value in raw["inputs"])
     count = len(inputs)
-    _require(1 < count <= MOST_INPUTS if kind == CAT else count == 1 + (kind == ADD), f"{what} has {count} inputs")
+    _require(1 < count <= MAX_INPUTS if kind == CAT else count == 1 + (kind == ADD), f"{what} has {count} inputs")
     scales = tuple(_scale(value, what) for value in raw["scales"])
     wanted = {ADD: 3, AVG_POOL: 1, CAT: count + 1}.get(kind, 0)
     _require(len(scales) == wanted, f"{what} has {len(scales)} scales")
     points = tuple(_int(value, limits.min, limits.max, f"a zero point of {what}") for value in raw["zeros"])
     _require(len(points) == count * (kind == CAT), f"{what} has {len(points)} zero points")
-    channels = _int(raw["channels"], 1, MOST_SIZE, f"channels of {what}")
+    channels = _int(raw["channels"], 1, MAX_SIZE, f"channels of {what}")
     fold = Fold(*pairs.pop("fold"))
     return NetworkLayer(kind, inputs, channels, **pairs, **zeros, scales=scales, zeros=points, fold=fold)
 

@@ -11,19 +11,7 @@ import numpy as np
 
 from ..dtypes import dtype
 from ..dtypes.limits import iinfo
-from .network import (
-    ADD,
-    CAT,
-    DEPTHWISE,
-    LINEAR,
-    MAX_POOL,
-    MOST_BITS,
-    MOST_WINDOW,
-    POOLS,
-    Flow,
-    NetworkKey,
-    NetworkLayer,
-)
+from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_BITS, MAX_POOL, MAX_WINDOW, POOLS, Flow, NetworkKey, NetworkLayer
 from .network_depths import FlowFifo, Process, deepen, divisors, same
 from .workload import LocalMemory
 
@@ -163,15 +151,15 @@ class Processes:
         """Returns the channels of a beat that a layer with one input reads."""
         taps, (p, s) = layer.kernel[0] * layer.kernel[1], layer.fold
         if layer.kind in POOLS:
-            most = MOST_WINDOW if layer.of_all(flow) else MOST_WINDOW // taps
+            most = MAX_WINDOW if layer.of_all(flow) else MAX_WINDOW // taps
             possible = [wide for wide in divisors(flow.wide) if wide <= most]
             return next((wide for wide in possible if flow.elements // wide <= self.slowest), possible[-1])
         if layer.kind == DEPTHWISE:
             # Strided windows are fewer than pixels: as many channels more make both take as long.
-            wides = [wide for wide in divisors(flow.channels) if wide % p == 0 and taps * wide <= MOST_WINDOW]
+            wides = [wide for wide in divisors(flow.channels) if wide % p == 0 and taps * wide <= MAX_WINDOW]
             return next((wide for wide in wides if wide >= p * layer.stride[0] * layer.stride[1]), wides[-1])
         in_parts = layer.kind == LINEAR or layer.in_rows(flow)
-        in_parts |= layer.plain and 8 * flow.channels > MOST_BITS
+        in_parts |= layer.plain and 8 * flow.channels > MAX_BITS
         if not in_parts:
             return flow.channels
         return flow.wide if flow.wide % s == 0 and not layer.in_rows(flow) else s
@@ -360,7 +348,7 @@ class Processes:
                 sum(f.elements for f in flows) // len(flows) // wide, *(f.elements // gcd(f.wide, wide) for f in flows)
             )
 
-        possible = [wide for wide in divisors(channels) if 8 * wide <= MOST_BITS]
+        possible = [wide for wide in divisors(channels) if 8 * wide <= MAX_BITS]
         wide = min(possible, key=lambda wide: (max(trips(wide), self.slowest), wide))
         return [self.regroup(f"{name}_{i}", fifo, wide, k) for i, fifo in enumerate(inputs)]
 

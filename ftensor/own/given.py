@@ -19,7 +19,7 @@ Ints = tuple[int, ...]
 File = str | bytes | os.PathLike[str]
 Words = str | Sequence[str | os.PathLike[str]] | None
 # Limit of one launch. Drivers don't check the product of sizes for overflow, and some crash.
-MOST_WORK_ITEMS = 1 << 48
+MAX_WORK_ITEMS = 1 << 48
 
 
 def file_of(file: Any) -> Path:
@@ -85,8 +85,8 @@ def sizes_of(kernel: str, parameter: str, count: Any) -> Ints | None:
         sizes = ()
     if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
         raise errors.bad_sizes(kernel, parameter, count)
-    if prod(sizes) > MOST_WORK_ITEMS:
-        raise errors.too_many(kernel, parameter, count, MOST_WORK_ITEMS)
+    if prod(sizes) > MAX_WORK_ITEMS:
+        raise errors.too_many(kernel, parameter, count, MAX_WORK_ITEMS)
     return sizes
 
 

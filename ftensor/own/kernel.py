@@ -127,7 +127,7 @@ def _number(kernel: str, a: UserKernelArgument, x: Any) -> Any:
     return value
 
 
-MOST_GRIDS = 64  # cached launches of a kernel, one for each (units, group)
+MAX_GRIDS = 64  # cached launches of a kernel, one for each (units, group)
 Units = int | Sequence[int]
 
 
@@ -202,7 +202,7 @@ class Kernel:
         kept = sizes_of(self.name, "units", units), sizes_of(self.name, "group", group)
         launch = self._launches.get(kept)
         if launch is None:
-            if len(self._launches) >= MOST_GRIDS:
+            if len(self._launches) >= MAX_GRIDS:
                 self._launches.clear()
             launch = self._launches[kept] = self._prepared(*kept)
         return launch

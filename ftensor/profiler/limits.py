@@ -21,7 +21,7 @@ from ..runtime.backend import Backend
 from ..runtime.fallback import fallback_refused
 
 ENOUGH = 0.02  # seconds of a call from which on a larger one is not tried
-MOST_ELEMENTS, MOST_ROWS = 1 << 24, 1 << 10
+MAX_ELEMENTS, MAX_ROWS = 1 << 24, 1 << 10
 TIMES = 5
 
 
@@ -65,7 +65,7 @@ def _bandwidth(backend: Backend, device: device) -> float:
             a, b = _ones(device, n), _ones(device, n)
             seconds = _best(backend, partial(add, a, b))
             rate = 3 * 4 * n / seconds
-            if seconds > ENOUGH or n >= MOST_ELEMENTS:
+            if seconds > ENOUGH or n >= MAX_ELEMENTS:
                 break
             n *= 4
     return rate
@@ -78,7 +78,7 @@ def _flops(backend: Backend, device: device) -> float:
             a = _ones(device, n, n)
             seconds = _best(backend, partial(matmul, a, a))
             rate = 2 * n**3 / seconds
-            if seconds > ENOUGH or n >= MOST_ROWS:
+            if seconds > ENOUGH or n >= MAX_ROWS:
                 break
             n *= 2
     return rate

@@ -20,7 +20,7 @@ if os.name == "posix":
 
 DIGEST = hashlib.sha256().digest_size
 _STALE_SECONDS = 3600
-MOST_WAITED = 60.0
+MAX_WAIT_SECONDS = 60.0
 
 
 def directory() -> Path:
@@ -149,7 +149,7 @@ def entry_lock(name: str) -> Iterator[None]:
 
     A process that had to wait then finds the entry in the cache. PoCL 3.1 ends the process if two
     compile the same program at once. The lock is on the entry's folder, so entries share locks. No
-    process waits without a cache, or for longer than MOST_WAITED seconds, since the process that
+    process waits without a cache, or for longer than MAX_WAIT_SECONDS seconds, since the process that
     holds the lock may be stopped. A signal handler continues if its own thread holds the lock.
     """
     folder = path(name).parent
@@ -181,7 +181,7 @@ _held = threading.local()  # the folders that this thread has locked
 
 
 def _locked(handle: int) -> bool:
-    until = time.monotonic() + MOST_WAITED
+    until = time.monotonic() + MAX_WAIT_SECONDS
     while time.monotonic() < until:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 # On Intel's CPU runtime a kernel takes 0.6 MB.
-MOST_KERNELS = 640
+MAX_KERNELS = 640
 
 
 class KernelTable(OrderedDict[Hashable, Any]):
@@ -30,7 +30,7 @@ class KernelTable(OrderedDict[Hashable, Any]):
     use are looked up again before the first eviction.
     """
 
-    def __init__(self, forget_launches: Callable[[], None], most: int = MOST_KERNELS) -> None:
+    def __init__(self, forget_launches: Callable[[], None], most: int = MAX_KERNELS) -> None:
         super().__init__()
         self.most = most
         self._forget_launches = forget_launches
@@ -81,7 +81,7 @@ class KeyedLocks:
 
 
 # Limit on all memory held by prepared launches: about 6000 launches.
-MOST_BYTES = 1 << 25
+MAX_BYTES = 1 << 25
 
 
 class CachedLaunch(Protocol):
@@ -117,7 +117,7 @@ class LaunchTable(dict[Hashable, Any]):
     calls `lost`, and the next `keep` removes all dead entries.
     """
 
-    def __init__(self, synchronize: Callable[[], object], most: int = MOST_BYTES) -> None:
+    def __init__(self, synchronize: Callable[[], object], most: int = MAX_BYTES) -> None:
         super().__init__()
         self.most = most
         self.held = 0  # bytes of the newer ones

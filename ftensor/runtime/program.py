@@ -57,7 +57,7 @@ notice = Notice()
 
 # Intel's CPU runtime needs 0.064 s of CPU for a simple kernel alone and 0.021 s each in a
 # batch of ten. Loading one kernel of a batch loads all of it.
-MOST_TOGETHER = 10
+MAX_BATCH = 10
 # The cache entry of a kernel that was compiled in a batch: this prefix and the batch's name.
 JOINT = b"ftensor: compiled together, in "
 # Start of a source's own part, its macros and the kernel.
@@ -74,7 +74,7 @@ def batches(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
         one = OWN not in body and "#define FT_KERNEL" in head  # others have kernels as parts
         shared = head if body and one else program.source
         among = by_head.setdefault(shared, [[]])
-        if len(among[-1]) == MOST_TOGETHER:
+        if len(among[-1]) == MAX_BATCH:
             among.append([])
         among[-1].append(program)
     return [group for among in by_head.values() for group in among]

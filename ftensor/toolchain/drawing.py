@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLATFORM = "the platform's choice"
-MOST_LETTERS = 40  # of the list of ops in a kernel's box
+MAX_LETTERS = 40  # of the list of ops in a kernel's box
 BOX = "\N{BLACK SQUARE}"
 _BANK = re.compile(r"(\w+)\[(\d+)\]")
 
@@ -61,7 +61,7 @@ class DrawnKernel:
         """The names of the kernel's ops, shortened to the width of its box."""
         names = list(dict.fromkeys(one.op for one in members(self.record)))
         shown = 1
-        while shown < len(names) and len(", ".join(names[: shown + 1])) <= MOST_LETTERS:
+        while shown < len(names) and len(", ".join(names[: shown + 1])) <= MAX_LETTERS:
             shown += 1
         more = f" and {len(names) - shown} more" if shown < len(names) else ""
         return ", ".join(names[:shown]) + more

@@ -39,7 +39,7 @@ NEAR = 4
 DEARER, TRIES = 3, 4
 ONE_BY_ONE = "products one by one"
 # Most parts of a network that does not fit that are tried.
-MOST_PARTS = 24
+MAX_PARTS = 24
 # More cycles than any network takes.
 ANY = 1 << 62
 
@@ -110,7 +110,7 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
         return trial.trips <= cycles and trial.fits(_rest(part, board, trial))
 
     # A longer part may take less, as its result is smaller, which the kernel holds once to store it.
-    tried = cuts[:: -max(1, -(-len(cuts) // MOST_PARTS))]
+    tried = cuts[:: -max(1, -(-len(cuts) // MAX_PARTS))]
     count = next((cut for cut in tried if fits(cut)), 0)
     said = f"its first {count} layers do, up to {layer_names(key)[count - 1]}" if count else "no part of it does"
     return errors.network_too_large(key.name, board.title, least, _said(found.shares), said)

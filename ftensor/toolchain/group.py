@@ -382,8 +382,9 @@ def call_tokens(group: KernelGroup, opcode: int) -> str:
 
 # Bytes of an element at each input; None for an input without a port.
 Widths = tuple[int | None, ...]
-# XRT's limit of compute units in one image.
+# XRT's limit of compute units in one image, and v++'s limit for one kernel.
 MAX_UNITS = 128
+MAX_KERNEL_UNITS = 31
 
 
 @dataclass

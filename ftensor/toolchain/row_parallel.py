@@ -20,11 +20,10 @@ from ..terminal import table
 from .area.cores import NONE, Resources
 from .area.fit import TITLES, area, board_shares, fit, shares_text
 from .folding import SHARE
-from .group import MAX_UNITS, KernelGroup
+from .group import MAX_KERNEL_UNITS, MAX_UNITS, KernelGroup
 from .vitis.interface import bundles
 
-# Most compute units of a graph, and the rows of a launch by which choices are compared.
-MOST_GRAPH_UNITS = 31
+# The rows of a launch by which choices are compared.
 ROWS = 1 << 16
 
 
@@ -98,7 +97,7 @@ def _choices(name: str, key: StagedKey, board: Board) -> list[GraphChoice]:
     for lanes in lanes_of(key):
         one = KernelGroup(name, (replace(key, lanes=lanes),))
         takes = area(one).unit
-        for units in range(1, MOST_GRAPH_UNITS + 1):
+        for units in range(1, MAX_KERNEL_UNITS + 1):
             shares = board_shares(takes * units, board)
             if units > 1 and max(shares) > 1:
                 break

@@ -18,7 +18,7 @@ from .schema import qualified
 
 Item: TypeAlias = Node | Sequence[Node]  # a node or a run of nodes
 # Longer runs are split, because the time of a trace grows with the square of its nodes.
-MOST_NODES = 512
+MAX_NODES = 512
 
 
 def tensors_in(val: Any) -> bool:
@@ -100,8 +100,8 @@ def partition_runs(nodes: Sequence[Node]) -> list[Item]:
     for number in range(max(level.values(), default=0) + 1):
         items += [n for n in nodes if level[n] == number and not on_device[n]]
         run = [n for n in nodes if level[n] == number and on_device[n]]
-        for k in range(0, len(run), MOST_NODES):
-            segment = run[k : k + MOST_NODES]
+        for k in range(0, len(run), MAX_NODES):
+            segment = run[k : k + MAX_NODES]
             items += [segment] if is_worth_a_run(segment) else segment
     return items
 

@@ -15,7 +15,7 @@ from ..errors import torch_device as errors
 from ..execute.copy import clone as ft_clone
 from ..execute.copy import convert as ft_converted
 from ..execute.copy import copy as ft_copy
-from ..execute.indexed import MOST_LOOKED_AT, record_bounds
+from ..execute.indexed import MAX_CHECKED_INDICES, record_bounds
 from ..interop.torch import to_torch
 from . import memory as m
 from .internals import CPU_KEYS, untyped_storage
@@ -53,7 +53,7 @@ def _copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False
             _by_host(on_host(self), dst)
     elif _shares_memory() or not _is_copyable(dst):
         _by_host(self, dst)
-        if dst.dtype in (torch.int64, torch.int32) and dst.numel() <= MOST_LOOKED_AT:
+        if dst.dtype in (torch.int64, torch.int32) and dst.numel() <= MAX_CHECKED_INDICES:
             _record_bounds(self, dst)
     else:
         source = self.to(dst.dtype).resolve_conj().resolve_neg().contiguous()

@@ -27,7 +27,7 @@ from ..terminal import table
 
 Function: TypeAlias = Callable[..., Any]
 # Limit of each cache of a run: untraceable signatures, signatures seen once, rows of the report.
-MOST_SIGNATURES = 64
+MAX_SIGNATURES = 64
 
 _numbers = count()
 _runs: WeakSet[Run] = WeakSet()
@@ -115,7 +115,7 @@ class Run:
         """Records a signature; True if it is new and not the run's first, so not traced yet."""
         if not self.rows or signature in self._once:
             return False
-        if len(self._once) >= MOST_SIGNATURES:
+        if len(self._once) >= MAX_SIGNATURES:
             del self._once[next(iter(self._once))]
         self._once[signature] = None
         return True
@@ -141,7 +141,7 @@ class Run:
         return self._keep(signature, self.function if line is None else self.cut(line))
 
     def _keep(self, signature: tuple[Any, ...], eager: Function) -> Function:
-        if len(self._plain) >= MOST_SIGNATURES:
+        if len(self._plain) >= MAX_SIGNATURES:
             del self._plain[next(iter(self._plain))]
         self._plain[signature] = eager
         return eager
@@ -155,5 +155,5 @@ class Run:
         return trace.tb_lineno if trace is not None and trace.tb_lineno in self.calls else None
 
     def _note(self, kernels: int, reason: str) -> None:
-        if len(self.rows) < MOST_SIGNATURES:
+        if len(self.rows) < MAX_SIGNATURES:
             self.rows.append(GraphRow(self.number, len(self.calls), kernels, reason))

@@ -71,9 +71,9 @@ def address_of(memory: Storage) -> int:
 # the shape and the strides.
 _DLPACK_DEVICE = 12  # kDLExtDev, which torch maps to PrivateUse1
 _HEAD = 64
-_MOST_DIMS = 64
-_MOST_STRUCTURES = 1024
-_PACK = [struct.Struct(f"=QiiiIQQQQQ{n}q") for n in range(2 * _MOST_DIMS + 2)]
+_MAX_DIMS = 64
+_MAX_STRUCTURES = 1024
+_PACK = [struct.Struct(f"=QiiiIQQQQQ{n}q") for n in range(2 * _MAX_DIMS + 2)]
 _NAME = b"dltensor"
 _new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi)
@@ -96,13 +96,13 @@ class _Structures:
     """The DLPack structures of one thread."""
 
     def __init__(self) -> None:
-        self.any = _structure(2 * _MOST_DIMS)
+        self.any = _structure(2 * _MAX_DIMS)
         self.by_key: dict[int, Structure] = {}  # by geometry key
 
     def of(self, f: Tensor) -> Structure:
         """Returns a structure with the geometry of `f`; caches it up to a limit."""
         n = len(f._shape)
-        full = len(self.by_key) >= _MOST_STRUCTURES
+        full = len(self.by_key) >= _MAX_STRUCTURES
         structure = self.any if full else _structure(2 * n)
         slot = structure[1]
         _PACK[2 * n].pack_into(
@@ -164,7 +164,7 @@ def tensor_over(
 def wrap(f: Tensor) -> torch.Tensor:
     """Returns the torch tensor of an ftensor result whose storage has no torch storage yet."""
     memory, shape = f._storage, f._shape
-    if f._offset or 0 in shape or len(shape) > _MOST_DIMS:
+    if f._offset or 0 in shape or len(shape) > _MAX_DIMS:
         return tensor_over(new_storage(memory), FROM_FT[f._dtype], shape, f._strides, f._offset)
     structures = _thread.structures
     _, slot, data = structures.by_key.get(f._key) or structures.of(f)
@@ -199,12 +199,12 @@ def _check_cycle(memory: Storage) -> None:
 
 # Cache: (shape, strides, dtype) of a torch tensor -> those of ftensor, and the geometry key.
 _geometries: dict[Any, tuple[Ints, Ints, dtypes.dtype, int]] = {}
-_MOST_GEOMETRIES = 1 << 16
+_MAX_GEOMETRIES = 1 << 16
 _new = object.__new__
 
 
 def _geometry(key: Any) -> tuple[Ints, Ints, dtypes.dtype, int]:
-    if len(_geometries) >= _MOST_GEOMETRIES:
+    if len(_geometries) >= _MAX_GEOMETRIES:
         _geometries.clear()
     shape, strides, dtype = tuple(key[0]), key[1], TO_FT[key[2]]
     geometry = shape, strides, dtype, geometry_key(shape, strides, dtype)

@@ -18,8 +18,8 @@ namespace ft_fifos {
 namespace {
 
 const std::size_t DEFAULT_DEPTH = 2;           // of Vitis HLS
-const std::size_t MOST_ACCESSES = 1 << 24;     // recorded of one launch
-const std::size_t MOST_REPLAYED = 1 << 29;     // accesses in all replays of a launch
+const std::size_t MAX_ACCESSES = 1 << 24;     // recorded of one launch
+const std::size_t MAX_REPLAYED = 1 << 29;     // accesses in all replays of a launch
 const std::uint32_t NEVER = 0xffffffff;
 
 struct Access {
@@ -119,7 +119,7 @@ class Replay
         for (std::size_t f = 0; f < depths.size(); f++) {
             std::size_t low = std::max<std::size_t>(1, t.fifos[f].held), high = std::max(depths[f], low);
             for (std::size_t k = low; low < high; k = low + (high - low) / 2) {  // first `low`: mostly enough
-                if (steps > MOST_REPLAYED) return false;
+                if (steps > MAX_REPLAYED) return false;
                 depths[f] = k;
                 if (well())
                     high = k;
@@ -152,7 +152,7 @@ std::string report(const Trace &t)
     if (t.fifos.empty()) return "";
     std::string out = "{\"accesses\": " + std::to_string(t.total);
     out += ", \"polled\": " + std::string(t.polled ? "true" : "false");
-    if (t.total > MOST_ACCESSES) return out + ", \"long\": true}";
+    if (t.total > MAX_ACCESSES) return out + ", \"long\": true}";
     std::vector<std::size_t> declared, enough;
     for (const Fifo &fifo : t.fifos) {
         declared.push_back(fifo.depth);
@@ -284,7 +284,7 @@ class place
         turn(place &at, bool writes)
         {
             ft_fifos::Trace &t = ft_fifos::trace();
-            if (!t.records || ++t.total > ft_fifos::MOST_ACCESSES) return;
+            if (!t.records || ++t.total > ft_fifos::MAX_ACCESSES) return;
             ft_fifos::Fifo &fifo = at.fifo();
             t.processes[t.current].accesses.push_back({at.number << 1 | writes, fifo.count[writes]++});
             fifo.process[writes] = t.current;

@@ -127,7 +127,7 @@ def test_what_is_put_off_keeps_its_order_and_its_memory(tmp_path: Path) -> None:
     assert output(run(ORDER, tmp_path)) == ["in order"]
     pieces = """
 from ftensor.runtime.xrt import deferred
-deferred.MOST_COMMANDS, deferred.MOST_BYTES, deferred.MOST_KERNELS = 3, 8, 2
+deferred.MAX_COMMANDS, deferred.MAX_BYTES, deferred.MAX_KERNELS = 3, 8, 2
 """
     assert output(run(pieces + ORDER, tmp_path / "other", FTENSOR_POISON="1")) == ["in order"]
 

@@ -21,7 +21,7 @@ from ftensor.execute.packed_weights import derived_tensors
 from ftensor.graph.guards import CapturedValues
 from ftensor.graph.network import NetworkBuilder
 from ftensor.graph.partition import Exported
-from ftensor.kernels.network import MOST_TERMS, Flow, NetworkKey, NetworkLayer, check_layer
+from ftensor.kernels.network import MAX_TERMS, Flow, NetworkKey, NetworkLayer, check_layer
 from ftensor.kernels.network_processes import interval, processes_of
 from ftensor.toolchain.folding import fold_network
 from ftensor.toolchain.inventory.read import expand, read
@@ -321,11 +321,11 @@ def test_sums_at_the_extremes_are_exact(kind: str, signed: bool) -> None:
 
 def test_sums_have_no_more_terms_than_int32_holds() -> None:
     """The products and the share of the zero point together, with the largest weights and bytes."""
-    worst = MOST_TERMS * (128 * 255 + 128 * 255)
+    worst = MAX_TERMS * (128 * 255 + 128 * 255)
     assert worst < 1 << 31 <= worst + 2 * 128 * 255
-    image = Flow(1, 1, MOST_TERMS + 1, 1)
+    image = Flow(1, 1, MAX_TERMS + 1, 1)
     assert "terms, of at most" in check_layer(NetworkLayer("linear", (0,), 1), image)
-    assert check_layer(NetworkLayer("linear", (0,), 1), image._replace(channels=MOST_TERMS)) == ""
+    assert check_layer(NetworkLayer("linear", (0,), 1), image._replace(channels=MAX_TERMS)) == ""
 
 
 def test_a_network_that_does_not_fit_is_refused_with_numbers(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_who_waits_for_an_entry_finds_it(monkeypatch: pytest.MonkeyPatch) -> Non
     assert entries == [b"program"]
     thread = threading.Thread(target=other)
     with cache.entry_lock(name):  # who made it was stopped
-        monkeypatch.setattr(cache, "MOST_WAITED", 0.0)
+        monkeypatch.setattr(cache, "MAX_WAIT_SECONDS", 0.0)
         thread.start()
         thread.join()
     assert entries == [b"program"] * 2

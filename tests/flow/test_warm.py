@@ -15,7 +15,7 @@ from ftensor.runtime import cache
 from ftensor.runtime.backend import Backend, CompiledKernel, KernelSource
 from ftensor.runtime.launch_cache import KernelTable, LaunchTable
 from ftensor.runtime.opencl.backend import OpenCLBackend
-from ftensor.runtime.program import JOINT, MOST_TOGETHER, batch_source, batches
+from ftensor.runtime.program import JOINT, MAX_BATCH, batch_source, batches
 from ftensor.runtime.targets import CSIM, csim_compiler
 from ftensor.toolchain.jobs.progress import Quiet
 from ftensor.warm.command import compile_all, everything, named, programs_for
@@ -132,10 +132,10 @@ def test_what_is_alike_is_compiled_together() -> None:
     def program(entry: str, head: str = "#define FT_KERNEL k\n") -> KernelSource:
         return KernelSource(f"{head}\n#define FT_NAME {entry}\n#define FT_READ(i) {entry}", entry, ())
 
-    alike = [program(f"k{i}") for i in range(MOST_TOGETHER + 1)]
+    alike = [program(f"k{i}") for i in range(MAX_BATCH + 1)]
     other, whole = program("other", "#define FT_KERNEL x\n"), program("whole", "")
     together = batches([*alike, other, whole, program("whole2", "")])
-    assert [len(group) for group in together] == [MOST_TOGETHER, 1, 1, 1, 1]
+    assert [len(group) for group in together] == [MAX_BATCH, 1, 1, 1, 1]
     text = batch_source(alike[:2])
     assert text.count("FT_KERNEL") == 1 and text.count("#undef FT_READ") == 2
     assert text.index("#undef FT_NAME") < text.index("#define FT_NAME k1")

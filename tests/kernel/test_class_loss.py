@@ -145,7 +145,7 @@ def test_one_launch_and_several_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = torch.nn.functional.cross_entropy(x.double(), target)
     exact(ft.nn.functional.cross_entropy(mine, y), wanted, 2e-6)
     exact(ft.nn.functional.cross_entropy(turned.transpose(1, 2), y), wanted, 2e-6)
-    monkeypatch.setattr(nll_module, "MOST_SUMMED", 8)
+    monkeypatch.setattr(nll_module, "MAX_SUMMED", 8)
     wide, classes = mine.clone().log_softmax(1), y.clone()
     # Another geometry than those of launches that are prepared already.
     rows, of = wide[:5].clone(), classes[:5].clone()

@@ -16,7 +16,7 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.execute import fft_plan
 from ftensor.execute.fft_plan import unit_roots
-from ftensor.kernels.skeletons.fft import MOST_RADIX, RADICES, radices
+from ftensor.kernels.skeletons.fft import MAX_RADIX, RADICES, radices
 
 from ..targets import pairs, some
 from .processors import family, processors
@@ -179,6 +179,6 @@ def test_roots_of_unity() -> None:
 
 
 def test_radices_make_the_length() -> None:
-    assert all(r in RADICES or (r % 2 and r <= MOST_RADIX) for n in range(2, 500) for r in radices(n) or ())
+    assert all(r in RADICES or (r % 2 and r <= MAX_RADIX) for n in range(2, 500) for r in radices(n) or ())
     assert all(np.prod(radices(n) or (n,)) == n for n in range(2, 500))
     assert radices(67) is None and radices(2 * 61) == (2, 61)

@@ -17,7 +17,7 @@ from ftensor.rows.op import Reduce
 from ..targets import some
 
 SIZE, SIDE, TALL = 1 << 40, 1 << 20, (1 << 40, 1 << 20)
-MOST_GROWN = 32 << 20  # bytes that a refused call may take on its way
+MAX_GROWN = 32 << 20  # bytes that a refused call may take on its way
 # What no user's call may end in.
 OURS = (MemoryError, AssertionError, OverflowError, RecursionError, UnboundLocalError)
 
@@ -199,6 +199,6 @@ def test_what_no_memory_holds_is_refused(form: str) -> None:
             if isinstance(error, OURS):
                 wrong.append(f"{name}: {error!r:.200}")
         grown = tracemalloc.get_traced_memory()[1] - host + pool.peak_allocated - device
-        if refused and grown > MOST_GROWN:
+        if refused and grown > MAX_GROWN:
             wrong.append(f"{name}: {grown} bytes for nothing")
     assert not wrong, "\n".join(wrong)

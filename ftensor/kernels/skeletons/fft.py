@@ -18,7 +18,7 @@ from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMem
 # Radices with unrolled butterflies.
 RADICES = (16, 8, 4, 2, 3, 5)
 # The largest prime radix of a pass.
-MOST_RADIX = 61
+MAX_RADIX = 61
 # Values of `FftStep.what` that are no radix.
 TIMES, FORTH, BACK = 1, 0, -1
 # Values of `FftStage.kind`.
@@ -113,7 +113,7 @@ class FftGeometry(Geometry):
 
 
 def radices(n: int) -> Ints | None:
-    """Returns the radices of the passes for length n; None if a prime factor exceeds MOST_RADIX.
+    """Returns the radices of the passes for length n; None if a prime factor exceeds MAX_RADIX.
 
     Powers of two use as few passes as possible, with similar radices.
     """
@@ -124,7 +124,7 @@ def radices(n: int) -> Ints | None:
     if twos:
         passes = -(-twos // 4) if twos in (4, 8) else -(-twos // 3)
         factors += [1 << (twos + k) // passes for k in range(passes)][::-1]
-    for r in range(3, MOST_RADIX + 1, 2):
+    for r in range(3, MAX_RADIX + 1, 2):
         while rest % r == 0:
             factors.append(r)
             rest //= r
@@ -167,7 +167,7 @@ class Fft(BoardSkeleton[FftKey]):
         return launch_operands(key.dtype, ("*", f"{source.scalar(key.dtype)} *", "scratch"))
 
     def defines(self, key: FftKey) -> dict[str, object]:
-        return {"FT_MOST_RADIX": MOST_RADIX}
+        return {"FT_MAX_RADIX": MAX_RADIX}
 
     def helpers(self, key: FftKey) -> list[str]:
         return ["math.h", "complex.h", "fft.h"]
@@ -239,12 +239,12 @@ register(Fft())
 
 
 # The largest `points` of an inventory; all are powers of two.
-MOST_POINTS = 4096
+MAX_POINTS = 4096
 # Least pairs of numbers in a turn: more than the latency of a butterfly and its memories.
 LEAST = 32
 # Bit of `ends`: the table has factors for inputs and for results.
 FACTORS = 16
-POINTS = Option("points", default=(1024,), low=8, high=MOST_POINTS)
+POINTS = Option("points", default=(1024,), low=8, high=MAX_POINTS)
 
 
 @dataclass(frozen=True)

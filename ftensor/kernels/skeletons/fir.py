@@ -17,9 +17,9 @@ from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import PORT_BYTES, Access, Ints, KernelLaunch, PipelinedLoop
 
 # The most parallel taps of an inventory.
-MOST_TAPS = 256
+MAX_TAPS = 256
 PACE = 8  # most samples per cycle
-TAPS = Option("taps", default=(64,), low=8, high=MOST_TAPS)
+TAPS = Option("taps", default=(64,), low=8, high=MAX_TAPS)
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ Flattened = tuple[tuple[int, ...], list[Any], dtype]
 _NUMBERS = {bool, int, float, complex}
 _SEQUENCES = {list, tuple}
 # torch reads no deeper data. The limit ends the reading of a list that contains itself.
-MOST_DIMS = 128
+MAX_DIMS = 128
 # More numbers than any host can hold: a list that contains the same list many times fails at once.
-MOST_NUMBERS = 2**36
+MAX_NUMBERS = 2**36
 
 
 def flattened(data: Any) -> Flattened | None:
@@ -71,9 +71,9 @@ def _first_shape(data: Any) -> tuple[int, ...]:
 
 
 def _check_shape(shape: Sequence[int], data: Any) -> None:
-    if len(shape) > MOST_DIMS:
-        raise errors_creation.too_deep(data, MOST_DIMS)
-    if numel([n for n in shape if n]) > MOST_NUMBERS:
+    if len(shape) > MAX_DIMS:
+        raise errors_creation.too_deep(data, MAX_DIMS)
+    if numel([n for n in shape if n]) > MAX_NUMBERS:
         raise errors_creation.too_many_numbers(shape)
 
 
@@ -142,8 +142,8 @@ def _infer_dtype(data: Any, depth: int = 0) -> dtype:
         raise errors_creation.no_dtype_for(data)
     if not len(data):
         return dtypes.get_default_dtype()
-    if depth >= MOST_DIMS:
-        raise errors_creation.holds_itself(data, MOST_DIMS)
+    if depth >= MAX_DIMS:
+        raise errors_creation.holds_itself(data, MAX_DIMS)
     promoted: dtype | None = None
     for item in items(data):
         item_dtype = _infer_dtype(item, depth + 1)

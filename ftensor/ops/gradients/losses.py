@@ -175,7 +175,7 @@ def _ctc_loss_backward(
 
 
 # With more differences the fallback on the host works pair by pair.
-MOST_DIFFERENCES = 1 << 26
+MAX_DIFFERENCES = 1 << 26
 
 
 @aten_op()
@@ -189,7 +189,7 @@ def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, dist: Tensor
     shape = (*batch, *x1._shape[-2:])
     if not p or not numel(dist._shape) or not numel(shape):
         return zeros(shape, dtype=x1._dtype, device=x1.device)
-    if numel(dist._shape) * x1._shape[-1] > MOST_DIFFERENCES:
+    if numel(dist._shape) * x1._shape[-1] > MAX_DIFFERENCES:
         raise NotImplementedError("cdist: a difference for each pair and dim is too much memory")
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     g, distance = grad.unsqueeze(-1), dist.unsqueeze(-1)

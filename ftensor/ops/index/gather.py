@@ -227,7 +227,7 @@ CATEGORY = "locating"
 MULTIPLY_AT = Op(
     "multiply_at", "multiply_at(value, self) -> Tensor", "b * a", bool_="a & b", complex_="ft_cmul(b, a)", located=True
 )
-LEAST_AT = Op(
+MIN_AT = Op(
     "least_at",
     "least_at(value, self) -> Tensor",
     "a < b || a != a ? a : b",
@@ -235,7 +235,7 @@ LEAST_AT = Op(
     bool_="a & b",
     located=True,
 )
-MOST_AT = Op(
+MAX_AT = Op(
     "most_at",
     "most_at(value, self) -> Tensor",
     "a > b || a != a ? a : b",
@@ -243,8 +243,8 @@ MOST_AT = Op(
     bool_="a | b",
     located=True,
 )
-COMBINE_ROWS = {"sum": ADD_AT, "prod": MULTIPLY_AT, "mean": ADD_AT, "amin": LEAST_AT, "amax": MOST_AT}
-enter(__name__, ADD_AT, MULTIPLY_AT, LEAST_AT, MOST_AT)
+COMBINE_ROWS = {"sum": ADD_AT, "prod": MULTIPLY_AT, "mean": ADD_AT, "amin": MIN_AT, "amax": MAX_AT}
+enter(__name__, ADD_AT, MULTIPLY_AT, MIN_AT, MAX_AT)
 
 
 def copy_to_write(

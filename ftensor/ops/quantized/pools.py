@@ -35,7 +35,7 @@ AVERAGE = Op(
     only=("int32", "int64", "float32"),
 )
 # Most elements of a window whose sum of differences of bytes fits in int32.
-MOST_TERMS = ((1 << 31) - 1) // 255
+MAX_TERMS = ((1 << 31) - 1) // 255
 
 
 def _bytes(name: str, input: Any) -> Tensor:
@@ -88,7 +88,7 @@ def avg_pool2d(
 def _means(input: Tensor, pool: PoolingCall, zero: int, factors: np.ndarray, key: Any) -> Tensor:
     if not numel(input._shape):
         return new(pool.shape, input._dtype, input._storage.device)
-    x = centered(input, zero) if numel(pool.kernel) <= MOST_TERMS else centered(input, zero).to(int64)
+    x = centered(input, zero) if numel(pool.kernel) <= MAX_TERMS else centered(input, zero).to(int64)
     sums = window_sums(pool.windows(x, 0), 2)
     return in_input_format(_averaged(sums, factors, zero, input._dtype, key), input)
 
@@ -129,7 +129,7 @@ def _adaptive_means(input: Tensor, sizes: Ints, factors: np.ndarray) -> Tensor:
     if not numel(shape):
         return new(shape, input._dtype, input._storage.device)
     seen, _ = adaptive_windows(input.to(int32), sizes, 0)
-    if numel(seen._shape[-2:]) > MOST_TERMS:
+    if numel(seen._shape[-2:]) > MAX_TERMS:
         seen = seen.to(int64)
     key = ("adaptive", input._shape[-2:], sizes)
     return in_input_format(_averaged(window_sums(seen, 2), factors, 0, input._dtype, key), input)

@@ -15,7 +15,7 @@ from ...execute.reduce import fold
 from ...iterator.shape import Ints, normalize_dims, numel
 from ...rows.op import Dims, Promote, Reduce, dtypes_through, refuses_bare
 
-MOST_DIMS = 64  # torch's limit for reductions
+MAX_DIMS = 64  # torch's limit for reductions
 _SOME, _ONE = Dims.SOME, Dims.ONE
 
 
@@ -63,8 +63,8 @@ def dims_of(name: str, dim: Any, ndim: int, rule: Dims = _SOME) -> Ints:
             if not dim and rule is _SOME:
                 dim = None
     dims = normalize_dims(dim, ndim)
-    if ndim > MOST_DIMS and dim is not None:
-        raise errors_reduce.too_many_dims(name, ndim, MOST_DIMS)
+    if ndim > MAX_DIMS and dim is not None:
+        raise errors_reduce.too_many_dims(name, ndim, MAX_DIMS)
     return dims if ndim else ()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._device import current_device
 from ..._printing import needs_summary, summary_blocks, tensor_str
-from ..._tensor import MOST_NUMPY_DIMS, Tensor, method
+from ..._tensor import MAX_NUMPY_DIMS, Tensor, method
 from ...dtypes.limits import to_computable
 from ...interop.host import export
 from ...terminal import size
@@ -24,7 +24,7 @@ def show(t: Tensor) -> str:
     if not needs_summary(t.numel()):
         return tensor_str(t._host_values(), t._dtype, name, shape=t._shape)
     full_shape = t._shape
-    if t.ndim > MOST_NUMPY_DIMS:
+    if t.ndim > MAX_NUMPY_DIMS:
         long_dims = [d for d, size in enumerate(full_shape) if size > 1]
         t = t._view(tuple([full_shape[d] for d in long_dims]), tuple([t._strides[d] for d in long_dims]), t._offset)
     shape, blocks = summary_blocks(t._shape)

@@ -159,7 +159,7 @@ def require(properties: DeviceProperties) -> None:
 
 # Uploads up to this size are copied and enqueued, instead of waiting for the queue.
 SMALL_UPLOAD = 64 * 1024
-MOST_JOINT = 16  # of these programs are kept at hand for their other kernels
+MAX_JOINT = 16  # of these programs are kept at hand for their other kernels
 
 
 # Intel's: CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL.
@@ -309,7 +309,7 @@ class OpenCLBackend(Backend):
             if program is None:
                 cache.drop(key)
             else:
-                self._joint = dict([*self._joint.items(), (joint, program)][-MOST_JOINT:])
+                self._joint = dict([*self._joint.items(), (joint, program)][-MAX_JOINT:])
             return program
         program = self._loaded(binary, options)
         if program is None:

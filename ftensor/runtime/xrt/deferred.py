@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 # Limits at which deferred commands are enqueued: commands, bytes of arrays that were copied for
 # them, kernels. Memory that these commands use is unavailable to others meanwhile.
-MOST_COMMANDS = 1024
-MOST_BYTES = 1 << 26
-MOST_KERNELS = 64
+MAX_COMMANDS = 1024
+MAX_BYTES = 1 << 26
+MAX_KERNELS = 64
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class DeferredLaunches:
         for storage in storages:
             command.stream.use(storage)
             self._used.add(id(storage))
-        if len(self._commands) >= MOST_COMMANDS or self._bytes >= MOST_BYTES or len(self.images.wanted) >= MOST_KERNELS:
+        if len(self._commands) >= MAX_COMMANDS or self._bytes >= MAX_BYTES or len(self.images.wanted) >= MAX_KERNELS:
             self.settle()
 
     def settle(self) -> None:

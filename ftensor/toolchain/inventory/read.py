@@ -23,7 +23,16 @@ from ...kernels.skeleton import board_skeleton_of
 from ...kernels.source import hls_root
 from ...kernels.staged import MAX_DEPTH, LinkedGraph, StagedKey, StageKey, lanes_of
 from .. import group as joints
-from ..group import MAX_NAME_LENGTH, MAX_UNITS, KernelGroup, StreamConnection, free_name, port_groups, suffix
+from ..group import (
+    MAX_KERNEL_UNITS,
+    MAX_NAME_LENGTH,
+    MAX_UNITS,
+    KernelGroup,
+    StreamConnection,
+    free_name,
+    port_groups,
+    suffix,
+)
 from .choose import keys_of_spec
 from .table import MEMORIES, BuildForm, Image, KernelSpec, TomlTable, is_int, is_memory, parse_image, parse_kernels
 
@@ -31,7 +40,6 @@ GRAPH = ("file", "sha256", "name", "banks", "structure", "lanes", "units")
 STRUCTURES = ("dataflow", LINKED)
 # What has no compute units to choose, as messages name it.
 _ALONE = {StagedKey: "a graph in a kernel per stage", NetworkKey: "a network"}
-MOST_GRAPH_UNITS = 31
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -83,14 +91,14 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
     one_of = f"one of {structures}"
     structure = table.get("structure", "dataflow", structures.__contains__, one_of)
     many = isinstance(key, StagedKey) and structure == STRUCTURES[0]
-    units = f"a number of compute units, 1 to {MOST_GRAPH_UNITS}" if many else f"1 for {_ALONE[type(key)]}"
+    units = f"a number of compute units, 1 to {MAX_KERNEL_UNITS}" if many else f"1 for {_ALONE[type(key)]}"
     return GraphFile(
         name,
         _with_lanes(table, key),
         table.get("banks", image.banks, is_memory, MEMORIES),
         structure,
         table.where(),
-        table.get("units", 1, lambda v: is_int(v, 1, MOST_GRAPH_UNITS if many else 1), units),
+        table.get("units", 1, lambda v: is_int(v, 1, MAX_KERNEL_UNITS if many else 1), units),
     )
 
 
@@ -111,7 +119,7 @@ def _parse_file(data: bytes, path: Path) -> StagedKey | NetworkKey:
     constants = path.with_suffix(".weights")
     try:
         with constants.open("rb") as file:
-            return network_file.parse_network(raw, data, file.read(network_file.MOST_CONSTANTS + 1))
+            return network_file.parse_network(raw, data, file.read(network_file.MAX_CONSTANTS + 1))
     except OSError as error:
         raise ValueError(f"its constants {constants} can't be read: {error.strerror or error}") from None
 

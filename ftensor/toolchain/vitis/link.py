@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from ...boards import Board
 from ...errors.build import feeds_itself, too_many_units
 from ..area.fit import area
-from ..group import KernelGroup, StreamConnection
+from ..group import MAX_KERNEL_UNITS, MAX_UNITS, KernelGroup, StreamConnection
 from .interface import bundles, memories, place_ports, unit_names
 
-MOST_UNITS_OF_A_KERNEL = 31
-MOST_UNITS = 128  # in an image, XRT's limit
 # Since this version, commas separate the names of a kernel's compute units.
 COMMAS = (2022, 1)
 
@@ -42,13 +40,13 @@ def configuration(
     between = "," if version >= COMMAS else "."
     lines = ["# Written by ftensor build: changes are overwritten.", "[connectivity]"]
     for group in groups:
-        if group.units > MOST_UNITS_OF_A_KERNEL:
-            raise too_many_units(f"kernel {group.name}", group.units, MOST_UNITS_OF_A_KERNEL)
+        if group.units > MAX_KERNEL_UNITS:
+            raise too_many_units(f"kernel {group.name}", group.units, MAX_KERNEL_UNITS)
         names = unit_names(group)
         lines.append(f"nk={group.name}:{group.units}:{between.join(names)}")
     total = sum(group.units for group in groups)
-    if total > MOST_UNITS:
-        raise too_many_units("the image", total, MOST_UNITS)
+    if total > MAX_UNITS:
+        raise too_many_units("the image", total, MAX_UNITS)
     placement = place_ports(groups, board)
     for group in groups:
         for unit in unit_names(group):
