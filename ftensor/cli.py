@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import sys
@@ -210,6 +211,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "\0" in word:  # a shell can't pass it, and no name of a file has one
             grammar.error(f"an argument has a NUL: {word!r}")
     arguments = grammar.parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files that its encoding lacks
     try:
         status: int = arguments.run(arguments)
         sys.stdout.flush()

@@ -86,8 +86,9 @@ def _emulate(
         _say("the program failed, and XRT had said:\n" + log)
     checked = fifos.collected(scratch)
     locked = [kernel for kernel, report in checked.items() if fifos.locks_up(report)]
-    for kernel in checked if arguments.fifos else locked:
-        _say(fifos.describe(kernel, checked[kernel]))
+    for kernel, found in checked.items():
+        if arguments.fifos or fifos.locks_up(found) or found["long"]:
+            _say(fifos.describe(kernel, found))
     if arguments.keep:
         _say(f"everything is kept in {scratch}")
     return status or (DEVICE_FAILED if reports or locked else 0)

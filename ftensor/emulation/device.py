@@ -40,7 +40,7 @@ class Device:
         self.memory = BoardMemory()
         self._folder, self._slot, self._warn, self._forget = folder, slot, warn, forget
         self._files: dict[int, int | Path] = {}  # of the shared buffers, by their addresses
-        self._fifos = FifoReports(folder.parent / f"fifos-{os.getpid()}.json")
+        self._fifos = FifoReports(folder.parent / f"fifos-{folder.name}.json")
         self._noted: set[str] = set()
         self._number = 0  # of the last file
         self._units: dict[int, EmulatedUnit] = {}
@@ -159,8 +159,8 @@ class Device:
     def _free(self, fields: Fields) -> Answer:
         address = fields.number(1)
         buffer = self.memory.find(address)
-        if buffer is not None and buffer.result:
-            self._unread(buffer.result)
+        if buffer is not None and (result := buffer.settle()):
+            self._unread(result)
         self.memory.free(address)
         file = self._files.pop(address, None)
         if isinstance(file, Path):

@@ -34,30 +34,46 @@ class FifoReports:
 
 
 def merged(before: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
-    """Returns one report for several launches of a kernel: the largest depths, and the first launch
-    that locks up."""
+    """Returns one report for several launches of a kernel: the largest depths, the first launch that
+    locks up, and the number of launches that were too long to check (`long`).
+
+    Both may be reports of several launches. FIFOs that differ are those of a launch that locks up.
+    """
     if before is None:
-        return new | {"launches": 1}
-    result = new | {"launches": before["launches"] + 1}
-    for name in ("polled", "long"):
-        result[name] = before.get(name, False) or new.get(name, False)
-    result["waits"] = before.get("waits") or new.get("waits", [])
-    old, fifos = before.get("fifos", []), new.get("fifos", [])
-    if [f["name"] for f in old] != [f["name"] for f in fifos]:
-        result["fifos"] = max(old, fifos, key=len)
-        return result
-    for a, b in zip(old, fifos):
-        for name in ("elements", "least", "fast"):
-            if name in a and name in b:
-                b[name] = max(a[name], b[name])
+        return _counted(new)
+    old, new = _counted(before), _counted(new)
+    first, second = (new, old) if locks_up(new) and not locks_up(old) else (old, new)
+    if not first.get("fifos"):  # it was too long
+        first, second = second, first
+    result = dict(first)
+    for name in ("launches", "long"):
+        result[name] = old[name] + new[name]
+    result["accesses"] = max(old["accesses"], new["accesses"])
+    result["polled"] = old.get("polled", False) or new.get("polled", False)
+    one, two = first.get("fifos", []), second.get("fifos", [])
+    if [f["name"] for f in one] == [f["name"] for f in two]:
+        result["fifos"] = [_largest(a, b) for a, b in zip(one, two)]
+    elif not locks_up(first):
+        result["fifos"] = max(one, two, key=len)
     return result
+
+
+def _counted(report: dict[str, Any]) -> dict[str, Any]:
+    """Returns a report with the numbers of launches; that of one launch says whether it was too long."""
+    return {**report, "launches": report.get("launches", 1), "long": int(report.get("long", 0))}
+
+
+def _largest(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
+    names = [name for name in ("elements", "least", "fast") if name in a and name in b]
+    return a | {name: max(a[name], b[name]) for name in names}
 
 
 def collected(scratch: Path) -> dict[str, dict[str, Any]]:
     """Returns the reports of a run's devices by kernel."""
     kernels: dict[str, dict[str, Any]] = {}
     for path in sorted(scratch.glob(_PATTERN)):
-        kernels |= json.loads(path.read_text())
+        for kernel, report in json.loads(path.read_text()).items():
+            kernels[kernel] = merged(kernels.get(kernel), report)
     return kernels
 
 
@@ -68,12 +84,15 @@ def locks_up(report: dict[str, Any]) -> bool:
 
 def describe(kernel: str, report: dict[str, Any]) -> str:
     """Returns a kernel's report as text."""
-    if report.get("long"):
-        return (
-            f"the FIFOs of kernel {kernel} are not checked: a launch has {report['accesses']} accesses, more than "
-            "2^24. Run it with smaller data"
-        )
     lines = []
+    if report.get("long"):
+        launches = f"{report['long']} of {report['launches']} launches" if report["launches"] > 1 else "the launch"
+        lines.append(
+            f"kernel {kernel}: {launches} could not be checked for FIFOs that lock up, with more than 2^24 accesses "
+            f"(at most {report['accesses']}). Run it with smaller data"
+        )
+        if not report.get("fifos"):
+            return lines[0]
     if locks_up(report):
         lines.append(f"kernel {kernel} locks up on a board, because a FIFO is too small:")
         lines += [f"  {_wait(*one)}" for one in report["waits"]]

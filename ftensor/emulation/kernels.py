@@ -5,6 +5,7 @@ from __future__ import annotations
 import _ctypes
 import ctypes
 import os
+import re
 import struct
 import threading
 import xml.etree.ElementTree as ET
@@ -78,7 +79,7 @@ class RegisterArgument:
     @property
     def reads_only(self) -> bool:
         """True if the kernel does not write through the pointer."""
-        return self.c.startswith("const ")
+        return "const" in re.findall(r"\w+", self.c.rpartition("*")[0])
 
     def read(self, registers: bytearray) -> Any:
         """Returns the value as a Python number."""
@@ -152,11 +153,8 @@ class KernelFunction:
                         f"argument {argument.name!r} of kernel {self.name!r} is the address "
                         f"{value:#x}, which is in no live buffer; {memory.describe()}"
                     )
-                buffer.result = "" if argument.reads_only or self.ours else f"argument {argument.name!r}"
-                if buffer.result:
-                    buffer.result += f" of kernel {self.name!r}"
-                # The kernel may write there, so the host's copy is no longer the newest.
-                buffer.written = True
+                writes = not (argument.reads_only or self.ours)
+                buffer.give(f"argument {argument.name!r} of kernel {self.name!r}" if writes else "")
                 shown.append(f"{argument.name}={value:#x} ({buffer.end - value} bytes)")
                 value += buffer.pointer - buffer.address
             else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 import ctypes
 import mmap
+import zlib
 from dataclasses import dataclass, field
 
 PAGE = mmap.PAGESIZE
@@ -17,6 +18,7 @@ PAGE = mmap.PAGESIZE
 # 2**47. A larger buffer has guards of its own size; guards are one page if address space is
 # scarce (ulimit -v).
 GUARD = 1 << 30
+MOST_CHECKED = 256 << 20  # bytes of a buffer whose changes are looked for; a checksum of more takes long
 _NORESERVE = 0x4000  # MAP_NORESERVE: a page counts when it is touched
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
@@ -32,7 +34,8 @@ class OutOfRange(Exception):
 @dataclass
 class Buffer:
     """A live buffer. `written` is True once the host wrote data or a kernel had it as an argument.
-    `result` names the argument through which a kernel wrote it, until somebody reads it."""
+    `result` names the argument through which a kernel may have written it, until somebody reads it;
+    `before` is the checksum of the bytes that the kernel got, or None if nobody had written any."""
 
     address: int
     size: int
@@ -40,11 +43,26 @@ class Buffer:
     mapped: tuple[int, int] = field(repr=False)  # start and length, with the closed pages
     written: bool = False
     result: str = ""
+    before: int | None = None
 
     @property
     def end(self) -> int:
         """The address after the last byte."""
         return self.address + self.size
+
+    def give(self, result: str) -> None:
+        """Notes that a kernel gets the buffer, and may write it through the argument `result`."""
+        self.before = self._checksum() if result and self.written else None
+        self.result, self.written = result, True
+
+    def settle(self) -> str:
+        """Returns `result`; "" if the kernel has written nothing, as C's argument types do not say."""
+        if self.result and self.before is not None and (self.size > MOST_CHECKED or self.before == self._checksum()):
+            self.result = ""
+        return self.result
+
+    def _checksum(self) -> int:
+        return zlib.crc32(_view(self, self.address, self.size)) if self.size <= MOST_CHECKED else 0
 
     def __str__(self) -> str:
         return f"{self.address:#x}..{self.end:#x} ({self.size} bytes)"
@@ -90,7 +108,7 @@ class BoardMemory:
 
     def unread(self) -> list[str]:
         """Returns the results in live buffers that nobody has read."""
-        return [buffer.result for buffer in self._buffers.values() if buffer.result]
+        return [buffer.result for buffer in self._buffers.values() if buffer.settle()]
 
     def find(self, address: int) -> Buffer | None:
         """Returns the live buffer that contains an address, or None."""
@@ -115,6 +133,7 @@ class BoardMemory:
     def write(self, address: int, data: memoryview) -> None:
         """Copies data from the host into one live buffer."""
         buffer = self.locate(address, len(data), "the host writes")
+        buffer.settle()
         buffer.written = True
         _view(buffer, address, len(data))[:] = data
 

@@ -97,18 +97,28 @@ class Description:
         several of them.
         """
         first = first_ways(self.banks)
+        used = {first[b.name] for b in self.banks if b.used}
+        banks = (replace(b, used=b.name in used) for b in self.banks if first[b.name] == b.name)
 
         def fold(a: ArgumentDescription) -> ArgumentDescription:
             return replace(a, banks=tuple(dict.fromkeys(first[bank] for bank in a.banks)))
 
         kernels = (replace(k, arguments=tuple(fold(a) for a in k.arguments)) for k in self.kernels)
-        return replace(self, kernels=tuple(kernels), banks=tuple(b for b in self.banks if first[b.name] == b.name))
+        return replace(self, kernels=tuple(kernels), banks=tuple(banks))
 
 
 def first_ways(banks: Iterable[Bank]) -> dict[str, str]:
-    """Returns, for the name of each bank, the name of the first bank that is the same memory."""
+    """Returns, for the name of each bank, the name of the first bank that is the same memory.
+
+    A used bank goes before those that are not used. A bank of base AFTER is a memory of its own.
+    """
+    banks = tuple(banks)
+    alone = {b.name for b in banks if b.type in NOT_MEMORY or b.base == AFTER}
     seen: dict[tuple[int, int], str] = {}
-    return {b.name: b.name if b.type in NOT_MEMORY else seen.setdefault((b.base, b.size), b.name) for b in banks}
+    for bank in sorted(banks, key=lambda b: not b.used):  # stable
+        if bank.name not in alone:
+            seen.setdefault((bank.base, bank.size), bank.name)
+    return {b.name: b.name if b.name in alone else seen[b.base, b.size] for b in banks}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shlex
 import struct
 import sys
 from collections.abc import Mapping
@@ -65,7 +66,7 @@ def _next(folder: Path, name: str) -> list[str]:
     """Returns the commands that bring the folder to the board."""
     return [
         "on the board:",
-        f"  sudo cp -r {folder} {FIRMWARE}/",
+        f"  sudo cp -r -- {shlex.quote(str(folder))} {FIRMWARE}/",
         f"  sudo xmutil unloadapp; sudo xmutil loadapp {name}",
         f"  FTENSOR_IMAGE={FIRMWARE}/{name}/{name}.xclbin python3 program.py",
     ]

@@ -1,7 +1,8 @@
 // Checks the depths of FIFOs without a board. The stages of a DATAFLOW region run one after the other; each records
-// its accesses of streams in order, if `ft_fifos_record` was called before the launch. After it, `replay` runs the recorded accesses again, all stages at the same
-// time, with FIFOs of any depths: a read of an empty FIFO waits, and so does a write to a full one. Whether a region
-// locks up depends on the depths alone, not on the stages' speeds, so one replay decides it.
+// its accesses of streams in order, if `ft_fifos_record` was called before the launch. After it, `Replay` runs the
+// recorded accesses again, all stages at the same time, with FIFOs of any depths: a read of an empty FIFO waits, and so
+// does a write to a full one. Whether a region locks up depends on the depths alone, not on the stages' speeds, so one
+// replay decides it.
 //
 // `ftensor` writes the calls of `region`, `set_depth` and `set_name` into the preprocessed source, behind the pragmas.
 // Everything is private to a library, as several may be loaded.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import signal
 import struct
@@ -104,10 +105,46 @@ def test_a_result_counts_until_somebody_reads_it() -> None:
     assert memory.unread() == []
     kernel.bind(registers, memory)
     struct.pack_into("<QQ", registers, 0x10, 0x2000, 0x1000)  # the next kernel reads it
-    kernel.bind(registers, memory)
+    (_, out), _ = kernel.bind(registers, memory)
+    ctypes.memset(out, 1, 4)
     assert len(memory.unread()) == 1
     memory.read(0x1000, 4)
     assert memory.unread() == []
+
+
+@pytest.mark.parametrize("c", ["const int *", "int const *", "volatile const int *"])
+def test_a_pointer_to_const_has_no_result(c: str) -> None:
+    kernel, registers = launchable(("a", c), ("out", "int * const"))
+    memory = BoardMemory()
+    for k in (1, 2):
+        memory.allocate(k << 12, 4096)
+        struct.pack_into("<Q", registers, 8 + 8 * k, k << 12)
+    kernel.bind(registers, memory)
+    assert memory.unread() == ["argument 'out' of kernel 'k'"]
+
+
+def test_a_buffer_that_the_kernel_leaves_as_it_was_has_no_result() -> None:
+    """The C type of an input may lack `const`."""
+    kernel, registers = launchable(("a", "int *"))
+    memory = BoardMemory()
+    memory.allocate(0x1000, 4096)
+    struct.pack_into("<Q", registers, 0x10, 0x1000)
+
+    def launched(writes: bytes = b"") -> list[str]:
+        (pointer,), _ = kernel.bind(registers, memory)
+        ctypes.memmove(pointer, writes, len(writes))
+        return memory.unread()
+
+    memory.write(0x1000, memoryview(b"sent"))
+    assert launched() == []
+    kernel.bind(registers, memory)
+    memory.write(0x1000, memoryview(b"more"))  # the next input, of the same buffer
+    assert memory.unread() == []
+    assert launched(b"done") == ["argument 'a' of kernel 'k'"]
+    assert launched() == []  # the next kernel read it
+    memory.free(0x1000)
+    memory.allocate(0x1000, 4096)
+    assert launched() == ["argument 'a' of kernel 'k'"]  # nobody has sent it, so it is no input
 
 
 def test_an_overrun_names_the_argument() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import random
 import sys
@@ -205,13 +206,44 @@ def test_polling_is_noted(regions: Compiled) -> None:
     assert "asks whether a FIFO is empty" in fifos.describe("alone", regions.report("alone"))
 
 
-def test_reports_of_several_launches_are_one() -> None:
-    one = {"accesses": 4, "polled": False, "waits": [], "best": 3, "fifos": [{"name": "a", "least": 1, "fast": 2}]}
-    two = {**one, "waits": [["p", "a", True, "q"]], "fifos": [{"name": "a", "least": 7, "fast": 1}]}
-    both = fifos.merged(fifos.merged(None, dict(one)), json.loads(json.dumps(two)))
-    both = fifos.merged(both, json.loads(json.dumps(one)))
-    assert both["launches"] == 3 and fifos.locks_up(both)
-    assert both["fifos"] == [{"name": "a", "least": 7, "fast": 2}]
+def said(waits: bool = False, elements: int = 4) -> str:
+    fifo = {"name": "s", "from": "p", "to": "q", "elements": elements, "depth": 2, "least": elements, "fast": 5}
+    stuck = [["p", "s", True, "q"]] if waits else []
+    return json.dumps({"accesses": 2 * elements, "polled": False, "waits": stuck, "best": 4, "fifos": [fifo]})
+
+
+LONG = '{"accesses": 20000000, "polled": false, "long": true}'
+
+
+@pytest.mark.parametrize("texts", list(itertools.permutations([said(waits=True), said(elements=9), LONG])))
+@pytest.mark.parametrize("devices", [1, 3])
+def test_reports_of_several_launches_are_one(tmp_path: Path, texts: tuple[str, ...], devices: int) -> None:
+    """In any order, of one device or of several, as a program may have several processes."""
+    reports = [fifos.FifoReports(tmp_path / f"fifos-{k}.json") for k in range(devices)]
+    for k, text in enumerate(texts):
+        reports[k % devices].add("k", text)
+    found = fifos.collected(tmp_path)["k"]
+    assert fifos.locks_up(found)
+    assert (found["launches"], found["long"], found["accesses"]) == (3, 1, 20000000)
+    assert [(f["elements"], f["least"], f["fast"]) for f in found["fifos"]] == [(9, 9, 5)]
+    text = fifos.describe("k", found)
+    assert "1 of 3 launches could not be checked" in text and "p waits to write s" in text
+
+
+def test_a_launch_that_is_too_long_to_check_is_said(tmp_path: Path) -> None:
+    fifos.FifoReports(tmp_path / "fifos-1.json").add("k", LONG)
+    text = fifos.describe("k", fifos.collected(tmp_path)["k"])
+    assert "the launch could not be checked" in text and "20000000" in text and "do not lock up" not in text
+
+
+def test_fifos_of_a_launch_that_locks_up_are_kept(tmp_path: Path) -> None:
+    """Another launch may use other FIFOs."""
+    other = said(elements=3).replace('"s"', '"other"')
+    reports = fifos.FifoReports(tmp_path / "fifos-1.json")
+    for text in (other, said(waits=True), other.replace("3", "7")):
+        reports.add("k", text)
+    (found,) = fifos.collected(tmp_path)["k"]["fifos"]
+    assert (found["name"], found["elements"]) == ("s", 4)
 
 
 def test_a_source_without_regions_is_left_alone(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from ftensor.cli import main
 from ftensor.errors.image import ImageError
 from ftensor.image import description
+from ftensor.image.contents import ArgumentDescription, Bank, KernelDescription
 from ftensor.image.pack import content_uuid, pack
 from ftensor.image.sections import Description
 
@@ -102,6 +103,24 @@ def test_banks_may_be_several_ways_to_one_memory(tmp_path: Path) -> None:
     assert read(f"{one}, {two}, {third}")[2] == (4 << 30, 1 << 30)
     with pytest.raises(ImageError, match=r"DDR\[1\] overlaps.*equal base and size"):
         read(one + ", " + two.replace("4 GiB", "2 GiB"))
+
+
+@pytest.mark.parametrize(
+    ("banks", "kept"),
+    [
+        ([Bank("a", 4096), Bank("b", 4096)], {"a": True, "b": True}),
+        ([Bank("a", 4096, 0, used=False), Bank("b", 4096, 0)], {"b": True}),
+        ([Bank("a", 4096, 0), Bank("b", 4096, 0, used=False)], {"a": True}),
+        ([Bank("a", 4096, 0, used=False), Bank("b", 4096, 0, used=False)], {"a": False}),
+        ([Bank("a", 4096, 0, "STREAMING"), Bank("b", 4096, 0)], {"a": True, "b": True}),
+    ],
+)
+def test_folded_banks(banks: list[Bank], kept: dict[str, bool]) -> None:
+    """A bank without a base has a place of its own; a memory is used if one of the ways to it is."""
+    kernels = tuple(KernelDescription(b.name, (ArgumentDescription("x", "int *", banks=(b.name,)),)) for b in banks)
+    folded = Description(kernels, tuple(banks)).folded()
+    assert {b.name: b.used for b in folded.banks} == kept
+    assert all(bank in kept for k in folded.kernels for a in k.arguments for bank in a.banks)
 
 
 def test_limits_of_an_image() -> None:

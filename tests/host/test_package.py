@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shlex
 import shutil
 import struct
 import subprocess
@@ -57,6 +59,23 @@ def test_the_folder_of_an_application(tmp_path: Path, capsys: pytest.CaptureFixt
     said = capsys.readouterr()
     assert "sudo xmutil unloadapp; sudo xmutil loadapp first" in said.out
     assert "sets no clock and no width of a port" in said.err
+
+
+def test_the_commands_for_the_board_quote_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "first.xclbin").write_bytes(image(WORDS))
+    out = tmp_path / "my apps; reboot"
+    assert main(["package", "--out", str(out), str(tmp_path / "first.xclbin")]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "sudo cp" in line)
+    assert shlex.split(line) == ["sudo", "cp", "-r", "--", str(out / "first"), "/lib/firmware/xilinx/"]
+
+
+def test_output_in_an_encoding_that_lacks_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a terminal with LANG=C."""
+    (tmp_path / "first.xclbin").write_bytes(image(WORDS))
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, "ascii"))
+    assert main(["package", "--out", str(tmp_path / "\u00e4"), str(tmp_path / "first.xclbin")]) == 0
+    assert b"\\xe4" in written.getvalue()
 
 
 def tree(data: bytes) -> dict[str, object]:
