@@ -23,8 +23,8 @@ class Processes:
     """Processes in topological order, and their FIFOs. Methods that add a process take and return
     FIFOs by index."""
 
-    def __init__(self, of: dtype) -> None:
-        self.dtype = of
+    def __init__(self, element: dtype) -> None:
+        self.dtype = element
         self.processes: list[Process] = []
         self.fifos: list[FlowFifo] = []
 
@@ -137,8 +137,8 @@ class Processes:
         if layer.of_all(flow):
             return self._image_averages(layer, k, name, fifo, result)
         if layer.kind != LINEAR and not layer.plain:
-            of = self._window_rows if layer.in_rows(flow) else self._windows
-            fifo = of(layer, k, name, fifo)
+            add_windows = self._window_rows if layer.in_rows(flow) else self._windows
+            fifo = add_windows(layer, k, name, fifo)
         if layer.kind in POOLS:
             return self._pool(layer, k, name, fifo, result._replace(wide=flow.wide))
         if layer.kind == DEPTHWISE:
@@ -180,8 +180,8 @@ class Processes:
         def needs(n: int) -> np.ndarray:
             y, x = np.arange(result.height)[:, None, None] * sh, np.arange(result.width)[:, None] * sw
             pixels = (y - ph + kh - 1) * flow.width + x - pw + kw - 1
-            every = (pixels * parts + np.arange(1, parts + 1)).ravel() + np.arange(n)[:, None] * flow.beats
-            return np.minimum(every.ravel(), n * flow.beats)
+            beats_read = (pixels * parts + np.arange(1, parts + 1)).ravel() + np.arange(n)[:, None] * flow.beats
+            return np.minimum(beats_read.ravel(), n * flow.beats)
 
         memories = [LocalMemory(flow.width * parts, 8 * wide, kh - 1)] if kh > 1 else []
         if parts > 1 and kw > 1:
@@ -213,16 +213,16 @@ class Processes:
         taps = kh * kw * flow.channels
 
         def needs(n: int) -> np.ndarray:
-            each, held, image = [], first, 0
+            beats_read, held, image = [], first, 0
             for row in range(n * high):
                 y = row % high
                 ends = y == high - 1
                 wanted = image + height + first if ends else image + min((y + 1) * sh + first, height)
                 wanted = min(wanted, n * height)
                 come_in = np.minimum(np.arange(1, leave + 1), (wanted - held) * flow.width * pixel)
-                each.append(held * flow.width * pixel + come_in)
+                beats_read.append(held * flow.width * pixel + come_in)
                 held, image = wanted, image + height * ends
-            return np.concatenate(each)
+            return np.concatenate(beats_read)
 
         sizes = (height, flow.width, flow.channels, flow.wide, kh, kw, ph, pw, sh, sw, self._outside(layer), ring, come)
         process = Process(
@@ -245,12 +245,12 @@ class Processes:
         """Adds the process of a pool behind its windows."""
         taps, wide = layer.kernel[0] * layer.kernel[1], result.wide
         sizes, passed = self._average_numbers(layer)
-        each = (taps - 1) * wide
+        count = (taps - 1) * wide
         if layer.kind == MAX_POOL:
-            operators = {("compare", "int8"): each, ("choose", "int8"): each}
+            operators = {("compare", "int8"): count, ("choose", "int8"): count}
             process = Process(f"{name}_maxima", "maxima", (taps, wide, result.beats), result.beats, k)
         else:
-            operators = {("add", "int32"): each} | {(what, "float"): n * wide for what, n in ROUNDING.items()}
+            operators = {("add", "int32"): count} | {(what, "float"): n * wide for what, n in ROUNDING.items()}
             sizes = (taps, wide, *sizes, result.beats)
             process = Process(f"{name}_averages", "averages", sizes, result.beats, k, passed)
         process = replace(process, operators=tuple(operators.items()), needs=(same(result),))
@@ -366,7 +366,7 @@ class Processes:
             # Channels that an earlier process has appended are rounded already.
             same_scales = (int(kept[0] if i == 1 else True), int(kept[i]))
             sizes = (wide, first, second, *same_scales, zeros[0], zeros[i], layer.zero)
-            each = {"to_float": 1, "add": 2, "mul": 2, "round": 1, "compare": 2, "choose": 4, "to_int": 1}
+            operators = {"to_float": 1, "add": 2, "mul": 2, "round": 1, "compare": 2, "choose": 4, "to_int": 1}
             lanes = 0 if all(same_scales) else wide
 
             def needs(n: int, mine: int, begin: int, both: int, pixels: int = flow.pixels) -> np.ndarray:
@@ -380,7 +380,7 @@ class Processes:
                 flow.beats,
                 k,
                 tuple(f"{value.hex()}f" for value in (layer.scales[0], layer.scales[i], inverse)),
-                (*(((operator, "float"), n * lanes) for operator, n in each.items()), (("choose", "int8"), wide)),
+                (*(((operator, "float"), n * lanes) for operator, n in operators.items()), (("choose", "int8"), wide)),
                 needs=(
                     partial(needs, mine=first, begin=0, both=first + second),
                     partial(needs, mine=second, begin=first, both=first + second),
@@ -394,7 +394,7 @@ class Processes:
         wide = self.flow(first).wide
         flow = self.flow(first)
         numbers = (layer.zero_in, layer.zero_other, layer.zero, layer.low, iinfo(self.dtype).max)
-        each = {"to_float": 2, "add": 4, "mul": 3, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
+        operators = {"to_float": 2, "add": 4, "mul": 3, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
         process = Process(
             name,
             "add",
@@ -402,7 +402,7 @@ class Processes:
             flow.beats,
             k,
             tuple(f"{value.hex()}f" for value in layer.scales),
-            tuple(((operator, "float"), n * wide) for operator, n in each.items()),
+            tuple(((operator, "float"), n * wide) for operator, n in operators.items()),
             needs=(same(flow), same(flow)),
         )
         return self.add(process, (first, second), (flow,))[0]
@@ -411,18 +411,18 @@ class Processes:
 @lru_cache(maxsize=16)
 def processes_of(key: NetworkKey) -> Processes:
     """Returns the processes of a network, in topological order, with the depths of the FIFOs."""
-    of = Processes(key.dtype)
+    processes = Processes(key.dtype)
     readers = [0] * len(key.layers) + [1]  # the last value's is the store
     for layer in key.layers:
         for value in layer.inputs:
             readers[value] += 1
-    values = [of.fork("load", of.load(key), readers[0])]
+    values = [processes.fork("load", processes.load(key), readers[0])]
     for k, layer in enumerate(key.layers):
-        result = of.layer(layer, k, [values[value].pop() for value in layer.inputs])
-        values.append(of.fork(f"{layer.kind}_{k}", result, readers[k + 1]))
-    of.store(key, values[-1].pop())
-    deepen(of.processes, of.fifos)
-    return of
+        result = processes.layer(layer, k, [values[value].pop() for value in layer.inputs])
+        values.append(processes.fork(f"{layer.kind}_{k}", result, readers[k + 1]))
+    processes.store(key, values[-1].pop())
+    deepen(processes.processes, processes.fifos)
+    return processes
 
 
 def interval(key: NetworkKey) -> int:

@@ -30,18 +30,18 @@ from .group import KernelGroup
 # Shares of a board that a network takes at most, in the order of NAMES; the message
 # `network_too_large` repeats them. The tools place no more at full clock.
 SHARE = (0.70, 0.70, 0.65, 0.80)
-NOTHING = (0.0,) * len(SHARE)
+NO_SHARES = (0.0,) * len(SHARE)
 # The next number of iterations, as a part of the one before.
 STEP = 0.93
-# Folds are compared that take at least this part of the cycles, if there are some.
-NEAR = 4
-# A resource of which the cheapest folds take too much counts so many times more, up to TRIES times.
+# A fold is a candidate if it is at most this many times faster than needed; else all that are faster.
+MAX_SPEEDUP = 4
+# The weight of a resource that the cheapest folds exceed is multiplied by DEARER, up to TRIES times.
 DEARER, TRIES = 3, 4
 ONE_BY_ONE = "products one by one"
 # Most parts of a network that does not fit that are tried.
 MAX_PARTS = 24
 # More cycles than any network takes.
-ANY = 1 << 62
+MAX_CYCLES = 1 << 62
 
 
 class Folding(NamedTuple):
@@ -68,10 +68,10 @@ def fold_network(
     given = given or {}
     if cycles is not None and (type(cycles) is not int or cycles < 1):
         raise errors.bad_cycles(cycles)
-    trials = {0: _trial(key, board, ANY if cycles is None else cycles, given)}
-    rest = _rest(key, board, trials[0])
+    trials = {0: _trial(key, board, MAX_CYCLES if cycles is None else cycles, given)}
+    port_shares = _port_shares(key, board, trials[0])
     if cycles is not None:
-        found = _folding(key, board, cycles, given, rest)
+        found = _folding(key, board, cycles, given, port_shares)
         if interval(found.key) > cycles:
             slow = max(processes_of(found.key).processes, key=lambda p: p.trips)
             raise errors.too_few_cycles(key.name, cycles, slow.name, interval(found.key))
@@ -83,20 +83,20 @@ def fold_network(
     steps = max(1, int(log(1 / slowest) / log(STEP)))
 
     def fits(step: int) -> bool:
-        trials[step] = _trial(key, board, max(1, int(slowest * STEP**step)), given, rest)
-        return trials[step].fits(rest)
+        trials[step] = _trial(key, board, max(1, int(slowest * STEP**step)), given, port_shares)
+        return trials[step].fits(port_shares)
 
     fitting, large = 0, steps + 1
     while large - fitting > 1:
         middle = (fitting + large) // 2
         fitting, large = (middle, large) if fits(middle) else (fitting, middle)
-    found = Folding(key, board, plus(trials[0].shares, rest))
-    for least in sorted(trial.trips for trial in trials.values() if trial.fits(rest)):
+    found = Folding(key, board, plus(trials[0].shares, port_shares))
+    for least in sorted(trial.trips for trial in trials.values() if trial.fits(port_shares)):
         # Layers that are faster than the slowest take less than they might.
-        found = _folding(key, board, least, given, rest)
+        found = _folding(key, board, least, given, port_shares)
         if found.fits:
             return found
-    raise _too_large(found, ONE_BY_ONE, ANY, given)
+    raise _too_large(found, ONE_BY_ONE, MAX_CYCLES, given)
 
 
 def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) -> errors.GraphError:
@@ -107,16 +107,18 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
     def fits(count: int) -> bool:
         part = replace(key, layers=key.layers[:count])
         trial = _trial(part, board, cycles, given)
-        return trial.trips <= cycles and trial.fits(_rest(part, board, trial))
+        return trial.trips <= cycles and trial.fits(_port_shares(part, board, trial))
 
     # A longer part may take less, as its result is smaller, which the kernel holds once to store it.
     tried = cuts[:: -max(1, -(-len(cuts) // MAX_PARTS))]
     count = next((cut for cut in tried if fits(cut)), 0)
-    said = f"its first {count} layers do, up to {layer_names(key)[count - 1]}" if count else "no part of it does"
-    return errors.network_too_large(key.name, board.title, least, _said(found.shares), said)
+    fitting_part = (
+        f"its first {count} layers do, up to {layer_names(key)[count - 1]}" if count else "no part of it does"
+    )
+    return errors.network_too_large(key.name, board.title, least, _shares_text(found.shares), fitting_part)
 
 
-def _said(shares: Sequence[float]) -> str:
+def _shares_text(shares: Sequence[float]) -> str:
     return ", ".join(f"{name.upper()} {part:.0%}" for name, part in zip(NAMES, shares))
 
 
@@ -128,9 +130,9 @@ class _Trial(NamedTuple):
     trips: int
     shares: tuple[float, ...]
 
-    def fits(self, rest: tuple[float, ...] = NOTHING) -> bool:
-        """True if the network takes at most `SHARE` of each resource, `rest` included."""
-        return all(part <= most for part, most in zip(plus(self.shares, rest), SHARE))
+    def fits(self, port_shares: tuple[float, ...] = NO_SHARES) -> bool:
+        """True if the network takes at most `SHARE` of each resource, `port_shares` included."""
+        return all(part <= most for part, most in zip(plus(self.shares, port_shares), SHARE))
 
 
 def plus(some: Sequence[float], others: Sequence[float]) -> tuple[float, ...]:
@@ -138,7 +140,7 @@ def plus(some: Sequence[float], others: Sequence[float]) -> tuple[float, ...]:
     return tuple(a + b for a, b in zip(some, others))
 
 
-def _rest(key: NetworkKey, board: Board, trial: _Trial) -> tuple[float, ...]:
+def _port_shares(key: NetworkKey, board: Board, trial: _Trial) -> tuple[float, ...]:
     """Returns the shares that a trial leaves out: ports, control, and the depths of FIFOs past layers,
     which hardly depend on folds."""
     takes = area(KernelGroup("network", (key.folded(trial.folds),))).whole
@@ -146,7 +148,7 @@ def _rest(key: NetworkKey, board: Board, trial: _Trial) -> tuple[float, ...]:
 
 
 def _trial(
-    key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold], rest: tuple[float, ...] = NOTHING
+    key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold], port_shares: tuple[float, ...] = NO_SHARES
 ) -> _Trial:
     """Returns the cheapest fold of each layer that takes at most `cycles` iterations, else the layer's
     fastest; `given` folds stay."""
@@ -154,34 +156,36 @@ def _trial(
     trials = []
     for _ in range(TRIES):
         trials.append(_weighted_trial(key, board, cycles, given, weights))
-        if trials[-1].fits(rest):
+        if trials[-1].fits(port_shares):
             break
-        over = [part > most for part, most in zip(plus(trials[-1].shares, rest), SHARE)]
+        over = [part > most for part, most in zip(plus(trials[-1].shares, port_shares), SHARE)]
         weights = tuple(weight * (DEARER if much else 1) for weight, much in zip(weights, over))
-    return min(trials, key=lambda trial: max(part / most for part, most in zip(plus(trial.shares, rest), SHARE)))
+    return min(trials, key=lambda trial: max(part / most for part, most in zip(plus(trial.shares, port_shares), SHARE)))
 
 
 def _weighted_trial(
     key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold], weights: tuple[float, ...]
 ) -> _Trial:
     folds: list[Fold] = []
-    of = Processes(key.dtype)
-    values = [of.load(key)]
+    processes = Processes(key.dtype)
+    values = [processes.load(key)]
     for k, layer in enumerate(key.layers):
         inputs = [values[value] for value in layer.inputs]
         fold = given.get(k, Fold(1, 1))
         if k not in given and layer.kind in PRODUCTS:
-            fold = _Prices(key.dtype.name, board, cycles, weights).cheapest(layer, of.flow(inputs[0]))
+            fold = _Prices(key.dtype.name, board, cycles, weights).cheapest(layer, processes.flow(inputs[0]))
         folds.append(fold)
-        values.append(of.layer(replace(layer, fold=fold), k, inputs))
-    takes = sum((process_resources(p) for p in of.processes), NONE)
-    takes = sum((memory_resources(LocalMemory(*f.memory)) for f in of.fifos), takes)
-    return _Trial(tuple(folds), max(p.trips for p in of.processes), board_shares(takes, board))
+        values.append(processes.layer(replace(layer, fold=fold), k, inputs))
+    takes = sum((process_resources(p) for p in processes.processes), NONE)
+    takes = sum((memory_resources(LocalMemory(*f.memory)) for f in processes.fifos), takes)
+    return _Trial(tuple(folds), max(p.trips for p in processes.processes), board_shares(takes, board))
 
 
-def _folding(key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold], rest: tuple[float, ...]) -> Folding:
+def _folding(
+    key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold], port_shares: tuple[float, ...]
+) -> Folding:
     """Returns the network with the folds of `_trial`."""
-    folded = key.folded(_trial(key, board, cycles, given, rest).folds)
+    folded = key.folded(_trial(key, board, cycles, given, port_shares).folds)
     takes = area(KernelGroup("network", (folded,))).whole
     return Folding(folded, board, board_shares(takes, board))
 
@@ -197,13 +201,13 @@ class _Prices(NamedTuple):
     def cheapest(self, layer: NetworkLayer, flow: Flow) -> Fold:
         """Returns the fold of a layer with the least sum of shares among those that take at most `cycles`;
         the fastest if none does. `flow` is its input."""
-        every = _folds(layer, flow._replace(wide=1))
+        all_folds = _folds(layer, flow._replace(wide=1))
         # Folds of many more products than needed cost more.
-        near = [fold for trips, fold in every if self.cycles // NEAR <= trips <= self.cycles]
-        near = near or [fold for trips, fold in every if trips <= max(every[0][0], self.cycles)]
-        best = min(self._priced(layer, near, flow))
+        candidates = [fold for trips, fold in all_folds if self.cycles // MAX_SPEEDUP <= trips <= self.cycles]
+        candidates = candidates or [fold for trips, fold in all_folds if trips <= max(all_folds[0][0], self.cycles)]
+        best = min(self._priced(layer, candidates, flow))
         if best[0] > self.cycles:
-            best = min(self._priced(layer, [fold for _, fold in every], flow))
+            best = min(self._priced(layer, [fold for _, fold in all_folds], flow))
         return best[2]
 
     def _priced(self, layer: NetworkLayer, folds: Iterable[Fold], flow: Flow) -> Iterator[tuple[int, float, Fold]]:
@@ -214,9 +218,9 @@ class _Prices(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 14)
-def _price(layer: NetworkLayer, flow: Flow, of: str, board: Board) -> tuple[int, tuple[float, ...]]:
+def _price(layer: NetworkLayer, flow: Flow, dtype_name: str, board: Board) -> tuple[int, tuple[float, ...]]:
     """Returns (iterations for an image, shares of a board) of a folded layer."""
-    alone = Processes(dtypes.uint8 if of == "uint8" else dtypes.int8)
+    alone = Processes(dtypes.uint8 if dtype_name == "uint8" else dtypes.int8)
     alone.fifos.append(FlowFifo("input", flow, "T", -1))
     alone.layer(layer, 0, (0,))
     takes = sum((process_resources(p) for p in alone.processes), NONE)
@@ -294,7 +298,7 @@ def report(found: Folding, lines: Sequence[str]) -> str:
             f" {clock * 1e6 / slowest:,.0f} images/s",
             table(rows),
             f"* as slow as {slow}, the slowest process",
-            f"in all {_said(found.shares)}; weights {len(key.constants):,} bytes, in the text",
+            f"in all {_shares_text(found.shares)}; weights {len(key.constants):,} bytes, in the text",
         ]
     )
 

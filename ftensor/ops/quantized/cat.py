@@ -30,7 +30,7 @@ REQUANTIZE_BYTES = Op(
 )
 
 
-def _each(name: str, values: Any, count: int) -> tuple[Any, ...]:
+def _one_per_tensor(name: str, values: Any, count: int) -> tuple[Any, ...]:
     """Returns a value for each of `count` tensors, from one value or a list of `count`."""
     several = tuple(values) if isinstance(values, (tuple, list)) else (values,) * count
     if len(several) != count:
@@ -55,29 +55,29 @@ def cat(
     zero point before it rounds: where that is odd, results halfway between two integers differ by
     one. Raises RuntimeError for other dtypes and shapes, ValueError for another number of scales."""
     name = "cat"
-    tensors = tuple([a_tensor(name, f"tensors[{k}]", one) for k, one in enumerate(tensors)])
+    tensors = tuple([a_tensor(name, f"tensors[{k}]", tensor) for k, tensor in enumerate(tensors)])
     if not tensors:
         raise errors.no_tensors(name)
-    of = tensors[0]._dtype
-    for one in tensors:
-        if one._dtype is not of or of not in (uint8, int8):
-            raise errors.joined_dtypes(name, of, one._dtype)
-    scales = [_scale(name, "input_scales", x) for x in _each("input_scales", input_scales, len(tensors))]
-    points = _each("input_zero_points", input_zero_points, len(tensors))
-    zeros = [_zero_point(name, "input_zero_points", x, of) for x in points]
-    to = scales[0] if scale is None else _scale(name, "scale", scale)
-    zero = zeros[0] if zero_point is None else _zero_point(name, "zero_point", zero_point, of)
+    element = tensors[0]._dtype
+    for tensor in tensors:
+        if tensor._dtype is not element or element not in (uint8, int8):
+            raise errors.joined_dtypes(name, element, tensor._dtype)
+    scales = [_scale(name, "input_scales", x) for x in _one_per_tensor("input_scales", input_scales, len(tensors))]
+    zero_points = _one_per_tensor("input_zero_points", input_zero_points, len(tensors))
+    zeros = [_zero_point(name, "input_zero_points", x, element) for x in zero_points]
+    result_scale = scales[0] if scale is None else _scale(name, "scale", scale)
+    zero = zeros[0] if zero_point is None else _zero_point(name, "zero_point", zero_point, element)
     dim = normalize_dim(dim, tensors[0].ndim)
-    numbers = [(z, s, 1 / to, zero, iinfo(of).min, iinfo(of).max) for z, s in zip(zeros, scales)]
-    settings = {"dim": dim, "scales": tuple(scales), "zeros": tuple(zeros), "inverse": 1 / to, "zero": zero}
-    return layer(name, tensors, settings, lambda: joined(_rescaled(tensors, numbers, to), dim))
+    parameters = [(z, s, 1 / result_scale, zero, iinfo(element).min, iinfo(element).max) for z, s in zip(zeros, scales)]
+    settings = {"dim": dim, "scales": tuple(scales), "zeros": tuple(zeros), "inverse": 1 / result_scale, "zero": zero}
+    return layer(name, tensors, settings, lambda: joined(_rescaled(tensors, parameters, result_scale), dim))
 
 
-def _rescaled(tensors: Sequence[Tensor], numbers: Sequence[tuple[Any, ...]], to: float) -> list[Tensor]:
+def _rescaled(tensors: Sequence[Tensor], parameters: Sequence[tuple[Any, ...]], result_scale: float) -> list[Tensor]:
     """Returns the tensors with the scale and the zero point of the result."""
     results = []
-    for x, each in zip(tensors, numbers):
-        zero, scale, _, wanted, *_ = each
-        same = (zero, scale) == (wanted, to)
-        results.append(x if same else computed(REQUANTIZE_BYTES, (x,), each, x._shape, x._dtype))
+    for x, row_parameters in zip(tensors, parameters):
+        zero, scale, _, wanted, *_ = row_parameters
+        same = (zero, scale) == (wanted, result_scale)
+        results.append(x if same else computed(REQUANTIZE_BYTES, (x,), row_parameters, x._shape, x._dtype))
     return results

@@ -46,13 +46,15 @@ def _bytes(name: str, input: Any) -> Tensor:
     return input
 
 
-def _averaged(sums: Tensor, factors: np.ndarray, zero: int, of: dtype, key: Any) -> Tensor:
-    """Returns rint(sums * factors + zero) in `of`. `factors` are float32 for each window of an image,
-    `key` is a hashable value that determines them."""
-    by: Any = float(factors.flat[0])
+def _averaged(sums: Tensor, factors: np.ndarray, zero: int, result_dtype: dtype, key: Any) -> Tensor:
+    """Returns rint(sums * factors + zero) in `result_dtype`. `factors` are float32 for each window of
+    an image, `key` is a hashable value that determines them."""
+    divisor_reciprocals: Any = float(factors.flat[0])
     if (factors != factors.flat[0]).any():
-        by = constant(("averages", *key), sums, lambda: factors)
-    return computed(AVERAGE, (sums, by), (zero, iinfo(of).min, iinfo(of).max), sums._shape, of)
+        divisor_reciprocals = constant(("averages", *key), sums, lambda: factors)
+    limits = iinfo(result_dtype)
+    parameters = (zero, limits.min, limits.max)
+    return computed(AVERAGE, (sums, divisor_reciprocals), parameters, sums._shape, result_dtype)
 
 
 @op(namespace=SPACE, method=False, rows=(AVERAGE,))
@@ -97,12 +99,12 @@ def _factors(pool: PoolingCall, padded_too: bool, divisor: Any) -> np.ndarray:
     """Returns the reciprocals (H, W) of the divisors of windows, in float32."""
     if divisor is not None:
         return np.full(pool.counts, np.float32(1.0 / divisor))
-    lists = []
+    sizes_per_dim = []
     for m, k, s, p, count in zip(pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts):
         begins = np.arange(count) * s - p
         ends = np.minimum(begins + k, m + p)
-        lists.append(ends - begins if padded_too else np.minimum(ends, m) - np.maximum(begins, 0))
-    return (1.0 / (lists[0][:, None] * lists[1]).astype(np.float64)).astype(np.float32)
+        sizes_per_dim.append(ends - begins if padded_too else np.minimum(ends, m) - np.maximum(begins, 0))
+    return (1.0 / (sizes_per_dim[0][:, None] * sizes_per_dim[1]).astype(np.float64)).astype(np.float32)
 
 
 @op(namespace=SPACE, method=False)
@@ -116,10 +118,10 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     input = _bytes(name, input)
     sizes = adaptive_sizes(name, 2, input, output_size, "ui")
     spans = [intervals(m, k) for m, k in zip(input._shape[-2:], sizes)]
-    lengths = [np.array([e - b for b, e in one], np.float32) for one in spans]
+    lengths = [np.array([end - begin for begin, end in spans_of_dim], np.float32) for spans_of_dim in spans]
     factors = (np.float32(1) / lengths[0])[:, None] / lengths[1]
-    tiles = [m // k if k and m % k == 0 else 0 for m, k in zip(input._shape[-2:], sizes)]
-    settings: dict[str, Any] = {"kernel": tuple(tiles), "stride": tuple(tiles), "padding": (0, 0), "counts": sizes}
+    kernel = [m // k if k and m % k == 0 else 0 for m, k in zip(input._shape[-2:], sizes)]
+    settings: dict[str, Any] = {"kernel": tuple(kernel), "stride": tuple(kernel), "padding": (0, 0), "counts": sizes}
     settings |= {"zero_point": 0, "factors": tuple(sorted(set(factors.ravel().tolist())))}
     return layer(name, (input,), settings, lambda: _adaptive_means(input, sizes, factors))
 
@@ -128,8 +130,8 @@ def _adaptive_means(input: Tensor, sizes: Ints, factors: np.ndarray) -> Tensor:
     shape = (*input._shape[:-2], *sizes)
     if not numel(shape):
         return new(shape, input._dtype, input._storage.device)
-    seen, _ = adaptive_windows(input.to(int32), sizes, 0)
-    if numel(seen._shape[-2:]) > MAX_TERMS:
-        seen = seen.to(int64)
+    windows, _ = adaptive_windows(input.to(int32), sizes, 0)
+    if numel(windows._shape[-2:]) > MAX_TERMS:
+        windows = windows.to(int64)
     key = ("adaptive", input._shape[-2:], sizes)
-    return in_input_format(_averaged(window_sums(seen, 2), factors, 0, input._dtype, key), input)
+    return in_input_format(_averaged(window_sums(windows, 2), factors, 0, input._dtype, key), input)
