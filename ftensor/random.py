@@ -20,6 +20,7 @@ from ._device import CPU, DeviceLike, backend_of, device, fpga_devices, resolve
 from ._tensor import Tensor
 from .dtypes import uint8
 from .errors import random as errors_random
+from .execute.capture import capturing
 from .execute.dispatch import thread_recorder
 from .execute.output import new
 
@@ -139,6 +140,9 @@ class Generator:
 
     def _call(self) -> tuple[int, int]:
         """Returns (seed, number of this call) and increments the number under a lock."""
+        backend = backend_of(self._device)
+        if backend.executor is not None and (capture := capturing(backend)) is not None:
+            capture.drawn()
         with _lock:
             calls = self._calls
             self._calls = (calls + 1) % _CALLS

@@ -29,6 +29,7 @@ from ..runtime.launch_cache import NEW
 from ..runtime.program import built
 from . import output
 from .copy import fill
+from .capture import capturing
 from .dispatch import alias_launch, recorder, run
 from .keys import located_key
 from .launch import Launch, Output, Step
@@ -93,6 +94,8 @@ def record_array_bounds(index: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
 def known_bounds(storage: Storage) -> tuple[Any, int, int] | None:
     """Returns (dtype, least, greatest) of a storage's elements; None if unknown. During a
     recording, bounds are known only for storage that the recorder allocated."""
+    if storage.backend.executor is not None and capturing(storage.backend) is not None:
+        return None  # the indices of a replay differ
     current = recorder(storage.backend)
     return storage.bounds if current is None or current.handed_out(storage) else None
 
@@ -170,8 +173,12 @@ class Check:
         self.stream, self.dims, self.refusal = stream, tuple(dims), refusal
         self.certain = certain
         self.recorder = recorder(on.backend)
+        self.capture = None if on.backend.executor is None else capturing(on.backend)
         self.doubt = None
-        if self.recorder is not None:
+        if self.capture is not None and self.recorder is None:
+            with self.capture.inside():
+                self.flag = Flag.fresh(on.backend)
+        elif self.recorder is not None:
             self.flag = Flag.fresh(on.backend)
         elif certain or _mode == "now":
             self.flag = _flag_of_thread(stream.backend)
@@ -187,6 +194,9 @@ class Check:
             return
         if self.recorder is not None:
             self.recorder.checked(self.flag, self.dims, self.refusal, indices)
+            return
+        if self.capture is not None:
+            self.capture.checked(self.flag, self.dims, self.refusal)
             return
         if self.doubt is not None:
             self.stream.doubts[id(self.doubt)] = self.doubt

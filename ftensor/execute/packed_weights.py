@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._tensor import Tensor
 from ..iterator.shape import Ints
 from ..kernels.skeletons.conv import ConvKey, ConvPackGeometry
+from .capture import capturing
 from .dispatch import MissingKernel, look_up, recorder
 from .launch import Launch, Output, Step, enqueue
 
@@ -56,6 +57,8 @@ def can_cache(storage: Storage) -> bool:
     visible to the library."""
     if storage.nbytes < LEAST or storage.owner is not None or storage.exposed:
         return False
+    if storage.backend.executor is not None and capturing(storage.backend) is not None:
+        return False  # a replay would use them after the weight has changed
     return not storage.visible
 
 
