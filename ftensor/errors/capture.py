@@ -60,5 +60,3 @@ unknown_optimizer = Message(
 def index(error: Exception, call: str, line: str) -> Exception:
     """Returns an index's error with the captured call and its line."""
     return type(error)(f"{error}; found in a replay of {call} at {line}")
-
-

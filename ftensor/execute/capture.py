@@ -115,6 +115,7 @@ class Capture(Observer):
         self.fault: Exception | None = None
         self._own: dict[int, Storage] = {}  # allocated by the capture
         self._seen: dict[int, Storage] = {}
+        self._lasting: dict[int, Storage] = {}
         self._inside = False
 
     @property
@@ -155,13 +156,20 @@ class Capture(Observer):
             if id(storage) not in self._own:
                 self.recording.blocks.append((storage, storage.block))
 
+    def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
+        storage = super().allocate(backend, nbytes, stream, lasting)
+        if lasting:
+            self._lasting[id(storage)] = storage
+        return storage
+
     def allocated(self, storage: Storage) -> None:
         if self.here:
             self._own[id(storage)] = storage
             self.recording.nbytes += storage.nbytes
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        self._refuse(errors.uploads)
+        if id(storage) not in self._lasting:  # tables of prepared launches, the same in each run
+            self._refuse(errors.uploads)
         super().upload(storage, byte_offset, array)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:

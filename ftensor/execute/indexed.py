@@ -28,8 +28,8 @@ from ..runtime.call_site import levels_to_user, line_of
 from ..runtime.launch_cache import NEW
 from ..runtime.program import built
 from . import output
-from .copy import fill
 from .capture import capturing
+from .copy import fill
 from .dispatch import alias_launch, recorder, run
 from .keys import located_key
 from .launch import Launch, Output, Step

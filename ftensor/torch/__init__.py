@@ -30,6 +30,7 @@ from ..execute.device_traits import set_default_dtype as _set_ftensor_default
 from . import accelerator as _accelerator
 from . import autocast as _autocast
 from . import backend_ops as _backend_ops  # noqa: F401
+from . import captures as _captures
 from . import composites as _composites  # noqa: F401
 from . import copies as _copies  # noqa: F401
 from . import copies as _dlpack
@@ -49,6 +50,7 @@ from . import sequences as _sequences  # noqa: F401
 from . import serialization as _serialization
 from . import structure as _structure  # noqa: F401
 from . import user_kernels as _own
+from .captures import capture
 from .fallback import fallback_report
 from .fused_runs import graph_report
 from .memory import as_cpu, from_cpu, from_ftensor, to_ftensor
@@ -65,6 +67,8 @@ _files.install()
 _distributed.install()
 _profiling.install()
 _own.install()
+for _name in ("FPGAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing"):
+    setattr(_module, _name, getattr(_captures, _name))
 _set_default_dtype = _torch.set_default_dtype
 
 
@@ -81,6 +85,7 @@ _set_ftensor_default(_memory.TO_FT[_torch.get_default_dtype()])
 
 __all__ = [
     "as_cpu",
+    "capture",
     "fallback_report",
     "from_cpu",
     "from_ftensor",

@@ -202,6 +202,8 @@ def to_dlpack(tensor: torch.Tensor, /, *args: Any, **kwargs: Any) -> Any:
     for address in [a for a, weak in _exported.items() if weak.expired()]:
         del _exported[address]
     memory = m.unwrap(tensor)._storage
+    if memory.backend.executor is not None:
+        memory.backend.executor.read(memory)
     memory.synchronize()
     memory.expose()
     _exported[tensor.data_ptr()] = StorageWeakRef(untyped_storage(tensor))

@@ -288,6 +288,8 @@ def host_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     The memory is shared if the host can reach it, else a copy.
     """
     memory: Storage = storage._ft
+    if memory.backend.executor is not None:
+        memory.backend.executor.read(memory)
     memory.synchronize()
     if memory.ptr is not None:
         cpu = storage.__dict__.get("_cpu")

@@ -1,0 +1,334 @@
+"""Graphs of captured launches: `torch.fpga.FPGAGraph`, `torch.fpga.graph`, and `ftensor.torch.capture`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.utils import _pytree as pytree
+
+from .._device import default_backend
+from ..errors import capture as errors
+from ..execute.capture import Capture, Recording, captured, capturing
+from ..terminal import table
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Settings(NamedTuple):
+    """An optimizer and the numbers of its groups at the capture."""
+
+    optimizer: torch.optim.Optimizer
+    numbers: tuple[dict[str, Any], ...]
+
+    def check(self) -> None:
+        """Raises RuntimeError if a number is another now."""
+        for before, now in zip(self.numbers, _numbers(self.optimizer)):
+            for name, value in before.items():
+                if now.get(name) != value:
+                    raise errors.hyperparameters(type(self.optimizer).__name__, name, value, now.get(name))
+
+
+def _numbers(optimizer: torch.optim.Optimizer) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {k: v for k, v in group.items() if k != "params" and not isinstance(v, torch.Tensor)}
+        for group in optimizer.param_groups
+    )
+
+
+# Optimizers whose steps are known to compute no number on the host, and those that do not with
+# fused=True. All others need capturable=True.
+PLAIN, FUSED = ("SGD",), ("Adagrad", "Adam", "AdamW")
+_open: list[tuple[Capture, list[_Settings]]] = []
+
+
+def _before_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+    """A hook of all optimizers: refuses in a capture what computes its numbers on the host."""
+    for capture, settings in _open:
+        if not capture.here:
+            continue
+        name = type(optimizer).__name__
+        official = type(optimizer).__module__.startswith("torch.optim")
+        for group in optimizer.param_groups:
+            if group.get("capturable"):
+                continue
+            if official and name in FUSED and not group.get("fused"):
+                capture.refuse(errors.counts_on_host(name))
+            elif not official or name not in PLAIN + FUSED:
+                capture.refuse(errors.unknown_optimizer(name, (*PLAIN, *[f"{n} with fused=True" for n in FUSED])))
+            elif (name != "SGD" or group["momentum"]) and not all(_has_state(optimizer, p) for p in group["params"]):
+                capture.refuse(errors.no_state(name))
+        settings.append(_Settings(optimizer, _numbers(optimizer)))
+
+
+def _has_state(optimizer: torch.optim.Optimizer, parameter: torch.Tensor) -> bool:
+    return parameter.grad is None or any(x is not None for x in optimizer.state.get(parameter, {}).values())
+
+
+register_optimizer_step_pre_hook(_before_step)
+
+
+@contextmanager
+def _capture(strict: bool) -> Iterator[tuple[Capture, list[_Settings]]]:
+    with captured(default_backend(), strict) as capture:
+        entry = capture, []  # type: tuple[Capture, list[_Settings]]
+        _open.append(entry)
+        try:
+            yield entry
+        finally:
+            _open.remove(entry)
+
+
+class FPGAGraph:
+    """Captured work of the device, with the interface of `torch.cuda.CUDAGraph`.
+
+    The captured step runs once during the capture; in `torch.cuda` it does not. Each `replay` runs
+    it again: with the memory, the shapes and the Python numbers of the capture, and with the values
+    that its tensors hold then. Gradients' version counters are not advanced by a replay.
+    """
+
+    def __init__(self, keep_graph: bool = False) -> None:
+        self._recording: Recording | None = None
+        self._settings: list[_Settings] = []
+        self._begun: Any = None
+
+    def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
+        """Begins to capture this thread's work on the current stream. `pool` has no effect."""
+        if self._recording is not None or self._begun is not None:
+            raise errors.captured_already()
+        self._begun = _capture(strict=True)
+        self._entry = self._begun.__enter__()
+
+    def capture_end(self) -> None:
+        """Ends the capture. Raises the error of an index that was out of range."""
+        begun, self._begun = self._begun, None
+        if begun is None:
+            raise errors.empty()
+        begun.__exit__(None, None, None)
+        capture, settings = self._entry
+        if capture.fault is not None:
+            raise capture.fault
+        self._recording, self._settings = capture.recording, settings
+
+    def _abandon(self, *error: Any) -> None:
+        begun, self._begun = self._begun, None
+        begun.__exit__(*error)
+
+    def replay(self) -> None:
+        """Runs the captured work on the current stream.
+
+        Raises RuntimeError without a capture, if an optimizer's numbers are others than at the
+        capture, and if a tensor that it uses was resized. An index out of range raises at the next
+        wait.
+        """
+        if self._recording is None:
+            raise errors.empty()
+        for settings in self._settings:
+            settings.check()
+        self._recording.replay()
+
+    def reset(self) -> None:
+        """Drops the captured work and its memory."""
+        if self._recording is not None:
+            self._recording.backend.synchronize()
+        self._recording, self._settings = None, []
+
+    def pool(self) -> tuple[int, int]:
+        """Returns a handle for `pool`; each graph has memory of its own."""
+        return 0, id(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the captured step allocated, which the graph holds."""
+        return 0 if self._recording is None else self._recording.nbytes
+
+    @property
+    def launches(self) -> int:
+        """The number of captured launches."""
+        return 0 if self._recording is None else len(self._recording.calls)
+
+
+class graph:
+    """Context manager: captures the work of its body into an `FPGAGraph`, like `torch.cuda.graph`.
+
+    Raises RuntimeError at an op that a replay could not repeat, with the op and its line.
+    """
+
+    def __init__(
+        self, fpga_graph: FPGAGraph, pool: Any = None, stream: Any = None, capture_error_mode: str = "global"
+    ) -> None:
+        if stream is not None:
+            raise errors.no_stream()
+        self.graph = fpga_graph
+
+    def __enter__(self) -> None:
+        self.graph.capture_begin()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is None:
+            self.graph.capture_end()
+        else:
+            self.graph._abandon(kind, error, trace)
+
+
+def graph_pool_handle() -> tuple[int, int]:
+    """Returns a handle for `pool=`, which has no effect: each graph has memory of its own."""
+    return 0, 0
+
+
+def is_current_stream_capturing() -> bool:
+    """True if this thread captures the work of its current stream."""
+    capture = capturing(default_backend())
+    return capture is not None and capture.stream is default_backend().current_stream()
+
+
+class CaptureRow(NamedTuple):
+    """What became of one signature of a captured function."""
+
+    function: str
+    state: str  # "eager", "captured" or "refused"
+    calls: int
+    launches: int
+    nbytes: int
+    reason: str
+
+
+class CaptureReport(tuple[CaptureRow, ...]):
+    """The rows of `capture_report`, which print as a table."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return table([CaptureRow._fields, *[tuple(map(str, row)) for row in self]], indent="")
+
+    __repr__ = __str__
+
+
+class _Entry:
+    """One signature of a captured function."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.graph: FPGAGraph | None = None
+        self.inputs: list[torch.Tensor] = []
+        self.result: Any = None
+        self.reason = ""
+
+
+WARM = 2  # calls of a signature before its capture: caches, states and tables are made in them
+MOST_SIGNATURES = 16
+
+
+class Captured(Generic[P, R]):
+    """The function that `capture` returns."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.function = function
+        self.entries: dict[Any, _Entry] = {}
+        wraps(function)(self)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+        signature = self._signature(leaves, spec)
+        if signature is None or capturing(default_backend()) is not None:
+            return self.function(*args, **kwargs)
+        entry = self.entries.get(signature)
+        if entry is None:
+            if len(self.entries) >= MOST_SIGNATURES:
+                return self.function(*args, **kwargs)
+            entry = self.entries[signature] = _Entry()
+        entry.calls += 1
+        if entry.graph is not None:
+            try:
+                for settings in entry.graph._settings:
+                    settings.check()
+            except RuntimeError as changed:  # capture again, after further warm calls
+                self.entries[signature] = _Entry()
+                self.entries[signature].reason = str(changed)
+                return self.function(*args, **kwargs)
+            return self._replayed(entry, leaves)
+        if entry.calls <= WARM or (entry.reason and entry.calls > WARM + 1):
+            return self.function(*args, **kwargs)
+        return self._recorded(entry, leaves, spec)
+
+    def _signature(self, leaves: list[Any], spec: Any) -> Any:
+        """Returns what a capture depends on; None if an argument can't be told."""
+        words: list[Any] = [spec, torch.is_grad_enabled(), torch.is_autocast_enabled("fpga")]
+        for x in leaves:
+            if isinstance(x, torch.Tensor):
+                if x.device.type != "fpga" or x.requires_grad or type(x) is not torch.Tensor:
+                    return None
+                words.append((x.shape, x.stride(), x.dtype))
+            elif x is None or isinstance(x, (bool, int, float, str)):
+                words.append((type(x), x))
+            else:
+                return None
+        return tuple(words) if any(isinstance(x, torch.Tensor) for x in leaves) else None
+
+    def _recorded(self, entry: _Entry, leaves: list[Any], spec: Any) -> R:
+        """Runs the call on static copies of its inputs, and keeps the capture if nothing was
+        refused."""
+        static = [torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)
+                  if isinstance(x, torch.Tensor) else x for x in leaves]  # fmt: skip
+        args, kwargs = pytree.tree_unflatten(static, spec)
+        with _capture(strict=False) as (capture, settings):
+            result = self.function(*args, **kwargs)
+        outs = [x for x in pytree.tree_leaves(result) if isinstance(x, torch.Tensor)]
+        if capture.fault is not None:
+            entry.reason = str(capture.fault)
+        elif any(x.device.type != "fpga" for x in outs):
+            entry.reason = "a result is on another device"
+        elif any(x.requires_grad for x in outs):
+            entry.reason = "a result needs a gradient: detach() it, and call backward inside the function"
+        elif any(not isinstance(x, (torch.Tensor, type(None))) for x in pytree.tree_leaves(result)):
+            entry.reason = "a result is neither a tensor nor None"
+        else:
+            graph = FPGAGraph()
+            graph._recording, graph._settings = capture.recording, settings
+            entry.graph, entry.result = graph, result
+            entry.inputs = [x for x in static if isinstance(x, torch.Tensor)]
+            return _fresh(result)
+        return result
+
+    def _replayed(self, entry: _Entry, leaves: list[Any]) -> R:
+        assert entry.graph is not None
+        for static, x in zip(entry.inputs, [x for x in leaves if isinstance(x, torch.Tensor)]):
+            static.copy_(x)
+        entry.graph.replay()
+        return _fresh(entry.result)
+
+    def report(self) -> CaptureReport:
+        """Returns a row for each signature: captured, or the reason why not."""
+        name = getattr(self.function, "__name__", str(self.function))
+        return CaptureReport(
+            CaptureRow(
+                name,
+                "captured" if e.graph else "refused" if e.reason else "eager",
+                e.calls,
+                e.graph.launches if e.graph else 0,
+                e.graph.nbytes if e.graph else 0,
+                e.reason,
+            )
+            for e in self.entries.values()
+        )
+
+
+def _fresh(result: Any) -> Any:
+    """Returns copies of results, whose own memory the next replay writes."""
+    return pytree.tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, result)
+
+
+def capture(step: Callable[P, R]) -> Captured[P, R]:
+    """Returns a function that runs `step`, captures it at its third call of a signature, and replays
+    it from then on.
+
+    Arguments are tensors of the device and constants; other calls run `step` itself, and so do
+    signatures whose capture is refused. `report()` says why. Modules and optimizers that `step`
+    uses are read at each replay; Python numbers that it computes are those of the capture.
+    """
+    return Captured(step)

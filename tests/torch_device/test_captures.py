@@ -1,0 +1,211 @@
+"""Captured steps: a replay computes what the step computes, or the capture is refused."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import ftensor.torch
+from ftensor._device import default_backend
+
+from .device import quiet  # noqa: F401
+
+pytestmark = pytest.mark.skipif(default_backend().built_ahead, reason="launches of images are not captured")
+F = nn.functional
+OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
+    "SGD": lambda p: torch.optim.SGD(p, 0.1),
+    "SGD with momentum": lambda p: torch.optim.SGD(p, 0.1, momentum=0.9),
+    "AdamW, fused": lambda p: torch.optim.AdamW(p, 0.01, fused=True),
+    "Adam, capturable": lambda p: torch.optim.Adam(p, 0.01, capturable=True),
+}
+
+
+class Training:
+    """A small classifier of words, its optimizer and its static inputs."""
+
+    def __init__(self, optimizer: str) -> None:
+        torch.manual_seed(0)
+        layers = [nn.Embedding(11, 8), nn.Flatten(), nn.Linear(24, 16), nn.LayerNorm(16), nn.GELU(), nn.Linear(16, 4)]
+        self.model = nn.Sequential(*layers).to("fpga")
+        self.optimizer = OPTIMIZERS[optimizer](self.model.parameters())
+
+    def step(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        self.optimizer.zero_grad()
+        loss = F.cross_entropy(self.model(x), y)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+
+def batches(count: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    torch.manual_seed(1)
+    return [(torch.randint(0, 11, (5, 3)).to("fpga"), torch.randint(0, 4, (5,)).to("fpga")) for _ in range(count)]
+
+
+def bits(*tensors: torch.Tensor) -> list[Any]:
+    return [t.detach().cpu().numpy().tobytes() for t in tensors]
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_captured_training_step_has_the_bits_of_the_step(name: str) -> None:
+    eager, other = Training(name), Training(name)
+    captured = ftensor.torch.capture(other.step)
+    for x, y in batches(7):
+        assert bits(eager.step(x, y)) == bits(captured(x, y))
+        assert bits(*eager.model.parameters()) == bits(*other.model.parameters())
+    (row,) = captured.report()
+    assert row.state == "captured" and row.launches and row.nbytes
+
+
+def test_a_graph_as_in_torch_cuda() -> None:
+    g = torch.fpga.FPGAGraph()
+    x, total = torch.ones(3, device="fpga"), torch.zeros(3, device="fpga")
+    assert not torch.fpga.is_current_stream_capturing()
+    with torch.fpga.graph(g, pool=torch.fpga.graph_pool_handle()):
+        assert torch.fpga.is_current_stream_capturing()
+        y = x * 2
+        total += y
+    x.copy_(torch.tensor([1.0, 2.0, 3.0]))
+    g.replay()
+    g.replay()
+    assert y.tolist() == [2, 4, 6] and total.tolist() == [6, 10, 14]
+    with pytest.raises(RuntimeError, match="reset"), torch.fpga.graph(g):
+        pass
+    g.reset()
+    with pytest.raises(RuntimeError, match="holds no capture"):
+        g.replay()
+
+
+REFUSED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
+    "a value": (lambda x: x.sum().item(), "reads or writes values"),
+    "a branch": (lambda x: x + 1 if x.sum() > 0 else x, "reads or writes values"),
+    "an upload": (lambda x: x + torch.tensor([1.0, 2.0, 3.0]).to("fpga"), "reads or writes values"),
+    "an op of the host": (lambda x: torch.linalg.eigvals(x.view(3, 1) * x), "reads or writes values"),
+    "random numbers": (lambda x: x + torch.rand(3, device="fpga"), "draws random numbers"),
+    "dropout": (lambda x: F.dropout(x, 0.5, True), "draws random numbers"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_replay_would_not_repeat_is_refused(name: str) -> None:
+    """With the op and its line, in torch.fpga.graph; `capture` runs the function itself."""
+    step, message = REFUSED[name]
+    x = torch.tensor([1.0, 2.0, 3.0], device="fpga")
+    for _ in range(2):
+        step(x)
+    with pytest.raises(RuntimeError, match=rf"(?s){message}.*\.py:\d+: "), torch.fpga.graph(torch.fpga.FPGAGraph()):
+        step(x)
+    assert not torch.fpga.is_current_stream_capturing()
+    captured = ftensor.torch.capture(step)
+    for _ in range(4):
+        captured(x)
+    (row,) = captured.report()
+    assert row.state == "refused" and message.split()[0] in row.reason
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda p: torch.optim.Adam(p), "fused=True or capturable=True"),
+        (lambda p: torch.optim.RMSprop(p), "not known"),
+        (lambda p: torch.optim.SGD(p, 0.1, momentum=0.9), "has made no step"),
+    ],
+)
+def test_an_optimizer_that_counts_on_the_host_is_refused(make: Callable[..., Any], message: str) -> None:
+    w = nn.Parameter(torch.ones(3, device="fpga"))
+    optimizer = make([w])
+    w.grad = torch.ones(3, device="fpga")
+    with pytest.raises(RuntimeError, match=message), torch.fpga.graph(torch.fpga.FPGAGraph()):
+        optimizer.step()
+
+
+def test_another_learning_rate_is_noticed() -> None:
+    training = Training("AdamW, fused")
+    (x, y), *_ = batches(1)
+    training.step(x, y)
+    g = torch.fpga.FPGAGraph()
+    with torch.fpga.graph(g):
+        training.step(x, y)
+    training.optimizer.param_groups[0]["lr"] = 0.5
+    with pytest.raises(RuntimeError, match=r"lr was 0\.01 at the capture and is 0\.5"):
+        g.replay()
+
+
+def test_indices_of_a_replay_are_checked() -> None:
+    table, index = torch.arange(4.0, device="fpga"), torch.tensor([1, 2], device="fpga")
+    g = torch.fpga.FPGAGraph()
+    with torch.fpga.graph(g):
+        y = table[index]
+    index.copy_(torch.tensor([3, 9]))
+    g.replay()
+    with pytest.raises(IndexError, match="9"):
+        torch.fpga.synchronize()
+    index.copy_(torch.tensor([3, 0]))
+    g.replay()
+    assert y.tolist() == [3, 0]
+
+
+def test_memory_of_a_capture_is_its_own() -> None:
+    """Blocks of intermediate tensors go to nobody else between replays."""
+    x = torch.ones(1000, device="fpga")
+    g = torch.fpga.FPGAGraph()
+    with torch.fpga.graph(g):
+        y = ((x + 1) * 2).sqrt()
+    wanted = bits(y)
+    others = [torch.full((1000,), float(k), device="fpga") for k in range(8)]
+    g.replay()
+    assert bits(y) == wanted and [t[0].item() for t in others] == list(range(8))
+
+
+def test_a_static_tensor_that_was_resized_is_noticed() -> None:
+    x = torch.ones(3, device="fpga")
+    g = torch.fpga.FPGAGraph()
+    with torch.fpga.graph(g):
+        x += 1
+    x.resize_(4000)
+    try:
+        g.replay()
+    except RuntimeError as error:
+        assert "resized" in str(error)
+    else:
+        assert torch.isfinite(x[:3]).all()  # the graph's own memory was written
+
+
+def test_other_threads_are_no_part_of_a_capture() -> None:
+    x, y = torch.ones(3, device="fpga"), torch.ones(3, device="fpga")
+    g = torch.fpga.FPGAGraph()
+    with torch.fpga.graph(g):
+        thread = threading.Thread(target=lambda: y.add_(1))
+        thread.start()
+        thread.join()
+        x += 1
+    g.replay()
+    assert x.tolist() == [3] * 3 and y.tolist() == [2] * 3
+    assert g.launches == 1
+
+
+def test_a_packed_weight_is_packed_anew() -> None:
+    """A convolution keeps panels of its weight, which a captured step changes."""
+    torch.manual_seed(0)
+    x, w = torch.randn(1, 16, 12, 12, device="fpga"), torch.randn(32, 16, 3, 3, device="fpga")
+    for _ in range(3):
+        F.conv2d(x, w)
+    g = torch.fpga.FPGAGraph()
+    with torch.fpga.graph(g):
+        y = F.conv2d(x, w)
+    w.mul_(2)
+    g.replay()
+    assert bits(y) == bits(F.conv2d(x, w.clone()))
+
+
+def test_a_second_graph_in_a_graph_is_refused() -> None:
+    g = torch.fpga.FPGAGraph()
+    with torch.fpga.graph(g):
+        torch.ones(3, device="fpga") + 1
+        with pytest.raises(RuntimeError, match="inside another capture"), torch.fpga.graph(torch.fpga.FPGAGraph()):
+            pass
