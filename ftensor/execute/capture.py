@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -195,6 +198,26 @@ class Capture(Observer):
             yield
         finally:
             self._inside = before
+
+    def made(self, storage: Storage) -> bool:
+        """True if the captured calls allocated the storage."""
+        return id(storage) in self._own
+
+    def escaped(self, known: Collection[int]) -> Storage | None:
+        """Returns memory of the captured calls that others still hold, except that with an id in
+        `known`; None if there is none. A replay would write it, where the calls make new memory."""
+        gc.collect()
+        held = Counter(id(x._storage) for call in self.recording.calls for x in call.tensors)
+        held.update(id(check.flag.tensor._storage) for check in self.recording.checks)
+        held.update(self.recording.written.keys())
+        for of in (self._own, self._seen, self._lasting):
+            held.update(of.keys())
+        for number in list(self._own):
+            if number in known or number in self._lasting:
+                continue
+            if sys.getrefcount(self._own[number]) - 1 > held[number]:  # the argument is one
+                return self._own[number]
+        return None
 
     def checked(self, flag: Flag, dims: Sequence[int], refusal: Any) -> None:
         """Records that a launch notes a bad index in `flag`, which this capture owns."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+from weakref import WeakSet
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
@@ -15,6 +17,7 @@ from .._device import default_backend
 from ..errors import capture as errors
 from ..execute.capture import Capture, Recording, captured, capturing
 from ..terminal import table
+from .memory import to_ftensor
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,8 +50,20 @@ PLAIN, FUSED = ("SGD",), ("Adagrad", "Adam", "AdamW")
 _open: list[tuple[Capture, list[_Settings]]] = []
 
 
+class _Running(threading.local):
+    """The captured functions that a thread is in."""
+
+    def __init__(self) -> None:
+        self.functions: list[Captured[..., Any]] = []
+
+
+_running = _Running()
+
+
 def _before_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
     """A hook of all optimizers: refuses in a capture what computes its numbers on the host."""
+    for function in _running.functions:
+        function.optimizers.add(optimizer)
     for capture, settings in _open:
         if not capture.here:
             continue
@@ -75,6 +90,7 @@ register_optimizer_step_pre_hook(_before_step)
 
 @contextmanager
 def _capture(strict: bool) -> Iterator[tuple[Capture, list[_Settings]]]:
+    torch.clear_autocast_cache()
     with captured(default_backend(), strict) as capture:
         entry = capture, []  # type: tuple[Capture, list[_Settings]]
         _open.append(entry)
@@ -82,6 +98,40 @@ def _capture(strict: bool) -> Iterator[tuple[Capture, list[_Settings]]]:
             yield entry
         finally:
             _open.remove(entry)
+
+
+@contextmanager
+def _leaves_of_backward() -> Iterator[list[torch.Tensor]]:
+    """Context manager: lists the tensors whose `grad` backward passes of this thread change."""
+    leaves: list[torch.Tensor] = []
+    before, thread = torch.autograd.backward, threading.get_ident()
+
+    @wraps(before)
+    def backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
+        if threading.get_ident() == thread:
+            leaves.extend(_leaves([tensors] if isinstance(tensors, torch.Tensor) else tensors))
+        before(tensors, *args, **kwargs)
+
+    torch.autograd.backward = backward
+    try:
+        yield leaves
+    finally:
+        torch.autograd.backward = before
+
+
+def _leaves(tensors: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:
+    """Yields the leaves of the graphs behind tensors, each once."""
+    nodes = [x.grad_fn for x in tensors if x.grad_fn is not None]
+    seen = set(nodes)
+    while nodes:
+        node = nodes.pop()
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            yield variable
+        for following, _ in node.next_functions:
+            if following is not None and following not in seen:
+                seen.add(following)
+                nodes.append(following)
 
 
 class FPGAGraph:
@@ -209,6 +259,21 @@ class CaptureReport(tuple[CaptureRow, ...]):
     __repr__ = __str__
 
 
+class _Gradient(NamedTuple):
+    """A parameter's gradient in a capture: whether it was None before, the gradient afterwards, and
+    whether the captured calls made it."""
+
+    parameter: torch.Tensor
+    missing: bool
+    after: torch.Tensor | None
+    made: bool
+
+    def fits(self) -> bool:
+        """True if the captured calls would do with the present gradient what the function would."""
+        now = self.parameter.grad
+        return (now is None) is self.missing and (self.missing or self.made or now is self.after)
+
+
 class _Entry:
     """One signature of a captured function."""
 
@@ -218,6 +283,8 @@ class _Entry:
         self.inputs: list[torch.Tensor] = []
         self.result: Any = None
         self.reason = ""
+        self.gradients: list[_Gradient] = []
+        self.changed = ""  # why an earlier capture of the signature ended
 
 
 WARM = 2  # calls of a signature before its capture: caches, states and tables are made in them
@@ -230,9 +297,17 @@ class Captured(Generic[P, R]):
     def __init__(self, function: Callable[P, R]) -> None:
         self.function = function
         self.entries: dict[Any, _Entry] = {}
+        self.optimizers: WeakSet[torch.optim.Optimizer] = WeakSet()  # that made steps in calls
         wraps(function)(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        _running.functions.append(self)
+        try:
+            return self._call(args, kwargs)
+        finally:
+            _running.functions.remove(self)
+
+    def _call(self, args: Any, kwargs: Any) -> R:
         leaves, spec = pytree.tree_flatten((args, kwargs))
         signature = self._signature(leaves, spec)
         if signature is None or capturing(default_backend()) is not None:
@@ -247,18 +322,22 @@ class Captured(Generic[P, R]):
             try:
                 for settings in entry.graph._settings:
                     settings.check()
-            except RuntimeError as changed:  # capture again, after further warm calls
-                self.entries[signature] = _Entry()
-                self.entries[signature].reason = str(changed)
+            except RuntimeError as changed:  # capture again, after further calls
+                fresh = self.entries[signature] = _Entry()
+                fresh.calls, fresh.changed = 1, str(changed)
+                return self.function(*args, **kwargs)
+            if not all(gradient.fits() for gradient in entry.gradients):
                 return self.function(*args, **kwargs)
             return self._replayed(entry, leaves)
-        if entry.calls <= WARM or (entry.reason and entry.calls > WARM + 1):
+        if entry.calls <= WARM or entry.reason:
             return self.function(*args, **kwargs)
         return self._recorded(entry, leaves, spec)
 
     def _signature(self, leaves: list[Any], spec: Any) -> Any:
         """Returns what a capture depends on; None if an argument can't be told."""
-        words: list[Any] = [spec, torch.is_grad_enabled(), torch.is_autocast_enabled("fpga")]
+        if torch.is_autocast_enabled("fpga"):  # its cache of weights is older than the call
+            return None
+        words: list[Any] = [spec, torch.is_grad_enabled()]
         for x in leaves:
             if isinstance(x, torch.Tensor):
                 if x.device.type != "fpga" or x.requires_grad or type(x) is not torch.Tensor:
@@ -276,30 +355,60 @@ class Captured(Generic[P, R]):
         static = [torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)
                   if isinstance(x, torch.Tensor) else x for x in leaves]  # fmt: skip
         args, kwargs = pytree.tree_unflatten(static, spec)
-        with _capture(strict=False) as (capture, settings):
+        before = {p: p.grad is None for p in self._parameters()}
+        with _capture(strict=False) as (capture, settings), _leaves_of_backward() as leaves:
             result = self.function(*args, **kwargs)
-        outs = [x for x in pytree.tree_leaves(result) if isinstance(x, torch.Tensor)]
+        gradients = [
+            _Gradient(p, missing, p.grad, p.grad is not None and capture.made(to_ftensor(p.grad)._storage))
+            for p, missing in before.items()
+        ]
+        entry.reason = self._refused(capture, settings, result, gradients, leaves)
+        if entry.reason:
+            return result
+        entry.graph, entry.result, entry.gradients = FPGAGraph(), result, gradients
+        entry.graph._recording, entry.graph._settings = capture.recording, settings
+        entry.inputs = [x for x in static if isinstance(x, torch.Tensor)]
+        return _fresh(result)
+
+    def _parameters(self) -> list[torch.Tensor]:
+        return [p for o in self.optimizers for group in o.param_groups for p in group["params"]]
+
+    def _refused(
+        self,
+        capture: Capture,
+        settings: list[_Settings],
+        result: Any,
+        gradients: Sequence[_Gradient],
+        leaves: Sequence[torch.Tensor],
+    ) -> str:
+        """Returns why a recorded call can't be replayed; "" if it can."""
+        outs = pytree.tree_leaves(result)
+        tensors = [x for x in outs if isinstance(x, torch.Tensor)]
         if capture.fault is not None:
-            entry.reason = str(capture.fault)
-        elif any(x.device.type != "fpga" for x in outs):
-            entry.reason = "a result is on another device"
-        elif any(x.requires_grad for x in outs):
-            entry.reason = "a result needs a gradient: detach() it, and call backward inside the function"
-        elif any(not isinstance(x, (torch.Tensor, type(None))) for x in pytree.tree_leaves(result)):
-            entry.reason = "a result is neither a tensor nor None"
-        else:
-            graph = FPGAGraph()
-            graph._recording, graph._settings = capture.recording, settings
-            entry.graph, entry.result = graph, result
-            entry.inputs = [x for x in static if isinstance(x, torch.Tensor)]
-            return _fresh(result)
-        return result
+            return str(capture.fault)
+        if any(x is not None and not isinstance(x, torch.Tensor) for x in outs):
+            return "a result is neither a tensor nor None"
+        if any(x.device.type != "fpga" for x in tensors):
+            return "a result is on another device"
+        if any(x.requires_grad for x in tensors):
+            return "a result needs a gradient: detach() it, and call backward inside the function"
+        if any(id(p) not in {id(g.parameter) for g in gradients} for p in leaves):
+            return "a gradient leaves the function: call step() of an optimizer of that parameter inside"
+        stepped = {id(p) for s in settings for group in s.optimizer.param_groups for p in group["params"]}
+        if not stepped <= {id(g.parameter) for g in gradients}:
+            return "an optimizer made its first step in the capture"
+        kept = [x for x in (*tensors, *[g.after for g in gradients]) if x is not None]
+        if capture.escaped({id(to_ftensor(x.detach())._storage) for x in kept}) is not None:
+            return "a tensor that the function makes lives on after it and is no result"
+        return ""
 
     def _replayed(self, entry: _Entry, leaves: list[Any]) -> R:
         assert entry.graph is not None
         for static, x in zip(entry.inputs, [x for x in leaves if isinstance(x, torch.Tensor)]):
             static.copy_(x)
         entry.graph.replay()
+        for gradient in entry.gradients:
+            gradient.parameter.grad = gradient.after
         return _fresh(entry.result)
 
     def report(self) -> CaptureReport:
@@ -312,7 +421,7 @@ class Captured(Generic[P, R]):
                 e.calls,
                 e.graph.launches if e.graph else 0,
                 e.graph.nbytes if e.graph else 0,
-                e.reason,
+                e.reason or e.changed,
             )
             for e in self.entries.values()
         )

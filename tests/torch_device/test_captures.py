@@ -209,3 +209,68 @@ def test_a_second_graph_in_a_graph_is_refused() -> None:
         torch.ones(3, device="fpga") + 1
         with pytest.raises(RuntimeError, match="inside another capture"), torch.fpga.graph(torch.fpga.FPGAGraph()):
             pass
+
+
+@pytest.mark.parametrize("where", ["inside", "outside", "never", "to zeros", "now and then"])
+def test_gradients_that_a_user_clears(where: str) -> None:
+    """Bits of the parameters and of the gradients, whoever clears these and whenever."""
+
+    class Cleared(Training):
+        def step(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            if where == "inside":
+                self.optimizer.zero_grad()
+            loss = F.cross_entropy(self.model(x), y)
+            loss.backward()
+            self.optimizer.step()
+            return loss.detach()
+
+    eager, other = Cleared("AdamW, fused"), Cleared("AdamW, fused")
+    captured = ftensor.torch.capture(other.step)
+    for k, (x, y) in enumerate(batches(9)):
+        if where in ("outside", "to zeros") or (where == "now and then" and k in (0, 2, 3, 6)):
+            for one in (eager, other):
+                one.optimizer.zero_grad(set_to_none=where != "to zeros")
+        assert bits(eager.step(x, y)) == bits(captured(x, y))
+        assert bits(*eager.model.parameters()) == bits(*other.model.parameters())
+        grads = [[p.grad for p in one.model.parameters()] for one in (eager, other)]
+        assert bits(*grads[0]) == bits(*grads[1])  # type: ignore[arg-type]
+
+
+def test_a_step_whose_gradients_leave_it_is_refused() -> None:
+    training = Training("SGD")
+
+    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        loss = F.cross_entropy(training.model(x), y)
+        loss.backward()
+        return loss.detach()
+
+    captured = ftensor.torch.capture(step)
+    for x, y in batches(4):
+        captured(x, y)
+    assert [row.state for row in captured.report()] == ["refused"]
+    assert "a gradient leaves" in captured.report()[0].reason
+
+
+def test_a_step_that_keeps_a_tensor_is_refused() -> None:
+    kept: list[torch.Tensor] = []
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        kept[:] = [x + 1]
+        return kept[0] * 2
+
+    captured = ftensor.torch.capture(step)
+    for k in range(5):
+        x = torch.full((3,), float(k), device="fpga")
+        assert captured(x).tolist() == [2 * k + 2] * 3 and kept[0].tolist() == [k + 1] * 3
+    assert "lives on" in captured.report()[0].reason
+
+
+def test_another_learning_rate_is_captured_anew() -> None:
+    eager, other = Training("SGD"), Training("SGD")
+    captured = ftensor.torch.capture(other.step)
+    for k, (x, y) in enumerate(batches(12)):
+        for one in (eager, other):
+            one.optimizer.param_groups[0]["lr"] = 0.1 if k < 5 else 0.01
+        assert bits(eager.step(x, y)) == bits(captured(x, y))
+        assert bits(*eager.model.parameters()) == bits(*other.model.parameters())
+    assert [row.state for row in captured.report()] == ["captured"]
