@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import torch
+from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils import _pytree as pytree
 
@@ -274,6 +275,49 @@ class _Gradient(NamedTuple):
         return (now is None) is self.missing and (self.missing or self.made or now is self.after)
 
 
+class _Module(NamedTuple):
+    """A module that captured calls ran: its mode, and its parameters and buffers with their memory."""
+
+    module: torch.nn.Module
+    training: bool
+    tensors: tuple[tuple[torch.Tensor, Any], ...]
+
+    @classmethod
+    def of(cls, module: torch.nn.Module) -> _Module:
+        """Returns the present state of a module, without that of its children."""
+        own = [*module._parameters.values(), *module._buffers.values()]
+        return cls(module, module.training, tuple((x, _memory(x)) for x in own if x is not None))
+
+    def same(self) -> bool:
+        """True if the mode is that of the capture, and each tensor is there with its memory."""
+        now = [x for x in (*self.module._parameters.values(), *self.module._buffers.values()) if x is not None]
+        return (
+            self.module.training is self.training
+            and len(now) == len(self.tensors)
+            and all(x is y and _memory(x) is memory for x, (y, memory) in zip(now, self.tensors))
+        )
+
+
+def _memory(x: torch.Tensor) -> Any:
+    return getattr(x.untyped_storage(), "_ft", None)
+
+
+@contextmanager
+def _modules_run() -> Iterator[dict[int, _Module]]:
+    """Context manager: lists the modules that run, as they are at their first call."""
+    modules: dict[int, _Module] = {}
+
+    def note(module: torch.nn.Module, args: Any) -> None:
+        if id(module) not in modules:
+            modules[id(module)] = _Module.of(module)
+
+    handle = register_module_forward_pre_hook(note)
+    try:
+        yield modules
+    finally:
+        handle.remove()
+
+
 class _Entry:
     """One signature of a captured function."""
 
@@ -284,6 +328,7 @@ class _Entry:
         self.result: Any = None
         self.reason = ""
         self.gradients: list[_Gradient] = []
+        self.modules: list[_Module] = []
         self.changed = ""  # why an earlier capture of the signature ended
 
 
@@ -326,6 +371,10 @@ class Captured(Generic[P, R]):
                 fresh = self.entries[signature] = _Entry()
                 fresh.calls, fresh.changed = 1, str(changed)
                 return self.function(*args, **kwargs)
+            if not all(module.same() for module in entry.modules):
+                fresh = self.entries[signature] = _Entry()
+                fresh.calls, fresh.changed = 1, "a module's mode, or the memory of a parameter or buffer, changed"
+                return self.function(*args, **kwargs)
             if not all(gradient.fits() for gradient in entry.gradients):
                 return self.function(*args, **kwargs)
             return self._replayed(entry, leaves)
@@ -356,7 +405,7 @@ class Captured(Generic[P, R]):
                   if isinstance(x, torch.Tensor) else x for x in leaves]  # fmt: skip
         args, kwargs = pytree.tree_unflatten(static, spec)
         before = {p: p.grad is None for p in self._parameters()}
-        with _capture(strict=False) as (capture, settings), _leaves_of_backward() as leaves:
+        with _capture(strict=False) as (capture, settings), _leaves_of_backward() as leaves, _modules_run() as modules:
             result = self.function(*args, **kwargs)
         gradients = [
             _Gradient(p, missing, p.grad, p.grad is not None and capture.made(to_ftensor(p.grad)._storage))
@@ -366,6 +415,7 @@ class Captured(Generic[P, R]):
         if entry.reason:
             return result
         entry.graph, entry.result, entry.gradients = FPGAGraph(), result, gradients
+        entry.modules = list(modules.values())
         entry.graph._recording, entry.graph._settings = capture.recording, settings
         entry.inputs = [x for x in static if isinstance(x, torch.Tensor)]
         return _fresh(result)

@@ -274,3 +274,35 @@ def test_another_learning_rate_is_captured_anew() -> None:
         assert bits(eager.step(x, y)) == bits(captured(x, y))
         assert bits(*eager.model.parameters()) == bits(*other.model.parameters())
     assert [row.state for row in captured.report()] == ["captured"]
+
+
+def test_a_modules_mode_and_memory_are_noticed() -> None:
+    """Evaluation after training, other running averages, a parameter with other memory."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 6), nn.BatchNorm1d(6)).to("fpga").requires_grad_(False)
+    captured = ftensor.torch.capture(model.forward)
+    x = torch.randn(8, 6).to("fpga")
+    linear, norm = model[0], model[1]
+
+    def agrees() -> None:
+        state = [b.clone() for b in model.buffers()]
+        wanted = bits(model(x), *model.buffers())
+        for buffer, old in zip(model.buffers(), state):
+            buffer.copy_(old)
+        assert bits(captured(x), *model.buffers()) == wanted
+
+    for _ in range(5):
+        agrees()
+    assert [row.state for row in captured.report()] == ["captured"]
+    model.eval()
+    for _ in range(5):
+        agrees()
+    linear.weight.data = torch.randn(6, 6).to("fpga")
+    for _ in range(5):
+        agrees()
+    norm.running_mean = torch.randn(6).to("fpga")
+    for _ in range(5):
+        agrees()
+    linear.weight.mul_(2)  # in place: the graph reads the new values
+    agrees()
+    assert [row.state for row in captured.report()] == ["captured"]
