@@ -48,7 +48,7 @@ class CapturedCheck(NamedTuple):
         return errors.index(self.refusal(index, self.dims[which], size), self.call, self.line)
 
 
-class _Call(NamedTuple):
+class _CapturedCall(NamedTuple):
     launch: Launch
     numbers: tuple[Any, ...]
     tensors: tuple[Tensor, ...]
@@ -60,7 +60,7 @@ class Recording:
 
     backend: Backend
     stream: DeviceStream  # of the last run
-    calls: list[_Call] = field(default_factory=list)
+    calls: list[_CapturedCall] = field(default_factory=list)
     checks: list[CapturedCheck] = field(default_factory=list)
     written: dict[int, Storage] = field(default_factory=dict)
     # The block of each storage from outside: a storage with another block was resized.
@@ -146,7 +146,7 @@ class Capture(Observer):
                 self._refuse(errors.other_stream)
             # Views of their own: an op in place may give a tensor another geometry later.
             kept = tuple([x._view(x._shape, x._strides, x._offset) for x in tensors])
-            self.recording.calls.append(_Call(launch, tuple(numbers), kept))
+            self.recording.calls.append(_CapturedCall(launch, tuple(numbers), kept))
             for x in kept:
                 self._note(x._storage)
             for k in launch.written:

@@ -51,14 +51,14 @@ PLAIN, FUSED = ("SGD",), ("Adagrad", "Adam", "AdamW")
 _open: list[tuple[Capture, list[_Settings]]] = []
 
 
-class _Running(threading.local):
+class _RunningFunctions(threading.local):
     """The captured functions that a thread is in."""
 
     def __init__(self) -> None:
         self.functions: list[Captured[..., Any]] = []
 
 
-_running = _Running()
+_running = _RunningFunctions()
 
 
 def _before_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
