@@ -1,4 +1,4 @@
-"""Messages about the capture of launches and their replay."""
+"""Messages about captured launches and their replay."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from .message import Message
 
 reads = Message(
     RuntimeError,
-    "{op} reads or writes values on the host during a capture, which a replay would not repeat ({line}); read them "
-    "after the replay, or choose with torch.where",
+    "{op} reads or writes values on the host during a capture, and a replay would not ({line}); read them after the "
+    "replay, or choose with torch.where",
 )
 uploads = Message(
     RuntimeError,
-    "{op} copies values from the host during a capture, which a replay would not repeat ({line}); make the tensor "
-    "before the capture, and copy_ into it",
+    "{op} copies values from the host during a capture, and a replay would not ({line}); make the tensor before the "
+    "capture, and copy_ into it",
 )
 draws = Message(
     RuntimeError,
-    "{op} draws random numbers during a capture, which a replay would draw again ({line}); capture evaluation, or set "
+    "{op} draws random numbers during a capture, and a replay would repeat them ({line}); capture evaluation, or set "
     "the dropout to 0",
 )
 other_stream = Message(
@@ -24,9 +24,9 @@ other_stream = Message(
 )
 inside = Message(RuntimeError, "a capture can't begin inside another capture or a traced function")
 replay_inside = Message(RuntimeError, "a graph can't be replayed inside a capture or a traced function")
-replay_twice = Message(RuntimeError, "this graph is being replayed by another thread, or below this frame")
+replay_twice = Message(RuntimeError, "another thread or an outer frame is replaying this graph")
 built_ahead = Message(
-    RuntimeError, "{device} takes its kernels from images, whose launches can't be captured; run the step itself"
+    RuntimeError, "the kernels of {device} come from images, and their launches can't be captured; run the step itself"
 )
 resized = Message(
     RuntimeError,
@@ -37,26 +37,24 @@ captured_already = Message(RuntimeError, "this graph holds a capture; reset() it
 no_stream = Message(RuntimeError, "torch.fpga.graph captures on the current stream; leave `stream` out")
 hyperparameters = Message(
     RuntimeError,
-    "{optimizer}'s {name} was {before} at the capture and is {now}: a graph repeats the number; capture again, or "
-    "give a tensor where torch takes one",
+    "{optimizer}'s {name} was {before} at the capture and is {now}, but a replay repeats the captured number; capture "
+    "again, or pass a tensor where torch takes one",
 )
 counts_on_host = Message(
     RuntimeError,
-    "{optimizer} counts its steps on the host, and a replay would repeat one count; make it with fused=True or "
-    "capturable=True",
+    "{optimizer} counts its steps on the host, and a replay would repeat the captured count; create it with fused=True "
+    "or capturable=True",
 )
 no_state = Message(
     RuntimeError,
-    "{optimizer} has made no step before the capture, and its first step differs from later ones; run the step "
-    "once or twice before",
+    "{optimizer} makes its first step during the capture, which differs from later steps; run the step once before",
 )
 unknown_optimizer = Message(
     RuntimeError,
-    "it is not known which numbers {optimizer} computes on the host; captured can be {known!l}, and others with "
-    "capturable=True",
+    "{optimizer} may compute numbers on the host, which a replay would repeat; use {known!c}, or capturable=True",
 )
 
 
 def index(error: Exception, call: str, line: str) -> Exception:
-    """Returns an index's error with the captured call and its line."""
+    """Returns the error of an index, with the captured call and its line."""
     return type(error)(f"{error}; found in a replay of {call} at {line}")

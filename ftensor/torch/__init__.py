@@ -30,7 +30,6 @@ from ..execute.device_traits import set_default_dtype as _set_ftensor_default
 from . import accelerator as _accelerator
 from . import autocast as _autocast
 from . import backend_ops as _backend_ops  # noqa: F401
-from . import captures as _captures
 from . import composites as _composites  # noqa: F401
 from . import copies as _copies  # noqa: F401
 from . import copies as _dlpack
@@ -38,6 +37,7 @@ from . import distributed as _distributed
 from . import fallback as _fallback  # noqa: F401
 from . import fallback as _hand_over
 from . import files as _files
+from . import graphs as _graphs
 from . import internals as _internals  # noqa: F401  first: it asks for torch's version
 from . import kernels as _kernels
 from . import memory as _memory
@@ -68,7 +68,7 @@ _distributed.install()
 _profiling.install()
 _own.install()
 for _name in ("FPGAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing"):
-    setattr(_module, _name, getattr(_captures, _name))
+    setattr(_module, _name, getattr(_graphs, _name))
 _set_default_dtype = _torch.set_default_dtype
 
 

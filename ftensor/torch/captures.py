@@ -1,4 +1,4 @@
-"""Graphs of captured launches: `torch.fpga.FPGAGraph`, `torch.fpga.graph`, and `ftensor.torch.capture`."""
+"""`ftensor.torch.capture`: captures a step at its third call of a signature, and replays it."""
 
 from __future__ import annotations
 
@@ -15,44 +15,17 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils import _pytree as pytree
 
 from .._device import default_backend
-from ..errors import capture as errors
-from ..execute.capture import Capture, Recording, captured, capturing
+from ..execute.capture import Capture, capturing
 from ..terminal import table
+from .graphs import FPGAGraph, OptimizerNumbers, capture_launches
 from .memory import to_ftensor
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _Settings(NamedTuple):
-    """An optimizer and the numbers of its groups at the capture."""
-
-    optimizer: torch.optim.Optimizer
-    numbers: tuple[dict[str, Any], ...]
-
-    def check(self) -> None:
-        """Raises RuntimeError if a number is another now."""
-        for before, now in zip(self.numbers, _numbers(self.optimizer)):
-            for name, value in before.items():
-                if now.get(name) != value:
-                    raise errors.hyperparameters(type(self.optimizer).__name__, name, value, now.get(name))
-
-
-def _numbers(optimizer: torch.optim.Optimizer) -> tuple[dict[str, Any], ...]:
-    return tuple(
-        {k: v for k, v in group.items() if k != "params" and not isinstance(v, torch.Tensor)}
-        for group in optimizer.param_groups
-    )
-
-
-# Optimizers whose steps are known to compute no number on the host, and those that do not with
-# fused=True. All others need capturable=True.
-PLAIN, FUSED = ("SGD",), ("Adagrad", "Adam", "AdamW")
-_open: list[tuple[Capture, list[_Settings]]] = []
-
-
 class _RunningFunctions(threading.local):
-    """The captured functions that a thread is in."""
+    """The captured functions that a thread is inside of."""
 
     def __init__(self) -> None:
         self.functions: list[Captured[..., Any]] = []
@@ -61,49 +34,17 @@ class _RunningFunctions(threading.local):
 _running = _RunningFunctions()
 
 
-def _before_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-    """A hook of all optimizers: refuses in a capture what computes its numbers on the host."""
+def _note_optimizer(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
     for function in _running.functions:
         function.optimizers.add(optimizer)
-    for capture, settings in _open:
-        if not capture.here:
-            continue
-        name = type(optimizer).__name__
-        official = type(optimizer).__module__.startswith("torch.optim")
-        for group in optimizer.param_groups:
-            if group.get("capturable"):
-                continue
-            if official and name in FUSED and not group.get("fused"):
-                capture.refuse(errors.counts_on_host(name))
-            elif not official or name not in PLAIN + FUSED:
-                capture.refuse(errors.unknown_optimizer(name, (*PLAIN, *[f"{n} with fused=True" for n in FUSED])))
-            elif (name != "SGD" or group["momentum"]) and not all(_has_state(optimizer, p) for p in group["params"]):
-                capture.refuse(errors.no_state(name))
-        settings.append(_Settings(optimizer, _numbers(optimizer)))
 
 
-def _has_state(optimizer: torch.optim.Optimizer, parameter: torch.Tensor) -> bool:
-    return parameter.grad is None or any(x is not None for x in optimizer.state.get(parameter, {}).values())
-
-
-register_optimizer_step_pre_hook(_before_step)
+register_optimizer_step_pre_hook(_note_optimizer)
 
 
 @contextmanager
-def _capture(strict: bool) -> Iterator[tuple[Capture, list[_Settings]]]:
-    torch.clear_autocast_cache()
-    with captured(default_backend(), strict) as capture:
-        entry = capture, []  # type: tuple[Capture, list[_Settings]]
-        _open.append(entry)
-        try:
-            yield entry
-        finally:
-            _open.remove(entry)
-
-
-@contextmanager
-def _leaves_of_backward() -> Iterator[list[torch.Tensor]]:
-    """Context manager: lists the tensors whose `grad` backward passes of this thread change."""
+def _list_leaves() -> Iterator[list[torch.Tensor]]:
+    """Context manager: lists the leaves of the backward passes that this thread runs."""
     leaves: list[torch.Tensor] = []
     before, thread = torch.autograd.backward, threading.get_ident()
 
@@ -121,7 +62,7 @@ def _leaves_of_backward() -> Iterator[list[torch.Tensor]]:
 
 
 def _leaves(tensors: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:
-    """Yields the leaves of the graphs behind tensors, each once."""
+    """Yields the leaves of the autograd graphs of tensors, each once."""
     nodes = [x.grad_fn for x in tensors if x.grad_fn is not None]
     seen = set(nodes)
     while nodes:
@@ -135,111 +76,8 @@ def _leaves(tensors: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:
                 nodes.append(following)
 
 
-class FPGAGraph:
-    """Captured work of the device, with the interface of `torch.cuda.CUDAGraph`.
-
-    The captured step runs once during the capture; in `torch.cuda` it does not. Each `replay` runs
-    it again: with the memory, the shapes and the Python numbers of the capture, and with the values
-    that its tensors hold then. Gradients' version counters are not advanced by a replay.
-    """
-
-    def __init__(self, keep_graph: bool = False) -> None:
-        self._recording: Recording | None = None
-        self._settings: list[_Settings] = []
-        self._begun: Any = None
-
-    def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
-        """Begins to capture this thread's work on the current stream. `pool` has no effect."""
-        if self._recording is not None or self._begun is not None:
-            raise errors.captured_already()
-        self._begun = _capture(strict=True)
-        self._entry = self._begun.__enter__()
-
-    def capture_end(self) -> None:
-        """Ends the capture. Raises the error of an index that was out of range."""
-        begun, self._begun = self._begun, None
-        if begun is None:
-            raise errors.empty()
-        begun.__exit__(None, None, None)
-        capture, settings = self._entry
-        if capture.fault is not None:
-            raise capture.fault
-        self._recording, self._settings = capture.recording, settings
-
-    def _abandon(self, *error: Any) -> None:
-        begun, self._begun = self._begun, None
-        begun.__exit__(*error)
-
-    def replay(self) -> None:
-        """Runs the captured work on the current stream.
-
-        Raises RuntimeError without a capture, if an optimizer's numbers are others than at the
-        capture, and if a tensor that it uses was resized. An index out of range raises at the next
-        wait.
-        """
-        if self._recording is None:
-            raise errors.empty()
-        for settings in self._settings:
-            settings.check()
-        self._recording.replay()
-
-    def reset(self) -> None:
-        """Drops the captured work and its memory."""
-        if self._recording is not None:
-            self._recording.backend.synchronize()
-        self._recording, self._settings = None, []
-
-    def pool(self) -> tuple[int, int]:
-        """Returns a handle for `pool`; each graph has memory of its own."""
-        return 0, id(self)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the captured step allocated, which the graph holds."""
-        return 0 if self._recording is None else self._recording.nbytes
-
-    @property
-    def launches(self) -> int:
-        """The number of captured launches."""
-        return 0 if self._recording is None else len(self._recording.calls)
-
-
-class graph:
-    """Context manager: captures the work of its body into an `FPGAGraph`, like `torch.cuda.graph`.
-
-    Raises RuntimeError at an op that a replay could not repeat, with the op and its line.
-    """
-
-    def __init__(
-        self, fpga_graph: FPGAGraph, pool: Any = None, stream: Any = None, capture_error_mode: str = "global"
-    ) -> None:
-        if stream is not None:
-            raise errors.no_stream()
-        self.graph = fpga_graph
-
-    def __enter__(self) -> None:
-        self.graph.capture_begin()
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind is None:
-            self.graph.capture_end()
-        else:
-            self.graph._abandon(kind, error, trace)
-
-
-def graph_pool_handle() -> tuple[int, int]:
-    """Returns a handle for `pool=`, which has no effect: each graph has memory of its own."""
-    return 0, 0
-
-
-def is_current_stream_capturing() -> bool:
-    """True if this thread captures the work of its current stream."""
-    capture = capturing(default_backend())
-    return capture is not None and capture.stream is default_backend().current_stream()
-
-
 class CaptureRow(NamedTuple):
-    """What became of one signature of a captured function."""
+    """A signature of a captured function: the number of its calls, and its launches and memory."""
 
     function: str
     state: str  # "eager", "captured" or "refused"
@@ -250,7 +88,7 @@ class CaptureRow(NamedTuple):
 
 
 class CaptureReport(tuple[CaptureRow, ...]):
-    """The rows of `capture_report`, which print as a table."""
+    """The rows of `Captured.report`, which print as a table."""
 
     __slots__ = ()
 
@@ -261,35 +99,35 @@ class CaptureReport(tuple[CaptureRow, ...]):
 
 
 class _Gradient(NamedTuple):
-    """A parameter's gradient in a capture: whether it was None before, the gradient afterwards, and
-    whether the captured calls made it."""
+    """A parameter's gradient at a capture: `missing` if it was None before, `after` the capture, and
+    whether captured launches allocated it (`made`)."""
 
     parameter: torch.Tensor
     missing: bool
     after: torch.Tensor | None
     made: bool
 
-    def fits(self) -> bool:
-        """True if the captured calls would do with the present gradient what the function would."""
+    def matches(self) -> bool:
+        """True if a replay would update the present gradient as the function would."""
         now = self.parameter.grad
         return (now is None) is self.missing and (self.missing or self.made or now is self.after)
 
 
-class _Module(NamedTuple):
-    """A module that captured calls ran: its mode, and its parameters and buffers with their memory."""
+class _ModuleState(NamedTuple):
+    """The mode of a module, and its parameters and buffers with their memory."""
 
     module: torch.nn.Module
     training: bool
     tensors: tuple[tuple[torch.Tensor, Any], ...]
 
     @classmethod
-    def of(cls, module: torch.nn.Module) -> _Module:
-        """Returns the present state of a module, without that of its children."""
+    def of(cls, module: torch.nn.Module) -> _ModuleState:
+        """Returns the present state of a module, without its children."""
         own = [*module._parameters.values(), *module._buffers.values()]
         return cls(module, module.training, tuple((x, _memory(x)) for x in own if x is not None))
 
-    def same(self) -> bool:
-        """True if the mode is that of the capture, and each tensor is there with its memory."""
+    def unchanged(self) -> bool:
+        """True if the module still has this mode, and these tensors with their memory."""
         now = [x for x in (*self.module._parameters.values(), *self.module._buffers.values()) if x is not None]
         return (
             self.module.training is self.training
@@ -303,13 +141,13 @@ def _memory(x: torch.Tensor) -> Any:
 
 
 @contextmanager
-def _modules_run() -> Iterator[dict[int, _Module]]:
-    """Context manager: lists the modules that run, as they are at their first call."""
-    modules: dict[int, _Module] = {}
+def _list_modules() -> Iterator[dict[int, _ModuleState]]:
+    """Context manager: lists the states of the modules that run, at their first call."""
+    modules: dict[int, _ModuleState] = {}
 
     def note(module: torch.nn.Module, args: Any) -> None:
         if id(module) not in modules:
-            modules[id(module)] = _Module.of(module)
+            modules[id(module)] = _ModuleState.of(module)
 
     handle = register_module_forward_pre_hook(note)
     try:
@@ -318,31 +156,45 @@ def _modules_run() -> Iterator[dict[int, _Module]]:
         handle.remove()
 
 
-class _Entry:
+class _Signature:
     """One signature of a captured function."""
 
     def __init__(self) -> None:
         self.calls = 0
         self.graph: FPGAGraph | None = None
         self.inputs: list[torch.Tensor] = []
+        self.written: list[bool] = []  # for each input whether the launches write it
         self.result: Any = None
         self.reason = ""
         self.gradients: list[_Gradient] = []
-        self.modules: list[_Module] = []
-        self.changed = ""  # why an earlier capture of the signature ended
+        self.modules: list[_ModuleState] = []
+        self.changed = ""  # why an earlier capture was dropped
+
+    def staleness(self) -> str:
+        """Returns what has changed since the capture and would be captured anew; "" if nothing has."""
+        assert self.graph is not None
+        try:
+            for optimizer in self.graph._optimizers:
+                optimizer.check()
+        except RuntimeError as changed:
+            return str(changed)
+        if all(module.unchanged() for module in self.modules):
+            return ""
+        return "the mode of a module, or the memory of a parameter or buffer, has changed"
 
 
-WARM = 2  # calls of a signature before its capture: caches, states and tables are made in them
+# Calls of a signature before its capture. They create caches, optimizers' states and tables.
+WARM_UP_CALLS = 2
 MOST_SIGNATURES = 16
 
 
 class Captured(Generic[P, R]):
-    """The function that `capture` returns."""
+    """A captured function, which `capture` returns."""
 
     def __init__(self, function: Callable[P, R]) -> None:
         self.function = function
-        self.entries: dict[Any, _Entry] = {}
-        self.optimizers: WeakSet[torch.optim.Optimizer] = WeakSet()  # that made steps in calls
+        self.entries: dict[Any, _Signature] = {}
+        self.optimizers: WeakSet[torch.optim.Optimizer] = WeakSet()  # that the function uses
         wraps(function)(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -361,77 +213,80 @@ class Captured(Generic[P, R]):
         if entry is None:
             if len(self.entries) >= MOST_SIGNATURES:
                 return self.function(*args, **kwargs)
-            entry = self.entries[signature] = _Entry()
+            entry = self.entries[signature] = _Signature()
         entry.calls += 1
         if entry.graph is not None:
-            try:
-                for settings in entry.graph._settings:
-                    settings.check()
-            except RuntimeError as changed:  # capture again, after further calls
-                fresh = self.entries[signature] = _Entry()
-                fresh.calls, fresh.changed = 1, str(changed)
+            changed = entry.staleness()
+            if changed:  # capture it again at a later call
+                fresh = self.entries[signature] = _Signature()
+                fresh.calls, fresh.changed = 1, changed
                 return self.function(*args, **kwargs)
-            if not all(module.same() for module in entry.modules):
-                fresh = self.entries[signature] = _Entry()
-                fresh.calls, fresh.changed = 1, "a module's mode, or the memory of a parameter or buffer, changed"
+            if not all(gradient.matches() for gradient in entry.gradients):
                 return self.function(*args, **kwargs)
-            if not all(gradient.fits() for gradient in entry.gradients):
-                return self.function(*args, **kwargs)
-            return self._replayed(entry, leaves)
-        if entry.calls <= WARM or entry.reason:
+            return self._replay(entry, leaves)
+        if entry.calls <= WARM_UP_CALLS or entry.reason:
             return self.function(*args, **kwargs)
-        return self._recorded(entry, leaves, spec)
+        return self._captured(entry, leaves, spec)
 
     def _signature(self, leaves: list[Any], spec: Any) -> Any:
-        """Returns what a capture depends on; None if an argument can't be told."""
-        if torch.is_autocast_enabled("fpga"):  # its cache of weights is older than the call
+        """Returns what a capture depends on; None if the call can't be captured."""
+        if torch.is_autocast_enabled("fpga"):  # its cached weights outlive the call
             return None
-        words: list[Any] = [spec, torch.is_grad_enabled()]
+        parts: list[Any] = [spec, torch.is_grad_enabled()]
         for x in leaves:
             if isinstance(x, torch.Tensor):
                 if x.device.type != "fpga" or x.requires_grad or type(x) is not torch.Tensor:
                     return None
-                words.append((x.shape, x.stride(), x.dtype))
+                parts.append((x.shape, x.stride(), x.dtype))
             elif x is None or isinstance(x, (bool, int, float, str)):
-                words.append((type(x), x))
+                parts.append((type(x), x))
             else:
                 return None
-        return tuple(words) if any(isinstance(x, torch.Tensor) for x in leaves) else None
+        return tuple(parts) if any(isinstance(x, torch.Tensor) for x in leaves) else None
 
-    def _recorded(self, entry: _Entry, leaves: list[Any], spec: Any) -> R:
-        """Runs the call on static copies of its inputs, and keeps the capture if nothing was
-        refused."""
+    def _captured(self, entry: _Signature, leaves: list[Any], spec: Any) -> R:
+        """Runs the call on static copies of its inputs. Keeps the capture if a replay can repeat it."""
+        given = [x for x in leaves if isinstance(x, torch.Tensor)]
         static = [torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)
                   if isinstance(x, torch.Tensor) else x for x in leaves]  # fmt: skip
         args, kwargs = pytree.tree_unflatten(static, spec)
         before = {p: p.grad is None for p in self._parameters()}
-        with _capture(strict=False) as (capture, settings), _leaves_of_backward() as leaves, _modules_run() as modules:
+        with (
+            capture_launches(strict=False) as (capture, optimizers),
+            _list_leaves() as parameters,
+            _list_modules() as modules,
+        ):
             result = self.function(*args, **kwargs)
         gradients = [
             _Gradient(p, missing, p.grad, p.grad is not None and capture.made(to_ftensor(p.grad)._storage))
             for p, missing in before.items()
         ]
-        entry.reason = self._refused(capture, settings, result, gradients, leaves)
+        inputs = [x for x in static if isinstance(x, torch.Tensor)]
+        entry.written = [id(_memory(x)) in capture.recording.written for x in inputs]
+        entry.reason = self._refusal(capture, optimizers, result, gradients, parameters)
+        if not entry.reason and any(entry.written) and _share_memory(given):
+            entry.reason = "it writes to an argument, and arguments share memory"
+        _write_back(given, inputs, entry.written)
         if entry.reason:
-            return result
+            return _with_arguments(result, given, inputs)
         entry.graph, entry.result, entry.gradients = FPGAGraph(), result, gradients
         entry.modules = list(modules.values())
-        entry.graph._recording, entry.graph._settings = capture.recording, settings
-        entry.inputs = [x for x in static if isinstance(x, torch.Tensor)]
-        return _fresh(result)
+        entry.graph._recording, entry.graph._optimizers = capture.recording, optimizers
+        entry.inputs = inputs
+        return _copies(result)
 
     def _parameters(self) -> list[torch.Tensor]:
         return [p for o in self.optimizers for group in o.param_groups for p in group["params"]]
 
-    def _refused(
+    def _refusal(
         self,
         capture: Capture,
-        settings: list[_Settings],
+        optimizers: list[OptimizerNumbers],
         result: Any,
         gradients: Sequence[_Gradient],
         leaves: Sequence[torch.Tensor],
     ) -> str:
-        """Returns why a recorded call can't be replayed; "" if it can."""
+        """Returns the reason why a replay could not repeat the call; "" if it can."""
         outs = pytree.tree_leaves(result)
         tensors = [x for x in outs if isinstance(x, torch.Tensor)]
         if capture.fault is not None:
@@ -440,29 +295,33 @@ class Captured(Generic[P, R]):
             return "a result is neither a tensor nor None"
         if any(x.device.type != "fpga" for x in tensors):
             return "a result is on another device"
+        if any(not capture.made(_memory(x)) for x in tensors):
+            return "a result is an argument or another tensor from outside: clone() it"
         if any(x.requires_grad for x in tensors):
             return "a result needs a gradient: detach() it, and call backward inside the function"
         if any(id(p) not in {id(g.parameter) for g in gradients} for p in leaves):
-            return "a gradient leaves the function: call step() of an optimizer of that parameter inside"
-        stepped = {id(p) for s in settings for group in s.optimizer.param_groups for p in group["params"]}
+            return "a gradient outlives the function: call step() of an optimizer of that parameter inside"
+        stepped = {id(p) for s in optimizers for group in s.optimizer.param_groups for p in group["params"]}
         if not stepped <= {id(g.parameter) for g in gradients}:
-            return "an optimizer made its first step in the capture"
+            return "an optimizer makes its first step in this call"
         kept = [x for x in (*tensors, *[g.after for g in gradients]) if x is not None]
         if capture.escaped({id(to_ftensor(x.detach())._storage) for x in kept}) is not None:
-            return "a tensor that the function makes lives on after it and is no result"
+            return "a tensor of the function outlives it and is no result"
         return ""
 
-    def _replayed(self, entry: _Entry, leaves: list[Any]) -> R:
+    def _replay(self, entry: _Signature, leaves: list[Any]) -> R:
         assert entry.graph is not None
-        for static, x in zip(entry.inputs, [x for x in leaves if isinstance(x, torch.Tensor)]):
+        given = [x for x in leaves if isinstance(x, torch.Tensor)]
+        for static, x in zip(entry.inputs, given):
             static.copy_(x)
         entry.graph.replay()
+        _write_back(given, entry.inputs, entry.written)
         for gradient in entry.gradients:
             gradient.parameter.grad = gradient.after
-        return _fresh(entry.result)
+        return _copies(entry.result)
 
     def report(self) -> CaptureReport:
-        """Returns a row for each signature: captured, or the reason why not."""
+        """Returns a row for each signature, with the reason if it was not captured."""
         name = getattr(self.function, "__name__", str(self.function))
         return CaptureReport(
             CaptureRow(
@@ -477,17 +336,42 @@ class Captured(Generic[P, R]):
         )
 
 
-def _fresh(result: Any) -> Any:
-    """Returns copies of results, whose own memory the next replay writes."""
+def _share_memory(tensors: Sequence[torch.Tensor]) -> bool:
+    return len({id(_memory(x)) for x in tensors}) < len(tensors)
+
+
+def _write_back(given: Sequence[torch.Tensor], static: Sequence[torch.Tensor], written: Sequence[bool]) -> None:
+    for x, copy, is_written in zip(given, static, written):
+        if is_written:
+            x.copy_(copy)
+
+
+def _with_arguments(result: Any, given: Sequence[torch.Tensor], static: Sequence[torch.Tensor]) -> Any:
+    """Returns a result with views of the arguments where it has views of their static copies."""
+    arguments = {id(_memory(copy)): x for x, copy in zip(given, static)}
+
+    def view(x: Any) -> Any:
+        if not isinstance(x, torch.Tensor) or id(_memory(x)) not in arguments:
+            return x
+        argument = arguments[id(_memory(x))]
+        return argument.as_strided(x.shape, x.stride(), argument.storage_offset() + x.storage_offset())
+
+    return pytree.tree_map(view, result)
+
+
+def _copies(result: Any) -> Any:
     return pytree.tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, result)
 
 
 def capture(step: Callable[P, R]) -> Captured[P, R]:
-    """Returns a function that runs `step`, captures it at its third call of a signature, and replays
-    it from then on.
+    """Returns a function that runs `step`, captures its launches at the third call of a signature, and
+    replays them from then on.
 
-    Arguments are tensors of the device and constants; other calls run `step` itself, and so do
-    signatures whose capture is refused. `report()` says why. Modules and optimizers that `step`
-    uses are read at each replay; Python numbers that it computes are those of the capture.
+    Arguments are tensors on the device and constants. A call that can't be captured runs `step`;
+    `report()` gives the reason. A replay notices changed modules and optimizers, but repeats Python
+    numbers that `step` computed during the capture.
+
+        step = ftensor.torch.capture(step)
+        loss = step(x, y)
     """
     return Captured(step)

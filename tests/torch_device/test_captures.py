@@ -112,8 +112,8 @@ def test_what_a_replay_would_not_repeat_is_refused(name: str) -> None:
     ("make", "message"),
     [
         (lambda p: torch.optim.Adam(p), "fused=True or capturable=True"),
-        (lambda p: torch.optim.RMSprop(p), "not known"),
-        (lambda p: torch.optim.SGD(p, 0.1, momentum=0.9), "has made no step"),
+        (lambda p: torch.optim.RMSprop(p), "may compute numbers"),
+        (lambda p: torch.optim.SGD(p, 0.1, momentum=0.9), "makes its first step"),
     ],
 )
 def test_an_optimizer_that_counts_on_the_host_is_refused(make: Callable[..., Any], message: str) -> None:
@@ -248,7 +248,7 @@ def test_a_step_whose_gradients_leave_it_is_refused() -> None:
     for x, y in batches(4):
         captured(x, y)
     assert [row.state for row in captured.report()] == ["refused"]
-    assert "a gradient leaves" in captured.report()[0].reason
+    assert "a gradient outlives" in captured.report()[0].reason
 
 
 def test_a_step_that_keeps_a_tensor_is_refused() -> None:
@@ -262,7 +262,7 @@ def test_a_step_that_keeps_a_tensor_is_refused() -> None:
     for k in range(5):
         x = torch.full((3,), float(k), device="fpga")
         assert captured(x).tolist() == [2 * k + 2] * 3 and kept[0].tolist() == [k + 1] * 3
-    assert "lives on" in captured.report()[0].reason
+    assert "a tensor of the function outlives" in captured.report()[0].reason
 
 
 def test_another_learning_rate_is_captured_anew() -> None:
@@ -306,3 +306,39 @@ def test_a_modules_mode_and_memory_are_noticed() -> None:
     linear.weight.mul_(2)  # in place: the graph reads the new values
     agrees()
     assert [row.state for row in captured.report()] == ["captured"]
+
+
+def test_an_argument_that_the_step_writes() -> None:
+    """The caller's tensor changes, also in a replay; two arguments with one memory are refused."""
+
+    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x += y
+        return x * 2
+
+    captured = ftensor.torch.capture(step)
+    x, y = torch.zeros(3, device="fpga"), torch.ones(3, device="fpga")
+    for k in range(1, 7):
+        assert captured(x, y).tolist() == [2 * k] * 3 and x.tolist() == [k] * 3
+    assert [row.state for row in captured.report()] == ["captured"]
+    together = ftensor.torch.capture(step)
+    for k in range(1, 6):
+        assert together(y, y).tolist() == [2 * 2**k] * 3
+    assert "arguments share memory" in together.report()[0].reason
+
+
+@pytest.mark.parametrize("name", ["the argument", "a view", "a weight"])
+def test_a_result_from_outside_is_refused(name: str) -> None:
+    """The step returns the tensor itself, where a replay would return a copy."""
+    weight = torch.ones(3, device="fpga")
+    steps: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+        "the argument": lambda x: x,
+        "a view": lambda x: x[1:].view(2, 1),
+        "a weight": lambda x: weight.view(3, 1),
+    }
+    step = steps[name]
+    x = torch.ones(3, device="fpga")
+    captured = ftensor.torch.capture(step)
+    for k in range(5):
+        captured(x).fill_(k)
+        assert set(step(x).flatten().tolist()) == {k}
+    assert "a result is an argument" in captured.report()[0].reason
