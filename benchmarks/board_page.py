@@ -2,10 +2,9 @@
 
     make figures                     # or: python benchmarks/board_page.py [--only NAME ...] [--seconds S]
 
-CPU columns are the best of the calls within `--seconds`, torch with one thread and with all: the processors'
-time divided by the threads, which other programs on the machine do not lengthen. Board columns
-are the model's kernels with operands in the board's memory, each in the image that fits the board: `ftensor
-estimate` computes the same. Nothing in the table is written by hand.
+CPU columns are the least time of a call by the clock within `--seconds`, torch with one thread and with one for each
+processor that it may use. Board columns are the model's kernels with operands in the board's memory, each in the image
+that fits the board: `ftensor estimate` computes the same. Nothing in the table is written by hand.
 """
 
 from __future__ import annotations
@@ -29,16 +28,14 @@ BEGIN = "<!-- made by `make figures` -->\n"
 BOARDS = ("u55c", "kv260")
 
 
-def best(call: Callable[[], object], seconds: float, threads: int) -> float:
-    """Returns the least seconds of a call on so many threads of a quiet machine: those of the clock, or
-    the processors' divided by the threads."""
+def best(call: Callable[[], object], seconds: float) -> float:
+    """Returns the least seconds of a call by the clock."""
     call()
     least, end, count = np.inf, time.perf_counter() + seconds, 0
     while time.perf_counter() < end or count < 3:
-        begin, spent = time.perf_counter(), time.process_time()
+        begin = time.perf_counter()
         call()
-        work = (time.process_time() - spent) / threads
-        least, count = min(least, time.perf_counter() - begin, work), count + 1
+        least, count = min(least, time.perf_counter() - begin), count + 1
     return float(least)
 
 
@@ -51,9 +48,9 @@ def on_cpu(program: Program, seconds: float) -> dict[str, float]:
     of = {name: torch.from_numpy(value) for name, value in program.data.items()}
     found = []
     with torch.inference_mode():
-        for threads in {1, os.cpu_count() or 1}:
+        for threads in {1, len(os.sched_getaffinity(0))}:
             torch.set_num_threads(threads)
-            found.append(best(lambda: program.torch(torch, of), seconds, threads))
+            found.append(best(lambda: program.torch(torch, of), seconds))
     mine = {name: ft.from_numpy(value) for name, value in program.data.items()}
     names = program.arguments
     held = {name: value for name, value in mine.items() if name not in names}
@@ -63,7 +60,7 @@ def on_cpu(program: Program, seconds: float) -> dict[str, float]:
         jitted(*[mine[name] for name in names])
         ft.fpga.synchronize()
 
-    return {"torch": min(found), "ftensor": best(run, seconds, os.cpu_count() or 1)}
+    return {"torch": min(found), "ftensor": best(run, seconds)}
 
 
 def in_model(program: Program) -> dict[str, Any]:

@@ -23,6 +23,7 @@ def no_board(name: str, boards: Sequence[str]) -> EstimateError:
 
 
 program_missing = Message(EstimateError, "name the program: ftensor estimate [options] program.py [its arguments]")
+published_alone = Message(EstimateError, "--published prints its table alone, without {others}")
 no_program = Message(EstimateError, "{path}: {problem}; give the path of a Python program")
 not_sliced = Message(
     EstimateError,

@@ -24,6 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit status."""
     try:
         if arguments.published:
+            if others := arguments.options_given(arguments):
+                raise errors.published_alone(", ".join(others))
             from .designs import text
 
             print(text())
@@ -81,7 +83,7 @@ def _report(arguments: argparse.Namespace) -> str:
     if not trace.launches:
         raise errors.nothing_launched(arguments.program)
     clock = arguments.clock or clock or board.clock.value
-    setup = Setup(board, clock, arguments.banks, Parameters(widened=arguments.widened))
+    setup = Setup(board, clock, arguments.banks, Parameters(widened=arguments.widened), arguments.units)
     estimated = report(trace, setup, arguments.in_flight, groups)
     if GRAPH in arguments.compare:
         with eagerly():

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from .. import dtypes
 from ..boards import find
+from ..kernels.skeletons.conv.key import ConvKey
 from ..kernels.skeletons.sort import LOCAL_TILE, RUN, WAYS, SortGeometry, SortKey
 from ..kernels.workload import KernelLaunch
 from ..terminal import table
@@ -43,12 +44,10 @@ def designs() -> Iterator[Design]:
     for to_board, published in ((True, 127.0), (False, 83.5)):
         what = "512 KB to the board" if to_board else "512 KB from the board"
         yield Design(what, "us", published, transfer(u280.link, 524288, to_board) * 1e6, sort)
-    merge = "ArgSort-Ultra96, 250 MHz"
+    merge = "ArgSort-Ultra96, 250 MHz (model: KV260)"
     yield Design("16-way merge argsort of 2^20", "ms", 54.5, sorting(1 << 20, "kv260", 250) * 1e3, merge)
-    yield from _per_product("cnn", "conv", "float product", 16 * 16, (494, 806, 5.0), "AutoSA cnn, U250, 1792 products")
-    yield from _per_product(
-        "int8", "conv_bytes", "int8 product", 16 * 64, (59, 64, 0.5), "AutoSA mm, U250, 12,288 products"
-    )
+    yield from _per_product("cnn", "conv", "float product", (494, 806, 5.0), "AutoSA cnn, U250, 1792 products")
+    yield from _per_product("int8", "conv_bytes", "int8 product", (59, 64, 0.5), "AutoSA mm, U250, 12,288 products")
 
 
 def sorting(n: int, board: str, clock: float) -> float:
@@ -64,11 +63,13 @@ def sorting(n: int, board: str, clock: float) -> float:
 
 
 def _per_product(
-    inventory: str, skeleton: str, what: str, products: int, published: tuple[float, float, float], where: str
+    inventory: str, skeleton: str, what: str, published: tuple[float, float, float], where: str
 ) -> Iterator[Design]:
     """Yields LUT, FF and DSP of a kernel of an inventory, divided by its products a cycle."""
     group = next(g for g in expand(read(inventory)) if g.skeleton == skeleton)
-    whole = area(group).whole
+    whole, key = area(group).whole, group.members[0]
+    assert isinstance(key, ConvKey)
+    products = key.rows * key.lanes
     for unit, figure in zip(("LUT", "FF", "DSP"), published):
         yield Design(f"{unit} for each {what}", unit, figure, getattr(whole, unit.lower()) / products, where)
 

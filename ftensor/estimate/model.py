@@ -115,12 +115,14 @@ class Setup:
     """A board and the placement of kernels on it.
 
     `clock` is in MHz; `banks` is as `KernelGroup.banks`, and "*" gives each pointer its own bank.
+    `units` are the compute units of every kernel, None if they may be chosen.
     """
 
     board: Board
     clock: float
     banks: str = "*"
     parameters: Parameters = field(default=DEFAULT)
+    units: int | None = None
 
 
 @dataclass(frozen=True)
@@ -266,7 +268,7 @@ def _slabs(launch: KernelLaunch) -> tuple[bool, ...]:
     key, units = launch.key, launch.units
     by_rows = board_skeleton_of(key).row_slabs(key)
     if by_rows is not None:
-        divided = units > 1 and launch.n >= by_rows.least(units)
+        divided = units > 1 and launch.n >= by_rows.min_rows_per_unit * units
         return tuple(divided and n > 0 for n in by_rows.nbytes)
     kinds = "".join(p.kind for p in key.outs + key.ins) if key.skeleton == "map" else ""
     divided = splits_into_slabs(key.skeleton, kinds, launch.n, key.lanes, units)

@@ -14,13 +14,30 @@ def behind(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
     return next((word for word in words if word.partition("=")[0] in own - {"-h", "--help"}), None)
 
 
+def options_given(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> list[str]:
+    """Returns the options and the program that were given, without `--published`, as a user writes them."""
+    given = []
+    for action in parser._actions:
+        value = getattr(arguments, action.dest, action.default)
+        if action.dest not in ("help", "published", "arguments") and value != action.default:
+            given.append(action.option_strings[0] if action.option_strings else str(value))
+    return given
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
-    parser.set_defaults(behind=lambda words: behind(words, parser))
+    parser.set_defaults(
+        behind=lambda words: behind(words, parser), options_given=lambda given: options_given(given, parser)
+    )
     names = ", ".join(board.name for board in BOARDS)
     parser.add_argument("--board", default="u55c", help=f"one of {names} (default: %(default)s)")
     parser.add_argument("--inventory", help="only kernels of this inventory, as it places them")
-    parser.add_argument("--units", type=int, help="compute units of every kernel (default: 1)")
+    parser.add_argument(
+        "--units",
+        type=int,
+        help="compute units of every kernel but networks (default: those of the "
+        "inventory, else 1, and for graphs as many as are fastest)",
+    )
     parser.add_argument("--clock", type=float, help="MHz of the kernels (default: the board's)")
     parser.add_argument(
         "--banks",

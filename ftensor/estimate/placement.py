@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from ..boards import Board
@@ -22,22 +22,22 @@ from ..toolchain.area.fit import Fit, area, board_shares, fit, fitting_subset, s
 from ..toolchain.folding import fold_network
 from ..toolchain.group import KernelGroup, free_name
 from ..toolchain.inventory.read import parts
-from ..toolchain.row_parallel import choose
+from ..toolchain.row_parallel import choose, seconds
 
-SLOWER = 8  # times that a network's cycles are doubled, to leave room for other kernels
+MAX_DOUBLINGS = 8  # times that a network's cycles are doubled, to leave room for other kernels
 
 
 @dataclass(frozen=True)
 class PlacedImage:
     """The kernels of an image, and the kernels that a board has no room for.
 
-    `wanted` is the area of all, `held` of those that fit. `asked` is True for an inventory, whose
-    kernels are all that there are.
+    `wanted` is the area of all, `held` of those that fit. `from_inventory` is True for an
+    inventory, whose kernels are all that there are.
     """
 
     wanted: Fit
     held: Fit
-    asked: bool
+    from_inventory: bool
 
     @property
     def left_out(self) -> tuple[KernelGroup, ...]:
@@ -51,7 +51,7 @@ class PlacedImage:
     @cached_property
     def _holders(self) -> Mapping[str, KernelGroup]:
         holders = {m.entry: group for group in self.held.groups for m in group.members}
-        if not self.asked:  # a graph may have fewer lanes than its launches ask for
+        if not self.from_inventory:  # a graph may have fewer lanes than its launches ask for
             holders |= {group.name: group for group in self.held.groups if group.members[0].skeleton == "staged"}
         return holders
 
@@ -59,13 +59,12 @@ class PlacedImage:
         """Returns the launch on the kernel that serves it: its lanes or folds, and its units."""
         key = launch.key
         if isinstance(key, (StagedKey, NetworkKey)):
-            (key,) = [m for m in group.members if self.asked is False or m.entry == key.entry]
-        if self.asked:
+            (key,) = [m for m in group.members if not self.from_inventory or m.entry == key.entry]
+        if self.from_inventory:
             return launch._replace(key=key, units=min(launch.units, group.units), structure=group.moves)
         if isinstance(key, StagedKey):
             units = min(group.units, max(launch.n // key.together, 1))
-            units = compute_units(launch.n * key.length, units, CSIM, key.lanes)
-            return launch._replace(key=key, units=max(units, launch.units))
+            return launch._replace(key=key, units=compute_units(launch.n * key.length, units, CSIM, key.lanes))
         return launch._replace(key=key)
 
     def shares(self, group: KernelGroup) -> str:
@@ -78,30 +77,32 @@ def of_inventory(groups: Sequence[KernelGroup], board: Board) -> PlacedImage:
     return _placed(groups, board, True)
 
 
-def of_program(launches: Mapping[KernelLaunch, int], board: Board) -> PlacedImage:
-    """Returns the image that `ftensor build` would make for a program: a kernel for the launches of a
-    kind, graphs with the lanes and units that are fastest, networks with the best folds. If a launch
-    has several compute units, all kernels have them."""
-    keys = dict.fromkeys(launch.key for launch in launches if not is_user_kernel(launch.key))
-    graphs = [key for key in keys if isinstance(key, StagedKey)]
-    networks = [key for key in keys if isinstance(key, NetworkKey)]
-    ops: list[Key] = [key for key in keys if key not in graphs and key not in networks]
+def of_program(launches: Mapping[KernelLaunch, int], board: Board, units: int | None = None) -> PlacedImage:
+    """Returns an image for a program: a kernel for the launches of a kind, graphs with the lanes and
+    units that are fastest, networks with the folds that are best beside them. Graphs that `export`
+    refuses for the board have no room.
+
+    All kernels but networks have `units` compute units, if given; else those of ops have the most of
+    the launches.
+    """
+    launches = {launch: count for launch, count in launches.items() if not is_user_kernel(launch.key)}
+    most = max([units or 1, *(launch.units for launch in launches)])
+    work = Counter[Key]()  # rows or images
+    for launch, count in launches.items():
+        work[launch.key] += launch.n * count
+    graphs = {_name_of(key): key for key in work if isinstance(key, StagedKey)}
+    networks = [key for key in work if isinstance(key, NetworkKey)]
+    ops: list[Key] = [key for key in work if not isinstance(key, (StagedKey, NetworkKey))]
     groups: list[KernelGroup] = []
     for name, members in parts(ops, "shared"):
         name = free_name(f"ft_{name}", [g.name for g in groups])
         structure = board_skeleton_of(members[0]).structure(members[0].lanes, "dataflow")
-        groups.append(KernelGroup(name, members, structure))
-    groups += _beside(groups, networks, board)
-    units = max((launch.units for launch in launches), default=1)
-    if units > 1:
-        groups += [KernelGroup(_name_of(key), (key,)) for key in graphs]
-        return _placed([replace(g, units=units) for g in groups], board, False)
-    rows = Counter[Key]()
-    for launch, count in launches.items():
-        rows[launch.key] += launch.n * count
-    weights = [float(max(rows[key], 1)) for key in graphs]
-    chosen = choose({_name_of(key): key for key in graphs}, board, groups, weights).groups
-    return _placed([*groups, *chosen], board, False)
+        groups.append(KernelGroup(name, members, structure, units=most))
+    alone = {name: choose({name: key}, board, units=units) for name, key in graphs.items()}
+    large = [build.groups[0] for build in alone.values() if not build.fits]
+    small = {name: graphs[name] for name, build in alone.items() if build.fits}
+    groups += _fold_networks(groups, networks, small, board, work, units)
+    return _placed(groups, board, False, large)
 
 
 def _name_of(key: Key) -> str:
@@ -112,16 +113,43 @@ def _name_of(key: Key) -> str:
     return ""
 
 
-def _beside(groups: Sequence[KernelGroup], networks: Sequence[NetworkKey], board: Board) -> list[KernelGroup]:
-    """Returns kernels of networks with the fastest folds that leave room for `groups`; folds that take
-    twice as long, and so on, are tried."""
-    found = [_folded(key, board, None) for key in networks]
-    for _ in range(SLOWER):
-        kernels = [KernelGroup(_name_of(key), (key,)) for key in found]
-        if not networks or fit([*groups, *kernels], board).fits:
+def _fold_networks(
+    groups: Sequence[KernelGroup],
+    networks: Sequence[NetworkKey],
+    graphs: Mapping[str, StagedKey],
+    board: Board,
+    work: Mapping[Key, int],
+    units: int | None,
+) -> list[KernelGroup]:
+    """Returns kernels of networks and graphs that take the least time for their `work` beside `groups`.
+
+    Networks get the fastest folds, or folds of twice the cycles, and so on; graphs get the rest of the
+    board.
+    """
+    weights = [float(max(work[key], 1)) for key in graphs.values()]
+    folded: list[NetworkKey] = []
+    best: list[KernelGroup] = []
+    least: tuple[bool, float] | None = None
+    for doublings in range(MAX_DOUBLINGS + 1):
+        before = folded
+        folded = [_folded(key, board, 2 * interval(key)) for key in folded] or [
+            _folded(key, board, None) for key in networks
+        ]
+        if doublings and folded == before:
             break
-        found = [_folded(key, board, 2 * interval(key)) for key in found]
-    return kernels
+        cycles = sum(interval(key) * work[network] for key, network in zip(folded, networks, strict=True))
+        time = cycles / (board.clock.value * 1e6)
+        if least is not None and not least[0] and time >= least[1]:
+            break
+        kernels = [KernelGroup(_name_of(key), (key,)) for key in folded]
+        build = choose(graphs, board, [*groups, *kernels], weights, units)
+        time += sum(seconds(group, board) * weight for group, weight in zip(build.groups, weights, strict=True))
+        kernels += build.groups
+        full = not build.fits or not fit([*groups, *kernels], board).fits
+        rank = full, -doublings if full else time  # if nothing fits, the smallest
+        if least is None or rank < least:
+            best, least = kernels, rank
+    return best
 
 
 def _folded(key: NetworkKey, board: Board, cycles: int | None) -> NetworkKey:
@@ -141,7 +169,10 @@ def fits(key: Key, board: Board) -> bool:
         return False
 
 
-def _placed(groups: Iterable[KernelGroup], board: Board, asked: bool) -> PlacedImage:
-    wanted = fit(tuple(groups), board)
-    held = wanted if wanted.fits else fitting_subset(wanted.groups, board)
-    return PlacedImage(wanted, held, asked)
+def _placed(
+    groups: Sequence[KernelGroup], board: Board, from_inventory: bool, large: Sequence[KernelGroup] = ()
+) -> PlacedImage:
+    """Returns the image of kernels, without those of `large`."""
+    held = fit(groups, board)
+    held = held if held.fits else fitting_subset(groups, board)
+    return PlacedImage(fit([*groups, *large], board), held, from_inventory)

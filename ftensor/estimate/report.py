@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ..kernels.skeleton import board_skeleton_of
+from ..kernels.staged import StagedKey
 from ..kernels.user_kernels import is_user_kernel
 from ..kernels.workload import KernelLaunch
 from ..toolchain.group import KernelGroup
@@ -111,7 +112,7 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGr
     `groups`, the kernel that an image for the program would have. The host computes what the board has
     no room for."""
     if groups is None:
-        image = of_program(trace.launches, setup.board)
+        image = of_program(trace.launches, setup.board, setup.units)
     else:
         image = of_inventory(groups, setup.board)
     held = {m.entry: group for group in image.held.groups for m in group.members}
@@ -129,7 +130,8 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGr
                 away[launch] += sum(transfer(link, n, True) for n in there.to_host)
                 continue
             placed = image.placed(launch, group)
-            if image.asked or (placed.units > 1 and placed.units > launch.units and setup.banks == "*"):
+            divided = isinstance(placed.key, StagedKey) and placed.units > 1 and setup.banks == "*"
+            if image.from_inventory or divided:
                 where = replace(setup, banks=group.banks or setup.board.one_memory or setup.banks)
         served[launch] = Line(count, estimate(placed, where), starts.get(launch.key.entry, 1))
     lines = sorted(served.values(), key=lambda line: -(line.kernel + line.crossing))

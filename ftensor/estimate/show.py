@@ -8,7 +8,8 @@ from ..kernels.skeleton import board_skeleton_of
 from ..kernels.workload import KernelLaunch
 from ..terminal import counted, size, table
 from ..toolchain.area.cores import NAMES
-from ..toolchain.area.fit import area, board_shares
+from ..toolchain.area.fit import area, board_shares, shares_text
+from ..toolchain.folding import SHARE
 from .model import BOUNDS, launches
 from .published import rows as published_rows
 from .report import ProgramEstimate
@@ -20,8 +21,8 @@ def advice(r: ProgramEstimate) -> list[str]:
     if r.missing:
         named = ", ".join(f"{op} ({count})" for op, count in sorted(r.missing.items()))
         out.append(
-            f"Not in the {'inventory' if r.image.asked else 'image'}: {named}. The host computes these; only the "
-            "copies between it and the board are counted, not its own work."
+            f"Not in the {'inventory' if r.image.from_inventory else 'image'}: {named}. The host computes these; "
+            "only the copies between it and the board are counted, not its own work."
         )
     if r.between:
         several = sum(r.between.values())
@@ -64,7 +65,7 @@ def _launch_advice(r: ProgramEstimate) -> str:
 def _bank_advice(r: ProgramEstimate) -> str:
     return (
         "Spread a kernel's operands over banks (banks of the inventory); further compute units do "
-        "not help where they share a bank, since a buffer lies in one."
+        "not help where they share a bank, because a buffer is in one bank."
     )
 
 
@@ -150,9 +151,10 @@ def area_lines(r: ProgramEstimate) -> list[str]:
     if not image.left_out:
         return [f"Area of its {counted(len(image.held.groups), 'kernel')}: {image.held} (ftensor docs area)."]
     named = ", ".join(f"{group.name} ({image.shares(group)})" for group in image.left_out)
+    verb = "does" if len(image.wanted.groups) == 1 else "do"
     return [
-        f"Its {counted(len(image.wanted.groups), 'kernel')} do not fit the {title}: {image.wanted}.",
-        f"No room for {named}.",
+        f"Its {counted(len(image.wanted.groups), 'kernel')} {verb} not fit the {title}: {image.wanted}.",
+        f"No room for {named}. A graph or network takes at most {shares_text(SHARE)}.",
         f"Estimated with the {counted(len(image.held.groups), 'kernel')} that fit: {image.held}.",
     ]
 
@@ -256,7 +258,7 @@ def as_json(r: ProgramEstimate) -> dict[str, Any]:
         "not_in_inventory": dict(r.missing),
         "area": {
             "shares": r.image.wanted.shares,
-            "fits": r.image.wanted.fits,
+            "fits": not r.image.left_out,
             "kernels": [
                 {
                     "name": group.name,

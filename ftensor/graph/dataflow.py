@@ -102,7 +102,7 @@ class DataflowBuilder:
         for body in self.bodies:
             if isinstance(body.function, RowTransform) and (why := transform_refusal(self.length, lanes)):
                 raise self._refuse(body.node, why)
-        accesses = self._as_beats(accesses, lanes)
+        accesses = self._as_beats(accesses, len(stored), lanes)
         for p in accesses:
             if _layout_kind(p) in VECTOR_KINDS and p.start % (lanes * p.dtype.itemsize):
                 raise self._refuse(last, f"an operand begins at byte {p.start}, not on a beat")
@@ -130,11 +130,14 @@ class DataflowBuilder:
         origins = tuple([body.node.origin for body in self.bodies])
         return Node(launch, regions, tuple(program.numbers), last.origin, origins)
 
-    def _as_beats(self, accesses: list[AffineAccess], lanes: int) -> list[AffineAccess]:
+    def _as_beats(self, accesses: list[AffineAccess], outputs: int, lanes: int) -> list[AffineAccess]:
         """Cuts a single row of elementwise ops into rows of a beat, which compute units can share; any
-        number of whole beats then has the same kernel. Returns the operands' accesses in these rows."""
+        number of whole beats then has the same kernel. Returns the operands' accesses in these rows,
+        those of the `outputs` results first."""
         whole_rows = any(body.is_fold or isinstance(body.function, RowTransform) for body in self.bodies)
         if self.rows > 1 or whole_rows or self.length % lanes or self.length == lanes:
+            return accesses
+        if any(_layout_kind(p) != ROWS for p in accesses[:outputs]):  # no store writes one element for all rows
             return accesses
         self.rows, self.length = self.length // lanes, lanes
         kinds = {SHARED_ROW: ROWS, PER_ROW: ONE_ELEMENT}

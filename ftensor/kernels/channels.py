@@ -62,10 +62,10 @@ class RowSlabs(NamedTuple):
     rows: int
     nbytes: tuple[int, ...]
 
-    def least(self, units: int) -> int:
-        """Returns the least number of rows that are worth slabs."""
-        each = -(-MIN_BEATS * PORT_BYTES // max(*self.nbytes, 1))
-        return each * self.rows * units
+    @property
+    def min_rows_per_unit(self) -> int:
+        """The least number of rows of a compute unit that are worth a slab."""
+        return -(-MIN_BEATS * PORT_BYTES // max(*self.nbytes, 1)) * self.rows
 
 
 def splits_into_slabs(skeleton: str, kinds: str, n: int, lanes: int, units: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from math import gcd
+from math import gcd, lcm
 from typing import NamedTuple
 
 from ..dtypes import dtype
@@ -70,7 +70,7 @@ class StagedKey(FusedKey):
     def together(self) -> int:
         """The least number of rows that begin and end on beats and on blocks. Compute units share
         rows in multiples of it."""
-        return max(self.lanes // gcd(self.length, self.lanes), self.period)
+        return lcm(self.lanes // gcd(self.length, self.lanes), self.period)
 
     @property
     def states(self) -> int:

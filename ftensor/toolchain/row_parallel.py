@@ -48,31 +48,35 @@ class RowBuild(NamedTuple):
 
 
 def choose(
-    graphs: Mapping[str, StagedKey], board: Board, beside: Sequence[KernelGroup] = (), rows: Sequence[float] = ()
+    graphs: Mapping[str, StagedKey],
+    board: Board,
+    beside: Sequence[KernelGroup] = (),
+    rows: Sequence[float] = (),
+    units: int | None = None,
 ) -> RowBuild:
     """Returns kernels of graphs, by name, with the lanes and compute units that take the least
     time.
 
     All graphs take as many cycles for their `rows` (default: one each) as they have to, so that the
-    slowest is as fast as the board allows. `beside` are other kernels of the image. The result does
-    not fit if even one lane in one unit does not.
+    slowest is as fast as the board allows. `beside` are other kernels of the image. With `units`,
+    only the lanes are chosen. The result does not fit if even the cheapest choices do not.
     """
     if not graphs:
         return RowBuild((), board, (0.0,) * len(SHARE), True)
     weights = list(rows) or [1.0] * len(graphs)
-    choices = [_choices(name, key, board) for name, key in graphs.items()]
     taken = sum((area(g).whole for g in beside), NONE)
-    best: tuple[GraphChoice, ...] = tuple(min(of, key=lambda c: c.cost) for of in choices)
+    choices: list[list[GraphChoice]] = []
+    for name, key in graphs.items():
+        every = _choices(name, key, board, units)
+        # Levels are taken from choices that fit alone: others may cost less in sum, and hide them.
+        choices.append([c for c in every if _fits([c], board, beside, taken)] or [min(every, key=lambda c: c.cost)])
+    best = [min(of, key=lambda c: c.cost) for of in choices]
     fits = _fits(best, board, beside, taken)
-    levels = sorted({c.seconds * w for of, w in zip(choices, weights) for c in of}) if fits else []
-    below, end = 0, len(levels)  # the fastest level that fits is among these
-    while below < end:
-        middle = (below + end) // 2
-        now = tuple(_cheapest(of, levels[middle] / w) for of, w in zip(choices, weights))
+    for level in sorted({c.seconds * w for of, w in zip(choices, weights) for c in of}) if fits else ():
+        now = [_cheapest(of, level / w) for of, w in zip(choices, weights)]
         if _fits(now, board, beside, taken):
-            best, end = now, middle
-        else:
-            below = middle + 1
+            best = now
+            break
     shares = board_shares(sum((c.takes for c in best), taken), board)
     return RowBuild(tuple(c.group for c in best), board, shares, fits)
 
@@ -92,14 +96,14 @@ def _fits(chosen: Sequence[GraphChoice], board: Board, beside: Sequence[KernelGr
     return sum(g.units for g in groups) <= MAX_UNITS and not fit(groups, board).crowded
 
 
-def _choices(name: str, key: StagedKey, board: Board) -> list[GraphChoice]:
+def _choices(name: str, key: StagedKey, board: Board, fixed: int | None) -> list[GraphChoice]:
     choices = []
     for lanes in lanes_of(key):
         one = KernelGroup(name, (replace(key, lanes=lanes),))
         takes = area(one).unit
-        for units in range(1, MAX_KERNEL_UNITS + 1):
+        for units in range(1, MAX_KERNEL_UNITS + 1) if fixed is None else (fixed,):
             shares = board_shares(takes * units, board)
-            if units > 1 and max(shares) > 1:
+            if fixed is None and units > 1 and max(shares) > 1:
                 break
             group = replace(one, units=units)
             choices.append(GraphChoice(group, seconds(group, board), takes * units, sum(shares)))

@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from ftensor.cli import main
+
 from .. import forked
 
 
@@ -174,6 +176,15 @@ def test_rows_of_a_graph_may_be_shorter_than_a_beat(tmp_path):
     assert (done.returncode, done.stdout.split()[0]) == (0, "144.0"), done.stderr
 
 
+def test_a_graph_with_a_result_of_one_element(program):
+    program.write_text(
+        "import ftensor as ft\nprint(ft.jit(lambda x, s: (x * 2 * s, s + 1))(ft.ones(1024), ft.ones(1))[1].item())"
+    )
+    done = run(program)
+    assert (done.returncode, done.stdout.split()[0]) == (0, "2.0"), done.stderr
+    assert "1x1024" in done.stdout, "one row"
+
+
 def test_published_designs_need_no_program():
     done = run("--published")
     assert done.returncode == 0, done.stderr
@@ -182,3 +193,14 @@ def test_published_designs_need_no_program():
     assert re.search(r"sort of 131,072 int32 +1.13 ms +1.85 +1.64 ", done.stdout)
     done = run("--board", "u55c")
     assert done.returncode == 1 and "name the program: ftensor estimate" in done.stderr
+
+
+OTHERS = ["program.py", "--json", "--plot=x.svg", "--compare=steps", "--board=u50", "--units=2", "--clock=100"]
+
+
+@pytest.mark.parametrize("other", [*OTHERS, "--inventory=minimal", "--banks=HBM[0]", "--in-flight=2", "--widened"])
+def test_published_designs_are_printed_alone(other, capsys):
+    assert main(["estimate", "--published", other]) == 1
+    written = capsys.readouterr()
+    assert not written.out
+    assert f"--published prints its table alone, without {other.partition('=')[0]}" in written.err

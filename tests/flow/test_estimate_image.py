@@ -10,18 +10,21 @@ from typing import Any
 
 import pytest
 
+import ftensor.quantized as Q
 from ftensor.boards import find
 from ftensor.estimate.model import Setup
 from ftensor.estimate.placement import of_program
 from ftensor.estimate.report import report
-from ftensor.estimate.show import text
+from ftensor.estimate.show import as_json, text
 from ftensor.kernels.network import NetworkKey
+from ftensor.kernels.user_kernels import UserKernelKey
 from ftensor.kernels.workload import KernelLaunch
 from ftensor.toolchain.folding import fold_network
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.trace import Trace
 
 from .. import forked
+from .known_networks import Weights
 
 ROOT = Path(__file__).parents[2]
 needs = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
@@ -108,8 +111,12 @@ def test_a_graph_has_the_units_that_fit(tmp_path: Path) -> None:
     assert seconds["u55c"].image.held.shares["lut"] < 0.70
     (line,) = seconds["kv260"].lines
     assert line.each.launch.key.lanes < 16, "16 lanes have more beats than the KV260's memory"
-    asked = report(traced(launch._replace(units=2)), Setup(find("u55c"), 300), 1, None)
-    assert asked.lines[0].each.launch.units == 2, "as --units says"
+    for units in (1, 2):
+        fixed = report(traced(launch), Setup(find("u55c"), 300, units=units), 1, None)
+        assert fixed.lines[0].each.launch.units == units, "as --units says"
+        assert [group.units for group in fixed.image.held.groups] == [units]
+    two = report(traced(launch), Setup(find("kv260"), 300, units=2), 1, None)
+    assert two.lines[0].each.launch.units == 2 and two.lines[0].each.launch.key.lanes < 8
     few = report(traced(launch._replace(n=3)), Setup(find("u55c"), 300), 1, None)
     assert few.lines[0].each.launch.units == 1, "rows that are worth one unit"
 
@@ -128,6 +135,62 @@ def test_what_a_board_cannot_hold_is_said_and_not_priced(tmp_path: Path) -> None
     assert "Not in the image: " in said
     there = report(traced(small, large), Setup(find("u55c"), 300), 1, None)
     assert len(there.lines) == 2 and not there.missing and "Area of its 2 kernels: LUT " in text(there)
+
+
+def test_a_graph_too_large_for_export_has_no_room(tmp_path: Path) -> None:
+    """Also where it takes less than an image may; one limit for both."""
+
+    def large(x: Any) -> Any:
+        for _ in range(5):
+            x = (x.pow(1.5) + x.sum(-1, keepdim=True)).tanh()
+        return x.exp() / 3
+
+    launch = graph_of(large, tmp_path)
+    found = report(traced(launch), Setup(find("kv260"), 300), 1, None)
+    assert found.image.wanted.fits and 0.70 < max(found.image.wanted.shares.values()) < 0.80
+    assert not found.lines and found.image.left_out == found.image.wanted.groups
+    assert not as_json(found)["area"]["fits"]
+    assert "Its 1 kernel does not fit" in text(found) and "at most LUT 70%, FF 70%, DSP 65%, BRAM 80%" in text(found)
+
+
+def lenet(folder: Path, images: int = 64) -> KernelLaunch:
+    import ftensor as ft
+
+    of, pool = Weights(0), ft.nn.functional.max_pool2d
+    c1, c2, f1, f2, f3 = (of.layer(*s) for s in ((6, 1, 5, 5), (16, 6, 5, 5), (120, 400), (84, 120), (10, 84)))
+
+    def network(x: Any) -> Any:
+        x = pool(Q.conv2d_relu(x, padding=2, **c1), 2)
+        x = pool(Q.conv2d_relu(x, **c2), 2).flatten(1)
+        return Q.linear(Q.linear_relu(Q.linear_relu(x, **f1), **f2), **f3)
+
+    files = ft.jit(network).export(str(folder / "net"), ft.zeros(1, 1, 28, 28, dtype=ft.uint8))
+    (group,) = expand(read(files.inventory))
+    return KernelLaunch(group.members[0], 1, images)
+
+
+def test_a_network_leaves_room_for_a_graph_that_takes_longer(tmp_path: Path) -> None:
+    network, graph, board = lenet(tmp_path), graph_of(norm, tmp_path), find("kv260")
+    apart = {launch: report(traced(launch), Setup(board, 300), 1, None).kernels for launch in (network, graph)}
+    both = report(traced(network, graph), Setup(board, 300), 1, None)
+    assert not both.missing
+    assert both.kernels < 1.2 * sum(apart.values())
+    times = {line.each.launch.key.skeleton: line.kernel for line in both.lines}
+    assert times["staged"] < 1.01 * apart[graph] and times["network"] > apart[network]
+    many = report(traced(network._replace(n=1 << 20), graph), Setup(board, 300), 1, None)
+    (line,) = [line for line in many.lines if line.each.launch.key.skeleton == "network"]
+    assert line.kernel / (1 << 20) < 0.7 * times["network"] / 64, "more images, and faster folds"
+
+
+def test_units_are_those_of_ops_and_graphs(tmp_path: Path) -> None:
+    """A network has one, and a user's kernel says nothing about others."""
+    network, graph, board = lenet(tmp_path), graph_of(norm, tmp_path), find("u55c")
+    image = of_program({network: 1, graph: 1}, board, 4)
+    assert {group.members[0].skeleton: group.units for group in image.held.groups} == {"network": 1, "staged": 4}
+    (sums, *_) = expand(read("first"))
+    own = KernelLaunch(UserKernelKey("mine", "mine.cpp", ()), 8, 0)
+    image = of_program({KernelLaunch(sums.members[0], 2, 4096): 1, own: 1}, board)
+    assert [group.units for group in image.held.groups] == [2]
 
 
 def test_an_inventory_that_does_not_fit_is_said(tmp_path: Path) -> None:

@@ -104,6 +104,11 @@ def test_rows_of_units_begin_on_beats(folder: Path) -> None:
                 assert sum(trips) == n * narrow.beats
 
 
+def test_rows_begin_on_beats_and_on_blocks(folder: Path) -> None:
+    key = replace(key_of(folder, 1000), length=12, period=6)
+    assert key.lanes == 16 and key.together == 12, "four rows end on a beat, six on a block"
+
+
 def test_blocks_are_not_divided(tmp_path: Path) -> None:
     arguments = ft.ones(6, 32), ft.ones(5, 32)
     files = ft.jit(rows_in_blocks).export(str(tmp_path / "blocks"), *arguments)
@@ -134,6 +139,13 @@ def test_elementwise_ops_on_one_dim_are_rows_of_a_beat(tmp_path: Path) -> None:
     (group,) = expand(read(tmp_path / "flat_64.toml"))
     key = cast("StagedKey", group.members[0])
     assert (key.length, key.lanes, key.together) == (16, 16, 1)
+
+
+def test_a_result_of_one_element_keeps_the_row_whole(tmp_path: Path) -> None:
+    """No store writes one element for all rows, so there are too few rows."""
+    function = ft.jit(lambda x, s: (x * 2 * s, s + 1))
+    with pytest.raises(ft.GraphError, match="1 rows of 1024"):
+        function.export(str(tmp_path / "one"), ft.ones(1024), ft.ones(1))
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,27 @@ def within(groups: list[KernelGroup], board: Board) -> bool:
 @pytest.mark.parametrize("board", [find(name) for name in ("u55c", "u250", "kv260")], ids=lambda b: b.name)
 @pytest.mark.parametrize("function", [curve, norm])
 def test_no_other_choice_is_faster(function: object, board: Board, tmp_path: Path) -> None:
-    key = key_of(function, tmp_path)
+    none_faster(key_of(function, tmp_path), board)
+
+
+@pytest.mark.parametrize("board", [find(name) for name in ("u200", "u250")], ids=lambda b: b.name)
+def test_no_other_choice_for_the_photograph_is_faster(
+    board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Choices that do not fit cost less in sum than some that do."""
+    pytest.importorskip("PIL.Image")
+    pytest.importorskip("sklearn")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
+    import photo_graph
+
+    *planes, above, below = (ft.zeros(5, 640, dtype=ft.uint8) for _ in range(5))
+    files = photo_graph.developed.export(str(tmp_path / "photo"), planes, above, below)
+    (group,) = expand(read(files.inventory))
+    none_faster(cast("StagedKey", group.members[0]), board)
+
+
+def none_faster(key: StagedKey, board: Board) -> None:
+    """Checks that the chosen lanes and units fit, and that none that fit are faster."""
     build = choose({"one": key}, board)
     (chosen,) = build.groups
     assert build.fits and within([chosen], board)
@@ -68,6 +88,14 @@ def test_two_graphs_share_a_board(tmp_path: Path) -> None:
     fewer = choose(keys, board, [beside])
     assert fewer.fits and within([*fewer.groups, beside], board)
     assert seconds(fewer.groups[0], board) >= seconds(even.groups[0], board)
+
+
+def test_given_units_have_the_lanes_that_fit(tmp_path: Path) -> None:
+    key, board = key_of(norm, tmp_path), find("kv260")
+    lanes = {units: choose({"one": key}, board, units=units).groups[0] for units in (1, 2)}
+    assert [group.units for group in lanes.values()] == [1, 2]
+    assert lanes[2].lanes < lanes[1].lanes
+    assert not choose({"one": key}, board, units=31).fits
 
 
 def test_export_writes_what_the_build_reads(tmp_path: Path) -> None:

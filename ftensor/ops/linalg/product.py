@@ -195,21 +195,23 @@ def _few_rows(a: Tensor, b: Tensor) -> bool:
 def _by_rows(a: Tensor, b: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:
     """Computes the product as sums along rows into `target`."""
     shape, strides = target._shape, target._strides
+    sums_shape, sums_strides = shape, strides
     if shape[-2] == 1:
         inputs, dim = (_transposed(a), b), -2
-        rows, steps = (*shape[:-2], shape[-1]), (*strides[:-2], strides[-1])
+        sums_shape, sums_strides = (*shape[:-2], shape[-1]), (*strides[:-2], strides[-1])
     elif shape[-1] == 1:
         inputs, dim = (a, _transposed(b)), -1
-        rows, steps = shape[:-1], strides[:-1]
+        sums_shape, sums_strides = shape[:-1], strides[:-1]
     else:
         (m, depth), n = a._shape, b._shape[1]
         left = a._view((m, 1, depth), (a._strides[0], 0, a._strides[1]), a._offset)
         right = b._view((1, n, depth), (0, b._strides[1], b._strides[0]), b._offset)
-        inputs, dim, rows, steps = (left, right), -1, shape, strides
+        inputs, dim = (left, right), -1
     compute = a._dtype.compute
     if added is None and target._dtype is compute and are_unit_factors(alpha, 1):
         # The sums are the result, which needs no launch that copies them.
-        fold(DOT, inputs, dim, False, compute, (compute,), into=(target._view(rows, steps, target._offset),))
+        into = target._view(sums_shape, sums_strides, target._offset)
+        fold(DOT, inputs, dim, False, compute, (compute,), into=(into,))
     else:
         sums = folded(DOT, inputs, dim)
         combine(sums._view(shape, memory.contiguous_strides(shape), 0), target, added, beta, alpha)

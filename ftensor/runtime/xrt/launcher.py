@@ -202,7 +202,7 @@ def _slabs(
     large = MIN_BEATS * record.lanes * record.units
     if member.rows:
         by_rows = RowSlabs(member.rows[0], member.rows[1:])
-        together, sizes, least = by_rows.rows, by_rows.nbytes, by_rows.least(1)
+        together, sizes, least = by_rows.rows, by_rows.nbytes, by_rows.min_rows_per_unit
         if record.units < 2 or len(sizes) != len(ports):
             return None
     elif splits_into_slabs(record.skeleton, member.kinds, large, record.lanes, record.units):
