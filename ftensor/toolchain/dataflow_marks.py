@@ -2,8 +2,10 @@
 
     #pragma HLS DATAFLOW             a `region` begins here, up to the end of the block
         load(in, s, n);              each statement of the block is a process: `region.next(...)`
-        for (...) { #pragma UNROLL   each turn of an unrolled loop is a process: `region.again(...)`
+        if (last) drain(s);          and so is each under a condition, in braces if it has none
+        for (...) { #pragma UNROLL   each statement of an unrolled loop, in each turn: `region.turn(...)`
     #pragma HLS STREAM variable=s depth=8        `set_depth(s, 8)`
+    static hls::stream<int> s;       each compute unit has its own: `static thread_local`
 
 The marks are inserted without new lines, so the compiler's messages keep their line numbers.
 """
@@ -21,13 +23,16 @@ OPTION = "-DFT_FIFOS"
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+HLS[ \t]+(\w+)(.*)$", re.MULTILINE | re.IGNORECASE)
 _LINE = re.compile(r'^#[ \t]+(\d+)[ \t]+"((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _SETTING = re.compile(r"(\w+)\s*=\s*([^=]*?)(?=\s+\w+\s*=|\s*$)")
-_CALL = re.compile(r"(?:(?:\w+\s*:(?!:)\s*))?(?:[\w:&*\s]+=\s*)?((?:\w+\s*::\s*)*\w+)\s*(?:<[^;{}()]*>\s*)?\(")
+_CALL = re.compile(r"(?:[\w:&*\s]+=\s*)?((?:\w+\s*::\s*)*\w+)\s*(?:<[^;{}()]*>\s*)?\(")
 _STREAM = re.compile(r"(?:(?:static|const)\s+)*(?:::\s*)?(?:hls\s*::\s*)?stream\s*<")
 _WORD = re.compile(r"\w+")
+_STATIC = re.compile(r"\bstatic\s+(?=(?:::\s*)?(?:hls\s*::\s*)?stream\s*<)")
+_NAMED = re.compile(r"\s*\w+\s*(?:[;,\[{]|\(\s*\")")
+_LABEL = re.compile(r"(?:case\b(?:[^:;?]|::)*|\w+\s*):(?!:)")
+_COUNTED = re.compile(r"\(\s*[\w\s]*=\s*(\d+)\s*;\s*\w+\s*(<=?)\s*(\d+)\s*;")
 _LOOPS = ("for", "while", "do")
-_BLOCKS = ("if", "else", "switch")
 # Statements that end with a semicolon, whatever braces they have.
-_DECLARES = ("struct", "class", "union", "enum", "typedef", "using", "auto", "do")
+_DECLARES = ("struct", "class", "union", "enum", "typedef", "using", "auto")
 
 
 class Statement(NamedTuple):
@@ -49,11 +54,12 @@ def marked(text: str, macros: Mapping[str, str] | None = None) -> str | None:
         word, rest = pragma[1].lower(), pragma[2]
         if word == "dataflow":
             regions += 1
-            marks += _region(text, pragma.end(), regions, lines)
+            marks += _Region(text, pragma.end(), regions, lines, macros or {}).marks()
         elif word == "stream":
             marks += _depths(_to_token(text, pragma.end()), rest, macros or {})
     if not regions:
         return None
+    marks += [(m.end(), "thread_local ") for m in _STATIC.finditer(text) if _variable(text, m.end())]
     pieces, at = [], 0
     for place, mark in sorted(marks, key=lambda m: m[0]):
         pieces += [text[at:place], mark]
@@ -62,9 +68,10 @@ def marked(text: str, macros: Mapping[str, str] | None = None) -> str | None:
 
 
 def names_in_depths(text: str) -> set[str]:
-    """Returns the names in the depths of the text's pragmas, which may be macros."""
-    depths = (_settings(p[2]).get("depth", "") for p in _PRAGMA.finditer(text) if p[1].lower() == "stream")
-    return {name for depth in depths for name in _WORD.findall(depth) if not name[0].isdigit()}
+    """Returns the names in the depths and factors of the text's pragmas, which may be macros."""
+    said = (_settings(p[2]) for p in _PRAGMA.finditer(text) if p[1].lower() in ("stream", "unroll"))
+    numbers = (one.get(name, "") for one in said for name in ("depth", "factor"))
+    return {name for number in numbers for name in _WORD.findall(number) if not name[0].isdigit()}
 
 
 class _Lines:
@@ -81,35 +88,97 @@ class _Lines:
         return f"{name}:{line + self.text.count(chr(10), begin, place)}"
 
 
-def _region(text: str, begin: int, number: int, lines: _Lines) -> Iterator[tuple[int, str]]:
-    """Yields the marks of a region whose pragma ends at `begin`."""
-    name = f"ft_region_{number}"
-    start = _to_token(text, begin)
-    yield start, f'::ft_fifos::region {name}("{lines.at(begin)}"); '
-    for k, (statement, label) in enumerate(_processes(text, start)):
-        title = _quoted(f"{label} ({lines.at(statement.begin)})")
-        yield statement.begin, f"{name}.next({k}, {title}); "
-        source = text[statement.begin : statement.end]
-        for pragma in _PRAGMA.finditer(source):
-            if pragma[1].lower() == "unroll":
-                yield _to_token(text, statement.begin + pragma.end()), f"{name}.again({k}, {title}); "
-        for variable in _declared(source):
-            yield statement.end, f' ::ft_fifos::set_name({variable}, "{variable}"); '
+class _Region:
+    """A region whose pragma ends at `begin`."""
 
+    def __init__(self, text: str, begin: int, number: int, lines: _Lines, macros: Mapping[str, str]) -> None:
+        self._text, self._lines, self._macros = text, lines, macros
+        self._begin, self._name = begin, f"ft_region_{number}"
+        self._processes = self._loops = 0
 
-def _processes(text: str, begin: int) -> Iterator[tuple[Statement, str]]:
-    """Yields the statements of a block, and of blocks under its conditions, with their names."""
-    for statement in _statements(text, begin):
-        source = text[statement.begin : statement.end]
-        first = _WORD.match(source)
+    def marks(self) -> Iterator[tuple[int, str]]:
+        """Yields the marks in the text's order."""
+        start = _to_token(self._text, self._begin)
+        yield start, f'::ft_fifos::region {self._name}("{self._lines.at(self._begin)}"); '
+        yield from self._block(start, "")
+
+    def _block(self, begin: int, loop: str) -> Iterator[tuple[int, str]]:
+        """Yields the marks of the statements from `begin` to the end of their block. `loop` is the
+        number of the unrolled loop around them, or ""."""
+        for statement in _statements(self._text, begin):
+            yield from self._statement(statement, loop)
+
+    def _statement(self, statement: Statement, loop: str) -> Iterator[tuple[int, str]]:
+        text, (begin, end) = self._text, statement
+        while label := _LABEL.match(text, begin):
+            begin = _to_token(text, label.end())
+        if begin >= end:  # a label before the end of a block
+            return
+        first = _WORD.match(text, begin)
         word = first[0] if first else ""
-        if source.startswith("{") or word in _BLOCKS:
-            for inner in _blocks(text, statement):
-                yield from _processes(text, inner)
-            continue
-        call = _CALL.match(source)
+        if text[begin] == "{":
+            yield from self._block(begin + 1, loop)
+            return
+        call = _CALL.match(text, begin, end)
         name = re.sub(r"\s", "", call[1]) if call else ""
-        yield statement, "a loop" if word in _LOOPS or name in _LOOPS else name or word or "a statement"
+        label_ = "a loop" if word in _LOOPS or name in _LOOPS else name or word or "a statement"
+        title = _quoted(f"{label_} ({self._lines.at(begin)})")
+        yield begin, f"{self._name}.next({self._processes}, {title}{loop and ', ' + loop}); "
+        self._processes += 1
+        if word in ("if", "switch"):  # whose condition is a process
+            body = _behind_brackets(text, begin)
+            then = Statement(body, _end_of_statement(text, body))
+            yield from self._body(then, loop)
+            other = _to_token(text, then.end)
+            if word == "if" and _is_else(text, other):
+                yield from self._body(Statement(_to_token(text, other + len("else")), end), loop)
+        elif word == "for" and self._unrolled(body := _behind_brackets(text, begin), begin):
+            turn = f"{self._name}.turn({self._loops}); "
+            inner, self._loops = str(self._loops), self._loops + 1
+            yield from self._body(Statement(body, end), inner, turn)
+        else:
+            for variable in _declared(text[begin:end]):
+                yield end, f' ::ft_fifos::set_name({variable}, "{variable}"); '
+
+    def _body(self, statement: Statement, loop: str, before: str = "") -> Iterator[tuple[int, str]]:
+        """Yields the marks of the statement below a condition or loop, in braces."""
+        begin, end = statement
+        if self._text[begin : begin + 1] == "{":
+            yield begin + 1, before
+            yield from self._block(begin + 1, loop)
+            return
+        yield begin, "{ " + before
+        yield from self._statement(statement, loop)
+        yield end, " }"
+
+    def _unrolled(self, body: int, begin: int) -> bool:
+        """True if the loop whose text begins at `begin` is replaced by the turns of its body."""
+        text = self._text
+        if text[body : body + 1] == "{":
+            spans = [(body + 1, _to_token(text, body + 1))]
+            spans += [(one.end, _to_token(text, one.end)) for one in _statements(text, body + 1)]
+        else:
+            spans = [(text.rfind(")", begin, body), body)]
+        for start, stop in spans:
+            for pragma in _PRAGMA.finditer(text, start, stop):
+                if pragma[1].lower() != "unroll" or re.search(r"\boff\b", pragma[2]):
+                    continue
+                factor = _expanded(_settings(pragma[2]).get("factor", ""), self._macros)
+                counted = _COUNTED.match(text, text.index("(", begin))
+                turns = int(counted[3]) - int(counted[1]) + (counted[2] == "<=") if counted else 0
+                return not factor or (factor.isdigit() and turns > 0 and int(factor) >= turns)
+        return False
+
+
+def _behind_brackets(text: str, at: int) -> int:
+    """Returns the first token behind the brackets of a condition."""
+    at, depth = text.index("(", at), 0
+    while (at := _to_token(text, at)) < len(text):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if not depth:
+            break
+        at = _behind(text, at)
+    return _to_token(text, at + 1)
 
 
 def _statements(text: str, at: int) -> Iterator[Statement]:
@@ -124,8 +193,17 @@ def _statements(text: str, at: int) -> Iterator[Statement]:
 
 
 def _end_of_statement(text: str, begin: int) -> int:
+    while label := _LABEL.match(text, begin):
+        begin = _to_token(text, label.end())
     word = _WORD.match(text, begin)
-    to_semicolon = bool(word) and word[0] in _DECLARES  # type: ignore[index]
+    first = word[0] if word else ""
+    if first in ("if", "for", "while", "switch"):
+        end = _end_of_statement(text, _behind_brackets(text, begin))
+        other = _to_token(text, end)
+        is_else = first == "if" and _is_else(text, other)
+        return _end_of_statement(text, _to_token(text, other + len("else"))) if is_else else end
+    if first == "do":
+        begin = _end_of_statement(text, _to_token(text, begin + len("do")))  # then: while (...);
     depth, at = 0, begin
     while at < len(text):
         at = _to_token(text, at)
@@ -134,11 +212,12 @@ def _end_of_statement(text: str, begin: int) -> int:
             depth += 1
         elif c in (")", "]", "}"):
             depth -= 1
-            if depth == 0 and c == "}" and not to_semicolon and not _goes_on(text, at + 1):
+            if depth < 0:  # of the block around it
+                return at
+            if depth == 0 and c == "}" and (text[begin] == "{" or not (first in _DECLARES or _goes_on(text, at + 1))):
                 return at + 1
         elif c == ";" and depth == 0:
-            if not _is_else(text, _to_token(text, at + 1)):
-                return at + 1
+            return at + 1
         at = _behind(text, at)
     return at
 
@@ -146,27 +225,12 @@ def _end_of_statement(text: str, begin: int) -> int:
 def _goes_on(text: str, at: int) -> bool:
     """True if the statement does not end with the brace before `at`."""
     at = _to_token(text, at)
-    return text[at : at + 1] in (";", ",", ".", ")", "=", "(") or _is_else(text, at)
+    return text[at : at + 1] in (";", ",", ".", ")", "=", "(")
 
 
 def _is_else(text: str, at: int) -> bool:
     word = _WORD.match(text, at)
     return word is not None and word[0] == "else"
-
-
-def _blocks(text: str, statement: Statement) -> Iterator[int]:
-    """Yields the beginnings of the blocks of a condition or block: behind each outermost brace."""
-    round_, braces, at = 0, 0, statement.begin
-    while at < statement.end:
-        at = _to_token(text, at)
-        c = text[at : at + 1]
-        round_ += (c == "(") - (c == ")")
-        if c == "{":
-            if not round_ and not braces:
-                yield at + 1
-            braces += 1
-        braces -= c == "}"
-        at = _behind(text, at)
 
 
 def _to_token(text: str, at: int) -> int:
@@ -198,10 +262,7 @@ def _declared(source: str) -> Sequence[str]:
     match = _STREAM.match(source)
     if match is None:
         return ()
-    depth, at = 1, match.end()
-    while at < len(source) and depth:
-        depth += (source[at] == "<") - (source[at] == ">")
-        at += 1
+    at = _behind_angles(source, match.end())
     names, depth, start = [], 0, at
     for k in range(at, len(source)):
         c = source[k]
@@ -213,6 +274,21 @@ def _declared(source: str) -> Sequence[str]:
     return names
 
 
+def _behind_angles(text: str, at: int) -> int:
+    """Returns the place behind the template's arguments that begin at `at`."""
+    depth = 1
+    while at < len(text) and depth:
+        depth += (text[at] == "<") - (text[at] == ">")
+        at += 1
+    return at
+
+
+def _variable(text: str, at: int) -> bool:
+    """True if a static stream is declared, and no function that returns one."""
+    stream = _STREAM.match(text, at)
+    return stream is not None and bool(_NAMED.match(text, _behind_angles(text, stream.end())))
+
+
 def _settings(rest: str) -> dict[str, str]:
     return {name.lower(): value.strip() for name, value in _SETTING.findall(rest.strip())}
 
@@ -222,11 +298,16 @@ def _depths(place: int, rest: str, macros: Mapping[str, str]) -> Iterator[tuple[
     variable, depth = said.get("variable", ""), said.get("depth", "")
     if not variable or not depth:
         return
-    for _ in range(8):  # macros of macros
-        depth = _WORD.sub(lambda word: macros.get(word[0], word[0]), depth)
+    depth = _expanded(depth, macros)
     for one in variable.split(","):
         name = one.strip()
         yield place, f'::ft_fifos::set_name({name}, "{name}"); ::ft_fifos::set_depth({name}, {depth}); '
+
+
+def _expanded(text: str, macros: Mapping[str, str]) -> str:
+    for _ in range(8):  # macros of macros
+        text = _WORD.sub(lambda word: macros.get(word[0], word[0]), text)
+    return text
 
 
 def _quoted(text: str) -> str:

@@ -8,6 +8,7 @@
 // Everything is private to a library, as several may be loaded.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -38,12 +39,19 @@ struct Fifo {
     int process[2] = {-1, -1};        // the last that reads, writes
     std::size_t peak;
 };
+// A number that no launch of any thread had before.
+std::uint32_t fresh()
+{
+    static std::atomic<std::uint32_t> last{0};
+    return ++last;
+}
 struct Trace {
     std::vector<Process> processes = {{"the kernel", {}}};
     std::vector<Fifo> fifos;
     std::map<std::tuple<int, const char *, int, int>, int> known;
     std::size_t total = 0;
-    int current = 0, launch = 0;
+    int current = 0;
+    std::uint32_t launch = fresh();
     bool polled = false;  // a non-blocking access
     bool records = false;
 };
@@ -196,7 +204,7 @@ class region
 {
     const int outer;
     const char *const where;
-    int turn = 0;
+    std::map<int, int> turns;  // of each unrolled loop
 
     int process(int statement, int turn, const char *name)
     {
@@ -214,8 +222,9 @@ class region
     region(const region &) = delete;
     ~region() { trace().current = outer; }
     void next(int statement, const char *name) { trace().current = process(statement, 0, name); }
-    // Another turn of an unrolled loop is another process.
-    void again(int statement, const char *name) { trace().current = process(statement, ++turn, name); }
+    // In another turn of an unrolled loop a statement is another process.
+    void next(int statement, const char *name, int loop) { trace().current = process(statement, turns[loop], name); }
+    void turn(int loop) { turns[loop]++; }
 };
 
 }  // namespace
@@ -232,9 +241,7 @@ extern "C" __attribute__((weak, used, visibility("default"))) const char *ft_fif
     static thread_local std::string text;
     ft_fifos::Trace &t = ft_fifos::trace();
     text = ft_fifos::report(t);
-    const int launch = t.launch + 1;
     t = ft_fifos::Trace();
-    t.launch = launch;
     return text.c_str();
 }
 
@@ -246,21 +253,23 @@ class place
     std::string name;
     std::size_t depth;
     const std::size_t &count;
-    int launch = -1;
-    std::uint32_t number = 0;
+    // A launch, and the FIFO's number in its trace: at once, as launches of two threads may share a FIFO.
+    std::atomic<std::uint64_t> known{0};
 
-    ft_fifos::Fifo &fifo()
+    std::uint32_t number()
     {
         ft_fifos::Trace &t = ft_fifos::trace();
-        if (launch != t.launch) {
-            launch = t.launch;
+        const std::uint64_t seen = known.load(std::memory_order_relaxed);
+        std::uint32_t number = (std::uint32_t)seen;
+        if (seen >> 32 != t.launch) {
             number = (std::uint32_t)t.fifos.size();
+            known.store((std::uint64_t)t.launch << 32 | number, std::memory_order_relaxed);
             ft_fifos::Fifo one;
             one.name = name.empty() ? "stream " + std::to_string(number + 1) : name;
             one.depth = depth, one.held = count, one.peak = count;
             t.fifos.push_back(one);
         }
-        return t.fifos[number];
+        return number;
     }
 
   public:
@@ -277,7 +286,8 @@ class place
     void set_depth(std::size_t elements)
     {
         depth = elements ? elements : ft_fifos::DEFAULT_DEPTH;
-        if (launch == ft_fifos::trace().launch) fifo().depth = depth;
+        ft_fifos::Trace &t = ft_fifos::trace();
+        if (known >> 32 == t.launch) t.fifos[number()].depth = depth;
     }
     static void polled() { ft_fifos::trace().polled = true; }
 
@@ -286,8 +296,9 @@ class place
         {
             ft_fifos::Trace &t = ft_fifos::trace();
             if (!t.records || ++t.total > ft_fifos::MAX_ACCESSES) return;
-            ft_fifos::Fifo &fifo = at.fifo();
-            t.processes[t.current].accesses.push_back({at.number << 1 | writes, fifo.count[writes]++});
+            const std::uint32_t number = at.number();
+            ft_fifos::Fifo &fifo = t.fifos[number];
+            t.processes[t.current].accesses.push_back({number << 1 | writes, fifo.count[writes]++});
             fifo.process[writes] = t.current;
         }
     };

@@ -6,7 +6,9 @@ import ctypes
 import itertools
 import json
 import random
+import re
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,141 @@ void both()
 }
 }
 """
+
+
+# Regions whose streams a (4 elements), b and c lock up, or do not, by what is a process of its own.
+FORMS = """
+static const int four = 4;
+static void fill(hls::stream<int> &a) { for (int i = 0; i < 4; i++) a.write(i); }
+static void drain(hls::stream<int> &a) { for (int i = 0; i < 4; i++) a.read(); }
+static void pass(hls::stream<int> &a, hls::stream<int> &b) { for (int i = 0; i < 4; i++) b.write(a.read()); }
+static void late(hls::stream<int> &a, hls::stream<int> &b) { drain(b); drain(a); }
+"""
+# A body, and the name of the process that waits to write; "" if none does. `late` reads b first.
+BODIES = {
+    "an unrolled loop in a loop": (
+        "for (int g = 0; g < 2; g++) { for (int i = 0; i < 4; i++) { [UNROLL] if (g) b.write(i); else a.write(i); } }"
+        "late(a, b);",
+        "a loop",
+    ),
+    "a partly unrolled loop": (
+        "for (int g = 0; g < 2; g++) { [UNROLL factor=1] fill(g ? b : a); } late(a, b);",
+        "a loop",
+    ),
+    "unrolled by the number of turns": (
+        "for (int g = 0; g < 2; g++) { [UNROLL factor=2] fill(g ? b : a); } late(a, b);",
+        "",
+    ),
+    "not unrolled": ("for (int g = 0; g < 2; g++) { [UNROLL off] fill(g ? b : a); } late(a, b);", "a loop"),
+    "two statements in a turn": ("for (int g = 0; g < 1; g++) { [UNROLL] fill(a); fill(b); } late(a, b);", ""),
+    "an unrolled loop without braces": ("for (int g = 0; g < 2; g++) [UNROLL] fill(g ? b : a); late(a, b);", ""),
+    "unrolled loops in each other": (
+        "fill(s[0]); for (int g = 0; g < 2; g++) { [UNROLL] for (int k = 0; k < 2; k++) { [UNROLL]"
+        " pass(s[2 * g + k], s[2 * g + k + 1]); } } drain(s[4]); fill(a); fill(b); late(a, b);",
+        "",
+    ),
+    "a label": ("one: for (int g = 0; g < 2; g++) { [UNROLL] fill(g ? b : a); } last: late(a, b);", ""),
+    "conditions without braces": ("if (four) fill(a); if (!four) fill(c); else fill(b); late(a, b);", ""),
+    "else if": (
+        "if (!four) fill(c); else if (four == 3) fill(c); else if (four) fill(a); else fill(c); fill(b); late(a, b);",
+        "",
+    ),
+    "a condition below a loop": ("if (four) for (int g = 0; g < 2; g++) { [UNROLL] fill(g ? b : a); } late(a, b);", ""),
+    "of either condition the inner one": (
+        "if (four) if (!four) fill(c); else fill(a); fill(b); if (four) late(a, b);",
+        "",
+    ),
+    "switch": (
+        "switch (four) { case 3: fill(c); break; case four: case 5: fill(a); fill(b); break; default: fill(c); }"
+        "late(a, b);",
+        "",
+    ),
+    "a loop behind a condition": ("int g = 0; do if (g) fill(b); else fill(a); while (++g < 2); late(a, b);", "a loop"),
+    "a block": ("{ fill(a); { fill(b); } } late(a, b);", ""),
+    "calls in one expression": ("fill(a), fill(b); late(a, b);", "fill"),
+}
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    streams = "hls::stream<int> a, b, c, s[5]; (void)s;"
+    kernels = [
+        f'extern "C" void k{k}() {{ [DATAFLOW] {streams} {body} }}' for k, (body, _) in enumerate(BODIES.values())
+    ]
+    source = re.sub(r"\[([A-Z][^]]*)\]", r"\n#pragma HLS \1\n", "\n".join(kernels))
+    return Compiled(tmp_path_factory.mktemp("forms"), FORMS + source, "forms.cpp")
+
+
+@pytest.mark.parametrize("form", BODIES)
+def test_processes_of_a_region(forms: Compiled, form: str) -> None:
+    """Each form of a statement is the processes that Vitis HLS makes of it."""
+    waits = forms.report(f"k{list(BODIES).index(form)}")["waits"]
+    writers = [process.partition(" (")[0] for process, _, writes, _ in waits if writes]
+    assert writers == ([BODIES[form][1]] if BODIES[form][1] else [])
+
+
+STATIC = """
+static hls::stream<int> whole("whole");
+static void work()
+{
+#pragma HLS DATAFLOW
+    static hls::stream<int> a("a"), b("b");
+    for (int i = 0; i < COUNT; i++) { a.write(i); whole.write(i); }
+    for (int i = 0; i < COUNT; i++) { b.write(a.read()); whole.read(); }
+    for (int i = 0; i < COUNT; i++) b.read();
+}
+extern "C" void one() { work(); }
+extern "C" void two() { hls::stream<int> own("own"); own.write(1); own.read(); work(); }
+"""
+
+
+def test_a_static_stream_of_several_units(tmp_path: Path) -> None:
+    """Each compute unit has a thread, and on a board its own stream."""
+    compiled = Compiled(tmp_path, STATIC.replace("COUNT", "20000"))
+    at_once, reports = threading.Barrier(4), []
+
+    def unit(kernel: str) -> None:
+        at_once.wait()
+        for _ in range(5):
+            reports.append((kernel, compiled.report(kernel)))
+
+    threads = [threading.Thread(target=unit, args=(name,)) for name in ("one", "two", "one", "two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    names = {"one": ["a", "whole", "b"], "two": ["own", "a", "whole", "b"]}
+    assert len(reports) == 20
+    for kernel, report in reports:
+        assert [f["name"] for f in report["fifos"]] == names[kernel]
+        assert report["accesses"] == 6 * 20000 + 2 * (kernel == "two") and not report["waits"]
+
+
+def test_a_stream_that_two_units_share_in_turn(tmp_path: Path) -> None:
+    """A function's static stream may have a name that no mark can read."""
+    source = STATIC.replace("COUNT", "2").replace("static hls::stream<int> whole", "hls::stream<int> whole")
+    compiled = Compiled(tmp_path, source)
+    reports: list[dict[str, Any]] = []
+    for kernel in ("two", "one", "two"):
+        thread = threading.Thread(target=lambda kernel=kernel: reports.append(compiled.report(kernel)))
+        thread.start()
+        thread.join()
+    assert [len(report["fifos"]) for report in reports] == [4, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("static hls::stream<ap_uint<8> > s;", True),
+        ('static ::hls::stream<int, 4> s("s"), t;', True),
+        ("using hls::stream; static stream<int> s[4];", True),
+        ("static hls::stream<int> &of(int n) { return all[n]; }", False),
+        ("static hls::stream<int> made(int n);", False),
+    ],
+)
+def test_only_static_variables_are_the_units_own(text: str, own: bool) -> None:
+    marked = dataflow_marks.marked(text + "\nvoid f() {\n#pragma HLS DATAFLOW\n g(); }")
+    assert marked is not None and ("static thread_local" in marked) == own
 
 
 @pytest.fixture(scope="module")
