@@ -87,8 +87,12 @@ def parser() -> argparse.ArgumentParser:
     top = _Parser(prog="ftensor", description="Tensors that behave like torch's and compute on FPGAs.")
     top.add_argument("--version", action="version", version=f"ftensor {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add(commands, "devices", _lazy("doctor", "devices"), "List the devices found, and how to select each.")
-    _add(commands, "doctor", _lazy("doctor", "doctor"), "Look at drivers, devices and versions; say what to install.")
+    for name, summary in (
+        ("devices", "List the devices found, and how to select each."),
+        ("doctor", "Look at drivers, devices and versions; say what to install."),
+    ):
+        found = _add(commands, name, _lazy("doctor", name), summary)
+        found.add_argument("--json", action="store_true", help="the same as JSON")
     docs = _add(commands, "docs", pages.command, "Print a page of the documentation, or list them.")
     pages.add_arguments(docs)
     build = _add(
@@ -131,6 +135,7 @@ def parser() -> argparse.ArgumentParser:
         actions, "info", _lazy("image.info", "command"), "Show the kernels, compute units and banks of an xclbin file."
     )
     info.add_argument("file", metavar="FILE", help="the xclbin file")
+    info.add_argument("--json", action="store_true", help="the same as JSON")
     draw = _add(
         actions,
         "draw",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.metadata
+import json
 import os
 import platform
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -242,10 +244,49 @@ def device_rows(seen: DiscoveryReport) -> list[tuple[object, ...]]:
     return rows
 
 
-def devices(arguments: object = None) -> int:
+def device_records(seen: DiscoveryReport) -> list[dict[str, object]]:
+    """Returns a record per device found, for JSON; `selector` is a value of FTENSOR_DEVICE, and
+    `memory` is in bytes."""
+    mapped = {id(device): f"fpga:{index}" for index, device in enumerate(fpga_devices())}
+    host = discovery.host(fpga_devices(), seen.devices)
+    return [
+        {
+            "device": mapped.get(id(device)),
+            "cpu": device in host,
+            "target": device.target.name,
+            "name": device.name,
+            "compute_units": device.compute_units,
+            "memory": device.total_memory,
+            "float64": device.has_float64,
+            "float16": device.has_float16,
+            "selector": discovery.selector(device, seen.devices),
+        }
+        for device in seen.devices
+    ]
+
+
+def _add_findings(record: dict[str, object], seen: DiscoveryReport, wrong: Sequence[tuple[str, str]]) -> int:
+    """Adds notes, invalid settings and missing packages to a record; returns the exit status."""
+    record["notes"] = list(seen.notes)
+    record["invalid_settings"] = dict(wrong)
+    record["missing"] = [{"what": lack.what, "needed": lack.needed, "remedy": lack.remedy} for lack in missing(seen)]
+    try:
+        resolve("fpga")
+        record["problem"] = None
+    except (RuntimeError, ValueError) as problem:  # no device fits the mapping
+        record["problem"] = str(problem)
+    return int(record["problem"] is not None or bool(wrong))
+
+
+def devices(arguments: argparse.Namespace) -> int:
     """Prints the devices; returns 1 if none fits the mapping or a setting is invalid, else 0."""
     wrong = _set_aside()
     seen = report()
+    if arguments.json:
+        record: dict[str, object] = {"devices": device_records(seen)}
+        status = _add_findings(record, seen, wrong)
+        print(json.dumps(record, indent=2))
+        return status
     if seen.devices:
         head, _, rows = table(device_rows(seen), indent="").partition("\n")
         print(f"{painted(head, 'bold')}\n{rows}")
@@ -273,15 +314,21 @@ def _verdict(seen: DiscoveryReport) -> int:
     return 0
 
 
-def doctor(arguments: object = None) -> int:
+def doctor(arguments: argparse.Namespace) -> int:
     """Prints versions, drivers, devices and settings; returns 0 if the first device works."""
     wrong = _set_aside()
     seen = report()
+    versions: list[tuple[str, str | None]] = [
+        ("ftensor", __version__),
+        ("Python", _python()),
+        ("system", platform.platform()),
+        *((name, _version(name)) for name in (*NEEDED, *OPTIONAL)),
+    ]
+    if arguments.json:
+        return _doctor_json(seen, wrong, versions)
     _section("Versions")
-    versions = [("ftensor", __version__), ("Python", _python()), ("system", platform.platform())]
-    versions += [(name, _version(name) or "missing") for name in NEEDED]
-    versions += [(name, _version(name) or "not installed (optional)") for name in OPTIONAL]
-    print(table(versions))
+    absent = dict.fromkeys(NEEDED, "missing") | dict.fromkeys(OPTIONAL, "not installed (optional)")
+    print(table([(name, version or absent[name]) for name, version in versions]))
     _section("OpenCL drivers offered to the loader")
     chosen = os.environ.get("OCL_ICD_VENDORS")
     if chosen:
@@ -311,6 +358,30 @@ def doctor(arguments: object = None) -> int:
     well = works[id(first)]
     print(f"\nfpga:0 is {first.name} ({first.target.name}), and it {'works' if well else 'fails'}.")
     return 0 if well else 1
+
+
+def _doctor_json(
+    seen: DiscoveryReport, wrong: Sequence[tuple[str, str]], versions: Sequence[tuple[str, str | None]]
+) -> int:
+    """Prints what `doctor` finds as one JSON object; the exit status is `doctor`'s."""
+    record: dict[str, object] = {
+        "versions": dict(versions),
+        "drivers": dict(sorted(seen.entries.items())),
+        "platforms": [list(platform_) for platform_ in seen.platforms],
+        "mapping": get_device_mapping(),
+        "cache": dict(cache_rows()),
+    }
+    found = device_records(seen)
+    for device, entry in zip(seen.devices, found):
+        problem = try_device(discovery.selector(device, seen.devices))
+        entry |= {"works": not problem, "failure": problem or None}
+    record["devices"] = found
+    status = _add_findings(record, seen, wrong)
+    print(json.dumps(record, indent=2))
+    if status:
+        return status
+    first = detected_device(resolve("fpga"))
+    return int(not found[[id(device) for device in seen.devices].index(id(first))]["works"])
 
 
 def _section(title: str) -> None:

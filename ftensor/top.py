@@ -5,22 +5,20 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import os
-import runpy
+import json
 import shutil
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import commands as errors
 from .execute.dispatch import Observer, observed
 from .kernels.skeleton import board_named
 from .terminal import complain, counted, size, table
+from .user_program import add_program, given_program
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,6 +114,20 @@ def picture(counts: Counts, backend: Backend, most: int) -> str:
     return "\n".join(lines)
 
 
+def as_json(counts: Counts, backend: Backend) -> dict[str, Any]:
+    """Returns the totals as a record: device, seconds, and the ops by descending time."""
+    rows = sorted(counts.rows.items(), key=lambda item: -item[1].seconds)
+    return {
+        "device": backend.properties.name,
+        "seconds": time.perf_counter() - counts.began,
+        "waited": counts.wait,
+        "memory": backend.pool.allocated,
+        "ops": [
+            {"op": name, "launches": row.launches, "seconds": row.seconds, "bytes": row.nbytes} for name, row in rows
+        ],
+    }
+
+
 @contextlib.contextmanager
 def shown(counts: Counts, backend: Backend) -> Iterator[None]:
     """Context manager that shows the table on a terminal, updated twice a second.
@@ -157,31 +169,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="let launches run ahead, as they do without this command: times are the host's own",
     )
     parser.add_argument("--rows", type=int, default=20, help="ops in the table (default: 20)")
-    parser.add_argument("program", help="a Python program")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    parser.add_argument("--json", action="store_true", help="the table as JSON, all ops")
+    add_program(parser)
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Runs the program, shows the table, and returns the program's status (1 for an exception)."""
     from ._device import default_backend
 
-    path = Path(arguments.program)
-    if not os.path.isfile(path):
-        complain("ftensor top", errors.no_program(path, "no such file"))
+    try:
+        program = given_program(arguments)
+        if program is None:
+            raise errors.program_missing("ftensor top [options]")
+        program.check()
+    except errors.EstimateError as error:
+        complain("ftensor top", error)
         return 1
     backend = default_backend()
     counts = Counts(wait=not arguments.no_wait)
-    sys.argv = [str(path), *arguments.arguments]
-    sys.path[0] = str(path.resolve().parent)
-    status = 0
-    with observed(backend, counts), shown(counts, backend):
-        try:
-            runpy.run_path(str(path), run_name="__main__")
-        except SystemExit as end:
-            status = end.code if isinstance(end.code, int) else int(end.code is not None)
-        except Exception as error:  # noqa: BLE001
-            # Prints the program's exceptions as Python does.
-            traceback.print_exception(error)
-            status = 1
-    print(picture(counts, backend, arguments.rows))
+    # With --json the program's output goes to stderr, apart from the record on stdout.
+    output = contextlib.redirect_stdout(sys.stderr) if arguments.json else shown(counts, backend)
+    with observed(backend, counts), output:
+        status = program.run()
+    print(
+        json.dumps(as_json(counts, backend), indent=2) if arguments.json else picture(counts, backend, arguments.rows)
+    )
     return status

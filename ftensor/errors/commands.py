@@ -22,7 +22,9 @@ def no_board(name: str, boards: Sequence[str]) -> EstimateError:
     )
 
 
-program_missing = Message(EstimateError, "name the program: ftensor estimate [options] program.py [its arguments]")
+program_missing = Message(
+    EstimateError, "name the program: {command} program.py [its arguments], or -m MODULE, or -c CODE"
+)
 published_alone = Message(EstimateError, "--published prints its table alone, without {others}")
 no_program = Message(EstimateError, "{path}: {problem}; give the path of a Python program")
 not_sliced = Message(
@@ -39,15 +41,11 @@ bad_banks = Message(
 nothing_launched = Message(EstimateError, "{program} launched no kernel, so there is nothing to estimate")
 
 
-def failed_with(program: str, status: int) -> EstimateError:
-    """Error for a program that called `sys.exit` with a nonzero status; the command exits with it
-    too."""
-    error = program_failed(program)
+def program_failed(program: str, status: int) -> EstimateError:
+    """Error for a program that failed; the command exits with the program's status."""
+    error = EstimateError(f"{program} failed; what it launched until then is not looked at")
     error.status = status
     return error
-
-
-program_failed = Message(EstimateError, "{program} failed; what it launched until then is not looked at")
 
 
 entered_twice = Message(RuntimeError, "this profile was taken before; make another one: profile()")

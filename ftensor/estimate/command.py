@@ -15,6 +15,7 @@ from ..errors.build import InventoryError
 from ..errors.commands import PictureError
 from ..picture import check, save
 from ..terminal import complain
+from ..user_program import UserProgram, given_program
 
 if TYPE_CHECKING:
     from ..toolchain.group import KernelGroup
@@ -30,16 +31,16 @@ def run(arguments: argparse.Namespace) -> int:
 
             print(text())
             return 0
-        if arguments.program is None:
-            raise errors.program_missing()
-        print(_report(arguments))
+        if (program := given_program(arguments)) is None:
+            raise errors.program_missing("ftensor estimate [options]")
+        print(_report(program, arguments))
     except (errors.EstimateError, InventoryError, PictureError) as error:
         complain("ftensor estimate", error)
         return getattr(error, "status", 1)
     return 0
 
 
-def _report(arguments: argparse.Namespace) -> str:
+def _report(program: UserProgram, arguments: argparse.Namespace) -> str:
     from ..toolchain.trace import run_program
     from .compare import GRAPH, STEPS, columns, eagerly
     from .compare import text as table_of
@@ -48,9 +49,9 @@ def _report(arguments: argparse.Namespace) -> str:
     from .report import report
     from .show import as_json, text
 
-    if (option := arguments.behind(arguments.arguments)) is not None:
+    if (option := arguments.behind(program.words[1:])) is not None:
         print(
-            f"ftensor estimate: {option} stands behind {arguments.program}, so the program gets "
+            f"ftensor estimate: {option} stands behind {program.name}, so the program gets "
             "it; what is meant for the estimate stands before the program",
             file=sys.stderr,
         )
@@ -72,8 +73,7 @@ def _report(arguments: argparse.Namespace) -> str:
         most = max((group.units for group in groups), default=1)
         held = {member.entry for group in groups for member in group.members}
     asked = (
-        Path(arguments.program),
-        arguments.arguments,
+        program,
         arguments.units or most,
         held,
         sys.stderr if arguments.json else None,
@@ -81,7 +81,7 @@ def _report(arguments: argparse.Namespace) -> str:
     )
     trace, eager = run_program(*asked), None
     if not trace.launches:
-        raise errors.nothing_launched(arguments.program)
+        raise errors.nothing_launched(program.name)
     clock = arguments.clock or clock or board.clock.value
     setup = Setup(board, clock, arguments.banks, Parameters(widened=arguments.widened), arguments.units)
     estimated = report(trace, setup, arguments.in_flight, groups)
@@ -92,7 +92,7 @@ def _report(arguments: argparse.Namespace) -> str:
     if arguments.plot:
         from .compare import compared, drawn
 
-        name = Path(arguments.program).name
+        name = Path(program.name).name
         figure = compared(name, beside) if beside else drawn(name, estimated, trace.order)
         save(figure, arguments.plot)
     if arguments.json:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from ..boards import BOARDS
+from ..user_program import add_program
 
 
 def behind(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
@@ -77,5 +78,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--published", action="store_true", help="print the models beside published designs, with the factors"
     )
-    parser.add_argument("program", nargs="?", help="a Python program")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    add_program(parser)

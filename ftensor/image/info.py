@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -135,11 +136,69 @@ def of_intel(path: Path) -> str:
     return f"{tables[0]}\n\nKernels\n{tables[1]}"
 
 
+def as_json(info: ImageInfo) -> dict[str, object]:
+    """Returns the report as a record: sizes in bytes, clocks in MHz, addresses as numbers."""
+    return {
+        "facts": dict(_facts(info)),
+        "kernels": [
+            {
+                "name": kernel.name,
+                "control": kernel.control,
+                "units": [unit.name for unit in kernel.units],
+                "arguments": [
+                    {"name": a.name, "type": a.c, "bytes": a.size, "offset": a.offset, "port": a.port, "banks": a.banks}
+                    for a in kernel.arguments
+                ],
+            }
+            for kernel in info.description.kernels
+        ],
+        "units": [{"name": unit.name, "base": unit.base, "control": unit.control} for unit in info.units],
+        "banks": [
+            {"name": bank.name, "type": bank.type, "bytes": bank.size, "base": bank.base, "used": bank.used}
+            for bank in info.description.banks
+        ],
+        "clocks": [{"name": clock.name, "mhz": clock.mhz, "type": clock.type.lower()} for clock in info.clocks],
+        "notes": {name: str(value) for name, value in info.keys.items()},
+        "sections": [{"title": s.title, "name": s.name, "bytes": len(s.data)} for s in info.xclbin.sections],
+    }
+
+
+def intel_as_json(path: Path) -> dict[str, object]:
+    """Returns the record of an image for an Intel FPGA."""
+    file = read(path)
+    manifest = file.manifest
+    return {
+        "facts": {
+            "target": manifest.target,
+            "platform": manifest.platform,
+            "uuid": manifest.uuid,
+            "made": manifest.created,
+            "tools": dict(manifest.tools),
+            "bytes": len(file.data),
+        },
+        "kernels": [
+            {
+                "name": kernel.name,
+                "skeleton": kernel.skeleton,
+                "structure": kernel.structure,
+                "lanes": kernel.lanes,
+                "units": kernel.units,
+                "members": len(kernel.members),
+            }
+            for kernel in manifest.kernels
+        ],
+    }
+
+
 def command(arguments: argparse.Namespace) -> int:
     """Runs `ftensor image info` and returns the exit status."""
     try:
         path = locate(arguments.file)
-        print(of_intel(path) if path.suffix == SUFFIX else text(load(path)))
+        intel = path.suffix == SUFFIX
+        if arguments.json:
+            print(json.dumps(intel_as_json(path) if intel else as_json(load(path)), indent=2))
+        else:
+            print(of_intel(path) if intel else text(load(path)))
     except ImageError as e:
         return complain(str(e))
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import sys
 import time
@@ -87,15 +88,25 @@ def _command(arguments: argparse.Namespace) -> int:
         inventory_.name, groups, inventory_.sha256, arguments.out, arguments.jobs, tuple(arguments.only)
     )
     if arguments.dry_run:
-        print("\n".join([*(f"# {line}" for line in report), *make.commands(request, chain)]))
+        commands = make.commands(request, chain)
+        if arguments.json:
+            print(json.dumps({"report": report, "commands": commands}, indent=2))
+        else:
+            print("\n".join([*(f"# {line}" for line in report), *commands]))
         return 0
-    print("\n".join([*report, ""]) if report else "", end="", flush=True)
+    said = sys.stderr if arguments.json else sys.stdout  # --json: the record alone is on stdout
+    print("\n".join([*report, ""]) if report else "", end="", file=said, flush=True)
     began = time.monotonic()
     members = sum(len(group.members) for group in request.groups)
     what = f"{counted(len(request.groups), 'kernel')} with {counted(members, 'member')}"
-    print(f"{request.name}, {arguments.target}: {what}", flush=True)
+    print(f"{request.name}, {arguments.target}: {what}", file=said, flush=True)
     built = make.build(request, chain, reporter())
-    print("\n".join(summary.lines(built, Workspace(arguments.out), time.monotonic() - began)))
+    seconds, folders = time.monotonic() - began, Workspace(arguments.out)
+    if arguments.json:
+        record = {"inventory": request.name, "target": arguments.target, "report": report}
+        print(json.dumps(record | summary.as_json(built, folders, seconds), indent=2))
+    else:
+        print("\n".join(summary.lines(built, folders, seconds)))
     for outcome in built.failures:
         print("\n".join(["", *make.failed_log(outcome)]), file=sys.stderr)
     return 1 if built.failures else 0

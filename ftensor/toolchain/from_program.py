@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ..boards import find
@@ -17,6 +16,7 @@ from ..kernels.key import Key
 from ..kernels.network import NetworkKey
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.user_kernels import is_user_kernel
+from ..user_program import UserProgram
 from .folding import fold_network
 
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
@@ -32,7 +32,7 @@ class KernelNeed:
 
 
 def needs(
-    program: Path, arguments: Sequence[str], held: Container[str] | None = None, units: int = 1, stdout: Any = None
+    program: UserProgram, held: Container[str] | None = None, units: int = 1, stdout: Any = None
 ) -> list[KernelNeed]:
     """Runs a program on this machine, and returns the kernels that it needs, most launched first.
 
@@ -42,7 +42,7 @@ def needs(
     from .trace import run_program
 
     counts: Counter[Key] = Counter()
-    for launch, times in run_program(program, arguments, units, held, stdout).launches.items():
+    for launch, times in run_program(program, units, held, stdout).launches.items():
         if not is_user_kernel(launch.key):  # inventories hold no user kernels
             counts[_folded(launch.key)] += times
     return [KernelNeed(board_skeleton_of(key).in_words(key), times, key) for key, times in counts.most_common()]

@@ -17,6 +17,7 @@ from ..kernels.network import NetworkKey
 from ..kernels.network_file import text as network_text
 from ..kernels.staged import StagedKey
 from ..terminal import counted, table
+from ..user_program import UserProgram
 
 if TYPE_CHECKING:
     from ..image.manifest import KernelRecord
@@ -35,13 +36,13 @@ def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[Ke
     units = max((kernel.units for kernel in kernels), default=1)
     # Without an image the device compiles every kernel, so the program always runs.
     os.environ.pop("FTENSOR_IMAGE", None)
-    program, rest = _program(arguments)
+    program = _program(arguments)
     # The program's output goes to stderr, apart from the table on stdout.
-    needs = trace.needs(Path(program), rest, held if name else None, units, sys.stderr)
+    needs = trace.needs(program, held if name else None, units, sys.stderr)
     missed = [need for need in needs if need.kernel.entry not in held]
     if arguments.write:
         path = Path(arguments.write)
-        text = trace.inventory_text([n.kernel for n in needs], f"what {Path(program).name} needs")
+        text = trace.inventory_text([n.kernel for n in needs], f"what {Path(program.name).name} needs")
         try:
             path.write_text(text)
             for key in (n.key for n in needs):
@@ -56,15 +57,16 @@ def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[Ke
     if arguments.json:
         print(json.dumps(_as_json(needs, held), indent=1))
     elif name or not arguments.write:
-        print(_report(program, name, needs, missed))
+        print(_report(program.name, name, needs, missed))
     return int(bool(missed and name))
 
 
-def _program(arguments: argparse.Namespace) -> tuple[str, list[str]]:
-    """Returns the program to trace and its arguments; this command's own options may come first."""
+def _program(arguments: argparse.Namespace) -> UserProgram:
+    """Returns the program to trace; this command's own options may follow its name."""
     if not arguments.trace:
-        raise no_program(Path("--trace"), "which program")
-    program, *rest = arguments.trace
+        raise no_program("--trace", "which program")
+    named = 2 if arguments.trace[0] in ("-m", "-c") else 1
+    program, rest = arguments.trace[:named], arguments.trace[named:]
     while rest:
         if rest[0] == "--json":
             arguments.json = True
@@ -74,7 +76,7 @@ def _program(arguments: argparse.Namespace) -> tuple[str, list[str]]:
             del rest[:2]
         else:
             break
-    return program, rest[1:] if rest[:1] == ["--"] else rest
+    return UserProgram((*program, *(rest[1:] if rest[:1] == ["--"] else rest)))
 
 
 def _report(program: str, name: str, needs: Sequence[KernelNeed], missed: Sequence[KernelNeed]) -> str:

@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compile this kernel alone and link nothing; may be repeated",
     )
     add("--dry-run", action="store_true", help="write the sources and print the commands, but run none")
+    add("--json", action="store_true", help="the summary as JSON")
 
 
 def folder(text: str) -> Path:

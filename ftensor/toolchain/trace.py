@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import runpy
-import sys
-import traceback
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -25,6 +22,7 @@ from ..kernels.workload import KernelLaunch
 from ..runtime import program
 from ..runtime.targets import csim_compiler
 from ..terminal import counted, waiting
+from ..user_program import UserProgram
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
@@ -179,43 +177,27 @@ def recording(
 
 
 def run_program(
-    path: Path,
-    argv: Sequence[str],
+    user_program: UserProgram,
     units: int,
     held: Container[str] | None = None,
     stdout: Any = None,
     fits: Callable[[Key], bool] | None = None,
 ) -> Trace:
-    """Runs a program as `python path argv...` would, and returns its `Trace`.
+    """Runs a program as `python` would, and returns its `Trace`.
 
     Uses the device of FTENSOR_DEVICE; without it, the C simulation if there is a compiler. The
     program's output goes to `stdout`, if given. Raises EstimateError for a program that can't be
     read or that fails; the error's `status` is the program's exit status.
     """
-    if not os.path.isfile(path):  # also for a name that no file can have
-        raise errors.no_program(path, "no such file")
+    user_program.check()
     if not os.environ.get("FTENSOR_DEVICE") and csim_compiler() is not None:
         os.environ["FTENSOR_DEVICE"] = "csim"
-    kept = sys.argv, sys.path[0]
-    sys.argv, sys.path[0] = [str(path), *argv], str(path.resolve().parent)
-    try:
-        with (
-            recording(units, held, fits) as trace,
-            redirect_stdout(stdout) if stdout else nullcontext(),
-            waiting(lambda: f"{path.name} runs: {counted(len(trace.launches), 'kind')} of launches"),
-        ):
-            try:
-                runpy.run_path(str(path), run_name="__main__")
-            except SystemExit as end:
-                if end.code:
-                    if isinstance(end.code, str):
-                        print(end.code, file=sys.stderr)
-                    status = end.code & 0xFF if isinstance(end.code, int) else 1
-                    raise errors.failed_with(str(path), status) from None
-            except Exception as error:  # noqa: BLE001
-                # Show the program's exceptions as Python does.
-                traceback.print_exception(error)
-                raise errors.program_failed(str(path)) from None
-    finally:
-        sys.argv, sys.path[0] = kept
+    with (
+        recording(units, held, fits) as trace,
+        redirect_stdout(stdout) if stdout else nullcontext(),
+        waiting(lambda: f"{Path(user_program.name).name} runs: {counted(len(trace.launches), 'kind')} of launches"),
+    ):
+        status = user_program.run()
+    if status:
+        raise errors.program_failed(user_program.name, status)
     return trace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -101,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if bool(program) + bool(arguments.ops) + arguments.all != 1:
             raise errors.nothing_asked()
-        return _run_program(program) if program else _compile_ops(arguments)
+        return _run_program(program, arguments.json) if program else _compile_ops(arguments)
     except errors.WarmError as error:
         complain("ftensor warm", error)
         return 1
@@ -119,6 +120,11 @@ def _compile_ops(arguments: argparse.Namespace) -> int:
     new = [program for program in programs if not backend.has_built(program)]
     began = time.monotonic()
     failed = compile_all(new, arguments.jobs or processors(), reporter())
+    if arguments.json:
+        record = {"device": backend.properties.name, "kernels": len(programs), "cached": len(programs) - len(new)}
+        record |= {"compiled": len(new) - failed, "failed": failed, "seconds": time.monotonic() - began}
+        print(json.dumps(record, indent=2))
+        return int(failed > 0)
     print(
         f"{counted(len(programs), 'kernel')} for {backend.properties.name}: "
         f"{len(programs) - len(new)} were there, {len(new) - failed} compiled in "
@@ -141,11 +147,17 @@ def _dtype(name: str) -> dtype:
     return by_name[name]
 
 
-def _run_program(program: Sequence[str]) -> int:
-    """Runs the user's program, which compiles the kernels it needs; returns its exit status."""
+def _run_program(program: Sequence[str], as_json: bool) -> int:
+    """Runs the user's program, which compiles the kernels it needs; returns its exit status.
+
+    With `as_json`, the program's output goes to standard error, apart from the record.
+    """
     before = _entries()
-    status = subprocess.run([sys.executable, *program]).returncode
+    status = subprocess.run([sys.executable, *program], stdout=sys.stderr if as_json else None).returncode
     compiled = _entries() - before
+    if as_json:
+        print(json.dumps({"compiled": compiled, "cache": str(cache.directory()), "status": status}, indent=2))
+        return status
     print(f"{counted(compiled, 'kernel')} compiled, into {cache.directory()}", file=sys.stderr)
     return status
 

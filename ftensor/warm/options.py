@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of which dtypes the operands are (default: %(default)s)",
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: a processor each)")
+    parser.add_argument("--json", action="store_true", help="the summary as JSON")
     parser.add_argument(
         "program",
         nargs=argparse.REMAINDER,

@@ -5,6 +5,7 @@ Every program is a separate process, since the emulator shares none with other I
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -262,6 +263,9 @@ def test_info_of_an_image_and_devices_of_others(image):
     name = Manifest.read(image / "manifest.json").file
     out, _ = run("image", "info", str(image / name))
     assert "--target intel-emulator" in out and "joined" in out
+    record = json.loads(run("image", "info", "--json", str(image / name))[0])
+    assert record["facts"]["target"] == "intel-emulator"
+    assert record["kernels"][0]["members"] >= 1
     text = "import ftensor as ft; print(ft.ones(3) + 1)"
     env = {**os.environ, "PYTHONPATH": str(ROOT), "FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(image)}
     done = forked.run("-c", text, cwd=ROOT, env=env)

@@ -156,6 +156,11 @@ def test_pack_and_info_commands(tmp_path: Path, capsys: pytest.CaptureFixture[st
     uuid = str(content_uuid(SIMPLE, LIBRARY + b"\0vadd\0"))
     for word in ("SW_EMU", uuid, "vadd:vadd_2", "0x1810000", "DDR[1]", "const float *", "250 MHz"):
         assert word in shown
+    assert main(["image", "info", "--json", image]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["facts"]["uuid"] == uuid
+    assert [unit["base"] for unit in record["units"]][1] == 0x1810000
+    assert len(record["kernels"][0]["units"]) == 2
 
 
 @pytest.mark.parametrize("content", [b"", b"xclbin2\0", b"#!/bin/sh\n" * 99, FILE[:-1], None])

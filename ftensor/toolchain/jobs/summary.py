@@ -40,6 +40,30 @@ def lines(built: Built, folders: Workspace, seconds: float) -> list[str]:
     return [*text, *_timing(folders), "", *_totals(built, seconds)]
 
 
+def as_json(built: Built, folders: Workspace, seconds: float) -> dict[str, object]:
+    """Returns the summary as a record: seconds, clocks in ns, sizes in bytes; None is unknown."""
+    report_folders = (folders.reports, folders.work)
+    routed = reports.link_utilization([place / "link" for place in report_folders])
+    timing = reports.link_timing([place / "link" for place in report_folders])
+    kernels = []
+    for group, outcome in zip(built.groups, built.outcomes):
+        record: dict[str, object] = {"name": group.name, "members": len(group.members), "units": group.units}
+        record |= {"result": outcome.result, "seconds": outcome.seconds, "log": list(outcome.tail)}
+        report = reports.kernel_report(group.name, [place / group.name for place in report_folders])
+        if report is not None:
+            record |= {"latency": report.latency, "interval": report.interval, "clock_ns": report.clock_ns}
+        if used := routed.get(group.name) or (report.resources if report is not None else None):
+            record["resources"] = dict(used)
+        kernels.append(record)
+    done: dict[str, object] = {"kernels": kernels, "seconds": seconds, "failed": len(built.failures)}
+    if timing is not None:
+        done["timing"] = {"setup_ns": timing.setup, "hold_ns": timing.hold, "met": timing.met}
+    if built.image is not None and built.manifest is not None:
+        done |= {"image": str(built.image), "bytes": built.image.stat().st_size, "uuid": str(built.manifest.uuid)}
+        done["entries"] = len(built.manifest.entries)
+    return done
+
+
 def _result(outcome: Outcome) -> list[object]:
     return [outcome.result, f"{outcome.seconds:.1f}" if outcome.seconds else NOTHING]
 
