@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from .errors import commands as errors
 from .execute.dispatch import Observer, observed
 from .kernels.skeleton import board_named
+from .python_program import add_program, given_program
 from .terminal import complain, counted, size, table
-from .user_program import add_program, given_program
 
 if TYPE_CHECKING:
     import numpy as np

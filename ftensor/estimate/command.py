@@ -14,8 +14,8 @@ from ..errors import commands as errors
 from ..errors.build import InventoryError
 from ..errors.commands import PictureError
 from ..picture import check, save
+from ..python_program import PythonProgram, given_program
 from ..terminal import complain
-from ..user_program import UserProgram, given_program
 
 if TYPE_CHECKING:
     from ..toolchain.group import KernelGroup
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _report(program: UserProgram, arguments: argparse.Namespace) -> str:
+def _report(program: PythonProgram, arguments: argparse.Namespace) -> str:
     from ..toolchain.trace import run_program
     from .compare import GRAPH, STEPS, columns, eagerly
     from .compare import text as table_of

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from ..boards import BOARDS
-from ..user_program import add_program
+from ..python_program import add_program
 
 
 def behind(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:

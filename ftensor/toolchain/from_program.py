@@ -16,7 +16,7 @@ from ..kernels.key import Key
 from ..kernels.network import NetworkKey
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.user_kernels import is_user_kernel
-from ..user_program import UserProgram
+from ..python_program import PythonProgram
 from .folding import fold_network
 
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
@@ -32,7 +32,7 @@ class KernelNeed:
 
 
 def needs(
-    program: UserProgram, held: Container[str] | None = None, units: int = 1, stdout: Any = None
+    program: PythonProgram, held: Container[str] | None = None, units: int = 1, stdout: Any = None
 ) -> list[KernelNeed]:
     """Runs a program on this machine, and returns the kernels that it needs, most launched first.
 

@@ -16,8 +16,8 @@ from ..kernels.graph_text import text as graph_text
 from ..kernels.network import NetworkKey
 from ..kernels.network_file import text as network_text
 from ..kernels.staged import StagedKey
+from ..python_program import PythonProgram
 from ..terminal import counted, table
-from ..user_program import UserProgram
 
 if TYPE_CHECKING:
     from ..image.manifest import KernelRecord
@@ -61,7 +61,7 @@ def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[Ke
     return int(bool(missed and name))
 
 
-def _program(arguments: argparse.Namespace) -> UserProgram:
+def _program(arguments: argparse.Namespace) -> PythonProgram:
     """Returns the program to trace; this command's own options may follow its name."""
     if not arguments.trace:
         raise no_program("--trace", "which program")
@@ -76,7 +76,7 @@ def _program(arguments: argparse.Namespace) -> UserProgram:
             del rest[:2]
         else:
             break
-    return UserProgram((*program, *(rest[1:] if rest[:1] == ["--"] else rest)))
+    return PythonProgram((*program, *(rest[1:] if rest[:1] == ["--"] else rest)))
 
 
 def _report(program: str, name: str, needs: Sequence[KernelNeed], missed: Sequence[KernelNeed]) -> str:

@@ -19,10 +19,10 @@ from ..execute.dispatch import Observer, observed
 from ..kernels.key import Key
 from ..kernels.user_kernels import is_user_kernel
 from ..kernels.workload import KernelLaunch
+from ..python_program import PythonProgram
 from ..runtime import program
 from ..runtime.targets import csim_compiler
 from ..terminal import counted, waiting
-from ..user_program import UserProgram
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
@@ -177,7 +177,7 @@ def recording(
 
 
 def run_program(
-    user_program: UserProgram,
+    user_program: PythonProgram,
     units: int,
     held: Container[str] | None = None,
     stdout: Any = None,

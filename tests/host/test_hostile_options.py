@@ -66,7 +66,9 @@ COMMANDS = {
     "estimate in_flight": ["estimate", "--in-flight=TEXT", "idle.py"],
     "estimate compare": ["estimate", "--compare=TEXT", "idle.py"],
     "estimate plot": ["estimate", "--plot=none/TEXT", "idle.py"],
+    "estimate module": ["estimate", "-m", "TEXT"],
     "top program": ["top", "TEXT"],
+    "top module": ["top", "-m", "TEXT"],
     "top rows": ["top", "--rows=TEXT", "idle.py"],
     "warm ops": ["warm", "--ops=TEXT"],
     "warm dtypes": ["warm", "--ops=add", "--dtypes=TEXT"],
@@ -93,7 +95,7 @@ COMMANDS = {
 # Each of these runs the model or draws a picture.
 SLOW = {"estimate plot", "image draw output"}
 # Words of a program of the user's, which is code, and where a program is started in every case.
-STARTED = {"estimate arguments", "top arguments", "warm program", "emulate program"}
+STARTED = {"estimate arguments", "estimate code", "top arguments", "top code", "warm program", "emulate program"}
 BEYOND = {"build", "pages"}  # `build` is above
 
 

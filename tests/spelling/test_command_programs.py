@@ -78,6 +78,7 @@ def test_the_text_of_sys_exit_is_shown(capsys: pytest.CaptureFixture[str]) -> No
     [
         (["top"], "ftensor top: name the program: ftensor top [options] program.py"),
         (["top", "-m"], "ftensor top: -m: names no module"),
+        (["top", "-m", "gone.sub"], "ftensor top: gone.sub: no such module"),
         (["estimate", "-c"], "ftensor estimate: -c: has no code"),
         (["estimate", "gone.py"], "ftensor estimate: gone.py: no such file"),
         (["kernels", "--trace", "-m"], "ftensor kernels: -m: names no module"),

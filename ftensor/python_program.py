@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import runpy
 import sys
@@ -15,7 +16,7 @@ from .errors import commands as errors
 
 
 @dataclass(frozen=True)
-class UserProgram:
+class PythonProgram:
     """A program and its arguments, as `python` takes them: `FILE ...`, `-m MODULE ...` or
     `-c CODE ...`."""
 
@@ -28,11 +29,14 @@ class UserProgram:
         return self.words[1] if first == "-m" and len(self.words) > 1 else first
 
     def check(self) -> None:
-        """Raises EstimateError if there is no such file, or `-m` and `-c` lack their argument."""
+        """Raises EstimateError if there is no such file or module, or `-m` and `-c` lack their
+        argument."""
         first = self.words[0]
         if first in ("-m", "-c"):
             if len(self.words) == 1:
                 raise errors.no_program(first, "names no module" if first == "-m" else "has no code")
+            if first == "-m" and not _is_module(self.words[1]):
+                raise errors.no_program(self.words[1], "no such module")
         elif not os.path.isfile(first):  # also for a name that no file can have
             raise errors.no_program(first, "no such file")
 
@@ -76,6 +80,20 @@ class UserProgram:
             runpy.run_path(first, run_name="__main__")
 
 
+def _is_module(name: str) -> bool:
+    """True if `python -m name` would find the module; imports its packages, as Python does."""
+    if not all(part.isidentifier() for part in name.split(".")):
+        return False
+    before = sys.path[0]
+    sys.path[0] = os.getcwd()
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # a package of it
+        return False
+    finally:
+        sys.path[0] = before
+
+
 def add_program(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments `FILE ...`, `-m MODULE ...` and `-c CODE ...`; read them by
     `given_program`."""
@@ -87,9 +105,9 @@ def add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
 
 
-def given_program(arguments: argparse.Namespace) -> UserProgram | None:
+def given_program(arguments: argparse.Namespace) -> PythonProgram | None:
     """Returns the program that a command line names, or None."""
     for option, words in (("-m", arguments.module), ("-c", arguments.code)):
         if words is not None:
-            return UserProgram((option, *words))
-    return None if arguments.program is None else UserProgram((arguments.program, *arguments.arguments))
+            return PythonProgram((option, *words))
+    return None if arguments.program is None else PythonProgram((arguments.program, *arguments.arguments))
