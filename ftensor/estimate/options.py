@@ -12,7 +12,7 @@ from ..python_program import add_program
 def behind(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
     """Returns an option of this command that follows the program, which would get it; or None."""
     own = {name for action in parser._actions for name in action.option_strings}
-    return next((word for word in words if word.partition("=")[0] in own - {"-h", "--help"}), None)
+    return next((word for word in words if word.partition("=")[0] in own - {"-h", "--help", "-m", "-c"}), None)
 
 
 def options_given(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> list[str]:
