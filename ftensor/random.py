@@ -20,7 +20,7 @@ from ._device import CPU, DeviceLike, backend_of, device, fpga_devices, resolve
 from ._tensor import Tensor
 from .dtypes import uint8
 from .errors import random as errors_random
-from .execute.capture import capturing
+from .execute.capture import thread_capture
 from .execute.dispatch import thread_recorder
 from .execute.output import new
 
@@ -140,9 +140,6 @@ class Generator:
 
     def _call(self) -> tuple[int, int]:
         """Returns (seed, number of this call) and increments the number under a lock."""
-        backend = backend_of(self._device)
-        if backend.executor is not None and (capture := capturing(backend)) is not None:
-            capture.drawn()
         with _lock:
             calls = self._calls
             self._calls = (calls + 1) % _CALLS
@@ -167,7 +164,9 @@ if hasattr(os, "register_at_fork"):
 def _seeded(act: Callable[[], object], undo: Callable[[], object] = lambda: None) -> None:
     """Runs `act`, which changes generators. A function that is traced does so at each call; `undo`
     restores the states when its trace ends, if draws and other changes do not."""
-    recorder = thread_recorder()
+    recorder, capture = thread_recorder(), thread_capture()
+    if capture is not None:
+        capture.seeded()
     if recorder is None:
         act()
     else:
@@ -176,7 +175,9 @@ def _seeded(act: Callable[[], object], undo: Callable[[], object] = lambda: None
 
 def _state_is_read() -> None:
     """Raises an error if a function is traced: a state that Python reads is that of one call."""
-    recorder = thread_recorder()
+    recorder, capture = thread_recorder(), thread_capture()
+    if capture is not None:
+        capture.seeded()
     if recorder is not None:
         recorder.state_read()
 

@@ -14,17 +14,17 @@ uploads = Message(
     "{op} copies values from the host during a capture, and a replay would not ({line}); make the tensor before the "
     "capture, and copy_ into it",
 )
-draws = Message(
+seeds = Message(
     RuntimeError,
-    "{op} draws random numbers during a capture, and a replay would repeat them ({line}); capture evaluation, or set "
-    "the dropout to 0",
+    "{op} reads or sets the state of a random generator during a capture, and a replay would not ({line}); do so "
+    "before the replay",
 )
 other_stream = Message(
     RuntimeError, "{op} runs on another stream than the capture ({line}); capture the work of one stream"
 )
 inside = Message(RuntimeError, "a capture can't begin inside another capture or a traced function")
 replay_inside = Message(RuntimeError, "a graph can't be replayed inside a capture or a traced function")
-replay_twice = Message(RuntimeError, "another thread or an outer frame is replaying this graph")
+replay_twice = Message(RuntimeError, "another thread or an outer frame is replaying this graph, or a graph of its pool")
 built_ahead = Message(
     RuntimeError, "the kernels of {device} come from images, and their launches can't be captured; run the step itself"
 )
@@ -32,6 +32,7 @@ resized = Message(
     RuntimeError,
     "a tensor of {nbytes} bytes that this graph uses was resized after the capture; capture the step again",
 )
+pool_type = Message(TypeError, "pool is a handle of torch.fpga.graph_pool_handle or of a graph's pool(), not {pool!r}")
 empty = Message(RuntimeError, "this graph holds no capture; capture with torch.fpga.graph(g) first")
 captured_already = Message(RuntimeError, "this graph holds a capture; reset() it first")
 no_stream = Message(RuntimeError, "torch.fpga.graph captures on the current stream; leave `stream` out")

@@ -17,16 +17,36 @@ from .._tensor import Tensor
 from ..errors import capture as errors
 from ..rows.catalogue import op_called
 from ..runtime.call_site import line_of
+from .capture_pool import GraphPool
 from .dispatch import Observer, observed, thread_recorder
+from .scalars import CapturedNumber, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..dtypes import dtype
     from ..runtime.backend import Backend
     from ..runtime.pool import Block, Storage
     from ..runtime.stream import DeviceStream
     from .indexed import Flag
     from .launch import Launch
+
+
+class CapturedDraw(NamedTuple):
+    """A generator's call, and the function that makes numbers of it."""
+
+    generator: Any
+    words: Callable[[int, int], tuple[Any, ...]]
+
+
+class NumberUse(NamedTuple):
+    """The use of a random number: the index of the launch, the index among the launch's numbers, the
+    dtype that it is rounded to, and the number."""
+
+    call: int
+    position: int
+    dtype: dtype
+    number: CapturedNumber
 
 
 class CapturedCheck(NamedTuple):
@@ -59,20 +79,21 @@ class Recording:
     """Launches in their order. It holds all memory that they use, so nobody else gets it."""
 
     backend: Backend
-    stream: DeviceStream  # of the last run
+    pool: GraphPool
     calls: list[_CapturedCall] = field(default_factory=list)
     checks: list[CapturedCheck] = field(default_factory=list)
+    draws: list[CapturedDraw] = field(default_factory=list)
+    drawn: list[NumberUse] = field(default_factory=list)
     written: dict[int, Storage] = field(default_factory=dict)
     # The block of each storage from outside: a storage with another block was resized.
     blocks: list[tuple[Storage, Block]] = field(default_factory=list)
-    nbytes: int = 0  # of the memory that the captured calls allocated
-    _running: Any = field(default_factory=threading.Lock)
+    nbytes: int = 0  # of the memory that the calls allocated and a replay uses
 
     def replay(self) -> None:
         """Enqueues the launches on the current stream, behind the last replay.
 
-        Raises RuntimeError if static memory was resized, inside a trace or another capture, and
-        while another thread or an interrupted frame replays.
+        Raises RuntimeError if memory from outside was resized, inside a trace or another capture, and
+        while another thread or an outer frame replays a graph of its pool.
         """
         backend = self.backend
         stream = backend.current_stream()
@@ -81,21 +102,26 @@ class Recording:
         for storage, block in self.blocks:
             if storage.block is not block:
                 raise errors.resized(storage.nbytes)
-        if not self._running.acquire(blocking=False):
-            raise errors.replay_twice()
-        try:
-            if stream is not self.stream:
-                stream.wait_stream(self.stream)
-                self.stream = stream
-            self._changed()
-            for launch, numbers, tensors in self.calls:
-                launch.enqueue(stream, numbers, *tensors)
-        finally:
-            # Also after Ctrl-C: what ran before it has written, and its indices are checked.
-            self._changed()
-            for check in self.checks:
-                stream.doubts[id(check)] = check
-            self._running.release()
+        with self.pool.replaying(stream):
+            try:
+                self._changed()
+                self._draw()
+                for launch, numbers, tensors in self.calls:
+                    launch.enqueue(stream, numbers, *tensors)
+            finally:
+                # Also after Ctrl-C: the launches before it have written and checked indices.
+                self._changed()
+                for check in self.checks:
+                    stream.doubts[id(check)] = check
+
+    def _draw(self) -> None:
+        """Calls the generators in the captured order, and puts the numbers into the launches."""
+        words = [draw.words(*draw.generator._call()) for draw in self.draws]
+        for index, position, d, number in self.drawn:
+            call = self.calls[index]
+            numbers = list(call.numbers)
+            (numbers[position],) = values_of(words[number.draw][number.part], d)
+            self.calls[index] = call._replace(numbers=tuple(numbers))
 
     def _changed(self) -> None:
         for storage in self.written.values():
@@ -105,21 +131,24 @@ class Recording:
 class Capture(Observer):
     """Records the launches that this thread, and torch's autograd for it, enqueue on one stream.
 
-    What a replay could not repeat is refused: values that the host reads or writes, random draws,
-    other streams. With `strict` the op raises, else `fault` has the first error and the call goes
-    on.
+    Refuses what a replay could not repeat: values that the host reads or writes, seeds, other streams.
+    With `strict` the op raises, else the call goes on and `fault` is the first error. A replay draws
+    random numbers anew.
     """
 
-    def __init__(self, backend: Backend, strict: bool = True) -> None:
+    def __init__(self, backend: Backend, strict: bool = True, pool: GraphPool | None = None) -> None:
         self.backend, self.strict = backend, strict
         self.stream = backend.current_stream()
         self.thread = threading.get_ident()
-        self.recording = Recording(backend, self.stream)
+        self.recording = Recording(backend, pool or GraphPool())
         self.fault: Exception | None = None
         self._own: dict[int, Storage] = {}  # allocated by the capture
         self._seen: dict[int, Storage] = {}
         self._lasting: dict[int, Storage] = {}
         self._inside = False
+        self._launching = False
+        # The launch that is about to run, and its random numbers: index, dtype, number.
+        self._numbers: tuple[Launch | None, list[tuple[int, dtype, CapturedNumber]]] = None, []
 
     @property
     def here(self) -> bool:
@@ -146,12 +175,20 @@ class Capture(Observer):
                 self._refuse(errors.other_stream)
             # Views of their own: an op in place may give a tensor another geometry later.
             kept = tuple([x._view(x._shape, x._strides, x._offset) for x in tensors])
+            if self._numbers[0] is launch:
+                index = len(self.recording.calls)
+                self.recording.drawn += [NumberUse(index, *use) for use in self._numbers[1]]
+            self._numbers = None, []
             self.recording.calls.append(_CapturedCall(launch, tuple(numbers), kept))
             for x in kept:
                 self._note(x._storage)
             for k in launch.written:
                 self.recording.written[id(kept[k]._storage)] = kept[k]._storage
-        super().launch(launch, stream, tensors, numbers)
+        self._launching = True
+        try:
+            super().launch(launch, stream, tensors, numbers)
+        finally:
+            self._launching = False
 
     def _note(self, storage: Storage) -> None:
         if id(storage) not in self._seen:
@@ -166,9 +203,8 @@ class Capture(Observer):
         return storage
 
     def allocated(self, storage: Storage) -> None:
-        if self.here:
+        if self.here and not self._launching:  # a replay allocates a launch's temporaries itself
             self._own[id(storage)] = storage
-            self.recording.nbytes += storage.nbytes
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         if id(storage) not in self._lasting:  # tables of prepared launches, the same in each run
@@ -183,12 +219,25 @@ class Capture(Observer):
         self._refuse(errors.reads)
         super().read(storage)
 
-    def reshaped(self, tensor: Tensor) -> None:
-        super().reshaped(tensor)
+    def draw(self, generator: Any, words: Callable[[int, int], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Returns the numbers that `words` makes of a generator's call, marked as random."""
+        numbers = []
+        for part, value in enumerate(words(*generator._call())):
+            number = CapturedNumber(value)
+            number.capture, number.draw, number.part = self, len(self.recording.draws), part
+            numbers.append(number)
+        self.recording.draws.append(CapturedDraw(generator, words))
+        return tuple(numbers)
 
-    def drawn(self) -> None:
-        """Called before a generator's call: a replay would repeat its numbers."""
-        self._refuse(errors.draws)
+    def place(self, launch: Launch, index: int, d: dtype, number: CapturedNumber) -> None:
+        """Records that `number` is at `index` of the numbers of the next call of `launch`."""
+        if self._numbers[0] is not launch:
+            self._numbers = launch, []
+        self._numbers[1].append((index, d, number))
+
+    def seeded(self) -> None:
+        """Called when a generator's state is set or read: a replay would not do so."""
+        self._refuse(errors.seeds)
 
     @contextmanager
     def inside(self) -> Iterator[None]:
@@ -206,18 +255,29 @@ class Capture(Observer):
     def escaped(self, known: Collection[int]) -> Storage | None:
         """Returns memory of the captured calls that others still hold, except that with an id in
         `known`; None if there is none. A replay would write it, where the calls make new memory."""
+        return next((self._own[number] for number in self._held_outside() if number not in known), None)
+
+    def share_memory(self) -> None:
+        """Lets the intermediate tensors of the finished capture share the pool's memory."""
+        recording, outside = self.recording, set(self._held_outside())
+        kept = {number: s for number, s in self._own.items() if number in outside or number in self._lasting}
+        intermediate = {number: s for number, s in self._own.items() if number not in kept}
+        recording.pool.share([call.tensors for call in recording.calls], intermediate)
+        recording.written = {n: s for n, s in recording.written.items() if n not in intermediate}
+        used = {id(x._storage): x._storage for call in recording.calls for x in call.tensors}
+        inside = [s for n, s in used.items() if n in self._own or any(s is x for x in recording.pool.storages)]
+        recording.nbytes = sum([s.block.size for s in inside])
+
+    def _held_outside(self) -> list[int]:
+        """Returns the ids of the capture's storages that others hold, too."""
         gc.collect()
         held = Counter(id(x._storage) for call in self.recording.calls for x in call.tensors)
         held.update(id(check.flag.tensor._storage) for check in self.recording.checks)
         held.update(self.recording.written.keys())
         for of in (self._own, self._seen, self._lasting):
             held.update(of.keys())
-        for number in list(self._own):
-            if number in known or number in self._lasting:
-                continue
-            if sys.getrefcount(self._own[number]) - 1 > held[number]:  # the argument is one
-                return self._own[number]
-        return None
+        # getrefcount counts its argument, too.
+        return [n for n in self._own if n not in self._lasting and sys.getrefcount(self._own[n]) - 1 > held[n]]
 
     def checked(self, flag: Flag, dims: Sequence[int], refusal: Any) -> None:
         """Records that a launch notes a bad index in `flag`, which this capture owns."""
@@ -233,8 +293,23 @@ def capturing(backend: Backend) -> Capture | None:
     return at
 
 
+def thread_capture() -> Capture | None:
+    """Returns the capture of this thread, whatever its device; None if there is none."""
+    return next((capture for capture in reversed(_captures) if capture.here), None)
+
+
+_captures: list[Capture] = []  # of all devices and threads
+
+
+def draw_numbers(backend: Backend, generator: Any, words: Callable[[int, int], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Returns the numbers that `words` makes of a generator's call. In a capture each replay calls
+    the generator anew."""
+    capture = None if backend.executor is None else capturing(backend)
+    return words(*generator._call()) if capture is None else capture.draw(generator, words)
+
+
 @contextmanager
-def captured(backend: Backend, strict: bool = True) -> Iterator[Capture]:
+def captured(backend: Backend, strict: bool = True, pool: GraphPool | None = None) -> Iterator[Capture]:
     """Context manager: runs and records the launches of this thread on the current stream.
 
     Raises RuntimeError at the start inside another capture or a trace and on devices whose kernels
@@ -245,10 +320,15 @@ def captured(backend: Backend, strict: bool = True) -> Iterator[Capture]:
     if backend.built_ahead:
         raise errors.built_ahead(backend.properties.name)
     backend.synchronize()
-    capture = Capture(backend, strict)
+    capture = Capture(backend, strict, pool)
     with observed(backend, capture):
-        yield capture
+        _captures.append(capture)
+        try:
+            yield capture
+        finally:
+            _captures.remove(capture)
     capture.stream.finish()
+    capture.recording.pool.stream = capture.stream
     for check in capture.recording.checks:
         error = check.resolve()
         if error is not None:

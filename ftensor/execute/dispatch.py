@@ -22,7 +22,7 @@ from ..runtime.program import kernel
 from .fallback import run_on_host
 from .keys import MAX_KEYS
 from .launch import LAUNCH_BYTES, Bound, Launch, Output, Step, enqueue
-from .scalars import check_values, values_of
+from .scalars import CapturedNumber, check_values, values_of
 
 if TYPE_CHECKING:
     from ..kernels.key import Key
@@ -389,12 +389,22 @@ def _run_uncached(
         for x, d in zip(numbers, launch.numbers):
             check_values(x, d)
     elif launch.numbers:
-        numbers = [v for x, d in zip(numbers, launch.numbers) for v in values_of(x, d)]
+        numbers = _rounded(launch, numbers)
     constants = [constant(inputs[0]) for constant in launch.constants]
     enqueue(launch, (*outputs, *inputs, *constants), numbers)
     for x in outputs:
         x._storage.changed()  # by then another thread may have read it, before it was written
     return outputs
+
+
+def _rounded(launch: Launch, numbers: Sequence[Any]) -> list[Any]:
+    """Returns a call's numbers as kernel arguments."""
+    values: list[Any] = []
+    for x, d in zip(numbers, launch.numbers):
+        if type(x) is CapturedNumber:
+            x.capture.place(launch, len(values), d, x)
+        values += values_of(x, d)
+    return values
 
 
 def never_on_host(*args: object) -> Any:

@@ -118,6 +118,15 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(TracedNumber, f"__{_name}__", _binary_method(getattr(operator, _name), False))
 
 
+class CapturedNumber(int):
+    """A random number of a capture (capture.py): element `part` of its draw `draw`. Each replay draws
+    another one."""
+
+    capture: Any
+    draw: int
+    part: int
+
+
 def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
     """Returns a Python number as the kernel arguments of a dtype: integers wrap, floats are
     rounded."""

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._device import backend_of
 from .._tensor import Tensor, geometry_key
 from ..dtypes import dtype
+from ..execute.capture import draw_numbers, thread_capture
 from ..iterator.shape import Ints, extent
 from ..runtime.pool import size_class
 from .returned import ReturnedObject, resolve_placeholder
@@ -83,7 +85,7 @@ class Draw(NamedTuple):
 
     def run(self) -> tuple[Any, ...]:
         """Calls the generator. Returns the numbers."""
-        return self.words(*self.generator._call())
+        return draw_numbers(backend_of(self.generator._device), self.generator, self.words)
 
 
 class Seeding(NamedTuple):
@@ -93,6 +95,8 @@ class Seeding(NamedTuple):
 
     def run(self) -> tuple[Any, ...]:
         """Changes the generators."""
+        if (capture := thread_capture()) is not None:
+            capture.seeded()
         self.apply()
         return ()
 

@@ -18,7 +18,7 @@ from ..execute.dispatch import bound_to
 from ..execute.indexed import bounds_in_range
 from ..execute.keys import shared_key
 from ..execute.launch import Launch, Output, Step, enqueue
-from ..execute.scalars import values_of
+from ..execute.scalars import CapturedNumber, values_of
 from ..iterator.shape import Ints, is_dense, numel
 from .guards import CapturedStorage, Guards, captured_storage
 from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, Seeding, assign_slots
@@ -391,7 +391,10 @@ class Lowered:
             words = [draw.run() for draw in self.graph.draws]
         numbers = list(constants)
         for index, d, number in self.drawn_numbers:
-            (numbers[index],) = values_of(words[number.draw][number.part], d)
+            word = words[number.draw][number.part]
+            (numbers[index],) = values_of(word, d)
+            if type(word) is CapturedNumber and self.launch is not None:
+                word.capture.place(self.launch, index, d, word)
         return numbers
 
     def _check_indices(self, tensors: Sequence[Tensor]) -> None:

@@ -16,6 +16,7 @@ from torch.utils import _pytree as pytree
 
 from .._device import default_backend
 from ..execute.capture import Capture, capturing
+from ..execute.capture_pool import GraphPool
 from ..terminal import table
 from .graphs import FPGAGraph, OptimizerNumbers, capture_launches
 from .memory import to_ftensor
@@ -167,6 +168,7 @@ class _Signature:
         self.result: Any = None
         self.reason = ""
         self.gradients: list[_Gradient] = []
+        self.advanced: list[torch.Tensor] = []  # tensors whose version a replay advances
         self.modules: list[_ModuleState] = []
         self.changed = ""  # why an earlier capture was dropped
 
@@ -191,8 +193,9 @@ MOST_SIGNATURES = 16
 class Captured(Generic[P, R]):
     """A captured function, which `capture` returns."""
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(self, function: Callable[P, R], pool: GraphPool | None = None) -> None:
         self.function = function
+        self.pool = pool or GraphPool()  # of all signatures
         self.entries: dict[Any, _Signature] = {}
         self.optimizers: WeakSet[torch.optim.Optimizer] = WeakSet()  # that the function uses
         wraps(function)(self)
@@ -252,7 +255,7 @@ class Captured(Generic[P, R]):
         args, kwargs = pytree.tree_unflatten(static, spec)
         before = {p: p.grad is None for p in self._parameters()}
         with (
-            capture_launches(strict=False) as (capture, optimizers),
+            capture_launches(False, self.pool) as (capture, optimizers),
             _list_leaves() as parameters,
             _list_modules() as modules,
         ):
@@ -271,8 +274,10 @@ class Captured(Generic[P, R]):
             return _with_arguments(result, given, inputs)
         entry.graph, entry.result, entry.gradients = FPGAGraph(), result, gradients
         entry.modules = list(modules.values())
-        entry.graph._recording, entry.graph._optimizers = capture.recording, optimizers
+        entry.graph._keep(capture, optimizers)
         entry.inputs = inputs
+        changeable = [x for module in entry.modules for x, _ in module.tensors] + list(before)
+        entry.advanced = [x for x in changeable if id(_memory(x)) in capture.recording.written and not x.is_inference()]
         return _copies(result)
 
     def _parameters(self) -> list[torch.Tensor]:
@@ -315,6 +320,7 @@ class Captured(Generic[P, R]):
         for static, x in zip(entry.inputs, given):
             static.copy_(x)
         entry.graph.replay()
+        torch.autograd.graph.increment_version(entry.advanced)
         _write_back(given, entry.inputs, entry.written)
         for gradient in entry.gradients:
             gradient.parameter.grad = gradient.after
@@ -363,15 +369,16 @@ def _copies(result: Any) -> Any:
     return pytree.tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, result)
 
 
-def capture(step: Callable[P, R]) -> Captured[P, R]:
+def capture(step: Callable[P, R], *, pool: GraphPool | None = None) -> Captured[P, R]:
     """Returns a function that runs `step`, captures its launches at the third call of a signature, and
     replays them from then on.
 
     Arguments are tensors on the device and constants. A call that can't be captured runs `step`;
-    `report()` gives the reason. A replay notices changed modules and optimizers, but repeats Python
+    `report()` gives the reason. Its signatures share memory; `pool` (of `torch.fpga.graph_pool_handle`)
+    shares it with other functions and graphs. A replay notices changed modules and optimizers, but repeats Python
     numbers that `step` computed during the capture.
 
         step = ftensor.torch.capture(step)
         loss = step(x, y)
     """
-    return Captured(step)
+    return Captured(step, pool)

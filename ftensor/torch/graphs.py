@@ -12,6 +12,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from .._device import default_backend
 from ..errors import capture as errors
 from ..execute.capture import Capture, Recording, captured, capturing
+from ..execute.capture_pool import GraphPool
 
 
 class OptimizerNumbers(NamedTuple):
@@ -68,10 +69,10 @@ register_optimizer_step_pre_hook(_before_step)
 
 
 @contextmanager
-def capture_launches(strict: bool) -> Iterator[tuple[Capture, list[OptimizerNumbers]]]:
+def capture_launches(strict: bool, pool: GraphPool | None = None) -> Iterator[tuple[Capture, list[OptimizerNumbers]]]:
     """Context manager: captures this thread's launches, and lists the optimizers that make steps."""
     torch.clear_autocast_cache()
-    with captured(default_backend(), strict) as capture:
+    with captured(default_backend(), strict, pool) as capture:
         entry = capture, []  # type: tuple[Capture, list[OptimizerNumbers]]
         _open.append(entry)
         try:
@@ -96,12 +97,15 @@ class FPGAGraph:
     def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
         """Starts to capture this thread's launches on the current stream.
 
-        `pool` has no effect. Raises RuntimeError if the graph holds a capture, inside another
-        capture, and on devices whose kernels come from images.
+        Graphs with one `pool` share the memory of their intermediate tensors. Raises RuntimeError if
+        the graph holds a capture, inside another capture, and on devices whose kernels come from
+        images; TypeError if `pool` is no handle.
         """
+        if pool is not None and not isinstance(pool, GraphPool):
+            raise errors.pool_type(pool)
         if self._recording is not None or self._context is not None:
             raise errors.captured_already()
-        context = capture_launches(strict=True)
+        context = capture_launches(True, pool)
         self._capture = context.__enter__()
         self._context = context
 
@@ -112,12 +116,18 @@ class FPGAGraph:
             raise errors.empty()
         context.__exit__(None, None, None)
         capture, optimizers = self._capture
+        del self._capture
         if capture.fault is not None:
             raise capture.fault
+        self._keep(capture, optimizers)
+
+    def _keep(self, capture: Capture, optimizers: list[OptimizerNumbers]) -> None:
+        capture.share_memory()
         self._recording, self._optimizers = capture.recording, optimizers
 
     def _abandon(self, *error: Any) -> None:
         context, self._context = self._context, None
+        del self._capture
         context.__exit__(*error)
 
     def replay(self) -> None:
@@ -138,13 +148,16 @@ class FPGAGraph:
             self._recording.backend.synchronize()
         self._recording, self._optimizers = None, []
 
-    def pool(self) -> tuple[int, int]:
-        """Returns a handle for `pool=`, which has no effect: each graph has its own memory."""
-        return 0, id(self)
+    def pool(self) -> GraphPool:
+        """Returns the handle of the graph's memory, for `pool=` of other graphs. Raises RuntimeError
+        without a capture."""
+        if self._recording is None:
+            raise errors.empty()
+        return self._recording.pool
 
     @property
     def nbytes(self) -> int:
-        """The bytes of memory that the graph holds."""
+        """The bytes that the step allocated and the graph holds, with those of its pool that it uses."""
         return 0 if self._recording is None else self._recording.nbytes
 
     @property
@@ -164,10 +177,10 @@ class graph:
     ) -> None:
         if stream is not None:
             raise errors.no_stream()
-        self.graph = fpga_graph
+        self.graph, self.pool = fpga_graph, pool
 
     def __enter__(self) -> None:
-        self.graph.capture_begin()
+        self.graph.capture_begin(self.pool)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is None:
@@ -176,9 +189,9 @@ class graph:
             self.graph._abandon(kind, error, trace)
 
 
-def graph_pool_handle() -> tuple[int, int]:
-    """Returns a handle for `pool=`, which has no effect: each graph has its own memory."""
-    return 0, 0
+def graph_pool_handle() -> GraphPool:
+    """Returns a handle for `pool=`, by which several graphs share memory."""
+    return GraphPool()
 
 
 def is_current_stream_capturing() -> bool:

@@ -86,8 +86,8 @@ REFUSED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
     "a branch": (lambda x: x + 1 if x.sum() > 0 else x, "reads or writes values"),
     "an upload": (lambda x: x + torch.tensor([1.0, 2.0, 3.0]).to("fpga"), "reads or writes values"),
     "an op of the host": (lambda x: torch.linalg.eigvals(x.view(3, 1) * x), "reads or writes values"),
-    "random numbers": (lambda x: x + torch.rand(3, device="fpga"), "draws random numbers"),
-    "dropout": (lambda x: F.dropout(x, 0.5, True), "draws random numbers"),
+    "a seed": (lambda x: (torch.manual_seed(1), x + torch.rand(3, device="fpga"))[1], "reads or sets the state"),
+    "a generator's state": (lambda x: (torch.fpga.get_rng_state(), x + 1)[1], "reads or sets the state"),
 }
 
 
@@ -342,3 +342,22 @@ def test_a_result_from_outside_is_refused(name: str) -> None:
         captured(x).fill_(k)
         assert set(step(x).flatten().tolist()) == {k}
     assert "a result is an argument" in captured.report()[0].reason
+
+
+def test_random_numbers_are_drawn_anew() -> None:
+    """A replay draws what the step would draw: dropout, noise, a compiled draw."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 32), nn.Dropout(0.5), nn.GELU(), nn.Dropout(0.1)).to("fpga")
+    compiled = torch.compile(lambda x: x * torch.rand_like(x) + 1, backend="ftensor")
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        noise = compiled(torch.empty(5, 32, device="fpga").normal_())
+        return model(x).detach() + noise + torch.rand(5, 32, device="fpga") * torch.bernoulli(x[:, :1].abs() % 1)
+
+    x = torch.randn(5, 6).to("fpga")
+    runs = []
+    for function in (step, captured := ftensor.torch.capture(step)):
+        torch.manual_seed(1)
+        runs.append([bits(function(x)) for _ in range(7)])
+    assert runs[0] == runs[1] and len({run[0] for run in runs[0]}) == 7
+    assert [row.state for row in captured.report()] == ["captured"]

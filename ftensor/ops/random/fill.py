@@ -11,6 +11,7 @@ from ...dtypes import dtype
 from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...errors import random as errors_random
+from ...execute.capture import draw_numbers
 from ...execute.dispatch import recorder
 from ...execute.output import layout_strides, new, resize_out
 from ...execute.pointwise import pointwise
@@ -92,7 +93,7 @@ def fill_random(
     device = out._storage.device
     source = generator_for(function, generator, device)
     trace = recorder(out._storage.backend)
-    stream = words(*source._call()) if trace is None else trace.drawn(source, words)
+    stream = draw_numbers(out._storage.backend, source, words) if trace is None else trace.drawn(source, words)
     is_direct = out.is_contiguous() and not out.storage_offset()
     target = out if is_direct else new(out._shape, out._dtype, device)
     pointwise(row, tuple([x.contiguous() for x in inputs]), stream + values, target, True)
