@@ -2,9 +2,9 @@
 
     make figures                     # or: python benchmarks/board_page.py [--only NAME ...] [--seconds S]
 
-CPU columns are the least time of a call by the clock within `--seconds`, torch with one thread and with one for each
-processor that it may use. Board columns are the model's kernels with operands in the board's memory, each in the image
-that fits the board: `ftensor estimate` computes the same. Nothing in the table is written by hand.
+The CPU columns are the fastest call within `--seconds`, by the clock. torch runs with one thread, and with one for each
+processor that this process may use. The board columns are the kernels' time by the model, with operands in the board's
+memory; `ftensor estimate` computes the same. No row of the table is written by hand.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ def row(name: str, found: dict[str, Any]) -> str:
 
 
 HEAD = (
-    "| program | torch, ms | ftensor, ms | U55C, ms | times the CPU | share of it | KV260, ms | times the CPU "
-    "| share of it |\n|---|---|---|---|---|---|---|---|---|\n"
+    "| program | torch, ms | ftensor, ms | U55C, ms | speedup | area | KV260, ms | speedup | area |\n"
+    "|---|---|---|---|---|---|---|---|---|\n"
 )
 
 

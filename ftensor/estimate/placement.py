@@ -124,31 +124,30 @@ def _fold_networks(
     """Returns kernels of networks and graphs that take the least time for their `work` beside `groups`.
 
     Networks get the fastest folds, or folds of twice the cycles, and so on; graphs get the rest of the
-    board.
+    board. If the board cannot hold all kernels, as many as possible fit.
     """
     weights = [float(max(work[key], 1)) for key in graphs.values()]
-    folded: list[NetworkKey] = []
+    folded = [_folded(key, board, None) for key in networks]
     best: list[KernelGroup] = []
-    least: tuple[bool, float] | None = None
-    for doublings in range(MAX_DOUBLINGS + 1):
-        before = folded
-        folded = [_folded(key, board, 2 * interval(key)) for key in folded] or [
-            _folded(key, board, None) for key in networks
-        ]
-        if doublings and folded == before:
-            break
+    least: tuple[bool, int, float] | None = None  # do graphs exceed their share, kernels left out, seconds
+    for _ in range(MAX_DOUBLINGS + 1):
         cycles = sum(interval(key) * work[network] for key, network in zip(folded, networks, strict=True))
         time = cycles / (board.clock.value * 1e6)
-        if least is not None and not least[0] and time >= least[1]:
+        if least is not None and not any(least[:2]) and time >= least[2]:
             break
         kernels = [KernelGroup(_name_of(key), (key,)) for key in folded]
         build = choose(graphs, board, [*groups, *kernels], weights, units)
         time += sum(seconds(group, board) * weight for group, weight in zip(build.groups, weights, strict=True))
         kernels += build.groups
-        full = not build.fits or not fit([*groups, *kernels], board).fits
-        rank = full, -doublings if full else time  # if nothing fits, the smallest
+        image = [*groups, *kernels]
+        left_out = 0 if fit(image, board).fits else len(image) - len(fitting_subset(image, board).groups)
+        rank = not build.fits, left_out, time
         if least is None or rank < least:
             best, least = kernels, rank
+        slower = [_folded(key, board, 2 * interval(key)) for key in folded]
+        if slower == folded or not (graphs or any(least[:2])):
+            break
+        folded = slower
     return best
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..kernels.network import NetworkKey
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.workload import KernelLaunch
 from ..terminal import counted, size, table
@@ -62,6 +63,13 @@ def _launch_advice(r: ProgramEstimate) -> str:
     )
 
 
+def _loop_advice(r: ProgramEstimate) -> str:
+    slowest = max((line for line in r.lines if line.each.bound == "loop"), key=lambda line: line.kernel)
+    if isinstance(slowest.each.launch.key, NetworkKey):
+        return "A network has one compute unit; its layers have the largest folds that fit beside the other kernels."
+    return "More compute units (--units) fold side by side, and so do more states in the kernel."
+
+
 def _bank_advice(r: ProgramEstimate) -> str:
     return (
         "Spread a kernel's operands over banks (banks of the inventory); further compute units do "
@@ -76,7 +84,7 @@ _ADVICE = {
         "More compute units (--units) bring more ports, as long as the banks keep up; operands "
         "with strides use a port one element at a time, so contiguous ones are faster."
     ),
-    "loop": lambda r: "More compute units (--units) fold side by side, and so do more states in the kernel.",
+    "loop": _loop_advice,
     "fill": lambda r: (
         "Rows are short or tensors small: pipelines and bursts start anew for each; longer inner "
         "dims, or contiguous tensors, are faster."

@@ -57,9 +57,10 @@ def choose(
     """Returns kernels of graphs, by name, with the lanes and compute units that take the least
     time.
 
-    All graphs take as many cycles for their `rows` (default: one each) as they have to, so that the
-    slowest is as fast as the board allows. `beside` are other kernels of the image. With `units`,
-    only the lanes are chosen. The result does not fit if even the cheapest choices do not.
+    Each graph gets its cheapest kernel that needs at most the time T for its `rows` (default: one
+    each), with the least T at which these kernels fit the board. `beside` are other kernels of the
+    image. With `units`, only the lanes are chosen. The result does not fit if even the cheapest
+    kernels do not.
     """
     if not graphs:
         return RowBuild((), board, (0.0,) * len(SHARE), True)

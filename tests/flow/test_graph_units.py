@@ -24,7 +24,7 @@ from ftensor.toolchain.inventory.read import expand, read
 from .. import forked
 from ..made_images import require_xrt
 from . import emulation_host
-from .graph_units_program import LENGTHS, operands, rows_in_blocks, scaled
+from .graph_units_program import LENGTHS, ROWS, operands, rows_in_blocks, scaled
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ("-m", "tests.flow.graph_units_program")
@@ -71,17 +71,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@needs
-@pytest.mark.long
-def test_units_share_rows_with_the_bits_of_one(folder: Path) -> None:
-    """Also rows that begin inside a beat, fewer rows than units, a remainder, and fewer lanes. The
-    software device places rows and results in slabs, next to the units."""
+@pytest.fixture(scope="module")
+def four_units(folder: Path) -> tuple[Path, list[str]]:
+    """An image of graphs with four compute units, and the program's output with it on C simulation."""
     path = inventory(folder, "four", 'units = 4\nbanks = "HBM[0:15]"\n')
     path.write_text(path.read_text() + "lanes = 4\n")
     image = build(path)
-    one = run(image)
-    assert len(one) == 10
+    return image, run(image)
+
+
+@needs
+@pytest.mark.long
+def test_units_share_rows_with_the_bits_of_one(four_units: tuple[Path, list[str]]) -> None:
+    """Also rows that begin inside a beat, fewer rows than units, a remainder, and fewer lanes."""
+    assert len(four_units[1]) == len(LENGTHS) * len(ROWS)
+
+
+@needs
+@pytest.mark.long
+def test_slabs_of_units_on_xrt(four_units: tuple[Path, list[str]]) -> None:
+    """The software device places rows and results in slabs, next to the units."""
     require_xrt()
+    image, one = four_units
     command = ("-m", "ftensor", "emulate", "--image", str(image), "--", sys.executable)
     done = forked.run(*command, *PROGRAM, "banks", env=emulation_host.environment(FTENSOR_FALLBACK="error"), cwd=ROOT)
     assert done.returncode == 0, done.stderr

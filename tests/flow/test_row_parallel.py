@@ -52,8 +52,8 @@ def test_no_other_choice_for_the_photograph_is_faster(
     board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Choices that do not fit cost less in sum than some that do."""
-    pytest.importorskip("PIL.Image")
-    pytest.importorskip("sklearn")
+    pytest.importorskip("PIL.Image", reason="the example imports Pillow")
+    pytest.importorskip("sklearn", reason="the example's photograph is one of scikit-learn's")
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
     import photo_graph
 
@@ -69,25 +69,28 @@ def none_faster(key: StagedKey, board: Board) -> None:
     (chosen,) = build.groups
     assert build.fits and within([chosen], board)
     assert build.shares == pytest.approx(tuple(fit([chosen], board).shares.values()))
-    for lanes in lanes_of(key):
-        for units in (1, 2, 3, 4, 6, 8, 10, 12, 15):
-            other = KernelGroup("one", (replace(key, lanes=lanes),), units=units)
-            if within([other], board):
-                assert seconds(other, board) > 0.999 * seconds(chosen, board), (lanes, units)
+    others = [
+        KernelGroup("one", (replace(key, lanes=lanes),), units=units)
+        for lanes in lanes_of(key)
+        for units in {1, 2, 3, 4, 6, 8, 10, 12, 15, chosen.units, chosen.units + 1}
+    ]
+    fitting = [other for other in others if within([other], board)]
+    assert chosen in fitting and len(fitting) > 2
+    assert min(seconds(other, board) for other in fitting) > 0.999 * seconds(chosen, board)
 
 
 def test_two_graphs_share_a_board(tmp_path: Path) -> None:
-    """A graph with more rows gets more of it; kernels beside them keep their place."""
+    """A graph with more rows gets more of it, and other kernels of the image leave less for both."""
     keys, board = {"a": key_of(curve, tmp_path), "b": key_of(norm, tmp_path)}, find("u55c")
     even, beside = choose(keys, board), KernelGroup("other", (key_of(norm, tmp_path, 4096),), units=8)
     assert even.fits and within(list(even.groups), board)
     alone = choose({"a": keys["a"]}, board).groups[0]
     more = choose(keys, board, rows=(1, 1000)).groups
-    assert seconds(more[1], board) <= seconds(even.groups[1], board)
+    assert seconds(more[1], board) < seconds(even.groups[1], board)
     assert seconds(more[0], board) > seconds(alone, board)
     fewer = choose(keys, board, [beside])
     assert fewer.fits and within([*fewer.groups, beside], board)
-    assert seconds(fewer.groups[0], board) >= seconds(even.groups[0], board)
+    assert seconds(fewer.groups[0], board) > seconds(even.groups[0], board)
 
 
 def test_given_units_have_the_lanes_that_fit(tmp_path: Path) -> None:
