@@ -32,7 +32,8 @@ class Link:
 
 @dataclass(frozen=True)
 class Chip:
-    """Logic resources of an FPGA: LUTs, flip-flops, DSP blocks, block RAMs of 36 Kb, dies (`slrs`).
+    """Logic resources of an FPGA: LUTs, flip-flops, DSP blocks, block RAMs of 36 Kb, UltraRAMs of 288
+    Kb, dies (`slrs`).
 
     `left` is the share of the resources that the platform leaves to kernels.
     """
@@ -41,6 +42,7 @@ class Chip:
     ff: float
     dsp: float
     bram: float
+    uram: float
     left: Figure
     source: str
     slrs: int = 1
@@ -157,11 +159,11 @@ def _hbm(name: str, title: str, sheet: str, each: float, chip: Chip) -> Board:
     )  # fmt: skip
 
 
-_U50 = Chip(872e3, 1743e3, 5952, 1344, _SHELL, "DS965", 2)
-_U280 = Chip(1304e3, 2607e3, 9024, 2016, _SHELL, "DS963; DS978 for the U55C, the same chip", 3)
-_U200 = Chip(1182e3, 2364e3, 6840, 2160, _SHELL, "DS962", 3)
-_U250 = Chip(1728e3, 3456e3, 12288, 2688, _SHELL, "DS962", 4)
-_K26 = Chip(117120, 234240, 1248, 144, _WHOLE, "DS987")
+_U50 = Chip(872e3, 1743e3, 5952, 1344, 640, _SHELL, "DS965", 2)
+_U280 = Chip(1304e3, 2607e3, 9024, 2016, 960, _SHELL, "DS963; DS978 for the U55C, the same chip", 3)
+_U200 = Chip(1182e3, 2364e3, 6840, 2160, 960, _SHELL, "DS962", 3)
+_U250 = Chip(1728e3, 3456e3, 12288, 2688, 1280, _SHELL, "DS962", 4)
+_K26 = Chip(117120, 234240, 1248, 144, 64, _WHOLE, "DS987")
 
 BOARDS: tuple[Board, ...] = (
     _hbm("u50", "Alveo U50", "DS965: 8 GB in 32 pseudo channels", 0.256, _U50),

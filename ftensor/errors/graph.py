@@ -101,8 +101,8 @@ graph_too_large = Message(
 )
 network_too_large = Message(
     GraphError,
-    "the network {name} does not fit a {board}, even with {least}: {shares}, of at most LUT 70%, FF 70%, DSP 65% "
-    "and BRAM 80%; {part}; export fewer layers, or for a larger board",
+    "the network {name} does not fit a {board}, even with {least}: {shares}, of at most LUT 70%, FF 70%, DSP 65%, "
+    "BRAM 80% and URAM 80%; {part}; export fewer layers, or for a larger board",
 )
 too_few_cycles = Message(
     GraphError,

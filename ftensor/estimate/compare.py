@@ -14,7 +14,7 @@ from ..kernels.skeleton import board_skeleton_of
 from ..kernels.workload import KernelLaunch
 from ..picture import COLOURS, figure, shares, styled
 from ..terminal import counted, table
-from ..toolchain.area.fit import TITLES, Fit
+from ..toolchain.area.fit import Fit, titled
 from ..toolchain.group import STRUCTURES
 from ..toolchain.trace import Trace
 from .model import BOUNDS
@@ -176,7 +176,7 @@ def _bounds(axes: Axes, r: ProgramEstimate) -> None:
 
 
 def _area(axes: Axes, held: Fit) -> None:
-    parts = {TITLES[name]: part for name, part in held.shares.items()}
+    parts = dict(titled(tuple(held.shares.values())))
     of = f"{counted(len(held.groups), 'kernel')} ({counted(held.ports, 'port')})"
     shares(axes, parts, f"Area of {of}")
 

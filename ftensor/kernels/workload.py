@@ -145,11 +145,13 @@ class PipelinedLoop(NamedTuple):
 
 
 class LocalMemory(NamedTuple):
-    """Local memory of a kernel: words, bits of a word, and the number of copies."""
+    """Local memory of a kernel: words, bits of a word, the number of copies, and whether the source asks
+    for UltraRAM, which has no initial contents."""
 
     words: int
     bits: int
     copies: int = 1
+    uram: bool = False
 
 
 class Access(NamedTuple):

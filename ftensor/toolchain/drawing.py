@@ -83,7 +83,7 @@ def kernels_of_groups(groups: Sequence[KernelGroup], board: Board) -> tuple[Draw
 
 def board_shares(group: KernelGroup, board: Board) -> dict[str, float]:
     """Returns the shares of a board that a kernel takes, by resource."""
-    return dict(zip(fit.TITLES.values(), fit.board_shares(area(group).whole, board)))
+    return dict(fit.titled(fit.board_shares(area(group).whole, board)))
 
 
 def kernels_of_image(image: ImageFile, groups: Sequence[KernelGroup], board: Board | None) -> tuple[DrawnKernel, ...]:

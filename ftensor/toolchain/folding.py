@@ -22,14 +22,14 @@ from ..kernels.network_depths import FlowFifo, Process, divisors
 from ..kernels.network_processes import Processes, interval, processes_of
 from ..kernels.workload import LocalMemory
 from ..terminal import table
-from .area.cores import NAMES, NONE, Resources
+from .area.cores import NONE, Resources
 from .area.count import Counts, resources_of
-from .area.fit import area, board_shares, interconnect, memory_resources
+from .area.fit import area, board_shares, interconnect, memory_resources, shares_text
 from .group import KernelGroup
 
 # Shares of a board that a network takes at most, in the order of NAMES; the message
 # `network_too_large` repeats them. The tools place no more at full clock.
-SHARE = (0.70, 0.70, 0.65, 0.80)
+SHARE = (0.70, 0.70, 0.65, 0.80, 0.80)
 NO_SHARES = (0.0,) * len(SHARE)
 # The next number of iterations, as a part of the one before.
 STEP = 0.93
@@ -115,11 +115,7 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
     fitting_part = (
         f"its first {count} layers do, up to {layer_names(key)[count - 1]}" if count else "no part of it does"
     )
-    return errors.network_too_large(key.name, board.title, least, _shares_text(found.shares), fitting_part)
-
-
-def _shares_text(shares: Sequence[float]) -> str:
-    return ", ".join(f"{name.upper()} {part:.0%}" for name, part in zip(NAMES, shares))
+    return errors.network_too_large(key.name, board.title, least, shares_text(found.shares), fitting_part)
 
 
 class _Trial(NamedTuple):
@@ -298,7 +294,7 @@ def report(found: Folding, lines: Sequence[str]) -> str:
             f" {clock * 1e6 / slowest:,.0f} images/s",
             table(rows),
             f"* as slow as {slow}, the slowest process",
-            f"in all {_shares_text(found.shares)}; weights {len(key.constants):,} bytes, in the text",
+            f"in all {shares_text(found.shares)}; weights {len(key.constants):,} bytes, in the text",
         ]
     )
 

@@ -18,7 +18,7 @@ from ..kernels.staged import StagedKey, lanes_of
 from ..kernels.workload import KernelLaunch
 from ..terminal import table
 from .area.cores import NONE, Resources
-from .area.fit import TITLES, area, board_shares, fit, shares_text
+from .area.fit import area, board_shares, fit, shares_text, titled
 from .folding import SHARE
 from .group import MAX_KERNEL_UNITS, MAX_UNITS, KernelGroup
 from .vitis.interface import bundles
@@ -146,11 +146,11 @@ def report(build: RowBuild) -> str:
     """Returns a table of the graphs' kernels on a board."""
     board = build.board
     rows: list[tuple[object, ...]] = [
-        ("kernel", "lanes", "units", "ports", "cycles a row", *TITLES.values(), "bound by")
+        ("kernel", "lanes", "units", "ports", "cycles a row", *[title for title, _ in titled(build.shares)], "bound by")
     ]
     for group in build.groups:
         key = group.members[0]
-        parts = [f"{part:.0%}" for part in board_shares(area(group).whole, board)]
+        parts = [f"{part:.0%}" for _, part in titled(board_shares(area(group).whole, board))]
         whole, cycles = seconds(group, board), _cycles(key, group.units)
         bound = "memory" if whole > cycles / (board.clock.value * 1e6) * 1.001 else "its stages"
         counts = (group.lanes, group.units, group.units * len(bundles(group)))

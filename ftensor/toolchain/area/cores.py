@@ -17,12 +17,13 @@ MEASURED, ASSUMED = "seen", "assumed"
 
 @dataclass(frozen=True)
 class Resources:
-    """LUT, flip-flops, DSP blocks, and block RAM of 36 Kb (halves are of 18 Kb)."""
+    """LUT, flip-flops, DSP blocks, block RAM of 36 Kb (halves are of 18 Kb), and UltraRAM of 288 Kb."""
 
     lut: float = 0
     ff: float = 0
     dsp: float = 0
     bram: float = 0
+    uram: float = 0
 
     def __add__(self, other: Resources) -> Resources:
         return Resources(*(x + y for x, y in zip(self.values(), other.values())))
@@ -32,7 +33,7 @@ class Resources:
 
     def values(self) -> tuple[float, ...]:
         """Returns the numbers in the order of the fields."""
-        return (self.lut, self.ff, self.dsp, self.bram)
+        return (self.lut, self.ff, self.dsp, self.bram, self.uram)
 
 
 NAMES = tuple(field.name for field in fields(Resources))
@@ -202,4 +203,4 @@ SHARED_PORT_BIT = Resources(4, 6)
 KERNEL = Resources(700, 900)
 ARGUMENT = Resources(60, 130)
 # Factors for the logic between operators: pipeline registers, multiplexers, handshakes.
-INTERCONNECT = Resources(1.25, 1.4, 1, 1)
+INTERCONNECT = Resources(1.25, 1.4, 1, 1, 1)

@@ -27,6 +27,7 @@ from .count import Counts, helpers, resources_of
 # The name of the operators that convert operands and results.
 CONVERSIONS = "conversions"
 _BLOCK_BITS, _BLOCK_WORDS = 36, 512  # of half a block RAM
+_URAM_BITS, _URAM_WORDS = 72, 4096
 _MAX_LUTRAM_WORDS = 32  # words of one bit in a LUT
 
 
@@ -154,7 +155,9 @@ def _folds(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
 
 
 def memory_resources(memory: LocalMemory) -> Resources:
-    """Returns LUTs for a shallow memory, else block RAM."""
+    """Returns UltraRAM if the source asks for it, LUTs for a shallow memory, else block RAM."""
+    if memory.uram:
+        return Resources(uram=ceil(memory.bits / _URAM_BITS) * ceil(memory.words / _URAM_WORDS) * memory.copies)
     if memory.words <= _MAX_LUTRAM_WORDS or memory.words * memory.bits <= 1024:
         return Resources(lut=memory.bits * ceil(memory.words / _MAX_LUTRAM_WORDS) * memory.copies)
     return Resources(bram=block_rams(memory.words, memory.bits) * memory.copies)
@@ -181,8 +184,8 @@ def _port(bundle: interface.Bundle) -> Resources:
 # Shares of a board's resources for kernels. Above WARNING_SHARE the tools rarely place everything
 # and meet the clock, above MAX_SHARES they never do.
 WARNING_SHARE = 0.70
-MAX_SHARES = {"lut": 0.80, "ff": 1.0, "dsp": 1.0, "bram": 1.0}
-TITLES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram": "BRAM"}
+MAX_SHARES = {"lut": 0.80, "ff": 1.0, "dsp": 1.0, "bram": 1.0, "uram": 1.0}
+TITLES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram": "BRAM", "uram": "URAM"}
 
 
 @dataclass(frozen=True)
@@ -227,15 +230,20 @@ class Fit:
 
 
 def board_shares(resources: Resources, board: Board) -> tuple[float, ...]:
-    """Returns the shares of a board's LUT, flip-flops, DSP and block RAM."""
+    """Returns the shares of a board's LUT, flip-flops, DSP, block RAM and UltraRAM."""
     chip = board.chip
-    have = (chip.lut, chip.ff, chip.dsp, chip.bram)
+    have = (chip.lut, chip.ff, chip.dsp, chip.bram, chip.uram)
     return tuple(x / (y * chip.left.value) for x, y in zip(resources.values(), have))
 
 
 def shares_text(shares: Sequence[float]) -> str:
-    """Returns shares in the order of NAMES as text."""
-    return ", ".join(f"{title} {part:.0%}" for title, part in zip(TITLES.values(), shares))
+    """Returns shares in the order of NAMES as text, UltraRAM only where it is used."""
+    return ", ".join(f"{title} {part:.0%}" for title, part in titled(shares))
+
+
+def titled(shares: Sequence[float]) -> list[tuple[str, float]]:
+    """Returns (title, share) in the order of NAMES, UltraRAM only where it is used."""
+    return [(title, part) for title, part in zip(TITLES.values(), shares) if part or title != TITLES["uram"]]
 
 
 def fit(groups: Sequence[KernelGroup], board: Board) -> Fit:
@@ -309,13 +317,14 @@ def _largest_ops(group: KernelGroup) -> str:
 def lines(usage: Fit) -> list[str]:
     """Returns a table of the shares of the kernels and of the image, and warnings."""
     board = usage.board
-    head = ("kernel", "lanes", "units", "ports", *TITLES.values())
+    titles = [title for title, _ in titled(tuple(usage.shares.values()))]
+    head = ("kernel", "lanes", "units", "ports", *titles)
     rows: list[tuple[object, ...]] = [head]
     for group in sorted(usage.groups, key=lambda g: -area(g).whole.lut):
         one = area(group)
-        parts = [f"{part:.1%}" for part in board_shares(one.whole, board)]
+        parts = [f"{part:.1%}" for part in board_shares(one.whole, board)[: len(titles)]]
         rows.append((group.name, one.lanes, one.units, len(bundles(group)), *parts))
-    parts = [f"{part:.1%}" for part in usage.shares.values()]
+    parts = [f"{part:.1%}" for _, part in titled(tuple(usage.shares.values()))]
     units = sum(group.units for group in usage.groups)
     rows.append(("all", "", units, usage.ports, *parts))
     report = [
