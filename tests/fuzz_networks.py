@@ -10,7 +10,7 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 import ftensor as ft
 from ftensor.graph.network import NetworkBuilder
 from ftensor.kernels.network import PRODUCTS, Fold, NetworkKey
+from ftensor.kernels.network_weights import buffer_of
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.toolchain.export import program
 from ftensor.toolchain.folding import folds_of
@@ -178,6 +179,15 @@ def folded(key: NetworkKey, rng: Random) -> NetworkKey:
 
 def run(key: NetworkKey, images: np.ndarray, count: int) -> tuple[np.ndarray, str]:
     """The results of a network's kernel by g++, and what it was stuck at."""
+    (got,), stuck = runs(key, images, count, [None])
+    return got, stuck
+
+
+def runs(
+    key: NetworkKey, images: np.ndarray, count: int, weights: Sequence[np.ndarray | None]
+) -> tuple[list[np.ndarray], str]:
+    """The results of launches of a network's kernel by g++, one for each buffer of loaded weights (None: they
+    are in the text), and what a launch was stuck at."""
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "network.cpp", Path(folder) / "network.so"
         source.write_text(program(key))
@@ -189,15 +199,28 @@ def run(key: NetworkKey, images: np.ndarray, count: int) -> tuple[np.ndarray, st
         n, lanes = images.shape[0], key.lanes
         x = np.zeros(images.size + 2 * lanes, np.uint8)
         x[lanes : lanes + images.size] = images.view(np.uint8).ravel()
-        out = np.full(count + 3 * lanes, 0xA5, np.uint8)
-        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (out, x)]
-        call = getattr(loaded, key.entry)
-        call(*pointers, ctypes.c_long(lanes), ctypes.c_long(lanes), ctypes.c_int(n), 0, 1)
-        stuck = loaded.ft_stuck().decode()
-        beyond = np.concatenate([out[:lanes], out[lanes + count :]])
-        if (beyond != 0xA5).any():
-            stuck = stuck or "it wrote beside its result"
-        return out[lanes : lanes + count].copy(), stuck
+        call, results, stuck = getattr(loaded, key.entry), [], ""
+        for words in weights:
+            out = np.full(count + 3 * lanes, 0xA5, np.uint8)
+            arrays = [out, x] if words is None else [out, x, _aligned(words)]
+            offsets = (lanes, lanes, 0)[: len(arrays)]
+            call(
+                *(ctypes.c_void_p(a.ctypes.data) for a in arrays), *map(ctypes.c_long, offsets), ctypes.c_int(n), 0, 1
+            )
+            stuck = stuck or loaded.ft_stuck().decode()
+            beyond = np.concatenate([out[:lanes], out[lanes + count :]])
+            if (beyond != 0xA5).any():
+                stuck = stuck or "it wrote beside its result"
+            results.append(out[lanes : lanes + count].copy())
+        return results, stuck
+
+
+def _aligned(words: np.ndarray) -> np.ndarray:
+    """The same words, at the start of a beat."""
+    room = np.zeros(words.size + 16, words.dtype)
+    begin = -room.ctypes.data % 64 // words.itemsize
+    room[begin : begin + words.size] = words
+    return room[begin : begin + words.size]
 
 
 def extremes(kind: str = "linear", signed: bool = False) -> str:
@@ -266,11 +289,12 @@ def deep(h: int, stride: int, padding: int, seed: int) -> str:
     return stuck or ("" if (got.reshape(wanted.shape) == wanted).all() else "results differ")
 
 
-def trial(rng: Random) -> str:
-    """How a random network disagrees; empty where it does not."""
+def trial(rng: Random, loaded: bool | None = None) -> str:
+    """How a random network disagrees, with its weights in the text or loaded; empty where it does not."""
     if shutil.which("g++") is None:
         return ""
     network, n = Network(rng), rng.randint(1, 4)
+    loaded = rng.random() < 0.5 if loaded is None else loaded
     of = np.random.default_rng(rng.getrandbits(32))
     kind = np.uint8 if network.dtype is ft.uint8 else np.int8
     images = of.integers(network.low, network.high + 1, (n, *network.shape)).astype(kind)
@@ -280,8 +304,18 @@ def trial(rng: Random) -> str:
         key = NetworkBuilder(ft.jit(network)._trace_only(x._storage.backend, [x], (x,), {})).key
     except ft.GraphError as error:
         return "" if "is no layer" in str(error) else f"refused: {error}"
-    key = folded(key, rng)
-    got, stuck = run(key, images, wanted.size)
+    whole = folded(key, rng)
+    key, launches = whole, [None]
+    if loaded:
+        # Other weights, these, and these by their digest alone: the kernel has them.
+        key, words = whole.without_constants(), buffer_of(whole)
+        others, known = words.copy(), words.copy()
+        others[:8], others[16:], known[16:] = 7, words[16:][::-1], 0
+        launches = [others, words, known]
+    results, stuck = runs(key, images, wanted.size, launches)
+    got = results[-1]
+    if loaded and not stuck and (results[1] != got).any():
+        return f"the kernel loses its weights\n{key}"
     if stuck:
         return f"it is stuck: {stuck}\n{key}"
     if (got.view(kind).reshape(wanted.shape) == wanted).all():

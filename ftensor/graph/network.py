@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._tensor import Tensor
-from ..dtypes import int8, uint8
+from ..dtypes import int8, int32, uint8
 from ..dtypes.limits import iinfo
 from ..errors import graph as errors
 from ..execute.launch import Launch, Step
@@ -33,10 +33,11 @@ from ..kernels.network import (
     constant_bytes,
     least_fold,
 )
+from ..kernels.network_weights import WORD, buffer_of, words_of
 from ..runtime import program
 from .elimination import live_nodes
 from .guards import CapturedValues
-from .ir import CALL_NUMBER, Graph, GraphTensor, LayerCall, Node
+from .ir import CALL_NUMBER, Graph, GraphBuffer, GraphTensor, LayerCall, Node
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 
 def as_network(graph: Graph, backend: Backend) -> Graph | None:
     """Returns a traced graph as one launch of the network that it is, if the device's images hold
-    the network's kernel; else None. A stand-in for an image that has any kernel compiles it."""
+    the network's kernel, with these weights or for any; else None. A stand-in for an image that has any
+    kernel compiles it."""
     traced = program.stand_in_build is not None and backend.dialect == "vitis"
     if not graph.layers or not (traced or backend.images is not None) or not (traced or backend.built_ahead):
         return None
@@ -52,9 +54,18 @@ def as_network(graph: Graph, backend: Backend) -> Graph | None:
         builder = NetworkBuilder(graph)
     except errors.GraphError:
         return None
-    if not program.built(backend, builder.key):
+    key = builder.key
+    loaded = key.without_constants()
+    held = backend.images is not None and [one for one in (key, loaded) if backend.images.holds(one.entry)]
+    if held:
+        key = held[0]
+    elif not program.built(backend, key):
         return None
-    return replace(graph, nodes=(builder.build_node(),), layers=(), captured_values=CapturedValues(builder.constants))
+    memories = graph.memories
+    if key.loaded:
+        memories = (*memories, builder.weights_memory(backend))
+    node, values = builder.build_node(key), CapturedValues(builder.constants)
+    return replace(graph, nodes=(node,), memories=memories, layers=(), captured_values=values)
 
 
 class NetworkBuilder:
@@ -94,13 +105,26 @@ class NetworkBuilder:
         layers, constants = tuple(self.layers), constant_bytes(self._constants)
         self.key = NetworkKey(name, self.input.dtype, (c, height, width), layers, constants)
 
-    def build_node(self) -> Node:
-        """Returns the launch of the network's kernel."""
+    def weights_memory(self, backend: Backend) -> GraphBuffer:
+        """Returns a memory with the weights that each launch brings; the graph alone has it. If a weight
+        is written, the graph is stale, and the next one has another."""
+        words = buffer_of(self.key)
+        storage = backend.allocate_lasting(words.nbytes)
+        storage.device = self.graph.memories[self.input.memory].device
+        backend.upload(storage, 0, words)
+        return GraphBuffer(storage.nbytes, storage.device, captured=storage)
+
+    def build_node(self, key: NetworkKey) -> Node:
+        """Returns the launch of the network's kernel `key`."""
         result = self.graph.result_tensors[0].region
         flat = [GraphTensor(r.memory, r.dtype, (numel(r.shape),), (1,), r.offset) for r in (result, self.input)]
-        step = Step(self.key, 1, (0, 1), (0, 1), numbers=False, n=self.images)
+        if key.loaded:
+            nbytes = words_of(key) * WORD
+            flat.append(GraphTensor(len(self.graph.memories), int32, (nbytes // int32.itemsize,), (1,), 0))
+        operands = tuple(range(len(flat)))
+        step = Step(key, 1, operands, operands, numbers=False, n=self.images)
         origins = tuple([call.origin for call in self.calls])
-        return Node(Launch((step,), 2, numbers=()), tuple(flat), (), origins[-1], origins)
+        return Node(Launch((step,), len(flat), numbers=()), tuple(flat), (), origins[-1], origins)
 
     def _refuse(self, call: LayerCall, why: str) -> errors.GraphError:
         return errors.no_layer(call.origin.op, self.graph.name, why, call.origin.line)

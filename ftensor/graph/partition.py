@@ -79,12 +79,13 @@ DEFAULT_BOARD = "u55c"
 
 
 class ExportOptions(NamedTuple):
-    """What `export` takes: the name of the board; for a network also the most cycles for an image,
-    and the folds of layers by name."""
+    """What `export` takes: the name of the board; for a network also the most cycles for an image, the
+    folds of layers by name, and whether its weights are in the text or loaded by launches."""
 
     target: str | None = None
     cycles: int | None = None
     fold: Mapping[str, tuple[int, int]] | None = None
+    weights: str | None = None
 
 
 class Exported(NamedTuple):

@@ -145,7 +145,9 @@ class NetworkKey:
     """A network over any number of images (channels, height, width) of `dtype`, uint8 or int8. The
     last layer's result is the network's; each other value is read by a later layer.
 
-    `constants` are the bytes of all layers' `Constants`, in order; they are part of the kernel.
+    `constants` are the bytes of all layers' `Constants`, in order; they are part of the kernel. A
+    `loaded` network has none: a launch brings them (network_weights.py), so that networks which differ
+    in them alone have one kernel.
     """
 
     name: str
@@ -153,6 +155,7 @@ class NetworkKey:
     image: tuple[int, int, int]
     layers: tuple[NetworkLayer, ...]
     constants: bytes = field(repr=False)
+    loaded: bool = False
     numbers: tuple[dtypes.dtype, ...] = field(default=(), init=False)
 
     skeleton = "network"
@@ -169,8 +172,8 @@ class NetworkKey:
 
     @property
     def ins(self) -> tuple[Port, ...]:
-        """The port of the images."""
-        return (Port(self.dtype, ROWS),)
+        """The port of the images, and that of loaded weights."""
+        return (Port(self.dtype, ROWS), *(Port(dtypes.int32, ROWS),) * self.loaded)
 
     @cached_property
     def digest(self) -> str:
@@ -182,7 +185,7 @@ class NetworkKey:
         """The kernel's name in FPGA images. It does not depend on the folds, which do not change
         results."""
         plain = [replace(layer, fold=Fold(1, 1)) for layer in self.layers]
-        text = repr((self.name, self.dtype.name, self.image, plain, self.digest))
+        text = repr((self.name, self.dtype.name, self.image, plain, "loaded" if self.loaded else self.digest))
         return f"ft_{self.name}_network_{sha256(text.encode()).hexdigest()[:16]}"
 
     @property
@@ -240,6 +243,10 @@ class NetworkKey:
             for k, one in enumerate(self.layers)
         )
         return sum(sizes)
+
+    def without_constants(self) -> NetworkKey:
+        """Returns the network whose launches bring the constants."""
+        return replace(self, constants=b"", loaded=True)
 
     def folded(self, folds: Sequence[Fold]) -> NetworkKey:
         """Returns the network with a fold for each layer."""

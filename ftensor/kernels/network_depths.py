@@ -27,7 +27,8 @@ Needs = Callable[[int], np.ndarray]
 @dataclass(frozen=True)
 class Process:
     """A process: a call of `function`, a template of hls/vitis/network.h. Its template arguments are
-    the element type, then `sizes`; its arguments are FIFOs (`reads` and `writes` are their indices),
+    the element type (unless `typed` is False), then `sizes`; its arguments are FIFOs (`reads` and
+    `writes` are their indices, `loads` those of loaded weights, from a process and to the next),
     then `passed`.
 
     `trips` are its iterations for an image, `layer` is its layer (-1: none). `operators` and `memories`
@@ -47,6 +48,8 @@ class Process:
     burst: int = 0
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
+    loads: tuple[int, ...] = ()
+    typed: bool = True
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """Network files: a network as canonical JSON, and its constants as bytes in a file beside it.
 
 As for graphs, a network has exactly one text, and any other text is no network file. The text has
-numbers alone, and the SHA-256 of the constants.
+numbers alone, and the SHA-256 of the constants. The constants of a loaded network are checked, but
+are no part of its key.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..dtypes.limits import iinfo
 from .network import ADD, AVG_POOL, CAT, KINDS, Fold, NetworkKey, NetworkLayer, check_inputs, check_layer, check_ports
 
 FORMAT = "ftensor network 2"
+LOADED = "loaded"  # the word for weights that a launch brings
 # Limits of a file.
 MAX_LAYERS, MAX_INPUTS, MAX_SIZE, MAX_CONSTANTS = 256, 16, 1 << 16, 1 << 26
 _PAIRS = ("kernel", "stride", "padding", "fold")
@@ -26,17 +28,20 @@ _ZEROS = ("zero_in", "zero_other", "zero", "low")
 _FIELDS = ("kind", "inputs", "channels", *_PAIRS, *_ZEROS, "scales", "zeros")
 
 
-def text(key: NetworkKey) -> str:
-    """Returns the text of a network's file."""
+def text(key: NetworkKey, constants: bytes | None = None) -> str:
+    """Returns the text of a network's file; `constants` are those of a loaded network."""
+    data = key.constants if constants is None else constants
     layers = [{name: getattr(layer, name) for name in _FIELDS} for layer in key.layers]
-    network = {
+    network: dict[str, Any] = {
         "format": FORMAT,
         "name": key.name,
         "dtype": key.dtype.name,
         "image": key.image,
         "layers": layers,
-        "constants": {"bytes": len(key.constants), "sha256": key.digest},
+        "constants": {"bytes": len(data), "sha256": sha256(data).hexdigest()},
     }
+    if key.loaded:
+        network["weights"] = LOADED
     return json.dumps(network, sort_keys=True, indent=1) + "\n"
 
 
@@ -78,11 +83,14 @@ def parse_network(raw: Mapping[str, Any], data: bytes, constants: bytes) -> Netw
         _require(size == len(constants), f"it has {len(constants)} bytes of constants, and its layers {size}")
         finite = all(np.isfinite(one.added).all() and np.isfinite(one.factor).all() for one in key.tables if one)
         _require(finite, "an added number or a factor of a layer is not finite")
+        weights = raw.get("weights", LOADED)
+        _require(weights == LOADED, f'its weights are {weights!r}, not "{LOADED}"')
+        key = key.without_constants() if "weights" in raw else key
     except KeyError as error:
         raise ValueError(f"it has no {error}") from None
     except (TypeError, AttributeError) as error:
         raise ValueError(f"a value has another type than it should: {error}") from None
-    _require(text(key).encode() == data, "its text is not the one that its network is written as")
+    _require(text(key, constants).encode() == data, "its text is not the one that its network is written as")
     return key
 
 

@@ -13,18 +13,22 @@ from ..dtypes import dtype
 from ..dtypes.limits import iinfo
 from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_BITS, MAX_POOL, MAX_WINDOW, POOLS, Flow, NetworkKey, NetworkLayer
 from .network_depths import FlowFifo, Process, deepen, divisors, same
+from .network_weights import URAM_WORDS, words_of
 from .workload import LocalMemory
 
+# Depth of the FIFOs of loaded weights, in words.
+WORDS_DEPTH = 2
 # Operators of one rounding of a sum to an element in float32.
 ROUNDING = {"to_float": 1, "add": 2, "mul": 1, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
 
 
 class Processes:
     """Processes in topological order, and their FIFOs. Methods that add a process take and return
-    FIFOs by index."""
+    FIFOs by index. If weights are loaded, their words pass through all processes that keep some."""
 
-    def __init__(self, element: dtype) -> None:
-        self.dtype = element
+    def __init__(self, element: dtype, loaded: bool = False) -> None:
+        self.dtype, self.loaded = element, loaded
+        self.words: int | None = None  # the FIFO of the words for later processes
         self.processes: list[Process] = []
         self.fifos: list[FlowFifo] = []
 
@@ -44,6 +48,30 @@ class Processes:
     def flow(self, fifo: int) -> Flow:
         """Returns the flow of a FIFO."""
         return self.fifos[fifo].flow
+
+    # Loaded weights
+
+    def load_weights(self, key: NetworkKey) -> None:
+        """Adds the process that reads weights."""
+        process = Process("weights", "load_weights", (words_of(key),), 1, passed=("in_1_offset",), typed=False)
+        self.processes.append(replace(process, loads=(self._more_words("weights"),)))
+
+    def end_weights(self) -> None:
+        """Adds the process behind the last one that keeps weights."""
+        assert self.words is not None
+        self.processes.append(Process("end_weights", "end_weights", (), 1, loads=(self.words,), typed=False))
+
+    def _more_words(self, name: str) -> int:
+        self.fifos.append(FlowFifo(f"words_from_{name}", Flow(1, 1, 2, 2), "int", len(self.processes), WORDS_DEPTH))
+        self.words = len(self.fifos) - 1
+        return self.words
+
+    def _keeping(self, process: Process, k: int, function: str, memories: Sequence[LocalMemory]) -> Process:
+        """Returns a process that keeps a layer's loaded weights, in place of one that reads tables."""
+        loads = (*(() if self.words is None else (self.words,)), self._more_words(process.name))
+        return replace(
+            process, function=function, sizes=(k, *process.sizes), passed=(), memories=tuple(memories), loads=loads
+        )
 
     # Ports
 
@@ -298,6 +326,12 @@ class Processes:
             (LocalMemory(steps * groups, 8 * p * s), LocalMemory(groups, 64 * p)),
             (lambda n: np.repeat(np.arange(1, n * result.pixels + 1) * beats, groups),),
         )
+        if self.loaded:
+            uram = steps * groups > URAM_WORDS
+            memories = (LocalMemory(steps * groups, 8 * s, p, uram), LocalMemory(groups, 64 * p))
+            process = self._keeping(process, k, "uram_products" if uram else "loaded_products", memories)
+        else:
+            process = replace(process, sizes=(*process.sizes, 1))
         return self.add(process, (fifo,), (result,), "int")[0]
 
     def _channel_products(self, layer: NetworkLayer, k: int, name: str, fifo: int, wide: int, result: Flow) -> int:
@@ -314,6 +348,9 @@ class Processes:
             (LocalMemory(groups, 8 * p * taps + 32 * p),),
             (lambda n: np.repeat(np.arange(1, n * result.beats // parts + 1), parts),),
         )
+        if self.loaded:
+            memories = (LocalMemory(groups, 8 * taps, p), LocalMemory(groups, 32 * p))
+            process = self._keeping(process, k, "loaded_channel_products", memories)
         return self.add(process, (fifo,), (result,), "int")[0]
 
     def _requantize(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow, steps: int) -> int:
@@ -333,6 +370,8 @@ class Processes:
             (LocalMemory(groups * p // lanes, 64 * lanes),),
             (same(result),),
         )
+        if self.loaded:
+            process = self._keeping(process, k, "loaded_requantize", process.memories)
         # Sums come in bursts of all filters, which leave at the pace of the lanes.
         burst = groups - groups * lanes // p
         self.fifos[fifo].depth = max(self.fifos[fifo].depth, burst + 2)
@@ -411,7 +450,9 @@ class Processes:
 @lru_cache(maxsize=16)
 def processes_of(key: NetworkKey) -> Processes:
     """Returns the processes of a network, in topological order, with the depths of the FIFOs."""
-    processes = Processes(key.dtype)
+    processes = Processes(key.dtype, key.loaded)
+    if key.loaded:
+        processes.load_weights(key)
     readers = [0] * len(key.layers) + [1]  # the last value's is the store
     for layer in key.layers:
         for value in layer.inputs:
@@ -421,6 +462,8 @@ def processes_of(key: NetworkKey) -> Processes:
         result = processes.layer(layer, k, [values[value].pop() for value in layer.inputs])
         values.append(processes.fork(f"{layer.kind}_{k}", result, readers[k + 1]))
     processes.store(key, values[-1].pop())
+    if key.loaded:
+        processes.end_weights()
     deepen(processes.processes, processes.fifos)
     return processes
 

@@ -154,6 +154,8 @@ class BoardSkeleton(Skeleton[K]):
     staged = False
     # True if its stages wait for each other; g++'s stand-ins then detect deadlocks.
     waits = False
+    # True if a kernel of an image may keep values from a launch for the next.
+    keeps = False
     # Skeletons of one word become one kernel of an image where operands of one name have one width,
     # whatever else they are passed; "": only keys that are passed the same.
     together = ""

@@ -163,13 +163,15 @@ def _weighted_trial(
     key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold], weights: tuple[float, ...]
 ) -> _Trial:
     folds: list[Fold] = []
-    processes = Processes(key.dtype)
+    processes = Processes(key.dtype, key.loaded)
+    if key.loaded:
+        processes.load_weights(key)
     values = [processes.load(key)]
     for k, layer in enumerate(key.layers):
         inputs = [values[value] for value in layer.inputs]
         fold = given.get(k, Fold(1, 1))
         if k not in given and layer.kind in PRODUCTS:
-            fold = _Prices(key.dtype.name, board, cycles, weights).cheapest(layer, processes.flow(inputs[0]))
+            fold = _Prices(key.dtype.name, key.loaded, board, cycles, weights).cheapest(layer, processes.flow(inputs[0]))
         folds.append(fold)
         values.append(processes.layer(replace(layer, fold=fold), k, inputs))
     takes = sum((process_resources(p) for p in processes.processes), NONE)
@@ -190,6 +192,7 @@ class _Prices(NamedTuple):
     """What folds cost on a board; `weights` are those of its resources."""
 
     dtype: str
+    loaded: bool
     board: Board
     cycles: int
     weights: tuple[float, ...]
@@ -208,15 +211,15 @@ class _Prices(NamedTuple):
 
     def _priced(self, layer: NetworkLayer, folds: Iterable[Fold], flow: Flow) -> Iterator[tuple[int, float, Fold]]:
         for fold in folds:
-            trips, shares = _price(replace(layer, fold=fold), flow, self.dtype, self.board)
+            trips, shares = _price(replace(layer, fold=fold), flow, self.dtype, self.loaded, self.board)
             cost = sum(weight * part for weight, part in zip(self.weights, shares))
             yield max(trips, self.cycles), cost, fold
 
 
 @lru_cache(maxsize=1 << 14)
-def _price(layer: NetworkLayer, flow: Flow, dtype_name: str, board: Board) -> tuple[int, tuple[float, ...]]:
+def _price(layer: NetworkLayer, flow: Flow, dtype_name: str, loaded: bool, board: Board) -> tuple[int, tuple[float, ...]]:
     """Returns (iterations for an image, shares of a board) of a folded layer."""
-    alone = Processes(dtypes.uint8 if dtype_name == "uint8" else dtypes.int8)
+    alone = Processes(dtypes.uint8 if dtype_name == "uint8" else dtypes.int8, loaded)
     alone.fifos.append(FlowFifo("input", flow, "T", -1))
     alone.layer(layer, 0, (0,))
     takes = sum((process_resources(p) for p in alone.processes), NONE)

@@ -3,6 +3,7 @@
 #pragma once
 #include <hls_math.h>
 
+#include "network_weights.h"
 #include "network_windows.h"
 
 // Maxima of windows of TAPS pixels.
@@ -106,31 +107,42 @@ static inline void paired_products(const signed char *first, const signed char *
     }
 }
 
-// Sums of products with the weights of the text. A result takes BEATS beats of the FIFO, cut into CUTS steps of S elements;
-// each step takes GROUPS iterations, of P filters each. The filters' sums begin with `begin`, the share of the zero point,
-// and are written in the last GROUPS iterations.
-template <typename T, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS>
+// Sums of products. A result takes BEATS beats of the FIFO, cut into CUTS steps of S elements; each step takes GROUPS
+// iterations, of P filters each. The filters' sums begin with `begin`, the share of the zero point, and are written in the
+// last GROUPS iterations. A word of the weights has those of an iteration, in one memory or in BANKS.
+template <typename T, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS, int BANKS>
 static void products(
     hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<int, P> > &to,
-    const signed char weights[CUTS * BEATS][GROUPS][P][S], const int begin[GROUPS][P], int n)
+    const ft_beat<signed char, P * S / BANKS> (&weights)[BANKS][CUTS * BEATS * GROUPS], const int (&begin)[GROUPS][P], int n)
 {
+    static const int WORD = P * S / BANKS;
     int sum[GROUPS][P];
 #pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
-#pragma HLS ARRAY_PARTITION variable=weights dim=3 complete
-#pragma HLS ARRAY_PARTITION variable=weights dim=4 complete
+#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
+#pragma HLS AGGREGATE variable=weights
 #pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
     ft_beat<T, S * CUTS> held{};
-    int step = 0, g = 0, cut = 0;
+    int step = 0, g = 0, cut = 0, place = 0;
 products:
     for (long v = 0; v < n * (RESULTS * CUTS * BEATS * GROUPS); v++) {
 #pragma HLS PIPELINE II=1
         if (g == 0 && cut == 0) held = from.read();
+        signed char by[P][S];
+#pragma HLS ARRAY_PARTITION variable=by dim=0 complete
+        for (int b = 0; b < BANKS; b++) {
+#pragma HLS UNROLL
+            const ft_beat<signed char, WORD> word = weights[b][place];
+            for (int k = 0; k < WORD; k++) {
+#pragma HLS UNROLL
+                by[(b * WORD + k) / S][(b * WORD + k) % S] = word.at[k];
+            }
+        }
         ft_beat<int, P> w;
         for (int p = 0; p < P; p += 2) {
 #pragma HLS UNROLL
             int low, high;
             const bool two = p + 1 < P;
-            paired_products<T, S>(weights[step][g][p], weights[step][g][two ? p + 1 : p], held.at, low, high);
+            paired_products<T, S>(by[p], by[two ? p + 1 : p], held.at, low, high);
             const int first = begin[g][p], before = sum[g][p];
             w.at[p] = (step == 0 ? first : before) + low;
             sum[g][p] = w.at[p];
@@ -142,6 +154,7 @@ products:
         }
         if (step == CUTS * BEATS - 1) to.write(w);
         const bool ends = g == GROUPS - 1;
+        place = ends && step == CUTS * BEATS - 1 ? 0 : place + 1;
         g = ends ? 0 : g + 1;
         if (ends) {
             for (int s = 0; s < S * (CUTS - 1); s++) {
@@ -154,15 +167,45 @@ products:
     }
 }
 
+// The same with weights that a launch brings, in block RAM or in UltraRAM.
+template <typename T, int TAG, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS>
+static void loaded_products(
+    hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<int, P> > &to, hls::stream<ft_word> &words,
+    hls::stream<ft_word> &words_on, int n)
+{
+    static ft_beat<signed char, S> weights[P][CUTS * BEATS * GROUPS];
+    static int begin[GROUPS][P];
+#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
+#pragma HLS AGGREGATE variable=weights
+#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
+    fill_weights<CUTS * BEATS, GROUPS, P, S>(words, words_on, weights, begin);
+    products<T, CUTS, BEATS, GROUPS, P, S, RESULTS, P>(from, to, weights, begin, n);
+}
+
+template <typename T, int TAG, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS>
+static void uram_products(
+    hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<int, P> > &to, hls::stream<ft_word> &words,
+    hls::stream<ft_word> &words_on, int n)
+{
+    static ft_beat<signed char, S> weights[P][CUTS * BEATS * GROUPS];
+    static int begin[GROUPS][P];
+#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
+#pragma HLS AGGREGATE variable=weights
+#pragma HLS BIND_STORAGE variable=weights type=ram_2p impl=uram
+#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
+    fill_weights<CUTS * BEATS, GROUPS, P, S>(words, words_on, weights, begin);
+    products<T, CUTS, BEATS, GROUPS, P, S, RESULTS, P>(from, to, weights, begin, n);
+}
+
 // Sums of products of each channel with weights of its own, P channels an iteration. A beat of the FIFO has windows of C
 // channels, a pixel has GROUPS * P.
 template <typename T, int TAPS, int C, int P, int GROUPS, long RESULTS>
 static void channel_products(
     hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<int, P> > &to,
-    const signed char weights[GROUPS][P][TAPS], const int begin[GROUPS][P], int n)
+    const ft_beat<signed char, TAPS> (&weights)[P][GROUPS], const int (&begin)[GROUPS][P], int n)
 {
-#pragma HLS ARRAY_PARTITION variable=weights dim=2 complete
-#pragma HLS ARRAY_PARTITION variable=weights dim=3 complete
+#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
+#pragma HLS AGGREGATE variable=weights
 #pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
     ft_beat<T, TAPS * C> held{};
     int part = 0, g = 0;
@@ -174,9 +217,10 @@ channel_products:
         for (int p = 0; p < P; p++) {
 #pragma HLS UNROLL
             int sum = begin[g][p];
+            const ft_beat<signed char, TAPS> word = weights[p][g];
             for (int k = 0; k < TAPS; k++) {
 #pragma HLS UNROLL
-                const int by = weights[g][p][k], x = held.at[k * C + p], product = by * x;
+                const int by = word.at[k], x = held.at[k * C + p], product = by * x;
 #pragma HLS BIND_OP variable=product op=mul impl=dsp
                 sum += product;
             }
@@ -192,12 +236,27 @@ channel_products:
     }
 }
 
+// The same with weights that a launch brings.
+template <typename T, int TAG, int TAPS, int C, int P, int GROUPS, long RESULTS>
+static void loaded_channel_products(
+    hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<int, P> > &to, hls::stream<ft_word> &words,
+    hls::stream<ft_word> &words_on, int n)
+{
+    static ft_beat<signed char, TAPS> weights[P][GROUPS];
+    static int begin[GROUPS][P];
+#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
+#pragma HLS AGGREGATE variable=weights
+#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
+    fill_weights<1, GROUPS, P, TAPS>(words, words_on, weights, begin);
+    channel_products<T, TAPS, C, P, GROUPS, RESULTS>(from, to, weights, begin, n);
+}
+
 // Sums as elements, as the op "requantize" rounds them, in float32 at each step: rint((sum + added) * factor) + ZERO, at
 // least LOW and at most HIGH. R of a beat's P results an iteration; GROUPS beats have all channels.
 template <typename T, int P, int R, int GROUPS, int ZERO, int LOW, int HIGH, long BEATS>
 static void requantize(
-    hls::stream<ft_beat<int, P> > &from, hls::stream<ft_beat<T, P> > &to, const float added[GROUPS][P],
-    const float factor[GROUPS][P], int n)
+    hls::stream<ft_beat<int, P> > &from, hls::stream<ft_beat<T, P> > &to, const float (&added)[GROUPS][P],
+    const float (&factor)[GROUPS][P], int n)
 {
 #pragma HLS ARRAY_PARTITION variable=added dim=2 complete
 #pragma HLS ARRAY_PARTITION variable=factor dim=2 complete
@@ -220,6 +279,19 @@ requantize:
         part = ends ? 0 : part + 1;
         if (ends) g = g == GROUPS - 1 ? 0 : g + 1;
     }
+}
+
+// The same with addends and factors that a launch brings.
+template <typename T, int TAG, int P, int R, int GROUPS, int ZERO, int LOW, int HIGH, long BEATS>
+static void loaded_requantize(
+    hls::stream<ft_beat<int, P> > &from, hls::stream<ft_beat<T, P> > &to, hls::stream<ft_word> &words,
+    hls::stream<ft_word> &words_on, int n)
+{
+    static float added[GROUPS][P], factor[GROUPS][P];
+#pragma HLS ARRAY_PARTITION variable=added dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=factor dim=2 complete
+    fill_factors<GROUPS, P>(words, words_on, added, factor);
+    requantize<T, P, R, GROUPS, ZERO, LOW, HIGH, BEATS>(from, to, added, factor, n);
 }
 
 // The op "quantized_add", in float32 at each step: both terms as numbers, their sum as an element, at least LOW, at most HIGH.

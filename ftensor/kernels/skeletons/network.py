@@ -12,6 +12,7 @@ from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..network import NetworkKey
 from ..network_file import text
 from ..network_processes import processes_of
+from ..network_weights import BEAT
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
@@ -23,7 +24,7 @@ class Network(BoardSkeleton[NetworkKey]):
     """A network in one kernel: processes joined by FIFOs, over any number of images."""
 
     name = "network"
-    staged = waits = True
+    staged = waits = keeps = True
     template = "network.cpp"
 
     def parameters(self, key: NetworkKey) -> tuple[Parameter, ...]:
@@ -36,7 +37,7 @@ class Network(BoardSkeleton[NetworkKey]):
 
     def arguments(self, key: NetworkKey) -> tuple[KernelArgument, ...]:
         beat = f"hls::vector<{key.dtype.name}_t, {key.lanes}> *"
-        c = {"out0": beat, "in_0": f"const {beat}"}
+        c = {"out0": beat, "in_0": f"const {beat}", "in_1": "const hls::vector<int, 16> *"}
         return tuple(KernelArgument(n, what, c.get(n, of).strip()) for what, of, n in self.parameters(key))
 
     def structure(self, lanes: int, asked: str) -> str:
@@ -62,13 +63,15 @@ class Network(BoardSkeleton[NetworkKey]):
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Returns the accesses of images and results."""
+        """Returns the accesses of images, results and loaded weights."""
         key = launch.key
         sizes = zip(("out0", "in_0"), (key.flows[-1].elements, key.flows[0].elements))
-        return [
+        moved = [
             Access(name, name == "out0", n * launch.n, -(-n * launch.n // key.lanes), 0, n * launch.n)
             for name, n in sizes
         ]
+        # A launch that finds its weights in the kernel reads the first beat.
+        return moved + [Access("in_1", False, BEAT, 1, 0, 0)] * key.loaded
 
     def extent(self, launch: KernelLaunch) -> str:
         return f"{launch.n} images"

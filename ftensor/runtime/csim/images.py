@@ -123,7 +123,7 @@ def opened(file: ImageFile, functions: Iterable[str]) -> Any:
 def _launcher(image: LoadedImage, slot: Slot) -> CompiledKernel:
     """Returns a function that calls the kernel once per unit. For an entry of linked kernels, it
     calls them in turn, and the last call runs all of them; a lock allows one such launch at a
-    time."""
+    time. So do kernels that keep values between launches: a board runs a kernel's launches in turn."""
     members = image.file.manifest.parts(slot.entry)
     names = "".join(f"a{i}, " for i in range(len(slot.params)))
     scope, values, calls = dict[str, Any](SCOPE), list[str](), list[str]()
@@ -136,16 +136,19 @@ def _launcher(image: LoadedImage, slot: Slot) -> CompiledKernel:
         values.append(f"    values{k} = ({''.join(f'{e}, ' for e in arguments)})")
         calls.append(f"        call{k}(*values{k}, unit, units)")
     lines = [f"def launch(stream, units, {names}/):", *values]
+    record = members[0][0]
+    skeleton = board_named(record.skeleton)
     if len(members) > 1:
         lines += ["    unit, units = 0, 1", "    with alone:", "        together(1)"]
         lines += ["        try:", *(f"    {call}" for call in calls)]
         lines += ["        finally: together(0)"]
         scope |= {"together": image.program.ft_starts_all, "alone": Lock()}
+    elif skeleton is not None and skeleton.keeps:
+        lines += ["    with alone:", "        for unit in range(units):", *(f"    {call}" for call in calls)]
+        scope["alone"] = Lock()
     else:
         lines += ["    for unit in range(units):", *calls]
     scope["library"] = image.program
-    record = members[0][0]
-    skeleton = board_named(record.skeleton)
     if skeleton is not None and skeleton.waits:
         lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]
         scope |= {"stuck": image.program.ft_stuck, "string": declared(()).string}

@@ -29,6 +29,8 @@ def source(group: KernelGroup) -> str:
             "comment": f"{key.name}: images of {c} x {h} x {w}, an image in {interval(key)} iterations.",
             "element": f"{key.dtype.name}_t",
             "lanes": str(key.lanes),
+            "weights": " const hls::vector<int, 16> *in_1, long in_1_offset," if key.loaded else "",
+            "passed": " in_1, in_1_offset," if key.loaded else "",
             "tables": "\n".join(_tables(key)),
             "fifos": fifos,
             "processes": calls,
@@ -41,32 +43,42 @@ def source(group: KernelGroup) -> str:
 
 def _call(of: Processes, process: Process) -> str:
     """Returns the call of a process: a port or FIFOs, then its further arguments."""
-    ports = {"load": ("in_0",), "store": ("out0",)}.get(process.name, ())
-    reads, writes = ([of.fifos[f].name for f in ends] for ends in (process.reads, process.writes))
+    ports = {"load": ("in_0",), "store": ("out0",), "weights": ("in_1",)}.get(process.name, ())
+    reads, writes, loads = ([of.fifos[f].name for f in ends] for ends in (process.reads, process.writes, process.loads))
     ends = [*ports, *writes] if process.name == "load" else [*reads, *writes, *ports]
-    sizes = ", ".join(["T", *map(str, process.sizes)])
-    return f"{process.function}<{sizes}>({', '.join([*ends, *process.passed, 'n'])})"
+    sizes = ["T"] * process.typed + [str(size) for size in process.sizes]
+    template = f"<{', '.join(sizes)}>" if sizes else ""
+    images = ["n"] * process.typed
+    return f"{process.function}{template}({', '.join([*ends, *loads, *process.passed, *images])})"
 
 
 def _tables(key: NetworkKey) -> Iterator[str]:
     """Yields the lines that declare each layer's constants: weights, start values of the sums,
-    addends and factors. The weights lie in the order in which the processes read them."""
+    addends and factors. The weights are in the order in which the processes read them: a word for
+    each iteration."""
+    if key.loaded:
+        return
     for k, (layer, constants) in enumerate(zip(key.layers, key.tables, strict=True)):
         if constants is None:
             continue
         p, s = layer.fold
         groups, steps = layer.channels // p, constants.weights.shape[1] // s
-        weights = constants.weights.reshape(groups, p, steps, s).transpose(2, 0, 1, 3)
+        weights = constants.weights.reshape(groups, p, steps, s)
+        # A depthwise layer has one step, and a memory for each filter.
+        depthwise = layer.kind == DEPTHWISE
+        word, order = (s, (1, 0, 2, 3)) if depthwise else (p * s, (2, 0, 1, 3))
+        banks = p if depthwise else 1
         begin = -layer.zero_in * constants.weights.astype(np.int64).sum(1)
-        # A depthwise layer has one step.
-        yield from _table("signed char", f"W{k}", weights[0] if layer.kind == DEPTHWISE else weights)
+        weights = weights.transpose(order).reshape(banks, steps * groups, word)
+        sizes = f"[{banks}][{steps * groups}]"
+        yield from _table(f"ft_beat<signed char, {word}>", f"W{k}", weights, sizes)
         yield from _table("int", f"BEGIN{k}", begin.reshape(groups, p))
         yield from _table("float", f"ADDED{k}", constants.added.reshape(groups, p))
         yield from _table("float", f"FACTOR{k}", constants.factor.reshape(groups, p))
 
 
-def _table(of: str, name: str, values: np.ndarray) -> list[str]:
+def _table(of: str, name: str, values: np.ndarray, sizes: str = "") -> list[str]:
     each = [f"{float(v).hex()}f" for v in values.flat] if of == "float" else [str(v) for v in values.flat]
-    sizes = "".join(f"[{n}]" for n in values.shape)
+    sizes = sizes or "".join(f"[{n}]" for n in values.shape)
     rows = [",".join(each[k : k + 20]) for k in range(0, len(each), 20)]
     return [f"static const {of} {name}{sizes} = {{", *(f"    {row}," for row in rows), "};"]

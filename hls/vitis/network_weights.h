@@ -1,0 +1,163 @@
+// Weights that a launch brings and that stay in the kernel's memories for the next launches. One process reads them from the
+// port and sends them through all processes that keep some: each takes its own and passes on the rest. A word has two
+// numbers of 32 bits, the first word is the count of those that follow: 0 if the memories have these weights already.
+//
+// The functions are `static`, and so are their memories: a launch finds what the launch before it left. TAG is the layer's
+// number, which gives layers of equal shapes memories of their own.
+#pragma once
+#include "network_ports.h"
+
+typedef ft_beat<int, 2> ft_word;
+
+// Reads weights unless they are those in the memories. The first beat of the port has their SHA-256. It is kept when all
+// words are on their way, so memories that are filled in part have no digest.
+template <int WORDS> static void load_weights(const hls::vector<int, 16> *port, hls::stream<ft_word> &to, long offset)
+{
+    static int kept[8];
+#pragma HLS ARRAY_PARTITION variable=kept complete
+    const hls::vector<int, 16> *from = port + offset / 16;
+    const hls::vector<int, 16> digest = from[0];
+    bool same = true;
+    for (int k = 0; k < 8; k++) {
+#pragma HLS UNROLL
+        const int one = digest[k];
+        if (one != kept[k]) same = false;
+        kept[k] = 0;
+    }
+    const int words = same ? 0 : WORDS;
+    ft_word count;
+    count.at[0] = words;
+    count.at[1] = 0;
+    to.write(count);
+    hls::vector<int, 16> held{};
+load_weights:
+    for (int v = 0; v < words; v++) {
+#pragma HLS PIPELINE II=1
+        if (v % 8 == 0) held = from[1 + v / 8];
+        ft_word w;
+        w.at[0] = held[0];
+        w.at[1] = held[1];
+        for (int l = 0; l < 14; l++) {
+#pragma HLS UNROLL
+            held[l] = held[l + 2];
+        }
+        to.write(w);
+    }
+    for (int k = 0; k < 8; k++) {
+#pragma HLS UNROLL
+        kept[k] = digest[k];
+    }
+}
+
+// Reads the count, and passes on the count of the words behind the MINE of this process. Returns whether there are some.
+template <int MINE> static bool weights_come(hls::stream<ft_word> &from, hls::stream<ft_word> &to, int &rest)
+{
+#pragma HLS INLINE
+    ft_word count = from.read();
+    const bool come = count.at[0] > 0;
+    rest = come ? count.at[0] - MINE : 0;
+    count.at[0] = rest;
+    to.write(count);
+    return come;
+}
+
+// Passes on the words for later processes.
+static inline void pass_weights(hls::stream<ft_word> &from, hls::stream<ft_word> &to, int rest)
+{
+#pragma HLS INLINE
+pass_weights:
+    for (int v = 0; v < rest; v++) {
+#pragma HLS PIPELINE II=1
+        to.write(from.read());
+    }
+}
+
+// The end of the processes with weights.
+static inline void end_weights(hls::stream<ft_word> &from) { from.read(); }
+
+// Takes a layer's start values, a word each, then the weights of GROUPS * P filters of STEPS * S bytes, of which as
+// many bytes are taken at a time as divide S and a word.
+template <int STEPS, int GROUPS, int P, int S>
+static void fill_weights(
+    hls::stream<ft_word> &words, hls::stream<ft_word> &words_on, ft_beat<signed char, S> (&weights)[P][STEPS * GROUPS],
+    int (&begin)[GROUPS][P])
+{
+#pragma HLS INLINE
+    static const int UNIT = S % 8 == 0 ? 8 : S % 4 == 0 ? 4 : S % 2 == 0 ? 2 : 1;
+    static const long PIECES = (long)STEPS * GROUPS * P * (S / UNIT);
+    static const int MINE = GROUPS * P + (int)((PIECES + 8 / UNIT - 1) / (8 / UNIT));
+    int rest;
+    if (!weights_come<MINE>(words, words_on, rest)) return;
+    int p = 0, g = 0;
+fill_begin:
+    for (int o = 0; o < GROUPS * P; o++) {
+#pragma HLS PIPELINE II=1
+        begin[g][p] = words.read().at[0];
+        const bool ends = p == P - 1;
+        p = ends ? 0 : p + 1;
+        if (ends) g++;
+    }
+    signed char held[8];
+#pragma HLS ARRAY_PARTITION variable=held complete
+    ft_beat<signed char, S> piece{};
+    int part = 0, filled = 0, step = 0, bank = 0, group = 0;
+fill_weights:
+    for (long v = 0; v < PIECES; v++) {
+#pragma HLS PIPELINE II=1
+        if (part == 0) {
+            const ft_word got = words.read();
+            for (int k = 0; k < 8; k++) {
+#pragma HLS UNROLL
+                held[k] = (signed char)(got.at[k / 4] >> (8 * (k % 4)));
+            }
+        }
+        for (int s = 0; s < S - UNIT; s++) {
+#pragma HLS UNROLL
+            piece.at[s] = piece.at[s + UNIT];
+        }
+        for (int u = 0; u < UNIT; u++) {
+#pragma HLS UNROLL
+            piece.at[S - UNIT + u] = held[u];
+        }
+        for (int k = 0; k < 8 - UNIT; k++) {
+#pragma HLS UNROLL
+            held[k] = held[k + UNIT];
+        }
+        part = part == 8 / UNIT - 1 ? 0 : part + 1;
+        const bool whole = filled == S / UNIT - 1, row = whole && step == STEPS - 1, filters = row && bank == P - 1;
+        if (whole) weights[bank][step * GROUPS + group] = piece;
+        filled = whole ? 0 : filled + 1;
+        if (whole) step = row ? 0 : step + 1;
+        if (row) bank = filters ? 0 : bank + 1;
+        if (filters) group++;
+    }
+    pass_weights(words, words_on, rest);
+}
+
+// Takes a layer's addends and factors of the rounding, a word for each filter.
+template <int GROUPS, int P>
+static void fill_factors(
+    hls::stream<ft_word> &words, hls::stream<ft_word> &words_on, float (&added)[GROUPS][P], float (&factor)[GROUPS][P])
+{
+#pragma HLS INLINE
+    int rest;
+    if (!weights_come<GROUPS * P>(words, words_on, rest)) return;
+    int p = 0, g = 0;
+fill_factors:
+    for (int o = 0; o < GROUPS * P; o++) {
+#pragma HLS PIPELINE II=1
+        const ft_word got = words.read();
+        union {
+            int bits;
+            float value;
+        } more, by;
+        more.bits = got.at[0];
+        by.bits = got.at[1];
+        added[g][p] = more.value;
+        factor[g][p] = by.value;
+        const bool ends = p == P - 1;
+        p = ends ? 0 : p + 1;
+        if (ends) g++;
+    }
+    pass_weights(words, words_on, rest);
+}
