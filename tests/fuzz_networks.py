@@ -204,9 +204,7 @@ def runs(
             out = np.full(count + 3 * lanes, 0xA5, np.uint8)
             arrays = [out, x] if words is None else [out, x, _aligned(words)]
             offsets = (lanes, lanes, 0)[: len(arrays)]
-            call(
-                *(ctypes.c_void_p(a.ctypes.data) for a in arrays), *map(ctypes.c_long, offsets), ctypes.c_int(n), 0, 1
-            )
+            call(*(ctypes.c_void_p(a.ctypes.data) for a in arrays), *map(ctypes.c_long, offsets), ctypes.c_int(n), 0, 1)
             stuck = stuck or loaded.ft_stuck().decode()
             beyond = np.concatenate([out[:lanes], out[lanes + count :]])
             if (beyond != 0xA5).any():

@@ -109,6 +109,7 @@ too_few_cycles = Message(
     "the network {name} can't take an image in {cycles} cycles: {process} needs {least}; ask for {least} at least",
 )
 bad_cycles = Message(ValueError, "cycles= is a positive int, the most clock cycles for an image, not {cycles!r}")
+bad_weights = Message(ValueError, 'weights= is "text" or "loaded", not {weights!r}')
 no_such_layer = Message(ValueError, "{name} has no layer {layer!r}; fold= names one of {layers}")
 bad_fold = Message(
     ValueError, "fold={{{layer!r}: {pair!r}}} is no fold: {why}; it is (filters, factors) in an iteration"

@@ -28,6 +28,8 @@ KINDS = (CONV, DEPTHWISE, LINEAR, MAX_POOL, AVG_POOL, ADD, CAT)
 POOLS = (MAX_POOL, AVG_POOL)
 # The kinds that multiply by weights.
 PRODUCTS = (CONV, DEPTHWISE, LINEAR)
+# Where the weights are: in the kernel's text, or in a buffer that a launch brings.
+TEXT, LOADED = "text", "loaded"
 # What a fold may ask for: most bits of a FIFO's beat, and most products in one iteration. Beats of
 # whole pixels, which no fold widens, may have more bits.
 MAX_BITS, MAX_PRODUCTS = 4096, 4096
@@ -185,7 +187,7 @@ class NetworkKey:
         """The kernel's name in FPGA images. It does not depend on the folds, which do not change
         results."""
         plain = [replace(layer, fold=Fold(1, 1)) for layer in self.layers]
-        text = repr((self.name, self.dtype.name, self.image, plain, "loaded" if self.loaded else self.digest))
+        text = repr((self.name, self.dtype.name, self.image, plain, LOADED if self.loaded else self.digest))
         return f"ft_{self.name}_network_{sha256(text.encode()).hexdigest()[:16]}"
 
     @property

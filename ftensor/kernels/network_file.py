@@ -17,10 +17,21 @@ import numpy as np
 
 from .. import dtypes
 from ..dtypes.limits import iinfo
-from .network import ADD, AVG_POOL, CAT, KINDS, Fold, NetworkKey, NetworkLayer, check_inputs, check_layer, check_ports
+from .network import (
+    ADD,
+    AVG_POOL,
+    CAT,
+    KINDS,
+    LOADED,
+    Fold,
+    NetworkKey,
+    NetworkLayer,
+    check_inputs,
+    check_layer,
+    check_ports,
+)
 
 FORMAT = "ftensor network 2"
-LOADED = "loaded"  # the word for weights that a launch brings
 # Limits of a file.
 MAX_LAYERS, MAX_INPUTS, MAX_SIZE, MAX_CONSTANTS = 256, 16, 1 << 16, 1 << 26
 _PAIRS = ("kernel", "stride", "padding", "fold")

@@ -13,11 +13,16 @@ from ..dtypes import dtype
 from ..dtypes.limits import iinfo
 from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_BITS, MAX_POOL, MAX_WINDOW, POOLS, Flow, NetworkKey, NetworkLayer
 from .network_depths import FlowFifo, Process, deepen, divisors, same
-from .network_weights import URAM_WORDS, words_of
+from .network_weights import words_of
 from .workload import LocalMemory
 
 # Depth of the FIFOs of loaded weights, in words.
 WORDS_DEPTH = 2
+# The block RAMs of a chip for each UltraRAM: about as many on all boards that have some.
+URAM_BRAMS = 2.1
+MAX_LUTRAM_WORDS = 32  # a memory of so few words takes LUTs
+# Processes of loaded weights in block RAM and in UltraRAM.
+_PRODUCTS = ("loaded_products", "uram_products")
 # Operators of one rounding of a sum to an element in float32.
 ROUNDING = {"to_float": 1, "add": 2, "mul": 1, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
 
@@ -60,6 +65,23 @@ class Processes:
         """Adds the process behind the last one that keeps weights."""
         assert self.words is not None
         self.processes.append(Process("end_weights", "end_weights", (), 1, loads=(self.words,), typed=False))
+
+    def balance(self) -> None:
+        """Moves loaded weights from UltraRAM to block RAM while that lowers the larger share of the two:
+        first those that fill UltraRAM least."""
+        memories = [m for p in self.processes for m in p.memories] + [LocalMemory(*f.memory) for f in self.fifos]
+        uram = sum(m.ultra_rams for m in memories if m.uram)
+        bram = sum(m.block_rams for m in memories if not m.uram and m.words > MAX_LUTRAM_WORDS)
+        movable = [k for k, p in enumerate(self.processes) if p.memories and p.memories[0].uram]
+        ratios = {k: m.block_rams / m.ultra_rams for k in movable for m in self.processes[k].memories[:1]}
+        for k in sorted(movable, key=lambda k: (ratios[k], k)):
+            process = self.processes[k]
+            words, *others = process.memories
+            after = (uram - words.ultra_rams) * URAM_BRAMS, bram + words.block_rams
+            if max(after) < max(uram * URAM_BRAMS, bram):
+                uram, bram = uram - words.ultra_rams, bram + words.block_rams
+                memories = [words._replace(uram=False), *others]
+                self.processes[k] = replace(process, function=_PRODUCTS[False], memories=tuple(memories))
 
     def _more_words(self, name: str) -> int:
         self.fifos.append(FlowFifo(f"words_from_{name}", Flow(1, 1, 2, 2), "int", len(self.processes), WORDS_DEPTH))
@@ -327,9 +349,11 @@ class Processes:
             (lambda n: np.repeat(np.arange(1, n * result.pixels + 1) * beats, groups),),
         )
         if self.loaded:
-            uram = steps * groups > URAM_WORDS
-            memories = (LocalMemory(steps * groups, 8 * s, p, uram), LocalMemory(groups, 64 * p))
-            process = self._keeping(process, k, "uram_products" if uram else "loaded_products", memories)
+            words = LocalMemory(steps * groups, 8 * s, p)
+            # In the memory of which it takes the smaller share.
+            words = words._replace(uram=words.block_rams > URAM_BRAMS * words.ultra_rams)
+            memories = (words, LocalMemory(groups, 64 * p))
+            process = self._keeping(process, k, _PRODUCTS[words.uram], memories)
         else:
             process = replace(process, sizes=(*process.sizes, 1))
         return self.add(process, (fifo,), (result,), "int")[0]
@@ -464,6 +488,7 @@ def processes_of(key: NetworkKey) -> Processes:
     processes.store(key, values[-1].pop())
     if key.loaded:
         processes.end_weights()
+        processes.balance()
     deepen(processes.processes, processes.fifos)
     return processes
 

@@ -15,14 +15,13 @@ import numpy as np
 from .network import PRODUCTS, NetworkKey
 
 WORD, BEAT = 8, 64
-# Depth of a memory of weights in words from which UltraRAM takes a smaller share of a chip than block RAM:
-# chips of UltraScale+ have two block RAMs of 512 x 72 bits or more for each UltraRAM of 4,096 x 72.
-URAM_WORDS = 1024
 
 
 def words_of(key: NetworkKey) -> int:
     """Returns the words of a network's buffer behind its first beat, without the last beat's rest."""
-    layers = [(layer.channels, layer.depth(key.image_of(k))) for k, layer in enumerate(key.layers) if layer.kind in PRODUCTS]
+    layers = [
+        (layer.channels, layer.depth(key.image_of(k))) for k, layer in enumerate(key.layers) if layer.kind in PRODUCTS
+    ]
     return sum(2 * o + -(-o * depth // WORD) for o, depth in layers)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from math import prod
+from math import ceil, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -152,6 +152,16 @@ class LocalMemory(NamedTuple):
     bits: int
     copies: int = 1
     uram: bool = False
+
+    @property
+    def block_rams(self) -> float:
+        """The block RAMs of 36 Kb that hold it."""
+        return ceil(self.bits / 36) * ceil(self.words / 512) / 2 * self.copies
+
+    @property
+    def ultra_rams(self) -> int:
+        """The UltraRAMs of 288 Kb that hold it."""
+        return ceil(self.bits / 72) * ceil(self.words / 4096) * self.copies
 
 
 class Access(NamedTuple):

@@ -98,9 +98,10 @@ def _write_network(traced: TracedNetwork, folder: Path, name: str, options: Expo
     from .vitis import source as vitis
 
     given = folding.given_folds(traced.key, options.fold)
-    found = folding.fold_network(traced.key, boards.find(options.target or DEFAULT_BOARD), options.cycles, given)
+    board, constants = boards.find(options.target or DEFAULT_BOARD), traced.key.constants
+    found = folding.fold_with_weights(traced.key, board, options.cycles, given, options.weights)
     key, images = found.key, " x ".join(map(str, traced.key.image))
-    graph = network_file.text(key)
+    graph = network_file.text(key, constants)
     inventory = [
         f"# The network {name}: any number of images of {images}, weights in {name}.weights.",
         f'description = "the network {name}, as one kernel"',
@@ -114,7 +115,7 @@ def _write_network(traced: TracedNetwork, folder: Path, name: str, options: Expo
         "json": graph.encode(),
         "toml": "\n".join(inventory).encode(),
         "cpp": vitis.source(KernelGroup(name, (key,))).encode(),
-        "weights": key.constants,
+        "weights": constants,
     }
     folder.mkdir(parents=True, exist_ok=True)
     paths = {kind: folder / f"{name}.{kind}" for kind in contents}

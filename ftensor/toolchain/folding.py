@@ -17,7 +17,18 @@ from typing import NamedTuple
 from .. import dtypes
 from ..boards import Board
 from ..errors import graph as errors
-from ..kernels.network import PRODUCTS, Flow, Fold, NetworkKey, NetworkLayer, check_layer, fold_part, least_fold
+from ..kernels.network import (
+    LOADED,
+    PRODUCTS,
+    TEXT,
+    Flow,
+    Fold,
+    NetworkKey,
+    NetworkLayer,
+    check_layer,
+    fold_part,
+    least_fold,
+)
 from ..kernels.network_depths import FlowFifo, Process, divisors
 from ..kernels.network_processes import Processes, interval, processes_of
 from ..kernels.workload import LocalMemory
@@ -99,6 +110,25 @@ def fold_network(
     raise _too_large(found, ONE_BY_ONE, MAX_CYCLES, given)
 
 
+def fold_with_weights(
+    key: NetworkKey, board: Board, cycles: int | None, given: dict[int, Fold], weights: str | None
+) -> Folding:
+    """Returns `fold_network` of a network with its weights in the text, or "loaded" by launches. By
+    default they are in the text if the network fits so.
+
+    Raises ValueError for another word, and GraphError if the network does not fit.
+    """
+    if weights not in (None, TEXT, LOADED):
+        raise errors.bad_weights(weights)
+    if weights != LOADED:
+        try:
+            return fold_network(key, board, cycles, given)
+        except errors.GraphError:
+            if weights == TEXT:
+                raise
+    return fold_network(key.without_constants(), board, cycles, given)
+
+
 def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) -> errors.GraphError:
     """Returns the error of a network that does not fit, with the number of first layers that do."""
     key, board = found.key, found.board
@@ -171,9 +201,12 @@ def _weighted_trial(
         inputs = [values[value] for value in layer.inputs]
         fold = given.get(k, Fold(1, 1))
         if k not in given and layer.kind in PRODUCTS:
-            fold = _Prices(key.dtype.name, key.loaded, board, cycles, weights).cheapest(layer, processes.flow(inputs[0]))
+            fold = _Prices(key.dtype.name, key.loaded, board, cycles, weights).cheapest(
+                layer, processes.flow(inputs[0])
+            )
         folds.append(fold)
         values.append(processes.layer(replace(layer, fold=fold), k, inputs))
+    processes.balance()
     takes = sum((process_resources(p) for p in processes.processes), NONE)
     takes = sum((memory_resources(LocalMemory(*f.memory)) for f in processes.fifos), takes)
     return _Trial(tuple(folds), max(p.trips for p in processes.processes), board_shares(takes, board))
@@ -217,7 +250,9 @@ class _Prices(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 14)
-def _price(layer: NetworkLayer, flow: Flow, dtype_name: str, loaded: bool, board: Board) -> tuple[int, tuple[float, ...]]:
+def _price(
+    layer: NetworkLayer, flow: Flow, dtype_name: str, loaded: bool, board: Board
+) -> tuple[int, tuple[float, ...]]:
     """Returns (iterations for an image, shares of a board) of a folded layer."""
     alone = Processes(dtypes.uint8 if dtype_name == "uint8" else dtypes.int8, loaded)
     alone.fifos.append(FlowFifo("input", flow, "T", -1))
@@ -279,7 +314,8 @@ def report(found: Folding, lines: Sequence[str]) -> str:
     key, board = found.key, found.board
     clock, slowest, names = board.clock.value, interval(key), layer_names(key)
     processes = processes_of(key).processes
-    rows: list[tuple[object, ...]] = [("layer", "shape", "fold", "cycles", "LUT", "DSP", "BRAM", "line")]
+    head = ("layer", "shape", "fold", "cycles", "LUT", "DSP", "BRAM")
+    rows: list[tuple[object, ...]] = [(*head, *("URAM",) * key.loaded, "line")]
     for k, layer in enumerate(key.layers):
         mine = [p for p in processes if p.layer == k]
         takes = sum((process_resources(p) for p in mine), NONE)
@@ -288,16 +324,17 @@ def report(found: Folding, lines: Sequence[str]) -> str:
         shape = f"{_sizes(before)} > {_sizes(after)}"
         fold = f"{layer.fold.filters} x {layer.fold.factors}" if layer.kind in PRODUCTS else ""
         mark = " *" if cycles == slowest else ""
-        costs = (f"{takes.lut:,.0f}", f"{takes.dsp:,.0f}", f"{takes.bram:g}")
+        costs = (f"{takes.lut:,.0f}", f"{takes.dsp:,.0f}", f"{takes.bram:g}", *(f"{takes.uram:g}",) * key.loaded)
         rows.append((names[k], shape, fold, f"{cycles:,}{mark}", *costs, _place(lines[k])))
     slow = next(p.name for p in processes if p.trips == slowest)
+    where = "loaded by launches" if key.loaded else "in the text"
     return "\n".join(
         [
             f"{key.name} on the {board.title} at {clock:g} MHz: {slowest:,} cycles an image,"
             f" {clock * 1e6 / slowest:,.0f} images/s",
             table(rows),
             f"* as slow as {slow}, the slowest process",
-            f"in all {shares_text(found.shares)}; weights {len(key.constants):,} bytes, in the text",
+            f"in all {shares_text(found.shares)}; weights {key.constants_size:,} bytes, {where}",
         ]
     )
 

@@ -1,11 +1,13 @@
-"""A small network of random weights, and what the tests of networks run: "build FOLDER", and "run",
-which prints the digests of results, "one" for one launch, and "fresh" for weights that are written."""
+"""A small network of random weights, and what the tests of networks run: "build FOLDER" (with weights in
+the text, "build FOLDER loaded" otherwise), "run", which prints the digests of results, "one" for one
+launch, and "fresh" for weights that are written, and "share" for two networks of one kernel."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,9 +18,10 @@ import ftensor as ft
 pool = ft.nn.functional.max_pool2d
 
 
-def digits() -> Callable[[ft.Tensor], ft.Tensor]:
-    """Convolution, pooling, a residual convolution, two linear layers."""
-    of = np.random.default_rng(3)
+def digits(seed: int = 3) -> Callable[[ft.Tensor], ft.Tensor]:
+    """Convolution, pooling, a residual convolution, two linear layers. The seed is that of weights, biases
+    and their scales."""
+    of = np.random.default_rng(seed)
 
     def layer(*shape: int) -> dict[str, ft.Tensor]:
         weight = of.integers(-127, 128, shape).astype(np.int8)
@@ -45,14 +48,14 @@ def images(n: int) -> ft.Tensor:
     return ft.tensor(np.random.default_rng(n).integers(0, 256, (n, 1, 10, 10)).astype(np.uint8))
 
 
-def build(folder: Path) -> None:
+def build(folder: Path, weights: str = "text") -> None:
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.inventory.read import expand, read
     from ftensor.toolchain.jobs.progress import Quiet
     from ftensor.toolchain.make import Request
     from ftensor.toolchain.make import build as make
 
-    files = ft.jit(digits()).export(str(folder / "digits"), images(2), target="kv260")
+    files = ft.jit(digits()).export(str(folder / "digits"), images(2), target="kv260", weights=weights)
     done = make(Request("digits", tuple(expand(read(files.inventory))), "", folder), CSim(), Quiet())
     assert done.image is not None, [o.job.log.read_text() for o in done.failures]
 
@@ -72,5 +75,22 @@ def run() -> None:
     print("fresh" if ft.equal(after, network(x)) and not ft.equal(before, after) else "stale")
 
 
+def share() -> None:
+    """Prints the digests of the results of two networks by turns, after a weight of the second is written,
+    and by two threads at once; and the kernels."""
+    networks = digits(), digits(4)
+    jitted, x = [ft.jit(network) for network in networks], images(3)
+
+    def digest(k: int) -> str:
+        return sha256(jitted[k](x).numpy().tobytes()).hexdigest()
+
+    print(*[digest(k) for k in (0, 1, 1, 0)])
+    networks[1].bias.add_(40.0)  # type: ignore[attr-defined]
+    print(*[digest(k) for k in (1, 0, 1)])
+    with ThreadPoolExecutor(2) as pool:
+        print(*sorted(set(pool.map(digest, [0, 1] * 20))))
+    print(*{kernel for one in jitted for kernel in one.graph(x).kernels})
+
+
 if __name__ == "__main__":
-    build(Path(sys.argv[2])) if sys.argv[1] == "build" else run()
+    build(*map(Path, sys.argv[2:3]), *sys.argv[3:]) if sys.argv[1] == "build" else globals()[sys.argv[1]]()

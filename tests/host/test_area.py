@@ -7,9 +7,10 @@ import pytest
 from ftensor.dtypes import complex64, dtype, float32, int32
 from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.kernels.skeletons.dense import DenseKey
+from ftensor.kernels.workload import LocalMemory
 from ftensor.toolchain.area.c_parser import functions
 from ftensor.toolchain.area.count import OperatorCounter, helpers, resources_of
-from ftensor.toolchain.area.fit import area, block_rams
+from ftensor.toolchain.area.fit import area
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, read
 
@@ -81,7 +82,8 @@ def test_counts_become_logic() -> None:
 
 
 def test_block_rams() -> None:
-    assert block_rams(512, 512) == 7.5 and block_rams(512, 32) == 0.5 and block_rams(513, 36) == 1
+    for words, bits, count in ((512, 512, 7.5), (512, 32, 0.5), (513, 36, 1)):
+        assert LocalMemory(words, bits).block_rams == count
 
 
 def kernels(name: str) -> dict[str, KernelGroup]:

@@ -26,8 +26,6 @@ from .count import Counts, helpers, resources_of
 
 # The name of the operators that convert operands and results.
 CONVERSIONS = "conversions"
-_BLOCK_BITS, _BLOCK_WORDS = 36, 512  # of half a block RAM
-_URAM_BITS, _URAM_WORDS = 72, 4096
 _MAX_LUTRAM_WORDS = 32  # words of one bit in a LUT
 
 
@@ -157,15 +155,10 @@ def _folds(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
 def memory_resources(memory: LocalMemory) -> Resources:
     """Returns UltraRAM if the source asks for it, LUTs for a shallow memory, else block RAM."""
     if memory.uram:
-        return Resources(uram=ceil(memory.bits / _URAM_BITS) * ceil(memory.words / _URAM_WORDS) * memory.copies)
+        return Resources(uram=memory.ultra_rams)
     if memory.words <= _MAX_LUTRAM_WORDS or memory.words * memory.bits <= 1024:
         return Resources(lut=memory.bits * ceil(memory.words / _MAX_LUTRAM_WORDS) * memory.copies)
-    return Resources(bram=block_rams(memory.words, memory.bits) * memory.copies)
-
-
-def block_rams(words: int, bits: int) -> float:
-    """Returns the block RAMs of 36 Kb that hold `words` of `bits`."""
-    return ceil(bits / _BLOCK_BITS) * ceil(words / _BLOCK_WORDS) / 2
+    return Resources(bram=memory.block_rams)
 
 
 def _port(bundle: interface.Bundle) -> Resources:

@@ -69,9 +69,9 @@ def _tables(key: NetworkKey) -> Iterator[str]:
         word, order = (s, (1, 0, 2, 3)) if depthwise else (p * s, (2, 0, 1, 3))
         banks = p if depthwise else 1
         begin = -layer.zero_in * constants.weights.astype(np.int64).sum(1)
-        weights = weights.transpose(order).reshape(banks, steps * groups, word)
+        words = weights.transpose(order).reshape(banks, steps * groups, word)
         sizes = f"[{banks}][{steps * groups}]"
-        yield from _table(f"ft_beat<signed char, {word}>", f"W{k}", weights, sizes)
+        yield from _table(f"ft_beat<signed char, {word}>", f"W{k}", words, sizes)
         yield from _table("int", f"BEGIN{k}", begin.reshape(groups, p))
         yield from _table("float", f"ADDED{k}", constants.added.reshape(groups, p))
         yield from _table("float", f"FACTOR{k}", constants.factor.reshape(groups, p))
