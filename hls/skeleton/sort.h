@@ -7,9 +7,11 @@
 // need it: until then a port has answered.
 // A merge is a tree of registers, where each node holds the least of what is below. When the root leaves, each node on the
 // way to the leaf that it came from takes the lesser of the two below it, all in one cycle: which is the lesser, all nodes
-// know at the same time. A leaf takes the element that waits beside it, in whose place the next one of its run is
-// read. In the beginning all hold what goes before every element (rank 0) and is not kept; behind a run's end comes what
-// goes after all (rank 2). Of equals the left one is taken, whose places are lower.
+// know at the same time. A leaf takes the oldest of the FT_AHEAD elements that wait beside it. In its place comes the
+// element of the run that is FT_AHEAD behind it, three turns later: which leaf took is known in the first, the address in
+// the second, the element in the third. So no address waits for an element that was just read. In the beginning all hold
+// what goes before every element (rank 0) and is not kept; behind a run's end comes what goes after all (rank 2). Of
+// equals the left one is taken, whose places are lower.
 // Results leave by a process of their own where there are such (FT_PROCESSES), in bursts where they lie in line.
 // Geometry g: SortGeometry.
 #define FT_ROUND (FT_PART / 4)
@@ -88,33 +90,44 @@ FT_CALLED void ft_sort_work(
     int side = 0;
     for (int pass = 0; pass < passes; pass++) {
         for (long low = 0; low < size; low += FT_WAYS * width) {
-            FT_KEY node_key[2 * FT_WAYS], next_key[FT_WAYS];
-            FT_B node_value[2 * FT_WAYS], next_value[FT_WAYS];
-            int node_order[2 * FT_WAYS], node_rank[2 * FT_WAYS], next_order[FT_WAYS], next_rank[FT_WAYS];
-            // For each run: its elements, how many were requested, how many consumed, and consumed before this round;
-            // and which iterations of this round read the runs before it.
-            int length[FT_WAYS], filled[FT_WAYS], at[FT_WAYS], had[FT_WAYS], until[FT_WAYS];
+            FT_KEY node_key[2 * FT_WAYS];
+            FT_B node_value[2 * FT_WAYS], next_value[FT_WAYS][FT_AHEAD];
+            int node_order[2 * FT_WAYS], node_rank[2 * FT_WAYS];
+            int next_order[FT_WAYS][FT_AHEAD], next_rank[FT_WAYS][FT_AHEAD], oldest[FT_WAYS];
+            // For each run: its elements, its place, how many were requested, how many consumed, and consumed before
+            // this round; and which iterations of this round read the runs before it.
+            int length[FT_WAYS], start[FT_WAYS], filled[FT_WAYS], at[FT_WAYS], had[FT_WAYS], until[FT_WAYS];
             FT_BANKS(node_key, 1)
             FT_BANKS(node_value, 1)
             FT_BANKS(node_order, 1)
             FT_BANKS(node_rank, 1)
-            FT_BANKS(next_key, 1)
             FT_BANKS(next_value, 1)
+            FT_BANKS(next_value, 2)
             FT_BANKS(next_order, 1)
+            FT_BANKS(next_order, 2)
             FT_BANKS(next_rank, 1)
+            FT_BANKS(next_rank, 2)
+            FT_BANKS(oldest, 1)
             FT_BANKS(length, 1)
+            FT_BANKS(start, 1)
             FT_BANKS(filled, 1)
             FT_BANKS(at, 1)
             FT_BANKS(had, 1)
             FT_BANKS(until, 1)
+            const int begin = (int)(merges ? 0 : low), apart = merges ? FT_PART : (int)width;
             for (int w = 0; w < FT_WAYS; w++) {
                 const long left = size - low - w * width;
                 length[w] = left < 0 ? 0 : left < width ? (int)left : (int)width;
-                filled[w] = at[w] = had[w] = until[w] = 0;
-                node_rank[2 * w] = node_rank[2 * w + 1] = next_rank[w] = 0;
-                node_key[2 * w] = node_key[2 * w + 1] = next_key[w] = 0;
-                node_value[2 * w] = node_value[2 * w + 1] = next_value[w] = 0;
-                node_order[2 * w] = node_order[2 * w + 1] = next_order[w] = 0;
+                start[w] = begin + w * apart;
+                filled[w] = at[w] = had[w] = until[w] = oldest[w] = 0;
+                node_rank[2 * w] = node_rank[2 * w + 1] = 0;
+                node_key[2 * w] = node_key[2 * w + 1] = 0;
+                node_value[2 * w] = node_value[2 * w + 1] = 0;
+                node_order[2 * w] = node_order[2 * w + 1] = 0;
+                for (int a = 0; a < FT_AHEAD; a++) {
+                    next_rank[w][a] = next_order[w][a] = 0;
+                    next_value[w][a] = 0;
+                }
             }
             for (int w = 0; w < FT_WAYS && merges; w++) {
                 filled[w] = length[w] < 3 * FT_ROUND ? length[w] : 3 * FT_ROUND;
@@ -127,9 +140,13 @@ FT_CALLED void ft_sort_work(
             }
             const int count = (int)(size - low < FT_WAYS * width ? size - low : FT_WAYS * width);
             const long turns = FT_LEAD + (long)count;
-            const int begin = (int)(merges ? 0 : low), apart = merges ? FT_PART : (int)width;
             const int mask = merges ? FT_PART - 1 : FT_TILE - 1;
             int turn = 0;  // of this round
+            // Which leaf took an element, and which of those that wait (-1: none did yet), in this turn, and in the two
+            // before; the place of the element that follows, and the element.
+            int took = -1, took_slot = 0, asked = -1, asked_slot = 0, asked_rank = 0, asked_place = 0;
+            int came = -1, came_slot = 0, came_rank = 0, came_order = 0;
+            FT_B came_value = 0;
             FT_LOOP(merged)
             for (long k = 0; k < turns; k++) {
                 FT_PIPELINE
@@ -151,7 +168,37 @@ FT_CALLED void ft_sort_work(
                         order[1 - side][begin + (int)(k - FT_LEAD)] = node_order[1];
                     }
                 }
-                int taken[2 * FT_WAYS], way = 0;
+                FT_UNROLL
+                for (int w = 0; w < FT_WAYS; w++) {
+                    FT_UNROLL
+                    for (int a = 0; a < FT_AHEAD; a++) {
+                        if (w == came && a == came_slot) {
+                            next_value[w][a] = came_value;
+                            next_order[w][a] = came_order;
+                            next_rank[w][a] = came_rank;
+                        }
+                    }
+                }
+                came = asked;
+                came_slot = asked_slot;
+                came_rank = asked_rank;
+                came_value = value[side][asked_place];
+                came_order = order[side][asked_place];
+                int gone = 0, end = 0, from = 0;
+                FT_UNROLL
+                for (int w = 0; w < FT_WAYS; w++) {
+                    if (w == took) {
+                        gone = at[w];
+                        end = length[w];
+                        from = start[w];
+                        at[w] += at[w] < length[w];
+                    }
+                }
+                asked = took;
+                asked_slot = took_slot;
+                asked_rank = gone < end ? 1 : 2;
+                asked_place = gone < end ? from + (gone & mask) : 0;
+                int taken[2 * FT_WAYS];
                 FT_BANKS(taken, 1)
                 taken[1] = 1;
                 FT_UNROLL
@@ -171,25 +218,15 @@ FT_CALLED void ft_sort_work(
                 FT_UNROLL
                 for (int w = 0; w < FT_WAYS; w++) {
                     if (taken[FT_WAYS + w]) {
-                        node_key[FT_WAYS + w] = next_key[w];
-                        node_value[FT_WAYS + w] = next_value[w];
-                        node_order[FT_WAYS + w] = next_order[w];
-                        node_rank[FT_WAYS + w] = next_rank[w];
-                        way = w;
-                    }
-                }
-                const int ended = at[way] >= length[way];
-                const int place = ended ? 0 : begin + way * apart + (at[way] & mask);
-                const FT_B x = value[side][place];
-                const int where = order[side][place];
-                FT_UNROLL
-                for (int w = 0; w < FT_WAYS; w++) {
-                    if (taken[FT_WAYS + w]) {
-                        next_key[w] = ft_sort_key(x, flip);
-                        next_value[w] = x;
-                        next_order[w] = where;
-                        next_rank[w] = ended ? 2 : 1;
-                        at[w] += 1 - ended;
+                        const int a = oldest[w];
+                        const FT_B x = next_value[w][a];
+                        node_key[FT_WAYS + w] = ft_sort_key(x, flip);
+                        node_value[FT_WAYS + w] = x;
+                        node_order[FT_WAYS + w] = next_order[w][a];
+                        node_rank[FT_WAYS + w] = next_rank[w][a];
+                        took = w;
+                        took_slot = a;
+                        oldest[w] = a + 1 < FT_AHEAD ? a + 1 : 0;
                     }
                 }
                 if (++turn == FT_ROUND) {
@@ -197,7 +234,7 @@ FT_CALLED void ft_sort_work(
                     int sum = 0;
                     FT_UNROLL
                     for (int w = 0; w < FT_WAYS; w++) {
-                        const int gone = at[w] - had[w], left = length[w] - filled[w], more = gone < left ? gone : left;
+                        const int used = at[w] - had[w], left = length[w] - filled[w], more = used < left ? used : left;
                         had[w] = at[w];
                         filled[w] += more;
                         sum += more;

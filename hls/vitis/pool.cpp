@@ -14,8 +14,9 @@ static const int LANES = 16;
 static const int LINES = 504;  // beats of a band's part of a plane
 static const int GUARD = 2;    // beats before it, into which windows reach that begin in the padding
 static const int DEPTH = 512;  // and some behind it
-// Groups of windows alternate: the dependence distance of a sum in iterations.
-static const int TURNS = 8;
+// Groups of windows alternate: the dependence distance of a sum in iterations, longer than reading, adding, choosing and
+// writing it.
+static const int TURNS = 12;
 typedef hls::vector<FT_E, LANES> beat;
 typedef hls::vector<FT_T, LANES> values;
 typedef hls::vector<int, LANES> positions;
@@ -113,8 +114,8 @@ items:
         for (int t = 0; t < steps; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=32 max=4096
-#pragma HLS DEPENDENCE variable=value inter RAW distance=8 true
-#pragma HLS DEPENDENCE variable=place inter RAW distance=8 true
+#pragma HLS DEPENDENCE variable=value inter RAW distance=12 true
+#pragma HLS DEPENDENCE variable=place inter RAW distance=12 true
 // Arriving elements are read only after this band is done.
 #pragma HLS DEPENDENCE variable=strip inter false
             if (arrived < coming) {

@@ -109,10 +109,10 @@ static void fold_rows(
     // The sums of the last rows, and of 16, 256, 4096 of them: each starts anew at the first of its
     // block.
     state sum[VECTORS][LANES], middle[VECTORS][LANES], top[VECTORS][LANES], high[VECTORS][LANES];
-#pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
-#pragma HLS ARRAY_PARTITION variable=middle dim=2 complete
-#pragma HLS ARRAY_PARTITION variable=top dim=2 complete
-#pragma HLS ARRAY_PARTITION variable=high dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=sum dim=0 complete
+#pragma HLS ARRAY_PARTITION variable=middle dim=0 complete
+#pragma HLS ARRAY_PARTITION variable=top dim=0 complete
+#pragma HLS ARRAY_PARTITION variable=high dim=0 complete
     const int kept = G_KEPT(g), items = G_ITEMS(g), split_step = G_RESULTS(g);
     const int *kept_shape = G_KEPT_SHAPE(g), *kept_strides = G_KEPT_STRIDES(g), *step = G_STEPS(g, operands);
     const state nothing = fold::identity(opcode);

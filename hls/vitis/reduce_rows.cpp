@@ -7,7 +7,7 @@ static void turns(
 {
     typedef typename fold::state state;
     state sum[FT_TURNS][LANES];
-#pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=sum dim=0 complete
     $kept
     const state nothing = fold::identity(opcode);
     const int pieces = (length + LANES - 1) / LANES, blocks = (rows + FT_TURNS - 1) / FT_TURNS;

@@ -2,7 +2,7 @@
 static void $name_of_states($streams, hls::stream<ft_vec<$state> > &to, $scalars)
 {
     $state sum[8][LANES];
-#pragma HLS ARRAY_PARTITION variable=sum dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=sum dim=0 complete
     const $state nothing = $identity();
     $kept
     int column = 0;

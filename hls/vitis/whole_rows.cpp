@@ -74,6 +74,7 @@ static inline FT_T folded(FT_T *lane, int op)
 static void first(hls::stream<beat> &from, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_whole p)
 {
     FT_T state[TURNS];
+#pragma HLS ARRAY_PARTITION variable=state complete
     const FT_T none = p.op == FT_LAYER_NORM ? K(0) : K(-INFINITY);
     int k = 0, s = 0, at = 0;
 first:
@@ -148,6 +149,7 @@ static void second(
     hls::stream<beat> &from, hls::stream<FT_T> &middles, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_whole p)
 {
     FT_T state[TURNS], m = 0;
+#pragma HLS ARRAY_PARTITION variable=state complete
     int k = 0, s = 0, at = 0;
 second:
     for (int t = 0; t < p.rows * p.beats; t++) {

@@ -62,6 +62,42 @@ loop:
         %s
     }"""
 PIPELINE = "#pragma HLS PIPELINE II=1"
+LOCAL = """
+    int t[64], j = 0;
+    for (int i = 0; i < 64; i++) t[i] = at[i];"""
+# Runs of 64 elements in local memory: the least of four is taken, and the run's next ones wait beside it.
+RUNS = """
+    int t[256], node[4], next[4][4], oldest[4] = {}, count[4] = {};
+    int took = 0, took_slot = 0, asked = 0, asked_slot = 0, place = 0, came = 0, came_slot = 0, value = 0;
+#pragma HLS ARRAY_PARTITION variable=node complete
+#pragma HLS ARRAY_PARTITION variable=next dim=1 complete
+#pragma HLS ARRAY_PARTITION variable=next dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=oldest dim=1 complete
+#pragma HLS ARRAY_PARTITION variable=count dim=0 complete
+    for (int i = 0; i < 256; i++) t[i] = at[i];
+    for (int i = 0; i < 4; i++) { node[i] = 0; for (int a = 0; a < 4; a++) next[i][a] = 0; }"""
+MERGED = """
+        int way = 0;
+        for (int w = 1; w < 4; w++) {
+#pragma HLS UNROLL
+            if (node[w] < node[way]) way = w;
+        }
+        c[k] = node[way];"""
+NEXT_AT_ONCE = """
+        node[way] = next[way][0];
+        next[way][0] = t[64 * way + (count[way]++ & 63)];"""
+NEXT_AHEAD = """
+        next[came][came_slot] = value;
+        came = asked;
+        came_slot = asked_slot;
+        value = t[place];
+        asked = took;
+        asked_slot = took_slot;
+        place = 64 * took + (count[took]++ & 63);
+        node[way] = next[way][oldest[way]];
+        took = way;
+        took_slot = oldest[way];
+        oldest[way] = oldest[way] + 1 & 3;"""
 # A loop's body, the least cycles of an iteration, and a loop next to it with one cycle each.
 WAITS = {
     "a sum": ("float s = 0;", "s += a[k]; out[k] = s;", 7, "float s = 0; out[k] = a[k] + s;"),
@@ -85,6 +121,14 @@ WAITS = {
         8,
         "s[at[k] & 63] = a[k]; out[k] = s[k & 63];",
     ),
+    "an address just read in local memory": (LOCAL, "j = t[j & 63]; c[k] = j;", 3, "j = t[k & 63]; c[k] = j;"),
+    "a choice by local memory": (
+        LOCAL,
+        "if (t[j & 63] > 3) j += 2; else j++; c[k] = j;",
+        3,
+        "if (t[k & 63] > 3) j += 2; else j++; c[k] = j;",
+    ),
+    "the next element of one of several runs": (RUNS, MERGED + NEXT_AT_ONCE, 2, MERGED + NEXT_AHEAD),
     "two reads of a port": ("", "out[k] = a[2 * k] + a[2 * k + 1];", 2, "out[k] = a[k] + b[k];"),
     "a function": ("float s = 1;", "s = hls::exp(s) ; out[k] = s;", 16, "out[k] = hls::exp(a[k]);"),
 }
@@ -109,6 +153,20 @@ def test_what_a_loop_waits_for_is_found_and_its_repair_is_not(what: str, tmp_pat
 def test_a_loop_may_say_that_it_reads_nothing_that_it_wrote(tmp_path: Path) -> None:
     apart = PIPELINE + "\n#pragma HLS DEPENDENCE class=pointer inter false"
     assert least(tmp_path, "", WAITS["columns of one matrix"][1], apart) == 2
+
+
+@pytest.mark.parametrize(
+    ("turns", "registers", "cycles"),
+    [(8, "", 2), (9, "", 1), (7, "#pragma HLS ARRAY_PARTITION variable=s complete", 1)],
+)
+def test_sums_in_turns_are_read_added_and_written_in_the_distance_that_is_said(
+    turns: int, registers: str, cycles: int, tmp_path: Path
+) -> None:
+    """An addition takes 7 cycles, a read of memory and a write one each."""
+    before = f"float s[{turns}] = {{}}; int q = 0;\n{registers}\n"
+    turn = f"s[q] += a[k]; out[k] = s[q]; q = q + 1 == {turns} ? 0 : q + 1;"
+    said = f"{PIPELINE}\n#pragma HLS DEPENDENCE variable=s inter RAW distance={turns} true"
+    assert least(tmp_path, before, turn, said) == cycles
 
 
 def test_a_loop_that_is_not_pipelined_takes_a_turn_after_the_other(tmp_path: Path) -> None:

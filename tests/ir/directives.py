@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from .findings import PRAGMA
 
 _LOOP = re.compile(r"\b(?:for|while) \(|^ *FT_EACH_LANE\b")
 _LABEL = re.compile(r"\s*(?:(\w+):|FT_LOOP\((\w+)\))\s*$")
-_REGISTERS = re.compile(r"HLS ARRAY_PARTITION variable=(\w+) complete *(?:dim=0)? *$", re.M)
+_PARTITION = re.compile(r"HLS ARRAY_PARTITION variable=(\w+)(?: dim=(\d+)| complete| type=complete)+ *$", re.M)
 _APART = re.compile(
     r"HLS DEPENDENCE variable=(\w+) inter (?:(false)|RAW distance=(\d+))"
     r"|HLS DEPENDENCE class=pointer inter false|\bFT_POINTERS_APART\b"
@@ -30,9 +31,13 @@ class Directives:
 
 
 @cache
-def registers(path: Path) -> frozenset[str]:
-    """Returns the arrays of a file that are completely partitioned: each element is a register."""
-    return frozenset(_REGISTERS.findall(path.read_text()))
+def partitions(path: Path) -> dict[str, frozenset[int]]:
+    """Returns for each array of a file the dims that are completely partitioned (0: all of them)."""
+    dims: dict[str, set[int]] = defaultdict(set)
+    for found in _PARTITION.finditer(path.read_text()):
+        if "complete" in found[0]:
+            dims[found[1]].add(int(found[2] or 0))
+    return {name: frozenset(some) for name, some in dims.items()}
 
 
 @cache

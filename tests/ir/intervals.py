@@ -1,9 +1,9 @@
 """Lower bounds of the initiation intervals of a kernel's loops, from its IR.
 
-A pipelined loop waits for values carried between iterations: a sum, an address that depends on a
-value just read, memory that it writes and reads again; and for its ports, which take one access a
-cycle. A loop without PIPELINE runs one iteration after the other. Address arithmetic counts as
-free, so a figure is a lower bound.
+A pipelined loop waits for values carried between iterations: a sum, an address or a choice that
+depends on a value just read from a port or a local memory, memory that it writes and reads again;
+and for its ports, which take one access a cycle. A loop without PIPELINE runs one iteration after
+the other. Address arithmetic counts as free, so a figure is a lower bound.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from ftensor.kernels.workload import CYCLES, FUNCTION_CYCLES, LATENCY
 
 from .addresses import PORT, Addresses, pointer
 from .compiler import compiled
-from .directives import NOTHING, POINTERS, Directives, directives, registers
+from .directives import NOTHING, POINTERS, Directives, directives, partitions
 from .loops import Flow, Loop, incoming
 from .module import Instruction, Module, call_arguments, callee, parse, value
 
 # Everything is inlined into the kernel, where a function's pointers are its ports; names are kept
 # for the pragmas of local memories.
 FLAGS = ("-finline-functions", "-mllvm", "-inline-threshold=1000000", "-fno-discard-value-names")
+# Cycles of a read of local memory that a later one waits for: the address, the element, and the
+# choice or the comparison between them.
+LOCAL_READ = 3
+_ARRAY = re.compile(r"\[\d+ x (.*)\]$")
 _WORDS = {"fadd": "add", "fsub": "add", "fneg": "sign", "fmul": "mul", "fdiv": "div"}
 _WORDS |= {"fcmp": "compare", "frem": "div"}
 _DIVISIONS = ("sdiv", "udiv", "srem", "urem")
@@ -56,10 +60,24 @@ class _Intervals(Addresses):
     def __init__(self, module: Module, kernel: str, folder: Path) -> None:
         self.module, self.folder = module, folder
         files = [folder / f"{kernel}.cpp", *folder.glob("ftensor/vitis/*.h")]
-        self.registers = frozenset().union(*(registers(path) for path in files))
         super().__init__(module.functions[kernel])
+        self.registers = self._registers([partitions(path) for path in files])
         self.flow = Flow(self.function)
         self.rank = {name: k for k, name in enumerate(self.flow.order)}
+
+    def _registers(self, said: list[dict[str, frozenset[int]]]) -> frozenset[str]:
+        """Returns the local memories each of whose elements is a register."""
+        names = set()
+        for one in self.function:
+            if one.op != "alloca":
+                continue
+            name, kind, dims = self.root(one.result), one.parts[0], 0
+            while many := _ARRAY.match(kind):
+                dims, kind = dims + 1, many[1]
+            done = frozenset().union(*(row.get(name, frozenset()) for row in said))
+            if 0 in done or done >= set(range(1, dims + 1)):
+                names.add(name)
+        return frozenset(names)
 
     def all(self) -> Iterator[Interval]:
         """Yields each loop, once for each place that it was inlined to."""
@@ -115,14 +133,14 @@ class _Intervals(Addresses):
         for name, (loads, stores) in accesses.items():
             said = apart.get(POINTERS, 1) if name.startswith(PORT) else apart.get(name, 1)
             turns = 0 if name in self._made_in(loop) else said
-            if turns and any(self.may_meet(a, b, loop) for a in loads for b in stores):
+            if turns and (name in apart or any(self.may_meet(a, b, loop) for a in loads for b in stores)):
                 memory[name] = turns
         weights: dict[str, dict[str, float]] = {}
         for name in [*carried, *memory]:
             if name in carried:
                 arrived = self._arrivals(loop, {name: 0.0})
             else:
-                cost = LATENCY if name.startswith(PORT) else 0
+                cost = LATENCY if name.startswith(PORT) else int(name in apart and name not in self.registers)
                 arrived = self._arrivals(loop, {one.result: float(cost) for one in accesses[name][0]})
             row = weights[name] = {}
             for to, phi in carried.items():
@@ -169,6 +187,7 @@ class _Intervals(Addresses):
         arrived: dict[str | int, float] = dict(sources)
         whole = not sources
         wrote: dict[object, float] = {}
+        made: dict[str, float] = {} if whole else dict.fromkeys(self._made_in(loop), -1.0)
         for one in self._of(loop):
             if one.result in sources:
                 continue
@@ -179,12 +198,16 @@ class _Intervals(Addresses):
                 place = self.address(memory, 0)
                 if place in wrote:
                     ready.append(wrote[place])
+                elif made.get(self.root(memory), -1.0) >= 0:  # any of its elements
+                    ready.append(made[self.root(memory)])
             if not ready and not whole:
                 continue
             start = max(ready, default=0.0)
-            end = start + self._cycles(one, loop)
+            end = start + (0 if whole and self._is_local(one) else self._cycles(one, loop))
             if one.op == "store":
                 wrote[self.address(memory, 0)] = end
+                if self.root(memory) in made:
+                    made[self.root(memory)] = max(made[self.root(memory)], end)
                 arrived[id(one)] = start
                 if whole and self.root(memory).startswith(PORT):
                     arrived[id(one)] = start + 1
@@ -229,11 +252,18 @@ class _Intervals(Addresses):
                 todo += [b for b in self.flow.before[name] if self.rank[b] < self.rank[name]]
         return conditions
 
+    def _is_local(self, one: Instruction) -> bool:
+        """True for a read of a local memory, not of a register."""
+        memory = self.root(pointer(one)) if one.op == "load" else ""
+        return bool(memory) and not memory.startswith(PORT) and memory not in self.registers
+
     def _cycles(self, one: Instruction, loop: Loop) -> float:
         """Returns the cycles of an operator; in an inner, unrolled loop a carried value takes the
         sum of them."""
         if one.op == "load":
-            return LATENCY if self.root(pointer(one)).startswith(PORT) else 0
+            if self.root(pointer(one)).startswith(PORT):
+                return LATENCY
+            return LOCAL_READ if self._is_local(one) else 0
         if one.op == "call":
             name = callee(one)
             if "hls_" in name:

@@ -83,6 +83,10 @@ def recurrence(key: ScanKey) -> int:
     return cycles["add"]
 
 
+def _apart(recurrence: int) -> int:
+    return distance(recurrence) + 1  # states are in block memory, of which a read takes a cycle
+
+
 def group(key: ScanKey) -> int:
     """Returns the elements of a single row that are combined before they join the state.
 
@@ -164,7 +168,7 @@ class Scan(BoardSkeleton[ScanKey]):
             "FT_ARG": int(words.place),
             **({"FT_STATE_TYPE": "double"} if key.wide else {}),
             "FT_COLUMNS": SIDE if key.held else COLUMNS,
-            "FT_WAIT": distance(recurrence(key)) if key.held else 0,
+            "FT_WAIT": _apart(recurrence(key)) if key.held else 0,
             "FT_TILE": TILE,
             # float64 sums of float32 elements round so rarely that grouping does not change
             # results.
@@ -231,7 +235,7 @@ class Scan(BoardSkeleton[ScanKey]):
             if items * rows == 0:
                 continue
             if m > 1:
-                turns = items * rows * max(m, distance(wait))
+                turns = items * rows * max(m, _apart(wait))
                 loops.append(PipelinedLoop("elements", turns, items, parts, stage="work"))
             else:
                 many, least = group(key), interval(wait, 1)

@@ -22,7 +22,8 @@ RUN = 32  # elements that a register array sorts by insertion
 WAYS = 16  # runs that a merge combines
 LOCAL_TILE = 1 << 13  # elements in local memory
 PART = LOCAL_TILE // WAYS  # local memory of one run in global memory: four rounds of a merge
-LEAD = 3 * WAYS - 1  # registers of a merge tree, empty at the start
+AHEAD = 4  # elements that wait beside a leaf of a merge tree; one arrives three turns behind the last one taken
+LEAD = (2 + AHEAD) * WAYS - 1  # registers of a merge tree, empty at the start
 
 BITS = {1: "char", 2: "short", 4: "int", 8: "long"}
 # Compared in a wider type; uint64, which has no wider type, with its top bit flipped.
@@ -174,7 +175,8 @@ class Sort(OrderSkeleton[SortKey]):
 
     def defines(self, key: SortKey) -> dict[str, object]:
         """Returns the sizes of local memories, and the macros of hls/order.h."""
-        sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": LOCAL_TILE, "FT_PART": PART, "FT_LEAD": LEAD}
+        sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": LOCAL_TILE, "FT_PART": PART}
+        sizes |= {"FT_AHEAD": AHEAD, "FT_LEAD": LEAD}
         return {**sizes, **order_defines(key.dtype)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
@@ -225,7 +227,7 @@ class Sort(OrderSkeleton[SortKey]):
         """Returns a comparison for each register and each tree node, comparisons of ranks for each
         node, selections for both, and the counters of the runs."""
         counts = Counter({("compare", comparison_dtype(key.dtype).name): RUN + WAYS})
-        chosen = 4 * RUN + 8 * WAYS
+        chosen = 4 * RUN + (4 + 2 * AHEAD) * WAYS
         return counts + Counter(
             {("compare", "int32"): 4 * WAYS, ("choose", "int32"): chosen + 4 * WAYS, ("add", "int32"): 6 * WAYS}
         )
