@@ -85,7 +85,8 @@ def captured_storage(graph: Graph, on_death: Callable[[Any], object]) -> dict[in
 
 
 class CapturedValues:
-    """The values of captured tensors that a network's kernel has as constants, as bytes."""
+    """The values of captured tensors that a network's kernel has as constants, or that its launch
+    loads, as bytes."""
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
         # Views: a tensor itself may get another geometry, which makes its graph stale.

@@ -217,7 +217,7 @@ class Graph:
     offset_guards: tuple[OffsetGuard, ...] = ()  # of arguments, as far as they were read
     returned_objects: tuple[ReturnedObject, ...] = ()  # in the result
     layers: tuple[LayerCall, ...] = ()  # of the nodes as they were traced
-    captured_values: CapturedValues | None = None  # that are in a kernel's text
+    captured_values: CapturedValues | None = None  # that a kernel or the graph has copies of
 
     @property
     def result_tensors(self) -> list[ResultTensor]:

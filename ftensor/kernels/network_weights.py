@@ -1,7 +1,8 @@
 """Loaded weights of networks: the buffer that a launch brings, as hls/vitis/network_weights.h reads it.
 
 The buffer has beats of 64 bytes. The first has the SHA-256 of the others, by which the kernel sees
-whether its memories have these weights already. Then each layer with weights has the start value of
+whether its memories have these weights already, and two sums of the words, by which it sees whether it
+has loaded them. Then each layer with weights has the start value of
 each filter's sum, a word of 8 bytes each; the weights in the order of `Constants`, which does not
 depend on folds; and for each filter the two numbers of the rounding, in a word.
 """
@@ -39,5 +40,9 @@ def buffer_of(key: NetworkKey) -> np.ndarray:
         parts += [starts.tobytes(), weights, bytes(-len(weights) % WORD), rounding.astype("<f4").tobytes()]
     payload = b"".join(parts)
     payload += bytes(-len(payload) % BEAT)
-    first = sha256(payload).digest()
+    words = np.frombuffer(payload, "<u4").reshape(-1, 2)
+    each = words[:, 0].cumsum(dtype=np.uint32)
+    second = int(each[: words_of(key)].sum(dtype=np.uint64)) + int(words[:, 1].sum(dtype=np.uint64))
+    sums = np.array([each[-1], second % (1 << 32)], "<u4")
+    first = sha256(payload).digest() + sums.tobytes()
     return np.frombuffer(first + bytes(BEAT - len(first)) + payload, "<i4")

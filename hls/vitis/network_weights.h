@@ -9,14 +9,16 @@
 
 typedef ft_beat<int, 2> ft_word;
 
-// Reads weights unless they are those in the memories. The first beat of the port has their SHA-256. It is kept when all
-// words are on their way, so memories that are filled in part have no digest.
+// Reads weights unless they are those in the memories. The first beat of the port has their SHA-256, then two sums of the
+// words. The digest is kept when all words are on their way and have these sums, so memories that are filled in part, or
+// from a buffer that another program has by now, have none.
 template <int WORDS> static void load_weights(const hls::vector<int, 16> *port, hls::stream<ft_word> &to, long offset)
 {
     static int kept[8];
 #pragma HLS ARRAY_PARTITION variable=kept complete
     const hls::vector<int, 16> *from = port + offset / 16;
     const hls::vector<int, 16> digest = from[0];
+    const int wanted = digest[8], wanted_too = digest[9];
     bool same = true;
     for (int k = 0; k < 8; k++) {
 #pragma HLS UNROLL
@@ -30,6 +32,7 @@ template <int WORDS> static void load_weights(const hls::vector<int, 16> *port, 
     count.at[1] = 0;
     to.write(count);
     hls::vector<int, 16> held{};
+    unsigned int sum = 0, sums = 0;
 load_weights:
     for (int v = 0; v < words; v++) {
 #pragma HLS PIPELINE II=1
@@ -37,6 +40,8 @@ load_weights:
         ft_word w;
         w.at[0] = held[0];
         w.at[1] = held[1];
+        sum += (unsigned int)w.at[0];
+        sums += sum + (unsigned int)w.at[1];
         for (int l = 0; l < 14; l++) {
 #pragma HLS UNROLL
             held[l] = held[l + 2];
@@ -45,7 +50,7 @@ load_weights:
     }
     for (int k = 0; k < 8; k++) {
 #pragma HLS UNROLL
-        kept[k] = digest[k];
+        if (same || ((int)sum == wanted && (int)sums == wanted_too)) kept[k] = digest[k];
     }
 }
 
