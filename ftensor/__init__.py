@@ -117,6 +117,8 @@ def __getattr__(name: str) -> object:
     # Imported at first use: few programs need them.
     if name in ("array_api", "distributions", "profiler"):
         return _import_module(f".{name}", __name__)
+    if name == "benchmark":
+        return _import_module(".profiler", __name__).benchmark
     raise _of_module(_sys.modules[__name__], name)
 
 

@@ -49,6 +49,7 @@ def program_failed(program: str, status: int) -> EstimateError:
 
 
 entered_twice = Message(RuntimeError, "this profile was taken before; make another one: profile()")
+no_time = Message(ValueError, "min_time must be more than 0 seconds, not {seconds!r}")
 not_done = Message(RuntimeError, "this profile has no end yet: leave its `with` block first")
 
 

@@ -15,10 +15,11 @@ from ..errors import commands as errors
 from ..execute.dispatch import observed
 from . import report
 from .limits import Limits, limits
+from .measurement import Measurement, benchmark
 from .record import MemoryUse, ProfiledEvent, Recorder
 from .report import Average, as_trace
 
-__all__ = ["Average", "Limits", "MemoryUse", "ProfiledEvent", "limits", "profile"]
+__all__ = ["Average", "Limits", "Measurement", "MemoryUse", "ProfiledEvent", "benchmark", "limits", "profile"]
 
 
 class profile:
