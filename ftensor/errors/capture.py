@@ -14,6 +14,14 @@ uploads = Message(
     "{op} copies values from the host during a capture, and a replay would not ({line}); make the tensor before the "
     "capture, and copy_ into it",
 )
+host_ops = Message(
+    RuntimeError,
+    "the host computes {op} during a capture, and a replay would not ({line}); call it outside the capture",
+)
+reads_option = Message(ValueError, "reads is 'refuse' or 'keep', not {reads!r}")
+graphed_argument = Message(
+    TypeError, "make_graphed_callables takes sample arguments that are tensors on the device, not {x!r}"
+)
 seeds = Message(
     RuntimeError,
     "{op} reads or sets the state of a random generator during a capture, and a replay would not ({line}); do so "

@@ -132,12 +132,14 @@ class Capture(Observer):
     """Records the launches that this thread, and torch's autograd for it, enqueue on one stream.
 
     Refuses what a replay could not repeat: values that the host reads or writes, seeds, other streams.
-    With `strict` the op raises, else the call goes on and `fault` is the first error. A replay draws
-    random numbers anew.
+    With `strict` the op raises, else the call goes on and `fault` is the first error. With
+    `keep_reads`, values on the host are those of the capture. A replay draws random numbers anew.
     """
 
-    def __init__(self, backend: Backend, strict: bool = True, pool: GraphPool | None = None) -> None:
-        self.backend, self.strict = backend, strict
+    def __init__(
+        self, backend: Backend, strict: bool = True, pool: GraphPool | None = None, keep_reads: bool = False
+    ) -> None:
+        self.backend, self.strict, self.keep_reads = backend, strict, keep_reads
         self.stream = backend.current_stream()
         self.thread = threading.get_ident()
         self.recording = Recording(backend, pool or GraphPool())
@@ -208,16 +210,27 @@ class Capture(Observer):
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         if id(storage) not in self._lasting:  # tables of prepared launches, the same in each run
-            self._refuse(errors.uploads)
+            self._on_host(storage, errors.uploads)
         super().upload(storage, byte_offset, array)
 
     def download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        self._refuse(errors.reads)
+        self._on_host(storage, errors.reads)
         super().download(storage, byte_offset, array)
 
     def read(self, storage: Storage) -> None:
-        self._refuse(errors.reads)
+        self._on_host(storage, errors.reads)
         super().read(storage)
+
+    def _on_host(self, storage: Storage, message: Callable[[str, str], Exception]) -> None:
+        """Refuses an access of the host. With `keep_reads`, the memory keeps what the host wrote."""
+        if not self.keep_reads:
+            self._refuse(message)
+        elif self.here:
+            self._lasting[id(storage)] = storage
+
+    def host_op(self, name: str) -> None:
+        """Called before the host computes an op: a replay would not."""
+        self._refuse(lambda _, line: errors.host_ops(name, line))
 
     def draw(self, generator: Any, words: Callable[[int, int], tuple[Any, ...]]) -> tuple[Any, ...]:
         """Returns the numbers that `words` makes of a generator's call, marked as random."""
@@ -309,7 +322,9 @@ def draw_numbers(backend: Backend, generator: Any, words: Callable[[int, int], t
 
 
 @contextmanager
-def captured(backend: Backend, strict: bool = True, pool: GraphPool | None = None) -> Iterator[Capture]:
+def captured(
+    backend: Backend, strict: bool = True, pool: GraphPool | None = None, keep_reads: bool = False
+) -> Iterator[Capture]:
     """Context manager: runs and records the launches of this thread on the current stream.
 
     Raises RuntimeError at the start inside another capture or a trace and on devices whose kernels
@@ -320,7 +335,7 @@ def captured(backend: Backend, strict: bool = True, pool: GraphPool | None = Non
     if backend.built_ahead:
         raise errors.built_ahead(backend.properties.name)
     backend.synchronize()
-    capture = Capture(backend, strict, pool)
+    capture = Capture(backend, strict, pool, keep_reads)
     with observed(backend, capture):
         _captures.append(capture)
         try:

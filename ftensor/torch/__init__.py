@@ -37,6 +37,7 @@ from . import distributed as _distributed
 from . import fallback as _fallback  # noqa: F401
 from . import fallback as _hand_over
 from . import files as _files
+from . import graphed as _graphed
 from . import graphs as _graphs
 from . import internals as _internals  # noqa: F401  first: it asks for torch's version
 from . import kernels as _kernels
@@ -69,6 +70,7 @@ _profiling.install()
 _own.install()
 for _name in ("FPGAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing"):
     setattr(_module, _name, getattr(_graphs, _name))
+_module.make_graphed_callables = _graphed.make_graphed_callables  # type: ignore[attr-defined]
 _set_default_dtype = _torch.set_default_dtype
 
 

@@ -92,7 +92,8 @@ def _compiled(self: Any, model_: Any, inputs_: Any, **kwargs: Any) -> Any:
     if any(isinstance(t, torch.Tensor) and t.device.type == NAME for t in (*inputs_, *values)):
         from .compile import backend
 
-        return backend(model_, inputs_)
+        captured = self.config.get("triton.cudagraphs", False)
+        return backend(model_, inputs_, mode="reduce-overhead" if captured else None)
     return _inductor(self, model_, inputs_, **kwargs)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
@@ -15,6 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils import _pytree as pytree
 
 from .._device import default_backend
+from ..errors import capture as errors
 from ..execute.capture import Capture, capturing
 from ..execute.capture_pool import GraphPool
 from ..terminal import table
@@ -33,6 +34,14 @@ class _RunningFunctions(threading.local):
 
 
 _running = _RunningFunctions()
+
+
+_functions: WeakSet[Captured[..., Any]] = WeakSet()
+
+
+def capture_rows() -> CaptureReport:
+    """Returns the rows of all captured functions, without those that no longer exist."""
+    return CaptureReport(row for function in sorted(_functions, key=id) for row in function.report())
 
 
 def _note_optimizer(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
@@ -157,6 +166,31 @@ def _list_modules() -> Iterator[dict[int, _ModuleState]]:
         handle.remove()
 
 
+class _Arguments:
+    """The memory of a signature's tensor arguments. An argument is static if each call passed the same
+    memory, as a model's weights and a cache of keys; replays then read it in place."""
+
+    def __init__(self) -> None:
+        self.memory: list[tuple[ref[Any], int]] = []  # and the offset in it
+        self.static: list[bool] = []
+
+    def note(self, tensors: Sequence[torch.Tensor], before: _Arguments | None = None) -> None:
+        """Notes a call's arguments. Those that changed in this signature or `before` stay copied."""
+        same = [True] * len(tensors) if not self.memory else self._same(tensors)
+        known = self.static or (before.static if before else same)
+        changed = before._same(tensors) if before else same
+        self.static = [a and b and c for a, b, c in zip(same, known, changed)]
+        self.memory = [(ref(_memory(x)), x.storage_offset()) for x in tensors]
+
+    def match(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """True if each static argument has the memory of the capture."""
+        return all(same or not static for same, static in zip(self._same(tensors), self.static))
+
+    def _same(self, tensors: Sequence[torch.Tensor]) -> list[bool]:
+        pairs = zip(tensors, self.memory)
+        return [memory() is _memory(x) and offset == x.storage_offset() for x, (memory, offset) in pairs]
+
+
 class _Signature:
     """One signature of a captured function."""
 
@@ -164,6 +198,7 @@ class _Signature:
         self.calls = 0
         self.graph: FPGAGraph | None = None
         self.inputs: list[torch.Tensor] = []
+        self.arguments = _Arguments()
         self.written: list[bool] = []  # for each input whether the launches write it
         self.result: Any = None
         self.reason = ""
@@ -172,9 +207,11 @@ class _Signature:
         self.modules: list[_ModuleState] = []
         self.changed = ""  # why an earlier capture was dropped
 
-    def staleness(self) -> str:
+    def staleness(self, arguments: Sequence[torch.Tensor]) -> str:
         """Returns what has changed since the capture and would be captured anew; "" if nothing has."""
         assert self.graph is not None
+        if not self.arguments.match(arguments):
+            return "an argument that had the same memory in each call has other memory"
         try:
             for optimizer in self.graph._optimizers:
                 optimizer.check()
@@ -193,12 +230,13 @@ MOST_SIGNATURES = 16
 class Captured(Generic[P, R]):
     """A captured function, which `capture` returns."""
 
-    def __init__(self, function: Callable[P, R], pool: GraphPool | None = None) -> None:
-        self.function = function
+    def __init__(self, function: Callable[P, R], pool: GraphPool | None = None, keep_reads: bool = False) -> None:
+        self.function, self.keep_reads = function, keep_reads
         self.pool = pool or GraphPool()  # of all signatures
         self.entries: dict[Any, _Signature] = {}
         self.optimizers: WeakSet[torch.optim.Optimizer] = WeakSet()  # that the function uses
         wraps(function)(self)
+        _functions.add(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         _running.functions.append(self)
@@ -219,14 +257,16 @@ class Captured(Generic[P, R]):
             entry = self.entries[signature] = _Signature()
         entry.calls += 1
         if entry.graph is not None:
-            changed = entry.staleness()
+            changed = entry.staleness(_tensors(leaves))
             if changed:  # capture it again at a later call
                 fresh = self.entries[signature] = _Signature()
                 fresh.calls, fresh.changed = 1, changed
+                fresh.arguments.note(_tensors(leaves), entry.arguments)
                 return self.function(*args, **kwargs)
             if not all(gradient.matches() for gradient in entry.gradients):
                 return self.function(*args, **kwargs)
             return self._replay(entry, leaves)
+        entry.arguments.note(_tensors(leaves))
         if entry.calls <= WARM_UP_CALLS or entry.reason:
             return self.function(*args, **kwargs)
         return self._captured(entry, leaves, spec)
@@ -238,7 +278,9 @@ class Captured(Generic[P, R]):
         parts: list[Any] = [spec, torch.is_grad_enabled()]
         for x in leaves:
             if isinstance(x, torch.Tensor):
-                if x.device.type != "fpga" or x.requires_grad or type(x) is not torch.Tensor:
+                if x.device.type != "fpga" or type(x) not in (torch.Tensor, torch.nn.Parameter):
+                    return None
+                if x.requires_grad and torch.is_grad_enabled():
                     return None
                 parts.append((x.shape, x.stride(), x.dtype))
             elif x is None or isinstance(x, (bool, int, float, str)):
@@ -248,14 +290,14 @@ class Captured(Generic[P, R]):
         return tuple(parts) if any(isinstance(x, torch.Tensor) for x in leaves) else None
 
     def _captured(self, entry: _Signature, leaves: list[Any], spec: Any) -> R:
-        """Runs the call on static copies of its inputs. Keeps the capture if a replay can repeat it."""
-        given = [x for x in leaves if isinstance(x, torch.Tensor)]
-        static = [torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)
-                  if isinstance(x, torch.Tensor) else x for x in leaves]  # fmt: skip
+        """Runs the call on static copies of its arguments, or on those that had the same memory in all
+        calls. Keeps the capture if a replay can repeat it."""
+        given, is_static = _tensors(leaves), iter(entry.arguments.static)
+        static = [_static_copy(x) if isinstance(x, torch.Tensor) and not next(is_static) else x for x in leaves]
         args, kwargs = pytree.tree_unflatten(static, spec)
         before = {p: p.grad is None for p in self._parameters()}
         with (
-            capture_launches(False, self.pool) as (capture, optimizers),
+            capture_launches(False, self.pool, self.keep_reads) as (capture, optimizers),
             _list_leaves() as parameters,
             _list_modules() as modules,
         ):
@@ -264,7 +306,7 @@ class Captured(Generic[P, R]):
             _Gradient(p, missing, p.grad, p.grad is not None and capture.made(to_ftensor(p.grad)._storage))
             for p, missing in before.items()
         ]
-        inputs = [x for x in static if isinstance(x, torch.Tensor)]
+        inputs = _tensors(static)
         entry.written = [id(_memory(x)) in capture.recording.written for x in inputs]
         entry.reason = self._refusal(capture, optimizers, result, gradients, parameters)
         if not entry.reason and any(entry.written) and _share_memory(given):
@@ -316,9 +358,10 @@ class Captured(Generic[P, R]):
 
     def _replay(self, entry: _Signature, leaves: list[Any]) -> R:
         assert entry.graph is not None
-        given = [x for x in leaves if isinstance(x, torch.Tensor)]
-        for static, x in zip(entry.inputs, given):
-            static.copy_(x)
+        given = _tensors(leaves)
+        for copy, x, is_static in zip(entry.inputs, given, entry.arguments.static):
+            if not is_static:
+                copy.copy_(x)
         entry.graph.replay()
         torch.autograd.graph.increment_version(entry.advanced)
         _write_back(given, entry.inputs, entry.written)
@@ -328,7 +371,7 @@ class Captured(Generic[P, R]):
 
     def report(self) -> CaptureReport:
         """Returns a row for each signature, with the reason if it was not captured."""
-        name = getattr(self.function, "__name__", str(self.function))
+        name = getattr(self.function, "__name__", type(self.function).__name__)
         return CaptureReport(
             CaptureRow(
                 name,
@@ -342,13 +385,21 @@ class Captured(Generic[P, R]):
         )
 
 
+def _tensors(leaves: Sequence[Any]) -> list[torch.Tensor]:
+    return [x for x in leaves if isinstance(x, torch.Tensor)]
+
+
+def _static_copy(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)
+
+
 def _share_memory(tensors: Sequence[torch.Tensor]) -> bool:
     return len({id(_memory(x)) for x in tensors}) < len(tensors)
 
 
 def _write_back(given: Sequence[torch.Tensor], static: Sequence[torch.Tensor], written: Sequence[bool]) -> None:
     for x, copy, is_written in zip(given, static, written):
-        if is_written:
+        if is_written and x is not copy:
             x.copy_(copy)
 
 
@@ -369,16 +420,22 @@ def _copies(result: Any) -> Any:
     return pytree.tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, result)
 
 
-def capture(step: Callable[P, R], *, pool: GraphPool | None = None) -> Captured[P, R]:
+def capture(step: Callable[P, R], *, pool: GraphPool | None = None, reads: str = "refuse") -> Captured[P, R]:
     """Returns a function that runs `step`, captures its launches at the third call of a signature, and
     replays them from then on.
 
     Arguments are tensors on the device and constants. A call that can't be captured runs `step`;
-    `report()` gives the reason. Its signatures share memory; `pool` (of `torch.fpga.graph_pool_handle`)
-    shares it with other functions and graphs. A replay notices changed modules and optimizers, but repeats Python
+    `report()` gives the reason. A replay notices changed modules and optimizers, but repeats Python
     numbers that `step` computed during the capture.
+
+    The signatures share memory. `pool`, a result of `torch.fpga.graph_pool_handle`, shares it with other
+    functions. A step that reads values on the host is refused; with `reads="keep"`, a replay repeats
+    those of the capture, and all that Python made of them.
+    Raises ValueError for another `reads`.
 
         step = ftensor.torch.capture(step)
         loss = step(x, y)
     """
-    return Captured(step, pool)
+    if reads not in ("refuse", "keep"):
+        raise errors.reads_option(reads)
+    return Captured(step, pool, reads == "keep")

@@ -20,6 +20,7 @@ from torch.fx import GraphModule
 from torch.utils.checkpoint import CheckpointPolicy
 
 from .calls import DIRECT, WHOLE
+from .captures import Captured
 from .codegen import function_of
 from .fallback import ALLOWED
 from .internals import Key
@@ -32,10 +33,14 @@ trace_rules.add("ftensor")
 
 
 def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
-    """Compiles an FX graph and its backward graph: the backend of `torch.compile`."""
+    """Compiles an FX graph and its backward graph: the backend of `torch.compile`.
+
+    With `mode="reduce-overhead"`, graphs without gradients are captured.
+    """
     compiler = aot_autograd(
         fw_compiler=compile_graph,
         bw_compiler=compile_graph,
+        inference_compiler=compile_captured if options.get("mode") == "reduce-overhead" else None,
         decompositions=_decompositions(),
         partition_fn=_partition,
         keep_inference_input_mutations=True,
@@ -104,3 +109,17 @@ def compile_graph(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., An
     function = function_of(graph)
     function._boxed_call = True  # type: ignore[attr-defined]  # marks a function that takes a list
     return function
+
+
+def compile_captured(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Like `compile_graph`, with the launches captured at the third call of a signature."""
+    function = function_of(graph)
+    captured = Captured(lambda *args: function(list(args)))
+
+    def call(args: list[Any]) -> Any:
+        values = tuple(args)
+        args.clear()
+        return captured(*values)
+
+    call._boxed_call = True  # type: ignore[attr-defined]
+    return call

@@ -16,6 +16,7 @@ from torch.library import Library
 from .._tensor import Tensor
 from ..errors import torch_device as errors
 from ..errors.nn import unpool_bounds
+from ..execute.capture import thread_capture
 from ..runtime.call_site import levels_to_user
 from ..runtime.fallback import FallbackWarning, get_fallback
 from ..terminal import table
@@ -198,6 +199,8 @@ def run(op: Any, *args: Any, **kwargs: Any) -> Any:
     if plan is None:
         plan = _plans[op] = _plan(op)
     counts = _check_policy(plan.name)
+    if (capture := thread_capture()) is not None:
+        capture.host_op(plan.name)
     call = _Call()
     positional, keywords = list(args), dict(kwargs) if kwargs else kwargs
     for slot in plan.tensors:

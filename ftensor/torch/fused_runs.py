@@ -24,6 +24,7 @@ from ..graph.lowering import Lowered
 from ..graph.signature import find_specialization
 from ..graph.switch import VARIABLE, fusion_enabled
 from ..terminal import table
+from .captures import CaptureReport, capture_rows
 
 Function: TypeAlias = Callable[..., Any]
 # Limit of each cache of a run: untraceable signatures, signatures seen once, rows of the report.
@@ -52,10 +53,16 @@ class GraphReport(tuple[GraphRow, ...]):
         """The number of kernels of all rows."""
         return sum(row.kernels for row in self)
 
+    @property
+    def captures(self) -> CaptureReport:
+        """The rows of the functions of `ftensor.torch.capture`."""
+        return capture_rows()
+
     def __str__(self) -> str:
-        if not self:
-            return "no compiled function has run"
-        return table([("run", "calls", "kernels", "apart"), *[tuple(row) for row in self]])
+        runs = table([("run", "calls", "kernels", "apart"), *[tuple(row) for row in self]]) if self else ""
+        captures = self.captures
+        parts = [runs, str(captures) if captures else ""]
+        return "\n\n".join(filter(None, parts)) or "no compiled or captured function has run"
 
     __repr__ = __str__
 

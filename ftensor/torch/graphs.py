@@ -69,10 +69,12 @@ register_optimizer_step_pre_hook(_before_step)
 
 
 @contextmanager
-def capture_launches(strict: bool, pool: GraphPool | None = None) -> Iterator[tuple[Capture, list[OptimizerNumbers]]]:
+def capture_launches(
+    strict: bool, pool: GraphPool | None = None, keep_reads: bool = False
+) -> Iterator[tuple[Capture, list[OptimizerNumbers]]]:
     """Context manager: captures this thread's launches, and lists the optimizers that make steps."""
     torch.clear_autocast_cache()
-    with captured(default_backend(), strict, pool) as capture:
+    with captured(default_backend(), strict, pool, keep_reads) as capture:
         entry = capture, []  # type: tuple[Capture, list[OptimizerNumbers]]
         _open.append(entry)
         try:

@@ -210,3 +210,107 @@ def test_a_replay_advances_versions_of_parameters() -> None:
     assert model.weight._version > before
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
+
+
+def test_arguments_with_the_same_memory_are_not_copied() -> None:
+    """A cache that a step writes; other memory is noticed, and copied from then on."""
+
+    @ftensor.torch.capture
+    def step(cache: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        cache += x
+        return cache * 2
+
+    def fresh(value: float) -> torch.Tensor:
+        return torch.full((3,), value, device="fpga")
+
+    cache = fresh(0)
+    for k in range(1, 6):
+        assert step(cache, fresh(1)).tolist() == [2 * k] * 3 and cache.tolist() == [k] * 3
+    (entry,) = step.entries.values()
+    assert entry.inputs[0] is cache and entry.arguments.static == [True, False]
+    held = []
+    for k in range(6):
+        held.append(other := fresh(k))
+        assert step(other, fresh(1)).tolist() == [2 * k + 2] * 3 and other.tolist() == [k + 1] * 3
+    assert cache.tolist() == [5] * 3
+    (entry,) = step.entries.values()
+    assert entry.graph is not None and entry.arguments.static == [False, False]
+
+
+def test_reads_that_are_kept() -> None:
+    """For a step whose values on the host do not change; an op of the host is still refused."""
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        scale = 2.0 if (x > 0).all() else 0.5
+        return x * scale + torch.tensor([1.0, 2.0, 3.0]).to("fpga")
+
+    captured = ftensor.torch.capture(step, reads="keep")
+    for k in range(1, 7):
+        x = torch.full((3,), float(k), device="fpga")
+        assert captured(x).tolist() == [2 * k + 1, 2 * k + 2, 2 * k + 3]
+    assert captured.report()[0].state == "captured"
+    host = ftensor.torch.capture(lambda x: torch.linalg.eigvals(x.view(3, 1) * x).real, reads="keep")
+    for _ in range(4):
+        host(x)
+    assert "the host computes" in host.report()[0].reason
+    with pytest.raises(ValueError, match="'refuse' or 'keep'"):
+        ftensor.torch.capture(step, reads="never")
+
+
+def test_graph_report_lists_captures() -> None:
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    captured = ftensor.torch.capture(doubled)
+    for _ in range(4):
+        captured(torch.ones(3, device="fpga"))
+    report = ftensor.torch.graph_report()
+    assert [row.launches for row in report.captures if row.function == "doubled"] == [1]
+    assert "doubled" in str(report)
+
+
+@pytest.mark.parametrize("backend", ["ftensor", "inductor"])
+def test_compiled_with_less_overhead(backend: str) -> None:
+    """Without gradients the graph is captured; weights are read in place."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 3)).to("fpga")
+    fast = torch.compile(model, backend=backend, mode="reduce-overhead")
+    before = len(ftensor.torch.graph_report().captures)
+    with torch.no_grad():
+        for k in range(6):
+            x = torch.randn(4, 6).to("fpga")
+            assert torch.equal(fast(x).cpu(), model(x).cpu())
+            if k == 4:
+                model[0].weight.mul_(2)
+    rows = ftensor.torch.graph_report().captures
+    assert len(rows) == before + 1 and "captured" in {row.state for row in rows}
+
+
+def test_graphed_callables() -> None:
+    """Training with replayed passes has the bits of training without; results stay as they are."""
+
+    def make() -> tuple[nn.Module, nn.Module, torch.optim.Optimizer]:
+        torch.manual_seed(0)
+        first, second = nn.Sequential(nn.Linear(6, 8), nn.GELU()).to("fpga"), nn.Linear(8, 3).to("fpga")
+        return first, second, torch.optim.SGD([*first.parameters(), *second.parameters()], 0.1)
+
+    eager, graphed = make(), make()
+    sample = torch.randn(4, 6).to("fpga")
+    hidden = torch.randn(4, 8).to("fpga").requires_grad_()
+    first, second = torch.fpga.make_graphed_callables(graphed[:2], ((sample,), (hidden,)))
+    assert first is graphed[0]
+    kept: list[torch.Tensor] = []
+    for k in range(4):
+        x, values = torch.randn(4, 6).to("fpga"), []
+        for one, two, optimizer in (eager, graphed):
+            y = two(one(x))
+            y.square().mean().backward()
+            if k % 2:  # gradients accumulate over two calls
+                optimizer.step()
+                optimizer.zero_grad()
+            values.append([y.tolist(), *[p.tolist() for p in (*one.parameters(), *two.parameters())]])
+            kept.append(y.detach())
+        assert values[0] == values[1]
+    assert torch.equal(kept[0].cpu(), kept[1].cpu())
+    with pytest.raises(TypeError, match="sample arguments"):
+        torch.fpga.make_graphed_callables(second, (torch.ones(4, 8),))

@@ -85,7 +85,7 @@ REFUSED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
     "a value": (lambda x: x.sum().item(), "reads or writes values"),
     "a branch": (lambda x: x + 1 if x.sum() > 0 else x, "reads or writes values"),
     "an upload": (lambda x: x + torch.tensor([1.0, 2.0, 3.0]).to("fpga"), "reads or writes values"),
-    "an op of the host": (lambda x: torch.linalg.eigvals(x.view(3, 1) * x), "reads or writes values"),
+    "an op of the host": (lambda x: torch.linalg.eigvals(x.view(3, 1) * x), "the host computes"),
     "a seed": (lambda x: (torch.manual_seed(1), x + torch.rand(3, device="fpga"))[1], "reads or sets the state"),
     "a generator's state": (lambda x: (torch.fpga.get_rng_state(), x + 1)[1], "reads or sets the state"),
 }
