@@ -88,8 +88,8 @@ def describe(kernel: str, report: dict[str, Any]) -> str:
     if report.get("long"):
         launches = f"{report['long']} of {report['launches']} launches" if report["launches"] > 1 else "the launch"
         lines.append(
-            f"kernel {kernel}: {launches} could not be checked for FIFOs that lock up, with more than 2^24 accesses "
-            f"(at most {report['accesses']}). Run it with smaller data"
+            f"kernel {kernel}: {launches} could not be checked for FIFOs that lock up, with {report['accesses']} "
+            "accesses or more. Run it with smaller data"
         )
         if not report.get("fifos"):
             return lines[0]

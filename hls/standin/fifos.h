@@ -14,29 +14,78 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ft_fifos {
 namespace {
 
 const std::size_t DEFAULT_DEPTH = 2;           // of Vitis HLS
-const std::size_t MAX_ACCESSES = 1 << 24;     // recorded of one launch
-const std::size_t MAX_REPLAYED = 1 << 29;     // accesses in all replays of a launch
+const std::size_t MAX_ACCESSES = 1 << 28;     // of a launch that is checked for a lock-up
+const std::size_t MAX_STORED = 1 << 26;       // words of memory that they take
+const std::size_t MAX_TIMED = 1 << 24;        // of a launch whose least depths are found
+const std::size_t MAX_REPLAYED = 1 << 29;     // in all replays that find them
 const std::uint32_t NEVER = 0xffffffff;
 
-struct Access {
-    std::uint32_t end;    // FIFO << 1 | writes
-    std::uint32_t index;  // how many accesses of this end came before
+// The accesses of a process in order, each FIFO << 1 | writes. What a loop repeats is kept once.
+class Accesses
+{
+    static const std::size_t LONGEST = 16;  // accesses of a repeated part
+    struct Run {
+        std::size_t begin, period, count;  // ends[begin + k % period] for each k below count
+    };
+    std::vector<std::uint32_t> ends;
+    std::vector<Run> runs;
+
+  public:
+    // A place among them.
+    struct Place {
+        std::size_t run = 0, k = 0, phase = 0;
+    };
+    std::size_t stored() const { return ends.size() + 6 * runs.size(); }
+    bool done(const Place &at) const { return at.run == runs.size(); }
+    std::uint32_t operator[](const Place &at) const { return ends[runs[at.run].begin + at.phase]; }
+    void step(Place &at) const
+    {
+        const Run &run = runs[at.run];
+        if (++at.phase == run.period) at.phase = 0;
+        if (++at.k == run.count) {
+            at = Place();
+            at.run = (std::size_t)(&run - runs.data()) + 1;
+        }
+    }
+    void add(std::uint32_t end)
+    {
+        if (runs.empty() || runs.back().count > runs.back().period) {
+            if (!runs.empty() && ends[runs.back().begin + runs.back().count % runs.back().period] == end) {
+                runs.back().count++;
+                return;
+            }
+            runs.push_back({ends.size(), 0, 0});
+        }
+        ends.push_back(end);
+        Run &once = runs.back();
+        once.period = ++once.count;
+        for (std::size_t p = 1; p <= LONGEST && 3 * p <= once.count; p++) {
+            if (!std::equal(ends.end() - 2 * (long)p, ends.end(), ends.end() - 3 * (long)p)) continue;
+            ends.resize(ends.size() - 2 * p);
+            once.period = once.count -= 3 * p;
+            if (once.count == 0) runs.pop_back();
+            runs.push_back({ends.size() - p, p, 3 * p});
+            return;
+        }
+    }
 };
 struct Process {
     std::string name;
-    std::vector<Access> accesses;
+    Accesses accesses;
 };
 struct Fifo {
     std::string name;
     std::size_t depth, held;          // elements that it holds when the launch begins
     std::uint32_t count[2] = {0, 0};  // reads, writes
-    int process[2] = {-1, -1};        // the last that reads, writes
+    // The processes that read, that write, each with the number of its first access: they keep this order.
+    std::vector<std::pair<std::uint32_t, int>> processes[2];
     std::size_t peak;
 };
 // A number that no launch of any thread had before.
@@ -49,11 +98,12 @@ struct Trace {
     std::vector<Process> processes = {{"the kernel", {}}};
     std::vector<Fifo> fifos;
     std::map<std::tuple<int, const char *, int, int>, int> known;
-    std::size_t total = 0;
+    std::size_t total = 0, stored = 0;
     int current = 0;
     std::uint32_t launch = fresh();
     bool polled = false;  // a non-blocking access
     bool records = false;
+    bool stops() const { return total > MAX_ACCESSES || stored > MAX_STORED; }
 };
 Trace &trace()
 {
@@ -61,28 +111,94 @@ Trace &trace()
     return one;
 }
 
-// The cycle in which all is done, or NEVER if the processes lock up; then `at` has each one's next access.
+// Which process makes the next access of each FIFO's ends.
+class Turns
+{
+    const Trace &t;
+    std::vector<std::size_t> at[2];
+
+  public:
+    explicit Turns(const Trace &t) : t(t)
+    {
+        for (auto &one : at) one.assign(t.fifos.size(), 0);
+    }
+    bool of(std::size_t process, std::uint32_t end, std::size_t number)
+    {
+        const auto &all = t.fifos[end >> 1].processes[end & 1];
+        std::size_t &k = at[end & 1][end >> 1];
+        while (k + 1 < all.size() && all[k + 1].first <= number) k++;
+        return (std::size_t)all[k].second == process;
+    }
+};
+
+// Replays the accesses with the declared depths, without the time that they take; then `at` has each process's next one.
+class Order
+{
+    const Trace &t;
+
+  public:
+    std::vector<Accesses::Place> at;
+
+    explicit Order(const Trace &t) : t(t), at(t.processes.size()) {}
+    // True if all are done.
+    bool run()
+    {
+        Turns turns(t);
+        std::vector<std::size_t> count[2], ready;
+        for (auto &one : count) one.assign(t.fifos.size(), 0);
+        std::vector<std::vector<std::size_t>> waiting(t.fifos.size());
+        for (std::size_t p = t.processes.size(); p-- > 0;) ready.push_back(p);
+        std::size_t done = 0;
+        while (!ready.empty()) {
+            const std::size_t p = ready.back();
+            ready.pop_back();
+            const Accesses &accesses = t.processes[p].accesses;
+            for (; !accesses.done(at[p]); accesses.step(at[p]), done++) {
+                const std::uint32_t end = accesses[at[p]], f = end >> 1, way = end & 1;
+                const Fifo &fifo = t.fifos[f];
+                const std::size_t holds = fifo.held + count[1][f] - count[0][f];
+                const bool room = way ? holds < std::max(fifo.depth, fifo.held) : holds > 0;
+                if (!room || !turns.of(p, end, count[way][f])) {
+                    waiting[f].push_back(p);
+                    break;
+                }
+                count[way][f]++;
+                if (waiting[f].empty()) continue;
+                ready.insert(ready.end(), waiting[f].begin(), waiting[f].end());
+                waiting[f].clear();
+            }
+        }
+        return done == t.total;
+    }
+};
+
+// `run` returns the cycle in which all is done, or NEVER if the processes lock up.
 // A process reads and writes each FIFO at most once a cycle, and has no latency.
 class Replay
 {
     const Trace &t;
     std::vector<std::vector<std::uint32_t>> times[2];  // of each FIFO's reads and writes
     std::vector<std::vector<int>> waiting;             // processes, by FIFO
+    std::vector<std::vector<std::uint32_t>> every;     // access, by process
 
   public:
-    std::vector<std::size_t> at;
     std::size_t steps = 0;
 
-    explicit Replay(const Trace &t) : t(t), waiting(t.fifos.size())
+    explicit Replay(const Trace &t) : t(t), waiting(t.fifos.size()), every(t.processes.size())
     {
         for (auto &ends : times) ends.resize(t.fifos.size());
+        for (std::size_t p = 0; p < every.size(); p++) {
+            const Accesses &accesses = t.processes[p].accesses;
+            for (Accesses::Place at; !accesses.done(at); accesses.step(at)) every[p].push_back(accesses[at]);
+        }
     }
     std::uint32_t run(const std::vector<std::size_t> &depths)
     {
         for (auto &ends : times)
             for (auto &one : ends) one.clear();
         for (auto &one : waiting) one.clear();
-        at.assign(t.processes.size(), 0);
+        Turns turns(t);
+        std::vector<std::size_t> at(t.processes.size(), 0);
         std::vector<std::uint32_t> now(t.processes.size(), 0);
         std::vector<int> ready;
         for (std::size_t p = t.processes.size(); p-- > 0;) ready.push_back((int)p);
@@ -91,16 +207,15 @@ class Replay
         while (!ready.empty()) {
             const int p = ready.back();
             ready.pop_back();
-            const auto &accesses = t.processes[p].accesses;
+            const auto &accesses = every[p];
             while (at[p] < accesses.size()) {
-                const Access a = accesses[at[p]];
-                const std::uint32_t f = a.end >> 1, way = a.end & 1;
+                const std::uint32_t end = accesses[at[p]], f = end >> 1, way = end & 1;
                 auto &own = times[way][f], &other = times[1 - way][f];
                 const std::size_t held = t.fifos[f].held, depth = std::max(depths[f], held);
                 // the access of the other end that this one waits for, counted from 1
-                const std::size_t before = a.index + 1 + (way ? held : 0);
+                const std::size_t before = own.size() + 1 + (way ? held : 0);
                 const std::size_t after = before > (way ? depth : held) ? before - (way ? depth : held) : 0;
-                if (own.size() != a.index || other.size() < after) {
+                if (other.size() < after || !turns.of(p, end, own.size())) {
                     waiting[f].push_back(p);
                     break;
                 }
@@ -152,7 +267,7 @@ std::string quoted(const std::string &text)
 }
 std::string named(const Trace &t, const Fifo &fifo, int way)
 {
-    return fifo.process[way] < 0 ? "nobody" : t.processes[fifo.process[way]].name;
+    return fifo.processes[way].empty() ? "nobody" : t.processes[fifo.processes[way].back().second].name;
 }
 
 // The report of a launch as JSON; empty if it has no FIFOs.
@@ -161,32 +276,36 @@ std::string report(const Trace &t)
     if (t.fifos.empty()) return "";
     std::string out = "{\"accesses\": " + std::to_string(t.total);
     out += ", \"polled\": " + std::string(t.polled ? "true" : "false");
-    if (t.total > MAX_ACCESSES) return out + ", \"long\": true}";
+    if (t.stops()) return out + ", \"long\": true}";
     std::vector<std::size_t> declared, enough;
     for (const Fifo &fifo : t.fifos) {
         declared.push_back(fifo.depth);
         enough.push_back(std::max<std::size_t>(1, fifo.count[1] + fifo.held));
     }
-    Replay replay(t);
-    const std::uint32_t took = replay.run(declared);
+    Order order(t);
+    const bool ends = order.run();
     out += ", \"waits\": [";
     bool first = true;
-    for (std::size_t p = 0; took == NEVER && p < t.processes.size(); p++) {
+    for (std::size_t p = 0; !ends && p < t.processes.size(); p++) {
         const Process &one = t.processes[p];
-        if (replay.at[p] == one.accesses.size()) continue;
-        const Access a = one.accesses[replay.at[p]];
-        const Fifo &fifo = t.fifos[a.end >> 1];
-        const bool writes = a.end & 1;
+        if (one.accesses.done(order.at[p])) continue;
+        const std::uint32_t end = one.accesses[order.at[p]];
+        const Fifo &fifo = t.fifos[end >> 1];
+        const bool writes = end & 1;
         out += (first ? "" : ", ") + std::string("[") + quoted(one.name) + ", " + quoted(fifo.name) + ", "
             + (writes ? "true" : "false") + ", " + quoted(named(t, fifo, !writes)) + "]";
         first = false;
     }
     out += "]";
-    const std::uint32_t best = replay.run(enough);
     std::vector<std::size_t> least = enough, fast = enough;
-    const bool known = best != NEVER && replay.lower(least, NEVER - 1) && replay.lower(fast, best);
-    if (took != NEVER) out += ", \"cycles\": " + std::to_string(took + 1);
-    if (best != NEVER) out += ", \"best\": " + std::to_string(best + 1);
+    bool known = false;
+    if (t.total <= MAX_TIMED) {
+        Replay replay(t);
+        const std::uint32_t took = replay.run(declared), best = replay.run(enough);
+        known = best != NEVER && replay.lower(least, NEVER - 1) && replay.lower(fast, best);
+        if (took != NEVER) out += ", \"cycles\": " + std::to_string(took + 1);
+        if (best != NEVER) out += ", \"best\": " + std::to_string(best + 1);
+    }
     out += ", \"fifos\": [";
     for (std::size_t f = 0; f < t.fifos.size(); f++) {
         const Fifo &fifo = t.fifos[f];
@@ -295,11 +414,20 @@ class place
         turn(place &at, bool writes)
         {
             ft_fifos::Trace &t = ft_fifos::trace();
-            if (!t.records || ++t.total > ft_fifos::MAX_ACCESSES) return;
+            if (!t.records || t.stops()) return;
+            t.total++;
             const std::uint32_t number = at.number();
             ft_fifos::Fifo &fifo = t.fifos[number];
-            t.processes[t.current].accesses.push_back({number << 1 | writes, fifo.count[writes]++});
-            fifo.process[writes] = t.current;
+            auto &processes = fifo.processes[writes];
+            if (processes.empty() || processes.back().second != t.current) {
+                processes.emplace_back(fifo.count[writes], t.current);
+                t.stored += 4;
+            }
+            fifo.count[writes]++;
+            ft_fifos::Accesses &accesses = t.processes[t.current].accesses;
+            const std::size_t before = accesses.stored();
+            accesses.add(number << 1 | writes);
+            t.stored += accesses.stored() - before;
         }
     };
 };
