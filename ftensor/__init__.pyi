@@ -761,7 +761,7 @@ def copysign(input: _Tensor, other: _Tensor | _Number, *, out: _Tensor | None=No
     `out` receives the result; RuntimeError if its dtype cannot hold it.
     """
 def corrcoef(input: _Tensor) -> _Tensor:
-    """Returns the correlation matrix of variables (rows): covariances over deviations, in [-1, 1]."""
+    """Returns the correlation matrix of variables (rows): covariances over deviations, -1 to 1."""
 def cos(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the cosine.
 
@@ -865,7 +865,7 @@ def diag(input: _Tensor, diagonal: _int=0, *, out: _Tensor | None=None) -> _Tens
     diagonal.
     """
 def diag_embed(input: _Tensor, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
-    """Returns matrices of zeros over dim1 and dim2 with the entries of the last dim on a diagonal."""
+    """Returns matrices of zeros over dim1 and dim2, with the last dim's entries on a diagonal."""
 def diagflat(input: _Tensor, offset: _int=0) -> _Tensor:
     """Returns a matrix with the flattened input on a diagonal."""
 def diagonal(input: _Tensor, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
@@ -1526,7 +1526,7 @@ def logspace(start: Any, end: Any, steps: _int, base: _float=10.0, *, out: _Tens
     """
 @overload
 def logsumexp(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """Returns the logarithm of the sum of exponentials over `dim`, without intermediate overflow."""
+    """Returns the logarithm of the sum of exponentials over `dim`, computed without overflow."""
 @overload
 def logsumexp(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 @overload
@@ -1809,7 +1809,7 @@ def negative_(input: _Tensor) -> _Tensor:
     Alias of `neg_`.
     """
 def nextafter(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-    """Returns the next representable number after `input` towards `other`, in the promoted dtype."""
+    """Returns the next number after `input` towards `other`, in the promoted dtype."""
 @overload
 def nonzero(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the indices of the nonzero elements: int64, one row for each element, in order.

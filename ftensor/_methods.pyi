@@ -406,7 +406,7 @@ class Methods:
     def copysign_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `copysign`: the result's shape and dtype must fit the tensor."""
     def corrcoef(self) -> _Tensor:
-        """Returns the correlation matrix of variables (rows): covariances over deviations, in [-1, 1]."""
+        """Returns the correlation matrix of variables (rows): covariances over deviations, -1 to 1."""
     def cos(self, *, out: _Tensor | None=None) -> _Tensor:
         """Returns the cosine."""
     def cos_(self) -> _Tensor:
@@ -479,7 +479,7 @@ class Methods:
         diagonal.
         """
     def diag_embed(self, offset: _int=0, dim1: _int=-2, dim2: _int=-1) -> _Tensor:
-        """Returns matrices of zeros over dim1 and dim2 with the entries of the last dim on a diagonal."""
+        """Returns matrices of zeros over dim1 and dim2, with the last dim's entries on a diagonal."""
     def diagflat(self, offset: _int=0) -> _Tensor:
         """Returns a matrix with the flattened input on a diagonal."""
     def diagonal(self, offset: _int=0, dim1: _int=0, dim2: _int=1) -> _Tensor:
@@ -923,7 +923,7 @@ class Methods:
         """In-place form of `logit`: the result's shape and dtype must fit the tensor."""
     @overload
     def logsumexp(self, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-        """Returns the logarithm of the sum of exponentials over `dim`, without intermediate overflow."""
+        """Returns the logarithm of the sum of exponentials over `dim`, computed without overflow."""
     @overload
     def logsumexp(self, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
     def long(self, memory_format: _memory_format=...) -> _Tensor:
@@ -943,7 +943,7 @@ class Methods:
         """
     @property
     def mH(self: Any) -> _Tensor:
-        """The matrix transposed and, if complex, conjugated: then a copy, where torch has a lazy view."""
+        """The matrix transposed and, if complex, conjugated: then a copy. Torch has a lazy view."""
     @property
     def mT(self: Any) -> _Tensor:
         """Returns a view with the last two dims exchanged, for a matrix or a batch of matrices."""
@@ -1111,7 +1111,7 @@ class Methods:
     def new_empty_strided(self, size: _int | Sequence[_int], stride: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
         """Like `empty_strided`, with this tensor's dtype and device unless others are given."""
     def new_full(self, size: _int | Sequence[_int], fill_value: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
-        """Like `full`, with this tensor's dtype (not the value's) and device unless others are given."""
+        """Like `full`, with this tensor's dtype (not the value's) and device by default."""
     def new_ones(self, *size: _int | Sequence[_int], dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
         """Like `ones`, with this tensor's dtype and device unless others are given."""
     def new_tensor(self, data: Any, *, dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
@@ -1119,7 +1119,7 @@ class Methods:
     def new_zeros(self, *size: _int | Sequence[_int], dtype: _dtype | None=None, layout: Any=None, device: DeviceLike | None=None, pin_memory: _bool | None=False, requires_grad: _bool=False) -> _Tensor:
         """Like `zeros`, with this tensor's dtype and device unless others are given."""
     def nextafter(self, other: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
-        """Returns the next representable number after `input` towards `other`, in the promoted dtype."""
+        """Returns the next number after `input` towards `other`, in the promoted dtype."""
     def nextafter_(self, other: _Tensor) -> _Tensor:
         """In-place form of `nextafter`: the result's shape and dtype must fit the tensor."""
     @overload

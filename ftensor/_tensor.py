@@ -202,7 +202,7 @@ class Tensor(Methods):
         return self.numel() * self._dtype.itemsize
 
     def data_ptr(self) -> int:
-        """Returns the address of the first element if the device shares the host's memory, else 0."""
+        """Returns the address of the first element if the device has the host's memory, else 0."""
         if self._storage.backend.executor is not None:
             self._storage.backend.executor.read(self._storage)
         base = self._storage.ptr
@@ -294,7 +294,7 @@ class Tensor(Methods):
 
     def tolist(self) -> Any:
         """Returns the elements as nested lists of Python numbers (one number for a 0-d tensor)."""
-        self._storage.backend.pool.ask(8 * self.numel())  # the size of the lists
+        self._storage.backend.pool.check_capacity(8 * self.numel())  # the size of the lists
         values = self._host_values()
         if values.shape == self._shape:
             return values.tolist()

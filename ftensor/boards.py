@@ -32,8 +32,8 @@ class Link:
 
 @dataclass(frozen=True)
 class Chip:
-    """Logic resources of an FPGA: LUTs, flip-flops, DSP blocks, block RAMs of 36 Kb, UltraRAMs of 288
-    Kb, dies (`slrs`).
+    """Logic resources of an FPGA: LUTs, flip-flops, DSP blocks, block RAMs of 36 Kb, UltraRAMs of
+    288 Kb, dies (`slrs`).
 
     `left` is the share of the resources that the platform leaves to kernels.
     """

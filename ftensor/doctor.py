@@ -154,7 +154,7 @@ PCI_VENDORS = {
 class Missing:
     """Something missing, and the command that installs or enables it."""
 
-    what: str
+    name: str
     remedy: str
     needed: bool = True
 
@@ -269,7 +269,7 @@ def _add_findings(record: dict[str, object], seen: DiscoveryReport, wrong: Seque
     """Adds notes, invalid settings and missing packages to a record; returns the exit status."""
     record["notes"] = list(seen.notes)
     record["invalid_settings"] = dict(wrong)
-    record["missing"] = [{"what": lack.what, "needed": lack.needed, "remedy": lack.remedy} for lack in missing(seen)]
+    record["missing"] = [{"what": lack.name, "needed": lack.needed, "remedy": lack.remedy} for lack in missing(seen)]
     try:
         resolve("fpga")
         record["problem"] = None
@@ -303,7 +303,7 @@ def _verdict(seen: DiscoveryReport) -> int:
     if not opencl:
         stands_in = "; the C simulation stands in: right, but slow" if seen.devices else ""
         print(f"\nThere is no OpenCL device here{stands_in}. What would help:")
-        print(table([(lack.what, lack.remedy) for lack in missing(seen) if lack.needed]))
+        print(table([(lack.name, lack.remedy) for lack in missing(seen) if lack.needed]))
         if not seen.devices:
             return 1
     try:
@@ -347,7 +347,7 @@ def doctor(arguments: argparse.Namespace) -> int:
     _section("What is missing")
     lacks = missing(seen)
     print(
-        table([(lack.what, "needed" if lack.needed else "optional", lack.remedy) for lack in lacks])
+        table([(lack.name, "needed" if lack.needed else "optional", lack.remedy) for lack in lacks])
         if lacks
         else "  nothing"
     )

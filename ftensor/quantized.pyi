@@ -19,8 +19,8 @@ from . import return_types as _return_types
 _Number = _complex | np.generic
 
 def adaptive_avg_pool2d(input: _Tensor, output_size: Any) -> _Tensor:
-    """Returns means of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8, `output_size` of
-    them (a number or a pair; None: as the input) for each plane, with the input's scale and zero
+    """Returns means of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8, `output_size`
+    of them (a number or a pair; None: as the input) for each plane, with the input's scale and zero
     point. Sums are multiplied by the float32 reciprocal and rounded to even, with the bits of
     `torch.ao.nn.quantized.functional.adaptive_avg_pool2d` for a contiguous input of two or more
     channels. Raises RuntimeError for other dtypes and shapes.
@@ -41,12 +41,13 @@ def avg_pool2d(input: _Tensor, kernel_size: Any, stride: Any=None, padding: Any=
     """
 @overload
 def cat(tensors: Sequence[_Tensor], dim: _int=0, scale: _float | None=None, zero_point: _int | None=None, *, input_scales: Any, input_zero_points: Any=0) -> _Tensor:
-    """Joins quantized tensors of uint8 or int8 along a dim, with `scale` and `zero_point` (None: the
-    first tensor's). `input_scales` and `input_zero_points` are numbers, one for all tensors or one
-    for each. Tensors with the result's scale and zero point are copied; others are dequantized and
-    quantized, with the bits of torch's `quantized_decomposed`. `torch.ops.quantized.cat` adds the
-    zero point before it rounds: where that is odd, results halfway between two integers differ by
-    one. Raises RuntimeError for other dtypes and shapes, ValueError for another number of scales.
+    """Joins quantized tensors of uint8 or int8 along a dim, with `scale` and `zero_point` (None:
+    the first tensor's). `input_scales` and `input_zero_points` are numbers, one for all tensors or
+    one for each. Tensors with the result's scale and zero point are copied; others are dequantized
+    and quantized, with the bits of torch's `quantized_decomposed`. `torch.ops.quantized.cat` adds
+    the zero point before it rounds: where that is odd, results halfway between two integers differ
+    by one. Raises RuntimeError for other dtypes and shapes, ValueError for another number of
+    scales.
     """
 @overload
 def cat(tensors: Sequence[_Tensor], *, axis: _int | Sequence[_int]=0, scale: _float | None=None, zero_point: _int | None=None, input_scales: Any, input_zero_points: Any=0) -> _Tensor: ...

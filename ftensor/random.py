@@ -126,8 +126,8 @@ class Generator:
         return clone
 
     def _move(self, state: Callable[[], tuple[int, int]]) -> None:
-        """Sets the state to `state()`, a pair (seed, number of calls). In a function that is traced,
-        each call of the compiled function evaluates `state` again."""
+        """Sets the state to `state()`, a pair (seed, number of calls). In a function that is
+        traced, each call of the compiled function evaluates `state` again."""
         _seeded(lambda: self._set(*state()), partial(self._set, *self._both()))
 
     def _both(self) -> tuple[int, int]:
@@ -170,7 +170,7 @@ def _seeded(act: Callable[[], object], undo: Callable[[], object] = lambda: None
     if recorder is None:
         act()
     else:
-        recorder.seeded(act, undo)
+        recorder.record_seeding(act, undo)
 
 
 def _state_is_read() -> None:
@@ -179,7 +179,7 @@ def _state_is_read() -> None:
     if capture is not None:
         capture.seeded()
     if recorder is not None:
-        recorder.state_read()
+        recorder.refuse_state_read()
 
 
 def default_generator(which: DeviceLike | None = None) -> Generator:

@@ -231,7 +231,7 @@ def logit(input: _Tensor, eps: _float | None=None, *, out: _Tensor | None=None) 
     """Returns log(x / (1 - x)); with `eps`, x is first clamped to [eps, 1 - eps]."""
 @overload
 def logsumexp(input: _Tensor, dim: _int, keepdim: _bool=False, *, out: _Tensor | None=None) -> _Tensor:
-    """Returns the logarithm of the sum of exponentials over `dim`, without intermediate overflow."""
+    """Returns the logarithm of the sum of exponentials over `dim`, computed without overflow."""
 @overload
 def logsumexp(input: _Tensor, *, axis: _int | Sequence[_int], keepdims: _bool=False, out: _Tensor | None=None) -> _Tensor: ...
 def modified_bessel_i0(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:

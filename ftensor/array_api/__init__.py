@@ -73,7 +73,8 @@ def __dir__() -> list[str]:
 
 
 def of_version(api_version: str | None) -> ModuleType:
-    """Returns this module. Raises ValueError for a version of the standard that it doesn't follow."""
+    """Returns this module. Raises ValueError for a version of the standard that it doesn't
+    follow."""
     if api_version is not None and api_version not in VERSIONS:
         raise _messages.unknown_version(api_version, ", ".join(VERSIONS))
     return sys.modules[__name__]

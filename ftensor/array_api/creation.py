@@ -217,5 +217,6 @@ def astype(x: Tensor, dtype: dtype, /, *, copy: builtins.bool = True, device: De
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Returns the shape that these shapes broadcast to. Raises ValueError if they don't broadcast."""
+    """Returns the shape that these shapes broadcast to. Raises ValueError if they don't
+    broadcast."""
     return tuple(np.broadcast_shapes(*shapes))

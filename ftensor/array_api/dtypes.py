@@ -77,8 +77,8 @@ def check(name: str, category: str, *arrays: Any) -> None:
 
 
 def common_dtype(a: dtype, b: dtype) -> dtype:
-    """Returns the dtype that two dtypes promote to by the standard's tables. Raises TypeError if there is
-    none.
+    """Returns the dtype that two dtypes promote to by the standard's tables. Raises TypeError if
+    there is none.
 
     float16, bfloat16 and other dtypes outside the standard promote with floating-point dtypes as
     elsewhere in ftensor.

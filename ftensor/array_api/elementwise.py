@@ -70,7 +70,8 @@ ACCEPTS_NUMBERS = frozenset(
 )
 
 
-# Comparisons answer for Python ints outside the dtype, as in NumPy; other ops of integers refuse them.
+# Comparisons answer for Python ints outside the dtype, as in NumPy; other ops of integers refuse
+# them.
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
@@ -82,8 +83,8 @@ def as_array(value: Any, d: dtype, device: Any) -> Tensor:
 
 
 def compare_outside(op: str, x1: Any, x2: Any) -> Tensor:
-    """Returns the result of a comparison of a tensor with a Python int outside its integer dtype: the
-    same for every element, as for 0."""
+    """Returns the result of a comparison of a tensor with a Python int outside its integer dtype:
+    the same for every element, as for 0."""
     x = x1 if isinstance(x1, Tensor) else x2
     result: bool = COMPARISONS[op](*(0 if v is x else v for v in (x1, x2)))
     answers: Tensor = ENTRIES["full"].call(x.shape, result, dtype=bool_, device=x.device)

@@ -109,7 +109,8 @@ class SVDResult(NamedTuple):
 
 
 def _make_function(name: str, result: Any = None) -> Callable[..., Any]:
-    """Returns the function of this name in torch's linalg, restricted to floating-point matrices."""
+    """Returns the function of this name in torch's linalg, restricted to floating-point
+    matrices."""
     call = ENTRIES[f"linalg.{name}"].call
 
     def function(x: Tensor, /) -> Any:

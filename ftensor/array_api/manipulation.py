@@ -54,12 +54,14 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 
 
 def expand_dims(x: Tensor, /, axis: int) -> Tensor:
-    """Returns a view of `x` with a new axis of size 1. Raises IndexError for an axis out of range."""
+    """Returns a view of `x` with a new axis of size 1. Raises IndexError for an axis out of
+    range."""
     return x.unsqueeze(axis)
 
 
 def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
-    """Returns a view of `x` without these axes. Raises ValueError for an axis whose size is not 1."""
+    """Returns a view of `x` without these axes. Raises ValueError for an axis whose size is not
+    1."""
     axes = axes_of("squeeze", axis, x.ndim)
     for a in axes:
         if x.shape[a] != 1:
@@ -207,7 +209,8 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, sta
 
 
 def argsort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
-    """Returns the indices of the elements in order along an axis; equal elements keep their order."""
+    """Returns the indices of the elements in order along an axis; equal elements keep their
+    order."""
     check("argsort", "real numeric", x)
     dim = one_axis("argsort", axis, x.ndim)
     return x.sort(dim=dim, descending=descending, stable=True)[1]
@@ -247,7 +250,8 @@ def _unique(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def unique_all(x: Tensor, /) -> UniqueAllResult:
-    """Returns the distinct elements, the first index of each, the inverse indices, and the counts."""
+    """Returns the distinct elements, the first index of each, the inverse indices, and the
+    counts."""
     values, inverse, counts = _unique(x)
     order = inverse.reshape(-1).sort(stable=True)[1]
     first = order[counts.cumsum(0).sub(counts)]

@@ -104,7 +104,8 @@ def function(numpy_function: Any, args: tuple[Any, ...], options: dict[str, Any]
 
 
 def _on_device(call: Callable[..., Any], args: list[Any], arguments: dict[str, Any], like: Tensor) -> Any:
-    """Returns the op's result, or NotImplemented for arguments and dtypes that it doesn't support."""
+    """Returns the op's result, or NotImplemented for arguments and dtypes that it doesn't
+    support."""
     try:
         bound = _signature(call).bind(*args, **arguments)
     except TypeError:

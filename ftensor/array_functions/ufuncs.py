@@ -60,8 +60,8 @@ _WITHOUT_EFFECT = frozenset(["casting", "order", "subok"])
 
 
 def _fitting(name: str, operands: list[Any]) -> list[Any]:
-    """Returns the operands with Python ints that the integer dtype of the tensors can't hold converted
-    as NumPy does. Raises OverflowError where NumPy raises it."""
+    """Returns the operands with Python ints that the integer dtype of the tensors can't hold
+    converted as NumPy does. Raises OverflowError where NumPy raises it."""
     common_dtype = result_type(*operands)
     outside = [is_outside(x, common_dtype) for x in operands]
     if name in _FLOATING:

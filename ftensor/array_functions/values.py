@@ -63,8 +63,8 @@ def first_tensor(*values: Any) -> Tensor | None:
 
 
 def promote_pair(a: Any, b: Any) -> tuple[Tensor, Tensor]:
-    """Returns two operands as tensors of their common dtype. A Python int that it can't hold counts as
-    int64."""
+    """Returns two operands as tensors of their common dtype. A Python int that it can't hold counts
+    as int64."""
     like = first_tensor(a, b)
     assert like is not None, "no tensor among the operands"
     numbers = (Tensor, int, float, complex)

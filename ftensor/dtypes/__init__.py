@@ -1,4 +1,4 @@
-"""The element types: dtypes, their limits, promotion, other spellings, and bits that NumPy lacks."""
+"""The element types: dtypes, limits, promotion, other spellings, and bits that NumPy lacks."""
 
 from .element import ALL as ALL
 from .element import FULL as FULL

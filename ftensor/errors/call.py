@@ -127,8 +127,8 @@ taken_name = Message(ValueError, "add_rows(): there is an op ftensor.{name} alre
 
 @of_call
 def not_a_dtype(function: str, argument: str, value: object, suggestion: object = None) -> TypeError:
-    """Error for an argument that must be a dtype; `suggestion` is the dtype that its text spells, if
-    any."""
+    """Error for an argument that must be a dtype; `suggestion` is the dtype that its text spells,
+    if any."""
     expected = f"such as ftensor.float32, but was given {value!r} ({type(value).__name__})"
     if suggestion is not None:
         expected = f"not {value!r} ({type(value).__name__}): write {suggestion}"

@@ -34,7 +34,8 @@ nothing_to_run = Message(EmulationError, "name the program to run: ftensor emula
 
 
 def cannot_start(program: str, failure: OSError) -> EmulationError:
-    """Error for a program that does not exist or is not executable; the status is that of a shell."""
+    """Error for a program that does not exist or is not executable; the status is that of a
+    shell."""
     error = EmulationError(f"{program} cannot be started: {failure.strerror or failure}")
     error.status = 127 if isinstance(failure, FileNotFoundError) else 126
     return error

@@ -71,9 +71,9 @@ FILLING = Filling()
 
 
 class Message(Generic[E]):
-    """A factory of exceptions of one class. Call it with the values of the text's fields, by name or
-    in the order of `names` (by default the order of their first occurrence). A text that begins with
-    an op's name shows the op that the user called.
+    """A factory of exceptions of one class. Call it with the values of the text's fields, by name
+    or in the order of `names` (by default the order of their first occurrence). A text that begins
+    with an op's name shows the op that the user called.
     """
 
     __slots__ = ("_names", "kind", "text")

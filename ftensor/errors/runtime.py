@@ -103,8 +103,8 @@ def bad_fallback(policy: object, policies: Sequence[str]) -> ValueError:
 
 
 def bad_device(value: object, suggestion: object = None) -> RuntimeError:
-    """Error for a device string that names no kind of device, or is malformed; `suggestion` is a dtype
-    that it names instead."""
+    """Error for a device string that names no kind of device, or is malformed; `suggestion` is a
+    dtype that it names instead."""
     if suggestion is not None:
         return RuntimeError(f"{value!r} names no device; for the dtype write {suggestion}")
     return RuntimeError(
@@ -137,8 +137,8 @@ not_an_fpga = Message(ValueError, "fpga.{function}() is about 'fpga' devices, no
 
 
 def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], mappings: Iterable[str]) -> RuntimeError:
-    """Error for a mapping that no device matches; `steps` are ways to get a device, `mappings` words
-    of mappings."""
+    """Error for a mapping that no device matches; `steps` are ways to get a device, `mappings`
+    words of mappings."""
     available = f"the devices found are: {', '.join(present)}" if present else "no device was found"
     lines = "".join(f"\n  - {step}" for step in steps)
     return RuntimeError(
@@ -175,8 +175,8 @@ environment_value = Message(ValueError, "{name}={value!r} is not {wanted}; corre
 
 
 def kernel_build_failed(entry: str, device: str, log: str, source: str) -> RuntimeError:
-    """Error for a kernel of ftensor that the device's compiler rejected. It is the user's fault only
-    if the compiler can't read the name of the working directory, as Intel's."""
+    """Error for a kernel of ftensor that the device's compiler rejected. It is the user's fault
+    only if the compiler can't read the name of the working directory, as Intel's."""
     folder = os.getcwd()
     if re.search(r'".* ', folder):
         return RuntimeError(

@@ -1,4 +1,5 @@
-"""Memory of captures: intermediate tensors of a capture, and of all graphs of a pool, share storages."""
+"""Memory of captures: intermediate tensors of a capture, and of all graphs of a pool, share
+storages."""
 
 from __future__ import annotations
 
@@ -40,8 +41,8 @@ class GraphPool:
                 del self._holder["replay"]
 
     def share(self, calls: Sequence[Sequence[Tensor]], intermediate: Mapping[int, Storage]) -> None:
-        """Gives the tensors of captured calls other storages, so that `intermediate` storages (by id)
-        which are never in use at the same time become one."""
+        """Gives the tensors of captured calls other storages, so that `intermediate` storages (by
+        id) which are never in use at the same time become one."""
         last = {id(x._storage): k for k, tensors in enumerate(calls) for x in tensors}
         free, shared = list(self.storages), dict[int, "Storage"]()
         for k, tensors in enumerate(calls):

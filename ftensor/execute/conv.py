@@ -94,7 +94,7 @@ def prepare(
     if small is not None:
         return _small(out, x, weight, *small)
     if n < 3 and target.specializes and batch_vectors_are_cheaper(key, x._shape, filters, tap_groups, stride):
-        launch = prepare(*_samples_across(out, x, weight), bias, windows.beside())
+        launch = prepare(*_samples_across(out, x, weight), bias, windows.with_batch_dim())
         return replace(launch, outputs=_outputs(out))
     x_strides = (*x._strides[:2], *three(x._strides[2:], 0))
     results = three(out._strides[2:], 0)

@@ -1,4 +1,4 @@
-"""Plans of convolutions: taps, plane layouts, tiles, small planes, and the gradients of small weights."""
+"""Plans of convolutions: taps, plane layouts, tiles, and the gradients of small weights."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ConvWindows:
     dilation: Ints
     transposed: bool = False
 
-    def near(self, kernel: Ints, sizes: Ints) -> ConvWindows:
+    def normalized(self, kernel: Ints, sizes: Ints) -> ConvWindows:
         """Returns the windows with stride 1 in dims with one result, and dilation 1 in dims with
         one kernel element. These numbers have no effect there, and may exceed the kernel's
         counters."""
@@ -54,7 +54,7 @@ class ConvWindows:
         dilation = tuple([1 if n == 1 else d for n, d in zip(kernel, self.dilation)])
         return replace(self, stride=stride, dilation=dilation)
 
-    def beside(self) -> ConvWindows:
+    def with_batch_dim(self) -> ConvWindows:
         """Returns the windows with one more last dim, of kernel size 1."""
         return ConvWindows(self.groups, (*self.stride, 1), (*self.before, 0), (*self.dilation, 1), self.transposed)
 
@@ -70,7 +70,8 @@ class Tap:
 
 @dataclass(frozen=True)
 class TapGroup:
-    """Results that sum the same taps: the first position, their number and their step in each dim."""
+    """Results that sum the same taps: the first position, their number and their step in each
+    dim."""
 
     first: Ints
     counts: Ints
@@ -154,9 +155,9 @@ def reads_in_place(x: Tensor, windows: ConvWindows, tap_groups: Sequence[TapGrou
         return False
     if windows.transposed or max(windows.stride) > 1 or max(windows.before) > 0 or x._strides[-1] != 1:
         return False
-    (one,) = tap_groups
-    reach = [max(t.distance[d] for t in one.taps) + one.counts[d] for d in range(len(one.counts))]
-    return all(r <= m for r, m in zip(reach, x._shape[2:])) and one.counts[-1] >= 1 and tile > 0
+    (tap_group,) = tap_groups
+    reach = [max(t.distance[d] for t in tap_group.taps) + tap_group.counts[d] for d in range(len(tap_group.counts))]
+    return all(r <= m for r, m in zip(reach, x._shape[2:])) and tap_group.counts[-1] >= 1 and tile > 0
 
 
 def batch_vectors_are_cheaper(
@@ -167,7 +168,7 @@ def batch_vectors_are_cheaper(
     batch, channels = x[:2]
     if batch == 1:
         return False
-    across = [
+    batch_groups = [
         replace(
             c,
             counts=(*c.counts[1:], batch),
@@ -189,8 +190,8 @@ def batch_vectors_are_cheaper(
         rows = planes.plane // planes.parts[-1].size
         return count + samples * channels * (element * planes.plane + costs.packed_row * rows)
 
-    across_cost = cost(across, (*stride[1:], 1), 1, costs.apart)
-    return across_cost < cost(tap_groups, stride, batch, costs.packed)
+    batch_cost = cost(batch_groups, (*stride[1:], 1), 1, costs.apart)
+    return batch_cost < cost(tap_groups, stride, batch, costs.packed)
 
 
 @dataclass(frozen=True)
@@ -210,10 +211,10 @@ class Tiling:
         return -(-self.positions // key.columns)
 
 
-def tiling(key: ConvKey, planes: Planes, one: TapGroup, in_place: bool, out: Ints) -> Tiling | None:
+def tiling(key: ConvKey, planes: Planes, tap_group: TapGroup, in_place: bool, out: Ints) -> Tiling | None:
     """Returns the cheaper tiling: along rows, or over whole planes with the gaps between results.
     Returns None if all tiles would reach beyond an input that is read in place."""
-    deep, high, width = one.counts
+    deep, high, width = tap_group.counts
     _, _, along, pitch, _ = planes.strides
     rows = Tiling(width, width, width, 1, 1, (0, 1))
     choices = [rows]
@@ -232,7 +233,7 @@ def tiling(key: ConvKey, planes: Planes, one: TapGroup, in_place: bool, out: Int
         return None
 
     def cost(t: Tiling) -> float:
-        runs = prod(one.counts[d] for d in t.outside)
+        runs = prod(tap_group.counts[d] for d in t.outside)
         return runs * t.tiles(key) * (1.0 if t.outside else PROCESSOR.convolutions.whole_planes)
 
     return min(choices, key=cost)
@@ -259,18 +260,19 @@ def direct(
     panels are packed instead: on devices that are no CPUs, for planes that exceed the local buffer,
     and if tiles fill packed planes better.
 
-    Classes and strides have three dims. `lies`: packing would cost nothing.
+    Positions and strides have three dims. With `in_place` the packed kernel would read `x` without
+    a copy, so packing costs nothing.
     """
     backend, dtype = out._storage.backend, out._dtype
     if not backend.target.processor:
         return None
     groups, filters, channels = weight._shape[:3]
-    one, taps = tap_groups[0], len(tap_groups[0].taps)
+    tap_group, taps = tap_groups[0], len(tap_groups[0].taps)
     if not taps:  # results are the bias alone
         return None
     if dtype.compute is not dtype or len(tap_groups) > 1 or filters * channels * taps > WEIGHTS:
         return None
-    if x._shape[0] * groups < backend.units or [t.filter_offset for t in one.taps] != list(range(taps)):
+    if x._shape[0] * groups < backend.units or [t.filter_offset for t in tap_group.taps] != list(range(taps)):
         return None
     planes = padded_planes(x._shape, tap_groups, stride, 1)
     if channels * planes.plane > PLANES:
@@ -282,41 +284,43 @@ def direct(
         -1 if bias is None else bias._strides[0],
     )
     copied = phases(planes, three(x._shape[2:], 1), x_strides[2:])
-    offsets = tuple([planes.offset(t.distance, stride) for t in one.taps])
+    offsets = tuple([planes.offset(t.distance, stride) for t in tap_group.taps])
     results, rows = three(out._strides[2:], 0), planes.strides[2:4]
     if filters < FILTERS:
         if channels * taps > DEPTH:  # without totals that keep sums of many terms exact
             return None
         key = depthwise_conv_key(dtype, backend.target)
-        if prod(one.counts) < key.lanes:
+        if prod(tap_group.counts) < key.lanes:
             return None
-        last = [(n - 1) * s for n, s in zip(one.counts, planes.strides[2:])]
+        last = [(n - 1) * s for n, s in zip(tap_group.counts, planes.strides[2:])]
         return key, DepthwiseGeometry(
             x._shape[0] * groups, groups, filters, channels, sum(last) + 1, planes.plane, *operand_strides,
-            (*out._strides[:2], *results), one.counts, rows, copied, offsets,
+            (*out._strides[:2], *results), tap_group.counts, rows, copied, offsets,
         )  # fmt: skip
     key = direct_conv_key(dtype, backend.target, filters)
-    parts, out_step = copies(key.columns, one.counts, rows), in_line(results, one.counts)
-    if out_step is None or not direct_is_cheaper(key, filters, one, planes, parts, in_place):
+    parts, out_step = copies(key.columns, tap_group.counts, rows), in_line(results, tap_group.counts)
+    if out_step is None or not direct_is_cheaper(key, filters, tap_group, planes, parts, in_place):
         return None
     panels = -(-filters // key.rows)
-    most = min(key.block, panels)
-    blocks = -(-panels // most)
+    block_panels = min(key.block, panels)
+    blocks = -(-panels // block_panels)
     return key, DirectConvGeometry(
-        x._shape[0] * groups * blocks, groups, blocks, most, filters, channels, prod(one.counts),
+        x._shape[0] * groups * blocks, groups, blocks, block_panels, filters, channels, prod(tap_group.counts),
         planes.plane, *operand_strides, (*out._strides[:2], out_step), rows, copied, offsets, *parts,
     )  # fmt: skip
 
 
-def direct_is_cheaper(key: ConvKey, filters: int, one: TapGroup, planes: Planes, parts: Copies, in_place: bool) -> bool:
+def direct_is_cheaper(
+    key: ConvKey, filters: int, tap_group: TapGroup, planes: Planes, parts: Copies, in_place: bool
+) -> bool:
     """True if the tiles' products and copies take at most as long as those of packed planes,
     packing included."""
     costs = PROCESSOR.convolutions
     rows = -(-filters // key.rows) * key.rows
     lying = len(parts.ends) * (rows * costs.lying_row + parts.copies)
     tile = -(-filters // 6) * costs.packed_rows + costs.packed_tile
-    packed = _packed_tiles(one.counts, planes, key.columns) * tile
-    return lying <= packed + (0 if in_place else costs.packed * planes.plane / len(one.taps))
+    packed = _packed_tiles(tap_group.counts, planes, key.columns) * tile
+    return lying <= packed + (0 if in_place else costs.packed * planes.plane / len(tap_group.taps))
 
 
 def _packed_tiles(counts: Ints, planes: Planes, columns: int) -> int:
@@ -399,7 +403,7 @@ class WeightGradientCase(NamedTuple):
     grad: tuple[Ints, Ints]  # shape, strides
     x: tuple[Ints, Ints]
     weight: Ints
-    of: ConvWindows
+    windows: ConvWindows
     bias: bool
 
 
@@ -420,21 +424,21 @@ def plan(
 ) -> tuple[ConvKey, ConvWeightGeometry] | None:
     """Returns the kernel key and geometry; None if a sample's planes exceed the local buffer, or a
     vector of filters would be mostly empty."""
-    (shape, steps), (x, own), groups = case.grad, case.x, case.of.groups
-    of_ = case.of.near(case.weight[2:], shape[2:])
+    (shape, grad_strides), (x, x_strides), groups = case.grad, case.x, case.windows.groups
+    windows = case.windows.normalized(case.weight[2:], shape[2:])
     channels, counts = x[1] // groups, three(shape[2:], 1)
     kernel = case.weight[2:]
     filters, rows = shape[1] // groups, channels * prod(kernel)
     if filters < WEIGHT_FILTERS or not prod(shape) * prod(x) * rows:
         return None
-    if in_line(three(steps[2:], 0), counts) != 1:
+    if in_line(three(grad_strides[2:], 0), counts) != 1:
         return None
-    beside = [
-        tuple(k * d - b for k, d, b in zip(at, of_.dilation, of_.before))
+    distances = [
+        tuple(k * d - b for k, d, b in zip(at, windows.dilation, windows.before))
         for at in itertools.product(*map(range, kernel))
     ]
-    taps = tuple(Tap(k, three(one, 0)) for k, one in enumerate(beside))
-    stride = three(of_.stride, 1)
+    taps = tuple(Tap(k, three(distance, 0)) for k, distance in enumerate(distances))
+    stride = three(windows.stride, 1)
     planes = padded_planes(x, [TapGroup((0, 0, 0), counts, (1, 1, 1), taps)], stride, 1)
     if channels * planes.plane > PLANES:
         return None
@@ -447,19 +451,19 @@ def plan(
         range(least, max(panels, least) + 1),
         key=lambda p: -(-base * p // units) * (-(-panels // p) * key.rows + TURNED),
     )
-    most = -(-panels // parts)
-    parts = -(-panels // most)
+    part_panels = -(-panels // parts)
+    parts = -(-panels // part_panels)
     shares = max(1, min(units // (base * parts), samples // 8))
-    near = min(channels, (most * key.rows - 1) // len(taps) + 2) * planes.plane
+    panel_elements = min(channels, (part_panels * key.rows - 1) // len(taps) + 2) * planes.plane
     positions = prod(counts)
-    some = max(1, min(STEPS // positions, PLANES // near, samples))
-    own3, sizes = three(own[2:], 0), three(x[2:], 1)
+    block_samples = max(1, min(STEPS // positions, PLANES // panel_elements, samples))
+    x_steps, sizes = three(x_strides[2:], 0), three(x[2:], 1)
     _, high, wide = counts
     return key, ConvWeightGeometry(
-        base * parts * shares, groups, vectors, parts, shares, most, rows, filters, channels,
-        samples, some, planes.plane,
-        (*own[:2], *[s * k for s, k in zip(own3, stride)]), steps[:2], planes.strides[2:4],
-        case.bias, phases(planes, sizes, own3),
+        base * parts * shares, groups, vectors, parts, shares, part_panels, rows, filters, channels,
+        samples, block_samples, planes.plane,
+        (*x_strides[:2], *[s * k for s, k in zip(x_steps, stride)]), grad_strides[:2], planes.strides[2:4],
+        case.bias, phases(planes, sizes, x_steps),
         tuple([planes.offset(t.distance, stride) for t in taps]),
         tuple([
             p // wide // high * planes.strides[2] + p // wide % high * planes.strides[3] + p % wide

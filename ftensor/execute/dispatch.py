@@ -1,4 +1,4 @@
-"""Dispatch: a launch is found in the cache or prepared, then enqueued, or the host computes; observers see it first."""
+"""Finds or prepares the launch of a call and enqueues it, or lets the host compute the call."""
 
 from __future__ import annotations
 
@@ -109,31 +109,31 @@ class LaunchRecorder(Observer):
         self.launches: dict[Hashable, Launch] = {}
 
     @property
-    def here(self) -> bool:
+    def is_current_thread(self) -> bool:
         """True if the calling thread is recorded."""
         return get_ident() == self.thread
 
     @abstractmethod
-    def handed_out(self, storage: Storage) -> bool:
+    def is_placeholder(self, storage: Storage) -> bool:
         """True if this recorder allocated the storage, so that only recorded launches write it."""
 
     @abstractmethod
-    def checked(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
+    def record_check(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
         """Records that a launch sets `flag` if one of `indices` is out of range. No code waits for
         the flag during the recording."""
 
     @abstractmethod
-    def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
+    def record_draw(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
         """Returns the numbers that `words` makes from a generator's call. Each run of the recorded
         launches calls the generator anew."""
 
     @abstractmethod
-    def seeded(self, apply: Callable[[], object], undo: Callable[[], object]) -> None:
-        """Runs `apply`, which gives generators another state. Each run of the recorded launches does
-        so, too. `undo` restores the states from before the recording."""
+    def record_seeding(self, apply: Callable[[], object], undo: Callable[[], object]) -> None:
+        """Runs `apply`, which gives generators another state. Each run of the recorded launches
+        does so, too. `undo` restores the states from before the recording."""
 
     @abstractmethod
-    def state_read(self) -> None:
+    def refuse_state_read(self) -> None:
         """Raises an error, as Python code reads the state of a generator, which differs at later
         runs of the recorded launches."""
 
@@ -147,7 +147,7 @@ class LaunchRecorder(Observer):
 def recorder(backend: Backend) -> LaunchRecorder | None:
     """Returns the LaunchRecorder of this thread on a device; None if there is none."""
     observer: Any = backend.executor
-    while observer is not None and not (isinstance(observer, LaunchRecorder) and observer.here):
+    while observer is not None and not (isinstance(observer, LaunchRecorder) and observer.is_current_thread):
         observer = getattr(observer, "inner", None)
     return observer
 
@@ -155,7 +155,7 @@ def recorder(backend: Backend) -> LaunchRecorder | None:
 def thread_recorder() -> LaunchRecorder | None:
     """Returns the innermost LaunchRecorder of this thread, whatever its device; None if there is
     none."""
-    return next((at for at in reversed(_recorders) if at.here), None)
+    return next((at for at in reversed(_recorders) if at.is_current_thread), None)
 
 
 @contextmanager
@@ -306,7 +306,8 @@ def run(
     outputs.
 
     If an image lacks a kernel, the host fallback calls `entry(*args)`, which writes `out` if that
-    is a tensor (`partial_write`: only a part of it). Raises RuntimeError for tensors on different devices.
+    is a tensor (`partial_write`: only a part of it). Raises RuntimeError for tensors on different
+    devices.
     """
     results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, out)
     if results is None:
@@ -428,7 +429,8 @@ MAX_COPIES = 8  # of one launch
 
 
 def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:
-    """Returns the result of a call whose launch `cache_result` stored under this key; None on a miss."""
+    """Returns the result of a call whose launch `cache_result` stored under this key; None on a
+    miss."""
     for x in inputs:
         if type(x) is not Tensor:
             return None
@@ -440,9 +442,9 @@ def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:
 def cache_result(
     call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, numbers: Sequence[Any]
 ) -> None:
-    """Stores the launch of a call for `cached_result`. The launch is cached under its own key and wrote
-    `result`, a fresh tensor. `inputs` have the offsets and the order of the operands that it reads;
-    `numbers` are its scalar kernel arguments."""
+    """Stores the launch of a call for `cached_result`. The launch is cached under its own key and
+    wrote `result`, a fresh tensor. `inputs` have the offsets and the order of the operands that it
+    reads; `numbers` are its scalar kernel arguments."""
     backend = result._storage.backend
     key = (call, *[x._key for x in inputs])
     if not backend.target.is_board and key not in backend.launches:
@@ -451,7 +453,8 @@ def cache_result(
 
 
 def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor]) -> None:
-    """Stores one launch for `cached_result` that copies each of `inputs` to its piece of a fresh result."""
+    """Stores one launch for `cached_result` that copies each of `inputs` to its piece of a fresh
+    result."""
     launches = result._storage.backend.launches
     key = (call, *[x._key for x in inputs])
     if result._storage.backend.target.is_board or key in launches or len(inputs) > MAX_COPIES:

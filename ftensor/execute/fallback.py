@@ -49,7 +49,7 @@ def run_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *
 
 
 def _array(t: Tensor) -> np.ndarray[Any, Any]:
-    t._storage.backend.pool.ask(t.nbytes)  # NumPy allocates its own arrays
+    t._storage.backend.pool.check_capacity(t.nbytes)  # NumPy allocates its own arrays
     values = t._host_values()
     return values if values.size else values.reshape(t._shape)
 
@@ -76,8 +76,8 @@ def run_on_host(
     """Returns the result of `entry(*args)`, computed on the host's device if the fallback policy
     allows.
 
-    `out` is the written tensor among the arguments: all of it, or a part if `partial_write`. Results are
-    on the arguments' device. Raises KernelNotBuilt if the policy is "error".
+    `out` is the written tensor among the arguments: all of it, or a part if `partial_write`.
+    Results are on the arguments' device. Raises KernelNotBuilt if the policy is "error".
     """
     fallback.admit(missing)
     mirror = _Mirror(missing, list(_tensors(args)), out, partial_write)
@@ -92,7 +92,9 @@ def run_on_host(
             mirror.store(out)
         return mirror.brought_back(result)
     finally:
-        fallback.count(missing.op, missing.signature, missing.layout, mirror.copies, mirror.to_host, mirror.back)
+        fallback.count(
+            missing.op, missing.signature, missing.layout, mirror.copies, mirror.bytes_to_host, mirror.bytes_back
+        )
 
 
 def _tensors(x: Any) -> Iterator[Tensor]:
@@ -128,11 +130,11 @@ class _Mirror:
     def __init__(
         self, missing: KernelNotBuilt, operands: list[Tensor], out: Tensor | None, partial_write: bool
     ) -> None:
-        self.copies = self.to_host = self.back = 0
+        self.copies = self.bytes_to_host = self.bytes_back = 0
         self.operands = operands
-        self.where = operands[0]._storage.device
+        self.device = operands[0]._storage.device
         self.backend = operands[0]._storage.backend
-        if any(t._storage.device is not self.where for t in operands):
+        if any(t._storage.device is not self.device for t in operands):
             raise errors.different_devices(missing.op, [t.device for t in operands])
         self.host = backend_of(STAND_IN)
         self.tensors: dict[int, Tensor] = {}
@@ -158,7 +160,7 @@ class _Mirror:
             if start < stop:
                 _copy(storage, start, mirror, start - base, stop - start)
                 self.copies += 1
-                self.to_host += stop - start
+                self.bytes_to_host += stop - start
                 end = stop
         for t in sharing:
             offset = t._offset - base // t._dtype.itemsize
@@ -181,7 +183,7 @@ class _Mirror:
                 return t
         source = result._storage
         storage = self.backend.allocate(source.nbytes)
-        storage.device = self.where
+        storage.device = self.device
         self._send(source, 0, storage, 0, source.nbytes)
         return Tensor._make(storage, result._dtype, result._shape, result._strides, result._offset)
 
@@ -189,7 +191,7 @@ class _Mirror:
         if nbytes:
             _copy(source, start, to, at, nbytes)
             self.copies += 1
-            self.back += nbytes
+            self.bytes_back += nbytes
 
     def store(self, out: Tensor) -> None:
         """Copies the written elements to `out`, and leaves the bytes between them."""
@@ -219,7 +221,7 @@ class _Mirror:
         size, storage = out._dtype.itemsize, out._storage
         start, stop = _span(out)
         values = self._bytes(out)
-        self.back += elements.size * size
+        self.bytes_back += elements.size * size
         if storage.ptr is not None:
             _wait_for(storage)
             host_bytes_ = host_bytes(storage.ptr + start, stop - start)
@@ -240,7 +242,7 @@ class _Mirror:
     def _spread(self, out: Tensor) -> bool:
         """Copies a strided result to `out` by one upload and a copy kernel. Returns False if the
         images lack that kernel, too."""
-        packed = new(out._shape, out._dtype, self.where)
+        packed = new(out._shape, out._dtype, self.device)
         values = np.ascontiguousarray(self.tensors[id(out)]._host())
         packed._storage.backend.upload(packed._storage, 0, values)
         try:

@@ -229,9 +229,9 @@ def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, 
     fft_plan = plan(problem)
     assert fft_plan is not None, f"no way for {n}"
     tables = fft_plan.tables
-    steps = [_step(key, part, parts_of_ends, most, total) for part in fft_plan.parts]
-    scratch = max(step.units * part.work for step, part in zip(steps, fft_plan.parts))
-    temporaries = (max(scratch, 16) * (dtype.itemsize // 2), *fft_plan.between)
+    steps = [_step(key, part, parts_of_ends, most, total) for part in fft_plan.steps]
+    scratch = max(step.units * part.work for step, part in zip(steps, fft_plan.steps))
+    temporaries = (max(scratch, 16) * (dtype.itemsize // 2), *fft_plan.intermediate_bytes)
     name = _numbers.setdefault((key.lanes, *tables.names), len(_numbers))
     return Launch(
         tuple(steps),

@@ -53,24 +53,24 @@ class FftTables:
 
     lanes: int
     names: list[tuple[Any, ...]] = field(default_factory=list)
-    places: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    offsets: dict[tuple[Any, ...], int] = field(default_factory=dict)
     size: int = 0
 
     def place(self, *name: Any) -> int:
         """Returns the offset of the table of this name, in real numbers. Adds the table if it is
         new."""
-        if name not in self.places:
+        if name not in self.offsets:
             self.names.append(name)
-            self.places[name] = self.size
+            self.offsets[name] = self.size
             self.size += -(-_size(self.lanes, name) // 16) * 16
-        return self.places[name]
+        return self.offsets[name]
 
     def array(self) -> Arrays:
         """Returns all tables in one array, in double precision."""
         joined = np.zeros(max(self.size, 16))
         for name in self.names:
             kind, *arguments = name
-            table, at = _TABLES[kind](self.lanes, *arguments), self.places[name]
+            table, at = _TABLES[kind](self.lanes, *arguments), self.offsets[name]
             joined[at : at + table.size] = table
         return joined
 
@@ -181,7 +181,7 @@ COSTS = PROCESSOR.transforms
 
 class FftProblem(NamedTuple):
     """A transform to be planned. Strides count real numbers; `shape` has the other dims, `read` and
-    `written` their strides, and `along` the strides of the transformed dim."""
+    `written` their strides, and `transform_strides` the strides of the transformed dim."""
 
     how: str  # "complex", "forth" (real to half a spectrum), "back"
     n: int
@@ -190,7 +190,7 @@ class FftProblem(NamedTuple):
     shape: Ints
     read: Ints
     written: Ints
-    along: tuple[int, int]
+    transform_strides: tuple[int, int]
     lanes: int
     units: int
     itemsize: int  # of a real number
@@ -215,9 +215,9 @@ class PlannedStep(NamedTuple):
 class FftPlan:
     """The steps of a transform, the tables that they share, and the bytes of temporaries."""
 
-    parts: list[PlannedStep]
+    steps: list[PlannedStep]
     tables: FftTables
-    between: Ints = ()
+    intermediate_bytes: Ints = ()
     cost: float = 0.0
 
 
@@ -253,7 +253,7 @@ def _single(problem: FftProblem) -> FftPlan | None:
     if radices(n) is None and planned[1] > MAX_CHIRP:
         return None
     steps, points = planned
-    s, w = problem.along
+    s, w = problem.transform_strides
     half = n // 2 + 1 if not pairs else n + 1
     ends = SCALE | (SWAP_IN | SWAP_OUT if problem.inverse else 0)
     mode = real = 0
@@ -303,7 +303,7 @@ def _double(problem: FftProblem) -> FftPlan | None:
     n = problem.n // 2 if pairs else problem.n
     whole = problem.size == problem.n or problem.how == "back"
     step_sizes = {"forth": (1, 2), "back": (2, 1)}.get(problem.how, (2, 2))
-    if n < 16 or not whole or problem.along != step_sizes or (problem.how != "complex" and not pairs):
+    if n < 16 or not whole or problem.transform_strides != step_sizes or (problem.how != "complex" and not pairs):
         return None
     rows = numel(problem.shape)
     apart = rows < problem.units

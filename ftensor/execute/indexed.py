@@ -97,7 +97,7 @@ def known_bounds(storage: Storage) -> tuple[Any, int, int] | None:
     if storage.backend.executor is not None and capturing(storage.backend) is not None:
         return None  # the indices of a replay differ
     current = recorder(storage.backend)
-    return storage.bounds if current is None or current.handed_out(storage) else None
+    return storage.bounds if current is None or current.is_placeholder(storage) else None
 
 
 def in_range(index: Tensor, size: int, strict: bool) -> bool:
@@ -166,7 +166,7 @@ class IndexDoubt:
 
 class Check:
     """The bounds check of one call on a tensor's storage. The call's kernels get `flag`; call
-    `done` after their launches."""
+    `finish` after their launches."""
 
     def __init__(self, on: Storage, dims: Sequence[int], refusal: Refusal, certain: bool) -> None:
         stream = on.backend._current.stream
@@ -187,13 +187,13 @@ class Check:
             self.flag = self.doubt.flag
         self.flag.tensor._storage.device = on.device
 
-    def done(self, indices: Sequence[Any] = ()) -> None:
+    def finish(self, indices: Sequence[Any] = ()) -> None:
         """Waits for the kernels and raises their error, or defers the check. `indices`: the checked
         indices, for a recorder."""
         if self.certain:
             return
         if self.recorder is not None:
-            self.recorder.checked(self.flag, self.dims, self.refusal, indices)
+            self.recorder.record_check(self.flag, self.dims, self.refusal, indices)
             return
         if self.capture is not None:
             self.capture.checked(self.flag, self.dims, self.refusal)
@@ -301,7 +301,7 @@ def locate(
     args = (op, shape, out, inputs, indices, ordered, refusal)
     partial_write = out.located or out.tensor.numel() != numel(shape)
     run(backend, key, prepare, locate, args, read, numbers, out.tensor, partial_write)
-    check.done(indices)
+    check.finish(indices)
 
 
 def _key(
@@ -343,7 +343,7 @@ def cached_gather(
     results = launch.call((source, index, check.flag.tensor), (), None)
     if results is None:
         return None
-    check.done()
+    check.finish()
     result: Tensor = results[0]
     return result
 
@@ -382,7 +382,7 @@ def prepare(
     """Returns the launch of an indexed op: one step, or several beyond 32-bit indexing."""
     backend = out.tensor._storage.backend
     operands = [out, *inputs]
-    if op.moves:
+    if op.copies_bits:
         bits = output.as_bits([o.tensor for o in operands])
         operands = [replace(o, tensor=t) for o, t in zip(operands, bits)]
     strides = [o.strides for o in operands] + [i.strides for i in indices]

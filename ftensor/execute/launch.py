@@ -1,4 +1,4 @@
-"""A launch as data: which kernels run on which operands, and the generated code that enqueues them."""
+"""A launch as data: kernels, their operands, and the generated code that enqueues them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StepForm(NamedTuple):
     moved: bool
     numbers: bool | tuple[int, int]
     after: Ints
-    last: bool  # a last argument: n, or the geometry
+    has_last: bool  # a last argument: n, or the geometry
 
 
 class LaunchForm(NamedTuple):
@@ -155,7 +155,7 @@ def _arguments(name: str, step: StepForm) -> str:
     elif step.numbers:
         words.append("*numbers")
     words += [f"s{k}.handle" for k in step.after]
-    words += [f"{name}_last"] if step.last else []
+    words += [f"{name}_last"] if step.has_last else []
     return ", ".join(words)
 
 
@@ -205,7 +205,7 @@ class Output:
 def check_memory(backend: Backend, *outputs: Output) -> tuple[Output, ...]:
     """Returns the outputs. Raises OutOfMemoryError if they do not fit, before anything is
     allocated."""
-    backend.pool.ask(sum([out.nbytes for out in outputs]))
+    backend.pool.check_capacity(sum([out.nbytes for out in outputs]))
     return outputs
 
 
@@ -215,8 +215,8 @@ class Step:
 
     Operands are numbered: the launch's outputs, its inputs, then its temporaries. The kernel
     arguments are the `pointers`; for each entry of `offsets` that tensor's offset plus `moved`, or
-    0 for None; the launch's numbers, if the kernel takes any; the pointers `after`, such as the flag
-    of an index check; and last `n` or the geometry buffer, if the kernel has that argument.
+    0 for None; the launch's numbers, if the kernel takes any; the pointers `after`, such as the
+    flag of an index check; and last `n` or the geometry buffer, if the kernel has that argument.
     """
 
     key: Key
@@ -281,7 +281,7 @@ class Launch:
     call: Callable[..., tuple[Tensor, ...] | None] = field(init=False, default=_unbound)
     # The generated function of `enqueue`, cached from its second call on.
     _enqueue: Callable[..., None] | None = field(init=False, default=None)
-    _met: bool = field(init=False, default=False)
+    _has_enqueued: bool = field(init=False, default=False)
 
     def bind(self, bound: tuple[Bound, ...]) -> None:
         """Binds the launch to the kernels that run its steps."""
@@ -298,9 +298,9 @@ class Launch:
         function = self._enqueue
         if function is None:
             function = enqueuer(self._form)(*self._values)
-            if self._met:
+            if self._has_enqueued:
                 object.__setattr__(self, "_enqueue", function)
-            object.__setattr__(self, "_met", True)
+            object.__setattr__(self, "_has_enqueued", True)
         function(stream, numbers, *tensors)
 
     @property

@@ -45,7 +45,7 @@ def nll(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore
     results = try_run(backend, key, _loss, nll, args, inputs, (ignored,))
     if results is None:
         return None
-    check.done()
+    check.finish()
     return results[0], results[1]
 
 

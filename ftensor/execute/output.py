@@ -56,12 +56,12 @@ def _layout(shape: Ints, dtype: dtypes.dtype, strides: Ints | None) -> tuple[int
 def check_capacity(like: Tensor, elements: int, dtype: dtypes.dtype) -> None:
     """Raises OutOfMemoryError if the device of `like` can't hold `elements` elements. Call it
     before work that needs them."""
-    like._storage.backend.pool.ask(elements * dtype.itemsize)
+    like._storage.backend.pool.check_capacity(elements * dtype.itemsize)
 
 
 def new_like(t: Tensor, shape: Ints, dtype: dtypes.dtype | None = None) -> Tensor:
-    """Returns an uninitialized contiguous tensor on the device of `t`, with its dtype unless `dtype`
-    is passed."""
+    """Returns an uninitialized contiguous tensor on the device of `t`, with its dtype unless
+    `dtype` is passed."""
     return new(shape, dtype or t._dtype, t._storage.device)
 
 
@@ -109,7 +109,8 @@ def resize(t: Tensor, shape: Ints, strides: Ints | None = None) -> Tensor:
 
 def as_bits(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Returns the tensors as integer views of the same memory if all have the same dtype, one with
-    few ops or unsigned. Any device that copies integers can then copy them, and NaNs keep their bits."""
+    few ops or unsigned. Any device that copies integers can then copy them, and NaNs keep their
+    bits."""
     dtype = tensors[0]._dtype
     if dtype.bits is dtype or any(t._dtype is not dtype for t in tensors):
         return list(tensors)

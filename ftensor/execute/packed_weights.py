@@ -123,7 +123,7 @@ def panels(launch: Launch, call: Hashable, x: Tensor, weight: Tensor, addend: Te
         kept.drop()  # panels packed with another bias
         entry = Derived(tensors, mark)
         kept.note(key, entry)
-        storage.backend.keeping(kept)
+        storage.backend.track_cache(kept)
     if at is not None:
         kept.note(at, entry)
     return tensors

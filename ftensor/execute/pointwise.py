@@ -83,7 +83,7 @@ def pointwise(
         if new and tensors and not inplace:
             shape = broadcast_shapes(*[x._shape for x in tensors])
             if out._shape != shape:  # an output that is also an input can't be resized
-                fresh = planned(op, inputs).out_strides
+                fresh = planned(op, inputs, common_dtype(op, inputs)).out_strides
                 resize_out(out, shape, fixed=any(x is out for x in tensors), strides=fresh)
                 return pointwise(op, inputs, params, out)
     if op in replaced and device.type == "fpga":
@@ -156,14 +156,14 @@ def prepare(op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | 
     Raises TypeError, RuntimeError and NotImplementedError for operands that the op, the device or
     the output's dtype does not support.
     """
-    if op.moves and out is not None:
+    if op.copies_bits and out is not None:
         out, *inputs = as_bits([out, *inputs])
     tensors = [x for x in inputs if type(x) is Tensor]
     backend = (tensors[0] if out is None else out)._storage.backend
     common, compute, result = check_dtypes(op, backend, inputs, params, out)
     written = result if out is None else out._dtype
     dtypes = [written] + [x._dtype for x in tensors]
-    plan = planned(op, inputs, out)
+    plan = planned(op, inputs, common, out)
     numbers = common if op.round_numbers and common.compute is compute else compute
     rounded = (numbers,) * (len(inputs) - len(tensors)) + (compute,) * len(params)
     result_of = Output(written, plan.out_shape, plan.out_strides)
@@ -178,9 +178,9 @@ def prepare(op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | 
     )
 
 
-def planned(op: Op, inputs: Sequence[Any], out: Tensor | None = None) -> Plan:
-    """Returns the plan of the loops over inputs and output. Without `out` the output's strides
-    follow the inputs."""
+def planned(op: Op, inputs: Sequence[Any], common: dtype, out: Tensor | None = None) -> Plan:
+    """Returns the plan of the loops over inputs, which promote to `common`, and output. Without
+    `out` the output's strides follow the inputs."""
     tensors = [x for x in inputs if type(x) is Tensor]
     shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
     if out is not None:
@@ -189,7 +189,7 @@ def planned(op: Op, inputs: Sequence[Any], out: Tensor | None = None) -> Plan:
     if op.promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL) and inputs[0]._dtype.is_complex:
         # torch makes these results as by `empty_like`.
         return plan_map(shapes, strides, out=(shapes[0], like_strides(shapes[0], strides[0])))
-    copied = _as_converted(op, inputs)
+    copied = _as_converted(op, inputs, common)
     if copied == strides:
         return plan_map(shapes, strides, scalars=scalars)
     # On the CPU torch converts whole operands first, and the result follows those copies.
@@ -197,9 +197,8 @@ def planned(op: Op, inputs: Sequence[Any], out: Tensor | None = None) -> Plan:
     return plan_map(shapes, strides, out=(like.out_shape, like.out_strides))
 
 
-def _as_converted(op: Op, inputs: Sequence[Any]) -> list[Ints]:
+def _as_converted(op: Op, inputs: Sequence[Any], common: dtype) -> list[Ints]:
     """Returns the strides of the tensors after torch's conversion to the dtype it computes in."""
-    common = common_dtype(op, inputs)
     if op.promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL) and common.kind in "bui":
         common = get_default_dtype()
     return [
@@ -279,13 +278,14 @@ def steps(
             shape, strides = select.long_rows(shape, strides, lanes)
         choice = select.choose_map(shape, strides, backend.units, target, n_lanes, each, ordered)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
-        narrow = n_lanes
-        while narrow > 1 and not built(backend, key):
+        narrow, is_built = n_lanes, built(backend, key)
+        while narrow > 1 and not is_built:
             # An image may have narrower ports than a launch fills, as some boards do.
             narrow //= 2
             narrow_key = op_key(op, choice.skeleton, compute, narrow, dtypes[0], operands, choice.kinds)
-            key = narrow_key if built(backend, narrow_key) else key
-        if not built(backend, key):
+            if is_built := built(backend, narrow_key):
+                key = narrow_key
+        if not is_built:
             strided = select.choose_strided(shape, strides, backend.units, target, ordered)
             alternatives = [(strided, 1)]
             if n_lanes > 1 and (pieces or _whole_rows(inputs, out, shape, n_lanes)):

@@ -26,9 +26,9 @@ def pool_on_board(
     divisor: int = 0,
     padded: bool = False,
 ) -> tuple[Tensor, ...] | None:
-    """Returns (the maximum or `mean` of each window, and with `with_indices` the int64 position of the
-    maximum in its plane), of this shape. A mean is the sum divided by `divisor`, or by the window's
-    element count (with padding if `padded`).
+    """Returns (the maximum or `mean` of each window, and with `with_indices` the int64 position of
+    the maximum in its plane), of this shape. A mean is the sum divided by `divisor`, or by the
+    window's element count (with padding if `padded`).
 
     Returns None if the caller must use another kernel: off boards, without the kernel in the image,
     for inputs that are not contiguous, and for windows that no strip holds.
@@ -56,7 +56,8 @@ def _prepare(
     results = [Output(dtype, shape, contiguous_strides(shape))]
     if with_indices:
         results.append(Output(int64, shape, contiguous_strides(shape)))
-    # Without `with_indices` the kernel gets the results' pointer in its place, and does not write to it.
+    # Without `with_indices` the kernel gets the results' pointer in its place, and does not write
+    # to it.
     operands = (0, int(with_indices), 1 + with_indices)
     step = Step(key, units, operands, operands, geometry=g.pack(), work=numel(input._shape))
     return Launch((step,), 2 + with_indices, tuple(results))

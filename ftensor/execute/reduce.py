@@ -81,9 +81,11 @@ def finishes_before_split(step: Step, target: Target) -> bool:
 class ReduceStage:
     """Builds the step of one stage."""
 
-    def __init__(self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, operands: list[int]) -> None:
+    def __init__(
+        self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, misalignments: list[int]
+    ) -> None:
         self.red, self.backend, self.compute, self.words = red, backend, compute, words
-        self.places = operands
+        self.misalignments = misalignments
 
     def _choose(self, plan: ReducePlan, dtypes: list[dtype], outs: Any, may_split: bool) -> Any:
         target = self.backend.target
@@ -107,7 +109,7 @@ class ReduceStage:
             steps = [s for s, size in zip(plan.kept_strides[n + k], kept) if size > 1]
             steps += [s for s, size in zip(plan.reduced_strides[k], reduced) if size > 1]
             beat = lanes * d.itemsize or 64
-            if self.places[k] or any(s * d.itemsize % beat for s in steps):
+            if self.misalignments[k] or any(s * d.itemsize % beat for s in steps):
                 return False
         return True
 
@@ -213,10 +215,6 @@ def _fewer(vectors: int) -> Iterator[int]:
         vectors //= 2
 
 
-if TYPE_CHECKING:
-    pass
-
-
 def fold(
     red: Reduce,
     inputs: Sequence[Tensor],
@@ -313,9 +311,11 @@ def prepare(
     stage = ReduceStage(red, backend, compute, words, [x._place() for x in inputs])
     out_strides = (plan.kept_strides[0],) * len(outs)
     with_outs = replace(plan, kept_strides=out_strides + plan.kept_strides[1:])
-    fields = partials(red, compute, state)
-    to_states = replace(plan, kept_strides=(contiguous_strides(plan.kept),) * len(fields) + plan.kept_strides[1:])
-    splits = stage.splits(to_states, dtypes, fields)
+    splits = 1
+    if compute_units(numel(plan.kept) * numel(plan.reduced), backend.units, backend.target, 1) > 1:
+        fields = partials(red, compute, state)
+        to_states = replace(plan, kept_strides=(contiguous_strides(plan.kept),) * len(fields) + plan.kept_strides[1:])
+        splits = stage.splits(to_states, dtypes, fields)
     written, read = tuple(range(len(outs))), tuple(range(len(outs), operands))
     everything = written + read
     alone = step(red, backend, with_outs, dtypes[0], outs, 1, everything, everything)

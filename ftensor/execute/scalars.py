@@ -119,8 +119,8 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 class CapturedNumber(int):
-    """A random number of a capture (capture.py): element `part` of its draw `draw`. Each replay draws
-    another one."""
+    """A random number of a capture (capture.py): element `part` of its draw `draw`. Each replay
+    draws another one."""
 
     capture: Any
     draw: int

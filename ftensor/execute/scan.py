@@ -111,7 +111,7 @@ def positions(mask: Tensor) -> Tensor:
     Splits a mask beyond 32-bit indexing into halves.
     """
     n = mask.numel()
-    mask._storage.backend.pool.ask(n)  # also for an expanded mask, which is made contiguous
+    mask._storage.backend.pool.check_capacity(n)  # also for an expanded mask, which is made contiguous
     if n > COUNTED:
         return _of_halves(mask)
     mask = mask.contiguous()

@@ -39,7 +39,7 @@ from .devices import (
 from .devices import lookup as _lookup
 
 if TYPE_CHECKING:
-    from ..own.given import File, Words
+    from ..own.arguments import File, Words
     from ..own.kernel import Kernel
     from ..runtime.images import ImageReport
 
@@ -107,7 +107,8 @@ def current_device() -> int:
 
 
 def set_device(which: DeviceLike) -> None:
-    """Makes a device this thread's current device; a negative index changes nothing, as in torch."""
+    """Makes a device this thread's current device; a negative index changes nothing, as in
+    torch."""
     index = _number("set_device", which)
     if index is not None:
         set_fpga_index(index)
@@ -149,7 +150,8 @@ def get_device_name(device: DeviceLike | None = None) -> str:
 
 
 def get_device_properties(device: DeviceLike | None = None) -> DeviceProperties:
-    """Returns name, platform, versions, memory (bytes), compute units and float types of a device."""
+    """Returns name, platform, versions, memory (bytes), compute units and float types of a
+    device."""
     return _backend("get_device_properties", device).properties
 
 

@@ -97,7 +97,7 @@ def empty_cache() -> None:
     for detected in fpga_devices():
         if detected.opened:
             backend = detected.open()
-            backend.drop_kept()
+            backend.drop_caches()
             backend.pool.release_cached()
 
 

@@ -131,9 +131,9 @@ class DataflowBuilder:
         return Node(launch, regions, tuple(program.numbers), last.origin, origins)
 
     def _as_beats(self, accesses: list[AffineAccess], outputs: int, lanes: int) -> list[AffineAccess]:
-        """Cuts a single row of elementwise ops into rows of a beat, which compute units can share; any
-        number of whole beats then has the same kernel. Returns the operands' accesses in these rows,
-        those of the `outputs` results first."""
+        """Cuts a single row of elementwise ops into rows of a beat, which compute units can share;
+        any number of whole beats then has the same kernel. Returns the operands' accesses in these
+        rows, those of the `outputs` results first."""
         whole_rows = any(body.is_fold or isinstance(body.function, RowTransform) for body in self.bodies)
         if self.rows > 1 or whole_rows or self.length % lanes or self.length == lanes:
             return accesses

@@ -18,7 +18,8 @@ def eliminate_dead_nodes(graph: Graph) -> Graph:
 
 
 def live_nodes(graph: Graph) -> set[int]:
-    """Returns the numbers of the nodes whose results are returned or used, or are others' memory."""
+    """Returns the numbers of the nodes whose results are returned or used, or are others'
+    memory."""
     needed = {k for k, m in enumerate(graph.memories) if not m.is_internal}
     needed |= {f.region.memory for f in graph.result_tensors}
     live: set[int] = set()

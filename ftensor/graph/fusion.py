@@ -62,7 +62,8 @@ class _FoldLoops:
         return kept, tuple([0 if n == 1 else next(folded) for n in self.reduced])
 
     def step_strides(self, step: Step, k: int) -> tuple[Ints, Ints]:
-        """Returns the strides of operand `k` of one of the fold's own steps, as `access_strides` does."""
+        """Returns the strides of operand `k` of one of the fold's own steps, as `access_strides`
+        does."""
         g = FoldGeometry.unpack(step.geometry)
         inner = step.key.skeleton == "reduce_inner"
         kept = g.kept_strides[k] if inner else (*g.kept_strides[k], g.steps[k])

@@ -25,8 +25,8 @@ CACHED_ROW_BYTES = 1 << 18
 
 @dataclass(frozen=True)
 class ElementCall:
-    """A call of a point's element function. `operands` holds numbers of earlier results, or accesses
-    of inputs; `results` holds the numbers of its results."""
+    """A call of a point's element function. `operands` holds numbers of earlier results, or
+    accesses of inputs; `results` holds the numbers of its results."""
 
     body: LoopBody
     operands: tuple[AffineAccess | int, ...]
@@ -289,8 +289,8 @@ def _lanes_fit(fold: LoopBody, body: LoopBody) -> bool:
 
 
 def row_fits_cache(fold: LoopBody) -> bool:
-    """True if the fold has one stage and its rows fit `CACHED_ROW_BYTES`, so that passes can read a row
-    again."""
+    """True if the fold has one stage and its rows fit `CACHED_ROW_BYTES`, so that passes can read a
+    row again."""
     folded = [loop for loop in fold.loops if loop.folded]
     return fold.step_count == 1 and iteration_count(folded) * fold.ins[0].dtype.itemsize <= CACHED_ROW_BYTES
 

@@ -1,4 +1,5 @@
-"""The graph IR: nodes, the memory regions they read and write, the arguments and results of a call."""
+"""The graph IR: nodes, the memory regions they read and write, the arguments and results of a
+call."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ class Jitted(Generic[P, R]):
         graph = _with_fused_kernels(graph, backend)
         owners, captured = [self, *owners_of(signature)], set(closure_storage(self._function))
         for returned in graph.returned_objects:
-            returned.settle(signature, (*owners, self._function), backend.launches.lost)
+            returned.settle(signature, (*owners, self._function), backend.launches.note_dead)
         runnable = lower_graph(graph, backend, tensors, free_numbers, self.merges_steps, owners, captured)
         return cache_graph(backend.launches, signature, runnable)
 
@@ -257,21 +257,21 @@ class Jitted(Generic[P, R]):
         cut the graph into kernels NAME_1.json and so on, in one inventory, and the ops' own kernels
         run between these.
 
-        With `target`, a board such as "kv260", the inventory has the lanes and the compute units that
-        are fastest on that board, and `Exported.report` is a table of the kernels.
+        With `target`, a board such as "kv260", the inventory has the lanes and the compute units
+        that are fastest on that board, and `Exported.report` is a table of the kernels.
 
         A chain of quantized layers on an argument (`ft.quantized.conv2d`, `linear`, their `relu`
         forms, `relu`, `add`; `max_pool2d`), and of nothing else, is one kernel: a network
-        (docs/networks.md), with NAME.weights in place of NAME.cl.
-        `target` is then "u55c" by default, `cycles` the most clock cycles for an image (as few as fit),
-        `fold` the products of layers in a cycle, as `{"conv2d_0": (filters, factors)}`, `weights` "text" for
-        constants of the kernel, or "loaded" for values that launches bring. `Exported.report` is a table
-        of the layers. These keywords are the function's if it has parameters of these names.
+        (docs/networks.md), with NAME.weights in place of NAME.cl. `target` is then "u55c" by
+        default, `cycles` the most clock cycles for an image (as few as fit), `fold` the products of
+        layers in a cycle, as `{"conv2d_0": (filters, factors)}`, `weights` "text" for constants of
+        the kernel, or "loaded" for values that launches bring. `Exported.report` is a table of the
+        layers. These keywords are the function's if it has parameters of these names.
 
         Raises the call's errors. Raises GraphError if no two ops are stages of one kernel (it names
         the first op that is no stage), for fewer than two rows, for as many rows as a row is long,
-        for FIFOs beyond a board's memory, and for a `target` that is too small. Raises ValueError for
-        an invalid kernel name.
+        for FIFOs beyond a board's memory, and for a `target` that is too small. Raises ValueError
+        for an invalid kernel name.
         """
         option_names = [word for word in ExportOptions._fields if word in kwargs and word not in self._parameters]
         option_values: dict[str, Any] = {word: kwargs.pop(word) for word in option_names}

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 class Loop(NamedTuple):
-    """One loop of a nest. `folded`: its elements go into one result. `unsplittable`: it can't be split."""
+    """One loop of a nest. `folded`: its elements go into one result. `unsplittable`: it can't be
+    split."""
 
     size: int
     folded: bool = False

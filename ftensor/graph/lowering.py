@@ -64,7 +64,7 @@ def lower_graph(
     `merge_steps`: merge steps if compute units need not wait between them. `owners`: objects that the
     signature refers to; the graph is dead without them. `captured`: storage of captured tensors.
     """
-    on_death = backend.launches.lost
+    on_death = backend.launches.note_dead
     return _Lowering(graph, backend, tensors, free_numbers, merge_steps).lower(
         [ref(owner, on_death) for owner in owners], captured
     )
@@ -107,7 +107,7 @@ class _Lowering:
         """Returns the lowered graph."""
         graph, memories = self.graph, self.graph.memories
         outputs = [self._output(m) for m in self.outputs]
-        on_death = self.backend.launches.lost
+        on_death = self.backend.launches.note_dead
         captured = captured_storage(graph, on_death)
         inputs = [captured[m] for m in self.captured]
         launch = None
@@ -346,7 +346,7 @@ class Lowered:
         for returned in self.graph.returned_objects:
             if returned.is_single_use:
                 returned.value = None
-                self.backend.launches.lost()
+                self.backend.launches.note_dead()
 
     def accepts(self, signature: Sequence[Any]) -> bool:
         """True if a call that differs in free numbers can use this graph."""
@@ -375,8 +375,8 @@ class Lowered:
         return outputs
 
     def _with_call_numbers(self, signature: Sequence[Any]) -> list[Any]:
-        """Returns the kernels' scalar arguments: those of the trace, but the free ones, which differ
-        from call to call, from the call's signature."""
+        """Returns the kernels' scalar arguments: those of the trace, but the free ones, which
+        differ from call to call, from the call's signature."""
         numbers = list(self.numbers)
         for index, d, positions in self.free_number_uses:
             number = number_at(signature, index)

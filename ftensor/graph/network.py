@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 def as_network(graph: Graph, backend: Backend) -> Graph | None:
     """Returns a traced graph as one launch of the network that it is, if the device's images hold
-    the network's kernel, with these weights or for any; else None. A stand-in for an image that has any
-    kernel compiles it."""
+    the network's kernel, with these weights or for any; else None. A stand-in for an image that has
+    any kernel compiles it."""
     traced = program.stand_in_build is not None and backend.dialect == "vitis"
     if not graph.layers or not (traced or backend.images is not None) or not (traced or backend.built_ahead):
         return None
@@ -69,11 +69,11 @@ def as_network(graph: Graph, backend: Backend) -> Graph | None:
 
 
 class NetworkBuilder:
-    """The network of a graph as it was traced: `eliminate_dead_nodes` would renumber the nodes and drop
-    the layers. `key` has the least folds.
+    """The network of a graph as it was traced: `eliminate_dead_nodes` would renumber the nodes and
+    drop the layers. `key` has the least folds.
 
-    Raises GraphError, which names the op and its line, for a node outside the layers, and for a layer
-    or an operand that no process serves.
+    Raises GraphError, which names the op and its line, for a node outside the layers, and for a
+    layer or an operand that no process serves.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -106,8 +106,8 @@ class NetworkBuilder:
         self.key = NetworkKey(name, self.input.dtype, (c, height, width), layers, constants)
 
     def weights_memory(self, backend: Backend) -> GraphBuffer:
-        """Returns a memory with the weights that each launch brings; the graph alone has it. If a weight
-        is written, the graph is stale, and the next one has another."""
+        """Returns a memory with the weights that each launch brings; the graph alone has it. If a
+        weight is written, the graph is stale, and the next one has another."""
         words = buffer_of(self.key)
         storage = backend.allocate_lasting(words.nbytes)
         storage.device = self.graph.memories[self.input.memory].device
@@ -187,7 +187,8 @@ class NetworkBuilder:
         self._read.append(0)
 
     def _check_shape(self, call: LayerCall, shape: Ints, image: Flow) -> None:
-        """Raises GraphError for an input that is reshaped, but for the flat input of a linear layer."""
+        """Raises GraphError for an input that is reshaped, but for the flat input of a linear
+        layer."""
         shapes: list[tuple[int, ...]] = [(self.images, image.channels, image.height, image.width)]
         if call.kind == LINEAR or image.pixels == 1:
             shapes.append((self.images, image.elements))
@@ -257,7 +258,8 @@ class NetworkBuilder:
             if len(shape) != 2:
                 raise self._refuse(call, f"its input has {len(shape)} dims, not 2; use flatten(1)")
             layer = NetworkLayer(LINEAR, inputs, o, **zeros)
-            # The input's order in memory is (channel, row, column), in the FIFO (row, column, channel).
+            # The input's order in memory is (channel, row, column), in the FIFO (row, column,
+            # channel).
             weight = weight.reshape(o, image.channels, image.height, image.width)
         else:
             stride, padding, dilation = (_pair(s[word]) for word in ("stride", "padding", "dilation"))

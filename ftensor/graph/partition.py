@@ -79,8 +79,8 @@ DEFAULT_BOARD = "u55c"
 
 
 class ExportOptions(NamedTuple):
-    """What `export` takes: the name of the board; for a network also the most cycles for an image, the
-    folds of layers by name, and whether its weights are in the text or loaded by launches."""
+    """What `export` takes: the name of the board; for a network also the most cycles for an image,
+    the folds of layers by name, and whether its weights are in the text or loaded by launches."""
 
     target: str | None = None
     cycles: int | None = None
@@ -138,8 +138,8 @@ def _in_images(backend: Backend, key: StagedKey) -> StagedKey | None:
 def exported(graph: Graph, network_requested: bool = False) -> DataflowKernels | TracedNetwork:
     """Returns a traced graph's kernels for images: a network if all of it is layers, else stages.
 
-    Raises GraphError if it is neither: as `NetworkBuilder` does if there are layers, else as `dataflow_kernels`
-    does.
+    Raises GraphError if it is neither: as `NetworkBuilder` does if there are layers, else as
+    `dataflow_kernels` does.
     """
     if not graph.layers:
         return dataflow_kernels(eliminate_dead_nodes(graph))

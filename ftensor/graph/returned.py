@@ -80,8 +80,8 @@ _SOLE_REFERENCES = sys.getrefcount(ReturnedObject(object()).value)  # references
 
 
 def placeholder_for(x: Any, placeholders: dict[int, ReturnedObject]) -> Any:
-    """Returns a value itself, and a placeholder for an object. `placeholders` has the placeholders of a
-    result, by the objects' ids."""
+    """Returns a value itself, and a placeholder for an object. `placeholders` has the placeholders
+    of a result, by the objects' ids."""
     kind = type(x)
     if kind in _CONSTANTS:
         return x

@@ -40,7 +40,7 @@ def _of_fold(
 ) -> Iterator[ElementFunction]:
     tensors = [d for d in ins if d is not None]
     is_supported = red.complex_ is not None if compute.is_complex else bool(red.lift)
-    fits = len(outs) == len(red.finish) and len(tensors) == len(ins) == 1 + (red.beside is not None)
+    fits = len(outs) == len(red.finish) and len(tensors) == len(ins) == 1 + (red.second_input is not None)
     if not is_supported or not fits:
         return
     folded, state = monoid(red, compute)

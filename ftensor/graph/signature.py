@@ -1,4 +1,5 @@
-"""Signatures: the values of a call on which its graph depends, and Python numbers passed at run time."""
+"""Signatures: the values of a call on which its graph depends, and Python numbers passed at run
+time."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ NUMBER_MARKS: dict[type, object] = {float: FLOAT, int: INT, complex: COMPLEX}
 def add_arguments(
     function_name: str, args: Sequence[Any], kwargs: Mapping[str, Any], key: list[Any], tensors: list[Tensor]
 ) -> None:
-    """Appends the arguments of `function_name` to the signature `key`, and their tensors to `tensors`. Raises
-    TypeError for an argument that is not hashable."""
+    """Appends the arguments of `function_name` to the signature `key`, and their tensors to
+    `tensors`. Raises TypeError for an argument that is not hashable."""
     _add(function_name, "an argument", args, key, tensors)
     if kwargs:
         key.append(KEYWORD_MARK)
@@ -358,8 +359,8 @@ def cache_graph(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowere
 
 
 def find_specialization(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
-    """Returns the graph of an earlier call that differs only in its number arguments, in the form that
-    reads them from each call; None on a miss."""
+    """Returns the graph of an earlier call that differs only in its number arguments, in the form
+    that reads them from each call; None on a miss."""
     indices = number_indices(signature)
     if not indices:
         return None

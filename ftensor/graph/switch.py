@@ -1,4 +1,5 @@
-"""Turning fusion off: with FTENSOR_FUSE=0 every op is launched by itself, so that a wrong value can be bisected."""
+"""Turning fusion off: with FTENSOR_FUSE=0 every op is launched by itself, so that a wrong value can
+be bisected."""
 
 from __future__ import annotations
 

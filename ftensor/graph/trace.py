@@ -100,7 +100,7 @@ class Tracer(LaunchRecorder):
 
     def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
         """Records a launch as a node."""
-        if not self.here:
+        if not self.is_current_thread:
             super().launch(launch, stream, tensors, numbers)
             return
         origin = self._origin()
@@ -116,7 +116,7 @@ class Tracer(LaunchRecorder):
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Records a copy from an array to the graph's memory. Uploads to other storage run at
         once."""
-        if not (self.here and isinstance(storage, TracedStorage)):
+        if not (self.is_current_thread and isinstance(storage, TracedStorage)):
             super().upload(storage, byte_offset, array)
             return
         staging = self.backend.pool.take(array.nbytes, self.backend.default_stream)
@@ -135,21 +135,25 @@ class Tracer(LaunchRecorder):
 
     def read(self, storage: Storage) -> None:
         """Raises GraphError, as there is no value during a trace."""
-        if self.here:
+        if self.is_current_thread:
             origin = self._origin()
             raise errors.value_read(origin.op, self.function, origin.line)
         super().read(storage)
 
     def reshaped(self, tensor: Tensor) -> None:
         """Records the geometry of a tensor over real storage before it changes."""
-        if self.here and not isinstance(tensor._storage, TracedStorage) and id(tensor) not in self._reshaped:
+        if (
+            self.is_current_thread
+            and not isinstance(tensor._storage, TracedStorage)
+            and id(tensor) not in self._reshaped
+        ):
             before = tensor._view(tensor._shape, tensor._strides, tensor._offset)
             self._reshaped[id(tensor)] = ref(tensor), before
 
     def start_read(self, tensor: Tensor, multiple: int) -> None:
         """Adds a guard on an argument's offset, which may differ at other calls. A captured
         tensor's offset is fixed until the tensor gets another geometry."""
-        if not self.here:
+        if not self.is_current_thread:
             return
         argument = self.memories[self.region(tensor).memory].argument
         if argument is not None:
@@ -157,25 +161,25 @@ class Tracer(LaunchRecorder):
 
     def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
         """Returns placeholder storage. Lasting storage is allocated at once."""
-        if lasting or not self.here:
+        if lasting or not self.is_current_thread:
             return super().allocate(backend, nbytes, stream, lasting)
-        backend.pool.ask(nbytes)
+        backend.pool.check_capacity(nbytes)
         storage = TracedStorage(backend, stream, nbytes, len(self.memories))
         self.memories.append(GraphBuffer(nbytes, None))
         self._allocated.append((ref(storage), self._origin()))
         return storage
 
-    def handed_out(self, storage: Storage) -> bool:
+    def is_placeholder(self, storage: Storage) -> bool:
         """True if the storage is a placeholder of this trace."""
         return isinstance(storage, TracedStorage)
 
-    def checked(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
+    def record_check(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
         """Records an index check, which each run makes."""
         unchecked = [i for i in indices if not (i.checked or in_range(i.tensor, i.size, i.strict))]
         regions = tuple([(self.region(i.tensor), i.size, i.strict) for i in unchecked])
         self.checks.append(CheckedIndices(flag, tuple(map(plain, dims)), refusal, regions, self._origin()))
 
-    def drawn(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
+    def record_draw(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
         """Records a generator's call, and advances the generator until `restore_generators`."""
         if id(generator) not in self._drawn_from:
             self._drawn_from.add(id(generator))
@@ -188,13 +192,13 @@ class Tracer(LaunchRecorder):
         self.draws.append(Draw(generator, words))
         return tuple(numbers)
 
-    def seeded(self, act: Callable[[], object], undo: Callable[[], object]) -> None:
+    def record_seeding(self, act: Callable[[], object], undo: Callable[[], object]) -> None:
         """Records a change of generators, and makes it until `restore_generators`."""
         self._undo.append(undo)
         self.draws.append(Seeding(act))
         act()
 
-    def state_read(self) -> None:
+    def refuse_state_read(self) -> None:
         """Raises GraphError, as later calls find other states."""
         origin = self._origin()
         raise errors.state_read(origin.op, self.function, origin.line)
@@ -259,8 +263,8 @@ class Tracer(LaunchRecorder):
     # The parts of a graph
 
     def region(self, t: Tensor) -> GraphTensor:
-        """Returns the GraphTensor of a tensor: its memory's number, dtype and geometry. Adds the memory to
-        the graph if it is new."""
+        """Returns the GraphTensor of a tensor: its memory's number, dtype and geometry. Adds the
+        memory to the graph if it is new."""
         storage = t._storage
         if isinstance(storage, TracedStorage):
             number = storage.memory

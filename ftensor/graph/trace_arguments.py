@@ -1,4 +1,5 @@
-"""Arguments of a trace: tensors of a call are replaced, and what the function does to them is undone."""
+"""Arguments of a trace: tensors of a call are replaced, and what the function does to them is
+undone."""
 
 from __future__ import annotations
 

@@ -93,8 +93,8 @@ class Description:
     def folded(self) -> Description:
         """Returns the description with one bank for each memory.
 
-        XRT, too, takes banks of equal base and size for one. A Kria's ports reach its memory through
-        several of them.
+        XRT, too, takes banks of equal base and size for one. A Kria's ports reach its memory
+        through several of them.
         """
         first = first_ways(self.banks)
         used = {first[b.name] for b in self.banks if b.used}

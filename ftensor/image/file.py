@@ -87,8 +87,8 @@ SIZES = {
 
 @dataclass(frozen=True)
 class ImageFile:
-    """A checked image. `description` has the kernels that the file itself describes, if any, and one
-    bank for each memory."""
+    """A checked image. `description` has the kernels that the file itself describes, if any, and
+    one bank for each memory."""
 
     path: Path
     manifest: Manifest

@@ -117,7 +117,7 @@ class Manifest:
         """The entries that launches may look up."""
         return tuple(entry for entry, (_, member) in self._entries.items() if not member.part)
 
-    def parts(self, entry: str) -> tuple[tuple[KernelRecord, MemberRecord], ...]:
+    def kernels_of(self, entry: str) -> tuple[tuple[KernelRecord, MemberRecord], ...]:
         """Returns the kernels that an entry starts together, beginning with the result of
         `find`."""
         first = self._entries[entry]

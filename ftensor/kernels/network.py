@@ -35,14 +35,14 @@ TEXT, LOADED = "text", "loaded"
 MAX_BITS, MAX_PRODUCTS = 4096, 4096
 # Most elements of the images between two layers: FIFO depths are computed from each beat.
 MAX_ELEMENTS = 1 << 20
-# Most bytes of a window in registers; and most terms of a sum, so that the products and the share of
-# the zero point (BEGIN in the text), each up to terms * 128 * 255, fit in int32 together.
+# Most bytes of a window in registers; and most terms of a sum, so that the products and the share
+# of the zero point (BEGIN in the text), each up to terms * 128 * 255, fit in int32 together.
 MAX_WINDOW, MAX_TERMS = 512, (1 << 31) // (128 * 255 * 2)
 
 
 class Flow(NamedTuple):
-    """The shape of images in a FIFO: (height, width, channels), with `wide` channels of a pixel in a
-    beat."""
+    """The shape of images in a FIFO: (height, width, channels), with `wide` channels of a pixel in
+    a beat."""
 
     height: int
     width: int
@@ -80,11 +80,12 @@ ONE = Fold(1, 1)
 class NetworkLayer:
     """A layer; `check_layer` says which are possible.
 
-    `inputs` are the numbers of the values that it reads: 0 is the network's input, k + 1 the result of
-    layer k. `channels` are those of its results. `zero_in` and `zero_other` are the zero points of its
-    inputs, `zero` of its results, `low` is the least result. `scales` of an addition and of `cat` are
-    the scales of the inputs and the reciprocal of the result's, of an average pool the reciprocal of
-    the divisor, rounded to float32. `zeros` of `cat` are the zero points of its inputs.
+    `inputs` are the numbers of the values that it reads: 0 is the network's input, k + 1 the result
+    of layer k. `channels` are those of its results. `zero_in` and `zero_other` are the zero points
+    of its inputs, `zero` of its results, `low` is the least result. `scales` of an addition and of
+    `cat` are the scales of the inputs and the reciprocal of the result's, of an average pool the
+    reciprocal of the divisor, rounded to float32. `zeros` of `cat` are the zero points of its
+    inputs.
     """
 
     kind: str
@@ -113,8 +114,8 @@ class NetworkLayer:
         return Flow(high, wide, self.channels, self.fold.filters if self.kind in PRODUCTS else self.channels)
 
     def depth(self, image: Flow) -> int:
-        """Returns the products that are summed for a result; of pools the pixels of a window. `image` is
-        the layer's input."""
+        """Returns the products that are summed for a result; of pools the pixels of a window.
+        `image` is the layer's input."""
         taps = self.kernel[0] * self.kernel[1]
         one = self.kind == DEPTHWISE or self.kind in POOLS
         return image.elements if self.kind == LINEAR else taps if one else taps * image.channels
@@ -134,8 +135,8 @@ class NetworkLayer:
 
 
 class Constants(NamedTuple):
-    """A layer's weights (O, depth) of int8 in the order of the FIFO (row, column, channel), and (O,)
-    float32 numbers of the rounding: rint((sum + added) * factor)."""
+    """A layer's weights (O, depth) of int8 in the order of the FIFO (row, column, channel), and
+    (O,) float32 numbers of the rounding: rint((sum + added) * factor)."""
 
     weights: np.ndarray
     added: np.ndarray
@@ -148,8 +149,8 @@ class NetworkKey:
     last layer's result is the network's; each other value is read by a later layer.
 
     `constants` are the bytes of all layers' `Constants`, in order; they are part of the kernel. A
-    `loaded` network has none: a launch brings them (network_weights.py), so that networks which differ
-    in them alone have one kernel.
+    `loaded` network has none: a launch brings them (network_weights.py), so that networks which
+    differ in them alone have one kernel.
     """
 
     name: str
@@ -257,8 +258,8 @@ class NetworkKey:
 
 
 def fold_part(layer: NetworkLayer, image: Flow) -> int:
-    """Returns the number that `Fold.factors` divides: the elements of a window, or the channels of a
-    pixel for layers that read a part of a pixel in a beat."""
+    """Returns the number that `Fold.factors` divides: the elements of a window, or the channels of
+    a pixel for layers that read a part of a pixel in a beat."""
     whole = layer.kind == LINEAR or layer.plain or layer.in_rows(image)
     return image.channels if whole else layer.depth(image)
 

@@ -26,14 +26,14 @@ Needs = Callable[[int], np.ndarray]
 
 @dataclass(frozen=True)
 class Process:
-    """A process: a call of `function`, a template of hls/vitis/network.h. Its template arguments are
-    the element type (unless `typed` is False), then `sizes`; its arguments are FIFOs (`reads` and
-    `writes` are their indices, `loads` those of loaded weights, from a process and to the next),
-    then `passed`.
+    """A process: a call of `function`, a template of hls/vitis/network.h. Its template arguments
+    are the element type (unless `typed` is False), then `sizes`; its arguments are FIFOs (`reads`
+    and `writes` are their indices, `loads` those of loaded weights, from a process and to the
+    next), then `passed`.
 
-    `trips` are its iterations for an image, `layer` is its layer (-1: none). `operators` and `memories`
-    are for the area model. FIFO depths follow from `needs`, a function for each input, and `burst`, the
-    beats that the process may read before it needs them.
+    `trips` are its iterations for an image, `layer` is its layer (-1: none). `operators` and
+    `memories` are for the area model. FIFO depths follow from `needs`, a function for each input,
+    and `burst`, the beats that the process may read before it needs them.
     """
 
     name: str
@@ -54,8 +54,8 @@ class Process:
 
 @dataclass
 class FlowFifo:
-    """A FIFO: its flow, the C type of its elements ("T" is the network's), its depth in beats, and the
-    process that writes it."""
+    """A FIFO: its flow, the C type of its elements ("T" is the network's), its depth in beats, and
+    the process that writes it."""
 
     name: str
     flow: Flow
@@ -105,8 +105,8 @@ def _sources(processes: Sequence[Process], fifos: Sequence[FlowFifo], fifo: int)
 
 
 def _reads_of(processes: Sequence[Process], fork: int, last: int) -> dict[int, np.ndarray]:
-    """Returns, for each FIFO that depends on a fork and is written up to process `last`, and each of
-    its beats, the beats of the fork that are read before it is written."""
+    """Returns, for each FIFO that depends on a fork and is written up to process `last`, and each
+    of its beats, the beats of the fork that are read before it is written."""
     (need,) = processes[fork].needs  # a fork has one input, of as many beats as its results
     of_fork = dict.fromkeys(processes[fork].writes, need(IMAGES))
     for process in processes[fork + 1 : last + 1]:

@@ -40,8 +40,8 @@ class Processes:
     def add(
         self, process: Process, inputs: Sequence[int], flows: Sequence[Flow], element: str = "T"
     ) -> tuple[int, ...]:
-        """Adds a process that reads the FIFOs `inputs`. Returns the numbers of the FIFOs that it writes,
-        one for each flow."""
+        """Adds a process that reads the FIFOs `inputs`. Returns the numbers of the FIFOs that it
+        writes, one for each flow."""
         first, number = len(self.fifos), len(self.processes)
         for k, flow in enumerate(flows):
             name = f"from_{process.name}" + (f"_{k}" if len(flows) > 1 else "")
@@ -67,8 +67,8 @@ class Processes:
         self.processes.append(Process("end_weights", "end_weights", (), 1, loads=(self.words,), typed=False))
 
     def balance(self) -> None:
-        """Moves loaded weights from UltraRAM to block RAM while that lowers the larger share of the two:
-        first those that fill UltraRAM least."""
+        """Moves loaded weights from UltraRAM to block RAM while that lowers the larger share of the
+        two: first those that fill UltraRAM least."""
         memories = [m for p in self.processes for m in p.memories] + [LocalMemory(*f.memory) for f in self.fifos]
         uram = sum(m.ultra_rams for m in memories if m.uram)
         bram = sum(m.block_rams for m in memories if not m.uram and m.words > MAX_LUTRAM_WORDS)
@@ -89,7 +89,8 @@ class Processes:
         return self.words
 
     def _keeping(self, process: Process, k: int, function: str, memories: Sequence[LocalMemory]) -> Process:
-        """Returns a process that keeps a layer's loaded weights, in place of one that reads tables."""
+        """Returns a process that keeps a layer's loaded weights, in place of one that reads
+        tables."""
         loads = (*(() if self.words is None else (self.words,)), self._more_words(process.name))
         return replace(
             process, function=function, sizes=(k, *process.sizes), passed=(), memories=tuple(memories), loads=loads
@@ -135,8 +136,8 @@ class Processes:
         )
 
     def regroup(self, name: str, fifo: int, wide: int, layer: int = -1) -> int:
-        """Adds processes that change the beats to `wide` channels: first split to the greatest common
-        divisor, then joined. Adds none if the beats have them."""
+        """Adds processes that change the beats to `wide` channels: first split to the greatest
+        common divisor, then joined. Adds none if the beats have them."""
         flow = self.flow(fifo)
         least = gcd(flow.wide, wide)
         if flow.wide != least:
@@ -402,8 +403,8 @@ class Processes:
         return self.add(process, (fifo,), (result,))[0]
 
     def _common(self, k: int, name: str, inputs: Sequence[int], channels: int, total: int) -> list[int]:
-        """Regroups FIFOs to beats of one width that divides `channels`, of `total` elements an image
-        in all: the least that is no slower than the processes before, else the fastest."""
+        """Regroups FIFOs to beats of one width that divides `channels`, of `total` elements an
+        image in all: the least that is no slower than the processes before, else the fastest."""
         flows = [self.flow(fifo) for fifo in inputs]
 
         def trips(wide: int) -> int:
@@ -416,7 +417,8 @@ class Processes:
         return [self.regroup(f"{name}_{i}", fifo, wide, k) for i, fifo in enumerate(inputs)]
 
     def _cat(self, layer: NetworkLayer, k: int, name: str, inputs: Sequence[int]) -> int:
-        """Adds a process for each input but the first, which appends its channels to those before."""
+        """Adds a process for each input but the first, which appends its channels to those
+        before."""
         flows = [self.flow(fifo) for fifo in inputs]
         result, *rest = self._common(k, name, inputs, gcd(*[f.channels for f in flows]), sum(f.elements for f in flows))
         inverse, zeros = layer.scales[-1], layer.zeros

@@ -1,4 +1,5 @@
-"""Loaded weights of networks: the buffer that a launch brings, as hls/vitis/network_weights.h reads it.
+"""Loaded weights of networks: the buffer that a launch brings, as hls/vitis/network_weights.h reads
+it.
 
 The buffer has beats of 64 bytes. The first has the SHA-256 of the others, by which the kernel sees
 whether its memories have these weights already, and two sums of the words, by which it sees whether it
@@ -19,7 +20,8 @@ WORD, BEAT = 8, 64
 
 
 def words_of(key: NetworkKey) -> int:
-    """Returns the words of a network's buffer behind its first beat, without the last beat's rest."""
+    """Returns the words of a network's buffer behind its first beat, without the last beat's
+    rest."""
     layers = [
         (layer.channels, layer.depth(key.image_of(k))) for k, layer in enumerate(key.layers) if layer.kind in PRODUCTS
     ]

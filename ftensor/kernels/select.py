@@ -17,7 +17,8 @@ from .workload import Ints
 # Vectors folded into one partial result before it joins the next level of a reduction.
 FOLD_VECTORS = 64
 # Loop interchange pays if it turns rows shorter than a vector into rows of at least
-# LONG_ROW_VECTORS vectors, for at most MAX_CACHED_ELEMENTS elements, which stay in a processor's cache.
+# LONG_ROW_VECTORS vectors, for at most MAX_CACHED_ELEMENTS elements, which stay in a processor's
+# cache.
 LONG_ROW_VECTORS = 4
 MAX_CACHED_ELEMENTS = 1 << 18
 

@@ -145,8 +145,8 @@ class PipelinedLoop(NamedTuple):
 
 
 class LocalMemory(NamedTuple):
-    """Local memory of a kernel: words, bits of a word, the number of copies, and whether the source asks
-    for UltraRAM, which has no initial contents."""
+    """Local memory of a kernel: words, bits of a word, the number of copies, and whether the source
+    asks for UltraRAM, which has no initial contents."""
 
     words: int
     bits: int

@@ -305,7 +305,8 @@ def make_inplace(op: Op) -> Callable[..., Any]:
 
 
 def add_rows(rows: Sequence[Row], module: str = "own") -> None:
-    """Registers rows and their functions in the catalogue. Rows of a user have the category "own"."""
+    """Registers rows and their functions in the catalogue. Rows of a user have the category
+    "own"."""
     for row in rows:
         space = row.namespace if isinstance(row, Op) else ""
         if (name := f"{space}.{row.name}".lstrip(".")) in ENTRIES:
@@ -428,7 +429,8 @@ _FIRST: dict[Callable[..., Any], str] = {}
 
 
 def _function(entry: Entry, name: str, module: str) -> Callable[..., Any]:
-    """Returns the function of an entry under a public name; an alias is a copy with its own name."""
+    """Returns the function of an entry under a public name; an alias is a copy with its own
+    name."""
     path = f"{module}.{name}".partition(".")[2]
     first = _FIRST.setdefault(entry.call, path)
     first_name = first.rpartition(".")[2]
@@ -460,5 +462,6 @@ def _install_forms(entry: Entry) -> None:
 
 
 def _op_of(operator: str, entry: Entry) -> str:
-    """The op that an operator stands for: "div_" for `__itruediv__`, as in torch's documentation."""
+    """The op that an operator stands for: "div_" for `__itruediv__`, as in torch's
+    documentation."""
     return entry.name + ("_" if operator.startswith("__i") and operator != "__invert__" else "")

@@ -31,8 +31,8 @@ def as_float(op: str, argument: str, value: Any) -> Any:
 
 
 def storable(op: str, value: Any, target_dtype: dtype, is_single: bool = False) -> Any:
-    """Returns a Python number converted to `target_dtype`. Raises RuntimeError if that would overflow
-    (torch's rule).
+    """Returns a Python number converted to `target_dtype`. Raises RuntimeError if that would
+    overflow (torch's rule).
 
     A fraction is dropped silently, an imaginary part is not. Negative integers wrap in an unsigned
     dtype down to minus its maximum. Infinities and NaN fit floating-point dtypes only. `is_single`

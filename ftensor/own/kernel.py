@@ -27,7 +27,7 @@ from ..iterator.shape import is_contiguous
 from ..kernels.user_kernels import DTYPES, UserKernelArgument, UserKernelKey, declaration
 from ..kernels.user_kernels import argument as argument_of
 from ..toolchain.user_kernels import image, language
-from .given import Ints, file_of, name_of, sizes_of, text_of, words_of
+from .arguments import Ints, file_of, name_of, sizes_of, text_of, words_of
 
 if TYPE_CHECKING:
     from .._device import device
@@ -45,10 +45,10 @@ def check_arguments(
 ) -> tuple[list[Tensor], list[Any]]:
     """Returns (tensors, numbers) of a call, checked and converted for the kernel.
 
-    Tensors must start at multiples of `alignment` bytes in their memory, or at its start if `alignment`
-    is 0. `called` is the device's name for messages. Raises TypeError for a wrong count, type or
-    dtype, ValueError for an unsupported layout or number, RuntimeError for a tensor on another
-    device or read-only memory.
+    Tensors must start at multiples of `alignment` bytes in their memory, or at its start if
+    `alignment` is 0. `called` is the device's name for messages. Raises TypeError for a wrong
+    count, type or dtype, ValueError for an unsupported layout or number, RuntimeError for a tensor
+    on another device or read-only memory.
     """
     parameters = [a for a in key.arguments if a.kind != "stream"]
     if len(args) != len(parameters):
@@ -150,8 +150,8 @@ class Kernel:
         recreate: tuple[Callable[..., Kernel], tuple[Any, ...]],
         program: UserProgram | None = None,
     ) -> None:
-        self._backend, self._where, self._key, self._make = backend, device, key, make
-        self._again = recreate
+        self._backend, self._device, self._key, self._make = backend, device, key, make
+        self._recreate = recreate
         self._program = program  # None unless the source is OpenCL C
         # Makes the kernel now, so that an error is raised here and not at the first call.
         self._most = 1 if program is not None else make(key).units
@@ -166,7 +166,7 @@ class Kernel:
     @property
     def device(self) -> device:
         """The kernel's device."""
-        return self._where
+        return self._device
 
     def __call__(self, *args: Any) -> None:
         """Calls `run` with the default numbers of units."""
@@ -183,14 +183,14 @@ class Kernel:
         """
         launch, begins = self._launch(units, group)
         called = self._backend.properties.name
-        tensors, numbers = check_arguments(self._key, args, self._where, begins, called)
+        tensors, numbers = check_arguments(self._key, args, self._device, begins, called)
         enqueue(launch, tensors or [self._nothing], numbers)
 
     def __repr__(self) -> str:
-        return f"<kernel {declaration(self.name, self._key.arguments)} on {self._where}>"
+        return f"<kernel {declaration(self.name, self._key.arguments)} on {self._device}>"
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
-        return self._again
+        return self._recreate
 
     def __copy__(self) -> Kernel:
         return self
@@ -214,7 +214,7 @@ class Kernel:
         else:
             work_items, key = 1, replace(key, grid=self._grid(units, group), group=group)
         user_kernel = self._make(key)
-        self._backend.own[key] = user_kernel.run
+        self._backend.user_kernels[key] = user_kernel.run
         operands = tuple(range(count))
         step = Step(key, work_items, operands, operands, numbers=bool(key.numbers))
         launch = Launch((step,), max(1, count))

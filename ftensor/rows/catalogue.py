@@ -197,7 +197,8 @@ def op(
     return add
 
 
-# The module that adds a row of a program, by the row's name; "" if importing no module would add it.
+# The module that adds a row of a program, by the row's name; "" if importing no module would add
+# it.
 ADDED_BY: dict[str, str] = {}
 
 

@@ -118,7 +118,7 @@ class Op:
     gathers: tuple[int, ...] = ()  # positions of inputs that index tensors may address
     check: Callable[[Op, Any, Any, dtype], None] | None = None
     bare: str = ""  # the groups of dtypes of few ops (`dtype.bare`) that the op accepts
-    moves: bool = False  # writes the bits unchanged if the dtypes are equal
+    copies_bits: bool = False  # writes the bits unchanged if the dtypes are equal
 
     @property
     def arity(self) -> int:
@@ -165,8 +165,8 @@ class Reduce:
     `truth`, nonzero elements count as 1.
 
     `promote` determines the compute and result dtypes; an output "i" is int64. `kinds` are the
-    kinds of dtype that the expressions accept, and `instead` maps further kinds to rows. `beside`
-    is the dtype of a second tensor that is lifted with the first.
+    kinds of dtype that the expressions accept, and `instead` maps further kinds to rows.
+    `second_input` is the dtype of a second tensor that is lifted with the first.
 
     The remaining fields are for rows that a user calls. An empty `signature` follows from the other
     fields; `converts` adds the `dtype` parameter. A reduction whose identity is no result raises
@@ -187,7 +187,7 @@ class Reduce:
     promote: Promote = Promote.SAME
     kinds: str = "buif"
     instead: Mapping[str, Reduce] = field(default_factory=dict)
-    beside: Promote | None = None
+    second_input: Promote | None = None
     doc: str = ""
     signature: str = ""
     dims: Dims = Dims.SOME

@@ -61,11 +61,11 @@ class Backend(ABC):
         self.launches = LaunchTable(self.synchronize)
         self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
         self.making = KeyedLocks()
-        self._seen_by_thread: dict[int, PreparedTarget] = {}  # in backend.py
+        self._overrides_by_thread: dict[int, PreparedTarget] = {}  # in backend.py
         # Users' own kernels by key, while a user holds them.
-        self.own: weakref.WeakValueDictionary[Any, CompiledKernel] = weakref.WeakValueDictionary()
+        self.user_kernels: weakref.WeakValueDictionary[Any, CompiledKernel] = weakref.WeakValueDictionary()
         # Derived copies of storages' bytes (packed weights, say), dropped when memory runs short.
-        self._kept: weakref.WeakSet[DropsCache] = weakref.WeakSet()
+        self._caches: weakref.WeakSet[DropsCache] = weakref.WeakSet()
         self.executor: Executor | None = None  # intercepts launches and copies, if set
         self.lock = threading.RLock()
         self.closed = False
@@ -109,7 +109,7 @@ class Backend(ABC):
         assert stream.backend is self, "a stream of another device"
         self._current.stream = stream
 
-    def register_stream(self, stream: DeviceStream) -> None:
+    def add_stream(self, stream: DeviceStream) -> None:
         """Adds a new stream to `streams`; the stream calls this itself."""
         held, number = self.streams, id(stream)
         held[number] = weakref.ref(stream, lambda gone: held.pop(number, None))
@@ -198,17 +198,17 @@ class Backend(ABC):
         self._current.stream.wait_stream(self.default_stream)
         return storage
 
-    def keeping(self, kept: DropsCache) -> None:
-        """Registers a derived copy of a storage's bytes, so that `drop_kept` can drop it."""
+    def track_cache(self, kept: DropsCache) -> None:
+        """Registers a derived copy of a storage's bytes, so that `drop_caches` can drop it."""
         with self.lock:
-            self._kept.add(kept)
+            self._caches.add(kept)
 
-    def drop_kept(self) -> bool:
-        """Drops all derived copies that `keeping` registered, such as packed weights; their next
-        use makes them again. Returns True if this freed memory."""
+    def drop_caches(self) -> bool:
+        """Drops all derived copies that `track_cache` registered, such as packed weights; their
+        next use makes them again. Returns True if this freed memory."""
         with self.lock:
-            all_kept = list(self._kept)
-            self._kept.clear()
+            all_kept = list(self._caches)
+            self._caches.clear()
         return sum(kept.drop() for kept in all_kept) > 0
 
     def adopt(self, ptr: int, nbytes: int, owner: object, readonly: bool = False) -> Storage:
@@ -358,7 +358,7 @@ def override_target(backend: Backend, seen: PreparedTarget, every_thread: bool) 
     """
     fields, thread = backend.__dict__, get_ident()
     with backend.lock:
-        overrides = backend._seen_by_thread
+        overrides = backend._overrides_by_thread
         if not overrides:
             backend.__class__ = _by_thread(type(backend))
         before = overrides.get(thread)
@@ -391,11 +391,11 @@ def _by_thread(kind: type[Backend]) -> type[Backend]:
 
 def _field(name: str) -> Any:
     def get(backend: Backend) -> Any:
-        seen = backend._seen_by_thread.get(get_ident())
+        seen = backend._overrides_by_thread.get(get_ident())
         return backend.__dict__[name] if seen is None else getattr(seen, name)
 
     def put(backend: Backend, value: Any) -> None:
-        others, me = backend._seen_by_thread, get_ident()
+        others, me = backend._overrides_by_thread, get_ident()
         if me in others:
             others[me] = others[me]._replace(**{name: value})
         else:

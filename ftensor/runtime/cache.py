@@ -149,8 +149,8 @@ def entry_lock(name: str) -> Iterator[None]:
 
     A process that had to wait then finds the entry in the cache. PoCL 3.1 ends the process if two
     compile the same program at once. The lock is on the entry's folder, so entries share locks. No
-    process waits without a cache, or for longer than MAX_WAIT_SECONDS seconds, since the process that
-    holds the lock may be stopped. A signal handler continues if its own thread holds the lock.
+    process waits without a cache, or for longer than MAX_WAIT_SECONDS seconds, since the process
+    that holds the lock may be stopped. A signal handler continues if its own thread holds the lock.
     """
     folder = path(name).parent
     held_folders = _held.__dict__.setdefault("folders", set())

@@ -121,7 +121,7 @@ class Images(ABC):
         # Builds kernels that no image holds, and returns the image with them.
         self.maker: Callable[[Sequence[Key]], BuildResult] | None = None
         # By entry: kernels requested since the last build, and reasons why earlier requests failed.
-        self.wanted: dict[str, Key] = {}
+        self.requested: dict[str, Key] = {}
         self.refused: dict[str, str] = {}
         self.loaded: list[LoadedImage] = []
         self.active: LoadedImage | None = None
@@ -138,26 +138,26 @@ class Images(ABC):
         self.maker = None
         return self._load_file(path).file
 
-    def want(self, key: Key) -> None:
-        """Requests a kernel that no image holds, if a builder exists. `ask` builds all requested
-        kernels together."""
+    def request(self, key: Key) -> None:
+        """Requests a kernel that no image holds, if a builder exists. `build_requested` builds all
+        requested kernels together."""
         if self.maker is not None and not self.holds(key.entry):
             self.refused.pop(key.entry, None)
-            self.wanted[key.entry] = key
+            self.requested[key.entry] = key
 
-    def ask(self) -> BuildResult | None:
+    def build_requested(self) -> BuildResult | None:
         """Builds the requested kernels and waits; returns None if nothing is left to build."""
-        keys = [key for entry, key in tuple(self.wanted.items()) if not self.holds(entry)]
+        keys = [key for entry, key in tuple(self.requested.items()) if not self.holds(entry)]
         return self.maker(keys) if keys and self.maker is not None else None
 
-    def take(self, result: BuildResult) -> None:
+    def load_built(self, result: BuildResult) -> None:
         """Loads the built kernels, and records those that failed in `refused`."""
         problems = dict(result.problems)
         if result.image is not None:
             try:
                 image = self._load_file(result.image)
             except errors.ImageError as problem:
-                problems |= dict.fromkeys(self.wanted, str(problem))
+                problems |= dict.fromkeys(self.requested, str(problem))
             else:
                 # The new image includes the previous one, which is no longer needed. An image
                 # without entries is a user's own.
@@ -167,9 +167,9 @@ class Images(ABC):
                     for i in self.loaded
                     if i is image or not built_entries.issuperset(i.file.manifest.entries or [""])
                 ]
-        for entry in tuple(self.wanted):
+        for entry in tuple(self.requested):
             if entry in problems or self.holds(entry):
-                del self.wanted[entry]
+                del self.requested[entry]
         if problems:
             self.refused |= problems
             self.changed()  # so that who uses one of these again asks for it again
@@ -244,7 +244,7 @@ class Images(ABC):
         `params` are the launch's arguments as in `Backend.build`. Raises ImageError if the device
         has no images, or if the entry's build failed.
         """
-        if entry not in self.wanted and not self.holds(entry):
+        if entry not in self.requested and not self.holds(entry):
             if entry in self.refused:
                 raise self.refusal(entry)
             if not self.loaded:

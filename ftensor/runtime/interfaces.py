@@ -111,7 +111,7 @@ class Prebuilt(Protocol):
         """Returns True if an image has the kernel `entry`."""
         ...
 
-    def want(self, key: Key) -> None:
+    def request(self, key: Key) -> None:
         """Requests a kernel that no image has, if the device builds on request."""
         ...
 

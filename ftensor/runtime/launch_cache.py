@@ -65,7 +65,7 @@ class KeyedLocks:
         self._making: dict[Any, tuple[Any, list[int]]] = {}
 
     @contextmanager
-    def one(self, thing: Any) -> Iterator[None]:
+    def lock_for(self, thing: Any) -> Iterator[None]:
         """Inside the block, no other thread makes `thing`."""
         with self._lock:
             lock, threads = self._making.setdefault(thing, (threading.RLock(), [0]))
@@ -113,14 +113,14 @@ class LaunchTable(dict[Hashable, Any]):
     When the newer generation holds `most` / 2 bytes, it becomes the older generation, and the
     previous older generation is evicted. `find` also looks in the older generation and moves a hit
     to the newer, so entries in use survive. Evicted launches may be in flight, so eviction calls
-    `synchronize`. An entry whose attribute `is_dead` is true is useless: code that finds a dead entry
-    calls `lost`, and the next `keep` removes all dead entries.
+    `synchronize`. An entry whose attribute `is_dead` is true is useless: code that finds a dead
+    entry calls `note_dead`, and the next `keep` removes all dead entries.
     """
 
     def __init__(self, synchronize: Callable[[], object], most: int = MAX_BYTES) -> None:
         super().__init__()
         self.most = most
-        self.held = 0  # bytes of the newer ones
+        self.newer_bytes = 0  # bytes of the newer ones
         self._lost = False
         self._older: dict[Hashable, Any] = {}
         self._synchronize = synchronize
@@ -143,20 +143,20 @@ class LaunchTable(dict[Hashable, Any]):
         """Stores `entry`, unless another thread stored an entry for `key` first; returns the stored
         entry."""
         if self._lost:
-            self._bury()
+            self._remove_dead()
         one: K = self.setdefault(key, entry)
         if one is entry:
-            self.held += entry.kept_bytes
-            if 2 * self.held > self.most:
-                self._turn()
+            self.newer_bytes += entry.kept_bytes
+            if 2 * self.newer_bytes > self.most:
+                self._make_older()
         return one
 
-    def lost(self, *_: object) -> None:
+    def note_dead(self, *_: object) -> None:
         """Notes that an entry is dead. Finalizers call this at any point of their thread's work, so
         it only sets a flag."""
         self._lost = True
 
-    def _bury(self) -> None:
+    def _remove_dead(self) -> None:
         with self._turning:
             self._lost = False
             gone = []
@@ -167,11 +167,11 @@ class LaunchTable(dict[Hashable, Any]):
         if gone:
             self._synchronize()
 
-    def _turn(self) -> None:
+    def _make_older(self) -> None:
         with self._turning:
-            if 2 * self.held <= self.most:
+            if 2 * self.newer_bytes <= self.most:
                 return  # another thread has done it
-            self.held = 0
+            self.newer_bytes = 0
             gone, self._older = self._older, {}
             while self:  # one by one: others keep more meanwhile
                 key, entry = self.popitem()
@@ -183,7 +183,7 @@ class LaunchTable(dict[Hashable, Any]):
         """Drops all entries. The caller has waited for the launches in flight."""
         super().clear()
         self._older.clear()
-        self.held = 0
+        self.newer_bytes = 0
 
 
 class HostTable(Storage):

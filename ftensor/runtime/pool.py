@@ -1,4 +1,4 @@
-"""Memory of a device: storages, and the pool of their blocks: size classes, free lists per stream, the limit."""
+"""Memory of a device: storages, and the pool of their blocks by size class and stream."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ class MemoryPool:
 
     def _new_block(self, size: int, nbytes: int) -> Block:
         while (block := self._block(size)) is None:
-            if size + VECTOR > self.limit or not (self.backend.drop_kept() or self.make_room()):
+            if size + VECTOR > self.limit or not (self.backend.drop_caches() or self.make_room()):
                 raise self._refusal(nbytes)
         return block
 
@@ -309,7 +309,7 @@ class MemoryPool:
     def check_open(self) -> None:
         """Does nothing while allocation is allowed."""
 
-    def ask(self, nbytes: int) -> None:
+    def check_capacity(self, nbytes: int) -> None:
         """Raises OutOfMemoryError if `nbytes` could not be allocated even with all else freed.
 
         Callers check this before the work that leads to a result, such as compiling kernels or

@@ -28,13 +28,13 @@ class Notice:
 
     def __init__(self, timer: Callable[..., Any] = Timer, clock: Callable[[], float] = monotonic) -> None:
         self.timer, self.clock = timer, clock
-        self.spent, self.said = 0.0, False
+        self.spent, self.is_printed = 0.0, False
 
     @contextmanager
     def compiling(self, device: str) -> Iterator[None]:
         """Encloses a compilation and adds its time to the total."""
         began, timer = self.clock(), None
-        if not self.said and sys.stderr is not None and sys.stderr.isatty():
+        if not self.is_printed and sys.stderr is not None and sys.stderr.isatty():
             timer = self.timer(max(0.0, PATIENCE - self.spent), self._say, (device,))
             timer.daemon = True
             timer.start()
@@ -46,8 +46,8 @@ class Notice:
             self.spent += self.clock() - began
 
     def _say(self, device: str) -> None:
-        if not self.said:
-            self.said = True
+        if not self.is_printed:
+            self.is_printed = True
             text = f"ftensor: kernels are being compiled for {device}, and kept for the next time"
             print(f"{text} (ftensor docs compile-times)", file=sys.stderr, flush=True)
 
@@ -98,7 +98,7 @@ stand_in_build: Callable[[Key], bool] | None = None
 
 def kernel(backend: Backend, key: Key) -> CompiledKernel:
     """Returns the kernel of `key`. Raises KernelNotBuilt if the backend's images lack it."""
-    kernel: CompiledKernel | None = backend.kernels.get(key) or backend.own.get(key)
+    kernel: CompiledKernel | None = backend.kernels.get(key) or backend.user_kernels.get(key)
     if kernel is None:
         skeleton = skeleton_of(key)
         kernel = build_kernel(
@@ -117,7 +117,7 @@ def build_kernel(backend: Backend, key: Key, types: Sequence[str], text: Callabl
 
     `types` lists the kernel arguments as in `Backend.build`; `text()` returns the source.
     """
-    with lifetime.gate.inside(), backend.making.one(key):
+    with lifetime.gate.inside(), backend.making.lock_for(key):
         kernel: CompiledKernel | None = backend.kernels.get(key)
         return kernel or _make(backend, key, types, text)
 
@@ -128,7 +128,7 @@ def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], s
         make = backend.build if backend.noted is None else backend.note
         kernel = make(text(), name, types)
     else:
-        backend.images.want(key)
+        backend.images.request(key)
         looked_up = backend.images.kernel(name, types)
         if looked_up is None:
             images = backend.images

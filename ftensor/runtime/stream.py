@@ -106,7 +106,7 @@ class DeviceStream:
         for stream in backend.all_streams():
             # Launches prepared on other streams serve here too; their geometry may be on its way.
             self.wait_stream(stream)
-        backend.register_stream(self)
+        backend.add_stream(self)
 
     def close(self) -> None:
         """Called at the interpreter's exit: makes the next wait include a launch that Ctrl-C
@@ -145,7 +145,7 @@ class DeviceStream:
             kept.clear()
             self._land(flying)
 
-    def through(self) -> bool:
+    def query_finished(self) -> bool:
         """True if all commands so far are done by their events. Requires that `flying` is kept."""
         seen = self.launched
         if not self._landing.acquire(blocking=False):
@@ -178,7 +178,7 @@ class DeviceStream:
             self.flying.append(event or self.marker())
         self.launched += 1
 
-    def lose_sight(self) -> None:
+    def forget_events(self) -> None:
         """Notes that a launch was interrupted, perhaps after its enqueue. Only a wait shows its
         end."""
         self.flying.append(_Unseen)

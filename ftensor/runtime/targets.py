@@ -73,8 +73,8 @@ class Target:
 
     @cached_property
     def short_row(self) -> int:
-        """Vectors of a row below which each lane folds its own row, as in `WorkSharing`. CPUs have 2
-        instead of 4: rows of two vectors then take half as long in ops with several passes over
+        """Vectors of a row below which each lane folds its own row, as in `WorkSharing`. CPUs have
+        2 instead of 4: rows of two vectors then take half as long in ops with several passes over
         rows, like softmax, and equally long in a sum."""
         return 2 if self.processor else 4
 
@@ -104,7 +104,8 @@ class Target:
         return replace(self, registers=count * max(width, 4) * 4 // self.lanes_bytes)
 
     def as_board(self) -> Target:
-        """Returns a copy of the family with the vector layout and limits of a board, to emulate one."""
+        """Returns a copy of the family with the vector layout and limits of a board, to emulate
+        one."""
         family = self.untuned()
         return replace(
             family, unaligned=False, registers=CSIM.registers, unit_elements=CSIM.unit_elements, emulates="a board"

@@ -44,9 +44,11 @@ SHARE = (0.70, 0.70, 0.65, 0.80, 0.80)
 NO_SHARES = (0.0,) * len(SHARE)
 # The next number of iterations, as a part of the one before.
 STEP = 0.93
-# A fold is a candidate if it is at most this many times faster than needed; else all that are faster.
+# A fold is a candidate if it is at most this many times faster than needed; else all that are
+# faster.
 MAX_SPEEDUP = 4
-# The weight of a resource that the cheapest folds exceed is multiplied by DEARER, up to TRIES times.
+# The weight of a resource that the cheapest folds exceed is multiplied by DEARER, up to TRIES
+# times.
 DEARER, TRIES = 3, 4
 ONE_BY_ONE = "products one by one"
 # Most parts of a network that does not fit that are tried.
@@ -89,7 +91,8 @@ def fold_network(
         if not found.fits:
             raise _too_large(found, f"{cycles} cycles an image", cycles, given)
         return found
-    # From products one by one, each step lowers the cycles by `STEP`; more steps take more of a board.
+    # From products one by one, each step lowers the cycles by `STEP`; more steps take more of a
+    # board.
     slowest = trials[0].trips
     steps = max(1, int(log(1 / slowest) / log(STEP)))
 
@@ -139,7 +142,8 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
         trial = _trial(part, board, cycles, given)
         return trial.trips <= cycles and trial.fits(_port_shares(part, board, trial))
 
-    # A longer part may take less, as its result is smaller, which the kernel holds once to store it.
+    # A longer part may take less, as its result is smaller, which the kernel holds once to store
+    # it.
     tried = cuts[:: -max(1, -(-len(cuts) // MAX_PARTS))]
     count = next((cut for cut in tried if fits(cut)), 0)
     fitting_part = (
@@ -149,8 +153,8 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
 
 
 class _Trial(NamedTuple):
-    """Folds of the layers, the iterations of the slowest process, and shares of the board, of which the
-    ports and the FIFOs past other layers are left out."""
+    """Folds of the layers, the iterations of the slowest process, and shares of the board, of which
+    the ports and the FIFOs past other layers are left out."""
 
     folds: tuple[Fold, ...]
     trips: int
@@ -167,8 +171,8 @@ def plus(some: Sequence[float], others: Sequence[float]) -> tuple[float, ...]:
 
 
 def _port_shares(key: NetworkKey, board: Board, trial: _Trial) -> tuple[float, ...]:
-    """Returns the shares that a trial leaves out: ports, control, and the depths of FIFOs past layers,
-    which hardly depend on folds."""
+    """Returns the shares that a trial leaves out: ports, control, and the depths of FIFOs past
+    layers, which hardly depend on folds."""
     takes = area(KernelGroup("network", (key.folded(trial.folds),))).whole
     return tuple(max(0.0, a - b) for a, b in zip(board_shares(takes, board), trial.shares))
 
@@ -176,8 +180,8 @@ def _port_shares(key: NetworkKey, board: Board, trial: _Trial) -> tuple[float, .
 def _trial(
     key: NetworkKey, board: Board, cycles: int, given: dict[int, Fold], port_shares: tuple[float, ...] = NO_SHARES
 ) -> _Trial:
-    """Returns the cheapest fold of each layer that takes at most `cycles` iterations, else the layer's
-    fastest; `given` folds stay."""
+    """Returns the cheapest fold of each layer that takes at most `cycles` iterations, else the
+    layer's fastest; `given` folds stay."""
     weights = (1.0,) * len(SHARE)
     trials = []
     for _ in range(TRIES):
@@ -231,8 +235,8 @@ class _Prices(NamedTuple):
     weights: tuple[float, ...]
 
     def cheapest(self, layer: NetworkLayer, flow: Flow) -> Fold:
-        """Returns the fold of a layer with the least sum of shares among those that take at most `cycles`;
-        the fastest if none does. `flow` is its input."""
+        """Returns the fold of a layer with the least sum of shares among those that take at most
+        `cycles`; the fastest if none does. `flow` is its input."""
         all_folds = _folds(layer, flow._replace(wide=1))
         # Folds of many more products than needed cost more.
         candidates = [fold for trips, fold in all_folds if self.cycles // MAX_SPEEDUP <= trips <= self.cycles]

@@ -49,8 +49,8 @@ def needs(
 
 
 def _folded(key: Key) -> Key:
-    """Returns a network with folds for the default board of `export`; other keys, and networks that do
-    not fit it, as they are."""
+    """Returns a network with folds for the default board of `export`; other keys, and networks that
+    do not fit it, as they are."""
     if not isinstance(key, NetworkKey):
         return key
     try:

@@ -1,4 +1,5 @@
-"""`ftensor package`: the application folder of a Kria, as `xmutil loadapp` takes it, from an xclbin."""
+"""`ftensor package`: the application folder of a Kria, as `xmutil loadapp` takes it, from an
+xclbin."""
 
 from __future__ import annotations
 

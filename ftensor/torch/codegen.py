@@ -181,7 +181,8 @@ class _SourceWriter:
         self.inputs: dict[Node, set[str]] = {}  # `forms` at the start of the function
 
     def write(self, items: Sequence[Item], kept_nodes: Sequence[Node], inputs: Sequence[Node]) -> None:
-        """Writes the lines of `items`; deletes a value after its last use unless it is `kept_nodes`."""
+        """Writes the lines of `items`; deletes a value after its last use unless it is
+        `kept_nodes`."""
         self.inputs = {n: set(self.forms[n]) for n in inputs}
         last: dict[Node, int] = dict.fromkeys(inputs, -1)
         for k, item in enumerate(items):

@@ -145,8 +145,8 @@ def decomposed_backward(
 ) -> list[torch.Tensor | None]:
     """Returns the gradients of an op's `needed` arguments, None for the others.
 
-    Runs the op's decomposition `decomposition` with autograd, so the gradients can be differentiated
-    again. `grads` holds the gradients of the results.
+    Runs the op's decomposition `decomposition` with autograd, so the gradients can be
+    differentiated again. `grads` holds the gradients of the results.
     """
     with torch.enable_grad():
         args = [t.view_as(t) for t in args]  # separate tensors, if an argument occurs twice

@@ -261,7 +261,8 @@ def _fresh_outs(plan: FallbackPlan, keywords: dict[str, Any]) -> dict[str, torch
 def _copy_state(
     state: tuple[ArgumentSlot, ...], positional: list[Any], keywords: dict[str, Any], args: Any, kwargs: dict[str, Any]
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Replaces the device tensors of `state` arguments by host copies in `positional` and `keywords`.
+    """Replaces the device tensors of `state` arguments by host copies in `positional` and
+    `keywords`.
 
     Returns (device tensor, host copy) pairs. The op may resize these arguments, as observers of
     ranges do, and a host view of device memory can't be resized.

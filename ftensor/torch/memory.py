@@ -345,8 +345,8 @@ def empty_tensor_cpu(dtype: torch.dtype) -> torch.Tensor:
 def adopt(t: torch.Tensor, storages: dict[int, torch.UntypedStorage] | None = None) -> torch.Tensor:
     """Returns a device tensor with a CPU tensor's elements, over its memory if possible.
 
-    The caller must not use the CPU tensor afterwards. `storages` maps the address (`_cdata`) of a CPU
-    storage to its device storage; `adopt` adds the storages that it adopts.
+    The caller must not use the CPU tensor afterwards. `storages` maps the address (`_cdata`) of a
+    CPU storage to its device storage; `adopt` adds the storages that it adopts.
     """
     if t.layout is not torch.strided:
         raise errors.layout(t.layout)

@@ -66,7 +66,8 @@ def _apply_to_parameters(self: nn.Module, fn: Any, recurse: bool = True) -> Any:
 
 
 def _retie_parameters(move: _Move, parameters: list[tuple[nn.Module, str, Any]]) -> None:
-    """Replaces a Parameter that several modules share by one new Parameter in all of them, and warns."""
+    """Replaces a Parameter that several modules share by one new Parameter in all of them, and
+    warns."""
     replacements: dict[int, Any] = {}
     for module, name, parameter in parameters:
         if id(parameter) in move.held:

@@ -197,7 +197,7 @@ def _compile(group: list[KernelSource]) -> list[str]:
     """
     from .._device import default_backend
 
-    notice.said = True  # no notice of compilation: the progress line shows it
+    notice.is_printed = True  # no notice of compilation: the progress line shows it
     backend, failed = default_backend(), []
     try:
         backend.build_together(batch_source(group), group)

@@ -55,7 +55,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Calls, Path]
 def launch(calls: Calls, line: int, stream: int = 1, units: int = 1, kernel: str = "k") -> None:
     calls.made_by = Caller("none.py", line, "")
     calls.note([(kernel, 2)], units, stream)
-    calls.made([(kernel, 2)], units)
+    calls.record_enqueued([(kernel, 2)], units)
 
 
 def test_the_launch_of_a_number(notes: tuple[Calls, Path]) -> None:
@@ -79,7 +79,7 @@ def test_the_launch_of_a_number(notes: tuple[Calls, Path]) -> None:
         launch(calls, 10 + k)
     assert with_call_site("text" + mark("k", 3), file) == "text"
     assert with_call_site("text" + mark("k", 4 + SLOTS - 1), file).endswith(f"none.py:{9 + SLOTS}")
-    calls.lose()
+    calls.clear()
     launch(calls, 5)
     assert with_call_site("text" + mark("k", 4 + SLOTS), file) == "text"
 

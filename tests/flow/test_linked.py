@@ -81,7 +81,7 @@ def test_a_graph_has_the_same_bits_in_one_kernel_and_in_several(folder: Path) ->
     assert run(image) == run(built.image)
     manifest = image_of(image).manifest
     assert manifest.entries == (one[0].members[0].entry,)
-    started = [record.name for record, _ in manifest.parts(manifest.entries[0])]
+    started = [record.name for record, _ in manifest.kernels_of(manifest.entries[0])]
     assert started == ["centred_begin", "centred_in0", "centred_out0"]
     assert [k.name for k in manifest.kernels if not k.members] == [
         g.name for g in exported(folder, "centred", centred)[3:]
@@ -223,7 +223,7 @@ def test_vitis_joins_ports_of_one_type(
     built = build(Request("hw", groups, "", tmp_path / "hw"), Vitis("hw", PLATFORM), Quiet())
     assert built.image is not None, [o.job.log.read_text() for o in built.failures]
     image = image_of(built.image)
-    assert len(image.manifest.parts(image.manifest.entries[0])) == 3
+    assert len(image.manifest.kernels_of(image.manifest.entries[0])) == 3
     cut = replace(groups[0], joins=groups[0].joins[1:])
     request = Request("cut", (cut, *groups[1:]), "", tmp_path / "hw")
     (failed,) = build(request, Vitis("hw", PLATFORM), Quiet()).failures

@@ -67,7 +67,7 @@ def test_space_is_taken_and_given_back() -> None:
             at = rng.choice(list(held))
             nbytes = held.pop(at)
             used -= set(range(at // PAGE, -(-(at + nbytes) // PAGE)))
-            space.give(at, nbytes)
+            space.release(at, nbytes)
             continue
         nbytes, begin = rng.randrange(1, 9 * PAGE), rng.randrange(110 * PAGE)
         end = begin + rng.randrange(60 * PAGE)
@@ -85,7 +85,7 @@ def test_space_is_taken_and_given_back() -> None:
             held[taken] = nbytes
     assert 100 < refused < 1900
     for at, nbytes in held.items():
-        space.give(at, nbytes)
+        space.release(at, nbytes)
     assert space.take(100 * PAGE, 0, 1 << 40) == 3 * PAGE
 
 

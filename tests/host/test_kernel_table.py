@@ -41,19 +41,19 @@ def test_one_thread_makes_a_thing_and_others_other_things() -> None:
     inside, go_on = threading.Event(), threading.Event()
 
     def slow() -> None:
-        with makers.one("a"):
+        with makers.lock_for("a"):
             inside.set()
             go_on.wait()
             order.append("slow")
 
     def second() -> None:
-        with makers.one("a"):
+        with makers.lock_for("a"):
             order.append("second")
 
     threads = [threading.Thread(target=slow)]
     threads[0].start()
     inside.wait()
-    with makers.one("b"):  # would wait for ever behind "a"
+    with makers.lock_for("b"):  # would wait for ever behind "a"
         order.append("other")
     threads.append(threading.Thread(target=second))
     threads[1].start()
@@ -68,7 +68,7 @@ def test_a_lock_is_given_back_when_making_fails() -> None:
     makers = KeyedLocks()
     for _ in range(2):
         try:
-            with makers.one("a"):
+            with makers.lock_for("a"):
                 raise ValueError
         except ValueError:
             pass

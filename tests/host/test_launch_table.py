@@ -67,7 +67,7 @@ def test_one_of_two_that_were_made_at_once_serves_all() -> None:
     first, second = Made(1), Made(2)
     assert launches.keep("key", first) is first
     assert launches.keep("key", second) is first
-    assert launches.held == first.kept_bytes
+    assert launches.newer_bytes == first.kept_bytes
 
 
 def test_nothing_is_left_when_all_are_dropped() -> None:
@@ -75,5 +75,5 @@ def test_nothing_is_left_when_all_are_dropped() -> None:
     for k in range(8):
         launches.keep(k, Made(k))
     launches.clear()
-    assert not numbers(launches) and launches.held == 0
+    assert not numbers(launches) and launches.newer_bytes == 0
     assert launches.find(7) is None

@@ -291,7 +291,7 @@ def test_launches_of_ever_new_lengths_keep_so_many_bytes(monkeypatch: pytest.Mon
             row = ft.ones(n)
             result = (row.expand(3, n).t() + ft.tensor([0.0, 1.0, 2.0])).t()
             assert result.tolist() == [[1.0] * n, [2.0] * n, [3.0] * n]
-            assert launches.held <= 1 << 16
+            assert launches.newer_bytes <= 1 << 16
 
     lengths(1, 60)
     blocks = len(backend.pool.blocks)
@@ -306,7 +306,7 @@ def test_what_a_launch_is_said_to_keep_is_what_it_takes(monkeypatch: pytest.Monk
     monkeypatch.setattr(backend, "launches", launches)
     x = ft.ones(300, 3)
     (x[:7].t() + x[:7, 0]).sum(1).tolist()
-    held = launches.held
+    held = launches.newer_bytes
     tracemalloc.start()
     try:
         for n in range(8, 200):
@@ -317,7 +317,7 @@ def test_what_a_launch_is_said_to_keep_is_what_it_takes(monkeypatch: pytest.Monk
     finally:
         tracemalloc.stop()
     # A runtime's own memory of a buffer is not traced; numbers of geometries are not the launches'.
-    assert (launches.held - held) / 4 < traced < 2 * (launches.held - held)
+    assert (launches.newer_bytes - held) / 4 < traced < 2 * (launches.newer_bytes - held)
 
 
 def test_a_trace_leaves_its_graph_alone_in_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -290,7 +290,7 @@ def test_it_goes_with_who_holds_it(own: Any) -> None:
     assert kernel is not None
     x, y, seen = operands()
     kernel(x, 1, y, 1, seen)
-    before = len(default_backend().own)
+    before = len(default_backend().user_kernels)
     ft.synchronize()
     kernel = None
-    assert len(default_backend().own) == before - 1
+    assert len(default_backend().user_kernels) == before - 1

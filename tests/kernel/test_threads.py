@@ -257,13 +257,13 @@ def test_a_command_out_of_sight_is_waited_for() -> None:
     stream = x._storage.backend.current_stream()
     if not stream.backend.inline:
         pytest.skip("the device has no queue that runs in the calling thread")
-    assert stream.through()
-    stream.lose_sight()
-    assert not stream.through() and not stream.idle()
+    assert stream.query_finished()
+    stream.forget_events()
+    assert not stream.query_finished() and not stream.idle()
     x.add_(1)  # goes behind it
-    assert not stream.through()
+    assert not stream.query_finished()
     assert x.tolist() == [1.0] * 16
-    assert stream.through() and stream.idle()
+    assert stream.query_finished() and stream.idle()
 
 
 def test_events_of_commands_do_not_pile_up() -> None:

@@ -97,7 +97,8 @@ class Network(BoardSkeleton[NetworkKey]):
         return ManifestTerms(key.name, (of,), (of,), "vv", of)
 
     def lines(self, key: NetworkKey) -> tuple[str, ...]:
-        """Returns the inventory table that requests the network; it refers to the network's file."""
+        """Returns the inventory table that requests the network; it refers to the network's
+        file."""
         digest = sha256(text(key).encode()).hexdigest()
         return ("[[graph]]", f'file = "{key.file_name}"', f'sha256 = "{digest}"')
 

@@ -40,8 +40,8 @@ class WholeRowsKey:
 
 @dataclass(frozen=True)
 class WholeRowsGeometry(Geometry):
-    """Geometry buffer: code of the op (OPS), elements of a row, rows, the least number of rows whose
-    elements fill whole beats (`together`), and flags for layer norm's weight and bias."""
+    """Geometry buffer: code of the op (OPS), elements of a row, rows, the least number of rows
+    whose elements fill whole beats (`together`), and flags for layer norm's weight and bias."""
 
     derived = ("items",)
     op: int

@@ -248,7 +248,8 @@ def _to_integer(value: Any, target_dtype: dtype) -> int:
 
 
 def upload(array: np.ndarray[Any, Any], target_dtype: dtype, target_device: device) -> Tensor:
-    """Copies an array of `target_dtype`'s storage dtype into a fresh tensor with the array's memory layout."""
+    """Copies an array of `target_dtype`'s storage dtype into a fresh tensor with the array's memory
+    layout."""
     from ...interop import host
 
     backend = backend_of(target_device)
@@ -266,8 +267,8 @@ def upload(array: np.ndarray[Any, Any], target_dtype: dtype, target_device: devi
 
 
 def tensor_of(data: Any, target_dtype: dtype | None, target_device: device) -> Tensor:
-    """Returns a fresh tensor with the values of `data`, of dtype `target_dtype` or else of the data's own
-    dtype."""
+    """Returns a fresh tensor with the values of `data`, of dtype `target_dtype` or else of the
+    data's own dtype."""
     if isinstance(data, np.ndarray):
         if data.size and min(data.strides, default=0) < 0:
             raise errors.negative_strides(data.strides)

@@ -235,7 +235,7 @@ def new_ones(options: Options, input: Tensor, *args: Any, size: Any = None) -> T
 
 @factory(function=False)
 def new_full(options: Options, input: Tensor, size: Any, fill_value: Any) -> Tensor:
-    """Like `full`, with this tensor's dtype (not the value's) and device unless others are given."""
+    """Like `full`, with this tensor's dtype (not the value's) and device by default."""
     shape = int_list(size, "new_full", "size")
     value = number_argument("new_full", "fill_value", fill_value)
     return fill_(options.new(sizes("new_full", (shape,))), value)

@@ -40,9 +40,9 @@ def _norm_gradients(
 ) -> Gradients:
     """Returns the gradients of input, weight and bias of a normalizing layer.
 
-    Statistics are over `dims`; with `statistics_depend` they depend on the input. Weight and bias broadcast
-    against the input, so their gradients are reduced to the dims `kept_dims`. `mask` says which
-    gradients are wanted.
+    Statistics are over `dims`; with `statistics_depend` they depend on the input. Weight and bias
+    broadcast against the input, so their gradients are reduced to the dims `kept_dims`. `mask` says
+    which gradients are wanted.
     """
     result_dtype, compute = input._dtype, input._dtype.compute
     g, mean, rstd = grad.to(compute), mean.to(compute), rstd.to(compute)
@@ -165,9 +165,9 @@ def _embedding_bag_dense_backward(
 ) -> Tensor:
     """Returns the gradient (rows, d) of the table from `grad` (bags, d), the gradient of the bags.
 
-    `bag_of_index` is the bag of each index, `bag_sizes` the number of elements of each bag (for "mean" and "max"),
-    `largest` the row of each maximum. `by_frequency` divides a row's gradient by how often the row
-    is used.
+    `bag_of_index` is the bag of each index, `bag_sizes` the number of elements of each bag (for
+    "mean" and "max"), `largest` the row of each maximum. `by_frequency` divides a row's gradient by
+    how often the row is used.
     """
     word = MODES[mode]
     a = grad.to(grad._dtype.compute)

@@ -33,7 +33,8 @@ def _thnn_fused_lstm_cell(
     input_bias: Tensor | None = None,
     hidden_bias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns (h, c, workspace) of an LSTM step; the workspace holds the gates for the derivative."""
+    """Returns (h, c, workspace) of an LSTM step; the workspace holds the gates for the
+    derivative."""
     gates = _biased(input_gates, input_bias) + _biased(hidden_gates, hidden_bias)
     input_gate, forget_gate, cell, output_gate = gates.chunk(4, 1)
     input_gate, forget_gate, cell, output_gate = (
@@ -86,7 +87,8 @@ def _thnn_fused_gru_cell(
 @aten_op()
 @fused
 def _thnn_fused_gru_cell_backward(dh: Tensor, workspace: Tensor, has_bias: bool) -> tuple[Tensor | None, ...]:
-    """Returns the gradients of the input's gates, of the state's gates, of h, and of both biases."""
+    """Returns the gradients of the input's gates, of the state's gates, of h, and of both
+    biases."""
     reset, update, candidate, hx, new_on = workspace.chunk(5, 1)
     dupdate = dh * (hx - candidate) * slope(update)
     dnew = dh * (1 - update) * (1 - candidate * candidate)
@@ -111,8 +113,8 @@ class Layer(NamedTuple):
 def _step(
     step_gates: Tensor, h: Tensor, cx: Tensor, hh_transposed: Tensor, gates: Tensor, hy: Tensor, cy: Tensor
 ) -> None:
-    """Computes one step from the input's part `step_gates` of the gates: writes the gates to `gates`,
-    the new states to `hy` and `cy`."""
+    """Computes one step from the input's part `step_gates` of the gates: writes the gates to
+    `gates`, the new states to `hy` and `cy`."""
     addmm(step_gates, h, hh_transposed, out=gates)
     input_gate, forget_gate, cell, output_gate = gates.chunk(4, -1)
     pointwise(LSTM_CELL, (input_gate, forget_gate, cell, cx), (), cy)

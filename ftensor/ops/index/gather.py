@@ -93,7 +93,8 @@ def of_classes(input: Tensor, dim: int, target: Tensor) -> Tensor:
 def _gather(
     target: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool, refusal: Refusal = errors_index.gather_bounds
 ) -> tuple[IndexedOperand, Index]:
-    """Fills `target` with gathered elements; returns the operand read and the index that was used."""
+    """Fills `target` with gathered elements; returns the operand read and the index that was
+    used."""
     index, target_view = at_least_1d(index), at_least_1d(target)
     index_operand = Index(index, index._strides, input._shape[dim], input._strides[dim], dim, strict=strict)
     source = IndexedOperand(input, put_at(input._strides, dim, 0), True)

@@ -1,4 +1,5 @@
-"""Writes whole entries of a dim, and views of a copy: index_add and its relatives, select_scatter."""
+"""Writes whole entries of a dim, and views of a copy: index_add and its relatives,
+select_scatter."""
 
 from __future__ import annotations
 
@@ -39,8 +40,8 @@ def _write(
     strict: bool = True,
     refusal: Any = errors_index.out_of_bounds,
 ) -> Tensor:
-    """Combines the entries of `source` (or its only element) by the row `combine` with the entries of
-    dim `dim` that `index` lists."""
+    """Combines the entries of `source` (or its only element) by the row `combine` with the entries
+    of dim `dim` that `index` lists."""
     index, target_view = at_least_1d(index), at_least_1d(input)
     shape = put_at(target_view._shape, dim, index._shape[0])
     zeros = (0,) * len(shape)
@@ -81,7 +82,8 @@ def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha:
 
 
 def _check_added(name: str, input: Any, dim: Any, index: Any, source: Any) -> int:
-    """Checks the arguments of index_add and index_reduce; returns the dim counted from the front."""
+    """Checks the arguments of index_add and index_reduce; returns the dim counted from the
+    front."""
     check_tensors(name, input=input, index=index, source=source)
     dim = normalize_dim(dim, input.ndim)
     if index.ndim > 1:

@@ -281,7 +281,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
 
 
 def contracted(name: str, a: Tensor, b: Tensor, first: Ints, second: Ints, out: Tensor | None = None) -> Tensor:
-    """Returns the products of `a` and `b` summed over the dims `first` of `a` and `second` of `b`."""
+    """Returns the products of `a` and `b` summed over the dims `first` of `a` and `second` of
+    `b`."""
     if len(first) != len(second):
         raise errors_matmul.tensordot_dims((first, second), "both lists need the same length")
     first = tuple(normalize_dim(d, len(a._shape)) for d in first)
@@ -343,8 +344,8 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 def _as_pairs(t: Tensor, shape: Ints, pair_index: int) -> Tensor:
-    """Returns `t` broadcast to `shape` with each dim as a pair: its size at index `pair_index`, 1 at the
-    other."""
+    """Returns `t` broadcast to `shape` with each dim as a pair: its size at index `pair_index`, 1
+    at the other."""
     missing = len(shape) - len(t._shape)
     strides = (0,) * missing + t._strides
     sizes: list[int] = []

@@ -166,8 +166,8 @@ class MatrixFunction:
         tuple_class: Any = None,
         legacy_names: Sequence[str] = (),
     ) -> Callable[..., Any]:
-        """Returns a function with the parameters `parameters` that calls `run` with the op's name and its
-        arguments."""
+        """Returns a function with the parameters `parameters` that calls `run` with the op's name
+        and its arguments."""
         tuple_class = tuple_class or self.tuple_class
         shown_parameters = [p.replace(name=w, kind=POSITIONAL) for p, w in zip(parameters, legacy_names)] or parameters
         arguments = [

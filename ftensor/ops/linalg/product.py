@@ -37,7 +37,7 @@ DOT = Reduce(
     complex_=("ft_cmul(a, b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))"),
     kinds="uifc",
     promote=Promote.UNROUNDED,
-    beside=Promote.SAME,
+    second_input=Promote.SAME,
 )
 VDOT = Reduce(
     "vdot",
@@ -47,7 +47,7 @@ VDOT = Reduce(
     complex_=("ft_cmul(ft_cmake(a.re, -a.im), b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))"),
     kinds="uifc",
     promote=Promote.UNROUNDED,
-    beside=Promote.SAME,
+    second_input=Promote.SAME,
 )
 SCALED = Op("scaled", "scaled(product) -> Tensor", "a * alpha", complex_="ft_cmul(a, alpha)", params=("alpha",))
 MIXED = Op(
@@ -152,10 +152,11 @@ def product(
     beta: Any = 1,
     alpha: Any = 1,
 ) -> Tensor:
-    """Returns `beta * addend + alpha * a @ b` of matrices, or of batches of matrices that broadcast.
+    """Returns `beta * addend + alpha * a @ b` of matrices, or of batches of matrices that
+    broadcast.
 
-    The operands have been checked. With `beta` 0 `addend` is not read, with `alpha` 0 the product is
-    not computed.
+    The operands have been checked. With `beta` 0 `addend` is not read, with `alpha` 0 the product
+    is not computed.
     """
     operands = (a, b, a if addend is None else addend)
     shape: Ints = (a._shape[-2], b._shape[-1])
@@ -227,7 +228,8 @@ def folded(red: Reduce, inputs: Sequence[Tensor], dim: int | None) -> Tensor:
 
 
 def combine(sums: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha: Any) -> None:
-    """Writes `beta * added + alpha * sums` to `target`. The sums keep their precision until then."""
+    """Writes `beta * added + alpha * sums` to `target`. The sums keep their precision until
+    then."""
     if added is not None:
         pointwise(MIXED, (added, sums), (beta, alpha), target, True)
     elif alpha.__class__ is int and alpha == 1:

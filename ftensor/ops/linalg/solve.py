@@ -360,8 +360,8 @@ def _basis(A: Tensor, q: int, niter: int) -> Tensor:
 
 
 def _lowrank(A: Tensor, q: int, niter: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns (U, S, V) of rank `q`: the SVD of A projected on `_basis`, or of A.mH if that has fewer
-    columns (Halko, Martinsson, Tropp 2011, algorithm 5.1)."""
+    """Returns (U, S, V) of rank `q`: the SVD of A projected on `_basis`, or of A.mH if that has
+    fewer columns (Halko, Martinsson, Tropp 2011, algorithm 5.1)."""
     if A._shape[-2] < A._shape[-1]:
         V, S, U = _lowrank(A.mH, q, niter)
         return U, S, V

@@ -41,7 +41,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     choose = chosen_again if with_replacement else chosen
     rows = comb(n + r - 1, r) if with_replacement and n else comb(n, r)
     # The host's table: an entry of a list and of an array for each element.
-    input._storage.backend.pool.ask(rows * r * (16 + input._dtype.itemsize))
+    input._storage.backend.pool.check_capacity(rows * r * (16 + input._dtype.itemsize))
     positions = [i for row in choose(range(n), r) for i in row] if rows else []
     index = tensor(positions, dtype=int64, device=input.device)
     elements: Tensor = input.index_select(0, index)
@@ -158,7 +158,7 @@ def _exactly(w: Tensor) -> Tensor:
 
 @op()
 def corrcoef(input: Tensor) -> Tensor:
-    """Returns the correlation matrix of variables (rows): covariances over deviations, in [-1, 1]."""
+    """Returns the correlation matrix of variables (rows): covariances over deviations, -1 to 1."""
     if input.ndim > 2:
         raise errors_linalg.at_most_two("corrcoef", input._shape)
     c = cov(input)
@@ -201,7 +201,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     if input._dtype.kind == "b":
         raise errors_linalg.no_bool("mvlgamma")
     result_dtype = result_type(input, 0.5)
-    input._storage.backend.pool.ask((max(numel(input._shape), 1) + 1) * p * result_dtype.itemsize)
+    input._storage.backend.pool.check_capacity((max(numel(input._shape), 1) + 1) * p * result_dtype.itemsize)
     steps = arange(0.5 * (1 - p), 0.25, 0.5, dtype=result_dtype, device=input.device)
     total: Tensor = (input.unsqueeze(-1) + steps).lgamma().sum(-1)
     return total + 0.25 * p * (p - 1) * 1.1447298858494002

@@ -60,8 +60,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 def _limits(name: str, x: Tensor, low: float, high: float, explicit: bool, margin: float = 0.5) -> tuple[float, float]:
-    """Returns the given range, or that of the elements; a range of a single number grows by `margin`
-    on each side."""
+    """Returns the given range, or that of the elements; a range of a single number grows by
+    `margin` on each side."""
     output.check_capacity(x, x.numel(), x._dtype)  # memory for the positions
     if not explicit:
         low, high = (v.item() for v in x.aminmax()) if x.numel() else (0.0, 1.0)

@@ -228,7 +228,7 @@ NEXTAFTER_NARROW = {
 
 @op(inplace=True, rows=(NEXTAFTER, *NEXTAFTER_NARROW.values()))
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Returns the next representable number after `input` towards `other`, in the promoted dtype."""
+    """Returns the next number after `input` towards `other`, in the promoted dtype."""
     for word, x in (("input", input), ("other", other)):
         if not isinstance(x, (Tensor, int, float)):
             raise errors.not_a_tensor("nextafter", word, x)

@@ -48,12 +48,13 @@ def cat(
     input_scales: Any,
     input_zero_points: Any = 0,
 ) -> Tensor:
-    """Joins quantized tensors of uint8 or int8 along a dim, with `scale` and `zero_point` (None: the
-    first tensor's). `input_scales` and `input_zero_points` are numbers, one for all tensors or one
-    for each. Tensors with the result's scale and zero point are copied; others are dequantized and
-    quantized, with the bits of torch's `quantized_decomposed`. `torch.ops.quantized.cat` adds the
-    zero point before it rounds: where that is odd, results halfway between two integers differ by
-    one. Raises RuntimeError for other dtypes and shapes, ValueError for another number of scales."""
+    """Joins quantized tensors of uint8 or int8 along a dim, with `scale` and `zero_point` (None:
+    the first tensor's). `input_scales` and `input_zero_points` are numbers, one for all tensors or
+    one for each. Tensors with the result's scale and zero point are copied; others are dequantized
+    and quantized, with the bits of torch's `quantized_decomposed`. `torch.ops.quantized.cat` adds
+    the zero point before it rounds: where that is odd, results halfway between two integers differ
+    by one. Raises RuntimeError for other dtypes and shapes, ValueError for another number of
+    scales."""
     name = "cat"
     tensors = tuple([a_tensor(name, f"tensors[{k}]", tensor) for k, tensor in enumerate(tensors)])
     if not tensors:

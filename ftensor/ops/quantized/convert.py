@@ -70,7 +70,8 @@ def computed(row: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], shape: I
 
 
 def _real(name: str, input: Any) -> Tensor:
-    """Returns the input in float32. Raises AssertionError for a dtype that torch doesn't quantize."""
+    """Returns the input in float32. Raises AssertionError for a dtype that torch doesn't
+    quantize."""
     input = a_tensor(name, "input", input)
     if input._dtype not in (float32, float16, bfloat16):
         raise errors_quantized.not_float32(name, input._dtype)

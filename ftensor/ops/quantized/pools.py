@@ -1,4 +1,5 @@
-"""Average pools of quantized tensors: the mean of a window, with the input's scale and zero point."""
+"""Average pools of quantized tensors: the mean of a window, with the input's scale and zero
+point."""
 
 from __future__ import annotations
 
@@ -47,8 +48,8 @@ def _bytes(name: str, input: Any) -> Tensor:
 
 
 def _averaged(sums: Tensor, factors: np.ndarray, zero: int, result_dtype: dtype, key: Any) -> Tensor:
-    """Returns rint(sums * factors + zero) in `result_dtype`. `factors` are float32 for each window of
-    an image, `key` is a hashable value that determines them."""
+    """Returns rint(sums * factors + zero) in `result_dtype`. `factors` are float32 for each window
+    of an image, `key` is a hashable value that determines them."""
     divisor_reciprocals: Any = float(factors.flat[0])
     if (factors != factors.flat[0]).any():
         divisor_reciprocals = constant(("averages", *key), sums, lambda: factors)
@@ -109,8 +110,8 @@ def _factors(pool: PoolingCall, padded_too: bool, divisor: Any) -> np.ndarray:
 
 @op(namespace=SPACE, method=False)
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Returns means of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8, `output_size` of
-    them (a number or a pair; None: as the input) for each plane, with the input's scale and zero
+    """Returns means of a quantized input (N, C, H, W) or (C, H, W) of uint8 or int8, `output_size`
+    of them (a number or a pair; None: as the input) for each plane, with the input's scale and zero
     point. Sums are multiplied by the float32 reciprocal and rounded to even, with the bits of
     `torch.ao.nn.quantized.functional.adaptive_avg_pool2d` for a contiguous input of two or more
     channels. Raises RuntimeError for other dtypes and shapes."""

@@ -93,7 +93,7 @@ def fill_random(
     device = out._storage.device
     source = generator_for(function, generator, device)
     trace = recorder(out._storage.backend)
-    stream = draw_numbers(out._storage.backend, source, words) if trace is None else trace.drawn(source, words)
+    stream = draw_numbers(out._storage.backend, source, words) if trace is None else trace.record_draw(source, words)
     is_direct = out.is_contiguous() and not out.storage_offset()
     target = out if is_direct else new(out._shape, out._dtype, device)
     pointwise(row, tuple([x.contiguous() for x in inputs]), stream + values, target, True)
@@ -103,7 +103,8 @@ def fill_random(
 def _bounds(
     function: str, args: tuple[Any, ...], keywords: dict[str, Any], defaults: tuple[Any, Any]
 ) -> tuple[Any, Any]:
-    """Returns `from` and `to`, given by position or by name (`from` can't be a Python parameter)."""
+    """Returns `from` and `to`, given by position or by name (`from` can't be a Python
+    parameter)."""
     bounds = dict(zip(("from", "to"), args))
     if len(args) > 2:
         raise errors_creation.surplus_arguments(function, 2, len(args))

@@ -312,12 +312,12 @@ def _repeated_positions(repeats: Tensor, output_size: int | None) -> np.ndarray[
     if repeats._dtype not in (dtypes.int64, dtypes.int32):
         raise errors.not_implemented_for("repeat_interleave", repeats._dtype)
     pool = repeats._storage.backend.pool
-    pool.ask(8 * repeats.numel())
+    pool.check_capacity(8 * repeats.numel())
     counts = repeats._host()
     if (counts < 0).any():
         raise errors_shape.negative_repeats()
     total = int(counts.sum())
     if output_size is not None and output_size != total:
         raise errors_shape.repeated_size(output_size, total)
-    pool.ask(8 * total)
+    pool.check_capacity(8 * total)
     return np.repeat(np.arange(len(counts), dtype=np.int64), counts)

@@ -220,7 +220,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 @op()
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Returns matrices of zeros over dim1 and dim2 with the entries of the last dim on a diagonal."""
+    """Returns matrices of zeros over dim1 and dim2, with the last dim's entries on a diagonal."""
     check_tensors("diag_embed", input=input)
     first, second = normalize_dim(dim1, input.ndim + 1), normalize_dim(dim2, input.ndim + 1)
     offset = as_int(offset, "diag_embed", "offset")

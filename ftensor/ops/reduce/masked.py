@@ -89,7 +89,8 @@ def _masked(
     dtype_rule: Callable[[Tensor, dtype | None], dtype] = _input_dtype,
 ) -> Callable[..., Tensor]:  # fmt: skip
     """Registers a masked op. It replaces masked elements by `identity`, which may be a function of
-    the dtype, and calls `run(filled, *dims, dtype=)`; `dtype_rule(input, dtype)` determines that dtype."""
+    the dtype, and calls `run(filled, *dims, dtype=)`; `dtype_rule(input, dtype)` determines that
+    dtype."""
     return op(namespace="masked", method=False)(
         written(
             name, parameters,

@@ -35,7 +35,7 @@ EXP_SUM = Reduce(
     ("log(x)",),
     kinds="f",
     promote=Promote.UNROUNDED,
-    beside=Promote.UNROUNDED_REAL,
+    second_input=Promote.UNROUNDED_REAL,
 )
 EXP_SUM_COMPLEX = Reduce(
     "logsumexp",
@@ -50,7 +50,7 @@ EXP_SUM_COMPLEX = Reduce(
     ),
     kinds="c",
     promote=Promote.UNROUNDED,
-    beside=Promote.UNROUNDED_REAL,
+    second_input=Promote.UNROUNDED_REAL,
 )
 UNCENTER = Op(
     "logsumexp",
@@ -65,7 +65,7 @@ enter(__name__, EXP_SUM, EXP_SUM_COMPLEX, UNCENTER)
 @op()
 @fused
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Returns the logarithm of the sum of exponentials over `dim`, without intermediate overflow."""
+    """Returns the logarithm of the sum of exponentials over `dim`, computed without overflow."""
     check_arguments("logsumexp", input, keepdim, None, out)
     if out is not None and out._dtype.kind not in "fc":
         raise errors_reduce.out_not_floating("logsumexp", out._dtype)
@@ -95,7 +95,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | N
 
 
 SHIFTED_EXP = Reduce(
-    "softmax", "exp(a - b)", "x + y", "K(0)", kinds="f", promote=Promote.UNROUNDED, beside=Promote.UNROUNDED
+    "softmax", "exp(a - b)", "x + y", "K(0)", kinds="f", promote=Promote.UNROUNDED, second_input=Promote.UNROUNDED
 )
 LOG_EXP = Reduce(
     "log_softmax",
@@ -105,7 +105,7 @@ LOG_EXP = Reduce(
     ("log(x)",),
     kinds="f",
     promote=Promote.UNROUNDED,
-    beside=Promote.UNROUNDED,
+    second_input=Promote.UNROUNDED,
 )
 LOG = Op("log_softmax", "log(input) -> Tensor", "log(a)", float_only=True)
 SOFTMAX = Op("softmax", "softmax(input, largest, total) -> Tensor", "exp(a - b) / c", float_only=True)

@@ -175,7 +175,7 @@ def _squares(name: str, finish: str) -> Reduce:
         params=("n",),
         kinds="fc",
         promote=Promote.COMPLEX_TO_REAL,
-        beside=Promote.UNROUNDED,
+        second_input=Promote.UNROUNDED,
     )
 
 

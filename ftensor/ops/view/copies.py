@@ -29,7 +29,8 @@ METHODS = ("narrow_copy",)
 
 
 def _narrow(input: Tensor, dim: int, *args: Any, **kwargs: Any) -> Tensor:
-    """`narrow` for its copying form, which raises another exception class for a dim out of range."""
+    """`narrow` for its copying form, which raises another exception class for a dim out of
+    range."""
     if isinstance(input, Tensor) and isinstance(dim, int) and 0 < input.ndim <= dim:
         raise errors_view.narrow_copy_dim(dim, input.ndim)
     return narrow(input, dim, *args, **kwargs)

@@ -115,7 +115,7 @@ def matrix_transposed(input: Tensor) -> Tensor:
 
 @op(name="mH", function=False, method=False, prop=True)
 def batch_adjoint(input: Tensor) -> Tensor:
-    """The matrix transposed and, if complex, conjugated: then a copy, where torch has a lazy view."""
+    """The matrix transposed and, if complex, conjugated: then a copy. Torch has a lazy view."""
     return _conjugate(_matrices(input, "mH"))
 
 

@@ -26,8 +26,8 @@ def view(shape: Ints, strides: Ints, offset: int, size: Ints) -> Layout:
 
 
 def reinterpret(shape: Ints, strides: Ints, offset: int, old_itemsize: int, new_itemsize: int) -> Layout:
-    """Returns the layout of the same bytes as elements of `new_itemsize` instead of `old_itemsize` bytes; only the
-    last dim changes."""
+    """Returns the layout of the same bytes as elements of `new_itemsize` instead of `old_itemsize`
+    bytes; only the last dim changes."""
     if old_itemsize == new_itemsize:
         return shape, strides, offset
     if not shape:

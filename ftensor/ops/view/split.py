@@ -26,7 +26,7 @@ def _cut_dim(input: Tensor, dim: Any, function: str) -> tuple[int, int]:
 
 
 def _check_view_memory(input: Tensor, views: int) -> None:
-    input._storage.backend.pool.ask(views * VIEW_BYTES)
+    input._storage.backend.pool.check_capacity(views * VIEW_BYTES)
 
 
 def _pieces(input: Tensor, dim: int, pieces: split_math.Pieces) -> tuple[Tensor, ...]:

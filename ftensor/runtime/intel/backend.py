@@ -68,10 +68,10 @@ class ReloadTurn:
         self.lock = threading.RLock()
         self.busy = False
         self.stream: DeviceStream | None = None
-        self.done: list[Any] = []
+        self.events: list[Any] = []
 
     @contextmanager
-    def whole(self, name: str) -> Iterator[None]:
+    def exclusive(self, name: str) -> Iterator[None]:
         """Inside the block, one launch is enqueued completely. Data of a launch that Ctrl-C left
         half started would be in the channels when the next launch comes."""
         with self.lock, signals_deferred():
@@ -85,8 +85,8 @@ class ReloadTurn:
 
     def take(self, cl: Any, stream: DeviceStream) -> None:
         """Makes a stream's next command wait for a launch on another stream."""
-        if self.stream is not stream and self.done:
-            cl.enqueue_barrier(stream.queue, wait_for=self.done)
+        if self.stream is not stream and self.events:
+            cl.enqueue_barrier(stream.queue, wait_for=self.events)
         self.stream = stream
 
 
@@ -172,7 +172,7 @@ def _stage_launcher(
             for stage in copies[slab % len(copies)]:
                 stage.bind(taken, slab, slabs)
                 event = enqueue(stream.queue, stage.kernel, ONE, ONE, None, None, False, False)
-        turn.done = [event]
+        turn.events = [event]
         stream.queue.flush()  # another stream may wait for it
 
     def side_by_side(stream: Any, taken: tuple[Any, ...], units: int) -> None:
@@ -191,7 +191,7 @@ def _stage_launcher(
         for mine in queues[: sum(counts)]:
             mine.flush()
         cl.enqueue_barrier(stream.queue, wait_for=done)
-        turn.done = done
+        turn.events = done
 
     if len(copies) == 1 and counts[0] == 1:
         free = [copies[0][0]]
@@ -202,7 +202,7 @@ def _stage_launcher(
     launch = side_by_side if images.side_by_side or not keeps_rows else in_pieces
 
     def in_turn(stream: Any, taken: tuple[Any, ...], units: int) -> None:
-        with turn.whole(record.name):
+        with turn.exclusive(record.name):
             launch(stream, taken, units)
 
     return in_turn

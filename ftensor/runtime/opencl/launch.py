@@ -120,7 +120,7 @@ def make_launcher(
         "    try:",
         f"        stream.flying.append({enqueue})",
         "    except BaseException:",
-        "        stream.lose_sight()",
+        "        stream.forget_events()",
         "        raise",
     ]
     launch = _compiled(name, [head, queue, *lines, *noted, *count], scope)
@@ -129,7 +129,7 @@ def make_launcher(
     scope |= {"queued": queued, "inline_queue": inline_queue}
     beside = [
         queue,
-        "    if stream.finished != stream.launched and not stream.through():",
+        "    if stream.finished != stream.launched and not stream.query_finished():",
         f"        return queued({', '.join(['stream', 'units', *names])})",
         "    queue = inline_queue",
         *lines,
@@ -247,7 +247,7 @@ class _Launcher:
         self.locals = [k for k, a in enumerate(key.numbers) if a.kind == "local"]
         device = self.backend.cl_device
         about = self.cl.kernel_work_group_info.LOCAL_MEM_SIZE
-        self.of_itself: int = self.free[0].get_work_group_info(about, device)
+        self.static_local_bytes: int = self.free[0].get_work_group_info(about, device)
         self._fits(())
 
     def _new_kernel(self) -> Any:
@@ -281,7 +281,7 @@ class _Launcher:
             raise errors.refused(name, key.name, units_of, e) from None
         except BaseException:
             if self.backend.inline:
-                stream.lose_sight()
+                stream.forget_events()
             raise
         self.free.append(kernel)
         if not stream.launched & 1023:
@@ -291,7 +291,7 @@ class _Launcher:
         """Raises ValueError if a work-group needs more local memory than the device has. Some
         drivers end the process in this case."""
         available: int = self.backend.cl_device.local_mem_size
-        requested = self.of_itself + sum(-(-size // ALIGNED) * ALIGNED for size in sizes)
+        requested = self.static_local_bytes + sum(-(-size // ALIGNED) * ALIGNED for size in sizes)
         if requested > available:
             raise errors.no_room_for_locals(self.key.name, requested, self.backend.properties.name, available)
 

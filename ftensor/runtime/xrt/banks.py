@@ -35,11 +35,11 @@ class Space:
     def __init__(self, begin: int, end: int) -> None:
         self.free = [(begin, end)]
         # Freed ranges, merged in at the next `take`: any thread may free at any time.
-        self.back: deque[tuple[int, int]] = deque()
+        self.freed: deque[tuple[int, int]] = deque()
 
     def take(self, nbytes: int, begin: int, end: int) -> int | None:
         """Allocates `nbytes` bytes between two addresses; returns their address, or None."""
-        self._take_back()
+        self._merge_freed()
         nbytes = -(-nbytes // PAGE) * PAGE
         for k, (low, high) in enumerate(self.free):
             at = max(low, -(-begin // PAGE) * PAGE)
@@ -49,13 +49,13 @@ class Space:
                 return at
         return None
 
-    def give(self, at: int, nbytes: int) -> None:
+    def release(self, at: int, nbytes: int) -> None:
         """Frees `nbytes` bytes at an address."""
-        self.back.append((at, at + -(-nbytes // PAGE) * PAGE))
+        self.freed.append((at, at + -(-nbytes // PAGE) * PAGE))
 
-    def _take_back(self) -> None:
-        while self.back:
-            insort(self.free, self.back.popleft())
+    def _merge_freed(self) -> None:
+        while self.freed:
+            insort(self.free, self.freed.popleft())
         merged: list[tuple[int, int]] = []
         for low, high in self.free:
             if merged and merged[-1][1] == low:
@@ -69,7 +69,7 @@ class ArenaBuffer:
     """One driver buffer, and the free space in it."""
 
     def __init__(self, cl: Any, address: int, nbytes: int) -> None:
-        self.whole, self.address, self.end = cl, address, address + nbytes
+        self.cl, self.address, self.end = cl, address, address + nbytes
         self.space = Space(-(-address // PAGE) * PAGE, self.end)
 
 
@@ -80,11 +80,11 @@ class ArenaBlock:
         """`before`: bytes of other blocks between the argument's start and this block."""
         self.region, self.at, self.nbytes = region, at, nbytes
         self.address = at - before
-        self.cl = region.whole.get_sub_region(at - before - region.address, before + nbytes)
+        self.cl = region.cl.get_sub_region(at - before - region.address, before + nbytes)
 
     def __del__(self) -> None:
         # Also where the driver refused the part.
-        self.region.space.give(self.at, self.nbytes)
+        self.region.space.release(self.at, self.nbytes)
 
 
 class Slabs:
@@ -95,7 +95,7 @@ class Slabs:
     def __init__(self, pieces: Sequence[ArenaBlock], bounds: Sequence[int], turn: int) -> None:
         self.pieces, self.bounds, self.turn = tuple(pieces), tuple(bounds), turn
 
-    def parts(self, begin: int, end: int) -> Iterator[tuple[Any, int, int]]:
+    def in_range(self, begin: int, end: int) -> Iterator[tuple[Any, int, int]]:
         """Yields (driver buffer, begin, end) for each slab between two bytes. Offsets count from
         the tensor's first byte, which is also the buffer's."""
         for piece, low, high in zip(self.pieces, self.bounds, self.bounds[1:]):
@@ -209,7 +209,7 @@ class BankedBuffer:
         # The stream of the storage's allocation. Weak, as the stream's free list refers back here.
         self.stream: weakref.ref[DeviceStream] | None = None
 
-    def taken(self, stream: DeviceStream) -> None:
+    def reset_for(self, stream: DeviceStream) -> None:
         """Resets the buffer for a new storage: its bytes are undefined."""
         self.bank, self.host, self.defined, self.arrival = None, None, False, None
         self.stream = weakref.ref(stream)
@@ -253,7 +253,7 @@ class BankedPool(MemoryPool):
 
     def take(self, nbytes: int, stream: DeviceStream) -> Storage:
         storage = super().take(nbytes, stream)
-        storage.handle.taken(stream)
+        storage.handle.reset_for(stream)
         return storage
 
     def exchange(self, handle: BankedBuffer, bank: str | None, stream: DeviceStream) -> BankedBuffer:
@@ -351,8 +351,8 @@ def place_in_slabs(
     ports: Sequence[Port],
     cuts: Sequence[SlabCut | None],
 ) -> bool:
-    """Places the operands of a launch in slabs, one per compute unit; an operand without a cut stays
-    contiguous, and all units read it. Returns True on success.
+    """Places the operands of a launch in slabs, one per compute unit; an operand without a cut
+    stays contiguous, and all units read it. Returns True on success.
 
     Returns False if the operands must be contiguous: if an operand has bytes on the board in
     another layout, if another kernel needed this size contiguous before (moving bytes costs more

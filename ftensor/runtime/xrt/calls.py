@@ -45,13 +45,13 @@ class Calls:
             at = (self._next + k) % SLOTS * SLOT
             self._memory[at : at + SLOT] = data
 
-    def made(self, kernels: Kernels, units: int) -> None:
+    def record_enqueued(self, kernels: Kernels, units: int) -> None:
         """Notes that the last recorded launch is enqueued."""
         for name, most in kernels:
             self._begun[name] = self._begun.get(name, 0) + min(units, most)
         self._next += len(kernels)
 
-    def lose(self) -> None:
+    def clear(self) -> None:
         """Clears the file, since it is unknown how many commands of a launch were enqueued."""
         if self._memory is not None:
             self._memory[:] = bytes(len(self._memory))

@@ -80,14 +80,14 @@ class DeferredLaunches:
 
     def launch(self, launch: Any, stream: DeviceStream, tensors: Sequence[Any], numbers: Sequence[Any]) -> None:
         """Enqueues a launch, or defers it if a kernel is missing or other launches are deferred."""
-        if (self._active or self.images.wanted) and self._waits(launch, stream, tensors, numbers):
+        if (self._active or self.images.requested) and self._waits(launch, stream, tensors, numbers):
             return
         launch.enqueue(stream, numbers, *tensors)
 
     def _waits(self, launch: Any, stream: DeviceStream, tensors: Sequence[Any], numbers: Sequence[Any]) -> bool:
         _ = stream.queue  # before the lock: in a forked child this raises
         with self.backend.lock:
-            lacking = any(step.key.entry in self.images.wanted for step in launch.steps)
+            lacking = any(step.key.entry in self.images.requested for step in launch.steps)
             if self._closed:
                 self._build()
             if self._closed or not (lacking or self._active):
@@ -141,7 +141,7 @@ class DeferredLaunches:
         for storage in storages:
             command.stream.use(storage)
             self._used.add(id(storage))
-        if len(self._commands) >= MAX_COMMANDS or self._bytes >= MAX_BYTES or len(self.images.wanted) >= MAX_KERNELS:
+        if len(self._commands) >= MAX_COMMANDS or self._bytes >= MAX_BYTES or len(self.images.requested) >= MAX_KERNELS:
             self.settle()
 
     def settle(self) -> None:
@@ -165,11 +165,11 @@ class DeferredLaunches:
 
     def _build(self) -> None:
         for _ in range(ATTEMPTS):
-            result = self.images.ask()
+            result = self.images.build_requested()
             if result is None:
                 break
             with self._undisturbed():
-                self.images.take(result)
+                self.images.load_built(result)
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:

@@ -193,9 +193,9 @@ class XrtImages(Images):
                 run(stream, units, *args)
             except BaseException as error:
                 if units > 1 or not isinstance(error, Exception):  # Ctrl-C comes anywhere in it
-                    calls.lose()
+                    calls.clear()
                 raise
-            calls.made(slot.kernels, units)
+            calls.record_enqueued(slot.kernels, units)
 
         return launch
 
@@ -210,7 +210,7 @@ class XrtImages(Images):
         if slot.make is not None:
             slot.run = slot.make()
         else:
-            members = image.file.manifest.parts(slot.entry)
+            members = image.file.manifest.kernels_of(slot.entry)
             several = len(members) > 1
             slot.kernels = tuple([(record.name, record.units) for record, _ in members])
             make = launcher.make_linked_launcher if several else make_launcher

@@ -111,7 +111,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
     slabs = _slabs(backend, image, record, member, arguments, ports, prepared)
     if slabs is not None:
         lines[4:4] = [
-            f"    if units > 1 and {slabs.asked}:",
+            f"    if units > 1 and {slabs.condition}:",
             f"        each = in_slabs(stream, units, {slabs.n}, ({', '.join(pointers)},))",
             "        if each is not None:",
             "            before, tail = queue.before(), []",
@@ -176,10 +176,10 @@ def _of_unit(line: str) -> str:
 
 
 class _Slabs(NamedTuple):
-    """The slab path of a launcher: `asked` and `n` are code of the condition and of the number of
-    elements, and `launch` places the operands."""
+    """The slab path of a launcher: `condition` and `n` are code of the condition and of the number
+    of elements, and `launch` places the operands."""
 
-    asked: str
+    condition: str
     n: str
     launch: Callable[..., Sequence[tuple[Any, Any, Any, Any]] | None]
 
@@ -270,7 +270,7 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
     """
     from pyopencl import _cl
 
-    members = image.file.manifest.parts(slot.entry)
+    members = image.file.manifest.kernels_of(slot.entry)
     kernels = [backend.cl.Kernel(image.program, record.name) for record, _ in members]
     linked = LinkedKernels(kernels, [len(record.arguments) for record, _ in members])
     pointers, ports, lines = list[str](), list[Port](), list[str]()

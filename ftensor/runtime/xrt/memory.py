@@ -31,8 +31,8 @@ class XrtMemory(OpenCLBackend):
     units: int
 
     def _begin_memory(self) -> None:
-        """Creates the empty tables of stand-in buffers and of HBM arenas, and lists the error codes of
-        a full bank."""
+        """Creates the empty tables of stand-in buffers and of HBM arenas, and lists the error codes
+        of a full bank."""
         self._stand_ins: dict[str, BankedBuffer] = {}
         self._arenas: dict[str, Arena | None] = {}
         # Sizes in bytes of tensors that were in slabs and later needed contiguous.
@@ -133,7 +133,7 @@ class XrtMemory(OpenCLBackend):
         queue, end = stream.queue, offset + data.size
         before, events = queue.before(), []
         slabs = isinstance(buffer, Slabs)
-        for part, low, high in buffer.parts(offset, end) if slabs else ((buffer, offset, end),):
+        for part, low, high in buffer.in_range(offset, end) if slabs else ((buffer, offset, end),):
             host = data[low - offset : high - offset]
             ends = (part, host) if write else (host, part)
             at = {"dst_offset" if write else "src_offset": low}

@@ -17,7 +17,8 @@ MEASURED, ASSUMED = "seen", "assumed"
 
 @dataclass(frozen=True)
 class Resources:
-    """LUT, flip-flops, DSP blocks, block RAM of 36 Kb (halves are of 18 Kb), and UltraRAM of 288 Kb."""
+    """LUT, flip-flops, DSP blocks, block RAM of 36 Kb (halves are of 18 Kb), and UltraRAM of 288
+    Kb."""
 
     lut: float = 0
     ff: float = 0

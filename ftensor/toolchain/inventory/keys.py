@@ -179,7 +179,7 @@ def reduction(red: Reduce, dtype: dtype, to: dtype | None = None) -> Signature |
     if dtype.kind not in red.kinds:
         return None
     compute, result = dtypes_through(red.promote, dtype)
-    index_outputs = () if red.beside is None else (dtypes_through(red.beside, dtype)[1],)
+    index_outputs = () if red.second_input is None else (dtypes_through(red.second_input, dtype)[1],)
     outs = red.results(result)
     signature = Signature(compute, outs if to is None else (to, *outs[1:]), (dtype, *index_outputs))
     return signature if supports_signature(red, signature) else None
@@ -191,7 +191,7 @@ def supports_signature(red: Reduce, signature: Signature) -> bool:
     words = red.complex_ is not None if signature.compute.is_complex else bool(red.lift)
     # Expressions of a reduction that rejects integers are not valid on integers.
     words = words and signature.compute.kind in red.kinds
-    reads = 1 + (red.beside is not None)
+    reads = 1 + (red.second_input is not None)
     return words and len(signature.outs) == len(red.finish) and len(signature.ins) == reads
 
 
@@ -219,9 +219,9 @@ _EXACT = re.compile(r"(\w+) ([vsrxgk]+)")
 class KernelShape:
     """An inventory's settings for a kernel's form, besides its layout.
 
-    `lanes` 0 fills a port's width; LANES_BY_COST does so for cheap pointwise ops only. `vectors` () means
-    a reduction's defaults. `stages` of a reduction are the whole reduction, or the two stages that
-    divide it among compute units.
+    `lanes` 0 fills a port's width; LANES_BY_COST does so for cheap pointwise ops only. `vectors` ()
+    means a reduction's defaults. `stages` of a reduction are the whole reduction, or the two stages
+    that divide it among compute units.
     """
 
     lanes: int = 0

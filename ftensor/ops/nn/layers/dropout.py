@@ -150,7 +150,8 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 
 
 def _nn_dropout(run: Run, name: str, training: bool, doc: str) -> Callable[..., Tensor]:
-    """Registers a dropout as `ft.nn.functional.name`; `training` is the default of its parameter."""
+    """Registers a dropout as `ft.nn.functional.name`; `training` is the default of its
+    parameter."""
     return op(namespace=SPACE, method=False)(
         written(
             name,

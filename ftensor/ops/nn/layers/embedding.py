@@ -120,8 +120,8 @@ def _bag_count(input: Tensor, offsets: Tensor, include_last_offset: bool) -> int
 
 def bags_of_offsets(input: Tensor, offsets: Tensor, include_last_offset: bool) -> tuple[int, Tensor]:
     """Returns (the number of bags, the bag of each index as int64 (used,)) of offsets into indices
-    (n,). Indices behind the last bag are not used. With `include_last_offset`, the last offset is the end of the
-    last bag.
+    (n,). Indices behind the last bag are not used. With `include_last_offset`, the last offset is
+    the end of the last bag.
 
     Raises RuntimeError for offsets that are no integers or are out of range.
     """
@@ -164,8 +164,8 @@ def _expand_rows(bag_of_index: Tensor, width: int) -> Tensor:
 
 
 def maximum_rows(weight: Tensor, index: Tensor, bag_of_index: Tensor, maxima: Tensor, pad: int) -> Tensor:
-    """Returns the row of each maximum: int64 (bags, d) for the maxima `maxima` (bags, d). Among equal
-    elements it is the first in the bag; 0 for empty bags."""
+    """Returns the row of each maximum: int64 (bags, d) for the maxima `maxima` (bags, d). Among
+    equal elements it is the first in the bag; 0 for empty bags."""
     n, (bags, width) = index.numel(), maxima._shape
     first = full((bags, width), n, dtype=int64, device=weight.device)
     if n:

@@ -17,7 +17,8 @@ def is_half(element: dtype) -> bool:
 
 
 def rounded_sum(tensors: Sequence[Tensor]) -> Tensor:
-    """Returns the sum of tensors of one dtype in order, rounded to the dtype after each addition."""
+    """Returns the sum of tensors of one dtype in order, rounded to the dtype after each
+    addition."""
     total = tensors[0]
     for term in tensors[1:]:
         total = total + term

@@ -42,7 +42,8 @@ enter(__name__, MOVING_SQUARE, ADAM, DESCENT, DECAYED, MOMENTUM)
 
 
 class Adam(NamedTuple):
-    """The hyperparameters of Adam, and of AdamW if weight decay is `decoupled` from the gradient."""
+    """The hyperparameters of Adam, and of AdamW if weight decay is `decoupled` from the
+    gradient."""
 
     rate: float
     beta1: float

@@ -289,8 +289,8 @@ def forward_variables(log_probs: Tensor, states: Tensor, end: int) -> Tensor:
 def _ctc_forward(
     name: str, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int
 ) -> tuple[Tensor, Tensor, list[int]]:
-    """Returns (negative log-likelihoods, alpha of `forward_variables`, lengths of targets). Raises what
-    `states_of` raises."""
+    """Returns (negative log-likelihoods, alpha of `forward_variables`, lengths of targets). Raises
+    what `states_of` raises."""
     lengths = input_lengths, target_lengths
     states, time_steps, counts = states_of(name, log_probs, targets, *lengths, blank)
     batch, device = log_probs._shape[1], log_probs.device

@@ -77,10 +77,10 @@ def loss(
 
     `parameters` are torch's, in its order, if they aren't the function's own followed by
     `size_average`, `reduce` and `reduction`. A `weight` that the function doesn't take weighs the
-    mean. A function with a parameter `word` (the reduction) reduces by itself. `positional` checks that
-    word before everything else, as torch does for some losses. The loss runs as a fused graph
-    unless `has_mean` is False, for a loss that reads values, has kernels of its own, or calls a user's
-    function.
+    mean. A function with a parameter `word` (the reduction) reduces by itself. `positional` checks
+    that word before everything else, as torch does for some losses. The loss runs as a fused graph
+    unless `has_mean` is False, for a loss that reads values, has kernels of its own, or calls a
+    user's function.
     """
 
     def add(elements: Callable[..., Tensor]) -> Callable[..., Tensor]:

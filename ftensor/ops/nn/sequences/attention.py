@@ -199,7 +199,8 @@ def _projected(
     bias: Tensor | None,
     separate_weights: tuple[Tensor | None, ...] | None,
 ) -> tuple[Tensor, ...]:
-    """Returns query, key and value times their weights: `separate_weights`, or the thirds of one `weight`."""
+    """Returns query, key and value times their weights: `separate_weights`, or the thirds of one
+    `weight`."""
     biases: tuple[Tensor | None, ...] = (None,) * 3 if bias is None else bias.chunk(3)
     if separate_weights is None:
         assert weight is not None

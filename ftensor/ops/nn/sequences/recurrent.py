@@ -65,7 +65,8 @@ enter(__name__, LSTM_CELL, LSTM_HIDDEN, LSTM_CELL_OF_PARTS, LSTM_HIDDEN_OF_PARTS
 class Weights:
     """The weights of a layer in one direction: `ih` (gates, input) and `hh` (gates, hidden) with
     their biases, and `hr` (projected, hidden) for projected states. With `separate_hidden` the
-    hidden state's product and bias stay apart from the input's: the kernel of the gates adds them."""
+    hidden state's product and bias stay apart from the input's: the kernel of the gates adds
+    them."""
 
     ih: Tensor
     hh: Tensor

@@ -29,8 +29,8 @@ STEPS = 64
 
 
 def adaptive_sizes(name: str, n: int, input: Tensor, output_size: Any, kinds: str = "f") -> Ints:
-    """Returns the output's sizes; None means the input's. `kinds` are the kinds of dtypes that the op
-    takes. Raises ValueError for an input with fewer dims."""
+    """Returns the output's sizes; None means the input's. `kinds` are the kinds of dtypes that the
+    op takes. Raises ValueError for an input with fewer dims."""
     if output_size is None:
         output_size = (None,) * n
     if isinstance(output_size, (tuple, list)):
@@ -50,7 +50,7 @@ def adaptive_sizes(name: str, n: int, input: Tensor, output_size: Any, kinds: st
     shape = (*input._shape[:-n], *sizes)
     # The host stores both ends of each window.
     size_limit = sum(sizes) * 128
-    input._storage.backend.pool.ask(numel(shape) * input._dtype.itemsize + size_limit)
+    input._storage.backend.pool.check_capacity(numel(shape) * input._dtype.itemsize + size_limit)
     return sizes
 
 

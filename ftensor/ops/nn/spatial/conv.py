@@ -214,7 +214,7 @@ def conv_call(
         weight._offset,
     )
     counts = tuple([(m - c) // s + 1 for m, c, s in zip(padded_sizes, extents, stride)])
-    conv_windows = ConvWindows(groups, stride, padding_before, dilation).near(weight._shape[2:], counts)
+    conv_windows = ConvWindows(groups, stride, padding_before, dilation).normalized(weight._shape[2:], counts)
     return batched, grouped, counts, conv_windows, padding_before, padding_after
 
 
@@ -267,7 +267,7 @@ def _transposed(
         raise errors.empty_result(name, results)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
     conv_windows = ConvWindows(groups, stride, padding, dilation, transposed=True)
-    conv_windows = conv_windows.near(weight._shape[2:], input._shape[-n:])
+    conv_windows = conv_windows.normalized(weight._shape[2:], input._shape[-n:])
     result = convolve_by_kernel(batched, _swap_channels(weight, groups), bias, results, conv_windows, call)
     if result is None:
         x = padded(batched, padding_before, padding_after, steps=conv_windows.stride)

@@ -273,7 +273,7 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Tens
     spatial = tuple(size)[2:]
     n = len(spatial)
     # The host stores the coordinates of each point and a 1, and the products with theta.
-    theta._storage.backend.pool.ask(numel(spatial) * (2 * n + 1) * 8 * max(theta._shape[0], 1))
+    theta._storage.backend.pool.check_capacity(numel(spatial) * (2 * n + 1) * 8 * max(theta._shape[0], 1))
     axes = np.meshgrid(*[_ends(m, align_corners) for m in spatial], indexing="ij")
     base = np.stack([*reversed(axes), np.ones(spatial)], -1).reshape(1, -1, n + 1)
     points = tensor(base, dtype=theta._dtype, device=theta.device)

@@ -152,16 +152,16 @@ enter(__name__, LERP_AT)
 
 
 def is_supported(x: Tensor, dim: int, tap_positions: Any) -> bool:
-    """True if the positions `tap_positions` (results, taps) along a dim are pairs of an element and the
-    next one (the last element repeats), and the device of `x` has the kernel."""
+    """True if the positions `tap_positions` (results, taps) along a dim are pairs of an element and
+    the next one (the last element repeats), and the device of `x` has the kernel."""
     if tap_positions.shape[1] != 2 or not has_gather_kernel(LERP_AT, x):
         return False
     return bool((tap_positions[:, 1] == np.minimum(tap_positions[:, 0] + 1, x._shape[dim] - 1)).all())
 
 
 def interpolate_pairs(x: Tensor, dim: int, tap_positions: Any, weights: Any) -> Tensor:
-    """Returns the sums along a dim for positions accepted by `is_supported`, with weights (results, 2) of
-    the dtype of `x`."""
+    """Returns the sums along a dim for positions accepted by `is_supported`, with weights (results,
+    2) of the dtype of `x`."""
     size, step = x._shape[dim], x._strides[dim]
     # elements with a next one; at least 1, because a single element is always in range
     last_position = max(size - 1, 1)
@@ -247,7 +247,7 @@ def _resized(
         raise errors_spatial.empty_result(name, sizes)
     real: Any = np.float64 if input_dtype.itemsize == 8 or input_dtype is uint8 else np.float32
     tables = sum(sizes) * (TAP if mode.startswith("nearest") else 4 * TAP)
-    input._storage.backend.pool.ask(numel((*input._shape[:2], *sizes)) * input_dtype.itemsize + tables)
+    input._storage.backend.pool.check_capacity(numel((*input._shape[:2], *sizes)) * input_dtype.itemsize + tables)
     result = input
     for d in reversed(range(len(sizes))):
         dim, size, count, factor = d + 2, extents[d], sizes[d], factors[d]
