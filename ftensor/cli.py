@@ -199,6 +199,7 @@ def parser() -> argparse.ArgumentParser:
     emulate.add_argument("--no-build", action="store_true", help="build no kernels where no image is named")
     emulate.add_argument("--keep", action="store_true", help="keep the scratch folder, and say where it is")
     emulate.add_argument("--fifos", action="store_true", help="print the FIFOs of DATAFLOW kernels: least depths")
+    emulate.add_argument("--json", metavar="FILE", help="write failures, warnings and FIFOs as JSON")
     emulate.add_argument("--intel", action="store_true", help="on Intel's FPGA emulator instead of Xilinx's runtime")
     emulate.add_argument("--install", action="store_true", help="with --intel: install the emulator first")
     emulate.add_argument("--folder", type=options.folder, metavar="DIR", help="with --intel: where the emulator is")

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import ctypes
 import itertools
+import json
 import os
 import resource
 import signal
@@ -46,6 +47,8 @@ def command(arguments: argparse.Namespace, building: Beside | None = None) -> in
         if not program:
             raise errors.nothing_to_run()
         images = [locate(image) for image in arguments.image or ()]
+        if arguments.json:
+            _write(arguments.json, {})  # an error before the program runs, not behind it
         with environment.scratch_folder(arguments.keep) as scratch:
             return _emulate(scratch, program, images, building, arguments)
     except (EmulationError, ImageError) as failure:
@@ -85,13 +88,23 @@ def _emulate(
     if status and (log := environment.driver_log(scratch)):
         _say("the program failed, and XRT had said:\n" + log)
     checked = fifos.collected(scratch)
+    if arguments.json:
+        found = {"status": status, "failures": reports, "warnings": environment.warnings(scratch)}
+        _write(arguments.json, found | {"fifos": {kernel: fifos.as_json(one) for kernel, one in checked.items()}})
     locked = [kernel for kernel, report in checked.items() if fifos.locks_up(report)]
-    for kernel, found in checked.items():
-        if arguments.fifos or fifos.locks_up(found) or found["long"]:
-            _say(fifos.describe(kernel, found))
+    for kernel, one in checked.items():
+        if arguments.fifos or fifos.locks_up(one) or one["long"]:
+            _say(fifos.describe(kernel, one))
     if arguments.keep:
         _say(f"everything is kept in {scratch}")
     return status or (DEVICE_FAILED if reports or locked else 0)
+
+
+def _write(path: str, found: dict[str, object]) -> None:
+    try:
+        Path(path).write_text(json.dumps(found, indent=2) + "\n" if found else "")
+    except OSError as problem:
+        raise errors.cannot_write(path, problem.strerror or problem) from None
 
 
 def _say(text: str) -> None:

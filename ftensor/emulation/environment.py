@@ -403,6 +403,12 @@ def driver_log(scratch: Path) -> str:
     return "\n".join(dict.fromkeys(messages[-LOG_LINES:]))
 
 
+def warnings(scratch: Path) -> list[str]:
+    """Returns the warnings that this run's devices printed."""
+    files = sorted(scratch.glob("warnings-*.jsonl"))
+    return [json.loads(line) for path in files for line in path.read_text().splitlines()]
+
+
 def reports(scratch: Path) -> list[str]:
     """Returns the reports of this run's failed devices."""
     return [path.read_text().rstrip() for path in sorted(scratch.glob("report-*.txt"))]

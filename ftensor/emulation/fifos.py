@@ -82,6 +82,13 @@ def locks_up(report: dict[str, Any]) -> bool:
     return bool(report.get("waits"))
 
 
+def as_json(report: dict[str, Any]) -> dict[str, Any]:
+    """Returns a kernel's report for `ftensor emulate --json`."""
+    names = ("process", "stream", "writes", "other")
+    waits = [dict(zip(names, one)) for one in report.get("waits", [])]
+    return {**report, "locks_up": locks_up(report), "waits": waits}
+
+
 def describe(kernel: str, report: dict[str, Any]) -> str:
     """Returns a kernel's report as text."""
     lines = []

@@ -9,6 +9,7 @@ XRT can handle.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import resource
 import signal
@@ -67,6 +68,8 @@ def work(stream: socket.socket, table: CrashRecord, folder: Path) -> None:
 
     def warn(text: str) -> None:
         print(f"ftensor emulate: {text}", file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError), open(folder.parent / f"warnings-{folder.name}.jsonl", "a") as file:
+            file.write(json.dumps(text) + "\n")
 
     threading.excepthook = lambda info: failed(info.exc_type, info.exc_value or info.exc_type("in a thread"))
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -123,9 +126,9 @@ def main() -> None:
         return
     scratch = Path(os.environ["FTENSOR_EMULATION"])
     try:
-        temporary = scratch / f"report-{host}.tmp"
+        temporary = scratch / f"report-{name}.tmp"  # a host may have several devices
         temporary.write_text(report + "\n")
-        temporary.rename(scratch / f"report-{host}.txt")
+        temporary.rename(scratch / f"report-{name}.txt")
     except OSError:  # the folder is gone, or full
         print(f"ftensor emulate: {report}", file=sys.stderr, flush=True)
     take_down(host)

@@ -30,6 +30,7 @@ not_for_emulation = Message(
     "object: `ftensor build --target csim` or `ftensor image pack` makes them",
 )
 socket_path_too_long = Message(EmulationError, "the socket {path} has {path!n} characters, but Linux allows {limit}")
+cannot_write = Message(EmulationError, "can't write {path}: {why}")
 nothing_to_run = Message(EmulationError, "name the program to run: ftensor emulate -- python program.py")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ftensor.cli import main
 from ftensor.emulation import fifos
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain import dataflow_marks, user_kernels
@@ -444,11 +445,27 @@ def test_emulation_reports_kernels_that_lock_up(tmp_path: Path) -> None:
     done = forked.run(*pack, cwd=tmp_path)
     assert not done.returncode, done.stderr
     done = forked.run(
-        "-m", "ftensor", "emulate", "--image", "pipe.xclbin", "--", sys.executable, "program.py", cwd=tmp_path
+        *("-m", "ftensor", "emulate", "--json", "found.json", "--image", "pipe.xclbin"),
+        *("--", sys.executable, "program.py"),
+        cwd=tmp_path,
     )
     assert "[-1.5, -0.5, 0.5, 1.5]" in done.stdout
     assert done.returncode == 70
-    assert "kernel centre locks up" in done.stderr and "kernel twice" not in done.stderr
+    assert "kernel centre locks up" in done.stderr and "kernel twice:" not in done.stderr
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert (found["status"], found["failures"]) == (0, [])
+    assert {kernel: one["locks_up"] for kernel, one in found["fifos"].items()} == {"twice": False, "centre": True}
+    assert {"stream": "b", "writes": True}.items() <= found["fifos"]["centre"]["waits"][0].items()
+    (warning,) = found["warnings"]
+    assert "has read the result in argument 'out' of kernel 'twice'" in warning and warning in done.stderr
+
+
+def test_a_file_that_cannot_be_written_is_said_before_the_program_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = tmp_path / "ran"
+    assert main(["emulate", "--json", str(tmp_path / "none/x.json"), "--", "touch", str(ran)]) == 2
+    assert "No such file or directory" in capsys.readouterr().err and not ran.exists()
 
 
 PROGRAM = """
@@ -457,6 +474,9 @@ x, y = ft.arange(4, dtype=ft.float32), ft.zeros(4)
 for name in ("twice", "centre"):
     ft.fpga.kernel("pipe.xclbin", name)(x, y, 4)
 print(y.tolist())
+unread = ft.zeros(4)
+ft.fpga.kernel("pipe.xclbin", "twice")(x, unread, 4)
+ft.fpga.synchronize()
 """
 PIPE = """
 #include <hls_stream.h>
