@@ -78,7 +78,7 @@ def captured_storage(graph: Graph, on_death: Callable[[Any], object]) -> dict[in
     probe: Any = GraphBuffer(0, None, captured=cast("Storage", object()))
     sole_references = sys.getrefcount(probe.captured)
     return {
-        k: CapturedStorage(m.captured, sys.getrefcount(m.captured) <= sole_references, on_death)
+        k: CapturedStorage(m.captured, m.owned or sys.getrefcount(m.captured) <= sole_references, on_death)
         for k, m in enumerate(graph.memories)
         if m.captured is not None
     }

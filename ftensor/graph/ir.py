@@ -159,13 +159,15 @@ class LayerCall(NamedTuple):
 
 
 class GraphBuffer(NamedTuple):
-    """A memory of a graph: an argument's, a captured tensor's (`captured`), or the graph's own."""
+    """A memory of a graph: an argument's, a captured tensor's (`captured`), or the graph's own. `owned`:
+    the captured storage is one that the graph made for all its calls."""
 
     nbytes: int
     device: Any
     argument: int | None = None  # which of the call's tensors has it
     offset: int = 0  # bytes at which that tensor began
     captured: Storage | None = None
+    owned: bool = False
 
     @property
     def is_internal(self) -> bool:

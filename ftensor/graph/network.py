@@ -54,14 +54,13 @@ def as_network(graph: Graph, backend: Backend) -> Graph | None:
         builder = NetworkBuilder(graph)
     except errors.GraphError:
         return None
-    key = builder.key
-    loaded = key.without_constants()
-    held = backend.images is not None and [one for one in (key, loaded) if backend.images.holds(one.entry)]
-    if held:
-        key = held[0]
-    elif not program.built(backend, key):
+    keys = (builder.key, builder.key.without_constants())
+    images = backend.images
+    held = [key for key in keys if images is not None and images.holds(key.entry) and program.built(backend, key)]
+    possible = held or [key for key in keys if program.built(backend, key)]
+    if not possible:
         return None
-    memories = graph.memories
+    key, memories = possible[0], graph.memories
     if key.loaded:
         memories = (*memories, builder.weights_memory(backend))
     node, values = builder.build_node(key), CapturedValues(builder.constants)
@@ -112,7 +111,7 @@ class NetworkBuilder:
         storage = backend.allocate_lasting(words.nbytes)
         storage.device = self.graph.memories[self.input.memory].device
         backend.upload(storage, 0, words)
-        return GraphBuffer(storage.nbytes, storage.device, captured=storage)
+        return GraphBuffer(storage.nbytes, storage.device, captured=storage, owned=True)
 
     def build_node(self, key: NetworkKey) -> Node:
         """Returns the launch of the network's kernel `key`."""

@@ -90,12 +90,14 @@ def parse_network(raw: Mapping[str, Any], data: bytes, constants: bytes) -> Netw
         _require(read == set(range(len(layers))), "a value is read by no layer")
         why = check_ports(key.flows[0], key.flows[-1])
         _require(not why, why)
-        size = key.constants_size
-        _require(size == len(constants), f"it has {len(constants)} bytes of constants, and its layers {size}")
-        finite = all(np.isfinite(one.added).all() and np.isfinite(one.factor).all() for one in key.tables if one)
-        _require(finite, "an added number or a factor of a layer is not finite")
         weights = raw.get("weights", LOADED)
         _require(weights == LOADED, f'its weights are {weights!r}, not "{LOADED}"')
+        # A loaded network may be without its constants: its kernel needs none.
+        size = key.constants_size * bool(constants or "weights" not in raw)
+        _require(size == len(constants), f"it has {len(constants)} bytes of constants, and its layers {size}")
+        tables = [one for one in key.tables if one] if constants else []
+        finite = all(np.isfinite(one.added).all() and np.isfinite(one.factor).all() for one in tables)
+        _require(finite, "an added number or a factor of a layer is not finite")
         key = key.without_constants() if "weights" in raw else key
     except KeyError as error:
         raise ValueError(f"it has no {error}") from None

@@ -123,11 +123,11 @@ def fold_with_weights(
     """
     if weights not in (None, TEXT, LOADED):
         raise errors.bad_weights(weights)
-    if weights != LOADED:
+    if weights != LOADED or not key.constants:
         try:
             return fold_network(key, board, cycles, given)
         except errors.GraphError:
-            if weights == TEXT:
+            if weights == TEXT or not key.constants:
                 raise
     return fold_network(key.without_constants(), board, cycles, given)
 

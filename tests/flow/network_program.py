@@ -1,6 +1,6 @@
 """A small network of random weights, and what the tests of networks run: "build FOLDER" (with weights in
 the text, "build FOLDER loaded" otherwise), "run", which prints the digests of results, "one" for one
-launch, and "fresh" for weights that are written, and "share" for two networks of one kernel."""
+launch, and "fresh" for weights that are written, "share" for two networks of one kernel, and "trace ENTRY"."""
 
 from __future__ import annotations
 
@@ -92,5 +92,15 @@ def share() -> None:
     print(*{kernel for one in jitted for kernel in one.graph(x).kernels})
 
 
+def trace(entry: str) -> None:
+    """Prints the kernels that a traced call launches, if an inventory has the kernel `entry` alone."""
+    from ftensor.toolchain.trace import recording
+
+    jitted, x = ft.jit(digits()), images(3)
+    with recording(1, {entry}) as traced:
+        jitted(x)
+    print(*[launch.key.entry for launch in traced.launches])
+
+
 if __name__ == "__main__":
-    build(*map(Path, sys.argv[2:3]), *sys.argv[3:]) if sys.argv[1] == "build" else globals()[sys.argv[1]]()
+    build(*map(Path, sys.argv[2:3]), *sys.argv[3:]) if sys.argv[1] == "build" else globals()[sys.argv[1]](*sys.argv[2:])

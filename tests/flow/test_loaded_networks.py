@@ -16,6 +16,8 @@ import ftensor as ft
 from ftensor.errors.build import InventoryError
 from ftensor.graph.partition import Exported
 from ftensor.kernels.network import NetworkKey
+from ftensor.kernels.network_file import parse_network
+from ftensor.kernels.network_file import text as network_text
 from ftensor.kernels.network_processes import processes_of
 from ftensor.kernels.network_weights import buffer_of, words_of
 from ftensor.toolchain.inventory.read import expand, read
@@ -78,6 +80,13 @@ def test_any_number_of_images(image: Path) -> None:
 
 
 @needs
+def test_a_traced_call_takes_the_kernel_of_an_inventory(image: Path) -> None:
+    """So that `ftensor estimate --inventory` prices it; its buffer lives as long as the graph."""
+    entry = export(image.parent / "traced").entry
+    assert run("trace", entry, FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image)).split() == [entry]
+
+
+@needs
 @pytest.mark.long
 def test_the_software_device_gives_the_same_bits(image: Path) -> None:
     require_xrt()
@@ -103,6 +112,12 @@ def test_the_kernel_depends_on_shapes_alone(tmp_path: Path) -> None:
     (first,), (other,) = (expand(read(files.inventory)) for files in (one, two))
     key = first.members[0]
     assert isinstance(key, NetworkKey) and key.loaded and not key.constants and key == other.members[0]
+    for files in (one, two):
+        text = files.graph.read_text()
+        with pytest.raises(ValueError, match="its constants' SHA-256 is"):
+            parse_network(json.loads(text), text.encode(), b"")
+    bare = network_text(key)
+    assert parse_network(json.loads(bare), bare.encode(), b"") == key
     with pytest.raises(ValueError, match='weights= is "text" or "loaded", not \'fast\''):
         export(tmp_path / "5", weights="fast")
 
