@@ -68,7 +68,7 @@ def in_model(program: Program) -> dict[str, Any]:
     import ftensor as ft
     from ftensor.boards import find
     from ftensor.estimate.model import Setup
-    from ftensor.estimate.placement import fits
+    from ftensor.estimate.placement import network_fits
     from ftensor.estimate.report import report
     from ftensor.kernels.skeleton import board_skeleton_of
     from ftensor.kernels.workload import KernelLaunch
@@ -81,7 +81,7 @@ def in_model(program: Program) -> dict[str, Any]:
     for name in BOARDS:
         board = find(name)
         jitted = ft.jit(lambda *given: program.ftensor(ft, held | dict(zip(names, given, strict=True))))
-        with recording(1, None, lambda key, board=board: fits(key, board)):  # type: ignore[misc]
+        with recording(1, None, lambda key, board=board: network_fits(key, board)):  # type: ignore[misc]
             planned = jitted.graph(*[mine[name] for name in names])
         trace = Trace()
         for step in [step for node in planned._graph.nodes for step in node.launch.steps]:
@@ -90,7 +90,8 @@ def in_model(program: Program) -> dict[str, Any]:
                 (n,), geometry = geometry, ()
             trace.launches[KernelLaunch(step.key, step.units, n or 0, geometry)] += 1
         made = report(trace, Setup(board, board.clock.value), 1, None)
-        graphs = [line.each.launch for line in made.lines if line.each.launch.key.skeleton in ("staged", "network")]
+        launches = [line.estimate.launch for line in made.lines]
+        graphs = [launch for launch in launches if launch.key.skeleton in ("staged", "network")]
         largest = max(graphs, key=lambda launch: launch.n, default=None)
         worst = max(made.lines, key=lambda line: line.kernel, default=None)
         found[name] = {
@@ -98,10 +99,10 @@ def in_model(program: Program) -> dict[str, Any]:
             "launches": made.launch,
             "count": made.count,
             "missing": sorted(made.missing),
-            "shares": made.image.held.shares,
+            "shares": made.image.fitting.shares,
             "lanes": largest.key.lanes if largest else None,
             "units": largest.units if largest else None,
-            "bound": worst.each.bound if worst else "",
+            "bound": worst.estimate.bound if worst else "",
         }
     return found
 

@@ -114,7 +114,7 @@ def wrong_in(made: list[str], lines: list[str], length: int) -> Iterator[str]:
         setup = Setup(board, board.clock.value)
         said = report(trace, setup, 1, None)
         for line in said.lines:
-            for what, seconds in (("kernel", line.each.kernel), ("crossing", line.each.crossing)):
+            for what, seconds in (("kernel", line.estimate.kernel), ("crossing", line.estimate.link_seconds)):
                 if not math.isfinite(seconds) or seconds < 0:
                     yield f"{what} of {seconds} s on {name}"
         seconds = said.kernels + said.launch
@@ -127,7 +127,7 @@ def wrong_in(made: list[str], lines: list[str], length: int) -> Iterator[str]:
             more = report(longer[0], setup, 1, None)
             if more.kernels + more.launch < 0.8 * seconds:
                 yield f"rows longer by 64 take less on {name}: {more.kernels + more.launch} s, not {seconds} s"
-        taken = said.image.wanted
+        taken = said.image.requested
         if not all(math.isfinite(x) and x >= 0 for x in taken.shares.values()):
             yield f"an area of {taken.shares} on {name}"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ftensor.boards import find
-from ftensor.estimate.model import launches
+from ftensor.estimate.model import launch_overhead
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "images.md"
@@ -54,7 +54,7 @@ def row(name: str) -> str:
     before, after = estimated(name, KEPT), estimated(name, KEPT + 1)
     total, less = after["total"], before["total"]
     count = total["launches"] - less["launches"]
-    board = 1e3 * (total["kernels_s"] - less["kernels_s"] + launches(find("u55c"), count, QUEUED))
+    board = 1e3 * (total["kernels_s"] - less["kernels_s"] + launch_overhead(find("u55c"), count, QUEUED))
     times = TIMES.search(_run(PROGRAM, name, "--time"))
     assert times is not None
     own, other = float(times[1]), float(times[2])

@@ -42,14 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _report(program: PythonProgram, arguments: argparse.Namespace) -> str:
     from ..toolchain.trace import run_program
-    from .compare import GRAPH, STEPS, columns, eagerly
+    from .compare import GRAPH, STEPS, columns, without_jit
     from .compare import text as table_of
     from .model import Parameters, Setup
-    from .placement import fits
+    from .placement import network_fits
     from .report import report
     from .show import as_json, text
 
-    if (option := arguments.behind(program.words[1:])) is not None:
+    if (option := arguments.option_after_program(program.words[1:])) is not None:
         print(
             f"ftensor estimate: {option} stands behind {program.name}, so the program gets "
             "it; what is meant for the estimate stands before the program",
@@ -77,7 +77,7 @@ def _report(program: PythonProgram, arguments: argparse.Namespace) -> str:
         arguments.units or most,
         held,
         sys.stderr if arguments.json else None,
-        None if held is not None else lambda key: fits(key, board),
+        None if held is not None else lambda key: network_fits(key, board),
     )
     trace, eager = run_program(*asked), None
     if not trace.launches:
@@ -86,14 +86,14 @@ def _report(program: PythonProgram, arguments: argparse.Namespace) -> str:
     setup = Setup(board, clock, arguments.banks, Parameters(widened=arguments.widened), arguments.units)
     estimated = report(trace, setup, arguments.in_flight, groups)
     if GRAPH in arguments.compare:
-        with eagerly():
+        with without_jit():
             eager = run_program(*asked)
     beside = tuple(columns(arguments.compare, trace, estimated, eager))
     if arguments.plot:
-        from .compare import compared, drawn
+        from .compare import plot_columns, plot_estimate
 
         name = Path(program.name).name
-        figure = compared(name, beside) if beside else drawn(name, estimated, trace.order)
+        figure = plot_columns(name, beside) if beside else plot_estimate(name, estimated, trace.order)
         save(figure, arguments.plot)
     if arguments.json:
         return json.dumps(as_json(estimated), indent=2)

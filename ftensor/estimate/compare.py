@@ -18,8 +18,8 @@ from ..toolchain.area.fit import Fit, titled
 from ..toolchain.group import STRUCTURES
 from ..toolchain.trace import Trace
 from .model import BOUNDS
-from .report import ProgramEstimate, binned, report, spans
-from .show import HEADING, fixed
+from .report import ProgramEstimate, bin_spans, report, spans
+from .show import HEADING, three_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 STEPS, GRAPH = "steps", "graph"
-UNITS = 4
+STEP_UNITS = 4
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class Column:
 @dataclass(frozen=True)
 class PointwiseBuild:
     """A column of `--compare steps`: structure and compute units of contiguous pointwise kernels.
-    `FIVE` has one for each kernel of the inventory `steps`."""
+    `STEP_BUILDS` has one for each kernel of the inventory `steps`."""
 
     title: str
     structure: str
     units: int = 1
     narrow: bool = False  # one element an access
 
-    def of(self, launch: KernelLaunch) -> KernelLaunch:
+    def rebuilt(self, launch: KernelLaunch) -> KernelLaunch:
         """Returns the launch with its kernel built this way; unchanged if the kernel has no
         choice."""
         skeleton = board_skeleton_of(launch.key)
@@ -58,17 +58,17 @@ class PointwiseBuild:
         return launch._replace(key=key, structure=self.structure, units=self.units)
 
 
-FIVE = (
+STEP_BUILDS = (
     PointwiseBuild("loop", "loop", narrow=True),
     PointwiseBuild("burst", "burst", narrow=True),
     PointwiseBuild("dataflow", "dataflow", narrow=True),
     PointwiseBuild("vectors", "dataflow"),
-    PointwiseBuild(f"{UNITS} units", "dataflow", UNITS),
+    PointwiseBuild(f"{STEP_UNITS} units", "dataflow", STEP_UNITS),
 )
 
 
 @contextmanager
-def eagerly() -> Iterator[None]:
+def without_jit() -> Iterator[None]:
     """Inside the block, functions of `ft.jit` run eagerly."""
     kept = Jitted.__call__
 
@@ -93,10 +93,10 @@ def columns(what: Sequence[str], trace: Trace, first: ProgramEstimate, eager: Tr
         yield Column("eager", report(eager, first.setup, first.in_flight, None))
         yield Column("graph", report(trace, first.setup, first.in_flight, None))
     if STEPS in what:
-        for step in FIVE:
+        for step in STEP_BUILDS:
             launches: Counter[KernelLaunch] = Counter()
             for launch, count in trace.launches.items():
-                launches[step.of(launch)] += count
+                launches[step.rebuilt(launch)] += count
             estimated = report(replace(trace, launches=launches), first.setup, first.in_flight, None)
             yield Column(step.title, estimated)
     boards = [find(name) for name in what if name not in (STEPS, GRAPH)]
@@ -112,14 +112,14 @@ def text(columns: Sequence[Column]) -> str:
     rows: list[tuple[object, ...]] = [("", "kernels ms", "launches ms", "copies ms", "total ms")]
     for column in columns:
         r = column.report
-        parts = (r.kernels, r.launch, r.copies + r.settings, r.resident)
-        rows.append((column.title, *(fixed(x * 1e3) for x in parts)))
+        parts = (r.kernels, r.launch, r.copies + r.geometry_seconds, r.resident)
+        rows.append((column.title, *(three_digits(x * 1e3) for x in parts)))
     return f"{HEADING}\n\n{table(rows, indent='')}"
 
 
 BINS, ROWS = 240, 10
 NOTE = "A model's estimate, not measured on hardware."
-SHORT = {
+BOUND_LABELS = {
     "port": "ports",
     "bank": "a memory bank",
     "loop": "the loops' cycles",
@@ -127,12 +127,12 @@ SHORT = {
     "launch": "launching",
     "link": "host and board",
 }
-assert SHORT.keys() == BOUNDS.keys() == COLOURS.keys()
+assert BOUND_LABELS.keys() == BOUNDS.keys() == COLOURS.keys()
 
 
-def drawn(name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Figure:
+def plot_estimate(name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Figure:
     """Returns the figure of a report."""
-    rows = binned(list(spans(r, order)), BINS, ROWS)
+    rows = bin_spans(list(spans(r, order)), BINS, ROWS)
     drawing = figure(10, 4.3 + 0.3 * len(rows))
     board = r.setup.board
     with styled():
@@ -140,7 +140,7 @@ def drawn(name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | int]) ->
         drawing.suptitle(f"{name}, {board.title}: {r.resident * 1e3:.3g} ms, {counted(r.count, 'launch')}\n{NOTE}")
         _time_line(drawing.add_subplot(grid[0, :]), rows, r.resident * 1e3)
         _bounds(drawing.add_subplot(grid[1, 0]), r)
-        _area(drawing.add_subplot(grid[1, 1]), r.image.held)
+        _area(drawing.add_subplot(grid[1, 1]), r.image.fitting)
     return drawing
 
 
@@ -153,7 +153,7 @@ def _time_line(axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], mi
                 bound = max(parts, key=parts.__getitem__)
                 height = 0.8 * max(min(busy * 1e3 / width, 1.0), 0.25)
                 axes.barh(place, width, height, k * width, color=COLOURS[bound])
-    axes.set_yticks(range(len(rows)), [_short(name) for name in rows])
+    axes.set_yticks(range(len(rows)), [_truncated(name) for name in rows])
     axes.set(title="Time line", xlabel="ms", xlim=(0, milliseconds))
     axes.invert_yaxis()
 
@@ -161,7 +161,7 @@ def _time_line(axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], mi
 def _bounds(axes: Axes, r: ProgramEstimate) -> None:
     milliseconds = {name: seconds * 1e3 for name, seconds in r.bounds().items() if seconds}
     names = sorted(milliseconds, key=lambda name: -milliseconds[name])
-    axes.barh([SHORT[n] for n in names], [milliseconds[n] for n in names], color=[COLOURS[n] for n in names])
+    axes.barh([BOUND_LABELS[n] for n in names], [milliseconds[n] for n in names], color=[COLOURS[n] for n in names])
     for k, name in enumerate(names):
         axes.annotate(
             f"{milliseconds[name]:.3g} ms, {milliseconds[name] / r.resident / 1e3:.0%}",
@@ -181,7 +181,7 @@ def _area(axes: Axes, held: Fit) -> None:
     shares(axes, parts, f"Area of {of}")
 
 
-def compared(name: str, columns: Sequence[Column]) -> Figure:
+def plot_columns(name: str, columns: Sequence[Column]) -> Figure:
     """Draws reports side by side: bars of milliseconds, divided by bound."""
     drawing = figure(8, 1.6 + 0.45 * len(columns))
     with styled():
@@ -192,7 +192,7 @@ def compared(name: str, columns: Sequence[Column]) -> Figure:
             parts = [c.report.bounds().get(bound, 0.0) * 1e3 for c in columns]
             if any(parts):
                 places = range(len(columns))
-                axes.barh(places, parts, 0.7, begins, color=colour, label=SHORT[bound])
+                axes.barh(places, parts, 0.7, begins, color=colour, label=BOUND_LABELS[bound])
             begins = [a + b for a, b in zip(begins, parts)]
         for k, end in enumerate(begins):
             axes.annotate(f"{end:.3g} ms", (end, k), (3, 0), textcoords="offset points", va="center")
@@ -204,5 +204,5 @@ def compared(name: str, columns: Sequence[Column]) -> Figure:
     return drawing
 
 
-def _short(name: str, most: int = 28) -> str:
+def _truncated(name: str, most: int = 28) -> str:
     return name if len(name) <= most else name[: most - 3] + "..."

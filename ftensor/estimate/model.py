@@ -84,13 +84,13 @@ def bank_rate(board: Board, p: Parameters = DEFAULT) -> float:
     return board.bank_rate.value * p.bank_efficiency
 
 
-def transfer(link: Link, nbytes: int, to_board: bool) -> float:
+def transfer_seconds(link: Link, nbytes: int, to_board: bool) -> float:
     """Returns the seconds of one transfer between host and board."""
     rate = (link.to_board if to_board else link.to_host).value
     return link.setup.value * 1e-6 + nbytes / (rate * 1e9)
 
 
-def launches(board: Board, count: int, in_flight: int) -> float:
+def launch_overhead(board: Board, count: int, in_flight: int) -> float:
     """Returns the seconds of overhead of `count` launches, without their kernels.
 
     If the host waits after every `in_flight` queued launches, each such batch costs one latency.
@@ -139,11 +139,11 @@ class Estimate:
     loop: float
     port: float
     bank: float
-    moved: int  # bytes between kernel and memory
+    moved_bytes: int  # bytes between kernel and memory
     to_board: tuple[int, ...]  # bytes of each transfer, were nothing resident
     to_host: tuple[int, ...]
     kernel: float  # seconds
-    crossing: float  # seconds
+    link_seconds: float
 
     @property
     def cycles(self) -> float:
@@ -156,12 +156,12 @@ class Estimate:
         causes = {"bank": self.bank, "port": self.port, "loop": self.loop, "fill": self.fill}
         return max(causes, key=lambda name: causes[name])
 
-    def slowest(self, launch: float, resident: bool) -> str:
+    def largest_part(self, launch: float, resident: bool) -> str:
         """Returns the largest part of the total: the kernel's bound, the launch, or the link
         (seconds)."""
         parts = {self.bound: self.kernel, "launch": launch}
         if not resident:
-            parts["link"] = self.crossing
+            parts["link"] = self.link_seconds
         return max(parts, key=lambda name: parts[name])
 
 
@@ -174,7 +174,7 @@ def loops(launch: KernelLaunch, unit: int, widened: bool = False) -> tuple[Pipel
     return tuple(loop for loop in nest if loop.trips)
 
 
-def by_stage(loops: Iterable[PipelinedLoop]) -> list[list[PipelinedLoop]]:
+def loops_by_stage(loops: Iterable[PipelinedLoop]) -> list[list[PipelinedLoop]]:
     """Groups the loops by stage."""
     stages: dict[str, list[PipelinedLoop]] = {}
     for loop in loops:
@@ -188,9 +188,9 @@ def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
     widened = setup.parameters.widened
     moves = board_skeleton_of(launch.key).traffic(launch, widened)
     units = [loops(launch, unit, widened) for unit in range(launch.units)]
-    paces = [_pace(nest, setup) for nest in units]
-    steady = [pace for pace, _ in paces]
-    fills = [fill + _beginning(launch, nest, setup) for (_, fill), nest in zip(paces, units)]
+    stage_cycles = [_stage_cycles(nest, setup) for nest in units]
+    steady = [steady for steady, _ in stage_cycles]
+    fills = [fill + _start_cycles(launch, nest, setup) for (_, fill), nest in zip(stage_cycles, units)]
     worst = max(range(launch.units), key=lambda u: fills[u] + steady[u])
     port = max((_port_cycles(a, launch, setup) for a in moves), default=0.0)
     bank = _bank_seconds(launch, moves, setup) * clock * 1e6
@@ -198,8 +198,8 @@ def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
     to_board = tuple(a.crossing for a in moves if not a.write and a.crossing)
     to_host = tuple(a.crossing for a in moves if a.write and a.crossing)
     link = setup.board.link
-    crossing = sum(transfer(link, n, True) for n in to_board)
-    crossing += sum(transfer(link, n, False) for n in to_host)
+    link_seconds = sum(transfer_seconds(link, n, True) for n in to_board)
+    link_seconds += sum(transfer_seconds(link, n, False) for n in to_host)
     return Estimate(
         launch,
         units[worst],
@@ -211,11 +211,11 @@ def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
         to_board,
         to_host,
         cycles / (clock * 1e6),
-        crossing,
+        link_seconds,
     )
 
 
-def _pace(loops: Sequence[PipelinedLoop], setup: Setup) -> tuple[float, float]:
+def _stage_cycles(loops: Sequence[PipelinedLoop], setup: Setup) -> tuple[float, float]:
     """Returns the cycles of the slowest stage's iterations, and the cycles for filling
     pipelines."""
     latency = cycles_of(setup.parameters.latency, setup.clock)
@@ -226,7 +226,7 @@ def _pace(loops: Sequence[PipelinedLoop], setup: Setup) -> tuple[float, float]:
     def steady(stage: list[PipelinedLoop]) -> float:
         return sum(x.cycles for x in stage)
 
-    stages = by_stage(loops)
+    stages = loops_by_stage(loops)
     slowest = max(stages, key=lambda stage: fill(stage) + steady(stage), default=[])
     # The other stages fill at the same time, except at first, when each waits for the previous one.
     before = latency * (any(x.reads for x in loops) and not any(x.reads for x in slowest))
@@ -234,7 +234,7 @@ def _pace(loops: Sequence[PipelinedLoop], setup: Setup) -> tuple[float, float]:
     return steady(slowest), fill(slowest) + before
 
 
-def _beginning(launch: KernelLaunch, loops: Sequence[PipelinedLoop], setup: Setup) -> float:
+def _start_cycles(launch: KernelLaunch, loops: Sequence[PipelinedLoop], setup: Setup) -> float:
     """Returns the cycles for dividing indices, reading the geometry and the last write response."""
     latency = cycles_of(setup.parameters.latency, setup.clock)
     cycles = 0.0

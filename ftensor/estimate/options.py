@@ -9,7 +9,7 @@ from ..boards import BOARDS
 from ..python_program import add_program
 
 
-def behind(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
+def option_after_program(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
     """Returns an option of this command that follows the program, which would get it; or None."""
     own = {name for action in parser._actions for name in action.option_strings}
     return next((word for word in words if word.partition("=")[0] in own - {"-h", "--help", "-m", "-c"}), None)
@@ -28,7 +28,8 @@ def options_given(arguments: argparse.Namespace, parser: argparse.ArgumentParser
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.set_defaults(
-        behind=lambda words: behind(words, parser), options_given=lambda given: options_given(given, parser)
+        option_after_program=lambda words: option_after_program(words, parser),
+        options_given=lambda given: options_given(given, parser),
     )
     names = ", ".join(board.name for board in BOARDS)
     parser.add_argument("--board", default="u55c", help=f"one of {names} (default: %(default)s)")

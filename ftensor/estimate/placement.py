@@ -22,7 +22,7 @@ from ..toolchain.area.fit import Fit, area, board_shares, fit, fitting_subset, s
 from ..toolchain.folding import fold_network
 from ..toolchain.group import KernelGroup, free_name
 from ..toolchain.inventory.read import parts
-from ..toolchain.row_parallel import choose, seconds
+from ..toolchain.row_parallel import choose_row_builds, seconds
 
 MAX_DOUBLINGS = 8  # times that a network's cycles are doubled, to leave room for other kernels
 
@@ -31,31 +31,31 @@ MAX_DOUBLINGS = 8  # times that a network's cycles are doubled, to leave room fo
 class PlacedImage:
     """The kernels of an image, and the kernels that a board has no room for.
 
-    `wanted` is the area of all, `held` of those that fit. `from_inventory` is True for an
+    `requested` is the area of all, `fitting` that of those that fit. `from_inventory` is True for an
     inventory, whose kernels are all that there are.
     """
 
-    wanted: Fit
-    held: Fit
+    requested: Fit
+    fitting: Fit
     from_inventory: bool
 
     @property
     def left_out(self) -> tuple[KernelGroup, ...]:
         """The kernels without room."""
-        return tuple(g for g in self.wanted.groups if g not in self.held.groups)
+        return tuple(g for g in self.requested.groups if g not in self.fitting.groups)
 
-    def holder(self, launch: KernelLaunch) -> KernelGroup | None:
+    def kernel_of(self, launch: KernelLaunch) -> KernelGroup | None:
         """Returns the kernel that serves a launch; None if the image has none."""
-        return self._holders.get(launch.key.entry) or self._holders.get(_name_of(launch.key))
+        return self._kernels_by_name.get(launch.key.entry) or self._kernels_by_name.get(_name_of(launch.key))
 
     @cached_property
-    def _holders(self) -> Mapping[str, KernelGroup]:
-        holders = {m.entry: group for group in self.held.groups for m in group.members}
+    def _kernels_by_name(self) -> Mapping[str, KernelGroup]:
+        holders = {m.entry: group for group in self.fitting.groups for m in group.members}
         if not self.from_inventory:  # a graph may have fewer lanes than its launches ask for
-            holders |= {group.name: group for group in self.held.groups if group.members[0].skeleton == "staged"}
+            holders |= {group.name: group for group in self.fitting.groups if group.members[0].skeleton == "staged"}
         return holders
 
-    def placed(self, launch: KernelLaunch, group: KernelGroup) -> KernelLaunch:
+    def on_kernel(self, launch: KernelLaunch, group: KernelGroup) -> KernelLaunch:
         """Returns the launch on the kernel that serves it: its lanes or folds, and its units."""
         key = launch.key
         if isinstance(key, (StagedKey, NetworkKey)):
@@ -69,15 +69,15 @@ class PlacedImage:
 
     def shares(self, group: KernelGroup) -> str:
         """Returns the shares of one kernel as text."""
-        return shares_text(board_shares(area(group).whole, self.held.board))
+        return shares_text(board_shares(area(group).whole, self.fitting.board))
 
 
-def of_inventory(groups: Sequence[KernelGroup], board: Board) -> PlacedImage:
+def inventory_image(groups: Sequence[KernelGroup], board: Board) -> PlacedImage:
     """Returns the image of an inventory's kernels."""
-    return _placed(groups, board, True)
+    return _place(groups, board, True)
 
 
-def of_program(launches: Mapping[KernelLaunch, int], board: Board, units: int | None = None) -> PlacedImage:
+def program_image(launches: Mapping[KernelLaunch, int], board: Board, units: int | None = None) -> PlacedImage:
     """Returns an image for a program: a kernel for the launches of a kind, graphs with the lanes and
     units that are fastest, networks with the folds that are best beside them. Graphs that `export`
     refuses for the board have no room.
@@ -98,11 +98,11 @@ def of_program(launches: Mapping[KernelLaunch, int], board: Board, units: int | 
         name = free_name(f"ft_{name}", [g.name for g in groups])
         structure = board_skeleton_of(members[0]).structure(members[0].lanes, "dataflow")
         groups.append(KernelGroup(name, members, structure, units=most))
-    alone = {name: choose({name: key}, board, units=units) for name, key in graphs.items()}
+    alone = {name: choose_row_builds({name: key}, board, units=units) for name, key in graphs.items()}
     large = [build.groups[0] for build in alone.values() if not build.fits]
     small = {name: graphs[name] for name, build in alone.items() if build.fits}
     groups += _fold_networks(groups, networks, small, board, work, units)
-    return _placed(groups, board, False, large)
+    return _place(groups, board, False, large)
 
 
 def _name_of(key: Key) -> str:
@@ -127,7 +127,7 @@ def _fold_networks(
     board. If the board cannot hold all kernels, as many as possible fit.
     """
     weights = [float(max(work[key], 1)) for key in graphs.values()]
-    folded = [_folded(key, board, None) for key in networks]
+    folded = [_with_folds(key, board, None) for key in networks]
     best: list[KernelGroup] = []
     least: tuple[bool, int, float] | None = None  # do graphs exceed their share, kernels left out, seconds
     for _ in range(MAX_DOUBLINGS + 1):
@@ -136,7 +136,7 @@ def _fold_networks(
         if least is not None and not any(least[:2]) and time >= least[2]:
             break
         kernels = [KernelGroup(_name_of(key), (key,)) for key in folded]
-        build = choose(graphs, board, [*groups, *kernels], weights, units)
+        build = choose_row_builds(graphs, board, [*groups, *kernels], weights, units)
         time += sum(seconds(group, board) * weight for group, weight in zip(build.groups, weights, strict=True))
         kernels += build.groups
         image = [*groups, *kernels]
@@ -144,21 +144,21 @@ def _fold_networks(
         rank = not build.fits, left_out, time
         if least is None or rank < least:
             best, least = kernels, rank
-        slower = [_folded(key, board, 2 * interval(key)) for key in folded]
+        slower = [_with_folds(key, board, 2 * interval(key)) for key in folded]
         if slower == folded or not (graphs or any(least[:2])):
             break
         folded = slower
     return best
 
 
-def _folded(key: NetworkKey, board: Board, cycles: int | None) -> NetworkKey:
+def _with_folds(key: NetworkKey, board: Board, cycles: int | None) -> NetworkKey:
     try:
         return fold_network(key, board, cycles).key
     except GraphError:
         return key
 
 
-def fits(key: Key, board: Board) -> bool:
+def network_fits(key: Key, board: Board) -> bool:
     """True unless the key is a network that no folds fit on a board; calls then run its layers."""
     if not isinstance(key, NetworkKey):
         return True
@@ -168,10 +168,10 @@ def fits(key: Key, board: Board) -> bool:
         return False
 
 
-def _placed(
+def _place(
     groups: Sequence[KernelGroup], board: Board, from_inventory: bool, large: Sequence[KernelGroup] = ()
 ) -> PlacedImage:
     """Returns the image of kernels, without those of `large`."""
-    held = fit(groups, board)
-    held = held if held.fits else fitting_subset(groups, board)
-    return PlacedImage(fit([*groups, *large], board), held, from_inventory)
+    fitting = fit(groups, board)
+    fitting = fitting if fitting.fits else fitting_subset(groups, board)
+    return PlacedImage(fit([*groups, *large], board), fitting, from_inventory)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..boards import find
-from .model import DEFAULT, Parameters, bank_rate, launches, port_rate, transfer
+from .model import DEFAULT, Parameters, bank_rate, launch_overhead, port_rate, transfer_seconds
 
 # The logs of axi_burst_performance divide by 1024^3 and print GB/sec.
 GIB = 1024**3 / 1e9
@@ -18,15 +18,15 @@ class PublishedFigure:
     `role` is "check" if the model does not use the figure, and "set" if a parameter comes from it.
     """
 
-    what: str
+    quantity: str
     unit: str
     published: float
     model: float
     role: str
-    where: str
+    source: str
 
     @property
-    def off(self) -> float:
+    def relative_error(self) -> float:
         """The model's relative error."""
         return self.model / self.published - 1
 
@@ -58,7 +58,7 @@ _BURSTS = (
 )
 
 
-def rows(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
+def published_figures(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
     """Returns the published figures with which the model is compared."""
     u200, u250, u280, u50 = (find(name) for name in ("u200", "u250", "u280", "u50"))
     entries = []
@@ -98,11 +98,12 @@ def rows(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
         ),
     ]
     link = "host_global_bandwidth, log of a U200"
-    in_1m, out_1m = (1048576 / transfer(u200.link, 1048576, to) / 1e9 for to in (True, False))
+    in_1m, out_1m = (1048576 / transfer_seconds(u200.link, 1048576, to) / 1e9 for to in (True, False))
+    small = transfer_seconds(u200.link, 64, True) * 1e6
     entries += [
         PublishedFigure("host to board, 512 MB", "GB/s", 7.452, u200.link.to_board.value, "set", link),
         PublishedFigure("board to host, 512 MB", "GB/s", 12.13, u200.link.to_host.value, "set", link),
-        PublishedFigure("64-byte buffer to the board", "us", 13.6, transfer(u200.link, 64, True) * 1e6, "set", link),
+        PublishedFigure("64-byte buffer to the board", "us", 13.6, small, "set", link),
         PublishedFigure("host to board, 64 buffers of 1 MB", "GB/s", 6.620, in_1m, "check", link),
         PublishedFigure("board to host, 64 buffers of 1 MB", "GB/s", 10.07, out_1m, "check", link),
         PublishedFigure(
@@ -121,6 +122,6 @@ def rows(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
         (10000, 316.937, "check"),
         (1000000, 359.184, "set"),
     ):
-        rate = count / launches(u250, count, count) / 1e3
+        rate = count / launch_overhead(u250, count, count) / 1e3
         entries.append(PublishedFigure(f"launches, {count} queued", "k/s", logged, rate, role, iops))
     return tuple(entries)

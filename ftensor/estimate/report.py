@@ -14,58 +14,61 @@ from ..kernels.workload import KernelLaunch
 from ..toolchain.group import KernelGroup
 from ..toolchain.trace import Trace
 from .banks import bank_copies
-from .model import Estimate, Setup, estimate, launches, transfer
-from .placement import PlacedImage, of_inventory, of_program
+from .model import Estimate, Setup, estimate, launch_overhead, transfer_seconds
+from .placement import PlacedImage, inventory_image, program_image
 
 
 @dataclass(frozen=True)
-class Line:
+class LaunchLine:
     """Identical launches: their count, the estimate of one, and the kernels that the host starts
     for one."""
 
     count: int
-    each: Estimate
-    starts: int = 1
+    estimate: Estimate
+    kernel_starts: int = 1
 
     @property
     def kernel(self) -> float:
         """Total seconds of the kernels."""
-        return self.count * self.each.kernel
+        return self.count * self.estimate.kernel
 
     @property
-    def crossing(self) -> float:
+    def link_seconds(self) -> float:
         """Total seconds on the link if no data were resident."""
-        return self.count * self.each.crossing
+        return self.count * self.estimate.link_seconds
 
 
 @dataclass(frozen=True)
 class ProgramEstimate:
     """The estimate of a program: its lines, most expensive first, and its seconds by cause.
 
-    `copies` are the program's own copies, `settings` those of geometry buffers, `fallback` those of
+    `copies` are the program's own copies, `geometry_seconds` those of geometry buffers, `fallback` those of
     ops that run on the host because the inventory lacks them (without the host's own work).
-    `between` counts the copies between memory banks by their bytes. `away` has the seconds of a
-    fallback by launch, `placed` the lines by launch of the trace.
+    `bank_copies` counts the copies between memory banks by their bytes. `fallback_by_launch` has the seconds of a
+    fallback by launch, `lines_by_launch` the lines by launch of the trace.
     """
 
     setup: Setup
     in_flight: int
-    lines: tuple[Line, ...]
+    lines: tuple[LaunchLine, ...]
     missing: Mapping[str, int]  # launches by op that the image has no kernel for
     copies: float
-    settings: float
+    geometry_seconds: float
     fallback: float
-    copied: tuple[int, int]  # bytes of the program's copies, to the board and to the host
-    placed: Mapping[KernelLaunch, Line]
-    away: Mapping[KernelLaunch, float]
+    copied_bytes: tuple[int, int]  # bytes of the program's copies, to the board and to the host
+    lines_by_launch: Mapping[KernelLaunch, LaunchLine]
+    fallback_by_launch: Mapping[KernelLaunch, float]
     image: PlacedImage
-    between: Mapping[int, int] = field(default_factory=dict)
+    bank_copies: Mapping[int, int] = field(default_factory=dict)
 
     @property
-    def moves(self) -> float:
+    def bank_copy_seconds(self) -> float:
         """Seconds of the copies between banks, each of which passes through the host."""
         link = self.setup.board.link
-        return sum(k * (transfer(link, n, False) + transfer(link, n, True)) for n, k in self.between.items())
+        return sum(
+            count * (transfer_seconds(link, nbytes, False) + transfer_seconds(link, nbytes, True))
+            for nbytes, count in self.bank_copies.items()
+        )
 
     @property
     def count(self) -> int:
@@ -76,8 +79,8 @@ class ProgramEstimate:
     def launch(self) -> float:
         """Seconds of launch overhead, without kernels. If one launch starts several kernels, those
         after the first are queued."""
-        board, more = self.setup.board, sum(x.count * (x.starts - 1) for x in self.lines)
-        return launches(board, self.count, self.in_flight) + more * board.issue.value * 1e-6
+        board, more = self.setup.board, sum(x.count * (x.kernel_starts - 1) for x in self.lines)
+        return launch_overhead(board, self.count, self.in_flight) + more * board.issue.value * 1e-6
 
     @property
     def kernels(self) -> float:
@@ -85,25 +88,26 @@ class ProgramEstimate:
         return sum(line.kernel for line in self.lines)
 
     @property
-    def crossing(self) -> float:
+    def link_seconds(self) -> float:
         """Seconds on the link if no data were resident: each op's inputs and outputs."""
-        return sum(line.crossing for line in self.lines)
+        return sum(line.link_seconds for line in self.lines)
 
     @property
     def resident(self) -> float:
         """Seconds with data that stays on the board."""
-        return self.kernels + self.launch + self.settings + self.copies + self.fallback + self.moves
+        return self.kernels + self.launch + self.geometry_seconds + self.copies + self.fallback + self.bank_copy_seconds
 
     @property
     def fetched(self) -> float:
         """Seconds without residency."""
-        return self.kernels + self.launch + self.settings + self.crossing
+        return self.kernels + self.launch + self.geometry_seconds + self.link_seconds
 
     def bounds(self) -> dict[str, float]:
         """Returns the seconds by bound, with residency."""
-        seconds = {"launch": self.launch, "link": self.copies + self.settings + self.fallback + self.moves}
+        link = self.copies + self.geometry_seconds + self.fallback + self.bank_copy_seconds
+        seconds = {"launch": self.launch, "link": link}
         for line in self.lines:
-            seconds[line.each.bound] = seconds.get(line.each.bound, 0.0) + line.kernel
+            seconds[line.estimate.bound] = seconds.get(line.estimate.bound, 0.0) + line.kernel
         return seconds
 
 
@@ -112,37 +116,37 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGr
     `groups`, the kernel that an image for the program would have. The host computes what the board has
     no room for."""
     if groups is None:
-        image = of_program(trace.launches, setup.board, setup.units)
+        image = program_image(trace.launches, setup.board, setup.units)
     else:
-        image = of_inventory(groups, setup.board)
-    held = {m.entry: group for group in image.held.groups for m in group.members}
+        image = inventory_image(groups, setup.board)
+    held = {m.entry: group for group in image.fitting.groups for m in group.members}
     starts = Counter(entry.partition("/")[0] for entry, group in held.items() if group.started)
-    served, away, missing = dict[KernelLaunch, Line](), dict[KernelLaunch, float](), Counter[str]()
+    served, fallback_by_launch, missing = dict[KernelLaunch, LaunchLine](), dict[KernelLaunch, float](), Counter[str]()
     link = setup.board.link
     for launch, count in trace.launches.items():
         placed, where = launch, setup
         if not is_user_kernel(launch.key):
-            group = image.holder(launch)
+            group = image.kernel_of(launch)
             if group is None:
                 missing[board_skeleton_of(launch.key).title(launch.key)] += count
                 there = estimate(launch, setup)
-                away[launch] = sum(transfer(link, n, False) for n in there.to_board)
-                away[launch] += sum(transfer(link, n, True) for n in there.to_host)
+                fallback_by_launch[launch] = sum(transfer_seconds(link, n, False) for n in there.to_board)
+                fallback_by_launch[launch] += sum(transfer_seconds(link, n, True) for n in there.to_host)
                 continue
-            placed = image.placed(launch, group)
+            placed = image.on_kernel(launch, group)
             divided = isinstance(placed.key, StagedKey) and placed.units > 1 and setup.banks == "*"
             if image.from_inventory or divided:
                 where = replace(setup, banks=group.banks or setup.board.one_memory or setup.banks)
-        served[launch] = Line(count, estimate(placed, where), starts.get(launch.key.entry, 1))
-    lines = sorted(served.values(), key=lambda line: -(line.kernel + line.crossing))
-    fallback = sum(trace.launches[launch] * seconds for launch, seconds in away.items())
-    up = sum(count * transfer(link, n, True) for n, count in trace.uploads.items())
-    down = sum(count * transfer(link, n, False) for n, count in trace.downloads.items())
-    settings = sum(count * transfer(link, n, True) for n, count in trace.settings.items())
+        served[launch] = LaunchLine(count, estimate(placed, where), starts.get(launch.key.entry, 1))
+    lines = sorted(served.values(), key=lambda line: -(line.kernel + line.link_seconds))
+    fallback = sum(trace.launches[launch] * seconds for launch, seconds in fallback_by_launch.items())
+    up = sum(count * transfer_seconds(link, n, True) for n, count in trace.uploads.items())
+    down = sum(count * transfer_seconds(link, n, False) for n, count in trace.downloads.items())
+    settings = sum(count * transfer_seconds(link, n, True) for n, count in trace.settings.items())
     copied = tuple(sum(n * c for n, c in x.items()) for x in (trace.uploads, trace.downloads))
     totals = up + down, settings, fallback, (copied[0], copied[1])
-    between = bank_copies(trace, groups, setup.board) if groups is not None else Counter[int]()
-    return ProgramEstimate(setup, in_flight, tuple(lines), missing, *totals, served, away, image, between)
+    moved = bank_copies(trace, groups, setup.board) if groups is not None else Counter[int]()
+    return ProgramEstimate(setup, in_flight, tuple(lines), missing, *totals, served, fallback_by_launch, image, moved)
 
 
 COPIES, OTHERS = "copies", "others"
@@ -166,20 +170,20 @@ def spans(r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Iterator[S
     now = 0.0
     for event in order:
         if isinstance(event, int):
-            row, parts = COPIES, (("link", transfer(r.setup.board.link, abs(event), event > 0)),)
+            row, parts = COPIES, (("link", transfer_seconds(r.setup.board.link, abs(event), event > 0)),)
         else:
             row = titles.setdefault(event, board_skeleton_of(event.key).title(event.key))
-            if event in r.placed:
-                one = r.placed[event].each
+            if event in r.lines_by_launch:
+                one = r.lines_by_launch[event].estimate
                 parts = (("launch", each), (one.bound, one.kernel))
             else:
-                parts = (("link", r.away[event]),)
+                parts = (("link", r.fallback_by_launch[event]),)
         for bound, seconds in parts:
             yield Span(row, now, now + seconds, bound)
             now += seconds
 
 
-def binned(spans: Sequence[Span], bins: int, most: int) -> dict[str, list[dict[str, float]]]:
+def bin_spans(spans: Sequence[Span], bins: int, most: int) -> dict[str, list[dict[str, float]]]:
     """Returns the seconds by bound in each of `bins` equal time intervals, for each row.
 
     Returns at most `most` rows, in order of their start. The most expensive keep their names; the

@@ -11,8 +11,8 @@ from ..terminal import counted, size, table
 from ..toolchain.area.cores import NAMES
 from ..toolchain.area.fit import area, board_shares, shares_text
 from ..toolchain.folding import SHARE
-from .model import BOUNDS, launches
-from .published import rows as published_rows
+from .model import BOUNDS, launch_overhead
+from .published import published_figures
 from .report import ProgramEstimate
 
 
@@ -25,8 +25,8 @@ def advice(r: ProgramEstimate) -> list[str]:
             f"Not in the {'inventory' if r.image.from_inventory else 'image'}: {named}. The host computes these; "
             "only the copies between it and the board are counted, not its own work."
         )
-    if r.between:
-        several = sum(r.between.values())
+    if r.bank_copies:
+        several = sum(r.bank_copies.values())
         out.append(
             f"Kernels in different memory banks exchange tensors: {counted(several, 'copy')} through the "
             'host. One bank for all kernels (banks = "' + r.setup.board.memories()[0] + '" in the inventory) avoids '
@@ -39,12 +39,12 @@ def advice(r: ProgramEstimate) -> list[str]:
     share = bounds[worst] / r.resident
     out.append(f"Mostly bound by {BOUNDS[worst]}: {share:.0%} of the time with residency.")
     dearest = max(r.lines, key=lambda line: line.kernel)
-    share, first = dearest.kernel / r.resident, dearest.each.launch
+    share, first = dearest.kernel / r.resident, dearest.estimate.launch
     skeleton = board_skeleton_of(first.key)
     out.append(
         f"Dearest kernel: {skeleton.title(first.key)} ({skeleton.name}, "
         f"{skeleton.extent(first)}), {share:.0%} of the "
-        f"time, bound by {BOUNDS[dearest.each.bound]}."
+        f"time, bound by {BOUNDS[dearest.estimate.bound]}."
     )
     out.append(_ADVICE[worst](r))
     if r.resident < r.fetched:
@@ -53,9 +53,9 @@ def advice(r: ProgramEstimate) -> list[str]:
 
 
 def _launch_advice(r: ProgramEstimate) -> str:
-    board, longest = r.setup.board, max(r.lines, key=lambda line: line.each.kernel).each
-    even = longest.moved * board.launch.value * 1e-6 / longest.kernel
-    queued = launches(board, r.count, 16)
+    board, longest = r.setup.board, max(r.lines, key=lambda line: line.estimate.kernel).estimate
+    even = longest.moved_bytes * board.launch.value * 1e-6 / longest.kernel
+    queued = launch_overhead(board, r.count, 16)
     return (
         f"A launch costs as much as a kernel that moves about {size(round(even))}: larger tensors, "
         f"fewer and fused ops. With 16 launches in flight instead of {r.in_flight} the launches "
@@ -64,8 +64,8 @@ def _launch_advice(r: ProgramEstimate) -> str:
 
 
 def _loop_advice(r: ProgramEstimate) -> str:
-    slowest = max((line for line in r.lines if line.each.bound == "loop"), key=lambda line: line.kernel)
-    if isinstance(slowest.each.launch.key, NetworkKey):
+    slowest = max((line for line in r.lines if line.estimate.bound == "loop"), key=lambda line: line.kernel)
+    if isinstance(slowest.estimate.launch.key, NetworkKey):
         return "A network has one compute unit; its layers have the largest folds that fit beside the other kernels."
     return "More compute units (--units) fold side by side, and so do more states in the kernel."
 
@@ -106,21 +106,21 @@ def text(r: ProgramEstimate, most: int = 24) -> str:
     cells: list[tuple[object, ...]] = [head]
     each = r.launch / r.count if r.count else 0.0
     for line in r.lines[:most]:
-        e = line.each
+        e = line.estimate
         resident = line.kernel + each * line.count
-        bounds = {stays: _link(r, e.slowest(each, stays)) for stays in (True, False)}
+        bounds = {stays: _bound_label(r, e.largest_part(each, stays)) for stays in (True, False)}
         cells.append(
             (
-                *in_words(e.launch),
+                *launch_labels(e.launch),
                 e.launch.units,
                 line.count,
                 round(e.cycles),
-                size(e.moved),
-                fixed(e.kernel * 1e6),
-                fixed(e.moved / e.kernel / 1e9),
-                fixed(resident * 1e3),
+                size(e.moved_bytes),
+                three_digits(e.kernel * 1e6),
+                three_digits(e.moved_bytes / e.kernel / 1e9),
+                three_digits(resident * 1e3),
                 bounds[True],
-                fixed((resident + line.crossing) * 1e3),
+                three_digits((resident + line.link_seconds) * 1e3),
                 bounds[False],
             )
         )
@@ -128,18 +128,18 @@ def text(r: ProgramEstimate, most: int = 24) -> str:
     if len(r.lines) > most:
         more = counted(len(r.lines) - most, "more kind")
         out.append(f"... and {more} of launches (all of them in --json)")
-    up, down = r.copied
+    up, down = r.copied_bytes
     total = [
         ("", "resident", "fetched"),
         ("kernels", r.kernels, r.kernels),
         ("launches", r.launch, r.launch),
-        ("geometries (once for each shape)", r.settings, r.settings),
-        (r.setup.board.link.name, r.copies, r.crossing),
+        ("geometries (once for each shape)", r.geometry_seconds, r.geometry_seconds),
+        (r.setup.board.link.name, r.copies, r.link_seconds),
         *([("ops on the host: their copies", r.fallback, "")] if r.missing else []),
-        *([("copies between banks", r.moves, "")] if r.between else []),
+        *([("copies between banks", r.bank_copy_seconds, "")] if r.bank_copies else []),
         ("total", r.resident, r.fetched),
     ]
-    shown = [tuple(fixed(x * 1e3) if isinstance(x, float) else x for x in row) for row in total]
+    shown = [tuple(three_digits(x * 1e3) if isinstance(x, float) else x for x in row) for row in total]
     out += [
         "",
         f"In all, {counted(r.count, 'launch')}, in milliseconds (estimated):",
@@ -157,28 +157,28 @@ def area_lines(r: ProgramEstimate) -> list[str]:
     """Returns the shares that the kernels take of the board, and the kernels that it has no room for."""
     image, title = r.image, r.setup.board.title
     if not image.left_out:
-        return [f"Area of its {counted(len(image.held.groups), 'kernel')}: {image.held} (ftensor docs area)."]
+        return [f"Area of its {counted(len(image.fitting.groups), 'kernel')}: {image.fitting} (ftensor docs area)."]
     named = ", ".join(f"{group.name} ({image.shares(group)})" for group in image.left_out)
-    verb = "does" if len(image.wanted.groups) == 1 else "do"
+    verb = "does" if len(image.requested.groups) == 1 else "do"
     return [
-        f"Its {counted(len(image.wanted.groups), 'kernel')} {verb} not fit the {title}: {image.wanted}.",
+        f"Its {counted(len(image.requested.groups), 'kernel')} {verb} not fit the {title}: {image.requested}.",
         f"No room for {named}. A graph or network takes at most {shares_text(SHARE)}.",
-        f"Estimated with the {counted(len(image.held.groups), 'kernel')} that fit: {image.held}.",
+        f"Estimated with the {counted(len(image.fitting.groups), 'kernel')} that fit: {image.fitting}.",
     ]
 
 
-def in_words(launch: KernelLaunch) -> tuple[str, str, str, str]:
+def launch_labels(launch: KernelLaunch) -> tuple[str, str, str, str]:
     """Returns a launch's op, skeleton, operands and size."""
     skeleton, key = board_skeleton_of(launch.key), launch.key
     return skeleton.title(key), skeleton.name, skeleton.operands(key), skeleton.extent(launch)
 
 
-def _link(r: ProgramEstimate, bound: str) -> str:
+def _bound_label(r: ProgramEstimate, bound: str) -> str:
     name = r.setup.board.link.name
     return name.split()[0] if bound == "link" else bound
 
 
-def fixed(value: float) -> float | str:
+def three_digits(value: float) -> float | str:
     """Formats three significant digits, as a right-aligned table cell."""
     return _Cell(f"{value:.3g}" if 0 < value < 1000 else f"{value:.0f}")
 
@@ -200,7 +200,7 @@ class _Cell(float):
 def _assumptions(r: ProgramEstimate) -> list[str]:
     s, p = r.setup, r.setup.parameters
     board = s.board
-    checks = [abs(row.off) for row in published_rows(p) if row.role == "check"]
+    checks = [abs(row.relative_error) for row in published_figures(p) if row.role == "check"]
     middle = sorted(checks)[len(checks) // 2]
     return [
         f"Board: {board.title}, kernels at {s.clock:g} MHz, {board.banks.value:g} x {board.memory} "
@@ -251,21 +251,21 @@ def as_json(r: ProgramEstimate) -> dict[str, Any]:
                 "count": line.count,
                 "loops": [{"name": x.name, "trips": x.trips, "entries": x.entries, "ii": x.interval} for x in e.loops],
                 "cycles": {"all": e.cycles, "fill": e.fill, "loop": e.loop, "port": e.port, "bank": e.bank},
-                "bytes": e.moved,
+                "bytes": e.moved_bytes,
                 "bytes_to_board": sum(e.to_board),
                 "bytes_to_host": sum(e.to_host),
                 "kernel_s": e.kernel,
-                "crossing_s": e.crossing,
-                "bound": e.slowest(r.launch / r.count, True),
-                "bound_fetched": e.slowest(r.launch / r.count, False),
+                "crossing_s": e.link_seconds,
+                "bound": e.largest_part(r.launch / r.count, True),
+                "bound_fetched": e.largest_part(r.launch / r.count, False),
             }
             for line in r.lines
-            for e in (line.each,)
-            for op, skeleton, operands, extent in (in_words(e.launch),)
+            for e in (line.estimate,)
+            for op, skeleton, operands, extent in (launch_labels(e.launch),)
         ],
         "not_in_inventory": dict(r.missing),
         "area": {
-            "shares": r.image.wanted.shares,
+            "shares": r.image.requested.shares,
             "fits": not r.image.left_out,
             "kernels": [
                 {
@@ -273,20 +273,20 @@ def as_json(r: ProgramEstimate) -> dict[str, Any]:
                     "lanes": group.lanes,
                     "units": group.units,
                     "shares": dict(zip(NAMES, board_shares(area(group).whole, board))),
-                    "placed": group in r.image.held.groups,
+                    "placed": group in r.image.fitting.groups,
                 }
-                for group in r.image.wanted.groups
+                for group in r.image.requested.groups
             ],
         },
-        "copies": {"to_board": r.copied[0], "to_host": r.copied[1], "s": r.copies},
+        "copies": {"to_board": r.copied_bytes[0], "to_host": r.copied_bytes[1], "s": r.copies},
         "total": {
             "launches": r.count,
             "kernels_s": r.kernels,
             "launches_s": r.launch,
-            "geometries_s": r.settings,
+            "geometries_s": r.geometry_seconds,
             "fallback_copies_s": r.fallback,
-            "bank_copies": sum(r.between.values()),
-            "bank_copies_s": r.moves,
+            "bank_copies": sum(r.bank_copies.values()),
+            "bank_copies_s": r.bank_copy_seconds,
             "resident_s": r.resident,
             "fetched_s": r.fetched,
         },

@@ -85,7 +85,7 @@ def _groups(
     if options.target is None:
         return tuple(KernelGroup(name, (key,)) for name, key in zip(names, of.keys, strict=True)), ""
     board = boards.find(options.target)
-    build = row_parallel.choose(dict(zip(names, of.keys, strict=True)), board)
+    build = row_parallel.choose_row_builds(dict(zip(names, of.keys, strict=True)), board)
     if not build.fits:
         raise graph_too_large(kernel, board.title, shares_text(build.shares))
     return build.groups, row_parallel.report(build)

@@ -33,7 +33,7 @@ class GraphChoice(NamedTuple):
 
     group: KernelGroup
     seconds: float
-    takes: Resources
+    resources: Resources
     cost: float
 
 
@@ -47,10 +47,10 @@ class RowBuild(NamedTuple):
     fits: bool
 
 
-def choose(
+def choose_row_builds(
     graphs: Mapping[str, StagedKey],
     board: Board,
-    beside: Sequence[KernelGroup] = (),
+    other_kernels: Sequence[KernelGroup] = (),
     rows: Sequence[float] = (),
     units: int | None = None,
 ) -> RowBuild:
@@ -58,27 +58,27 @@ def choose(
     time.
 
     Each graph gets its cheapest kernel that needs at most the time T for its `rows` (default: one
-    each), with the least T at which these kernels fit the board. `beside` are other kernels of the
-    image. With `units`, only the lanes are chosen. The result does not fit if even the cheapest
-    kernels do not.
+    each), with the least T at which these kernels fit the board beside `other_kernels`. With `units`,
+    only the lanes are chosen. The result does not fit if even the cheapest kernels do not.
     """
     if not graphs:
         return RowBuild((), board, (0.0,) * len(SHARE), True)
     weights = list(rows) or [1.0] * len(graphs)
-    taken = sum((area(g).whole for g in beside), NONE)
+    used = sum((area(g).whole for g in other_kernels), NONE)
     choices: list[list[GraphChoice]] = []
     for name, key in graphs.items():
         every = _choices(name, key, board, units)
         # Levels are taken from choices that fit alone: others may cost less in sum, and hide them.
-        choices.append([c for c in every if _fits([c], board, beside, taken)] or [min(every, key=lambda c: c.cost)])
+        fitting = [c for c in every if _fits([c], board, other_kernels, used)]
+        choices.append(fitting or [min(every, key=lambda c: c.cost)])
     best = [min(of, key=lambda c: c.cost) for of in choices]
-    fits = _fits(best, board, beside, taken)
+    fits = _fits(best, board, other_kernels, used)
     for level in sorted({c.seconds * w for of, w in zip(choices, weights) for c in of}) if fits else ():
         now = [_cheapest(of, level / w) for of, w in zip(choices, weights)]
-        if _fits(now, board, beside, taken):
+        if _fits(now, board, other_kernels, used):
             best = now
             break
-    shares = board_shares(sum((c.takes for c in best), taken), board)
+    shares = board_shares(sum((c.resources for c in best), used), board)
     return RowBuild(tuple(c.group for c in best), board, shares, fits)
 
 
@@ -89,11 +89,11 @@ def _cheapest(choices: Sequence[GraphChoice], seconds: float) -> GraphChoice:
     return min(fast or choices, key=lambda c: (c.cost if fast else c.seconds, c.seconds, c.cost))
 
 
-def _fits(chosen: Sequence[GraphChoice], board: Board, beside: Sequence[KernelGroup], taken: Resources) -> bool:
-    shares = board_shares(sum((c.takes for c in chosen), taken), board)
+def _fits(chosen: Sequence[GraphChoice], board: Board, other_kernels: Sequence[KernelGroup], used: Resources) -> bool:
+    shares = board_shares(sum((c.resources for c in chosen), used), board)
     if any(part > most for part, most in zip(shares, SHARE)):
         return False
-    groups = [*beside, *(c.group for c in chosen)]
+    groups = [*other_kernels, *(c.group for c in chosen)]
     return sum(g.units for g in groups) <= MAX_UNITS and not fit(groups, board).crowded
 
 
@@ -101,13 +101,13 @@ def _choices(name: str, key: StagedKey, board: Board, fixed: int | None) -> list
     choices = []
     for lanes in lanes_of(key):
         one = KernelGroup(name, (replace(key, lanes=lanes),))
-        takes = area(one).unit
+        resources = area(one).unit
         for units in range(1, MAX_KERNEL_UNITS + 1) if fixed is None else (fixed,):
-            shares = board_shares(takes * units, board)
+            shares = board_shares(resources * units, board)
             if fixed is None and units > 1 and max(shares) > 1:
                 break
             group = replace(one, units=units)
-            choices.append(GraphChoice(group, seconds(group, board), takes * units, sum(shares)))
+            choices.append(GraphChoice(group, seconds(group, board), resources * units, sum(shares)))
     return choices
 
 

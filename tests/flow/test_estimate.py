@@ -27,26 +27,26 @@ from .. import forked
 WORST = {"reads": 0.10, "writes": 0.26, "HBM": 0.12, "host": 0.17, "launches": 0.20, "bank": 0.01}
 
 
-@pytest.mark.parametrize("row", published.rows(), ids=lambda row: row.what)
+@pytest.mark.parametrize("row", published.published_figures(), ids=lambda row: row.quantity)
 def test_published_figures(row):
-    kind = next(k for k in WORST if k in row.what) if row.role == "check" else None
-    assert abs(row.off) <= (WORST[kind] if kind else 0.01), f"{row.model:.3g} {row.unit}"
+    kind = next(k for k in WORST if k in row.quantity) if row.role == "check" else None
+    assert abs(row.relative_error) <= (WORST[kind] if kind else 0.01), f"{row.model:.3g} {row.unit}"
 
 
 def test_docs_have_the_table():
     text = (Path(__file__).parents[2] / "docs/performance-model.md").read_text()
-    for row in published.rows():
-        line = f"| {row.what} | {row.published:.4g} {row.unit} | {row.model:.4g} | {row.off:+.0%} |"
+    for row in published.published_figures():
+        line = f"| {row.quantity} | {row.published:.4g} {row.unit} | {row.model:.4g} | {row.relative_error:+.0%} |"
         assert line in text, line
 
 
 def test_docs_have_the_designs():
     text = (Path(__file__).parents[2] / "docs/performance-model.md").read_text()
     for d in designs.designs():
-        line = f"| {d.what} | {d.published:.3g} {d.unit} | {d.model:.3g} | {d.factor:.2f} | {d.where} |"
+        line = f"| {d.quantity} | {d.published:.3g} {d.unit} | {d.model:.3g} | {d.factor:.2f} | {d.source} |"
         assert line in text, line
         assert 0.5 < d.factor < 3  # beyond that, the model is to be mended
-    assert f"{d.where}" in designs.text() and f"{d.factor:.2f}" in designs.text()
+    assert f"{d.source}" in designs.text() and f"{d.factor:.2f}" in designs.text()
 
 
 def test_every_figure_has_a_source():
@@ -75,10 +75,10 @@ def test_rates_grow_with_bursts_and_never_pass_the_bank():
 
 def test_queued_launches_cost_less():
     board = boards.find("u55c")
-    one, many = model.launches(board, 1000, 1), model.launches(board, 1000, 1000)
+    one, many = model.launch_overhead(board, 1000, 1), model.launch_overhead(board, 1000, 1000)
     assert one == pytest.approx(1000 * 75e-6)
     assert many < one / 20
-    assert model.launches(board, 0, 4) == 0
+    assert model.launch_overhead(board, 0, 4) == 0
 
 
 def test_counting_members_of_a_range():
@@ -109,7 +109,7 @@ def test_a_large_add_is_bound_by_a_port_or_a_bank():
     n = 1 << 24
     ddr, hbm = (Setup(boards.find(name), 300.0) for name in ("u200", "u55c"))
     on_ddr, on_hbm = (estimate(KernelLaunch(add_key(), 1, n), s) for s in (ddr, hbm))
-    assert on_ddr.loop == n / 16 and on_ddr.moved == 12 * n
+    assert on_ddr.loop == n / 16 and on_ddr.moved_bytes == 12 * n
     # A pseudo channel gives less than a 512-bit port takes, a DIMM nearly as much.
     assert on_hbm.bound == "bank"
     assert on_hbm.kernel == pytest.approx(4 * n / (14.375e9 * 0.916), rel=0.01)
@@ -154,7 +154,7 @@ def test_tensors_that_kernels_in_several_banks_exchange_are_charged():
     with_copies = report(chain, setup, 1, groups)
     apart = exchanged((add, (2, 0, 1)), (mul, (3, 4, 4)), (mul, (5, 3, 4)), (add, (6, 2, 0)))
     without = report(apart, setup, 1, groups)
-    each = model.transfer(u200.link, 4 << 20, False) + model.transfer(u200.link, 4 << 20, True)
+    each = model.transfer_seconds(u200.link, 4 << 20, False) + model.transfer_seconds(u200.link, 4 << 20, True)
     assert with_copies.resident == pytest.approx(without.resident + 2 * each)
     assert "2 copies through the host" in show.text(with_copies) and "copies between banks" in show.text(with_copies)
     assert "between banks" not in show.text(without)
@@ -178,9 +178,9 @@ def test_a_narrow_kernel_is_bound_by_its_port_and_gains_from_units():
 
 def test_a_small_tensor_is_bound_by_the_launch_and_crossing_costs_more():
     e = estimate(KernelLaunch(add_key(), 1, 1000), Setup(boards.find("u55c"), 300.0))
-    assert e.slowest(75e-6, True) == "launch"
+    assert e.largest_part(75e-6, True) == "launch"
     assert e.to_board == (4000, 4000) and e.to_host == (4000,)
-    assert e.crossing == pytest.approx(3 * 13.6e-6, rel=0.1)
+    assert e.link_seconds == pytest.approx(3 * 13.6e-6, rel=0.1)
 
 
 def test_a_lower_clock_is_slower_until_the_bank_is_the_bound():

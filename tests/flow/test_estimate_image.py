@@ -13,7 +13,7 @@ import pytest
 import ftensor.quantized as Q
 from ftensor.boards import find
 from ftensor.estimate.model import Setup
-from ftensor.estimate.placement import of_program
+from ftensor.estimate.placement import program_image
 from ftensor.estimate.report import report
 from ftensor.estimate.show import as_json, text
 from ftensor.kernels.network import NetworkKey
@@ -72,12 +72,12 @@ def test_a_network_is_estimated_with_its_cycles_and_traced(tmp_path: Path) -> No
     assert key.entry == line["entry"] and line["size"] == "3 images"
     folded = fold_network(key, find("kv260")).key
     launch = KernelLaunch(folded, 1, 3)
-    image = of_program({launch: 1}, find("kv260"))
+    image = program_image({launch: 1}, find("kv260"))
     assert line["cycles"]["loop"] == max(x.cycles for x in group.kind.loops(launch, 0, False))
     kernels = found["area"]["kernels"]
     assert {one["name"] for one in kernels if one["placed"]} >= {
-        g.name for g in image.held.groups
-    } and image.held.groups
+        g.name for g in image.fitting.groups
+    } and image.fitting.groups
     assert all(set(one) == {"name", "lanes", "units", "shares", "placed"} for one in kernels)
     assert not image.left_out
 
@@ -110,25 +110,25 @@ def test_a_graph_has_the_units_that_fit(tmp_path: Path) -> None:
     launch = graph_of(norm, tmp_path)
     seconds = {name: report(traced(launch), Setup(find(name), 300), 1, None) for name in ("u55c", "kv260")}
     (line,) = seconds["u55c"].lines
-    assert line.each.launch.units >= 4 and line.each.kernel < 0.35e-3
-    assert seconds["u55c"].image.held.shares["lut"] < 0.70
+    assert line.estimate.launch.units >= 4 and line.estimate.kernel < 0.35e-3
+    assert seconds["u55c"].image.fitting.shares["lut"] < 0.70
     (line,) = seconds["kv260"].lines
-    assert line.each.launch.key.lanes < 16, "16 lanes have more beats than the KV260's memory"
+    assert line.estimate.launch.key.lanes < 16, "16 lanes have more beats than the KV260's memory"
     for units in (1, 2):
         fixed = report(traced(launch), Setup(find("u55c"), 300, units=units), 1, None)
-        assert fixed.lines[0].each.launch.units == units, "as --units says"
-        assert [group.units for group in fixed.image.held.groups] == [units]
+        assert fixed.lines[0].estimate.launch.units == units, "as --units says"
+        assert [group.units for group in fixed.image.fitting.groups] == [units]
     two = report(traced(launch), Setup(find("kv260"), 300, units=2), 1, None)
-    assert two.lines[0].each.launch.units == 2 and two.lines[0].each.launch.key.lanes < 8
+    assert two.lines[0].estimate.launch.units == 2 and two.lines[0].estimate.launch.key.lanes < 8
     few = report(traced(launch._replace(n=3)), Setup(find("u55c"), 300), 1, None)
-    assert few.lines[0].each.launch.units == 1, "rows that are worth one unit"
+    assert few.lines[0].estimate.launch.units == 1, "rows that are worth one unit"
 
 
 def test_what_a_board_cannot_hold_is_said_and_not_priced(tmp_path: Path) -> None:
     """The host computes it; copies count."""
     small, large = graph_of(norm, tmp_path), graph_of(dear, tmp_path)
     found = report(traced(small, large), Setup(find("kv260"), 300), 1, None)
-    assert [line.each.launch.key.name for line in found.lines] == [small.key.name]
+    assert [line.estimate.launch.key.name for line in found.lines] == [small.key.name]
     assert list(found.missing.values()) == [1]
     copies = 2 * 4096 * 1024 * 4
     assert found.fallback > copies / 5e9
@@ -150,8 +150,8 @@ def test_a_graph_too_large_for_export_has_no_room(tmp_path: Path) -> None:
 
     launch = graph_of(large, tmp_path)
     found = report(traced(launch), Setup(find("kv260"), 300), 1, None)
-    assert found.image.wanted.fits and 0.70 < max(found.image.wanted.shares.values()) < 0.80
-    assert not found.lines and found.image.left_out == found.image.wanted.groups
+    assert found.image.requested.fits and 0.70 < max(found.image.requested.shares.values()) < 0.80
+    assert not found.lines and found.image.left_out == found.image.requested.groups
     assert not as_json(found)["area"]["fits"]
     assert "Its 1 kernel does not fit" in text(found) and "at most LUT 70%, FF 70%, DSP 65%, BRAM 80%" in text(found)
 
@@ -178,22 +178,22 @@ def test_a_network_leaves_room_for_a_graph_that_takes_longer(tmp_path: Path) -> 
     both = report(traced(network, graph), Setup(board, 300), 1, None)
     assert not both.missing
     assert both.kernels < 1.2 * sum(apart.values())
-    times = {line.each.launch.key.skeleton: line.kernel for line in both.lines}
+    times = {line.estimate.launch.key.skeleton: line.kernel for line in both.lines}
     assert times["staged"] < 1.01 * apart[graph] and times["network"] > apart[network]
     many = report(traced(network._replace(n=1 << 20), graph), Setup(board, 300), 1, None)
-    (line,) = [line for line in many.lines if line.each.launch.key.skeleton == "network"]
+    (line,) = [line for line in many.lines if line.estimate.launch.key.skeleton == "network"]
     assert line.kernel / (1 << 20) < 0.7 * times["network"] / 64, "more images, and faster folds"
 
 
 def test_units_are_those_of_ops_and_graphs(tmp_path: Path) -> None:
     """A network has one, and a user's kernel says nothing about others."""
     network, graph, board = lenet(tmp_path), graph_of(norm, tmp_path), find("u55c")
-    image = of_program({network: 1, graph: 1}, board, 4)
-    assert {group.members[0].skeleton: group.units for group in image.held.groups} == {"network": 1, "staged": 4}
+    image = program_image({network: 1, graph: 1}, board, 4)
+    assert {group.members[0].skeleton: group.units for group in image.fitting.groups} == {"network": 1, "staged": 4}
     (sums, *_) = expand(read("first"))
     own = KernelLaunch(UserKernelKey("mine", "mine.cpp", ()), 8, 0)
-    image = of_program({KernelLaunch(sums.members[0], 2, 4096): 1, own: 1}, board)
-    assert [group.units for group in image.held.groups] == [2]
+    image = program_image({KernelLaunch(sums.members[0], 2, 4096): 1, own: 1}, board)
+    assert [group.units for group in image.fitting.groups] == [2]
 
 
 def test_an_inventory_that_does_not_fit_is_said(tmp_path: Path) -> None:

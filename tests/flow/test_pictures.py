@@ -103,8 +103,9 @@ def estimated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
         "from ftensor.boards import find\n"
         "from ftensor.estimate.model import Setup\n"
         "from ftensor.estimate.report import report\n"
+        "from ftensor.python_program import PythonProgram\n"
         "from ftensor.toolchain.trace import run_program\n"
-        "trace = run_program(Path('program.py'), [], 1, None, sys.stderr)\n"
+        "trace = run_program(PythonProgram(('program.py',)), 1, None, sys.stderr)\n"
         "made = report(trace, Setup(find('u55c'), 300), 1, None)\n"
         "Path('made').write_bytes(pickle.dumps((made, trace)))\n"
     )
@@ -118,7 +119,7 @@ def estimated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
 
 
 def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
-    from ftensor.estimate.report import COPIES, OTHERS, binned, spans
+    from ftensor.estimate.report import COPIES, OTHERS, bin_spans, spans
 
     report, trace = estimated
     timeline = list(spans(report, trace.order))
@@ -128,7 +129,7 @@ def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
     for span in timeline:
         by_bound[span.bound] = by_bound.get(span.bound, 0) + span.end - span.begin
     assert by_bound == pytest.approx(report.bounds())
-    rows = binned(timeline, 50, 4)
+    rows = bin_spans(timeline, 50, 4)
     assert len(rows) == 4 and OTHERS in rows and COPIES not in rows
     seconds = sum(sum(part.values()) for bins in rows.values() for part in bins)
     assert seconds == pytest.approx(report.resident)
@@ -137,10 +138,10 @@ def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
 
 
 def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
-    from ftensor.estimate.compare import drawn
+    from ftensor.estimate.compare import plot_estimate
 
     report, trace = estimated
-    said = looked_at(drawn("program.py", report, trace.order))
+    said = looked_at(plot_estimate("program.py", report, trace.order))
     for word in ("Time line", "Bound by", "Area of", "exp", "linspace", "copies", "LUT", "launching"):
         assert word in said
     assert f"program.py, Alveo U55C: {report.resident * 1e3:.3g} ms, {report.count} launches" in said
@@ -149,21 +150,21 @@ def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
 
 def test_steps_and_boards_are_compared(estimated: tuple[Any, Any]) -> None:
     """A step is the inventory `steps`: its kernels' lanes, structures, units."""
-    from ftensor.estimate.compare import FIVE, columns, compared
+    from ftensor.estimate.compare import STEP_BUILDS, columns, plot_columns
 
     report, trace = estimated
     candidates = list(columns(["steps", "u250"], trace, report))
-    assert [c.title for c in candidates] == [s.title for s in FIVE] + ["Alveo U55C", "Alveo U250"]
+    assert [c.title for c in candidates] == [s.title for s in STEP_BUILDS] + ["Alveo U55C", "Alveo U250"]
     groups = inventory.expand(inventory.read("steps"))
-    for group, step, column in zip(groups, FIVE, candidates):
-        add = next(x.each.launch for x in column.report.lines if x.each.launch.key.name == "add")
+    for group, step, column in zip(groups, STEP_BUILDS, candidates):
+        add = next(x.estimate.launch for x in column.report.lines if x.estimate.launch.key.name == "add")
         assert (add.key.lanes, add.structure, add.units) == (group.lanes, group.structure, group.units), step
         assert column.report.count == report.count
-        other = [x for x in column.report.lines if x.each.launch.key.skeleton == "gemm_direct"]
-        assert [x.each.launch.units for x in other] == [1]
+        other = [x for x in column.report.lines if x.estimate.launch.key.skeleton == "gemm_direct"]
+        assert [x.estimate.launch.units for x in other] == [1]
     kernels = {c.title: c.report.kernels for c in candidates}
     assert kernels["vectors"] < kernels["dataflow"] and kernels["vectors"] == report.kernels
-    said = looked_at(compared("program.py", candidates))
+    said = looked_at(plot_columns("program.py", candidates))
     assert f"{candidates[0].report.resident * 1e3:.3g} ms" in said and "Alveo U250" in said
 
 
@@ -253,7 +254,7 @@ def test_the_commands(tmp_path: Path) -> None:
 
 
 def test_eagerly_a_graph_is_its_function() -> None:
-    from ftensor.estimate.compare import eagerly
+    from ftensor.estimate.compare import without_jit
 
     calls = []
 
@@ -265,7 +266,7 @@ def test_eagerly_a_graph_is_its_function() -> None:
     x = ft.ones(3)
     f(x), f(x)
     traced = len(calls)
-    with eagerly():
+    with without_jit():
         f(x), f(x)
     assert len(calls) == traced + 2
     f(x)

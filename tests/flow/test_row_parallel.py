@@ -17,7 +17,7 @@ from ftensor.toolchain.area.fit import area, board_shares, fit
 from ftensor.toolchain.folding import SHARE
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, read
-from ftensor.toolchain.row_parallel import choose, seconds
+from ftensor.toolchain.row_parallel import choose_row_builds, seconds
 
 
 def curve(x: ft.Tensor) -> ft.Tensor:
@@ -65,7 +65,7 @@ def test_no_other_choice_for_the_photograph_is_faster(
 
 def none_faster(key: StagedKey, board: Board) -> None:
     """Checks that the chosen lanes and units fit, and that none that fit are faster."""
-    build = choose({"one": key}, board)
+    build = choose_row_builds({"one": key}, board)
     (chosen,) = build.groups
     assert build.fits and within([chosen], board)
     assert build.shares == pytest.approx(tuple(fit([chosen], board).shares.values()))
@@ -82,23 +82,23 @@ def none_faster(key: StagedKey, board: Board) -> None:
 def test_two_graphs_share_a_board(tmp_path: Path) -> None:
     """A graph with more rows gets more of it, and other kernels of the image leave less for both."""
     keys, board = {"a": key_of(curve, tmp_path), "b": key_of(norm, tmp_path)}, find("u55c")
-    even, beside = choose(keys, board), KernelGroup("other", (key_of(norm, tmp_path, 4096),), units=8)
+    even, beside = choose_row_builds(keys, board), KernelGroup("other", (key_of(norm, tmp_path, 4096),), units=8)
     assert even.fits and within(list(even.groups), board)
-    alone = choose({"a": keys["a"]}, board).groups[0]
-    more = choose(keys, board, rows=(1, 1000)).groups
+    alone = choose_row_builds({"a": keys["a"]}, board).groups[0]
+    more = choose_row_builds(keys, board, rows=(1, 1000)).groups
     assert seconds(more[1], board) < seconds(even.groups[1], board)
     assert seconds(more[0], board) > seconds(alone, board)
-    fewer = choose(keys, board, [beside])
+    fewer = choose_row_builds(keys, board, [beside])
     assert fewer.fits and within([*fewer.groups, beside], board)
     assert seconds(fewer.groups[0], board) > seconds(even.groups[0], board)
 
 
 def test_given_units_have_the_lanes_that_fit(tmp_path: Path) -> None:
     key, board = key_of(norm, tmp_path), find("kv260")
-    lanes = {units: choose({"one": key}, board, units=units).groups[0] for units in (1, 2)}
+    lanes = {units: choose_row_builds({"one": key}, board, units=units).groups[0] for units in (1, 2)}
     assert [group.units for group in lanes.values()] == [1, 2]
     assert lanes[2].lanes < lanes[1].lanes
-    assert not choose({"one": key}, board, units=31).fits
+    assert not choose_row_builds({"one": key}, board, units=31).fits
 
 
 def test_export_writes_what_the_build_reads(tmp_path: Path) -> None:

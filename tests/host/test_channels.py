@@ -104,7 +104,7 @@ def test_a_large_sum_by_the_model() -> None:
     whole = "HBM[0:31]"
     for units, banks in ((1, "HBM[0]"), (1, whole), (8, "*"), (2, whole), (8, whole)):
         cost = estimate(KernelLaunch(ADD, units, n), Setup(find("u55c"), 300.0, banks))
-        rates[units, banks] = cost.moved / cost.kernel / 1e9
+        rates[units, banks] = cost.moved_bytes / cost.kernel / 1e9
     assert rates[1, "HBM[0]"] == pytest.approx(13.2, abs=0.1)
     assert rates[1, "HBM[0:31]"] == pytest.approx(39.5, abs=0.1)
     assert rates[8, "*"] == pytest.approx(39.5, abs=0.1)
