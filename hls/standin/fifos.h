@@ -131,7 +131,7 @@ class Turns
     }
 };
 
-// Replays the accesses with the declared depths, without the time that they take; then `at` has each process's next one.
+// Replays the accesses with the declared depths, without their times; then `at` has the next one of each process.
 class Order
 {
     const Trace &t;
