@@ -4,7 +4,8 @@
 
 Each figure is the least of several rounds, in microseconds; the limits are those of the project.
 Times are of the calling thread's processor, so that a busy machine changes little. Those of models'
-steps are of all threads, and the limit is twice the time of torch's own CPU kernels.
+steps are of all threads, and the limit is twice the time of torch's own CPU kernels. The last table
+has such steps as they are, and captured by `ftensor.torch.capture`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from networks import GPT2, LSTM
 
 import ftensor as ft
 import ftensor.torch
@@ -92,6 +94,86 @@ def models() -> list[tuple[str, float, float]]:
     return rows
 
 
+def trained(net: torch.nn.Module, loss: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """Returns a training step of a network, with a loss of its outputs."""
+    learner = torch.optim.AdamW(net.parameters(), 1e-3, fused=True)
+
+    def step(*args: torch.Tensor) -> torch.Tensor:
+        learner.zero_grad()
+        value = loss(*args)
+        value.backward()
+        learner.step()
+        return value.detach()
+
+    return step
+
+
+def small_steps(device: str) -> dict[str, tuple[Callable[..., object], tuple[torch.Tensor, ...]]]:
+    """Returns steps of small networks on a device, each with its arguments."""
+    torch.manual_seed(0)
+    nn, functional = torch.nn, torch.nn.functional
+    x, words = torch.randn(32, 64).to(device), torch.randn(8, 16, 64).to(device)
+    images, labels = torch.randn(32, 1, 28, 28).to(device), torch.randint(10, (32,)).to(device)
+    texts, sequences = torch.randint(1000, (4, 65)).to(device), torch.randn(40, 8, 32).to(device)
+    before, behind = texts[:, :-1].contiguous(), texts[:, 1:].reshape(-1)
+    perceptron = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+    layers = [nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU()]
+    layers += [nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU()]
+    lenet = nn.Sequential(*layers, nn.Linear(84, 10))
+    block = nn.TransformerEncoderLayer(64, 4, 128, 0.0, batch_first=True)
+    gpt2, lstm = GPT2(), LSTM()
+    for net in (perceptron, lenet, block, gpt2, lstm):
+        net.to(device)
+    return {
+        "MLP, training": (trained(perceptron, lambda x: perceptron(x).square().mean()), (x,)),
+        "transformer layer, training": (trained(block, lambda x: block(x).square().mean()), (words,)),
+        "LeNet, training": (trained(lenet, lambda x, y: functional.cross_entropy(lenet(x), y)), (images, labels)),
+        "GPT-2 3 x 128, training": (
+            trained(gpt2, lambda x, y: functional.cross_entropy(gpt2(x)[0].view(-1, 1000), y)),
+            (before, behind),
+        ),
+        "LSTM 2 x 32, 40 steps, training": (trained(lstm, lambda x: lstm(x).square().mean()), (sequences,)),
+        "LSTM 2 x 32, 40 steps, inference": (torch.no_grad()(lstm), (sequences,)),
+    }
+
+
+# The project's limits of captured steps, over torch's time on the CPU.
+CAPTURED_LIMITS = {
+    "MLP, training": 0.5,
+    "transformer layer, training": 0.45,
+    "LeNet, training": 0.6,
+    "GPT-2 3 x 128, training": 0.85,
+    "LSTM 2 x 32, 40 steps, training": 0.8,
+    "LSTM 2 x 32, 40 steps, inference": 1.0,
+}
+
+
+def captured() -> list[tuple[str, float, float, float, int, int]]:
+    """Returns (name, microseconds eager, captured, on torch's CPU, launches, bytes of the capture) for
+    each small step, of all processors and measured alternately."""
+    rows = []
+    eager, replayed, theirs = small_steps("fpga"), small_steps("fpga"), small_steps("cpu")
+    for name, (step, args) in eager.items():
+        other = ftensor.torch.capture(replayed[name][0])
+        steps = [(step, args), (other, replayed[name][1]), theirs[name]]
+        best = [float("inf")] * 3
+        for one, arguments in steps:
+            for _ in range(5):
+                one(*arguments)
+        torch.fpga.synchronize()
+        for _ in range(9):
+            for k, (one, arguments) in enumerate(steps):
+                start = time.process_time()
+                for _ in range(3):
+                    one(*arguments)
+                torch.fpga.synchronize()
+                best[k] = min(best[k], (time.process_time() - start) / 3 * 1e6)
+        (row,) = other.report()
+        assert row.state == "captured", row.reason
+        rows.append((name, *best, row.launches, row.nbytes))
+    return rows
+
+
 def figures() -> list[tuple[str, float, float | None]]:
     """Returns (name, microseconds, limit) for each call."""
     x = torch.randn(16)
@@ -122,8 +204,18 @@ def main() -> None:
     rows = figures()
     shown = [(n, f"{t:.1f}", "" if m is None else f"{m:.0f}") for n, t, m in rows]
     print(table([("what", "us", "limit"), *shown], indent=""))
+    captures = captured()
+    steps_shown = [
+        (name, f"{e:.0f}", f"{c:.0f}", f"{t:.0f}", f"{e / t:.2f}", f"{c / t:.2f}", f"{CAPTURED_LIMITS[name]:.2f}")
+        + (str(launches), f"{nbytes / 1e6:.1f}")
+        for name, e, c, t, launches, nbytes in captures
+    ]
+    head = ("step", "eager us", "captured us", "torch us", "eager", "captured", "limit", "launches", "MB")
+    print(table([head, *steps_shown], indent=""))
     if options.json:
-        options.json.write_text(json.dumps([dict(zip(("name", "us", "limit"), r)) for r in rows]))
+        figures_of_calls = [dict(zip(("name", "us", "limit"), r)) for r in rows]
+        keys = ("name", "us", "captured_us", "torch_us", "launches", "bytes")
+        options.json.write_text(json.dumps([*figures_of_calls, *[dict(zip(keys, r)) for r in captures]]))
 
 
 if __name__ == "__main__":

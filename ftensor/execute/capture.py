@@ -332,7 +332,7 @@ def captured(
     """
     if thread_recorder() is not None or capturing(backend) is not None:
         raise errors.inside()
-    if backend.built_ahead:
+    if backend.images is not None:
         raise errors.built_ahead(backend.properties.name)
     backend.synchronize()
     capture = Capture(backend, strict, pool, keep_reads)

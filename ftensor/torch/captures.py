@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import update_wrapper, wraps
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakSet, ref
 
@@ -235,7 +235,7 @@ class Captured(Generic[P, R]):
         self.pool = pool or GraphPool()  # of all signatures
         self.entries: dict[Any, _Signature] = {}
         self.optimizers: WeakSet[torch.optim.Optimizer] = WeakSet()  # that the function uses
-        wraps(function)(self)
+        update_wrapper(self, function, updated=())  # a module has attributes of its own
         _functions.add(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -267,6 +267,9 @@ class Captured(Generic[P, R]):
                 return self.function(*args, **kwargs)
             return self._replay(entry, leaves)
         entry.arguments.note(_tensors(leaves))
+        backend = default_backend()
+        if backend.images is not None:
+            entry.reason = str(errors.built_ahead(backend.properties.name))
         if entry.calls <= WARM_UP_CALLS or entry.reason:
             return self.function(*args, **kwargs)
         return self._captured(entry, leaves, spec)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,10 +16,11 @@ from torch import nn
 import ftensor.torch
 from ftensor._device import default_backend
 from ftensor.execute.capture import Recording
+from ftensor.runtime import discovery
 
 from .device import quiet  # noqa: F401
 
-pytestmark = pytest.mark.skipif(default_backend().built_ahead, reason="launches of images are not captured")
+pytestmark = pytest.mark.skipif(default_backend().images is not None, reason="launches of images are not captured")
 
 
 def graph_of(step: Callable[[], Any], **options: Any) -> tuple[Any, Any]:
@@ -255,6 +258,74 @@ def test_reads_that_are_kept() -> None:
     assert "the host computes" in host.report()[0].reason
     with pytest.raises(ValueError, match="'refuse' or 'keep'"):
         ftensor.torch.capture(step, reads="never")
+
+
+def test_a_module_is_captured() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 6), nn.BatchNorm1d(6)).to("fpga").requires_grad_(False)
+    wanted = torch.nn.Sequential(nn.Linear(6, 6), nn.BatchNorm1d(6)).to("fpga").requires_grad_(False)
+    wanted.load_state_dict(model.state_dict())
+    captured = ftensor.torch.capture(model)
+    for _ in range(5):
+        x = torch.randn(8, 6).to("fpga")
+        assert captured(x).tolist() == wanted(x).tolist()
+    (row,) = captured.report()
+    assert (row.function, row.state) == ("Sequential", "captured")
+    assert torch.equal(model[1].running_mean.cpu(), wanted[1].running_mean.cpu())
+
+
+def test_launches_of_images_are_not_captured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`capture` runs the function, and says why; `torch.fpga.graph` raises."""
+    captured = ftensor.torch.capture(lambda x: x + 1)
+    x = torch.ones(3, device="fpga")
+    (x + 1).tolist()
+    monkeypatch.setattr(default_backend(), "images", object())
+    for _ in range(4):
+        assert captured(x).tolist() == [2] * 3
+    assert "come from images" in captured.report()[0].reason
+    with pytest.raises(RuntimeError, match="come from images"), torch.fpga.graph(torch.fpga.FPGAGraph()):
+        pass
+
+
+PROGRAM = """
+import torch, ftensor as ft, ftensor.torch
+from torch import nn
+ft.set_fallback("silent")
+
+def training():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.Dropout(0.25), nn.Linear(8, 3)).to("fpga")
+    optimizer = torch.optim.AdamW(model.parameters(), 0.01, fused=True)
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+    return model, step
+
+(eager, step), (other, function) = training(), training()
+captured = ftensor.torch.capture(function)
+for k in range(6):
+    x, y = torch.randn(4, 6).to("fpga"), torch.randint(3, (4,)).to("fpga")
+    losses = []
+    for one in (step, captured):
+        torch.manual_seed(k)
+        losses.append(one(x, y).item())
+    assert losses[0] == losses[1], (k, losses)
+    assert all(p.tolist() == q.tolist() for p, q in zip(eager.parameters(), other.parameters()))
+assert captured.report()[0].state == "captured", captured.report()
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", ["pocl", "csim"])
+def test_a_captured_training_step_on_other_devices(target: str) -> None:
+    if not discovery.select(target, discovery.find()):
+        pytest.skip(f"{target} is not installed")
+    env = {**os.environ, "FTENSOR_DEVICE": target}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
 
 
 def test_graph_report_lists_captures() -> None:

@@ -15,7 +15,7 @@ from ftensor._device import default_backend
 
 from .device import quiet  # noqa: F401
 
-pytestmark = pytest.mark.skipif(default_backend().built_ahead, reason="launches of images are not captured")
+pytestmark = pytest.mark.skipif(default_backend().images is not None, reason="launches of images are not captured")
 F = nn.functional
 OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
     "SGD": lambda p: torch.optim.SGD(p, 0.1),
