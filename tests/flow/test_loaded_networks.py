@@ -13,6 +13,7 @@ from random import Random
 import pytest
 
 import ftensor as ft
+from ftensor.boards import find
 from ftensor.errors.build import InventoryError
 from ftensor.graph.partition import Exported
 from ftensor.kernels.network import NetworkKey
@@ -20,13 +21,14 @@ from ftensor.kernels.network_file import parse_network
 from ftensor.kernels.network_file import text as network_text
 from ftensor.kernels.network_processes import processes_of
 from ftensor.kernels.network_weights import buffer_of, words_of
+from ftensor.toolchain.folding import fold_network
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers
 
 from .. import forked, fuzz_networks
 from ..ir.findings import findings
 from ..made_images import require_xrt
-from . import emulation_host
+from . import emulation_host, known_networks
 from .network_program import digits, images
 
 ROOT = Path(__file__).parents[2]
@@ -158,6 +160,18 @@ def test_the_sources_have_no_finding(tmp_path: Path) -> None:
 def test_random_networks_by_gpp(seed: int) -> None:
     """The kernel loads other weights, then its own, and keeps these."""
     assert fuzz_networks.trial(Random(seed), loaded=True) == ""
+
+
+@needs
+@pytest.mark.long
+def test_two_stages_of_resnet_by_gpp() -> None:
+    """With folds for a board, bit for bit, and FIFOs of exactly the computed depths."""
+    network, x = known_networks.resnet(2, 4), known_networks.images(2, 3, 32, 32)
+    wanted = network(x).numpy()
+    key = fuzz_networks.NetworkBuilder(ft.jit(network)._trace_only(x._storage.backend, [x], (x,), {})).key
+    folded = fold_network(key.without_constants(), find("u55c")).key
+    (got,), stuck = fuzz_networks.runs(folded, x.numpy(), wanted.size, [buffer_of(key)])
+    assert stuck == "" and (got.reshape(wanted.shape) == wanted).all() and len(set(wanted.ravel().tolist())) > 5
 
 
 def test_memories_of_weights_are_balanced() -> None:
