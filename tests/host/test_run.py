@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -94,3 +96,39 @@ def test_kernels_are_compiled_before_a_pass_that_has_not_ended_here(
         run.run_pass(one, at, [])
         assert (one.failed, one.counts["passed"]) == (False, 1)
     assert asked == ["not long", "long", "kernel and not core"]
+
+
+def test_a_silent_program_is_ended_with_those_that_it_started(capsys: pytest.CaptureFixture[str]) -> None:
+    code = "import subprocess; print('begun', flush=True); subprocess.run(['sleep', '1000'])"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        lines = list(run.lines_of(process, 3))
+    assert [line for line in lines if line] == ["begun", "no output for 3 seconds: the pass is ended"]
+    assert "the pass is ended" in capsys.readouterr().out
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_output_without_a_last_line_break_is_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    with subprocess.Popen([sys.executable, "-c", "print('a\\nb', end='')"], stdout=subprocess.PIPE) as process:
+        assert list(run.lines_of(process, None)) == ["a", "b"]
+    assert capsys.readouterr().out == "a\nb"
+
+
+def test_a_pass_on_xrt_whose_worker_died_is_run_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other passes are not."""
+    done: list[str] = []
+
+    def run_pass(one: run.Pass, at: run.Place, arguments: list[str]) -> None:
+        done.append(one.name)
+        one.crashed = one.failed = done.count(one.name) == 1 and one.target in dead
+
+    monkeypatch.setattr(run, "place", lambda target, folder: run.Place(target, {}, [], target, "a device"))
+    monkeypatch.setattr(run, "run_pass", run_pass)
+    monkeypatch.setattr(sys, "argv", ["run.py", "--all", "tests/kernel"])
+    monkeypatch.delenv("FTENSOR_TESTS_DONE", raising=False)
+    monkeypatch.setenv("FTENSOR_CI_TARGETS", "default,pocl,xrt")
+    dead: set[str] = set()
+    for target, status in ("xrt", 0), ("pocl", 1):
+        dead.add(target)
+        done.clear()
+        assert run.main() == status
+        assert done == ["tests on default", "kernel on pocl", "kernel on xrt", "kernel on xrt"]
