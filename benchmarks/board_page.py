@@ -130,7 +130,8 @@ def row(name: str, found: dict[str, Any]) -> str:
         if of["missing"]:
             cells += ["does not fit: " + ", ".join(of["missing"]), "", ""]
             continue
-        shares = "; ".join(f"{word.upper()} {part:.0%}" for word, part in of["shares"].items() if word != "ff")
+        used = {word: part for word, part in of["shares"].items() if word != "ff" and (part or word != "uram")}
+        shares = "; ".join(f"{word.upper()} {part:.0%}" for word, part in used.items())
         kernels = f"{of['count']} launches" if of["count"] > 1 else "1 launch"
         cells += [f"{1e3 * of['seconds']:.3g} ({kernels}, {of['bound']})", f"{fastest / of['seconds']:.3g}", shares]
     return f"| {' | '.join(cells)} |\n"
