@@ -1,5 +1,5 @@
 // Elements: their storage type (FT_E), and their compute type (FT_X).
-// Set before this file: FT_E; FT_E_HALF, FT_E_BFLOAT16 or FT_COMPLEX if FT_E holds these; FT_NO_FMA in HLS sources:
+// Set before this file: FT_E; FT_E_HALF, FT_E_BFLOAT16 or FT_COMPLEX if FT_E holds these; FT_APART in HLS sources:
 // `fma` is one instruction of a CPU, but no core of Vitis' library. Its logic takes as much as several adders and is
 // twice as long as one; a product in a core of its own is outside the recurrence of a sum.
 #if FT_COMPLEX
@@ -12,7 +12,7 @@ typedef FT_C FT_X;
 #define FT_PANEL_LOAD(p) ft_load_pair(p)
 FT_FN_ONCE FT_X ft_xadd(FT_X x, FT_X y) { return ft_cadd(x, y); }
 FT_FN_ONCE FT_X ft_xmul(FT_X x, FT_X y) { return ft_cmul(x, y); }
-#if FT_NO_FMA
+#if FT_APART
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return ft_xadd(sum, ft_xmul(x, y)); }
 #else
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum)
@@ -34,7 +34,7 @@ typedef FT_V FT_X;
 #define FT_PANEL_LOAD(p) FT_VLOAD(p)
 FT_FN_ONCE FT_X ft_xadd(FT_X x, FT_X y) { return x + y; }
 FT_FN_ONCE FT_X ft_xmul(FT_X x, FT_X y) { return x * y; }
-#if FT_FLOATING && !FT_NO_FMA
+#if FT_FLOATING && !FT_APART
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return fma(x, y, sum); }
 #else
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return x * y + sum; }

@@ -36,7 +36,7 @@ FT_FN_ONCE void ft_fft_turn(ft_fft_vec *x)
 #endif
 
 // `count` numbers; with `real` their imaginary parts are 0. With `swap` the parts change places.
-FT_NOINLINE void ft_fft_read(
+FT_CALLED void ft_fft_read(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, long step, long lane, long im, int m, int count, int real,
     int swap)
 {
@@ -88,7 +88,7 @@ FT_NOINLINE void ft_fft_read(
 }
 
 // Places [begin, n): zeros, or with `half_` what is left of a spectrum whose numbers n - i are their conjugates.
-FT_NOINLINE void ft_fft_fill(FT_GLOBAL FT_T *s, int begin, int n, int half_, int swap)
+FT_CALLED void ft_fft_fill(FT_GLOBAL FT_T *s, int begin, int n, int half_, int swap)
 {
     for (int i = begin; i < n; i++) {
         FT_WIDE_PAIR(FT_T) x;
@@ -106,7 +106,7 @@ FT_NOINLINE void ft_fft_fill(FT_GLOBAL FT_T *s, int begin, int n, int half_, int
 }
 
 // Writes `count` numbers times `scale`, and with `twiddles` also times a table of equal layout.
-FT_NOINLINE void ft_fft_write(
+FT_CALLED void ft_fft_write(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *twiddles, long step, long lane, long im,
     int m, int count, int real, int swap, int twiddle, FT_T scale)
 {

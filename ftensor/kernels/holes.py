@@ -340,7 +340,7 @@ def state_lines(key: KernelKey) -> str:
             f"FT_FN_ONCE FT_S ft_combine(FT_S p, FT_S q) {{ FT_S r; {fold} return r; }}",
             f"FT_FN_ONCE FT_S ft_choose(FT_M m, FT_S p, FT_S q) {{ FT_S r; {choose_x} return r; }}",
             "#ifdef FT_ROTATES",
-            f"FT_FN_ONCE FT_S ft_rotate_state(FT_S p, int step) {{ FT_S r; {turn_x} return r; }}",
+            f"FT_FN_ONCE FT_S ft_turn(FT_S p, int step) {{ FT_S r; {turn_x} return r; }}",
             "#endif",
         ]
     )

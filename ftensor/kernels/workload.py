@@ -209,7 +209,7 @@ def distinct_elements(shape: Ints, strides: Ints) -> int:
 
 
 def _looked_up(low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
-    """Returns (steps, beats read) of pieces in the beats [low, high], modelled on `ft_plan_read`."""
+    """Returns (steps, beats read) of pieces in the beats [low, high], modelled on `ft_look`."""
     before = np.concatenate([[-1], low[:-1]]), np.concatenate([[-1], high[:-1]])
     has_low = (low == before[0]) | (low == before[1])
     has_high = (high == before[0]) | (high == before[1]) | (high == low)
@@ -241,7 +241,7 @@ class RowPieces(NamedTuple):
         return np.broadcast_to(rows[:, None], at.shape)[inside], at[inside], sizes[inside]
 
     def steps(self, strides: tuple[int, ...], step: int) -> tuple[int, int]:
-        """Returns (loop iterations, beats read) of an operand that begins on a beat. `ft_plan_read`
+        """Returns (loop iterations, beats read) of an operand that begins on a beat. `ft_look`
         (hls/vitis/pieces.h) reads a piece that spans two beats in two iterations."""
         rows, columns, sizes = self.where()
         at = columns * step
@@ -276,7 +276,7 @@ class InterleavedRows(NamedTuple):
 
     def looked_up(self) -> tuple[int, int]:
         """Returns (steps, beats read) of rows that begin on a beat."""
-        among = constant("vitis/turns.h", "FT_INTERLEAVED_ROWS")
+        among = constant("vitis/turns.h", "FT_TURNS")
         rows, pieces = np.arange(self.end - self.begin), np.arange(-(-self.inner // self.lanes))
         # Order: block of rows, then piece, then row.
         row, piece = (x.ravel() for x in np.meshgrid(rows, pieces, indexing="ij"))

@@ -26,10 +26,10 @@
 #define FT_LOOP(name)
 #define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
-#define FT_PARTITION(name, dim)  // an array is as many memories as that dim is long
-#define FT_NO_DEPENDENCE(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_DEPENDENCE_DISTANCE(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
-#define FT_NO_POINTER_DEPENDENCE    // nor through a pointer
+#define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
+#define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
+#define FT_AGAIN(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
+#define FT_POINTERS_APART    // nor through a pointer
 
 #define FT_STREAMED(count, in_place)
 #define FT_VSTREAM(T, v, p) FT_VSTORE(v, p)

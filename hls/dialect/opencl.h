@@ -29,7 +29,7 @@
 #undef FT_UNIT_PARAMS
 #undef FT_UNIT
 #undef FT_UNITS
-#define FT_KERNEL FT_NOINLINE
+#define FT_KERNEL FT_CALLED
 #define FT_UNIT_PARAMS , int ft_unit, int ft_units
 #define FT_UNIT ft_unit
 #define FT_UNITS ft_units
@@ -39,10 +39,10 @@
 #define FT_LOOP(name)
 #define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
-#define FT_PARTITION(name, dim)  // an array is as many memories as that dim is long
-#define FT_NO_DEPENDENCE(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_DEPENDENCE_DISTANCE(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
-#define FT_NO_POINTER_DEPENDENCE    // nor through a pointer
+#define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
+#define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
+#define FT_AGAIN(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
+#define FT_POINTERS_APART    // nor through a pointer
 
 #define FT_VLOAD(p) FT_LANES_FROM(p)
 #define FT_VSTORE(v, p) FT_LANES_TO(v, p)
@@ -94,38 +94,38 @@ FT_HALF_STORE_OF(double)
 #if FT_LANES > 1
 // Lanes turned by a step that the compiler knows are one instruction, where an array waits for what was stored last.
 #if FT_LANES == 2
-#define FT_ROTATIONS(v) FT_ROTATE_BY(1, v.s10)
+#define FT_TURNED(v) FT_TURN(1, v.s10)
 #elif FT_LANES == 4
-#define FT_ROTATIONS(v) FT_ROTATE_BY(1, v.s1230) FT_ROTATE_BY(2, v.s2301)
+#define FT_TURNED(v) FT_TURN(1, v.s1230) FT_TURN(2, v.s2301)
 #elif FT_LANES == 8
-#define FT_ROTATIONS(v) FT_ROTATE_BY(1, v.s12345670) FT_ROTATE_BY(2, v.s23456701) FT_ROTATE_BY(4, v.s45670123)
+#define FT_TURNED(v) FT_TURN(1, v.s12345670) FT_TURN(2, v.s23456701) FT_TURN(4, v.s45670123)
 #else
-#define FT_ROTATIONS(v) \
-    FT_ROTATE_BY(1, v.s123456789abcdef0) FT_ROTATE_BY(2, v.s23456789abcdef01) FT_ROTATE_BY(4, v.s456789abcdef0123) \
-    FT_ROTATE_BY(8, v.s89abcdef01234567)
+#define FT_TURNED(v) \
+    FT_TURN(1, v.s123456789abcdef0) FT_TURN(2, v.s23456789abcdef01) FT_TURN(4, v.s456789abcdef0123) \
+    FT_TURN(8, v.s89abcdef01234567)
 #endif
-#define FT_ROTATE_BY(by, turned) \
+#define FT_TURN(by, turned) \
     if (step == by) return turned;
-#define FT_DEFINE_ROTATE(T)                                         \
-    FT_FN FT_VEC(T) ft_rotate_by(FT_VEC(T) v, int step)        \
+#define FT_TURNS(T)                                         \
+    FT_FN FT_VEC(T) ft_turned(FT_VEC(T) v, int step)        \
     {                                                       \
-        FT_ROTATIONS(v) return ft_rotate(v, step);             \
+        FT_TURNED(v) return ft_rotate(v, step);             \
     }
-FT_DEFINE_ROTATE(uchar)
-FT_DEFINE_ROTATE(char)
-FT_DEFINE_ROTATE(short)
-FT_DEFINE_ROTATE(ushort)
-FT_DEFINE_ROTATE(int)
-FT_DEFINE_ROTATE(long)
-FT_DEFINE_ROTATE(float)
+FT_TURNS(uchar)
+FT_TURNS(char)
+FT_TURNS(short)
+FT_TURNS(ushort)
+FT_TURNS(int)
+FT_TURNS(long)
+FT_TURNS(float)
 #if FT_WIDE_UNSIGNED
-FT_DEFINE_ROTATE(uint)
-FT_DEFINE_ROTATE(ulong)
+FT_TURNS(uint)
+FT_TURNS(ulong)
 #endif
 #if FT_FP64
-FT_DEFINE_ROTATE(double)
+FT_TURNS(double)
 #endif
-#define ft_rotate(v, step) ft_rotate_by(v, step)
+#define ft_rotate(v, step) ft_turned(v, step)
 #endif
 
 // On GPUs the units go through memory in step, so that neighbours touch neighbouring addresses.

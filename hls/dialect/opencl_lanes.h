@@ -17,7 +17,7 @@
 #define FT_OVERLOAD __attribute__((overloadable))
 #define FT_FN static inline FT_OVERLOAD
 #define FT_FN_ONCE static inline
-#define FT_NOINLINE static __attribute__((noinline))  // compiled once, however often it is called
+#define FT_CALLED static __attribute__((noinline))  // compiled once, however often it is called
 
 #define FT_GLOBAL __global
 
@@ -93,7 +93,7 @@ FT_ANYS(long)
         FT_UNROLL                                                                                         \
         for (int l_ = 0; l_ < FT_BEAT_SIZE(name); l_++) (p)[(i) * FT_BEAT_SIZE(name) + l_] = name[l_];    \
     }
-#define FT_SECOND_PORT(p, other) p
+#define FT_ALSO(p, other) p
 #define FT_INDEX(i) ((FT_I)(i) + FT_IOTA)
 #define FT_LANES_BELOW(m) FT_MASK_AS(FT_MT, FT_IOTA < (FT_I)(m))
 #define FT_INDEX_MASK(m) FT_MASK_AS(FT_MT, m)
@@ -258,5 +258,5 @@ FT_FN_ONCE int ft_slab(int n, int unit, int units)
     FT_S s[FT_VECTORS]; \
     FT_EACH_VECTOR s[v] = ft_identity();
 #define FT_ROTATES 1
-#define FT_FOLD_LANES(s) \
-    for (int turn = FT_LANES / 2; turn > 0; turn /= 2) s = ft_combine(s, ft_rotate_state(s, turn));
+#define FT_ACROSS(s) \
+    for (int turn = FT_LANES / 2; turn > 0; turn /= 2) s = ft_combine(s, ft_turn(s, turn));

@@ -144,7 +144,7 @@ template <typename T> static inline ft_vec<FT_PAIR_OF(T)> ft_pick_pair(const T *
         FT_PIPELINE
         const int at = ft_lane < m ? 2 * ft_lane * stride : 0;
         const FT_PAIR_OF(T) x = {ft_value_of(p[at]), ft_value_of(p[at + 1])}, none = {0, 0};
-        v[ft_lane] = ft_select(ft_lane < m, x, none);
+        v[ft_lane] = ft_either(ft_lane < m, x, none);
     }
     return v;
 }
@@ -172,6 +172,6 @@ template <typename T> static inline void ft_put_pair(const ft_vec<FT_PAIR_OF(T)>
 #define FT_STATES(s)              \
     FT_S s[FT_VECTORS][FT_LANES]; \
     FT_EACH_VECTOR FT_EACH_LANE s[v][ft_lane] = ft_identity();
-#define FT_FOLD_LANES(s)                                     \
+#define FT_ACROSS(s)                                     \
     for (int half_ = FT_LANES / 2; half_ > 0; half_ /= 2) \
         for (int l = 0; l < half_; l++) s[l] = ft_combine(s[l], s[l + half_]);

@@ -1,48 +1,48 @@
-// Rows that are not whole beats, or that do not begin on a beat. Each row is contiguous; up to three dims lead from row
-// to row. The rows pass through the lanes in pieces: a piece is up to LANES neighbours of one row, from one or two beats
-// of the operand. The results are contiguous as a whole, so the pieces are joined to beats again.
+// Rows whose length is no multiple of a beat, or which do not begin on one: contiguous within a row, the rows along
+// up to three dims. They go through the lanes in pieces: a piece has up to LANES neighbours of one row, in one beat
+// of its operand or in two. Results are joined again, since they are contiguous as a whole.
 #pragma once
 #include "runs.h"
 
-// A compute unit's slab: `count` elements from element `first` on, counted over all rows.
-struct ft_row_slab {
-    bool pieces;    // false: rows are whole beats and are read in runs (runs.h)
+// A compute unit's part of such rows: from element `first` on, counted over all rows, `count` elements.
+struct ft_rows {
+    bool pieces;    // else rows are whole beats, and walked in runs
     int length;     // of a row
-    int inner, outer;  // sizes of the two innermost dims of rows
+    int near, far;  // rows along the innermost of the outer dims, and of these along the next one
     long first, count;
 };
 
-// The distance from an operand's row to the next: `step` along the innermost dim, plus `inner_wrap` where that dim
-// begins anew, plus `outer_wrap` where the dim outside it does, too.
-struct ft_row_steps {
+// From an operand's row to the next one: where it is the next along the innermost dim, and what more it is where that
+// dim begins anew, and where the next one does, too.
+struct ft_way {
     int step;
-    long inner_wrap, outer_wrap;
-    bool is_contiguous(int length) const { return step == length && inner_wrap == 0 && outer_wrap == 0; }
+    long turn, leap;
+    bool in_line(int length) const { return step == length && turn == 0 && leap == 0; }
 };
-static const int FT_UNBOUNDED = 0x7fffffff;
-template <int MAX_DIMS> static ft_row_steps ft_row_steps_of(const ft_runs<MAX_DIMS> &runs, int dims, int inner, int outer)
+static const int FT_NO_END = 0x7fffffff;
+template <int MAX_DIMS> static ft_way ft_way_of(const ft_runs<MAX_DIMS> &runs, int dims, int near, int far)
 {
 #pragma HLS INLINE
-    ft_row_steps steps = {0, 0, 0};
-    if (dims > 0) steps.step = runs.stride[dims - 1];
-    if (dims > 1) steps.inner_wrap = runs.stride[dims - 2] - (long)inner * steps.step;
-    if (dims > 2) steps.outer_wrap = runs.stride[dims - 3] - (long)outer * runs.stride[dims - 2];
-    return steps;
+    ft_way way = {0, 0, 0};
+    if (dims > 0) way.step = runs.stride[dims - 1];
+    if (dims > 1) way.turn = runs.stride[dims - 2] - (long)near * way.step;
+    if (dims > 2) way.leap = runs.stride[dims - 3] - (long)far * runs.stride[dims - 2];
+    return way;
 }
 
-// The position of a loop over pieces: the elements done of the current row, and the elements left of the slab.
-struct ft_piece_cursor {
+// How far a walk has come: elements of the row that are done, and those that are left of all.
+struct ft_piece {
     int column;
     long left;
 };
-template <int LANES> static inline int ft_piece_size(const ft_piece_cursor &piece, int length)
+template <int LANES> static inline int ft_piece_size(const ft_piece &piece, int length)
 {
 #pragma HLS INLINE
     const int row = length - piece.column, most = row < LANES ? row : LANES;
     return piece.left < most ? (int)piece.left : most;
 }
-// Goes to the next piece; true if it begins a row.
-static inline bool ft_next_piece(ft_piece_cursor &piece, int length, int size)
+// The next piece; whether it begins a row.
+static inline bool ft_next_piece(ft_piece &piece, int length, int size)
 {
 #pragma HLS INLINE
     piece.left -= size;
@@ -52,8 +52,8 @@ static inline bool ft_next_piece(ft_piece_cursor &piece, int length, int size)
     return true;
 }
 
-// The number of pieces of a slab.
-template <int LANES> static int ft_count_pieces(const ft_row_slab &rows)
+// How many pieces there are.
+template <int LANES> static int ft_pieces(const ft_rows &rows)
 {
     if (!rows.pieces || rows.count == 0) return 0;
     const long end = rows.first + rows.count, last = end / rows.length - rows.first / rows.length;
@@ -63,73 +63,72 @@ template <int LANES> static int ft_count_pieces(const ft_row_slab &rows)
     return (rows.length - begin + LANES - 1) / LANES + (int)(last - 1) * each + (over + LANES - 1) / LANES;
 }
 
-// The position of a loop over an operand's beats. The beats of the piece before are kept. A piece with two new beats
-// takes two iterations.
-template <int LANES> struct ft_operand_cursor {
-    ft_piece_cursor piece;
-    long at, row;     // element where the piece begins, and where its row begins
-    long low, high;   // numbers of the kept beats
-    bool is_second;   // the first of two new beats has been read
-    int inner, outer; // index of the row in the two innermost dims of rows
+// The beats of an operand, piece by piece: those of the piece before are at hand. A piece of two new beats
+// takes two steps.
+template <int LANES> struct ft_course {
+    ft_piece piece;
+    long at, row;     // where the piece begins, and its row
+    long low, high;   // the beats of the piece before
+    bool second;      // the first of two is there
+    int near, far;    // the row's place along the innermost of the outer dims, and along the next one
 
-    void begin(const ft_row_slab &rows, long offset, const ft_row_steps &steps, bool single)
+    void begin(const ft_rows &rows, long offset, const ft_way &way, bool single)
     {
 #pragma HLS INLINE
-        const int first_row = (int)(rows.first / rows.length), wraps = first_row / rows.inner;
+        const int begun = (int)(rows.first / rows.length), turns = begun / rows.near;
         piece.column = (int)(rows.first % rows.length);
         piece.left = rows.count;
-        inner = first_row % rows.inner;
-        outer = wraps % rows.outer;
-        row = offset + (long)first_row * steps.step + wraps * steps.inner_wrap + wraps / rows.outer * steps.outer_wrap;
+        near = begun % rows.near;
+        far = turns % rows.far;
+        row = offset + (long)begun * way.step + turns * way.turn + turns / rows.far * way.leap;
         at = single ? row : row + piece.column;
         low = high = -1;
-        is_second = false;
+        second = false;
     }
 };
-// One iteration on the way to a piece: `beat` is the beat to read, or -1; `first` and `last` are the beats of the piece;
-// `has_first` is true if the first is kept, `complete` if all beats of the piece are there after the read.
-struct ft_read_step {
+// One step on the way to `size` elements from `at` on, with two beats at hand: which beat is to be read, or -1,
+// and whether all is there then.
+struct ft_step {
     long beat, first, last;
-    bool has_first, complete;
+    bool has_first, whole;
 };
-// Plans the read for `size` elements from element `at` on; the beats `low` and `high` are kept.
-template <int LANES> static inline ft_read_step ft_plan_read(long at, int size, long low, long high, bool is_second)
+template <int LANES> static inline ft_step ft_look(long at, int size, long low, long high, bool second)
 {
 #pragma HLS INLINE
-    ft_read_step step;
+    ft_step step;
     step.first = at / LANES;
     step.last = (at + size - 1) / LANES;
     step.has_first = step.first == low || step.first == high;
     const bool has_last = step.last == low || step.last == high || step.last == step.first;
-    const bool reads_last = is_second || (step.has_first && !has_last);
+    const bool reads_last = second || (step.has_first && !has_last);
     step.beat = reads_last ? step.last : step.has_first ? -1 : step.first;
-    step.complete = is_second || step.has_first || step.last == step.first;
+    step.whole = second || step.has_first || step.last == step.first;
     return step;
 }
 template <int LANES>
-static inline void ft_advance(
-    ft_operand_cursor<LANES> &at, const ft_read_step &step, int size, const ft_row_slab &rows, const ft_row_steps &steps, bool single)
+static inline void ft_go(
+    ft_course<LANES> &at, const ft_step &step, int size, const ft_rows &rows, const ft_way &way, bool single)
 {
 #pragma HLS INLINE
-    at.is_second = !step.complete;
-    if (!step.complete) return;
+    at.second = !step.whole;
+    if (!step.whole) return;
     at.low = step.first;
     at.high = step.last;
     if (ft_next_piece(at.piece, rows.length, size)) {
-        const bool inner_wraps = ++at.inner == rows.inner, outer_wraps = inner_wraps && ++at.outer == rows.outer;
-        if (inner_wraps) at.inner = 0;
-        if (outer_wraps) at.outer = 0;
-        at.row += steps.step + (inner_wraps ? steps.inner_wrap : 0) + (outer_wraps ? steps.outer_wrap : 0);
+        const bool turns = ++at.near == rows.near, leaps = turns && ++at.far == rows.far;
+        if (turns) at.near = 0;
+        if (leaps) at.far = 0;
+        at.row += way.step + (turns ? way.turn : 0) + (leaps ? way.leap : 0);
         at.at = at.row;
     } else if (!single) {
         at.at += size;
     }
 }
 
-// Reads the beats of input INPUT's pieces; contiguous rows as one burst, rows of whole beats in runs (runs.h).
+// Reads the beats of the pieces of input INPUT, each beat once if rows follow each other; whole rows as in runs.h.
 template <int LANES, int INPUT, typename V, int INPUTS, int MAX_DIMS>
-static void ft_read_pieces(const V *port, hls::stream<V> &to, ft_input_use<INPUTS> inputs, long offset,
-                     const ft_runs<MAX_DIMS> &runs, ft_row_slab rows, ft_row_steps steps, int first, int count)
+static void ft_fetch(const V *port, hls::stream<V> &to, ft_inputs<INPUTS> inputs, long offset,
+                     const ft_runs<MAX_DIMS> &runs, ft_rows rows, ft_way way, int first, int count)
 {
     if (!rows.pieces) {
         ft_read_runs<LANES, INPUT>(port, to, inputs, offset, runs, first, count);
@@ -137,7 +136,7 @@ static void ft_read_pieces(const V *port, hls::stream<V> &to, ft_input_use<INPUT
     }
     if (!inputs.reads[INPUT] || rows.count == 0) return;
     const bool single = inputs.singles[INPUT];
-    if (!single && steps.is_contiguous(rows.length)) {
+    if (!single && way.in_line(rows.length)) {
         const long begin = (offset + rows.first) / LANES, end = (offset + rows.first + rows.count - 1) / LANES + 1;
     line:
         for (long b = begin; b < end; b++) {
@@ -147,21 +146,21 @@ static void ft_read_pieces(const V *port, hls::stream<V> &to, ft_input_use<INPUT
         }
         return;
     }
-    ft_operand_cursor<LANES> at;
-    at.begin(rows, offset, steps, single);
+    ft_course<LANES> at;
+    at.begin(rows, offset, way, single);
 look_up:
     for (; at.piece.left > 0;) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
         const int size = ft_piece_size<LANES>(at.piece, rows.length);
-        const ft_read_step step = ft_plan_read<LANES>(at.at, single ? 1 : size, at.low, at.high, at.is_second);
+        const ft_step step = ft_look<LANES>(at.at, single ? 1 : size, at.low, at.high, at.second);
         if (step.beat >= 0) to.write(port[step.beat]);
-        ft_advance(at, step, size, rows, steps, single);
+        ft_go(at, step, size, rows, way, single);
     }
 }
 
-// Returns LANES neighbours of two beats, from lane `by` of the first on.
-template <typename V, typename T, int LANES> static inline V ft_shift_lanes(const V &low, const V &high, int by)
+// Moves lanes by `by` places: from the second of two beats into the first.
+template <typename V, typename T, int LANES> static inline V ft_shifted(const V &low, const V &high, int by)
 {
 #pragma HLS INLINE
     T window[2 * LANES];
@@ -188,27 +187,27 @@ template <typename V, typename T, int LANES> static inline V ft_shift_lanes(cons
     return moved;
 }
 
-// The kept beats of a piece, and the first of two new beats while the second is read.
-template <typename V> struct ft_beat_window {
+// The beats at hand: those of a piece, and the first of two while the second is on its way.
+template <typename V> struct ft_hand {
     V low, high, waiting;
 };
-// Updates the kept beats by an iteration that has read `got`. `highest` is the number of the higher kept beat.
+// The result of a step: `got`, if it reads; `highest` is the number of the higher beat before it.
 template <typename V>
-static inline void ft_load_window(ft_beat_window<V> &beats, const ft_read_step &step, const V &got, long highest, bool is_second)
+static inline void ft_take(ft_hand<V> &hand, const ft_step &step, const V &got, long highest, bool second)
 {
 #pragma HLS INLINE
-    const V had = ft_select(step.has_first, ft_select(step.first == highest, beats.high, beats.low), got);
-    const V lower = ft_select(is_second, beats.waiting, had), kept = ft_select(step.last == highest, beats.high, beats.low);
-    const V upper = ft_select(step.last == step.first, lower, ft_select(step.beat == step.last, got, kept));
-    beats.low = ft_select(step.complete, lower, beats.low);
-    beats.high = ft_select(step.complete, upper, beats.high);
-    beats.waiting = got;
+    const V had = ft_either(step.has_first, ft_either(step.first == highest, hand.high, hand.low), got);
+    const V lower = ft_either(second, hand.waiting, had), kept = ft_either(step.last == highest, hand.high, hand.low);
+    const V upper = ft_either(step.last == step.first, lower, ft_either(step.beat == step.last, got, kept));
+    hand.low = ft_either(step.whole, lower, hand.low);
+    hand.high = ft_either(step.whole, upper, hand.high);
+    hand.waiting = got;
 }
 
-// Shifts each piece of input INPUT to the first lane; beats of whole rows pass unchanged.
+// The pieces of input INPUT, each from the first lane on; beats of whole rows pass.
 template <int LANES, int INPUT, typename T, int INPUTS>
-static void ft_align_pieces(hls::stream<hls::vector<T, LANES>> &from, hls::stream<hls::vector<T, LANES>> &to,
-                     ft_input_use<INPUTS> inputs, long offset, ft_row_slab rows, ft_row_steps steps, int count)
+static void ft_align(hls::stream<hls::vector<T, LANES>> &from, hls::stream<hls::vector<T, LANES>> &to,
+                     ft_inputs<INPUTS> inputs, long offset, ft_rows rows, ft_way way, int count)
 {
     typedef hls::vector<T, LANES> V;
     if (!inputs.reads[INPUT]) return;
@@ -222,38 +221,37 @@ static void ft_align_pieces(hls::stream<hls::vector<T, LANES>> &from, hls::strea
         return;
     }
     const bool single = inputs.singles[INPUT];
-    ft_operand_cursor<LANES> at;
-    at.begin(rows, offset, steps, single);
-    ft_beat_window<V> beats{};
+    ft_course<LANES> at;
+    at.begin(rows, offset, way, single);
+    ft_hand<V> hand{};
 align:
     for (; at.piece.left > 0;) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
         const int size = ft_piece_size<LANES>(at.piece, rows.length);
-        const ft_read_step step = ft_plan_read<LANES>(at.at, single ? 1 : size, at.low, at.high, at.is_second);
+        const ft_step step = ft_look<LANES>(at.at, single ? 1 : size, at.low, at.high, at.second);
         V got{};
         if (step.beat >= 0) got = from.read();
-        ft_load_window(beats, step, got, at.high, at.is_second);
-        if (step.complete) {
+        ft_take(hand, step, got, at.high, at.second);
+        if (step.whole) {
             const int by = (int)(at.at % LANES);
-            V piece = ft_shift_lanes<V, T, LANES>(beats.low, beats.high, by);
-            if (single) ft_broadcast_lane(piece, beats.low, by);
+            V piece = ft_shifted<V, T, LANES>(hand.low, hand.high, by);
+            if (single) ft_fill(piece, hand.low, by);
             to.write(piece);
         }
-        ft_advance(at, step, size, rows, steps, single);
+        ft_go(at, step, size, rows, way, single);
     }
 }
 
-// Appends `size` elements of a piece to the `filled` elements in `held`. Returns true if they fill a beat, which is then
-// in `joined`.
+// Puts `size` elements of a piece behind the `filled` ones that are held: whether they are a beat then, `joined`.
 template <int LANES, typename T>
-static inline bool ft_append_piece(hls::vector<T, LANES> &held, int &filled, const hls::vector<T, LANES> &piece, int size,
+static inline bool ft_join(hls::vector<T, LANES> &held, int &filled, const hls::vector<T, LANES> &piece, int size,
                            hls::vector<T, LANES> &joined)
 {
 #pragma HLS INLINE
     typedef hls::vector<T, LANES> V;
-    // The piece rotated up by `filled` lanes: its end wraps around to the first lanes, for the next beat.
-    const V up = ft_shift_lanes<V, T, LANES>(piece, piece, (LANES - filled) % LANES);
+    // The piece moved up by `filled` lanes, and the part of it beyond the beat.
+    const V up = ft_shifted<V, T, LANES>(piece, piece, (LANES - filled) % LANES);
     for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
         const T below = held[l], above = up[l];
@@ -262,13 +260,13 @@ static inline bool ft_append_piece(hls::vector<T, LANES> &held, int &filled, con
     filled += size;
     const bool full = filled >= LANES;
     filled -= full ? LANES : 0;
-    held = ft_select(full, up, joined);
+    held = ft_either(full, up, joined);
     return full;
 }
 
-// Joins pieces to whole beats; the last beat may be incomplete.
+// Pieces put side by side again: whole beats, and one at the end that need not be.
 template <int LANES, typename T>
-static void ft_pack_pieces(hls::stream<hls::vector<T, LANES>> &from, hls::stream<hls::vector<T, LANES>> &to, ft_row_slab rows,
+static void ft_pack(hls::stream<hls::vector<T, LANES>> &from, hls::stream<hls::vector<T, LANES>> &to, ft_rows rows,
                     int count)
 {
     typedef hls::vector<T, LANES> V;
@@ -281,7 +279,7 @@ static void ft_pack_pieces(hls::stream<hls::vector<T, LANES>> &from, hls::stream
         }
         return;
     }
-    ft_piece_cursor piece = {(int)(rows.first % rows.length), rows.count};
+    ft_piece piece = {(int)(rows.first % rows.length), rows.count};
     V held{};
     int filled = 0;
 pack:
@@ -290,15 +288,15 @@ pack:
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
         const int size = ft_piece_size<LANES>(piece, rows.length);
         V joined;
-        if (ft_append_piece<LANES>(held, filled, from.read(), size, joined)) to.write(joined);
+        if (ft_join<LANES>(held, filled, from.read(), size, joined)) to.write(joined);
         ft_next_piece(piece, rows.length, size);
     }
     if (filled > 0) to.write(held);
 }
 
-// Writes the results: contiguous as a whole, or rows of whole beats.
+// The results: in line as a whole, or in rows of whole beats.
 template <int LANES, typename V, int MAX_DIMS>
-static void ft_write_rows(V *port, hls::stream<V> &from, long offset, const ft_runs<MAX_DIMS> &runs, ft_row_slab rows, int first,
+static void ft_leave(V *port, hls::stream<V> &from, long offset, const ft_runs<MAX_DIMS> &runs, ft_rows rows, int first,
                      int count)
 {
     if (rows.pieces) {

@@ -68,15 +68,15 @@ read_runs:
         at += uses[k] ? dims : 0;
         singles |= (unsigned)(step == 0) << k;
         ft_join_runs<LANES>(runs[k], dims, length / LANES, step);
-        apart = apart || (step != 0 && runs[k].dims > 0 && runs[k].times == 1 && runs[k].length <= FT_MAX_KEPT_BEATS);
+        apart = apart || (step != 0 && runs[k].dims > 0 && runs[k].times == 1 && runs[k].length <= FT_KEPT);
     }
     pieces = pieces || (apart && dims <= 3 && runs[0].dims == 0);
     const int beats = (int)(elements / LANES), first = ft_slab(beats, ft_unit, ft_units);
     const int count = ft_slab(beats, ft_unit + 1, ft_units) - first;
     // The last compute unit also takes the elements that fill no beat.
     const long rest = ft_unit == ft_units - 1 ? elements % LANES : 0;
-    const int inner = dims > 1 ? G_SHAPE(g)[dims - 1] : FT_UNBOUNDED, outer = dims > 2 ? G_SHAPE(g)[dims - 2] : FT_UNBOUNDED;
-    const ft_row_slab rows = {pieces, length, inner, outer, (long)first * LANES, (long)count * LANES + rest};
+    const int near = dims > 1 ? G_SHAPE(g)[dims - 1] : FT_NO_END, far = dims > 2 ? G_SHAPE(g)[dims - 2] : FT_NO_END;
+    const ft_rows rows = {pieces, length, near, far, (long)first * LANES, (long)count * LANES + rest};
     $inputs
     run($run_arguments);
 }

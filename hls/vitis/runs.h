@@ -1,21 +1,21 @@
-// Operands whose rows are whole beats. Beats that follow each other in memory form a run, which is read or written as
-// one burst. Each operand has its own runs: a contiguous operand is a single run, whatever the rows are. A run that
-// recurs, such as a bias, is read once and then repeated from local memory.
+// Operands that are walked row by row in whole beats: from runs of neighbouring beats into a FIFO, and back. Every
+// operand has runs of its own. A contiguous operand is a single run, whatever the rows are; a repeated run, such as a
+// bias, is read once and then repeated from local memory.
 #pragma once
 #include "stages.h"
 
-// Most beats of a run that is kept for its repetitions: 4 KiB at the full width of a port.
-static const int FT_MAX_KEPT_BEATS = 64;
+// Beats of a run that is kept for its next turn: 4 KiB at the full width of a port.
+static const int FT_KEPT = 64;
 
-// The layout of an operand: runs of `length` beats, each repeated `times` times, and the dims that lead from run to run,
-// outermost first; strides in elements.
+// The layout of an operand: runs of `length` beats, each `times` times in a row, and the dims that lead from one run
+// to the next, outermost first; strides in elements.
 template <int MAX_DIMS> struct ft_runs {
     int length, times, dims;
     int shape[MAX_DIMS], stride[MAX_DIMS];
 };
 
-// Merges rows that follow each other in memory (step 1), or that share one element (step 0), to longer runs. Of the dims
-// that remain, the innermost with stride 0 become repetitions.
+// Rows that follow each other in memory (step 1), or that share their one element (step 0), are one
+// longer run; the dims that remain inside and have stride 0 repeat it.
 template <int LANES, int MAX_DIMS> static void ft_join_runs(ft_runs<MAX_DIMS> &runs, int dims, int beats, int step)
 {
 #pragma HLS INLINE
@@ -35,78 +35,78 @@ join_repeats:
     runs.dims = dims;
 }
 
-// The position of a loop over runs.
-template <int MAX_DIMS> struct ft_run_cursor {
+// How far a walk over runs has come.
+template <int MAX_DIMS> struct ft_walk {
     int counter[MAX_DIMS];
-    int beats_done;  // of the current run
-    int repeat;      // index of the repetition
-    long at;         // the run's first element
+    int part;  // beats of this run that are done
+    int turn;  // of the times that it comes
+    long at;   // its first element
 };
 
-// Sets the cursor to beat `first`. Only this divides; the loops count.
-template <int MAX_DIMS> static void ft_seek_run(ft_run_cursor<MAX_DIMS> &cursor, const ft_runs<MAX_DIMS> &runs, long offset, int first)
+// The only divisions: the position of beat `first`.
+template <int MAX_DIMS> static void ft_find_run(ft_walk<MAX_DIMS> &walk, const ft_runs<MAX_DIMS> &runs, long offset, int first)
 {
     int run = first / runs.length;
-    cursor.beats_done = first % runs.length;
-    cursor.repeat = run % runs.times;
+    walk.part = first % runs.length;
+    walk.turn = run % runs.times;
     run /= runs.times;
-    cursor.at = offset;
+    walk.at = offset;
 find_run:
     for (int d = runs.dims - 1; d >= 0; d--) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
-        cursor.counter[d] = run % runs.shape[d];
+        walk.counter[d] = run % runs.shape[d];
         run /= runs.shape[d];
-        cursor.at += (long)cursor.counter[d] * runs.stride[d];
+        walk.at += (long)walk.counter[d] * runs.stride[d];
     }
 }
 
-// Advances by `beats` of the current run; at its end, nested counters find the next run.
-template <int MAX_DIMS> static void ft_next_run(ft_run_cursor<MAX_DIMS> &cursor, const ft_runs<MAX_DIMS> &runs, int beats)
+// `beats` of the run at hand are done; at its end nested counters lead to the next one.
+template <int MAX_DIMS> static void ft_next_run(ft_walk<MAX_DIMS> &walk, const ft_runs<MAX_DIMS> &runs, int beats)
 {
-    cursor.beats_done += beats;
-    if (cursor.beats_done < runs.length) return;
-    cursor.beats_done = 0;
-    if (++cursor.repeat < runs.times) return;
-    cursor.repeat = 0;
+    walk.part += beats;
+    if (walk.part < runs.length) return;
+    walk.part = 0;
+    if (++walk.turn < runs.times) return;
+    walk.turn = 0;
 next_run:
     for (int d = runs.dims - 1; d >= 0; d--) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
-        const bool wraps = ++cursor.counter[d] == runs.shape[d];
-        cursor.at += wraps ? runs.stride[d] - (long)runs.shape[d] * runs.stride[d] : runs.stride[d];
+        const bool wraps = ++walk.counter[d] == runs.shape[d];
+        walk.at += wraps ? runs.stride[d] - (long)runs.shape[d] * runs.stride[d] : runs.stride[d];
         if (!wraps) break;
-        cursor.counter[d] = 0;
+        walk.counter[d] = 0;
     }
 }
 
-// Reads `count` beats of input INPUT from beat `first` on, one burst for each run.
+// Reads `count` beats of input INPUT from beat `first` on, a burst for each run.
 template <int LANES, int INPUT, typename V, int INPUTS, int MAX_DIMS>
-static void ft_read_runs(const V *port, hls::stream<V> &to, ft_input_use<INPUTS> inputs, long offset,
+static void ft_read_runs(const V *port, hls::stream<V> &to, ft_inputs<INPUTS> inputs, long offset,
                          const ft_runs<MAX_DIMS> &runs, int first, int count)
 {
     if (!inputs.reads[INPUT]) return;
-    V kept[FT_MAX_KEPT_BEATS], line{};
+    V kept[FT_KEPT], line{};
     bool keeps = false;
-    long held = -1;  // the number of the beat in `line`; neighbouring rows have their elements in it
-    ft_run_cursor<MAX_DIMS> cursor;
-    ft_seek_run(cursor, runs, offset, first);
+    long held = -1;  // which beat of the port `line` is: neighbouring rows find their elements in it
+    ft_walk<MAX_DIMS> walk;
+    ft_find_run(walk, runs, offset, first);
 runs_in:
     for (int done = 0; done < count;) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const int left = runs.length - cursor.beats_done, beats = left < count - done ? left : count - done;
+        const int whole = runs.length - walk.part, beats = whole < count - done ? whole : count - done;
         if (inputs.singles[INPUT]) {
-            if (cursor.at / LANES != held) {
-                held = cursor.at / LANES;
+            if (walk.at / LANES != held) {
+                held = walk.at / LANES;
                 line = port[held];
             }
             V one;
-            ft_broadcast_lane(one, line, (int)(cursor.at % LANES));
+            ft_fill(one, line, (int)(walk.at % LANES));
         repeat:
             for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
                 to.write(one);
             }
-        } else if (keeps && cursor.repeat > 0) {
+        } else if (keeps && walk.turn > 0) {
         again:
             for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
@@ -114,19 +114,19 @@ runs_in:
                 to.write(kept[v]);
             }
         } else {
-            const V *from = port + (cursor.at / LANES + cursor.beats_done);
+            const V *from = port + (walk.at / LANES + walk.part);
         read:
             for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
                 const V beat = from[v];
-                kept[v % FT_MAX_KEPT_BEATS] = beat;
+                kept[v % FT_KEPT] = beat;
                 to.write(beat);
             }
-            keeps = cursor.beats_done == 0 && runs.length <= FT_MAX_KEPT_BEATS;
+            keeps = walk.part == 0 && runs.length <= FT_KEPT;
         }
         done += beats;
-        ft_next_run(cursor, runs, beats);
+        ft_next_run(walk, runs, beats);
     }
 }
 
@@ -135,13 +135,13 @@ runs_in:
 template <int LANES, typename V, int MAX_DIMS>
 static void ft_write_runs(V *port, hls::stream<V> &from, long offset, const ft_runs<MAX_DIMS> &runs, int first, int count)
 {
-    ft_run_cursor<MAX_DIMS> cursor;
-    ft_seek_run(cursor, runs, offset, first);
+    ft_walk<MAX_DIMS> walk;
+    ft_find_run(walk, runs, offset, first);
 runs_out:
     for (int done = 0; done < count;) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const int left = runs.length - cursor.beats_done, beats = left < count - done ? left : count - done;
-        V *to = port + (cursor.at / LANES + cursor.beats_done);
+        const int whole = runs.length - walk.part, beats = whole < count - done ? whole : count - done;
+        V *to = port + (walk.at / LANES + walk.part);
     write:
         for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
@@ -149,11 +149,11 @@ runs_out:
             to[v] = from.read();
         }
         done += beats;
-        ft_next_run(cursor, runs, beats);
+        ft_next_run(walk, runs, beats);
     }
 }
 
-// Returns the runs of rows of `inner` single elements, `step` apart.
+// The runs of single elements in rows of `inner` of them, `step` apart.
 template <int MAX_DIMS>
 static void ft_element_runs(
     ft_runs<MAX_DIMS> &runs, const int shape[MAX_DIMS], const int stride[MAX_DIMS], int dims, int inner, int step)
@@ -168,27 +168,27 @@ runs_of_elements:
     ft_join_runs<1>(runs, dims, inner, step);
 }
 
-// Writes `count` elements from element `first` on, `step` apart; a contiguous run is one burst.
+// Writes `count` elements from element `first` on, in runs of single elements `step` apart: a burst for each run in line.
 template <typename T, int MAX_DIMS>
 static void ft_write_elements(
     T *port, hls::stream<T> &from, long offset, const ft_runs<MAX_DIMS> &runs, int step, int first, int count)
 {
-    ft_run_cursor<MAX_DIMS> cursor;
-    ft_seek_run(cursor, runs, offset, first);
+    ft_walk<MAX_DIMS> walk;
+    ft_find_run(walk, runs, offset, first);
 elements_out:
     for (int done = 0; done < count;) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const int left = runs.length - cursor.beats_done, n = left < count - done ? left : count - done;
-        T *to = port + (cursor.at + (long)cursor.beats_done * step);
+        const int whole = runs.length - walk.part, n = whole < count - done ? whole : count - done;
+        T *to = port + (walk.at + (long)walk.part * step);
         if (step == 1) {
-        contiguous:
+        in_line:
             for (int i = 0; i < n; i++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
                 to[i] = from.read();
             }
         } else {
-        strided:
+        apart:
             for (int i = 0; i < n; i++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
@@ -196,6 +196,6 @@ elements_out:
             }
         }
         done += n;
-        ft_next_run(cursor, runs, n);
+        ft_next_run(walk, runs, n);
     }
 }

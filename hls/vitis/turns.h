@@ -1,65 +1,65 @@
-// Short rows with a constant stride, each folded to one result. FT_INTERLEAVED_ROWS rows are interleaved, so that a row's
-// state recurs after that number of iterations, which is longer than the latency of the fold.
+// Short rows that are folded one by one, TURNS of them interleaved, so that the dependence distance of a row's state
+// is TURNS iterations, longer than the operation. Rows have a constant stride.
 #pragma once
 #include "pieces.h"
 
-static const int FT_INTERLEAVED_ROWS = 8;
+static const int FT_TURNS = 8;
 
-// The position in interleaved rows: the first row of the block, the piece, and the row within the block.
-struct ft_row_cursor {
-    int block, piece, row;
+// How far a walk over `rows` rows has come: the rows from `block` on, which of their pieces, whose turn.
+struct ft_turn {
+    int block, piece, turn;
 };
-// Goes to the next row of a block of `size` rows, and after the last to the next piece.
-static inline void ft_next_row(ft_row_cursor &at, int size, int pieces)
+// The next turn, where a block has `size` of them.
+static inline void ft_next_turn(ft_turn &at, int size, int pieces)
 {
 #pragma HLS INLINE
-    if (++at.row < size) return;
-    at.row = 0;
+    if (++at.turn < size) return;
+    at.turn = 0;
     if (++at.piece < pieces) return;
     at.piece = 0;
-    at.block += FT_INTERLEAVED_ROWS;
+    at.block += FT_TURNS;
 }
 
-// The positions of the pieces in the order in which they are folded.
-template <int LANES> struct ft_interleaved_cursor {
-    ft_row_cursor cursor;
-    long low, high;  // numbers of the kept beats
-    bool is_second;  // the first of two new beats has been read
-    // First element of the piece, of the same piece in the block's first row, and of that row: running sums, so that
-    // no iteration waits for a product.
+// The positions of the pieces, in the order in which they are folded.
+template <int LANES> struct ft_order {
+    ft_turn turn;
+    long low, high;  // the beats of the piece before
+    bool second;     // the first of two is there
+    // The current piece, the one in the block's first row, and that row, as sums, so that no step waits for a
+    // product.
     long place, column, row;
     void begin(long offset)
     {
 #pragma HLS INLINE
-        cursor.block = cursor.piece = cursor.row = 0;
+        turn.block = turn.piece = turn.turn = 0;
         low = high = -1;
-        is_second = false;
+        second = false;
         place = column = row = offset;
     }
-    ft_read_step plan_read(int length)
+    ft_step look(int length)
     {
 #pragma HLS INLINE
-        const int left = length - cursor.piece * LANES, size = left < LANES ? left : LANES;
-        return ft_plan_read<LANES>(place, size, low, high, is_second);
+        const int left = length - turn.piece * LANES, size = left < LANES ? left : LANES;
+        return ft_look<LANES>(place, size, low, high, second);
     }
-    void advance(const ft_read_step &step, int stride, int rows, int pieces)
+    void go(const ft_step &step, int stride, int rows, int pieces)
     {
 #pragma HLS INLINE
-        is_second = !step.complete;
-        if (!step.complete) return;
+        second = !step.whole;
+        if (!step.whole) return;
         low = step.first;
         high = step.last;
-        const int left = rows - cursor.block;
-        const ft_row_cursor before = cursor;
-        ft_next_row(cursor, left < FT_INTERLEAVED_ROWS ? left : FT_INTERLEAVED_ROWS, pieces);
-        if (cursor.block != before.block) row += FT_INTERLEAVED_ROWS * (long)stride;
-        column = cursor.block != before.block ? row : cursor.piece != before.piece ? column + LANES : column;
-        place = cursor.row == 0 ? column : place + stride;
+        const int left = rows - turn.block;
+        const ft_turn before = turn;
+        ft_next_turn(turn, left < FT_TURNS ? left : FT_TURNS, pieces);
+        if (turn.block != before.block) row += FT_TURNS * (long)stride;
+        column = turn.block != before.block ? row : turn.piece != before.piece ? column + LANES : column;
+        place = turn.turn == 0 ? column : place + stride;
     }
 };
 
 template <int LANES, typename V>
-static void ft_read_interleaved(const V *port, hls::stream<V> &to, long offset, int stride, int length, int rows)
+static void ft_fetch_turns(const V *port, hls::stream<V> &to, long offset, int stride, int length, int rows)
 {
     const int pieces = (length + LANES - 1) / LANES;
     if (pieces == 1 && stride == length) {
@@ -72,42 +72,42 @@ static void ft_read_interleaved(const V *port, hls::stream<V> &to, long offset, 
         }
         return;
     }
-    ft_interleaved_cursor<LANES> at;
+    ft_order<LANES> at;
     at.begin(offset);
 look_up:
-    for (; at.cursor.block < rows;) {
+    for (; at.turn.block < rows;) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-        const ft_read_step step = at.plan_read(length);
+        const ft_step step = at.look(length);
         if (step.beat >= 0) to.write(port[step.beat]);
-        at.advance(step, stride, rows, pieces);
+        at.go(step, stride, rows, pieces);
     }
 }
 
 template <int LANES, typename T>
-static void ft_align_interleaved(hls::stream<hls::vector<T, LANES>> &from, hls::stream<hls::vector<T, LANES>> &to, long offset,
+static void ft_align_turns(hls::stream<hls::vector<T, LANES>> &from, hls::stream<hls::vector<T, LANES>> &to, long offset,
                            int stride, int length, int rows)
 {
     typedef hls::vector<T, LANES> V;
     const int pieces = (length + LANES - 1) / LANES;
-    ft_interleaved_cursor<LANES> at;
+    ft_order<LANES> at;
     at.begin(offset);
-    ft_beat_window<V> beats{};
+    ft_hand<V> hand{};
 align:
-    for (; at.cursor.block < rows;) {
+    for (; at.turn.block < rows;) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
-        const ft_read_step step = at.plan_read(length);
+        const ft_step step = at.look(length);
         V got{};
         if (step.beat >= 0) got = from.read();
-        ft_load_window(beats, step, got, at.high, at.is_second);
-        if (step.complete) to.write(ft_shift_lanes<V, T, LANES>(beats.low, beats.high, (int)(at.place % LANES)));
-        at.advance(step, stride, rows, pieces);
+        ft_take(hand, step, got, at.high, at.second);
+        if (step.whole) to.write(ft_shifted<V, T, LANES>(hand.low, hand.high, (int)(at.place % LANES)));
+        at.go(step, stride, rows, pieces);
     }
 }
 
-// Reads one element for each row, and writes one result for each.
-template <typename T> static void ft_read_strided(const T *port, hls::stream<T> &to, int stride, int rows)
+// An element for each row, and a result of each.
+template <typename T> static void ft_fetch_each(const T *port, hls::stream<T> &to, int stride, int rows)
 {
 each:
     for (int r = 0; r < rows; r++) {
@@ -116,10 +116,10 @@ each:
         to.write(port[(long)r * stride]);
     }
 }
-template <typename T> static void ft_write_strided(T *port, hls::stream<T> &from, int stride, int rows)
+template <typename T> static void ft_leave_each(T *port, hls::stream<T> &from, int stride, int rows)
 {
     if (stride == 1) {
-    contiguous:
+    in_line:
         for (int r = 0; r < rows; r++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
@@ -127,7 +127,7 @@ template <typename T> static void ft_write_strided(T *port, hls::stream<T> &from
         }
         return;
     }
-strided:
+leave:
     for (int r = 0; r < rows; r++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096

@@ -257,7 +257,7 @@ def _interleaved_loops(key: KernelKey, g: FoldGeometry, begin: int, end: int) ->
     """Returns the loops of the dataflow stages for interleaved rows."""
     outs, rows = len(key.outs), end - begin
     part = InterleavedRows.of(g, outs, begin, end, key.lanes)
-    once, steps, among = min(rows, 1), part.steps(), constant("vitis/turns.h", "FT_INTERLEAVED_ROWS")
+    once, steps, among = min(rows, 1), part.steps(), constant("vitis/turns.h", "FT_TURNS")
     read = PipelinedLoop("look_up", steps, once, 1, True, False, "read")
     if part.in_line:
         read = read._replace(name="line", trips=part.reads())
