@@ -35,7 +35,7 @@ class Image:
     def holds(self, entry: str) -> bool:
         return False  # nothing was built ahead
 
-    def want(self, key: Any) -> None:
+    def request(self, key: Any) -> None:
         """Ignores the request."""
 
     def kernel(self, entry: str, params: Any) -> Any:
