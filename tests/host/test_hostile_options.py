@@ -90,6 +90,7 @@ COMMANDS = {
     "package out": ["package", "--out=none/TEXT", "missing.xclbin"],
     "package image": ["package", "TEXT"],
     "emulate image": ["emulate", "--image=TEXT", "--", "true"],
+    "emulate json": ["emulate", "--no-build", "--json=none/TEXT", "--", "true"],
     "emulate folder": ["emulate", "--intel", "--folder=TEXT", "--", "true"],
 }
 # Each of these runs the model or draws a picture.
