@@ -166,7 +166,7 @@ def _seeded(act: Callable[[], object], undo: Callable[[], object] = lambda: None
     restores the states when its trace ends, if draws and other changes do not."""
     recorder, capture = thread_recorder(), thread_capture()
     if capture is not None:
-        capture.seeded()
+        capture.refuse_seed()
     if recorder is None:
         act()
     else:
@@ -177,7 +177,7 @@ def _state_is_read() -> None:
     """Raises an error if a function is traced: a state that Python reads is that of one call."""
     recorder, capture = thread_recorder(), thread_capture()
     if capture is not None:
-        capture.seeded()
+        capture.refuse_seed()
     if recorder is not None:
         recorder.refuse_state_read()
 

@@ -18,7 +18,7 @@ from ..errors import capture as errors
 from ..rows.catalogue import op_called
 from ..runtime.call_site import line_of
 from .capture_pool import GraphPool
-from .dispatch import Observer, observed, thread_recorder
+from .dispatch import Observer, find_observer, observed, thread_recorder
 from .scalars import CapturedNumber, values_of
 
 if TYPE_CHECKING:
@@ -147,13 +147,13 @@ class Capture(Observer):
         self._own: dict[int, Storage] = {}  # allocated by the capture
         self._seen: dict[int, Storage] = {}
         self._lasting: dict[int, Storage] = {}
-        self._inside = False
+        self._is_suspended = False
         self._launching = False
         # The launch that is about to run, and its random numbers: index, dtype, number.
         self._numbers: tuple[Launch | None, list[tuple[int, dtype, CapturedNumber]]] = None, []
 
     @property
-    def here(self) -> bool:
+    def is_captured_thread(self) -> bool:
         """True if the calling thread is captured: the one that began, or one that no Python code
         started, as autograd's."""
         if threading.get_ident() == self.thread:
@@ -167,12 +167,12 @@ class Capture(Observer):
             raise error
 
     def _refuse(self, message: Callable[[str, str], Exception]) -> None:
-        if self.here and not self._inside:
+        if self.is_captured_thread and not self._is_suspended:
             name, user = op_called()
             self.refuse(message(name, line_of(user)))
 
     def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
-        if self.here:
+        if self.is_captured_thread:
             if stream is not self.stream:
                 self._refuse(errors.other_stream)
             # Views of their own: an op in place may give a tensor another geometry later.
@@ -205,7 +205,7 @@ class Capture(Observer):
         return storage
 
     def allocated(self, storage: Storage) -> None:
-        if self.here and not self._launching:  # a replay allocates a launch's temporaries itself
+        if self.is_captured_thread and not self._launching:  # a replay allocates a launch's temporaries itself
             self._own[id(storage)] = storage
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
@@ -225,7 +225,7 @@ class Capture(Observer):
         """Refuses an access of the host. With `keep_reads`, the memory keeps what the host wrote."""
         if not self.keep_reads:
             self._refuse(message)
-        elif self.here:
+        elif self.is_captured_thread:
             self._lasting[id(storage)] = storage
 
     def host_op(self, name: str) -> None:
@@ -242,30 +242,30 @@ class Capture(Observer):
         self.recording.draws.append(CapturedDraw(generator, words))
         return tuple(numbers)
 
-    def place(self, launch: Launch, index: int, d: dtype, number: CapturedNumber) -> None:
+    def record_use(self, launch: Launch, index: int, d: dtype, number: CapturedNumber) -> None:
         """Records that `number` is at `index` of the numbers of the next call of `launch`."""
         if self._numbers[0] is not launch:
             self._numbers = launch, []
         self._numbers[1].append((index, d, number))
 
-    def seeded(self) -> None:
+    def refuse_seed(self) -> None:
         """Called when a generator's state is set or read: a replay would not do so."""
         self._refuse(errors.seeds)
 
     @contextmanager
-    def inside(self) -> Iterator[None]:
-        """Context manager: the library's own copies are no part of the captured calls."""
-        before, self._inside = self._inside, True
+    def uncaptured(self) -> Iterator[None]:
+        """Context manager: the library's own accesses of the host are not refused meanwhile."""
+        before, self._is_suspended = self._is_suspended, True
         try:
             yield
         finally:
-            self._inside = before
+            self._is_suspended = before
 
-    def made(self, storage: Storage) -> bool:
+    def has_allocated(self, storage: Storage) -> bool:
         """True if the captured calls allocated the storage."""
         return id(storage) in self._own
 
-    def escaped(self, known: Collection[int]) -> Storage | None:
+    def find_escaped(self, known: Collection[int]) -> Storage | None:
         """Returns memory of the captured calls that others still hold, except that with an id in
         `known`; None if there is none. A replay would write it, where the calls make new memory."""
         return next((self._own[number] for number in self._held_outside() if number not in known), None)
@@ -292,7 +292,7 @@ class Capture(Observer):
         # getrefcount counts its argument, too.
         return [n for n in self._own if n not in self._lasting and sys.getrefcount(self._own[n]) - 1 > held[n]]
 
-    def checked(self, flag: Flag, dims: Sequence[int], refusal: Any) -> None:
+    def record_check(self, flag: Flag, dims: Sequence[int], refusal: Any) -> None:
         """Records that a launch notes a bad index in `flag`, which this capture owns."""
         name, user = op_called()
         self.recording.checks.append(CapturedCheck(flag, tuple(dims), refusal, name, line_of(user)))
@@ -300,15 +300,13 @@ class Capture(Observer):
 
 def capturing(backend: Backend) -> Capture | None:
     """Returns the capture of this thread on a device; None if there is none."""
-    at: Any = backend.executor
-    while at is not None and not (isinstance(at, Capture) and at.here):
-        at = getattr(at, "inner", None)
-    return at
+    found: Capture | None = find_observer(backend, lambda one: isinstance(one, Capture) and one.is_captured_thread)
+    return found
 
 
 def thread_capture() -> Capture | None:
     """Returns the capture of this thread, whatever its device; None if there is none."""
-    return next((capture for capture in reversed(_captures) if capture.here), None)
+    return next((capture for capture in reversed(_captures) if capture.is_captured_thread), None)
 
 
 _captures: list[Capture] = []  # of all devices and threads

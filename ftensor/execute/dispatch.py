@@ -144,12 +144,21 @@ class LaunchRecorder(Observer):
         return compute()
 
 
-def recorder(backend: Backend) -> LaunchRecorder | None:
-    """Returns the LaunchRecorder of this thread on a device; None if there is none."""
+def find_observer(backend: Backend, matches: Callable[[Any], bool]) -> Any:
+    """Returns the innermost observer of a device for which `matches` is True; None if there is
+    none."""
     observer: Any = backend.executor
-    while observer is not None and not (isinstance(observer, LaunchRecorder) and observer.is_current_thread):
+    while observer is not None and not matches(observer):
         observer = getattr(observer, "inner", None)
     return observer
+
+
+def recorder(backend: Backend) -> LaunchRecorder | None:
+    """Returns the LaunchRecorder of this thread on a device; None if there is none."""
+    found: LaunchRecorder | None = find_observer(
+        backend, lambda one: isinstance(one, LaunchRecorder) and one.is_current_thread
+    )
+    return found
 
 
 def thread_recorder() -> LaunchRecorder | None:
@@ -403,7 +412,7 @@ def _rounded(launch: Launch, numbers: Sequence[Any]) -> list[Any]:
     values: list[Any] = []
     for x, d in zip(numbers, launch.numbers):
         if type(x) is CapturedNumber:
-            x.capture.place(launch, len(values), d, x)
+            x.capture.record_use(launch, len(values), d, x)
         values += values_of(x, d)
     return values
 

@@ -176,7 +176,7 @@ class Check:
         self.capture = None if on.backend.executor is None else capturing(on.backend)
         self.doubt = None
         if self.capture is not None and self.recorder is None:
-            with self.capture.inside():
+            with self.capture.uncaptured():
                 self.flag = Flag.fresh(on.backend)
         elif self.recorder is not None:
             self.flag = Flag.fresh(on.backend)
@@ -196,7 +196,7 @@ class Check:
             self.recorder.record_check(self.flag, self.dims, self.refusal, indices)
             return
         if self.capture is not None:
-            self.capture.checked(self.flag, self.dims, self.refusal)
+            self.capture.record_check(self.flag, self.dims, self.refusal)
             return
         if self.doubt is not None:
             self.stream.doubts[id(self.doubt)] = self.doubt

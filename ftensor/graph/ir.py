@@ -97,7 +97,7 @@ class Seeding(NamedTuple):
     def run(self) -> tuple[Any, ...]:
         """Changes the generators."""
         if (capture := thread_capture()) is not None:
-            capture.seeded()
+            capture.refuse_seed()
         self.apply()
         return ()
 

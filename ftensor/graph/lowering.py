@@ -394,7 +394,7 @@ class Lowered:
             word = words[number.draw][number.part]
             (numbers[index],) = values_of(word, d)
             if type(word) is CapturedNumber and self.launch is not None:
-                word.capture.place(self.launch, index, d, word)
+                word.capture.record_use(self.launch, index, d, word)
         return numbers
 
     def _check_indices(self, tensors: Sequence[Tensor]) -> None:

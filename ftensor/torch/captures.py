@@ -224,7 +224,7 @@ class _Signature:
 
 # Calls of a signature before its capture. They create caches, optimizers' states and tables.
 WARM_UP_CALLS = 2
-MOST_SIGNATURES = 16
+MAX_SIGNATURES = 16
 
 
 class Captured(Generic[P, R]):
@@ -252,7 +252,7 @@ class Captured(Generic[P, R]):
             return self.function(*args, **kwargs)
         entry = self.entries.get(signature)
         if entry is None:
-            if len(self.entries) >= MOST_SIGNATURES:
+            if len(self.entries) >= MAX_SIGNATURES:
                 return self.function(*args, **kwargs)
             entry = self.entries[signature] = _Signature()
         entry.calls += 1
@@ -306,7 +306,7 @@ class Captured(Generic[P, R]):
         ):
             result = self.function(*args, **kwargs)
         gradients = [
-            _Gradient(p, missing, p.grad, p.grad is not None and capture.made(to_ftensor(p.grad)._storage))
+            _Gradient(p, missing, p.grad, p.grad is not None and capture.has_allocated(to_ftensor(p.grad)._storage))
             for p, missing in before.items()
         ]
         inputs = _tensors(static)
@@ -345,7 +345,7 @@ class Captured(Generic[P, R]):
             return "a result is neither a tensor nor None"
         if any(x.device.type != "fpga" for x in tensors):
             return "a result is on another device"
-        if any(not capture.made(_memory(x)) for x in tensors):
+        if any(not capture.has_allocated(_memory(x)) for x in tensors):
             return "a result is an argument or another tensor from outside: clone() it"
         if any(x.requires_grad for x in tensors):
             return "a result needs a gradient: detach() it, and call backward inside the function"
@@ -355,7 +355,7 @@ class Captured(Generic[P, R]):
         if not stepped <= {id(g.parameter) for g in gradients}:
             return "an optimizer makes its first step in this call"
         kept = [x for x in (*tensors, *[g.after for g in gradients]) if x is not None]
-        if capture.escaped({id(to_ftensor(x.detach())._storage) for x in kept}) is not None:
+        if capture.find_escaped({id(to_ftensor(x.detach())._storage) for x in kept}) is not None:
             return "a tensor of the function outlives it and is no result"
         return ""
 

@@ -45,7 +45,7 @@ _open: list[tuple[Capture, list[OptimizerNumbers]]] = []
 def _before_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
     """A hook of all optimizers: in a capture, refuses optimizers that compute numbers on the host."""
     for capture, optimizers in _open:
-        if not capture.here:
+        if not capture.is_captured_thread:
             continue
         name = type(optimizer).__name__
         official = type(optimizer).__module__.startswith("torch.optim")
