@@ -241,8 +241,8 @@ def main() -> int:
             one.row = at.row
             run_pass(one, at, arguments)
             if one.crashed and one.target == "xrt":
-                # Its libraries and those of two OpenCL drivers share the process; one such death in
-                # some dozen passes was seen, its cause was not.
+                # The process loads two more OpenCL drivers. One worker in some dozen passes died by
+                # SIGSEGV; the cause is unknown.
                 print(f"\n## {one.name}: a worker died or hung, so the pass is run once more", flush=True)
                 one = Pass(one.target, one.tests, one.row)
                 run_pass(one, at, arguments)

@@ -54,7 +54,7 @@ load_weights:
     }
 }
 
-// Reads the count, and passes on the count of the words behind the MINE of this process. Returns whether there are some.
+// Reads the count of words, subtracts the MINE words of this process, and passes the rest on. Returns true if words follow.
 template <int MINE> static bool weights_come(hls::stream<ft_word> &from, hls::stream<ft_word> &to, int &rest)
 {
 #pragma HLS INLINE
@@ -80,8 +80,8 @@ pass_weights:
 // The end of the processes with weights.
 static inline void end_weights(hls::stream<ft_word> &from) { from.read(); }
 
-// Takes a layer's start values, a word each, then the weights of GROUPS * P filters of STEPS * S bytes, of which as
-// many bytes are taken at a time as divide S and a word.
+// Reads a layer's initial sums, one word each, then its weights: GROUPS * P filters of STEPS * S bytes. UNIT is the largest
+// number of bytes that divides S and a word. A cycle unpacks UNIT bytes.
 template <int STEPS, int GROUPS, int P, int S>
 static void fill_weights(
     hls::stream<ft_word> &words, hls::stream<ft_word> &words_on, ft_beat<signed char, S> (&weights)[P][STEPS * GROUPS],
@@ -139,7 +139,7 @@ fill_weights:
     pass_weights(words, words_on, rest);
 }
 
-// Takes a layer's addends and factors of the rounding, a word for each filter.
+// Reads the addend and the factor with which each filter's sums are requantized, one word for each filter.
 template <int GROUPS, int P>
 static void fill_factors(
     hls::stream<ft_word> &words, hls::stream<ft_word> &words_on, float (&added)[GROUPS][P], float (&factor)[GROUPS][P])
