@@ -10,7 +10,7 @@ PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
 
 BIN := $(VENV)/bin
 
-.PHONY: help demo docs test test-all rtl fuzz stubs torch-table figures area array-api numpy emulator headers lint format bench clean
+.PHONY: help demo docs test test-all rtl fuzz stubs torch-table figures area array-api numpy generated emulator headers lint format bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make area      writes the table of docs/area.md, what inventories take of boards"
 	@echo "make array-api writes which of SciPy's and scikit-learn's functions take tensors"
 	@echo "make numpy     writes which of NumPy's functions compute on the device"
+	@echo "make generated writes what tests compare with the code: stubs, torch-table, area, array-api, numpy"
 	@echo "make lint      ruff and mypy"
 	@echo "make format    ruff's formatting, written into the files"
 	@echo "make bench     figures against torch and NumPy, and against the last run here; ARGS=\"--gate --base COMMIT\""
@@ -85,6 +86,8 @@ array-api: $(VENV)/installed-test
 
 numpy: $(VENV)/installed-test
 	@PYTHONPATH=. $(BIN)/python -m tests.numpy_page
+
+generated: stubs torch-table area array-api numpy
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

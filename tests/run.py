@@ -6,10 +6,10 @@ Without --all, other targets run the marker `core` only, and tests marked `long`
 it, they run all of `kernel`, including these. With arguments the default device alone runs the
 named tests, and with --all every target does.
 
-FTENSOR_CI_TARGETS      targets, separated by commas (all of TARGETS) FTENSOR_REQUIRE_TARGETS 1: a
-missing target is an error; otherwise it is reported and left out FTENSOR_TESTS_DONE      a file
-that records completed passes; another run continues after them FTENSOR_INTEL_FPGA_EMULATOR  the
-folder of Intel's FPGA emulator (see docs/intel-fpga.md)
+FTENSOR_CI_TARGETS           targets, separated by commas (all of TARGETS)
+FTENSOR_REQUIRE_TARGETS      1: a missing target is an error; otherwise it is reported and left out
+FTENSOR_TESTS_DONE           a file that records completed passes; another run continues after them
+FTENSOR_INTEL_FPGA_EMULATOR  the folder of Intel's FPGA emulator (see docs/intel-fpga.md)
 
 The last line is in pytest's form: the sum over the passes.
 """

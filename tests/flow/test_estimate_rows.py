@@ -20,6 +20,9 @@ PROGRAMS = {
     "elements": ["t0 = a == b", "t1 = t0.to(ft.float32)"],
 }
 
+# The mean is one kernel for each length, so its lengths are those next to powers of two, and a few others.
+LENGTHS = {"mean": (0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40)}
+
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the C simulation needs g++")
 
 
@@ -27,9 +30,10 @@ def made(of: str) -> list[str]:
     return [line.format(of=of) for line in MADE]
 
 
-@pytest.mark.parametrize("lines", PROGRAMS.values(), ids=PROGRAMS)
-def test_rows_of_every_length_about_a_beat(lines: list[str]) -> None:
-    assert not [(n, problem) for n in range(41) for problem in wrong_in(made("float32"), lines, n)]
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_rows_of_every_length_about_a_beat(program: str) -> None:
+    lengths = LENGTHS.get(program, range(41))
+    assert not [(n, problem) for n in lengths for problem in wrong_in(made("float32"), PROGRAMS[program], n)]
 
 
 @pytest.mark.parametrize("of", DTYPES)

@@ -69,7 +69,6 @@ class Case:
             same(self.call(), wanted, exact=True)
 
 
-@pytest.mark.core
 def test_weights_are_packed_once_while_nobody_writes_them() -> None:
     case = Case(padding=1)
     assert packed(case.call) and packed(case.call)  # who meets it twice has it kept
