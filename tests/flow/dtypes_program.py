@@ -1,6 +1,6 @@
 """What tests/flow/test_every_dtype.py traces and runs: fill, copy, convert, compare and setitem in every dtype.
 
-python tests/flow/dtypes_program.py OUT.npz
+python tests/flow/dtypes_program.py OUT.npz [DTYPE...]    of all dtypes, if none is named
 """
 
 from __future__ import annotations
@@ -47,5 +47,6 @@ def steps(d: ft.dtype) -> Iterator[tuple[str, ft.Tensor]]:
 
 
 if __name__ == "__main__":
-    results = {f"{name}, {what}": t for name in DTYPES for what, t in steps(getattr(ft, name))}
+    names = sys.argv[2:] or DTYPES
+    results = {f"{name}, {what}": t for name in names for what, t in steps(getattr(ft, name))}
     np.savez(sys.argv[1], **{name: t.view(ft.uint8).numpy() for name, t in results.items()})
