@@ -19,6 +19,7 @@ from ..rows.catalogue import op_called
 from ..runtime.call_site import line_of
 from .capture_pool import GraphPool
 from .dispatch import Observer, find_observer, observed, thread_recorder
+from .prepared import prepare_replay
 from .scalars import CapturedNumber, values_of
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ class CapturedCheck(NamedTuple):
         return errors.index(self.refusal(index, self.dims[which], size), self.call, self.line)
 
 
-class _CapturedCall(NamedTuple):
+class CapturedCall(NamedTuple):
+    """A launch with its numbers and tensors."""
+
     launch: Launch
     numbers: tuple[Any, ...]
     tensors: tuple[Tensor, ...]
@@ -80,7 +83,7 @@ class Recording:
 
     backend: Backend
     pool: GraphPool
-    calls: list[_CapturedCall] = field(default_factory=list)
+    calls: list[CapturedCall] = field(default_factory=list)
     checks: list[CapturedCheck] = field(default_factory=list)
     draws: list[CapturedDraw] = field(default_factory=list)
     drawn: list[NumberUse] = field(default_factory=list)
@@ -88,6 +91,15 @@ class Recording:
     # The block of each storage from outside: a storage with another block was resized.
     blocks: list[tuple[Storage, Block]] = field(default_factory=list)
     nbytes: int = 0  # of the memory that the calls allocated and a replay uses
+    # Functions that enqueue the calls, and the storages that these use; set by `prepare`.
+    parts: list[Callable[[DeviceStream], None]] = field(default_factory=list)
+    used: list[Storage] = field(default_factory=list)
+    _stream: DeviceStream | None = None  # of the last replay
+
+    def prepare(self) -> None:
+        """Prepares the replays, once the calls have the memory that they keep."""
+        drawing = {use.call for use in self.drawn}
+        self.parts, self.used = prepare_replay(self.backend, self.pool, self.calls, drawing)
 
     def replay(self) -> None:
         """Enqueues the launches on the current stream, behind the last replay.
@@ -104,15 +116,26 @@ class Recording:
                 raise errors.resized(storage.nbytes)
         with self.pool.replaying(stream):
             try:
+                self._use(stream)
                 self._changed()
                 self._draw()
-                for launch, numbers, tensors in self.calls:
-                    launch.enqueue(stream, numbers, *tensors)
+                for enqueue in self.parts:
+                    enqueue(stream)
+                for storage in self.used:
+                    if storage.visible:  # to other code, which may look at it from now on
+                        stream.finish()
+                        break
             finally:
                 # Also after Ctrl-C: the launches before it have written and checked indices.
                 self._changed()
                 for check in self.checks:
                     stream.doubts[id(check)] = check
+
+    def _use(self, stream: DeviceStream) -> None:
+        if stream is not self._stream:
+            for storage in self.used:
+                stream.use(storage)
+            self._stream = stream
 
     def _draw(self) -> None:
         """Calls the generators in the captured order, and puts the numbers into the launches."""
@@ -181,7 +204,7 @@ class Capture(Observer):
                 index = len(self.recording.calls)
                 self.recording.drawn += [NumberUse(index, *use) for use in self._numbers[1]]
             self._numbers = None, []
-            self.recording.calls.append(_CapturedCall(launch, tuple(numbers), kept))
+            self.recording.calls.append(CapturedCall(launch, tuple(numbers), kept))
             for x in kept:
                 self._note(x._storage)
             for k in launch.written:
@@ -279,7 +302,8 @@ class Capture(Observer):
         recording.written = {n: s for n, s in recording.written.items() if n not in intermediate}
         used = {id(x._storage): x._storage for call in recording.calls for x in call.tensors}
         inside = [s for n, s in used.items() if n in self._own or any(s is x for x in recording.pool.storages)]
-        recording.nbytes = sum([s.block.size for s in inside])
+        recording.prepare()
+        recording.nbytes = sum([s.block.size for s in (*inside, *recording.pool.temporaries)])
 
     def _held_outside(self) -> list[int]:
         """Returns the ids of the capture's storages that others hold, too."""

@@ -3,16 +3,23 @@ storages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from ..errors import capture as errors
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
+    from ..runtime.backend import Backend
     from ..runtime.pool import Storage
     from ..runtime.stream import DeviceStream
+    from .launch import Launch
+
+
+def _nbytes(storage: Storage) -> int:
+    return storage.nbytes
 
 
 class GraphPool:
@@ -20,6 +27,7 @@ class GraphPool:
 
     def __init__(self) -> None:
         self.storages: list[Storage] = []
+        self.temporaries: list[Storage] = []  # of single launches
         self.stream: DeviceStream | None = None  # of the last replay
         self._holder: dict[str, object] = {}  # of the replay in progress
 
@@ -54,6 +62,18 @@ class GraphPool:
         for tensors in calls:
             for x in tensors:
                 x._storage = shared.get(id(x._storage), x._storage)
+
+    def reserve(self, backend: Backend, launches: Iterable[Launch]) -> None:
+        """Makes memory for the temporaries of any one of the launches, which run one after the other."""
+        needed = zip_longest(*[sorted(launch.temporaries, reverse=True) for launch in launches], fillvalue=0)
+        for size, storage in zip_longest(map(max, needed), sorted(self.temporaries, key=_nbytes, reverse=True)):
+            if size is not None and (storage is None or storage.nbytes < size):
+                self.temporaries.append(backend.allocate(size))
+
+    def temporary(self, nbytes: int, taken: Sequence[Storage]) -> Storage:
+        """Returns the smallest reserved memory of at least `nbytes` bytes that is none of `taken`."""
+        free = [s for s in self.temporaries if all(s is not x for x in taken)]
+        return min([s for s in free if s.nbytes >= nbytes], key=_nbytes)
 
     def _take(self, free: list[Storage], storage: Storage) -> Storage:
         """Returns the smallest free storage that is large enough; else `storage` joins the pool."""

@@ -7,7 +7,7 @@ import ctypes
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from threading import get_ident
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ..image.file import ImageFile
     from ..kernels.user_kernels import UserKernelKey
+    from .interfaces import KernelCall
     from .opencl.launch import UserProgram
     from .targets import Target
     from .xrt.deferred import DeferredLaunches
@@ -263,6 +264,15 @@ class Backend(ABC):
         assert self.noted is not None
         self.noted.append(KernelSource(source, entry, tuple(params)))
         return _nothing
+
+    def prepare_calls(self, calls: Sequence[KernelCall]) -> Callable[[DeviceStream], None]:
+        """Returns a function that enqueues the calls on a stream, one after the other."""
+
+        def enqueue(stream: DeviceStream) -> None:
+            for call in calls:
+                call.enqueue(stream)
+
+        return enqueue
 
     def has_built(self, program: KernelSource) -> bool:
         """Returns True if the disk cache holds the program."""

@@ -34,6 +34,18 @@ class CompiledKernel(Protocol):
     def __call__(self, stream: Any, units: int, /, *args: Any) -> None: ...
 
 
+class KernelCall(NamedTuple):
+    """A call of a compiled kernel with all its arguments."""
+
+    run: CompiledKernel
+    units: int
+    arguments: tuple[Any, ...]
+
+    def enqueue(self, stream: Any) -> None:
+        """Enqueues the kernel on a stream."""
+        self.run(stream, self.units, *self.arguments)
+
+
 class DropsCache(Protocol):
     """A value derived from a storage's bytes, valid until the storage is written."""
 

@@ -24,9 +24,12 @@ from ..program import JOINT, notice
 from ..stream import LostStream
 from ..targets import tuned_target
 from .launch import UserProgram, make_launcher
+from .prepared import prepare_calls
 
 if TYPE_CHECKING:
+    from ..interfaces import KernelCall
     from ..pool import Storage
+    from ..stream import DeviceStream
     from ..targets import Target
 
 
@@ -209,6 +212,9 @@ class OpenCLBackend(Backend):
         make = partial(self.cl.Kernel, program, entry)
         tasks = self.dialect == "intel"
         return make_launcher(make, params, self._local_size, tasks, self._inline_queue)
+
+    def prepare_calls(self, calls: Sequence[KernelCall]) -> Callable[[DeviceStream], None]:
+        return prepare_calls(calls)
 
     def _program_from_source(self, key: str, source: str, entry: str, options: bytes) -> Any:
         program = self._compiled(source, entry, options)

@@ -7,7 +7,7 @@ import re
 import struct
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import image as errors
 from ...kernels.user_kernels import DTYPES, UserKernelArgument, argument
@@ -35,6 +35,24 @@ TYPE_CHARS = {
 }
 
 
+class KernelObjects(NamedTuple):
+    """The kernel objects behind a launcher, and how it launches them."""
+
+    free: list[Any]  # each with its three setters
+    another: Callable[[], Any]
+    params: Sequence[str]
+    local_size: tuple[int] | None
+    inline_queue: Any
+    inline: bool  # True if it runs in the calling thread while the stream is idle
+
+    def take(self) -> Any:
+        """Returns a kernel object that nobody uses, with its three setters."""
+        try:
+            return self.free.pop()
+        except IndexError:
+            return self.another()
+
+
 def make_launcher(
     make: Callable[[], Any],
     params: Sequence[str],
@@ -47,7 +65,8 @@ def make_launcher(
     A unit is a work-item. With `tasks`, a unit is a launch of its own with a single work-item,
     and two ints after `params` pass its number and the number of units. If the device has an
     `inline_queue`, which runs commands in the calling thread, the function has an attribute
-    `inline`: a function that runs the kernel there if the stream is idle.
+    `inline`: a function that runs the kernel there if the stream is idle. Without `tasks`, both have
+    an attribute `objects`, by which `PreparedCalls` launches the kernel.
 
     Setting all pointers in one call and all scalars in another, with the two methods that
     pyopencl's own generated code uses, leaves 0.5 us of Python around the enqueue itself.
@@ -103,16 +122,20 @@ def make_launcher(
         return (kernel, *setters)
 
     first = another()
+    free = [first]
     scope = {
-        "free": [first],
+        "free": free,
         "another": another,
         "enqueue": _cl.enqueue_nd_range_kernel,
         "local_size": local_size,
         "pack": struct.pack,
     }
     name = first[0].function_name
+    objects = KernelObjects(free, another, params, local_size, inline_queue, False)
     if inline_queue is None:
-        return _compiled(name, [head, queue, *lines, *count], scope)
+        launch = _compiled(name, [head, queue, *lines, *count], scope)
+        launch.objects = None if tasks else objects  # type: ignore[attr-defined]
+        return launch
     # A stream is idle if the events of its commands are complete. If Ctrl-C loses an event between
     # these two lines, inline launches could not wait for it, so the stream stays busy until waited
     # for.
@@ -136,7 +159,9 @@ def make_launcher(
         f"    {enqueue}",
         release,
     ]
-    launch.inline = _compiled(name, [head, *beside], scope)  # type: ignore[attr-defined]
+    inline = _compiled(name, [head, *beside], scope)
+    inline.objects = objects._replace(inline=True)  # type: ignore[attr-defined]
+    launch.inline, launch.objects = inline, objects  # type: ignore[attr-defined]
     return launch
 
 
