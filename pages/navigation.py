@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 # Names as on the site. A page that is not there (yet) is left out.
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Begin": ("tutorial", "gallery/index", "comparison", "faq", "wrong-value", "slow-kernel", "glossary"),
+    "Begin": ("install", "tutorial", "gallery/index", "comparison", "faq", "wrong-value", "slow-kernel", "glossary"),
     "Guides": (
         "arrays", "memory", "numpy", "with-other-libraries", "dask", "torch-device", "graphs",
         "quantized", "networks", "performance", "profiler", "looking", "ci",

@@ -37,6 +37,8 @@ FOREIGN = {
     "--export",
     "--ignore-installed",
     "--list",
+    "--minimum-size",
+    "--no-install-recommends",
     "--once",
     "--prefix",
     "--quick",
