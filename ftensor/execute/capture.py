@@ -139,6 +139,8 @@ class Recording:
 
     def _draw(self) -> None:
         """Calls the generators in the captured order, and puts the numbers into the launches."""
+        if not self.draws:
+            return
         words = [draw.words(*draw.generator._call()) for draw in self.draws]
         for index, position, d, number in self.drawn:
             call = self.calls[index]
@@ -147,8 +149,8 @@ class Recording:
             self.calls[index] = call._replace(numbers=tuple(numbers))
 
     def _changed(self) -> None:
-        for storage in self.written.values():
-            storage.changed()
+        for storage in self.written.values():  # as `Storage.changed`, of which each replay calls many
+            storage.bounds = storage.derived = None
 
 
 class Capture(Observer):

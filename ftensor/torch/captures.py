@@ -20,7 +20,7 @@ from ..execute.capture import Capture, capturing
 from ..execute.capture_pool import GraphPool
 from ..terminal import table
 from .graphs import FPGAGraph, OptimizerNumbers, capture_launches
-from .memory import to_ftensor
+from .memory import to_ftensor, untyped_storage
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -117,37 +117,43 @@ class _Gradient(NamedTuple):
     after: torch.Tensor | None
     made: bool
 
-    def matches(self) -> bool:
+    def matches(self, now: torch.Tensor | None) -> bool:
         """True if a replay would update the present gradient as the function would."""
-        now = self.parameter.grad
         return (now is None) is self.missing and (self.missing or self.made or now is self.after)
 
 
 class _ModuleState(NamedTuple):
-    """The mode of a module, and its parameters and buffers with their memory."""
+    """The mode of a module, and its parameters and buffers by name, each with its memory."""
 
     module: torch.nn.Module
     training: bool
-    tensors: tuple[tuple[torch.Tensor, Any], ...]
+    parameters: dict[str, Any]
+    buffers: dict[str, Any]
+    size: int  # of both dicts
+    tensors: tuple[tuple[dict[str, Any], str, Any, Any], ...]
 
     @classmethod
     def of(cls, module: torch.nn.Module) -> _ModuleState:
         """Returns the present state of a module, without its children."""
-        own = [*module._parameters.values(), *module._buffers.values()]
-        return cls(module, module.training, tuple((x, _memory(x)) for x in own if x is not None))
+        own = module._parameters, module._buffers
+        tensors = tuple((held, name, x, None if x is None else _memory(x)) for held in own for name, x in held.items())
+        return cls(module, module.training, *own, len(tensors), tensors)
 
     def unchanged(self) -> bool:
         """True if the module still has this mode, and these tensors with their memory."""
-        now = [x for x in (*self.module._parameters.values(), *self.module._buffers.values()) if x is not None]
-        return (
-            self.module.training is self.training
-            and len(now) == len(self.tensors)
-            and all(x is y and _memory(x) is memory for x, (y, memory) in zip(now, self.tensors))
-        )
+        module, training, parameters, buffers, size, tensors = self
+        if module.training is not training or len(parameters) + len(buffers) != size:
+            return False
+        if module._parameters is not parameters or module._buffers is not buffers:
+            return False
+        for held, name, x, memory in tensors:
+            if held.get(name) is not x or (memory is not None and _memory(x) is not memory):
+                return False
+        return True
 
 
 def _memory(x: torch.Tensor) -> Any:
-    return getattr(x.untyped_storage(), "_ft", None)
+    return getattr(untyped_storage(x), "_ft", None)
 
 
 @contextmanager
@@ -199,7 +205,8 @@ class _Signature:
         self.graph: FPGAGraph | None = None
         self.inputs: list[torch.Tensor] = []
         self.arguments = _Arguments()
-        self.written: list[bool] = []  # for each input whether the launches write it
+        self.written: list[bool] = []  # for each input: True if the launches write it
+        self.writes = False  # True if they write any
         self.result: Any = None
         self.reason = ""
         self.gradients: list[_Gradient] = []
@@ -246,7 +253,7 @@ class Captured(Generic[P, R]):
             _running.functions.remove(self)
 
     def _call(self, args: Any, kwargs: Any) -> R:
-        leaves, spec = pytree.tree_flatten((args, kwargs))
+        leaves, spec = _flatten(args, kwargs)
         signature = self._signature(leaves, spec)
         if signature is None or capturing(default_backend()) is not None:
             return self.function(*args, **kwargs)
@@ -257,15 +264,21 @@ class Captured(Generic[P, R]):
             entry = self.entries[signature] = _Signature()
         entry.calls += 1
         if entry.graph is not None:
-            changed = entry.staleness(_tensors(leaves))
+            given = _tensors(leaves)
+            changed = entry.staleness(given)
             if changed:  # capture it again at a later call
                 fresh = self.entries[signature] = _Signature()
                 fresh.calls, fresh.changed = 1, changed
-                fresh.arguments.note(_tensors(leaves), entry.arguments)
+                fresh.arguments.note(given, entry.arguments)
                 return self.function(*args, **kwargs)
-            if not all(gradient.matches() for gradient in entry.gradients):
-                return self.function(*args, **kwargs)
-            return self._replay(entry, leaves)
+            others: list[_Gradient] = []
+            for gradient in entry.gradients:
+                now = gradient.parameter.grad
+                if not gradient.matches(now):
+                    return self.function(*args, **kwargs)
+                if now is not gradient.after:
+                    others.append(gradient)
+            return self._replay(entry, given, others)
         entry.arguments.note(_tensors(leaves))
         backend = default_backend()
         if backend.images is not None:
@@ -297,7 +310,7 @@ class Captured(Generic[P, R]):
         calls. Keeps the capture if a replay can repeat it."""
         given, is_static = _tensors(leaves), iter(entry.arguments.static)
         static = [_static_copy(x) if isinstance(x, torch.Tensor) and not next(is_static) else x for x in leaves]
-        args, kwargs = pytree.tree_unflatten(static, spec)
+        args, kwargs = (static, {}) if spec is None else pytree.tree_unflatten(static, spec)
         before = {p: p.grad is None for p in self._parameters()}
         with (
             capture_launches(False, self.pool, self.keep_reads) as (capture, optimizers),
@@ -311,8 +324,9 @@ class Captured(Generic[P, R]):
         ]
         inputs = _tensors(static)
         entry.written = [id(_memory(x)) in capture.recording.written for x in inputs]
+        entry.writes = any(entry.written)
         entry.reason = self._refusal(capture, optimizers, result, gradients, parameters)
-        if not entry.reason and any(entry.written) and _share_memory(given):
+        if not entry.reason and entry.writes and _share_memory(given):
             entry.reason = "it writes to an argument, and arguments share memory"
         _write_back(given, inputs, entry.written)
         if entry.reason:
@@ -321,7 +335,7 @@ class Captured(Generic[P, R]):
         entry.modules = list(modules.values())
         entry.graph._keep(capture, optimizers)
         entry.inputs = inputs
-        changeable = [x for module in entry.modules for x, _ in module.tensors] + list(before)
+        changeable = [x for module in entry.modules for _, _, x, _ in module.tensors if x is not None] + list(before)
         entry.advanced = [x for x in changeable if id(_memory(x)) in capture.recording.written and not x.is_inference()]
         return _copies(result)
 
@@ -359,16 +373,16 @@ class Captured(Generic[P, R]):
             return "a tensor of the function outlives it and is no result"
         return ""
 
-    def _replay(self, entry: _Signature, leaves: list[Any]) -> R:
-        assert entry.graph is not None
-        given = _tensors(leaves)
+    def _replay(self, entry: _Signature, given: list[torch.Tensor], gradients: list[_Gradient]) -> R:
+        assert entry.graph is not None and entry.graph._recording is not None
         for copy, x, is_static in zip(entry.inputs, given, entry.arguments.static):
             if not is_static:
                 copy.copy_(x)
-        entry.graph.replay()
+        entry.graph._recording.replay()
         torch.autograd.graph.increment_version(entry.advanced)
-        _write_back(given, entry.inputs, entry.written)
-        for gradient in entry.gradients:
+        if entry.writes:
+            _write_back(given, entry.inputs, entry.written)
+        for gradient in gradients:
             gradient.parameter.grad = gradient.after
         return _copies(entry.result)
 
@@ -386,6 +400,17 @@ class Captured(Generic[P, R]):
             )
             for e in self.entries.values()
         )
+
+
+# Types of arguments that hold no others.
+_LEAF_TYPES = frozenset((torch.Tensor, torch.nn.Parameter, bool, int, float, str, type(None)))
+
+
+def _flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
+    """Returns the leaves of a call's arguments and their structure: None if the leaves are `args`."""
+    if not kwargs and _LEAF_TYPES.issuperset(map(type, args)):
+        return list(args), None
+    return pytree.tree_flatten((args, kwargs))
 
 
 def _tensors(leaves: Sequence[Any]) -> list[torch.Tensor]:
@@ -420,6 +445,8 @@ def _with_arguments(result: Any, given: Sequence[torch.Tensor], static: Sequence
 
 
 def _copies(result: Any) -> Any:
+    if type(result) is torch.Tensor:
+        return result.clone()
     return pytree.tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, result)
 
 

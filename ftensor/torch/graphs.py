@@ -23,10 +23,17 @@ class OptimizerNumbers(NamedTuple):
 
     def check(self) -> None:
         """Raises RuntimeError if a number has changed."""
-        for before, now in zip(self.numbers, _numbers(self.optimizer)):
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.numbers):
+            raise self._changed("number of groups", len(self.numbers), len(groups))
+        for before, group in zip(self.numbers, groups):
             for name, value in before.items():
-                if now.get(name) != value:
-                    raise errors.hyperparameters(type(self.optimizer).__name__, name, value, now.get(name))
+                now = group.get(name)
+                if now is not value and (isinstance(now, torch.Tensor) or now != value):
+                    raise self._changed(name, value, now)
+
+    def _changed(self, name: str, before: Any, now: Any) -> Exception:
+        return errors.hyperparameters(type(self.optimizer).__name__, name, before, now)
 
 
 def _numbers(optimizer: torch.optim.Optimizer) -> tuple[dict[str, Any], ...]:

@@ -136,6 +136,18 @@ def test_another_learning_rate_is_noticed() -> None:
         g.replay()
 
 
+def test_another_group_of_parameters_is_noticed() -> None:
+    """A replay would not update its parameters."""
+    training = Training("SGD")
+    (x, y), *_ = batches(1)
+    g = torch.fpga.FPGAGraph()
+    with torch.fpga.graph(g):
+        training.step(x, y)
+    training.optimizer.add_param_group({"params": [nn.Parameter(torch.ones(3, device="fpga"))]})
+    with pytest.raises(RuntimeError, match="number of groups was 1 at the capture and is 2"):
+        g.replay()
+
+
 def test_indices_of_a_replay_are_checked() -> None:
     table, index = torch.arange(4.0, device="fpga"), torch.tensor([1, 2], device="fpga")
     g = torch.fpga.FPGAGraph()
