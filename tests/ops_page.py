@@ -48,7 +48,8 @@ device with all dtypes:
 
 `make stubs` writes this page from the catalogue and from the names of torch's functions. Ops for
 quantized tensors, sparse tensors and gradients are not listed, since ftensor has none.
-[Differences](differences.md) lists the ops whose arguments or results differ.
+[Differences](differences.md) lists the ops whose arguments or results differ. SciPy's functions of
+signals are a [section of their own](#ftensorsignal).
 
 | namespace of torch | here | by NumPy | missing |
 |---|---|---|---|
@@ -164,7 +165,58 @@ def section(path: str) -> tuple[str, str]:
     return counts, "\n".join([*parts, *(["Missing:\n", line(missing)] if missing else [])])
 
 
+SIGNAL = """
+## ftensor.signal
+
+SciPy's functions of signals, with SciPy's names, arguments and values. Signals are tensors; coefficients are arrays,
+lists or tensors, which the host reads in float64.
+
+- **Filters with feedback** (`lfilter`, `sosfilt`, `filtfilt`, `sosfiltfilt`, `decimate`) are sums in blocks of 64
+  elements. A block's results are a matrix product of its elements, plus one of the filter's state before the block.
+  The states of all blocks come from a prefix scan, whose reach doubles in each step: log2(blocks) products. So the sums
+  have another order than a loop's, and differ from SciPy's by rounding: within 1e-9 of the largest value in float64 in
+  the tests, for orders up to 10. Devices without float64 sum in float32.
+- **An unstable filter** grows as in SciPy. Behind the element that overflows, results are infinite or NaN.
+- **Filters without feedback** of 16 taps or more are transforms.
+- **Designs** (`firwin`, `butter`, ...) and steady states (`lfilter_zi`, `sosfilt_zi`) are computed on the host, and are
+  NumPy arrays. Designs need SciPy.
+- **Results have the signal's dtype**; integers become the default dtype, except in `convolve`, `correlate` and `cic`,
+  which sum integers exactly. SciPy's results are float64 if one argument is.
+- `cic` is not SciPy's: a cascaded integrator-comb filter, as receivers begin with.
+
+```python
+import ftensor as ft
+
+x = ft.signal.chirp(ft.linspace(0, 1, 4000), 5.0, 1.0, 900.0) + 0.1 * ft.randn(4000)
+sos = ft.signal.butter(4, [100.0, 400.0], "bandpass", output="sos", fs=4000.0)  # on the host
+y = ft.signal.sosfiltfilt(sos, x)  # the rest on the device
+f, t, power = ft.signal.spectrogram(y, fs=4000.0, nperseg=256)
+envelope = ft.signal.hilbert(y).abs()
+peaks, found = ft.signal.find_peaks(envelope, height=0.5, distance=100)
+```
+
+| function | computed by | purpose |
+|---|---|---|
+"""
+HOST = ("lfilter_zi", "sosfilt_zi", "correlation_lags")
+DESIGNS = ("bessel", "butter", "cheby1", "cheby2", "ellip", "firwin")
+
+
+def signal_section() -> str:
+    """Returns the section of `ftensor.signal`: a line for each function, its docstring's beginning."""
+    lines = []
+    for entry in sorted(ENTRIES.values(), key=lambda entry: entry.name):
+        if entry.namespace != "signal":
+            continue
+        text = inspect.getdoc(getattr(ft.signal, entry.name)) or ""
+        sentence = re.split(r"(?<=[^.])[.:]\s", " ".join(text.split("\n\n")[1].split()) + " ")[0]
+        by = "SciPy" if entry.name in DESIGNS else "host" if entry.name in HOST else "here"
+        lines.append(f"| `{entry.name}` | {by} | {sentence} |")
+    return SIGNAL + "\n".join(lines) + "\n"
+
+
 def ops_page() -> str:
     """Returns the page's text."""
     sections = [section(path) for path in (*SPACES[:1], "Tensor", *SPACES[1:])]
-    return HEAD + "\n".join(counts for counts, _ in sections) + "\n" + "".join(t for _, t in sections)
+    parts = [HEAD, "\n".join(counts for counts, _ in sections), "\n", *(text for _, text in sections), signal_section()]
+    return "".join(parts)

@@ -39,3 +39,4 @@ not_negative = Message(ValueError, "{op}(): {name} must not be negative, but is 
 center = Message(ValueError, "exponential(): center={center} goes with sym=False alone")
 stft_argument = Message(RuntimeError, "{op}(): {what}")
 filter_argument = Message(ValueError, "{op}(): {what}")
+no_scipy = Message(ModuleNotFoundError, "{op}(): filters are designed by SciPy, which is missing: pip install scipy")

@@ -111,7 +111,12 @@ ELSEWHERE = {
     "tests/spelling/test_spectral.py": "fft.fftfreq fft.rfftfreq",
     "tests/spelling/test_linalg.py": "slogdet",
     "tests/kernel/test_signal.py": "signal.fftconvolve signal.oaconvolve signal.lfilter "
-    "signal.resample_poly signal.decimate signal.periodogram signal.welch",
+    "signal.resample_poly signal.decimate signal.periodogram signal.welch signal.csd signal.coherence",
+    "tests/kernel/test_signal_filters.py": "signal.sosfilt signal.sosfilt_zi signal.sosfiltfilt signal.filtfilt "
+    "signal.lfilter_zi signal.upfirdn signal.cic signal.firwin signal.butter signal.cheby1 signal.cheby2 "
+    "signal.ellip signal.bessel",
+    "tests/kernel/test_signal_analysis.py": "signal.spectrogram signal.stft signal.istft signal.hilbert "
+    "signal.convolve signal.correlate signal.correlation_lags signal.chirp signal.find_peaks",
     "tests/spelling/test_windows.py": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "tests/spelling/test_spatial.py": "avg_pool1d max_pool1d max_pool2d max_pool3d "
     "max_pool1d_with_indices nn.functional.max_pool1d_with_indices "

@@ -21,6 +21,26 @@ from ..types.conversion import fill_
 from ..view.layout import as_int
 
 Array = np.ndarray[Any, Any]
+System = tuple[Array, Array, Array, Any]
+
+
+def _triang(n: int) -> Array:
+    distance = abs(np.arange(n) - (n - 1) / 2)
+    return 1 - distance * 2 / (n + n % 2)
+
+
+def _tukey(n: int, alpha: float = 0.5) -> Array:
+    """A cosine's slopes at both ends, together `alpha` of the window, with ones between them."""
+    if alpha <= 0:
+        return np.ones(n)
+    from_end = np.minimum(np.arange(n), np.arange(n)[::-1]) * 2 / (min(alpha, 1) * (n - 1))
+    return (1 - np.cos(np.pi * from_end.clip(max=1))) / 2
+
+
+def _gaussian(n: int, std: float) -> Array:
+    return np.asarray(np.exp(-(((np.arange(n) - (n - 1) / 2) / std) ** 2) / 2))
+
+
 _NAMED: dict[str, Callable[..., Array]] = {
     "boxcar": np.ones,
     "hann": np.hanning,
@@ -28,22 +48,30 @@ _NAMED: dict[str, Callable[..., Array]] = {
     "blackman": np.blackman,
     "bartlett": np.bartlett,
     "kaiser": np.kaiser,
+    "triang": _triang,
+    "tukey": _tukey,
+    "gaussian": _gaussian,
 }
 
 
 def window(op: str, name_or_values: Any, n: int, periodic: bool) -> Array:
     """Returns the values of a window: a name, ("kaiser", beta), or the values. Raises ValueError
-    for an unknown name."""
+    for an unknown name, and for parameters that are missing or too many."""
     if not isinstance(name_or_values, (str, tuple)):
         return values(name_or_values)
-    name, *parameters = (name_or_values,) if isinstance(name_or_values, str) else name_or_values
+    name, *parameters = (name_or_values,) if isinstance(name_or_values, str) else name_or_values or ("",)
     if name not in _NAMED:
         raise errors_spectral.filter_argument(
             op, f"window={name!r} is none of {', '.join(_NAMED)}; its values can be given, too"
         )
     if n == 1:
         return np.ones(1)
-    return _NAMED[name](n + periodic, *parameters)[:n]
+    try:
+        return _NAMED[name](n + periodic, *parameters)[:n]
+    except TypeError:
+        raise errors_spectral.filter_argument(
+            op, f"window={name_or_values!r} has wrong parameters, such as ('kaiser', 5.0) has one"
+        ) from None
 
 
 def values(coefficients: Any) -> Array:
@@ -59,7 +87,7 @@ def lowpass(op: str, taps: int, cutoff: float, shape: Any) -> Array:
     return np.asarray(h / h.sum())
 
 
-def state_space(b: Array, a: Array) -> tuple[Array, Array, Array, Any]:
+def state_space(b: Array, a: Array) -> System:
     """Returns (A, B, C, D) of a filter in transposed direct form II: the state z of p numbers
     becomes A z + B x, the result is C z + D x."""
     order = max(len(a), len(b)) - 1
@@ -72,7 +100,7 @@ def state_space(b: Array, a: Array) -> tuple[Array, Array, Array, Any]:
     return step, b[1:] - a[1:] * b[0], first, b[0]
 
 
-def cascade(sections: Sequence[tuple[Array, Array]]) -> tuple[Array, Array, Array, Any]:
+def cascade(sections: Sequence[tuple[Array, Array]]) -> System:
     """Returns (A, B, C, D) of sections (b, a) in series."""
     step, input_vector, out, feedthrough = np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.float64(1)
     for b, a in sections:
