@@ -1,4 +1,4 @@
-"""Layers: ops that a network's kernel may contain as a whole, as a trace records them."""
+"""Layers: ops that a kernel of a network or of stages may contain as a whole, as a trace records them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from .dispatch import recorder
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
+
+# The kind of filters, which are stages of rows; the other kinds are layers of networks.
+FIR = "fir"
 
 
 def layer(kind: str, inputs: Sequence[Tensor], settings: Mapping[str, Any], compute: Callable[[], Tensor]) -> Tensor:

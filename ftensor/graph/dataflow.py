@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from math import gcd
+from typing import Any
 
 from ..dtypes import FULL
 from ..errors import graph as errors
 from ..execute.launch import Launch, Step
 from ..iterator.shape import Ints, numel
 from ..kernels.fused import MAX_OPERANDS
-from ..kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW
+from ..kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
 from ..kernels.key import Port, lanes_for
+from ..kernels.row_filter import RowFilter, filter_refusal
 from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey
 from ..kernels.transform import RowTransform, transform_refusal
 from ..kernels.workload import PORT_BYTES
+from .filters import filter_body, filter_refusal_of
 from .fusion_group import MAX_CALLS, ElementCall, program_of
 from .ir import DrawnNumber, Graph, GraphTensor, Node
 from .loop_body import (
@@ -33,12 +36,10 @@ from .loop_body import (
     transform_body,
 )
 
-if TYPE_CHECKING:
-    pass
-
-
 # Pairs of doubles are wider than half a port's beat of two, and pairs of halves are no op's.
 _NO_STAGE = ("complex32", "complex128")
+# The longest row that a signal without other rows is cut into.
+MAX_PART = 1024
 
 
 class DataflowBuilder:
@@ -53,7 +54,10 @@ class DataflowBuilder:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.bodies = [stage_body(graph, node) for node in graph.nodes]
-        self.length, self.rows = self._sizes()
+        self.filters = [body for body in self.bodies if isinstance(body.function, RowFilter)]
+        self.length, self.rows = self._filtered_sizes() if self.filters else self._sizes()
+        self.row_length = self.length  # of the body that is added
+        self.spans: dict[AffineAccess, int] = {}  # times that rows are longer than `length`, or taps
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
         self.period = 1  # rows of a block, for operands in blocks
         self.values: dict[AffineAccess, int] = {}  # the number of the value at an access
@@ -79,6 +83,35 @@ class DataflowBuilder:
         length = largest.shape[-1] if largest.shape else 1
         return length, numel(largest.shape) // max(length, 1)
 
+    def _filtered_sizes(self) -> tuple[int, int]:
+        """Returns the same, of a graph with filters: the length of the shortest rows. Rows are those of
+        a transform or a fold, else signals, else parts of the one signal."""
+        totals = [iteration_count(body.loops) for body in self.filters]
+        first = next((b for b in self.bodies if isinstance(b.function, RowTransform)), None)
+        first = first or next((b for b in self.bodies if b.is_fold), None)
+        if first is None:
+            rows = min(iteration_count(body.loops[:-1]) for body in self.filters)
+            rows = min(totals) // gcd(min(totals), MAX_PART) if rows == 1 else rows
+        elif first.is_fold:
+            rows = numel(tuple([loop.size for loop in first.loops if not loop.folded]))
+        else:
+            rows = iteration_count(first.loops[:-1])
+        for body, total in zip(self.filters, totals, strict=True):
+            if total % (min(totals) // rows * rows):
+                raise self._refuse(body.node, f"its {total} results are not {rows} rows")
+        return min(totals) // rows, rows
+
+    def _rows_of(self, body: LoopBody) -> int:
+        """Returns the length of the rows in a body, which is longer before filters."""
+        lengths, length = [self.length], self.length
+        for one in self.filters[::-1]:
+            assert isinstance(one.function, RowFilter)
+            length = iteration_count(one.loops) // self.rows
+            lengths += [length, length * one.function.stride]
+        total = iteration_count(body.loops)
+        whole = [n for n in lengths if n * self.rows == total] or [n for n in lengths if n == total]
+        return whole[0] if whole else self.length
+
     def build_node(self) -> Node:
         """Returns the node. Its operands are the outputs, then the inputs."""
         if self.rows * self.length == 0:
@@ -102,6 +135,8 @@ class DataflowBuilder:
         for body in self.bodies:
             if isinstance(body.function, RowTransform) and (why := transform_refusal(self.length, lanes)):
                 raise self._refuse(body.node, why)
+            if isinstance(body.function, RowFilter) and (why := filter_refusal(body.function, self.length, lanes)):
+                raise self._refuse(body.node, why)
         accesses = self._as_beats(accesses, len(stored), lanes)
         for p in accesses:
             if _layout_kind(p) in VECTOR_KINDS and p.start % (lanes * p.dtype.itemsize):
@@ -110,6 +145,7 @@ class DataflowBuilder:
                 raise self._refuse(last, f"rows of {self.length} in blocks are no whole beats")
         ports = [Port(p.dtype, _layout_kind(p)) for p in accesses]
         count = len(stored)
+        spans = tuple([self.spans.get(p, 1) for p in accesses[count:]])
         key = StagedKey(
             program.name,
             "staged",
@@ -122,6 +158,7 @@ class DataflowBuilder:
             (),
             self.length,
             self.period,
+            spans if any(n != 1 for n in spans) else (),
         )
         pointers = tuple(range(len(accesses)))
         step = Step(key, 1, pointers, pointers, numbers=bool(program.numbers), n=self.rows)
@@ -135,6 +172,7 @@ class DataflowBuilder:
         any number of whole beats then has the same kernel. Returns the operands' accesses in these
         rows, those of the `outputs` results first."""
         whole_rows = any(body.is_fold or isinstance(body.function, RowTransform) for body in self.bodies)
+        whole_rows |= bool(self.filters)
         if self.rows > 1 or whole_rows or self.length % lanes or self.length == lanes:
             return accesses
         if any(_layout_kind(p) != ROWS for p in accesses[:outputs]):  # no store writes one element for all rows
@@ -149,10 +187,14 @@ class DataflowBuilder:
         if any(complex_parts):
             pairs = zip(body.ins, complex_parts, strict=True)
             body = replace(body, ins=tuple([p if part is None else part.access for p, part in pairs]))
+        if isinstance(body.function, RowFilter):
+            self._add_filter(body, body.function)
+            return
+        self.row_length = self._rows_of(body)
         row_indices = [k for k, loop in enumerate(body.loops) if not loop.folded]
         folded_indices = [k for k, loop in enumerate(body.loops) if loop.folded]
         if folded_indices:
-            if self._count(body, folded_indices) != self.length or self._count(body, row_indices) != self.rows:
+            if self._count(body, folded_indices) != self.row_length or self._count(body, row_indices) != self.rows:
                 raise self._refuse(body.node, "its rows are others than those before")
             splits = [(ordered_loops(body, row_indices), ordered_loops(body, folded_indices))]
         elif isinstance(body.function, RowTransform):
@@ -181,6 +223,7 @@ class DataflowBuilder:
             raise self._refuse(body.node, why)
         kinds = candidates[0]
         accesses = [_with_layout(p, str(kind)) for p, kind in zip(body_accesses, kinds, strict=True)]
+        self._note_lengths(body, accesses)
         outs, ins = accesses[: len(body.outs)], accesses[len(body.outs) :]
         operands: list[AffineAccess | int] = []
         for p, part in zip(ins, complex_parts, strict=True):
@@ -188,10 +231,42 @@ class DataflowBuilder:
                 raise self._refuse(body.node, "it reads a part, or otherwise than in rows")
             value = self.values.get(p, p)
             operands.append(value if part is None else self._part(body, value, part.part))
-        for p, value in zip(outs, self._add_call(body, operands, len(outs)), strict=True):
+        self._write(outs, self._add_call(body, operands, len(outs)))
+
+    def _write(self, outs: Sequence[AffineAccess], values: Ints) -> None:
+        """Sets the values at accesses that a body writes."""
+        for p, value in zip(outs, values, strict=True):
             for replaced in [q for q in self.values if q.memory == p.memory]:
                 del self.values[replaced]  # values that this write replaces
             self.values[p] = value
+
+    def _add_filter(self, body: LoopBody, function: RowFilter) -> None:
+        """Adds a filter. A signal is a row, or several rows, or all rows."""
+        count, signals = body.loops[-1].size, iteration_count(body.loops[:-1])
+        self.row_length = iteration_count(body.loops) // self.rows
+        if count % self.row_length:
+            raise self._refuse(body.node, f"its signals of {count} results are not whole rows of {self.row_length}")
+        rows = 0 if signals == 1 and self.rows > 1 else count // self.row_length
+        out, signal, taps = [
+            _with_layout(p, kind) for p, kind in zip((*body.outs, *body.ins), (ROWS, ROWS, TAPS), strict=True)
+        ]
+        self._note_lengths(body, [out])
+        self.row_length *= function.stride
+        self._note_lengths(body, [signal])
+        if signal not in self.values and self.graph.memories[signal.memory].is_internal:
+            raise self._refuse(body.node, "it reads a part, or otherwise than in rows")
+        if self.graph.memories[taps.memory].is_internal:
+            raise self._refuse(body.node, "its taps are computed in the function: pass them, or compute them outside")
+        self.spans[taps] = function.taps
+        body = replace(body, function=replace(function, rows=rows))
+        self._write([out], self._add_call(body, (self.values.get(signal, signal), taps), 1))
+
+    def _note_lengths(self, body: LoopBody, accesses: Sequence[AffineAccess]) -> None:
+        """Notes the length of the rows at accesses of a body. Raises GraphError if it was another."""
+        for p in accesses:
+            span = self.row_length // self.length if _layout_kind(p) in VECTOR_KINDS else 1
+            if self.spans.setdefault(p, span) != span:
+                raise self._refuse(body.node, "its rows are others than those before")
 
     def _add_call(self, body: LoopBody, operands: Sequence[AffineAccess | int], result_count: int) -> Ints:
         first = sum(len(c.results) for c in self.calls)
@@ -215,20 +290,21 @@ class DataflowBuilder:
         sizes = tuple([loop.size for loop in body.loops])
         total, loops = numel(sizes), [(k, loop.size, 1) for k, loop in enumerate(body.loops)]
         splits: list[tuple[list[Any], list[Any]]] = []
-        if total == self.length * self.rows:
-            row_split = split_at_row(loops, self.length)
+        if total == self.row_length * self.rows:
+            row_split = split_at_row(loops, self.row_length)
             if row_split is not None:
                 splits.append(row_split)
         if total == self.rows:
             splits.append((loops, []))
-        if total == self.length:
+        if total == self.row_length:
             splits.append(([], loops))
-        if total == self.rows == self.length and body.node.operands[0].shape[-1:] != (1,):
+        if total == self.rows == self.row_length and body.node.operands[0].shape[-1:] != (1,):
             splits.reverse()  # a value per row has a last dim of one, or comes from a value per row
         if total == 1:
             splits.append(([], []))
         if not splits:
-            raise self._refuse(body.node, f"it has {total} elements, where there are {self.rows} rows of {self.length}")
+            of = f"{self.rows} rows of {self.row_length}"
+            raise self._refuse(body.node, f"it has {total} elements, where there are {of}")
         return splits
 
     def _operand_layout(self, p: AffineAccess, row_loops: Sequence[Any], element_loops: Sequence[Any]) -> str | None:
@@ -238,7 +314,7 @@ class DataflowBuilder:
         if (
             element_loops
             and is_dense
-            and is_contiguous_over(p, row_loops, self.length)
+            and is_contiguous_over(p, row_loops, self.row_length)
             and (row_loops or self.rows == 1)
         ):
             return ROWS
@@ -255,8 +331,8 @@ class DataflowBuilder:
         None. Sets `period`."""
         for cut in range(1, len(row_loops)):
             outer, inner = row_loops[:cut], row_loops[cut:]
-            shared = is_invariant(p, inner) and is_contiguous_over(p, outer, self.length)
-            repeated = is_invariant(p, outer) and is_contiguous_over(p, inner, self.length)
+            shared = is_invariant(p, inner) and is_contiguous_over(p, outer, self.row_length)
+            repeated = is_invariant(p, outer) and is_contiguous_over(p, inner, self.row_length)
             period = numel(tuple([size for _, size, _ in inner]))
             if (shared or repeated) and self.period in (1, period):
                 self.period = period
@@ -291,7 +367,8 @@ class DataflowBuilder:
 
     def _region(self, p: AffineAccess) -> GraphTensor:
         """Returns an operand as a tensor of the graph."""
-        kind, n, length = _layout_kind(p), self.rows, self.length
+        kind, n, span = _layout_kind(p), self.rows, self.spans.get(p, 1)
+        length = self.length * span
         shapes: dict[str, Ints] = {
             ROWS: (n, length),
             PER_ROW: (n,),
@@ -299,6 +376,7 @@ class DataflowBuilder:
             ONE_ELEMENT: (),
             PER_BLOCK: (n // self.period, length),
             EVERY_BLOCK: (self.period, length),
+            TAPS: (span,),
         }
         shape = shapes[kind]
         strides = (length, 1) if len(shape) == 2 else (1,) * len(shape)
@@ -310,7 +388,9 @@ def stage_body(graph: Graph, node: Node) -> LoopBody:
     node in any graph."""
     if any(isinstance(x, DrawnNumber) for x in node.numbers):
         raise _refusal(graph, node, "it draws random numbers")
-    body = loop_body_of(node) or transform_body(node)
+    body = loop_body_of(node) or transform_body(node) or filter_body(node)
+    if body is None and (why := filter_refusal_of(node)):
+        raise _refusal(graph, node, why)
     if body is None:
         raise _refusal(graph, node, "it is neither elementwise nor a fold, and needs all first")
     dtypes = {p.dtype for p in (*body.outs, *body.ins)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 from .ir import DrawnNumber, Graph, Node
@@ -14,7 +14,7 @@ def eliminate_dead_nodes(graph: Graph) -> Graph:
     returned nor used."""
     graph = eliminate_common_nodes(graph)
     live = live_nodes(graph)
-    return replace(graph, nodes=tuple(node for k, node in enumerate(graph.nodes) if k in live), layers=())
+    return replace(graph, nodes=tuple(node for k, node in enumerate(graph.nodes) if k in live), layers=(), filters=())
 
 
 def live_nodes(graph: Graph) -> set[int]:
@@ -43,9 +43,7 @@ def eliminate_common_nodes(graph: Graph) -> Graph:
     seen: dict[Hashable, Node] = {}
     kept: list[Node] = []
     for node in graph.nodes:
-        if replacement.keys() & node.touched:
-            operands = [r._replace(memory=replacement.get(r.memory, r.memory)) for r in node.operands]
-            node = replace(node, operands=tuple(operands))
+        node = _renamed(node, replacement)
         if all(graph.memories[m].is_internal and write_counts[m] == 1 for m in node.written):
             first = seen.setdefault(_value_number(node, graph, version), node)
             if first is not node and not node.written & returned:
@@ -55,6 +53,16 @@ def eliminate_common_nodes(graph: Graph) -> Graph:
         version.update(node.written)
         kept.append(node)
     return replace(graph, nodes=tuple(kept))
+
+
+def _renamed(node: Node, replacement: Mapping[int, int]) -> Node:
+    """Returns the node with other numbers of memories."""
+    if node.inner:
+        node = replace(node, inner=tuple([_renamed(n, replacement) for n in node.inner]))
+    if replacement.keys() & node.touched:
+        operands = [r._replace(memory=replacement.get(r.memory, r.memory)) for r in node.operands]
+        node = replace(node, operands=tuple(operands))
+    return node
 
 
 def _value_number(node: Node, graph: Graph, version: Counter[int]) -> Hashable:

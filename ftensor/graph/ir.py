@@ -119,6 +119,7 @@ class Node:
     origin: Origin
     fused_origins: tuple[Origin, ...] = ()  # origins of the fused nodes, if several
     stage_refusal: str = ""  # why no dataflow stage runs this node, if known
+    inner: tuple[Node, ...] = ()  # the nodes that this node, of a whole op, can be replaced by
     reads: tuple[GraphTensor, ...] = field(init=False)
     writes: tuple[GraphTensor, ...] = field(init=False)  # some of these may be read, too
     written: frozenset[int] = field(init=False)  # the memories of `writes`, and of all operands
@@ -220,6 +221,7 @@ class Graph:
     offset_guards: tuple[OffsetGuard, ...] = ()  # of arguments, as far as they were read
     returned_objects: tuple[ReturnedObject, ...] = ()  # in the result
     layers: tuple[LayerCall, ...] = ()  # of the nodes as they were traced
+    filters: tuple[LayerCall, ...] = ()  # the same, of filters
     captured_values: CapturedValues | None = None  # that a kernel or the graph has copies of
 
     @property

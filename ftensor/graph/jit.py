@@ -18,6 +18,7 @@ from ..execute.scalars import TracedNumber
 from ..kernels.skeleton import skeleton_of
 from ..runtime.call_site import levels_to_user
 from .elimination import eliminate_dead_nodes
+from .filters import with_filters
 from .fusion import fuse_graph
 from .guards import GUARD_FAILED, closure_storage
 from .ir import Graph
@@ -345,7 +346,10 @@ class _Bound:
 
 def _with_fused_kernels(graph: Graph, backend: Backend) -> Graph:
     """Returns a traced graph in the kernels that run it."""
-    return as_network(graph, backend) or fuse_graph(eliminate_dead_nodes(graph), backend)
+    network = as_network(graph, backend)
+    if network is None and backend.built_ahead:
+        graph = with_filters(graph)
+    return network or fuse_graph(eliminate_dead_nodes(graph), backend)
 
 
 def _arguments_by_name(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:

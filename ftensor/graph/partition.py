@@ -16,6 +16,7 @@ from ..kernels.staged import StagedKey, Stages, lanes_of
 from ..runtime import program
 from .dataflow import DataflowBuilder, stage_body
 from .elimination import eliminate_dead_nodes
+from .filters import with_filters, without_filters
 from .ir import Graph, Node, ResultTensor
 from .network import NetworkBuilder
 
@@ -57,7 +58,7 @@ class Segment(NamedTuple):
     def separate_nodes(self) -> list[Node]:
         """Returns the original nodes, each with the reason why it is a separate kernel."""
         why = self.refusal.why if self.refusal is not None else ""
-        return [replace(node, stage_refusal=why) for node in self.nodes]
+        return [replace(node, stage_refusal=why) for node in without_filters(self.nodes)]
 
 
 class DataflowKernels(NamedTuple):
@@ -115,9 +116,9 @@ def as_dataflow(graph: Graph, backend: Backend) -> Graph:
     HLS C++ alone.
     """
     if not graph.nodes or backend.dialect not in ("vitis", "intel"):
-        return graph
+        return replace(graph, nodes=without_filters(graph.nodes))
     if backend.images is None and (program.stand_in_build is None or backend.dialect == "intel"):
-        return graph
+        return replace(graph, nodes=without_filters(graph.nodes))
     nodes: list[Node] = []
     for segment in dataflow_segments(graph):
         key = None if segment.node is None else _in_images(backend, segment.key)
@@ -142,14 +143,14 @@ def exported(graph: Graph, network_requested: bool = False) -> DataflowKernels |
     `dataflow_kernels` does.
     """
     if not graph.layers:
-        return dataflow_kernels(eliminate_dead_nodes(graph))
+        return dataflow_kernels(eliminate_dead_nodes(with_filters(graph)))
     try:
         network = NetworkBuilder(graph)
     except errors.GraphError as refused:
         if network_requested:
             raise
         try:
-            return dataflow_kernels(eliminate_dead_nodes(graph))
+            return dataflow_kernels(eliminate_dead_nodes(with_filters(graph)))
         except errors.GraphError:
             raise refused from None
     return TracedNetwork(network.key, tuple([call.origin.line for call in network.calls]))
@@ -167,7 +168,8 @@ def dataflow_kernels(graph: Graph) -> DataflowKernels:
     problem = _try_dataflow(graph).refusal
     for segment in segments:
         if segment.node is None:
-            apart += [_refusal_text(node) for node in segment.separate_nodes]
+            why = segment.refusal.why if segment.refusal is not None else ""
+            apart += [_refusal_text(node, why) for node in segment.nodes]
         elif segment.rows < 2 or segment.rows == segment.key.length:
             error = errors.few_rows(graph.name, segment.rows, segment.key.length)
             problem = problem or error
@@ -184,8 +186,8 @@ def dataflow_kernels(graph: Graph) -> DataflowKernels:
     return DataflowKernels(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(apart)))
 
 
-def _refusal_text(node: Node) -> str:
-    return f"{node.origin.op} ({node.origin.line}): {node.stage_refusal or 'no other op goes with it'}"
+def _refusal_text(node: Node, why: str) -> str:
+    return f"{node.origin.op} ({node.origin.line}): {why or 'no other op goes with it'}"
 
 
 def dataflow_segments(graph: Graph) -> list[Segment]:

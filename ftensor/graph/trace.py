@@ -15,6 +15,7 @@ from ..dtypes import int32, uint8
 from ..errors import graph as errors
 from ..execute.dispatch import LaunchRecorder, observed
 from ..execute.indexed import in_range
+from ..execute.layer import FIR
 from ..execute.pointwise import pointwise
 from ..execute.scalars import TracedNumber, plain
 from ..iterator.shape import Ints
@@ -87,6 +88,7 @@ class Tracer(LaunchRecorder):
         self._reshaped: dict[int, tuple[ref[Tensor], Tensor]] = {}  # and their former geometry
         self._allocated: list[tuple[ref[TracedStorage], Origin]] = []
         self.layers: list[LayerCall] = []
+        self.filters: list[LayerCall] = []
         self._in_layer = False
         self._numbers: dict[int, int] = {}  # of the memories that are there, by their ids
         for k, t in enumerate(tensors):
@@ -219,7 +221,8 @@ class Tracer(LaunchRecorder):
             self._in_layer = False
         nodes = range(first, len(self.nodes))
         recorded = {name: self._setting(value) for name, value in settings.items()}
-        self.layers.append(LayerCall(kind, regions, self.region(result), recorded, nodes, origin))
+        calls = self.filters if kind == FIR else self.layers
+        calls.append(LayerCall(kind, regions, self.region(result), recorded, nodes, origin))
         return result
 
     def _setting(self, value: Any) -> Any:
@@ -323,10 +326,10 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
         names = sorted({str(m.device) for m in memories if m.device is not None})
         raise errors.several_devices(name, " and ".join(names))
     starts = tuple(dict.fromkeys(tracer.offset_guards))
-    layers = tuple(tracer.layers)
+    layers, filters = tuple(tracer.layers), tuple(tracer.filters)
     objects = tuple(tracer.returned_objects.values())
     draws, checks = tuple(tracer.draws), tuple(tracer.checks)
-    return Graph(name, tuple(tracer.nodes), memories, template, draws, checks, starts, objects, layers)
+    return Graph(name, tuple(tracer.nodes), memories, template, draws, checks, starts, objects, layers, filters)
 
 
 def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:

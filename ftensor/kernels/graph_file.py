@@ -14,9 +14,10 @@ from .. import dtypes
 from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
 from .fused import MAX_OPERANDS, Call, check, kernel_name
-from .graph_text import EVERY_BLOCK, FORMAT, KIND_NAMES, PER_BLOCK, PER_ROW, ROWS, text, unit_json
+from .graph_text import EVERY_BLOCK, FORMAT, KIND_NAMES, PER_BLOCK, PER_ROW, ROWS, TAPS, text, unit_json
 from .key import Port
 from .network_file import FORMAT as NETWORK
+from .row_filter import MAX_TAPS, SAMPLES, RowFilter, filter_refusal, row_filter
 from .staged import StagedKey
 from .transform import RowTransform, row_transform, transform_refusal
 
@@ -68,6 +69,7 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> Stage
             (),
             _int(raw["length"], MAX_LENGTH + 1),
             _int(raw["period"], MAX_LENGTH + 1),
+            _read_spans(raw["inputs"]),
         )
         _require(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
         _require(key.length > 0, f"its rows have {key.length} elements")
@@ -91,7 +93,10 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> Stage
         for call in calls:
             if isinstance(call.unit, RowTransform):
                 _check_transform(key, call)
+            if isinstance(call.unit, RowFilter):
+                _check_filter(key, call)
         check(key)
+        _check_lengths(key)
     except KeyError as error:
         raise ValueError(f"it has no {error}, or one that is not known") from None
     except (TypeError, AttributeError) as error:
@@ -128,6 +133,38 @@ def _check_transform(key: StagedKey, call: Call) -> None:
     _require(not any(key.is_per_row[v] for v in call.operands), "it transforms what is of a row")
 
 
+def _read_spans(inputs: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+    spans = tuple(_int(p.get("span", 1), MAX_LENGTH + 1, "a span") for p in inputs)
+    _require(all(spans), "a span is 0")
+    return spans if any(n != 1 for n in spans) else ()
+
+
+def _check_filter(key: StagedKey, call: Call) -> None:
+    """Raises ValueError if no dataflow stage computes the filter `call`."""
+    assert isinstance(call.unit, RowFilter)
+    refusal = filter_refusal(call.unit, key.length, key.lanes)
+    _require(not refusal, refusal)
+    signal, taps = call.operands
+    _require(not key.is_per_row[signal], "it filters what is of a row")
+    from_port = taps < len(key.ins) and key.ins[taps].kind == TAPS
+    _require(from_port and key.taps_of(taps) == call.unit.taps, f"a filter of {call.unit.taps} taps has others")
+
+
+def _check_lengths(key: StagedKey) -> None:
+    """Raises ValueError if values of rows of other lengths meet, or taps are no filter's."""
+    taps = {k for k, p in enumerate(key.ins) if p.kind == TAPS}
+    for k, call in enumerate(key.calls):
+        operands = call.operands[:1] if isinstance(call.unit, RowFilter) else call.operands
+        _require(taps.isdisjoint(operands), f"call {k} takes taps, and is no filter")
+        lengths = {key.factors[v] for v in operands if not key.is_per_row[v]}
+        _require(len(lengths) <= 1, f"call {k} takes rows of several lengths")
+        if isinstance(call.unit, RowFilter):
+            _require(max(lengths) % call.unit.stride == 0, f"call {k} decimates rows that are too short")
+        elif isinstance(call.unit, RowTransform):
+            _require(lengths == {1}, f"call {k} transforms rows of another length")
+    _require(taps.isdisjoint(key.results), "an output has taps")
+
+
 def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:
     """Returns the unit, of a row or a transform, whose JSON object is `raw`. Raises ValueError if
     there is none."""
@@ -135,18 +172,31 @@ def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:
     outs = [_dtype(dtype_name) for dtype_name, _ in raw["outs"]]
     ins = [None if dtype_name is None else _dtype(dtype_name) for dtype_name, _ in raw["ins"]]
     candidates: list[ElementFunction] = []
-    if "transform" in raw:
+    if "filter" in raw:
+        candidates += _filters(raw["filter"], ins)
+    elif "transform" in raw:
         candidates += [row_transform(compute, inverse, scaled) for inverse in (False, True) for scaled in (False, True)]
     elif isinstance(name, str):
         candidates += row_units(name, compute, outs, ins)
     for unit in candidates:
         if unit_json(unit) == raw:
             return unit
-    if "transform" in raw:
-        raise ValueError(f"its unit {name!r} is no transform")
+    if "transform" in raw or "filter" in raw:
+        raise ValueError(f"its unit {name!r} is no {'filter' if 'filter' in raw else 'transform'}")
     if candidates:
         raise ValueError(f"its unit {name!r} in {compute.name} is not what the op computes here")
     raise ValueError(
         f"its unit {name!r} in {compute.name} is no op that is known with these dtypes; the inventory has to "
         "import the module of an op of your own"
     )
+
+
+def _filters(raw: Mapping[str, Any], ins: Sequence[dtype | None]) -> Iterable[ElementFunction]:
+    """Returns the filter of a unit's JSON object `raw`, or nothing for dtypes that no filter has."""
+    counts = (_int(raw["taps"], MAX_TAPS + 1), _int(raw["stride"], MAX_LENGTH + 1), _int(raw["before"], MAX_TAPS))
+    if len(ins) != 2:
+        return
+    samples, taps = ins
+    if samples is None or taps is None or samples.name not in SAMPLES or taps not in (samples, samples.to_real()):
+        return
+    yield row_filter(samples, taps, *counts, _int(raw["rows"], MAX_LENGTH + 1))

@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from .element_function import ElementFunction
+from .row_filter import RowFilter
 from .transform import RowTransform
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 FORMAT = "ftensor graph 1"
 # Access kind of an operand: rows of elements; one value per row; one row for all rows; one element
 # for all rows. With rows in blocks of `period`: one row per block; the same rows in every block.
-ROWS, PER_ROW, SHARED_ROW, ONE_ELEMENT, PER_BLOCK, EVERY_BLOCK = "v", "o", "b", "s", "e", "a"
+# TAPS: the taps of a filter, for all rows.
+ROWS, PER_ROW, SHARED_ROW, ONE_ELEMENT, PER_BLOCK, EVERY_BLOCK, TAPS = "v", "o", "b", "s", "e", "a", "t"
 KIND_NAMES = {
     ROWS: "rows",
     PER_ROW: "of rows",
@@ -29,6 +31,7 @@ KIND_NAMES = {
     ONE_ELEMENT: "one",
     PER_BLOCK: "of blocks",
     EVERY_BLOCK: "every block",
+    TAPS: "taps",
 }
 
 
@@ -41,7 +44,10 @@ def text(key: StagedKey) -> str:
         "length": key.length,
         "lanes": key.lanes,
         "period": key.period,
-        "inputs": [{"dtype": p.dtype.name, "lies": KIND_NAMES[p.kind]} for p in key.ins],
+        "inputs": [
+            {"dtype": p.dtype.name, "lies": KIND_NAMES[p.kind], **({} if span == 1 else {"span": span})}
+            for p, span in zip(key.ins, key.spans or (1,) * len(key.ins), strict=True)
+        ],
         "outputs": [
             {"dtype": p.dtype.name, "lies": KIND_NAMES[p.kind], "value": v}
             for p, v in zip(key.outs, key.results, strict=True)
@@ -63,7 +69,11 @@ def digest(key: StagedKey) -> str:
 def unit_json(unit: ElementFunction) -> dict[str, Any]:
     """Returns a unit as the JSON object of graph files."""
     r = unit.reduction
-    kind = {"transform": {"inverse": unit.inverse}} if isinstance(unit, RowTransform) else {}
+    kind: dict[str, Any] = {}
+    if isinstance(unit, RowTransform):
+        kind = {"transform": {"inverse": unit.inverse}}
+    if isinstance(unit, RowFilter):
+        kind = {"filter": {word: getattr(unit, word) for word in ("taps", "stride", "before", "rows")}}
     return {
         "name": unit.name,
         "compute": unit.compute.name,

@@ -13,9 +13,10 @@ from typing import NamedTuple
 from ..dtypes import dtype
 from .element_function import ElementFunction
 from .fused import Call, FusedKey
-from .graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, digest, text
+from .graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS, digest, text
 from .holes import wide_of
 from .key import LINEAR, Port
+from .row_filter import FilterSchedule, RowFilter
 from .transform import RowTransform, TransformSchedule, transform_refusal
 
 # Access kinds that ports transfer in beats.
@@ -27,7 +28,9 @@ MAX_CACHED_BYTES = 1 << 20
 # FIFO depth in beats beyond the reader's delay; latency of a stage.
 SLACK, LATENCY = 32, 16
 LOAD, ELEMENTS, ROW_VALUES, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
-TRANSFORM = "transform"
+TRANSFORM, FILTER = "transform", "filter"
+# The rows that compute units share, if all rows of a launch are one signal: no launch has more.
+ONE_SIGNAL = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,15 @@ class StagedKey(FusedKey):
     The ports have the access kinds of transform.py, from which the per-row values follow. Units
     compute per element or per row, transform whole rows (transform.py), or fold rows. A fold has an
     order of its own: beat k of a row goes into state k % 8.
+
+    Filters shorten rows (row_filter.py). `length` is that of the shortest rows; `spans` has, for
+    each input, the times that its rows are longer, and the number of taps for an input of kind TAPS.
+    It is empty if all are 1.
     """
 
     length: int = 1
     period: int = 1
+    spans: tuple[int, ...] = ()
 
     @cached_property
     def entry(self) -> str:
@@ -53,11 +61,12 @@ class StagedKey(FusedKey):
         """The name of the JSON file that `export` writes the graph to by default."""
         return f"{self.name[:16]}_{digest(self)[:8]}.json"
 
-    def cached_beats(self, p: Port) -> int:
-        """Returns the beats of an input that local memory keeps for reuse."""
+    def cached_beats(self, k: int) -> int:
+        """Returns the beats of input k that local memory keeps for reuse."""
+        p, factor = self.ins[k], self.factors[k]
         if p.kind in (SHARED_ROW, PER_BLOCK):
-            return self.beats
-        block_beats = self.period * self.beats
+            return self.beats * factor
+        block_beats = self.period * self.beats * factor
         fits = block_beats * self.lanes * p.dtype.itemsize <= MAX_CACHED_BYTES
         return block_beats if p.kind == EVERY_BLOCK and fits else 0
 
@@ -70,17 +79,40 @@ class StagedKey(FusedKey):
     def together(self) -> int:
         """The least number of rows that begin and end on beats and on blocks. Compute units share
         rows in multiples of it."""
-        return lcm(self.lanes // gcd(self.length, self.lanes), self.period)
+        if any(not unit.rows for unit in self.filters):
+            return ONE_SIGNAL
+        return lcm(self.lanes // gcd(self.length, self.lanes), self.period, *(unit.rows for unit in self.filters))
 
     @property
     def states(self) -> int:
-        """Parallel states of a fold."""
-        return min(STATES, self.beats)
+        """Parallel states of a fold of the shortest rows."""
+        return self.states_of(1)
+
+    def states_of(self, factor: int) -> int:
+        """Returns the parallel states of a fold of rows that are `factor` times as long."""
+        return min(STATES, self.beats * factor)
+
+    @cached_property
+    def factors(self) -> tuple[int, ...]:
+        """For each value, the times that its rows are longer than the shortest; 1 for a value per
+        row."""
+        spans = self.spans or (1,) * len(self.ins)
+        factors = [1 if per_row else span for span, per_row in zip(spans, self.is_per_row)]
+        for k, call in enumerate(self.calls):
+            factor = max((factors[v] for v in call.operands), default=1)
+            if isinstance(call.unit, RowFilter):
+                factor //= call.unit.stride
+            factors += [1 if self.is_per_row[self.first_value(k)] else factor] * len(call.unit.outs)
+        return tuple(factors)
+
+    def taps_of(self, k: int) -> int:
+        """Returns the elements of input k, of kind TAPS."""
+        return self.spans[k]
 
     @cached_property
     def is_per_row(self) -> tuple[bool, ...]:
         """For each value, True if it has one element per row."""
-        rows = [p.kind in (PER_ROW, ONE_ELEMENT) for p in self.ins]
+        rows = [p.kind in (PER_ROW, ONE_ELEMENT, TAPS) for p in self.ins]
         for call in self.calls:
             per_row = call.unit.reduction is not None or all(rows[v] for v in call.operands)
             rows += [per_row] * len(call.unit.outs)
@@ -88,7 +120,7 @@ class StagedKey(FusedKey):
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """For each value, the folds and transforms on its longest dependence path."""
+        """For each value, the folds, transforms and filters on its longest dependence path."""
         levels = [0] * len(self.ins)
         for call in self.calls:
             level = max((levels[v] for v in call.operands), default=0)
@@ -99,6 +131,11 @@ class StagedKey(FusedKey):
     def transforms(self) -> list[RowTransform]:
         """The units that transform rows."""
         return [u for u in self.units if isinstance(u, RowTransform)]
+
+    @property
+    def filters(self) -> list[RowFilter]:
+        """The units that filter rows."""
+        return [u for u in self.units if isinstance(u, RowFilter)]
 
     @property
     def transform_schedule(self) -> TransformSchedule:
@@ -113,9 +150,12 @@ def lanes_of(key: StagedKey) -> tuple[int, ...]:
 
 
 def stage_kind(unit: ElementFunction) -> str:
-    """Returns the kind of the dataflow stage that calls `unit`: TRANSFORM, ELEMENTS or FOLD."""
+    """Returns the kind of the dataflow stage that calls `unit`: TRANSFORM, FILTER, ELEMENTS or
+    FOLD."""
     if isinstance(unit, RowTransform):
         return TRANSFORM
+    if isinstance(unit, RowFilter):
+        return FILTER
     return ELEMENTS if unit.reduction is None else FOLD
 
 
@@ -169,9 +209,11 @@ class Stages:
                     unit = key.calls[k].unit
                     yield self._stage(f"{kinds[k]}_{k}_{unit.name}", kinds[k], (k,))
             for kind, per_row in ((ROW_VALUES, True), (ELEMENTS, False)):
-                calls = tuple([k for k in at_level if kinds[k] == ELEMENTS and is_per_row[k] == per_row])
-                if calls:
-                    yield self._stage(f"{kind}_{n}", kind, calls)
+                calls = [k for k in at_level if kinds[k] == ELEMENTS and is_per_row[k] == per_row]
+                factors = [key.factors[key.first_value(k)] for k in calls]
+                for m, factor in enumerate(dict.fromkeys(factors)):  # rows of one length for each stage
+                    own = tuple([k for k, f in zip(calls, factors, strict=True) if f == factor])
+                    yield self._stage(f"{kind}_{n}_{m}" if m else f"{kind}_{n}", kind, own)
 
     def _stage(self, name: str, kind: str, calls: tuple[int, ...]) -> DataflowStage:
         key = self.key
@@ -188,35 +230,50 @@ class Stages:
     def fifos(self) -> tuple[Fifo, ...]:
         """One FIFO for each value and each stage that reads the value; the depth covers the delay
         of the reader. A load with a single reader stalls with the reader and adds no delay."""
-        key, fifos = self.key, []
+        key, fifos, longest = self.key, [], max(self.key.factors, default=1)
         producer = {v: k for k, stage in enumerate(self.stages) for v in stage.outputs}
         readers = Counter(v for stage in self.stages for v in stage.inputs)
-        delays = [0] * len(self.stages)  # input beats before the first output beat
+        delays = [0] * len(self.stages)  # beats of the longest rows before the first output beat
         for k, stage in enumerate(self.stages):
             start = max((delays[producer[v]] for v in stage.inputs), default=0)
             delays[k] = start + LATENCY * (stage.kind != LOAD)
-            delays[k] += self._output_delay(stage)
+            delays[k] += self._output_delay(stage, longest)
             for v in stage.inputs:
                 stalls = readers[v] == 1 and self.stages[producer[v]].kind == LOAD
                 wait = 0 if stalls else start - delays[producer[v]]
-                wait = -(-wait // key.beats) if key.is_per_row[v] else wait
+                wait = -(-wait * key.factors[v] // (longest * (key.beats if key.is_per_row[v] else 1)))
                 name = f"v{v}_{stage.name}"
                 fifos.append(Fifo(v, producer[v], k, wait + SLACK, name))
         return tuple(fifos)
 
-    def _output_delay(self, stage: DataflowStage) -> int:
-        """Returns the delay of a stage's first output beat, besides LATENCY."""
+    def _output_delay(self, stage: DataflowStage, longest: int) -> int:
+        """Returns the delay of a stage's first output beat in beats of the longest rows, besides
+        LATENCY."""
+        key, apart = self.key, longest // self.factor_of(stage)
         if stage.kind == FOLD:
-            return self.key.beats + self.tree_cycles
+            return key.beats * longest + self.tree_cycles(stage)
         if stage.kind == TRANSFORM:
-            return self.key.transform_schedule.startup_beats + self.key.transform_schedule.latency
+            return key.transform_schedule.startup_beats * apart + key.transform_schedule.latency
+        if stage.kind == FILTER:
+            schedule = self.filter_schedule(stage)
+            return (schedule.late + schedule.unit.stride) * apart + schedule.latency
         return 0
 
-    @property
-    def tree_cycles(self) -> int:
-        """Cycles to combine the states of a row."""
-        levels = (self.key.states - 1).bit_length() + (self.key.lanes - 1).bit_length()
-        return self.key.states + 8 * levels
+    def factor_of(self, stage: DataflowStage) -> int:
+        """Returns the times that the rows which a stage takes, or a load gives, are longer than the
+        shortest."""
+        return max(self.key.factors[v] for v in stage.inputs or stage.outputs)
+
+    def filter_schedule(self, stage: DataflowStage) -> FilterSchedule:
+        """Returns the beat schedule of a FILTER stage."""
+        unit = self.key.calls[stage.calls[0]].unit
+        assert isinstance(unit, RowFilter)
+        return FilterSchedule(unit, self.key.lanes)
+
+    def tree_cycles(self, stage: DataflowStage) -> int:
+        """Returns the cycles to combine the states of a row in a FOLD stage."""
+        states = self.key.states_of(self.factor_of(stage))
+        return states + 8 * ((states - 1).bit_length() + (self.key.lanes - 1).bit_length())
 
     def input_fifos(self, k: int) -> list[Fifo]:
         """Returns the FIFOs that stage k reads."""
@@ -367,11 +424,12 @@ class LinkedGraph:
         outputs = [(v, f) for v in stage.outputs for f in self.stages.output_fifos(k, v)]
         if stage.kind == LOAD:
             port = key.ins[stage.port]
-            graph = self._subgraph((port,), [stream_port(v) for v, _ in outputs], (), (0,) * len(outputs))
+            ports = [stream_port(v) for v, _ in outputs]
+            graph = self._subgraph((port,), ports, (), (0,) * len(outputs), key.spans[stage.port : stage.port + 1])
             return StageKey(graph, LOAD, (), key, f"in_{stage.port}")
         if stage.kind == STORE:
             port, (v,) = key.outs[stage.port], stage.inputs
-            graph = self._subgraph((stream_port(v),), (port,), (), (0,))
+            graph = self._subgraph((stream_port(v),), (port,), (), (0,), (key.factors[v],))
             return StageKey(graph, STORE, (), key, f"out{stage.port}")
         local = {v: n for n, v in enumerate((*stage.inputs, *stage.outputs))}
         numbers = self._numbers(stage)
@@ -388,12 +446,18 @@ class LinkedGraph:
             [stream_port(v) for v, _ in outputs],
             calls,
             tuple(local[v] for v, _ in outputs),
+            tuple(key.factors[v] for v in stage.inputs),
         )
         graph = replace(graph, numbers=tuple(key.numbers[n] for n in numbers))
         return StageKey(graph, stage.kind)
 
     def _subgraph(
-        self, ins: Sequence[Port], outs: Sequence[Port], calls: tuple[Call, ...], results: tuple[int, ...]
+        self,
+        ins: Sequence[Port],
+        outs: Sequence[Port],
+        calls: tuple[Call, ...],
+        results: tuple[int, ...],
+        spans: tuple[int, ...],
     ) -> StagedKey:
         key = self.key
         blocks = any(p.kind in (PER_BLOCK, EVERY_BLOCK) for p in ins)
@@ -407,6 +471,7 @@ class LinkedGraph:
             results,
             length=key.length,
             period=key.period if blocks else 1,
+            spans=spans if any(n != 1 for n in spans) else (),
         )
 
     @cached_property

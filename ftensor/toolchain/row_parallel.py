@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..boards import Board
 from ..kernels.channels import channels, nearest_channels
 from ..kernels.skeleton import board_skeleton_of
-from ..kernels.staged import StagedKey, lanes_of
+from ..kernels.staged import ONE_SIGNAL, StagedKey, lanes_of
 from ..kernels.workload import KernelLaunch
 from ..terminal import table
 from .area.cores import NONE, Resources
@@ -104,7 +104,7 @@ def _choices(name: str, key: StagedKey, board: Board, fixed: int | None) -> list
         resources = area(one).unit
         for units in range(1, MAX_KERNEL_UNITS + 1) if fixed is None else (fixed,):
             shares = board_shares(resources * units, board)
-            if fixed is None and units > 1 and max(shares) > 1:
+            if fixed is None and units > 1 and (max(shares) > 1 or key.together == ONE_SIGNAL):
                 break
             group = replace(one, units=units)
             choices.append(GraphChoice(group, seconds(group, board), resources * units, sum(shares)))

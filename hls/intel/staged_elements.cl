@@ -4,7 +4,7 @@ FT_KERNEL void $name($parameters)
     $slab
     $kept
     int column = 0;
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    for (long v = 0; v < (long)rows * $beats; v++) {
         $reads
         $results
         FT_UNROLL
@@ -12,6 +12,6 @@ FT_KERNEL void $name($parameters)
             $computed
         }
         $writes
-        column = column == BEATS - 1 ? 0 : column + 1;
+        column = column == $beats - 1 ? 0 : column + 1;
     }
 }

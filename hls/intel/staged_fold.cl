@@ -1,4 +1,4 @@
-// $comment: a row's beats into STATES states side by side, which become one behind its last beat.
+// $comment: a row's beats into $state_count states side by side, which become one behind its last beat.
 FT_KERNEL void $name($parameters)
 {
     $slab
@@ -6,8 +6,8 @@ FT_KERNEL void $name($parameters)
     $state sum[8][LANES];  // the last of the 8 is the state that has waited longest
     $kept
     int column = 0;
-    for (long v = 0; v < (long)rows * BEATS; v++) {
-        const int left = LENGTH - column * LANES;
+    for (long v = 0; v < (long)rows * $beats; v++) {
+        const int left = $length - column * LANES;
         $reads
         FT_UNROLL
         for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
@@ -20,17 +20,17 @@ FT_KERNEL void $name($parameters)
             for (int k = 7; k > 0; k--) sum[k][ft_lane] = sum[k - 1][ft_lane];
             sum[0][ft_lane] = $combine(before, lifted);
         }
-        if (column == BEATS - 1) {
-            $state tree[STATES][LANES];
+        if (column == $beats - 1) {
+            $state tree[$state_count][LANES];
             FT_UNROLL
-            for (int k = 0; k < STATES; k++) {
+            for (int k = 0; k < $state_count; k++) {
                 FT_UNROLL
-                for (int l = 0; l < LANES; l++) tree[k][l] = sum[STATES - 1 - k][l];
+                for (int l = 0; l < LANES; l++) tree[k][l] = sum[$state_count - 1 - k][l];
             }
             FT_UNROLL
             for (int half_ = 4; half_ > 0; half_ /= 2) {
                 FT_UNROLL
-                for (int k = 0; k < half_ && k + half_ < STATES; k++) {
+                for (int k = 0; k < half_ && k + half_ < $state_count; k++) {
                     FT_UNROLL
                     for (int l = 0; l < LANES; l++) tree[k][l] = $combine(tree[k][l], tree[k + half_][l]);
                 }
@@ -43,6 +43,6 @@ FT_KERNEL void $name($parameters)
             $finished
             $writes
         }
-        column = column == BEATS - 1 ? 0 : column + 1;
+        column = column == $beats - 1 ? 0 : column + 1;
     }
 }

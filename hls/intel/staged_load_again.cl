@@ -3,8 +3,8 @@ FT_KERNEL void $name($parameters)
 {
     $slab
     const long base = $offset / LANES;
-    int place = first % PERIOD * BEATS;
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    int place = first % PERIOD * $beats;
+    for (long v = 0; v < (long)rows * $beats; v++) {
         $beat w;
         FT_UNROLL
         for (int l = 0; l < LANES; l++) {
@@ -12,6 +12,6 @@ FT_KERNEL void $name($parameters)
             w.lane[l] = $take;
         }
         $writes
-        place = place == PERIOD * BEATS - 1 ? 0 : place + 1;
+        place = place == PERIOD * $beats - 1 ? 0 : place + 1;
     }
 }

@@ -4,8 +4,8 @@ FT_KERNEL void $name($parameters)
     $slab
     const long base = $offset / LANES;
     $beat kept[$size];
-    int place = first % ($size / BEATS) * BEATS;
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    int place = first % ($size / $beats) * $beats;
+    for (long v = 0; v < (long)rows * $beats; v++) {
         $beat w = kept[place];
         if (v < $size) {
             FT_UNROLL

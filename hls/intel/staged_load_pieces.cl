@@ -2,9 +2,9 @@
 FT_KERNEL void $name($parameters)
 {
     $slab
-    long next = $offset + (long)first * LENGTH;
+    long next = $offset + (long)first * $length;
     int column = 0;
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    for (long v = 0; v < (long)rows * $beats; v++) {
         $beat w;
         FT_UNROLL
         for (int l = 0; l < LANES; l++) {
@@ -12,8 +12,8 @@ FT_KERNEL void $name($parameters)
             w.lane[l] = $take;
         }
         $writes
-        const bool ends = column == BEATS - 1;
-        next += ends ? LENGTH - (BEATS - 1) * LANES : LANES;
+        const bool ends = column == $beats - 1;
+        next += ends ? $length - ($beats - 1) * LANES : LANES;
         column = ends ? 0 : column + 1;
     }
 }

@@ -2,8 +2,8 @@
 FT_KERNEL void $name($parameters)
 {
     $slab
-    const long base = $offset / LANES + (long)first * BEATS;
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    const long base = $offset / LANES + (long)first * $beats;
+    for (long v = 0; v < (long)rows * $beats; v++) {
         const $beat w = $read;
         FT_UNROLL
         for (int l = 0; l < LANES; l++) {

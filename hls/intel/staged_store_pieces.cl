@@ -3,7 +3,7 @@
 FT_KERNEL void $name($parameters)
 {
     $slab
-    const long begin = $offset + (long)first * LENGTH;
+    const long begin = $offset + (long)first * $length;
     long next = begin / LANES;
     int column = 0, filled = begin % LANES;
     $beat held;
@@ -12,8 +12,8 @@ FT_KERNEL void $name($parameters)
         const long at = next * LANES + l;
         if (l < filled) held.lane[l] = $take;
     }
-    for (long v = 0; v < (long)rows * BEATS; v++) {
-        const int left = LENGTH - column * LANES, size = left < LANES ? left : LANES;
+    for (long v = 0; v < (long)rows * $beats; v++) {
+        const int left = $length - column * LANES, size = left < LANES ? left : LANES;
         const $beat w = $read;
         // The pending elements, the next piece, and the part of it that exceeds the beat.
         $type joined[2 * LANES];
@@ -37,7 +37,7 @@ FT_KERNEL void $name($parameters)
         }
         FT_UNROLL
         for (int l = 0; l < LANES; l++) held.lane[l] = joined[full ? LANES + l : l];
-        column = column == BEATS - 1 ? 0 : column + 1;
+        column = column == $beats - 1 ? 0 : column + 1;
     }
     for (int l = 0; l < filled; l++) {
         const long at = next * LANES + l;

@@ -4,7 +4,7 @@ static void $name($streams, $scalars)
     $kept
     int column = 0;
 $name:
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    for (long v = 0; v < (long)rows * $beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
         $reads
@@ -14,6 +14,6 @@ $name:
             $computed
         }
         $writes
-        column = column == BEATS - 1 ? 0 : column + 1;
+        column = column == $beats - 1 ? 0 : column + 1;
     }
 }

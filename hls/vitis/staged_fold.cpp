@@ -1,4 +1,4 @@
-// $comment: a row's beats into STATES states side by side, which leave behind its last ones.
+// $comment: a row's beats into $state_count states side by side, which leave behind its last ones.
 static void $name_of_states($streams, hls::stream<ft_vec<$state> > &to, $scalars)
 {
     $state sum[8][LANES];
@@ -7,12 +7,12 @@ static void $name_of_states($streams, hls::stream<ft_vec<$state> > &to, $scalars
     $kept
     int column = 0;
 $name_of_states:
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    for (long v = 0; v < (long)rows * $beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
 // A step reads what the step 8 before it has written, none in between.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=8 true
-        const int turn = (int)(v % 8), left = LENGTH - column * LANES;
+        const int turn = (int)(v % 8), left = $length - column * LANES;
         $reads
         ft_vec<$state> now;
         for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
@@ -24,8 +24,8 @@ $name_of_states:
             now[ft_lane] = $combine(ft_either(column < 8, nothing, sum[turn][ft_lane]), one);
             sum[turn][ft_lane] = now[ft_lane];
         }
-        if (column >= BEATS - STATES) to.write(now);
-        column = column == BEATS - 1 ? 0 : column + 1;
+        if (column >= $beats - $state_count) to.write(now);
+        column = column == $beats - 1 ? 0 : column + 1;
     }
 }
 // Each row's states become one.
@@ -35,9 +35,9 @@ $name_of_tree:
     for (int row = 0; row < rows; row++) {
 #pragma HLS PIPELINE II=$states
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-        $state sum[STATES][LANES];
+        $state sum[$state_count][LANES];
 #pragma HLS ARRAY_PARTITION variable=sum dim=0 complete
-        for (int k = 0; k < STATES; k++) {
+        for (int k = 0; k < $state_count; k++) {
 #pragma HLS UNROLL
             const ft_vec<$state> got = from.read();
             for (int l = 0; l < LANES; l++) {
@@ -48,11 +48,11 @@ $name_of_tree:
         for (int level = 0; level < 3; level++) {
 #pragma HLS UNROLL
             const int half = 4 >> level;
-            for (int k = 0; k < STATES; k++) {
+            for (int k = 0; k < $state_count; k++) {
 #pragma HLS UNROLL
                 for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
-                    if (k < half && k + half < STATES) sum[k][l] = $combine(sum[k][l], sum[k + half][l]);
+                    if (k < half && k + half < $state_count) sum[k][l] = $combine(sum[k][l], sum[k + half][l]);
                 }
             }
         }

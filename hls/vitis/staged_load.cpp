@@ -3,7 +3,7 @@ static void $name(const $beat *port, $streams, long offset, int rows)
 {
     const $beat *from = port + offset / LANES;
 $name:
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    for (long v = 0; v < (long)rows * $beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
         const $beat got = from[v];

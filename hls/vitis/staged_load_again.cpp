@@ -4,7 +4,7 @@ static void $name(const $beat *port, $streams, long offset, int rows)
     const $beat *from = port + offset / LANES;
     int at = 0;
 $name:
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    for (long v = 0; v < (long)rows * $beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
         const $beat got = from[at];
@@ -14,6 +14,6 @@ $name:
             w[ft_lane] = $take;
         }
         $writes
-        at = at == PERIOD * BEATS - 1 ? 0 : at + 1;
+        at = at == PERIOD * $beats - 1 ? 0 : at + 1;
     }
 }

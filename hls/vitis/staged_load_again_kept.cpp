@@ -2,11 +2,11 @@
 static void $name(const $beat *port, $streams, long offset, int rows)
 {
     const $beat *from = port + offset / LANES;
-    $beat kept[PERIOD * BEATS];
+    $beat kept[PERIOD * $beats];
     int at = 0;
     bool first = true;
 $name:
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    for (long v = 0; v < (long)rows * $beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
         $beat got = kept[at];
@@ -20,7 +20,7 @@ $name:
             w[ft_lane] = $take;
         }
         $writes
-        const bool ends = at == PERIOD * BEATS - 1;
+        const bool ends = at == PERIOD * $beats - 1;
         if (ends) first = false;
         at = ends ? 0 : at + 1;
     }

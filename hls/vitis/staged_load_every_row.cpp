@@ -2,15 +2,15 @@
 static void $name(const $beat *port, $streams, long offset, int rows)
 {
     const $beat *from = port + offset / LANES;
-    $beat kept[BEATS];
+    $beat kept[$beats];
 $once:
-    for (int b = 0; b < BEATS; b++) {
+    for (int b = 0; b < $beats; b++) {
 #pragma HLS PIPELINE II=1
         kept[b] = from[b];
     }
     int column = 0;
 $name:
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    for (long v = 0; v < (long)rows * $beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
         const $beat got = kept[column];
@@ -20,6 +20,6 @@ $name:
             w[ft_lane] = $take;
         }
         $writes
-        column = column == BEATS - 1 ? 0 : column + 1;
+        column = column == $beats - 1 ? 0 : column + 1;
     }
 }

@@ -6,10 +6,10 @@ static void $name(const $beat *port, $streams, long offset, int rows)
     long at = 0, next = 0;  // where a piece begins, and the beat that is read next
     int column = 0;
 $name:
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    for (long v = 0; v < (long)rows * $beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-        const int left = LENGTH - column, size = left < LANES ? left : LANES;
+        const int left = $length - column, size = left < LANES ? left : LANES;
         if (next <= (at + size - 1) / LANES) {
             low = high;
             high = from[next];

@@ -7,10 +7,10 @@ static void $name($beat *port, $streams, long offset, int rows)
     long next = 0;
     int column = 0, filled = 0;
 $name:
-    for (long v = 0; v < (long)rows * BEATS; v++) {
+    for (long v = 0; v < (long)rows * $beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-        const int left = LENGTH - column, size = left < LANES ? left : LANES;
+        const int left = $length - column, size = left < LANES ? left : LANES;
         const ft_vec<$type> w = $from.read();
         $beat got;
         for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from ...dtypes import dtype
 from .. import fused
 from ..channels import RowSlabs
-from ..graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, digest
+from ..graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, TAPS, digest
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
+from ..row_filter import FilterSchedule, RowFilter
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
 from ..staged import (
     BEGIN,
     ELEMENTS,
+    FILTER,
     FOLD,
     LOAD,
     ROW_VALUES,
@@ -62,9 +64,8 @@ class Staged(BoardSkeleton[StagedKey]):
 
     def row_slabs(self, key: StagedKey) -> RowSlabs:
         each = {ROWS: key.together, PER_BLOCK: key.together // key.period}
-        return RowSlabs(
-            key.together, tuple(each.get(p.kind, 0) * key.length * p.dtype.itemsize for p in (*key.outs, *key.ins))
-        )
+        ports = zip((*key.outs, *key.ins), _row_lengths(key), strict=True)
+        return RowSlabs(key.together, tuple(each.get(p.kind, 0) * length * p.dtype.itemsize for p, length in ports))
 
     def structure(self, lanes: int, requested: str) -> str:
         return "dataflow"
@@ -93,12 +94,17 @@ class Staged(BoardSkeleton[StagedKey]):
         if not rows:
             return []
         loops = []
-        for one in Stages(key).stages:
+        stages = Stages(key)
+        for one in stages.stages:
             port = (*key.ins, *key.outs)[one.port + len(key.ins) * (one.kind == STORE)]
-            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM) or (one.kind != ROW_VALUES and port.kind in VECTOR_KINDS)
-            trips, name = rows * key.beats if wide else rows, one.name
-            if one.kind == LOAD and port.kind == SHARED_ROW:
-                loops.append(PipelinedLoop(f"{name}_once", key.beats, 1, computes=False, stage=name))
+            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM, FILTER)
+            wide |= one.kind != ROW_VALUES and port.kind in VECTOR_KINDS
+            beats = key.beats * stages.factor_of(one)
+            trips, name = rows * beats if wide else rows, one.name
+            if one.kind == LOAD and port.kind == TAPS:
+                loops.append(PipelinedLoop(name, key.taps_of(one.port), 1, computes=False, stage=name))
+            elif one.kind == LOAD and port.kind == SHARED_ROW:
+                loops.append(PipelinedLoop(f"{name}_once", beats, 1, computes=False, stage=name))
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, computes=False, stage=name))
             elif one.kind in (LOAD, STORE):
                 reads = one.kind == LOAD
@@ -106,10 +112,17 @@ class Staged(BoardSkeleton[StagedKey]):
             elif one.kind == FOLD:
                 states, tree = f"{name}_states", f"{name}_tree"
                 loops.append(PipelinedLoop(states, trips, 1, reads=False, stage=states))
-                loops.append(PipelinedLoop(tree, rows, 1, key.states, reads=False, stage=tree))
+                loops.append(
+                    PipelinedLoop(tree, rows, 1, key.states_of(stages.factor_of(one)), reads=False, stage=tree)
+                )
             else:
                 if one.kind == TRANSFORM:  # `TransformSchedule` needs rows of at least a beat
                     trips += key.transform_schedule.startup_beats
+                if one.kind == FILTER:
+                    schedule = stages.filter_schedule(one)
+                    taps = f"{name}_taps"
+                    loops.append(PipelinedLoop(taps, schedule.unit.taps, 1, reads=False, computes=False, stage=name))
+                    trips += schedule.late
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, stage=name))
         return loops
 
@@ -118,17 +131,18 @@ class Staged(BoardSkeleton[StagedKey]):
         compute unit reads the rows that all rows share."""
         key, accesses = launch.key, []
         working = sum(end > begin for begin, end in (_rows(launch, unit) for unit in range(launch.units)))
-        ports = [(f"out{k}", True, p) for k, p in enumerate(key.outs)]
-        ports += [(name, False, p) for name, p in fused.input_names(key)]
-        for name, write, p in ports:
+        ports = [(f"out{k}", True, p, 0) for k, p in enumerate(key.outs)]
+        cached = [key.cached_beats(k) for k in range(len(key.ins))]
+        ports += [(name, False, p, beats) for (name, p), beats in zip(fused.input_names(key), cached, strict=True)]
+        for (name, write, p, kept), length in zip(ports, _row_lengths(key), strict=True):
             wide, rows, again = p.kind in VECTOR_KINDS, launch.n, 1
-            if p.kind in (SHARED_ROW, ONE_ELEMENT):
+            if p.kind in (SHARED_ROW, ONE_ELEMENT, TAPS):
                 rows, again = 1, working
             elif p.kind == PER_BLOCK:
                 rows //= key.period
-            elif p.kind == EVERY_BLOCK and key.cached_beats(p):
+            elif p.kind == EVERY_BLOCK and kept:
                 rows, again = min(rows, key.period), working
-            count = rows * (key.length if wide else 1)
+            count = rows * (length if wide or p.kind == TAPS else 1)
             beats = -(-count // key.lanes) if wide else count
             nbytes = count * p.dtype.itemsize
             accesses.append(Access(name, write, nbytes * again, beats * again, 0, nbytes))
@@ -140,20 +154,22 @@ class Staged(BoardSkeleton[StagedKey]):
     # The area model
 
     def operators(self, key: StagedKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators of transforms, which no op counts."""
+        """Returns the operators of transforms and filters, which no op counts."""
         counts: Counter[tuple[str, str]] = Counter()
         for call in key.calls:
             if isinstance(call.unit, RowTransform):
                 counts.update(key.transform_schedule.operators(call.unit.scaled))
+            if isinstance(call.unit, RowFilter):
+                counts.update(FilterSchedule(call.unit, key.lanes).operators())
         return counts
 
     def memories(self, key: StagedKey, structure: str) -> list[LocalMemory]:
         """Returns FIFOs, reused rows, fold states and the memories of transforms, FIFOs first."""
         stages = Stages(key)
         memories = [LocalMemory(f.depth, stages.bits(f.value)) for f in stages.fifos]
-        for p in key.ins:
-            if key.cached_beats(p):
-                memories.append(LocalMemory(key.cached_beats(p), 8 * p.dtype.itemsize * key.lanes))
+        for k, p in enumerate(key.ins):
+            if key.cached_beats(k):
+                memories.append(LocalMemory(key.cached_beats(k), 8 * p.dtype.itemsize * key.lanes))
         for stage in stages.stages:
             if stage.kind == FOLD:
                 size = 8 * key.calls[stage.calls[0]].unit.compute.itemsize
@@ -189,6 +205,15 @@ def _rows(launch: KernelLaunch, unit: int) -> tuple[int, int]:
     together = launch.key.together
     begin, end = launch.slab(launch.n // together, unit)
     return begin * together, launch.n if unit == launch.units - 1 else end * together
+
+
+def _row_lengths(key: StagedKey) -> list[int]:
+    """Returns for each operand, outputs first, the elements of its rows; of taps their number."""
+    factors = [*(key.factors[v] for v in key.results), *key.factors[: len(key.ins)]]
+    lengths = [key.length * factor for factor in factors]
+    for k, p in enumerate(key.ins, len(key.outs)):
+        lengths[k] = key.taps_of(k - len(key.outs)) if p.kind == TAPS else lengths[k]
+    return lengths
 
 
 def _word(c: str, dtype: dtype) -> str:

@@ -11,6 +11,7 @@ from math import ceil
 from ...boards import Board
 from ...errors import build as errors
 from ...image.manifest import LINKED
+from ...kernels.row_filter import RowFilter
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.staged import BEGIN, StagedKey, StageKey
 from ...kernels.transform import RowTransform
@@ -127,7 +128,7 @@ def _calls(key: StagedKey) -> Iterator[KernelGroup]:
     """Yields a graph's calls as kernels: calls on elements in every lane, calls on rows in one."""
     for call in key.calls:
         unit = call.unit
-        if isinstance(unit, RowTransform):  # the skeleton counts its operators
+        if isinstance(unit, (RowTransform, RowFilter)):  # the skeleton counts their operators
             continue
         row = unit.reduction is None and all(key.is_per_row[v] for v in call.operands)
         unit_key = unit.key(1 if row else key.lanes)

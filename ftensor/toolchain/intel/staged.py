@@ -12,12 +12,14 @@ from ...image.file import CHANNEL_DEPTH
 from ...image.manifest import KernelRecord, StageRecord
 from ...kernels import element_function, fused, source
 from ...kernels.element_function import ElementFunction
-from ...kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW
+from ...kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
 from ...kernels.key import KernelKey
+from ...kernels.row_filter import RowFilter
 from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
 from ...kernels.staged import (
     ELEMENTS,
+    FILTER,
     FOLD,
     LOAD,
     ROW_VALUES,
@@ -65,6 +67,12 @@ UNITS = ("n", "ft_unit", "ft_units")
 # Computes the rows of a compute unit.
 _SLAB = "const int first = ft_slab(n, ft_unit, ft_units), rows = ft_slab(n, ft_unit + 1, ft_units) - first;"
 
+# The same for signals of several rows: `TOGETHER` rows go to one unit.
+_SIGNALS_SLAB = (
+    "const int first = ft_slab(n / TOGETHER, ft_unit, ft_units) * TOGETHER;\n"
+    "const int rows = (ft_unit == ft_units - 1 ? n : ft_slab(n / TOGETHER, ft_unit + 1, ft_units) * TOGETHER) - first;"
+)
+
 
 def with_stages(record: KernelRecord, group: KernelGroup) -> KernelRecord:
     """Returns the manifest entry of a group; for a graph, completed with its stages."""
@@ -86,8 +94,12 @@ def channel_rows(group: KernelGroup) -> int:
     """Returns the most rows that all channels can hold as a whole; 0 if a channel holds less than a
     row."""
     graph_stages = Stages(key_of(group))
-    beats = graph_stages.key.beats
-    return min((_depth(f) - 2) // (1 if graph_stages.key.is_per_row[f.value] else beats) for f in graph_stages.fifos)
+    key = graph_stages.key
+    long_taps = any(p.kind == TAPS and key.taps_of(k) > CHANNEL_DEPTH - 2 for k, p in enumerate(key.ins))
+    if long_taps or any(unit.rows != 1 for unit in key.filters):  # or signals, which are not cut
+        return 0
+    beats = [1 if per_row else key.beats * factor for per_row, factor in zip(key.is_per_row, key.factors, strict=True)]
+    return min((_depth(f) - 2) // beats[f.value] for f in graph_stages.fifos)
 
 
 def text(group: KernelGroup) -> str:
@@ -137,24 +149,29 @@ class _ChannelText:
                 "beats": str(key.beats),
                 "states": str(key.states),
                 "period": str(key.period),
+                "together": str(key.together),
                 "types": [f"typedef struct {{ {t} lane[LANES]; }} {self._beat(t)};" for t in beat_types],
                 "channels": [
                     f"channel {self._travels(f.value)} {self._channel(f)} __attribute__((depth({_depth(f)})));"
                     for f in self.stages.fifos
                 ],
-                "parts": [
-                    fill("intel/transform.cl", {"beat": self._beat(value_type(u.compute))}) for u in key.transforms[:1]
-                ],
+                "parts": self._parts(),
                 "stages": "\n".join(texts),
             },
         )
         return f"{head(1, _unit_keys(key))}\n{source.kernel_file('fused.h')}\n{body}"
 
+    def _parts(self) -> list[str]:
+        """Returns the functions that transforms and filters call."""
+        beats = [self._beat(value_type(u.compute)) for u in self.key.transforms[:1]]
+        parts = [fill("intel/transform.cl", {"beat": beat}) for beat in beats]
+        return parts + [fill("intel/filter.cl", {}) for _ in self.key.filters[:1]]
+
     def _stage(self, k: int, stage: DataflowStage) -> str:
         record = self.records[k]
         places = {
             "name": record.name,
-            "slab": _SLAB,
+            "slab": _SLAB if all(unit.rows == 1 for unit in self.key.filters) else _SIGNALS_SLAB,
             "parameters": ", ".join(self.parameters[name] for name in record.arguments),
         }
         if stage.kind in (LOAD, STORE):
@@ -165,6 +182,8 @@ class _ChannelText:
             return self._computes(k, stage, places)
         if stage.kind == TRANSFORM:
             return self._transforms(k, stage, places)
+        if stage.kind == FILTER:
+            return self._filters(k, stage, places)
         raise no_stage_for_intel(stage.name)
 
     # Ports
@@ -174,7 +193,8 @@ class _ChannelText:
         key, load = self.key, stage.kind == LOAD
         p = (key.ins if load else key.outs)[stage.port]
         name, offset, *_ = self.records[k].arguments
-        whole_beats, c_type, cached_beats = key.length % key.lanes == 0, value_type(p.dtype), key.cached_beats(p)
+        whole_beats, c_type = key.length % key.lanes == 0, value_type(p.dtype)
+        cached_beats = key.cached_beats(stage.port) if load else 0
         shape = {
             ROWS: "" if whole_beats else "_pieces",
             PER_ROW: "_of_row",
@@ -182,6 +202,7 @@ class _ChannelText:
             PER_BLOCK: "_each",
             SHARED_ROW: "_kept",
             EVERY_BLOCK: "_kept" if cached_beats else "_again",
+            TAPS: "_taps",
         }.get(p.kind)
         if shape is None:
             raise no_stage_for_intel(stage.name)
@@ -201,8 +222,20 @@ class _ChannelText:
                 "give": f"vstore_half_rte(got, at, {name});" if halves else f"{name}[at] = got;",
                 "writes": [self._write(f, "w") for f in fifos],
                 "read": "" if load else self._read(fifos[0]),
+                "count": str(key.taps_of(stage.port)) if p.kind == TAPS else "",
+                **self._row(stage),
             },
         )
+
+    def _row(self, stage: DataflowStage) -> dict[str, str]:
+        """Returns the texts of a row's sizes in a stage, whose rows may be longer than the shortest."""
+        factor = self.stages.factor_of(stage)
+        states = self.key.states_of(factor)
+        return {
+            "length": "LENGTH" if factor == 1 else f"({factor} * LENGTH)",
+            "beats": "BEATS" if factor == 1 else f"({factor} * BEATS)",
+            "state_count": "STATES" if states == self.key.states else str(states),
+        }
 
     # Arithmetic
 
@@ -222,6 +255,7 @@ class _ChannelText:
             f"intel/staged_{stage.kind}.cl",
             {
                 **places,
+                **self._row(stage),
                 "comment": ", ".join(key.calls[c].unit.name for c in stage.calls),
                 "kept": kept,
                 "reads": reads,
@@ -241,6 +275,7 @@ class _ChannelText:
             "intel/staged_fold.cl",
             {
                 **places,
+                **self._row(stage),
                 "comment": key.calls[c].unit.name,
                 "state": f"{function}_s",
                 "identity": f"{function}_identity",
@@ -275,6 +310,44 @@ class _ChannelText:
                 "read": self._read(into),
                 "steps": steps.lines,
                 "writes": [self._write(f, "w") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
+            },
+        )
+
+    def _filters(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
+        """Returns a kernel that filters rows."""
+        key, (c,) = self.key, stage.calls
+        unit, schedule = key.calls[c].unit, self.stages.filter_schedule(stage)
+        assert isinstance(unit, RowFilter)
+        signal, taps = (next(f for f in self.stages.input_fifos(k) if f.value == v) for v in key.calls[c].operands)
+        sample, tap = value_type(key.dtypes[signal.value]), value_type(key.dtypes[taps.value])
+        row = self._row(stage)
+        kinds = ("tap_complex" if tap != "float" else "tap_real") if sample != "float" else "tap_float"
+        return fill(
+            "intel/staged_filter.cl",
+            {
+                **places,
+                "comment": f"{unit.name}: sums of {unit.taps} products, for each {unit.stride} samples",
+                "type": sample,
+                "tap": tap,
+                "count": str(unit.taps),
+                "places": str(schedule.places),
+                "stride": str(unit.stride),
+                "step": str(schedule.step),
+                "phases": str(schedule.phases),
+                "results": str(schedule.results),
+                "late": str(schedule.late),
+                "first": str(schedule.first),
+                "line": str(schedule.line),
+                "ahead": str(schedule.first + unit.before),
+                "samples": f"(long){unit.rows or 'rows'} * {row['length']}",
+                "product": f"ft_{kinds}_product",
+                "sum": f"ft_tap_sum_{'complex' if sample != 'float' else 'float'}",
+                "plain": f"ft_plain_zero_{'complex' if sample != 'float' else 'float'}",
+                "beat": self._beat(sample),
+                "read": self._read(signal),
+                "read_tap": self._read(taps),
+                "writes": [self._write(f, "made") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
+                **row,
             },
         )
 
@@ -325,7 +398,7 @@ def _parameter(what: str, c: str, name: str) -> str:
 
 
 def _elementwise(key: StagedKey) -> list[ElementFunction]:
-    return [u for u in key.units if not isinstance(u, RowTransform)]
+    return [u for u in key.units if not isinstance(u, (RowTransform, RowFilter))]
 
 
 def _unit_keys(key: StagedKey) -> list[KernelKey]:

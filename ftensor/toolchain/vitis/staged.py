@@ -9,11 +9,13 @@ from ...dtypes import dtype
 from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
-from ...kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW
+from ...kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
+from ...kernels.row_filter import RowFilter
 from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
 from ...kernels.staged import (
     ELEMENTS,
+    FILTER,
     FOLD,
     LOAD,
     ROW_VALUES,
@@ -121,10 +123,15 @@ class Text:
         """Returns an argument of the kernel as a compute unit passes it: for the unit's rows."""
         if name == "n":
             return "end - begin"
-        ports = {f"out{k}_offset": p for k, p in enumerate(self.key.outs)}
-        ports |= {f"in_{k}_offset": p for k, p in enumerate(self.key.ins)}
-        each = {ROWS: "(long)begin * LENGTH", PER_ROW: "begin", PER_BLOCK: "(long)begin / PERIOD * LENGTH"}
-        of = each.get(ports[name].kind) if name in ports else None
+        factors = self.key.factors
+        ports = {f"out{k}_offset": (p, factors[v]) for k, (p, v) in enumerate(zip(self.key.outs, self.key.results))}
+        ports |= {f"in_{k}_offset": (p, factors[k]) for k, p in enumerate(self.key.ins)}
+        if name not in ports:
+            return name
+        p, factor = ports[name]
+        length = _times("LENGTH", factor)
+        each = {ROWS: f"(long)begin * {length}", PER_ROW: "begin", PER_BLOCK: f"(long)begin / PERIOD * {length}"}
+        of = each.get(p.kind)
         return f"{name} + {of}" if of else name
 
     def stage(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
@@ -136,6 +143,8 @@ class Text:
             return self._folds(k, stage)
         if stage.kind == TRANSFORM:
             return self._transforms(k, stage)
+        if stage.kind == FILTER:
+            return self._filters(k, stage)
         return self._moves(k, stage)
 
     # Ports
@@ -155,7 +164,8 @@ class Text:
             PER_ROW: "_of_row",
             ONE_ELEMENT: "_one",
             PER_BLOCK: "_each",
-            EVERY_BLOCK: "_again_kept" if key.cached_beats(port) else "_again",
+            EVERY_BLOCK: "_again_kept" if load and key.cached_beats(stage.port) else "_again",
+            TAPS: "_taps",
         }[port.kind]
         lane = "[ft_lane]" if wide else ""
         text = fill(
@@ -172,10 +182,23 @@ class Text:
                 "take": _from_port(f"got{lane}", port.dtype, element),
                 "give": _to_port(f"w{lane}", port.dtype, element),
                 "writes": [f"{f.name}.write(w);" for f in fifos],
+                "count": str(key.taps_of(stage.port)) if port.kind == TAPS else "",
+                **self._row(stage),
             },
         )
-        args = [name, *(f.name for f in fifos), f"{name}_offset", "n"]
+        args = [name, *(f.name for f in fifos), f"{name}_offset", *(["n"] if port.kind != TAPS else [])]
         return text, [f"{stage.name}({', '.join(args)})"], []
+
+    def _row(self, stage: DataflowStage) -> dict[str, str]:
+        """Returns the texts of a row's sizes in a stage, whose rows may be longer than the shortest."""
+        factor = self.stages.factor_of(stage)
+        states = self.key.states_of(factor)
+        return {
+            "length": _times("LENGTH", factor),
+            "beats": _times("BEATS", factor),
+            "state_count": "STATES" if states == self.key.states else str(states),
+            "states": str(states),
+        }
 
     # Arithmetic
 
@@ -206,6 +229,7 @@ class Text:
                 "results": [f"ft_vec<{value_type(key.dtypes[v])}> w_v{v};" for v, _ in used],
                 "computed": lines,
                 "writes": [f"{f.name}.write({'w_' if wide else ''}v{v});" for v, some in used for f in some],
+                **self._row(stage),
             },
         )
         return text, [self._call(stage.name, [f.name for f in fifos], stage)], []
@@ -235,7 +259,7 @@ class Text:
                 "reads": reads,
                 "values": named,
                 "lift": f"{function}_lift({', '.join(args)});",
-                "states": str(key.states),
+                **self._row(stage),
                 "finished": fused.call_lines(key, c, f"{function}_finish", ["sum[0][0]", *numbers]),
                 "writes": [f"{f.name}.write(v{f.value});" for f in out],
             },
@@ -277,6 +301,36 @@ class Text:
             },
         )
         return text, [self._call(stage.name, [f.name for f in (into, *out)], stage)], []
+
+    def _filters(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
+        """Returns a stage that filters rows."""
+        key, (c,) = self.key, stage.calls
+        unit = key.calls[c].unit
+        assert isinstance(unit, RowFilter)
+        signal, taps = (next(f for f in self.stages.input_fifos(k) if f.value == v) for v in key.calls[c].operands)
+        out = [f for v in stage.outputs for f in self._out(k, v)]
+        sample, tap = value_type(key.dtypes[signal.value]), value_type(key.dtypes[taps.value])
+        row = self._row(stage)
+        constants = (sample, tap, "LANES", unit.taps, unit.stride, unit.before)
+        text = fill(
+            "staged_filter.cpp",
+            {
+                "comment": f"{unit.name}: sums of {unit.taps} products, for each {unit.stride} samples",
+                "name": stage.name,
+                "streams": self._streams([signal, taps, *out]),
+                "scalars": "int rows",
+                "constants": ", ".join(map(str, constants)),
+                "type": sample,
+                "tap": tap,
+                "entering": f"{stage.name}_taps",
+                "taps": taps.name,
+                "samples": f"(long){unit.rows or 'rows'} * {row['length']}",
+                "from": signal.name,
+                "writes": [f"{f.name}.write(w);" for f in out],
+                **row,
+            },
+        )
+        return text, [self._call(stage.name, [f.name for f in (signal, taps, *out)], stage)], []
 
     def _reads(self, into: Sequence[Fifo], wide: bool) -> tuple[list[str], list[str], list[str]]:
         """Returns three lists of lines for the loop of a stage: declarations of values that last a
@@ -326,6 +380,10 @@ class Text:
         return c.replace("ft_half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
 
 
+def _times(size: str, factor: int) -> str:
+    return size if factor == 1 else f"({factor} * {size})"
+
+
 def _from_port(text: str, dtype: dtype, element: str) -> str:
     if dtype.name in ctype.HALF_DTYPES:
         return f"ft_from_half({text})"
@@ -340,12 +398,13 @@ def _to_port(text: str, dtype: dtype, element: str) -> str:
 
 def headers(key: StagedKey) -> list[str]:
     """Returns the include lines that stages need besides the common ones."""
-    return ['#include "ftensor/vitis/transform.h"' for _ in key.transforms[:1]]
+    includes = ['#include "ftensor/vitis/transform.h"' for _ in key.transforms[:1]]
+    return includes + ['#include "ftensor/vitis/filter.h"' for _ in key.filters[:1]]
 
 
 def units(key: StagedKey) -> list[str]:
     """Returns the units' functions, in a namespace for each compute type."""
-    each = tuple([u for u in key.units if not isinstance(u, RowTransform)])
+    each = tuple([u for u in key.units if not isinstance(u, (RowTransform, RowFilter))])
     keys = [u.key(key.lanes) for u in each]
     helper_names = {name for k in keys for name in kernel_source.helper_files(k)}
     texts = [unit_text(u, fused.unit_name(key, u)) for u in each]

@@ -14,6 +14,7 @@ from ....execute import output
 from ....execute.conv import cached_convolution, convolve, convolve_bytes, filtered, has_byte_kernel, has_kernel
 from ....execute.conv_plan import ConvWindows
 from ....execute.device_traits import spares_double
+from ....execute.layer import FIR, layer
 from ....execute.matmul import gemm
 from ....execute.reduce import fold
 from ....formats import contiguous_format
@@ -229,12 +230,17 @@ def _convolution(
     batched, grouped, counts, conv_windows, padding_before, padding_after = conv_call(
         name, n, input, weight, bias, stride, padding, dilation, groups
     )
-    result = convolve_by_kernel(batched, grouped, bias, counts, conv_windows, call)
-    if result is None:
+
+    def compute() -> Tensor:
+        result = convolve_by_kernel(batched, grouped, bias, counts, conv_windows, call)
+        if result is not None:
+            return result
         x = padded(batched, padding_before, padding_after)
-        result = in_input_format(
-            convolve_windows(x, grouped, bias, counts, conv_windows.stride, conv_windows.dilation), batched
-        )
+        result = convolve_windows(x, grouped, bias, counts, conv_windows.stride, conv_windows.dilation)
+        return in_input_format(result, batched)
+
+    settings = {"weight": grouped, "biased": bias is not None, "windows": conv_windows}
+    result = layer(FIR, (batched,), settings, compute) if n == 1 else compute()
     return result if batched is input else result.squeeze(0)
 
 

@@ -1,0 +1,117 @@
+"""FIR filters of a graph: the launches of a convolution of one channel as one node, which a dataflow
+stage can compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..execute.launch import Launch, Step
+from ..iterator.shape import is_contiguous, numel
+from ..kernels.row_filter import SAMPLES, row_filter
+from ..kernels.skeletons.fir import FirGeometry, FirKey
+from .ir import Graph, GraphTensor, LayerCall, Node
+from .loop_body import AffineAccess, Loop, LoopBody, loop_body_of
+
+if TYPE_CHECKING:
+    from ..execute.conv_plan import ConvWindows
+
+
+def with_filters(graph: Graph) -> Graph:
+    """Returns a graph as it was traced, with each filter's nodes as one, as if a FIR kernel of the
+    device had computed it. Its `inner` nodes are those that were traced."""
+    nodes: list[Node | None] = list(graph.nodes)
+    for call in graph.filters:
+        members = [graph.nodes[k] for k in call.nodes]
+        if members and _is_filter(call):
+            nodes[call.nodes.start : call.nodes.stop] = [None] * len(members)
+            nodes[call.nodes.start] = _filter_node(graph, call, members)
+    return replace(graph, nodes=tuple([node for node in nodes if node is not None]), filters=())
+
+
+def without_filters(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Returns nodes as they were traced, in place of those that `with_filters` made."""
+    return tuple([one for node in nodes for one in node.inner or (node,)])
+
+
+def _is_filter(call: LayerCall) -> bool:
+    """True if one filter of real or complex numbers works along the rows of one channel."""
+    (x,), weight = call.inputs, call.settings["weight"]
+    one_filter = weight.shape[:3] == (1, 1, 1) and x.shape[1] == 1 and not call.settings["biased"]
+    return one_filter and x.dtype is weight.dtype and x.dtype.name in SAMPLES and numel(call.result.shape) > 0
+
+
+def _filter_node(graph: Graph, call: LayerCall, members: Sequence[Node]) -> Node:
+    (x,), weight, out = call.inputs, call.settings["weight"], call.result
+    windows: ConvWindows = call.settings["windows"]
+    taps, (batch, _, samples), count = weight.shape[3], x.shape, out.shape[2]
+    geometry = FirGeometry(
+        batch, 1, 1, samples, count, 1, count, taps, windows.dilation[0], windows.stride[0], windows.before[0], 1,
+        False, 0, x.strides[2], x.strides[:2], (0, 0, weight.strides[3]), (count, count),
+    )  # fmt: skip
+    step = Step(FirKey(x.dtype, taps), 1, (0, 1, 2, 2), (0, 1, 2, 2), numbers=False, geometry=geometry.pack())
+    inner, converted = tuple(members), _real_taps(graph, weight)
+    if converted is not None:
+        inner, weight = (converted[0], *inner), converted[1]
+    return Node(Launch((step,), 3), (out, x, weight), (), call.origin, inner=inner)
+
+
+def _real_taps(graph: Graph, weight: GraphTensor) -> tuple[Node, GraphTensor] | None:
+    """Returns the node that converts real taps to the complex `weight`, and the real taps; None if
+    there is no such node."""
+    writers = [node for node in graph.nodes if weight.memory in node.written]
+    if not weight.dtype.is_complex or len(writers) != 1 or not graph.memories[weight.memory].is_internal:
+        return None
+    (node,) = writers
+    body = loop_body_of(node)
+    if body is None or body.is_fold or body.function.name != "copy" or len(node.operands) != 2:
+        return None
+    out, source = node.operands
+    as_taps = out.offset == weight.offset == 0 and numel(out.shape) == numel(weight.shape)
+    dense = is_contiguous(out.shape, out.strides) and is_contiguous(source.shape, source.strides)
+    if source.dtype is not weight.dtype.to_real() or not (as_taps and dense) or weight.strides[3] != 1:
+        return None
+    if any(source.memory in n.written for n in graph.nodes):
+        return None
+    return node, weight._replace(memory=source.memory, dtype=source.dtype, offset=source.offset)
+
+
+def filter_body(node: Node) -> LoopBody | None:
+    """Returns a node as a filter of dense signals along the last dim, for rows that are whole
+    signals; None for other nodes. The loops are those of the results."""
+    key = node.launch.steps[0].key
+    if not isinstance(key, FirKey) or len(node.launch.steps) != 1:
+        return None
+    g = FirGeometry.unpack(node.launch.steps[0].geometry)
+    out, x, weight = node.operands[:3]
+    if g.biased or g.groups * g.filters != 1 or g.dilation != 1 or x.dtype.name not in SAMPLES:
+        return None
+    if g.samples != g.stride * g.count or g.step != 1 or (g.outside > 1 and g.x[0] != g.samples) or g.w[2] != 1:
+        return None
+    function = row_filter(x.dtype, weight.dtype, g.taps, g.stride, g.before, 1)
+    loops = (Loop(g.outside), Loop(g.count)) if g.outside > 1 else (Loop(g.count),)
+    accesses = [
+        AffineAccess(r.memory, r.offset * r.dtype.itemsize, r.dtype, strides[-len(loops) :])
+        for r, strides in ((out, (g.count, 1)), (x, (g.samples, 1)), (weight, (0, 1)))
+    ]
+    return LoopBody(node, function, loops, (accesses[0],), (accesses[1], accesses[2]), (), ())
+
+
+def filter_refusal_of(node: Node) -> str:
+    """Returns the reason why `filter_body` refuses a filter; "" for nodes of other ops."""
+    key = node.launch.steps[0].key
+    if not isinstance(key, FirKey) or len(node.launch.steps) != 1:
+        return ""
+    g = FirGeometry.unpack(node.launch.steps[0].geometry)
+    if g.biased or g.groups * g.filters != 1:
+        return "it has a bias, or several filters, and a stage has one filter without a bias"
+    if g.dilation != 1:
+        return f"its dilation is {g.dilation}, and a stage's is 1"
+    if g.samples != g.stride * g.count:
+        padding = "'same'" if g.stride == 1 else max(0, (g.taps - g.stride + 1) // 2)
+        return (
+            f"{g.samples} samples give {g.count} results, and a stage gives one for each {g.stride} samples, as "
+            f"padding={padding} does for signals of a multiple of {g.stride} samples"
+        )
+    return "its signals or taps do not lie densely, one after another"

@@ -1,0 +1,75 @@
+// $comment
+FT_KERNEL void $name($parameters)
+{
+    $slab
+    $tap taps[$places] = {0};
+    $type line[$line] = {0}, parts[$stride] = {0};
+    $beat made = {0};
+    if (rows > 0) {
+        for (int k = 0; k < $count; k++) {
+            FT_UNROLL
+            for (int m = $first; m < $places - 1; m++) taps[m] = taps[m + 1];
+            taps[$places - 1] = $read_tap;
+        }
+    }
+    const long samples = $samples;
+    long at = 0;  // in its signal, of the sample that the beat's first result begins with
+    int beat = 0;  // of a beat of results
+    for (long v = 0; v < (long)rows * $beats + (rows > 0 ? $late : 0); v++) {
+        $beat got = {0};
+        if (v < (long)rows * $beats) got = $read;
+        FT_UNROLL
+        for (int k = 0; k < $line - LANES; k++) line[k] = line[k + LANES];
+        FT_UNROLL
+        for (int l = 0; l < LANES; l++) line[$line - LANES + l] = got.lane[l];
+        if (v >= $late) {
+            const int phase = beat % $phases;
+            FT_UNROLL
+            for (int l = 0; l < LANES - $results && phase == $phases - 1; l++) made.lane[l] = made.lane[l + $results];
+            FT_UNROLL
+            for (int r = 0; r < $results; r++) {
+                $type sum[$places / $phases], whole[$stride];
+                FT_UNROLL
+                for (int n = 0; n < $places / $phases; n++) {
+                    const int k = n / $step * $stride + n % $step;
+                    const long sample = at + r * $stride + k - $ahead;
+                    const bool inside = sample >= 0 && sample < samples && k + phase * $step >= $first;
+                    sum[n] = $product(line[r * $stride + k], taps[k], inside);
+                }
+                // Halves of the sum, and of the sums of the phases, as in hls/vitis/filter.h.
+                FT_UNROLL
+                for (int half_ = $places / $phases / 2; half_ >= $step; half_ /= 2) {
+                    FT_UNROLL
+                    for (int k = 0; k < half_; k++) sum[k] = $sum(sum[k], sum[k + half_]);
+                }
+                FT_UNROLL
+                for (int k = 0; k < $stride - $step; k++) parts[k] = parts[k + $step];
+                FT_UNROLL
+                for (int k = 0; k < $step; k++) parts[$stride - $step + k] = sum[k];
+                FT_UNROLL
+                for (int k = 0; k < $stride; k++) whole[k] = parts[k];
+                FT_UNROLL
+                for (int half_ = $stride / 2; half_ > 0; half_ /= 2) {
+                    FT_UNROLL
+                    for (int k = 0; k < half_; k++) whole[k] = $sum(whole[k], whole[k + half_]);
+                }
+                if (phase == $phases - 1) made.lane[LANES - $results + r] = $plain(whole[0]);
+            }
+            FT_UNROLL
+            for (int q = 0; q < $places; q += $stride) {  // the taps of the next phase
+                $tap turned[$step];
+                FT_UNROLL
+                for (int l = 0; l < $step; l++) turned[l] = taps[q + l];
+                FT_UNROLL
+                for (int k = 0; k < $stride - $step; k++) taps[q + k] = taps[q + k + $step];
+                FT_UNROLL
+                for (int l = 0; l < $step; l++) taps[q + $stride - $step + l] = turned[l];
+            }
+            if (beat == $stride - 1) {
+                $writes
+            }
+            beat = beat == $stride - 1 ? 0 : beat + 1;
+            at = at + LANES == samples ? 0 : at + LANES;
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// The stage of a filter that decimates, a beat of samples a cycle (kernels/row_filter.py).
+//
+// Samples go through a line of registers; all products of a cycle are side by side, and a tree of halves adds those of a
+// result: first products PLACES / 2 apart, and so on to neighbours. Where a result is due only every few beats, it is
+// computed in as many PHASES: a beat meets the taps of its own samples, and the sums of the phases are added at the end,
+// by the same tree, which has them as its last levels. So the order of a sum depends on neither lanes nor stride.
+#pragma once
+#include "words.h"
+
+// Sets a part of a sample: the real one is part 0.
+static inline void ft_set_part(float &x, int, float to) { x = to; }
+static inline void ft_set_part(ft_cfloat &x, int part, float to) { (part == 0 ? x.re : x.im) = to; }
+// A part of a product of a sample with a tap.
+static inline float ft_tap_product(float x, float w, int) { return x * w; }
+static inline float ft_tap_product(ft_cfloat x, float w, int part) { return (part == 0 ? x.re : x.im) * w; }
+static inline float ft_tap_product(ft_cfloat x, ft_cfloat w, int part)
+{
+    return part == 0 ? x.re * w.re - x.im * w.im : x.re * w.im + x.im * w.re;
+}
+
+// Adds COUNT values, a power of two, to the first STEP of them, those STEP apart in each.
+template <int COUNT, int STEP> static inline void ft_tree(float (&sum)[COUNT])
+{
+#pragma HLS INLINE
+    for (int level = 1; level <= 10; level++) {
+#pragma HLS UNROLL
+        const int half = COUNT >> level;
+        for (int k = 0; k < COUNT / 2; k++) {
+#pragma HLS UNROLL
+            if (half >= STEP && k < half) sum[k] = sum[k] + sum[k + half];
+        }
+    }
+}
+
+// T: a sample, W: a tap; each result begins BEFORE samples in front of the STRIDE that are its own.
+template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE> struct ft_filter {
+    static constexpr int ft_power(int n, int p) { return p >= n ? p : ft_power(n, 2 * p); }
+    static const int TAPS = TAPS_, STRIDE = STRIDE_, PLACES = ft_power(TAPS > STRIDE ? TAPS : STRIDE, 1);
+    static const int PARTS = sizeof(T) / sizeof(float);
+    static const int FIRST = PLACES - TAPS;  // the first tap's place
+    static const int STEP = LANES < STRIDE ? LANES : STRIDE, PHASES = STRIDE / STEP, RESULTS = LANES / STEP;
+    static const int AHEAD = TAPS - BEFORE - STRIDE, LATE = AHEAD > 0 ? (AHEAD + LANES - 1) / LANES : 0;
+    static const int LINE = LANES * (1 + LATE) + FIRST + BEFORE, ROWS = PLACES / STRIDE;
+
+    // One more tap, the last so far.
+    static inline void enter(W (&taps)[PLACES], W tap)
+    {
+#pragma HLS INLINE
+        for (int k = FIRST; k < PLACES - 1; k++) {
+#pragma HLS UNROLL
+            taps[k] = taps[k + 1];
+        }
+        taps[PLACES - 1] = tap;
+    }
+
+    // One more beat, the last so far.
+    static inline void come(T (&line)[LINE], const ft_vec<T> &got)
+    {
+#pragma HLS INLINE
+        for (int k = 0; k < LINE - LANES; k++) {
+#pragma HLS UNROLL
+            line[k] = line[k + LANES];
+        }
+        for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+            line[LINE - LANES + l] = got[l];
+        }
+    }
+
+    // A cycle: RESULTS results, or one of the PHASES of a result. Results are behind earlier ones in `made`. The first
+    // of the samples that the cycle's results are counted from is the one `at` in its signal.
+    static inline void step(
+        W (&taps)[PLACES], const T (&line)[LINE], float (&parts)[PARTS][STRIDE], ft_vec<T> &made, int phase, long at, long samples)
+    {
+#pragma HLS INLINE
+        const int MOST = 2 * LINE;  // more samples to an end than any product is away from it
+        const long more = samples - at;
+        const int begun = at < MOST ? (int)at : MOST, left = more < MOST ? (int)more : MOST;
+        T results[RESULTS];
+        for (int r = 0; r < RESULTS; r++) {
+#pragma HLS UNROLL
+            for (int part = 0; part < PARTS; part++) {
+#pragma HLS UNROLL
+                float sum[ROWS * STEP], whole[STRIDE];
+                for (int q = 0; q < ROWS; q++) {
+#pragma HLS UNROLL
+                    for (int l = 0; l < STEP; l++) {
+#pragma HLS UNROLL
+                        const int k = (r + q) * STRIDE + l, sample = k - FIRST - BEFORE;
+                        const bool tapped = q * STRIDE + phase * STEP + l >= FIRST;
+                        const bool inside = begun + sample >= 0 && sample < left;
+                        const T old = line[k], x = ft_either(tapped && inside, old, T{});
+                        sum[q * STEP + l] = ft_tap_product(x, taps[q * STRIDE + l], part);
+                    }
+                }
+                ft_tree<ROWS * STEP, STEP>(sum);
+                for (int k = 0; k < STRIDE; k++) {
+#pragma HLS UNROLL
+                    const bool earlier = k < STRIDE - STEP;
+                    const float before = parts[part][earlier ? k + STEP : k], own = sum[earlier ? 0 : k + STEP - STRIDE];
+                    whole[k] = earlier ? before : own;
+                }
+                for (int k = 0; k < STRIDE; k++) {
+#pragma HLS UNROLL
+                    parts[part][k] = whole[k];
+                }
+                ft_tree<STRIDE, 1>(whole);
+                // A sum of nothing but negative zeros is zero.
+                ft_set_part(results[r], part, whole[0] == 0 ? 0 : whole[0]);
+            }
+        }
+        for (int q = 0; q < ROWS; q++) {
+#pragma HLS UNROLL
+            turn(taps, q * STRIDE);
+        }
+        if (phase == PHASES - 1) {
+            for (int l = 0; l < LANES; l++) {
+#pragma HLS UNROLL
+                const T before = made[l + RESULTS < LANES ? l + RESULTS : l], own = results[l + RESULTS < LANES ? 0 : l + RESULTS - LANES];
+                made[l] = ft_either(l + RESULTS < LANES, before, own);
+            }
+        }
+    }
+
+    // The taps of the next phase move to the first STEP of STRIDE places.
+    static inline void turn(W (&taps)[PLACES], int from)
+    {
+#pragma HLS INLINE
+        W first[STEP];
+        for (int l = 0; l < STEP; l++) {
+#pragma HLS UNROLL
+            first[l] = taps[from + l];
+        }
+        for (int k = 0; k < STRIDE; k++) {
+#pragma HLS UNROLL
+            const W next = taps[from + (k < STRIDE - STEP ? k + STEP : k)], kept = first[k < STRIDE - STEP ? 0 : k + STEP - STRIDE];
+            taps[from + k] = k < STRIDE - STEP ? next : kept;
+        }
+    }
+};

@@ -1,0 +1,171 @@
+"""Filters as stages of graphs: drawn chains on C simulation, XRT and Intel's emulator, in linked
+kernels; what no stage filters; the model's cycles."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+import ftensor as ft
+from ftensor.boards import BOARDS
+from ftensor.kernels.graph_file import parse_json, parse_key
+from ftensor.kernels.row_filter import FilterSchedule, row_filter
+from ftensor.kernels.staged import StagedKey, Stages
+from ftensor.kernels.workload import KernelLaunch
+from ftensor.toolchain.inventory.read import expand, read
+from ftensor.toolchain.vitis.source import copy_headers
+
+from .. import forked
+from ..ir.findings import findings
+from ..made_images import require_xrt
+from . import emulation_host
+from .filter_program import Chain, chains
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ("-m", "tests.flow.filter_program")
+needs = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+conv1d = ft.nn.functional.conv1d
+
+
+def run(*words: str, **env: str) -> str:
+    done = forked.run(*PROGRAM, *words, env={**os.environ, **env}, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the chains, exported in C simulation, and the image of them."""
+    path = tmp_path_factory.mktemp("filters")
+    run("export", str(path), FTENSOR_DEVICE="csim")
+    run("build", str(path), FTENSOR_DEVICE="csim")
+    return path
+
+
+@needs
+@pytest.mark.long
+def test_chains_have_the_bits_of_the_stated_order(folder: Path) -> None:
+    """In C simulation, whose FIFOs have the computed depths, and on XRT with the software device."""
+    image = folder / "filters.xclbin"
+    wanted = run("run", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))
+    assert len(wanted.splitlines()) == 2 * len(chains())
+    require_xrt()
+    command = ("-m", "ftensor", "emulate", "--image", str(image), "--", sys.executable)
+    env = emulation_host.environment(FTENSOR_FALLBACK="error")
+    done = forked.run(*command, *PROGRAM, "run", env=env, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, wanted), done.stderr
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 7, 9])
+def test_the_sources_have_no_finding(k: int, tmp_path: Path) -> None:
+    """Every loop of a stage takes a cycle an iteration."""
+    copy_headers(tmp_path)
+    chain = chains()[k]
+    files = chain.function.export(str(tmp_path / chain.name), *map(ft.from_numpy, chain.operands(6)))
+    assert not findings(files.source, chain.name)
+
+
+def exported(function: object, *arguments: ft.Tensor, folder: Path) -> StagedKey:
+    files = ft.jit(function).export(str(folder / "graph"), *arguments)
+    (group,) = expand(read(files.inventory))
+    return cast("StagedKey", group.members[0])
+
+
+# Refused filters of rows of 64 samples, and the words of the message.
+REFUSED = {
+    "a stride of 3": (lambda x, t: conv1d(x[:, :63], t, stride=3, padding=2), "does not lie|stride is 3"),
+    "other counts": (
+        lambda x, t: conv1d(x, t, stride=4),
+        "64 samples give 15 results, and a stage gives one for each 4 samples, as padding=2 does",
+    ),
+    "an even filter of each sample": (lambda x, t: conv1d(x, t, padding=4), "give 65 results.* padding='same'"),
+    "dilation": (lambda x, t: conv1d(x, t, stride=4, padding=5, dilation=2), "its dilation is 2"),
+    "taps that are computed": (lambda x, t: conv1d(x, t * 2, stride=4, padding=2), "taps are computed in the function"),
+    "parts of signals": (lambda x, t: conv1d((x * 2)[..., :32], t, stride=4, padding=2), "densely|rows"),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_refused_filters(why: str, tmp_path: Path) -> None:
+    """The error names the op, the line, the reason and the way out."""
+    function, message = REFUSED[why]
+    x, taps = ft.randn(5, 64), ft.randn(8)
+
+    def chain(x: ft.Tensor, taps: ft.Tensor) -> ft.Tensor:
+        return (function(x[:, None], taps[None, None]).abs() + 1).sqrt().squeeze(1)
+
+    files = None
+    try:
+        files = ft.jit(chain).export(str(tmp_path / "graph"), x, taps)
+    except ft.GraphError as error:
+        said = str(error)
+    if files is not None:
+        said = "\n".join(files.apart)
+    assert "test_filters.py" in said and "conv1d" in said
+    assert re.search(message, said), said
+
+
+def test_the_graph_file_tells_filters(tmp_path: Path) -> None:
+    """A file with other taps than its filter, or rows of another length, is refused."""
+    x, taps = ft.randn(5, 64), ft.randn(8)
+    files = ft.jit(lambda x, t: conv1d((x * 2)[:, None], t[None, None], stride=4, padding=2)[:, 0].abs()).export(
+        str(tmp_path / "graph"), x, taps
+    )
+    data = files.graph.read_bytes()
+    (group,) = expand(read(files.inventory))
+    key = cast("StagedKey", group.members[0])
+    assert key.spans == (4, 8) and key.factors == (4, 1, 4, 1, 1) and key.length == 16
+    for old, new, why in (
+        (b'"taps": 8', b'"taps": 9', "a filter of 9 taps has others"),
+        (b'"stride": 4', b'"stride": 3', "decimate by powers of two"),
+        (b'"stride": 4', b'"stride": 8', "decimates rows that are too short"),
+        (b'"before": 2', b'"before": 8', "zeros before a signal"),
+        (b'"span": 8', b'"span": 0', "a span is 0"),
+    ):
+        assert data.count(old) == 1, old
+        bad = data.replace(old, new)
+        with pytest.raises(ValueError, match=why):
+            parse_key(parse_json(bad), bad, lambda *of: [u for u in key.units if u.name == of[0]])
+
+
+def test_cycles_and_products_of_the_schedule(tmp_path: Path) -> None:
+    """A beat of samples a cycle, and no more products than that needs."""
+    unit = row_filter(ft.complex64, ft.float32, 64, 4, 30, 1)
+    for lanes, products, results, phases in ((2, 32, 1, 2), (4, 64, 1, 1), (8, 128, 2, 1)):
+        s = FilterSchedule(unit, lanes)
+        assert (s.products, s.results, s.phases) == (products, results, phases)
+        assert s.operators()["mul", "float"] == 2 * products
+    chain = Chain(0, "spectrum", True, False, 64, 4, 64, False)
+    files = chain.function.export(str(tmp_path / chain.name), *map(ft.from_numpy, chain.operands(6)))
+    (group,) = expand(read(files.inventory))
+    key = replace(cast("StagedKey", group.members[0]), lanes=4)
+    cycles = {one.name: one.trips for one in group.kind.loops(KernelLaunch(key, 1, 1000), 0, False)}
+    assert max(cycles.values()) == cycles["filter_1_fir"] == 1000 * 64 + FilterSchedule(unit, 4).late
+    assert Stages(key).fifo_bytes < 1 << 16
+
+
+def radio(x: ft.Tensor, carrier: ft.Tensor, taps: ft.Tensor, threshold: float) -> ft.Tensor:
+    mixed = (x * carrier)[:, None]
+    s = ft.fft.fft(conv1d(mixed, taps.to(ft.complex64)[None, None], stride=4, padding=30)[:, 0])
+    return s.real.square() + s.imag.square() > threshold
+
+
+@pytest.mark.parametrize(("board", "rate"), [("u55c", 1000e6), ("kv260", 480e6)])
+def test_a_radio_chain_fits_boards(board: str, rate: float, tmp_path: Path) -> None:
+    """Mix, 64 taps, every fourth, transform of 1024, power, detection: a kernel that takes more than
+    `rate` samples a second."""
+    x, carrier = (ft.zeros(shape, dtype=ft.complex64) for shape in ((6, 4096), (4096,)))
+    files = ft.jit(radio).export(str(tmp_path / "radio"), x, carrier, ft.zeros(64), 2.0, target=board)
+    assert not files.apart
+    (group,) = expand(read(files.inventory))
+    (of,) = [b for b in BOARDS if b.name == board]
+    launch = KernelLaunch(group.members[0], group.units, 1 << 16)
+    cycles = max(one.cycles for unit in range(group.units) for one in group.kind.loops(launch, unit, False))
+    assert 4096 * launch.n / cycles * of.clock.value * 1e6 > rate
