@@ -63,6 +63,21 @@ def test_chains_have_the_bits_of_the_stated_order(folder: Path) -> None:
     assert (done.returncode, done.stdout) == (0, wanted), done.stderr
 
 
+@needs
+@pytest.mark.long
+def test_linked_kernels_have_the_same_bits(folder: Path) -> None:
+    """A kernel for each stage, of one chain of two filters."""
+    chain = chains()[7]
+    table = f'[[graph]]\nfile = "{chain.name}.json"\nstructure = "linked"\n'
+    (folder / "linked.toml").write_text(table)
+    build = ("-m", "ftensor", "build", "--inventory", str(folder / "linked.toml"), "--target", "csim")
+    done = forked.run(*build, "--out", str(folder / "linked"), env=dict(os.environ), cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    images = [folder / "filters.xclbin", folder / "linked" / "linked.xclbin"]
+    whole, linked = (run("run", "7", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image)) for image in images)
+    assert whole == linked and len(whole.splitlines()) == 2
+
+
 @pytest.mark.parametrize("k", [0, 1, 3, 7, 9])
 def test_the_sources_have_no_finding(k: int, tmp_path: Path) -> None:
     """Every loop of a stage takes a cycle an iteration."""
