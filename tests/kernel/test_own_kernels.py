@@ -109,9 +109,11 @@ def test_user_kernels_in_a_graph(own: Any) -> None:
         return y * 10
 
     x, y, seen = operands()
-    for a in (x, y, x):
+    # A board with images exchanges them twice in each call.
+    calls = (x, y) if default_backend().images is not None else (x, y, x)
+    for a in calls:
         assert graph(a, seen).tolist() == [20 * v + 10 for v in a.tolist()]
-    assert seen.tolist() == [3, 0, 0]
+    assert seen.tolist() == [len(calls), 0, 0]
 
 
 def test_user_kernels_on_streams(own: Any) -> None:
