@@ -69,7 +69,7 @@ def correlate(in1: _Tensor, in2: _Tensor, mode: str='full', method: str='auto') 
     where n is in2's size. `mode` and `method` are those of `convolve`. Raises ValueError for inputs
     that don't fit.
     """
-def correlation_lags(in1_len: _int, in2_len: _int, mode: str='full') -> Any:
+def correlation_lags(in1_len: _int, in2_len: _int, mode: str='full') -> np.ndarray[Any, Any]:
     """Returns the displacement that each element of a 1-d `correlate` belongs to, as a NumPy array
     of int64. Raises ValueError for lengths below 1 and another `mode`.
     """
@@ -110,7 +110,7 @@ def find_peaks(x: _Tensor, height: Any=None, threshold: Any=None, distance: _flo
     \"right_edges\". The device finds the peaks; the host chooses by `distance`. Raises ValueError for
     signals that are not 1-d and real, and for a `distance` below 1.
     """
-def firwin(numtaps: _int, cutoff: Any, *, width: _float | None=None, window: Any='hamming', pass_zero: Any=True, scale: _bool=True, fs: _float | None=None) -> Any:
+def firwin(numtaps: _int, cutoff: Any, *, width: _float | None=None, window: Any='hamming', pass_zero: Any=True, scale: _bool=True, fs: _float | None=None) -> np.ndarray[Any, Any]:
     """Returns the taps of a filter with linear phase, as a NumPy array (numtaps,), by the window
     method of SciPy's `firwin`: `cutoff` is a frequency or several, relative to `fs` (2). Raises
     ModuleNotFoundError without SciPy, and SciPy's ValueError.
@@ -135,7 +135,7 @@ def lfilter(b: Any, a: Any, x: _Tensor, axis: _int=-1, zi: Any=None) -> _Tensor 
     Sums are computed in float64 if the device has it. Raises ValueError if a[0] is 0, and for a
     state that doesn't fit.
     """
-def lfilter_zi(b: Any, a: Any) -> Any:
+def lfilter_zi(b: Any, a: Any) -> np.ndarray[Any, Any]:
     """Returns the state of `lfilter` in the steady state of an input of ones, as a NumPy array
     (order,). Times the first element of a signal it is a `zi` without a transient. Raises
     ValueError if a[0] is 0, and for a pole at 1.
@@ -162,7 +162,7 @@ def sosfilt(sos: Any, x: _Tensor, axis: _int=-1, zi: Any=None) -> _Tensor | tupl
     The result has the signal's dtype; sums are those of `lfilter`. Raises ValueError for `sos` that
     are no sections, and for states that don't fit.
     """
-def sosfilt_zi(sos: Any) -> Any:
+def sosfilt_zi(sos: Any) -> np.ndarray[Any, Any]:
     """Returns the state of `sosfilt` in the steady state of an input of ones, as a NumPy array
     (sections, 2). Raises ValueError for `sos` that are no sections, and for a pole at 1.
     """

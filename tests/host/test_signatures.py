@@ -47,7 +47,9 @@ def test_signatures_are_what_python_sees() -> None:
 
 def test_what_an_op_gives_is_said() -> None:
     silent = [n for n, e in CALLED.items() if not all(" -> " in form for form in e.forms)]
-    assert set(silent) <= {"__setitem__"}
+    # With `output` "sos" a design is an array, otherwise a tuple of arrays.
+    designs = {f"signal.{name}" for name in ("bessel", "butter", "cheby1", "cheby2", "ellip")}
+    assert set(silent) <= {"__setitem__", *designs}
 
 
 @pytest.mark.parametrize("promote", [p for p in Promote if p not in FOR_OPS])

@@ -91,7 +91,7 @@ def correlate(in1: Tensor, in2: Tensor, mode: str = "full", method: str = "auto"
 
 
 @op(namespace="signal", method=False)
-def correlation_lags(in1_len: int, in2_len: int, mode: str = "full") -> Any:
+def correlation_lags(in1_len: int, in2_len: int, mode: str = "full") -> np.ndarray[Any, Any]:
     """Returns the displacement that each element of a 1-d `correlate` belongs to, as a NumPy array
     of int64. Raises ValueError for lengths below 1 and another `mode`."""
     refuse = errors_spectral.filter_argument

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from ..._tensor import Tensor
 from ...errors import spectral as errors_spectral
@@ -33,11 +35,12 @@ def firwin(
     pass_zero: Any = True,
     scale: bool = True,
     fs: float | None = None,
-) -> Any:
+) -> np.ndarray[Any, Any]:
     """Returns the taps of a filter with linear phase, as a NumPy array (numtaps,), by the window
     method of SciPy's `firwin`: `cutoff` is a frequency or several, relative to `fs` (2). Raises
     ModuleNotFoundError without SciPy, and SciPy's ValueError."""
-    return _design("firwin", numtaps, cutoff, width=width, window=window, pass_zero=pass_zero, scale=scale, fs=fs)
+    options = {"width": width, "window": window, "pass_zero": pass_zero, "scale": scale, "fs": fs}
+    return cast("np.ndarray[Any, Any]", _design("firwin", numtaps, cutoff, **options))
 
 
 @op(namespace="signal", method=False)

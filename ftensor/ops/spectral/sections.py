@@ -62,7 +62,7 @@ def _steady_sections(name: str, sos: Array) -> Array:
 
 
 @op(namespace="signal", method=False)
-def lfilter_zi(b: Any, a: Any) -> Any:
+def lfilter_zi(b: Any, a: Any) -> np.ndarray[Any, Any]:
     """Returns the state of `lfilter` in the steady state of an input of ones, as a NumPy array
     (order,). Times the first element of a signal it is a `zi` without a transient. Raises
     ValueError if a[0] is 0, and for a pole at 1."""
@@ -71,7 +71,7 @@ def lfilter_zi(b: Any, a: Any) -> Any:
 
 
 @op(namespace="signal", method=False)
-def sosfilt_zi(sos: Any) -> Any:
+def sosfilt_zi(sos: Any) -> np.ndarray[Any, Any]:
     """Returns the state of `sosfilt` in the steady state of an input of ones, as a NumPy array
     (sections, 2). Raises ValueError for `sos` that are no sections, and for a pole at 1."""
     return _steady_sections("sosfilt_zi", _sections("sosfilt_zi", sos))
