@@ -31,7 +31,18 @@ import ftensor as ft
 from ftensor.runtime.csim import backend as csim
 from ftensor.runtime.opencl import backend as opencl
 
-SOURCES = ("programs", "convolutions", "files", "inputs", "torch_device", "graphs", "aliases", "estimates", "networks")
+SOURCES = (
+    "programs",
+    "convolutions",
+    "files",
+    "inputs",
+    "torch_device",
+    "graphs",
+    "aliases",
+    "estimates",
+    "networks",
+    "captures",
+)
 
 
 class Guards:
