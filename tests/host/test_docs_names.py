@@ -12,7 +12,7 @@ from ftensor.cli import options_of, parser
 
 from ..docs_pages import PAGES, README, ROOT, blocks, commands, inline, title
 
-FOLDERS = ("ftensor", "hls", "docs", "tests", "examples", "benchmarks")
+FOLDERS = ("ftensor", "ftensor_pytest", "hls", "docs", "tests", "examples", "benchmarks")
 FILES = {
     path.relative_to(ROOT) for path in (*ROOT.iterdir(), *(p for folder in FOLDERS for p in (ROOT / folder).rglob("*")))
 }
@@ -28,6 +28,7 @@ MADE = {
     "norm.toml",
     "pipe.cpp",
     "test_reach.py",
+    "vadd_host.cpp",
 }
 # Options of others' commands: pytest, pip, the vendors' tools, the examples.
 FOREIGN = {
@@ -35,6 +36,7 @@ FOREIGN = {
     "--bursts",
     "--device",
     "--export",
+    "--ftensor-emulate",
     "--ignore-installed",
     "--list",
     "--minimum-size",
