@@ -599,7 +599,7 @@ def bucketize(input: _Tensor, boundaries: _Tensor, *, out_int32: _bool=False, ri
     """Returns `searchsorted` in one row of boundaries."""
 def cartesian_prod(*tensors: Any) -> _Tensor:
     """Returns all rows with one element of each vector; the last vector's elements change fastest.
-    Raises RuntimeError for tensors that are no vectors.
+    Raises RuntimeError for tensors that are not vectors.
     """
 def cat(tensors: Sequence[_Tensor], dim: _int=0, *, axis: _int | None=None, out: _Tensor | None=None) -> _Tensor:
     """Concatenates tensors along a dim.

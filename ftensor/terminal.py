@@ -73,7 +73,7 @@ EVERY = 1.0  # seconds between two updates
 
 
 class _Line:
-    """A progress line on standard error; replaces standard output, and erases itself on output."""
+    """A progress line on standard error. Wraps standard output, and is erased before each output."""
 
     def __init__(self, out: Any, err: Any) -> None:
         self.out, self.err, self.lock = out, err, Lock()

@@ -1,4 +1,4 @@
-"""`make docs`: puts the site's pages together, and has Sphinx make it, without a warning.
+"""`make docs`: collects the site's pages, and builds the site by Sphinx without warnings.
 
 python pages/build.py [--out out/site]
 """
@@ -32,15 +32,15 @@ _LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 
 
 def written() -> dict[str, Path]:
-    """The pages that somebody has written, by their names on the site."""
+    """Returns the hand-written pages by their names on the site."""
     docs = ROOT / "docs"
     pages = {str(p.relative_to(docs).with_suffix("")): p for p in sorted(docs.rglob("*.md"))}
     return pages | {name: ROOT / file for name, file in ELSEWHERE.items()}
 
 
 def linked(name: str, page: Path, source: Path) -> str:
-    """A page's text with links as they are on the site; a file that is no page is copied, and the
-    link loads it down. FileNotFoundError for a link that leads nowhere."""
+    """Returns a page's text with the site's links. Copies linked files that are not pages, for
+    download. Raises FileNotFoundError for a link without a target."""
     places = {path.resolve(): site for site, path in written().items()}
     here = (source / name).parent
 
@@ -65,7 +65,7 @@ def linked(name: str, page: Path, source: Path) -> str:
 
 
 def assemble(source: Path) -> list[str]:
-    """Write all pages into a folder; their names."""
+    """Writes all pages into a folder. Returns their names."""
     import gallery
     import reference
 
@@ -88,7 +88,7 @@ def assemble(source: Path) -> list[str]:
 
 
 def main() -> int:
-    """The exit status: 1 where Sphinx has a warning."""
+    """Builds the site. Returns the exit status: 1 if Sphinx warns."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("out/site"), help="where the site goes")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Sphinx' settings of the site; `pages/build.py` puts its pages together."""
+"""Sphinx settings of the site; `pages/build.py` collects its pages."""
 
 from pathlib import Path
 

@@ -39,14 +39,14 @@ Longer programs, with arguments, in the checkout's `examples/`:
 
 
 class Cell(NamedTuple):
-    """A cell of a script: code, or Markdown."""
+    """A cell of a script: code or Markdown."""
 
     code: bool
     text: str
 
 
 def cells(script: Path) -> list[Cell]:
-    """A script's cells; comments after `# %% [markdown]` are Markdown."""
+    """Returns a script's cells; comments after `# %% [markdown]` are Markdown."""
     parts = []
     for part in re.split(r"^# %%", script.read_text(), flags=re.M)[1:]:
         kind, _, text = part.partition("\n")
@@ -58,7 +58,7 @@ def cells(script: Path) -> list[Cell]:
 
 
 def notebook(script: Path) -> dict[str, Any]:
-    """The notebook of a script (nbformat 4.5), not run yet."""
+    """Returns the notebook of a script (nbformat 4.5) without outputs."""
     blocks = []
     for k, cell in enumerate(cells(script)):
         kind = "code" if cell.code else "markdown"
@@ -70,7 +70,7 @@ def notebook(script: Path) -> dict[str, Any]:
 
 
 def run(script: Path, folder: Path) -> str:
-    """Run a script in a folder, where it leaves its picture; what it printed."""
+    """Runs a script in a folder, where it writes its picture. Returns the printed text."""
     env = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, str(script)], cwd=folder, env=env, text=True, capture_output=True)
     if done.returncode:
@@ -79,7 +79,7 @@ def run(script: Path, folder: Path) -> str:
 
 
 def page(script: Path, said: str) -> str:
-    """A script's page: its picture below the title, its cells, what it printed."""
+    """Returns a script's page: title, picture, cells, printed text."""
     name = script.stem
     title, _, rest = cells(script)[0].text.partition("\n")
     parts = [
@@ -95,7 +95,7 @@ def page(script: Path, said: str) -> str:
 
 
 def pages(source: Path) -> dict[str, str]:
-    """The gallery's pages by their names on the site; pictures, scripts, notebooks are written."""
+    """Returns the gallery's pages by their names. Writes the pictures, scripts and notebooks."""
     folder = source / "gallery"
     folder.mkdir(parents=True)
     texts, shown = {}, []

@@ -1,4 +1,4 @@
-"""Which page stands in which section of the site. A page that is in none stands under MORE."""
+"""The sections of the site and their pages. MORE has the pages without a section."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MORE = "More"
 
 
 def sections(pages: Iterable[str]) -> dict[str, list[str]]:
-    """The pages of each section in order; what is in no section is under MORE."""
+    """Returns the pages of each section in order. MORE has the pages without a section."""
     left = sorted(pages)
     listed: dict[str, list[str]] = {}
     for title, names in SECTIONS.items():

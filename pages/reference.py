@@ -31,7 +31,7 @@ _FORM = re.compile(r"[\w.]+\(.*\)")
 
 @dataclass
 class Item:
-    """A public name: where it is found, what it is, and its other names in the same place."""
+    """A public name, its value, and the value's other names in the same namespace."""
 
     name: str
     value: Any
@@ -39,7 +39,7 @@ class Item:
 
     @property
     def entry(self) -> Entry | None:
-        """The catalogue's, if it is an op."""
+        """The op's entry in the catalogue; None if the item is not an op."""
         return BY_CALL.get(inspect.unwrap(self.value)) if callable(self.value) else None
 
 
@@ -47,7 +47,7 @@ BY_CALL = {inspect.unwrap(e.call): e for e in reversed(ENTRIES.values())}
 
 
 def namespaces() -> dict[str, Any]:
-    """Public namespaces by their path behind `ft`; "" is `ft` itself."""
+    """Returns the public namespaces by their path in `ft`; "" is `ft` itself."""
     spaces: dict[str, Any] = {"": ft}
     left = [("", ft)]
     while left:
@@ -64,13 +64,13 @@ def namespaces() -> dict[str, Any]:
 
 
 def public(owner: Any) -> list[str]:
-    """The names that a user sees."""
+    """Returns the sorted public names of a module or class."""
     names = getattr(owner, "__all__", None) if isinstance(owner, ModuleType) else None
     return sorted(n for n in (names or dir(owner)) if n[0] != "_")
 
 
 def items(owner: Any) -> list[Item]:
-    """A namespace's names; those that are one function are one item, and so are their `name_`."""
+    """Returns a namespace's items. Names of one function are one item, with their `name_` forms."""
     members: dict[int, Item] = {}
     plain: list[Item] = []
     for name in public(owner):
@@ -95,7 +95,7 @@ def items(owner: Any) -> list[Item]:
 
 
 def chapter(item: Item) -> str:
-    """Where an item of `ft` itself stands: the ops' folder, or SETTINGS for what is no op."""
+    """Returns the chapter of an item of `ft`: the op's folder, or SETTINGS if it is not an op."""
     entry = item.entry
     if entry is None:
         return SETTINGS
@@ -107,7 +107,7 @@ def chapter(item: Item) -> str:
 
 
 def file_of(call: Any) -> str:
-    """Where a function is written: that which one of the catalogue's checks stands before."""
+    """Returns the file of a function, or of the function that the catalogue's check wraps."""
     call = inspect.unwrap(call)
     if call.__code__.co_filename.endswith("/catalogue.py"):
         call = next(c.cell_contents for c in call.__closure__ if callable(c.cell_contents))
@@ -115,24 +115,24 @@ def file_of(call: Any) -> str:
 
 
 def text_of(doc: str) -> str:
-    """A docstring as Markdown: what stands outside of backquotes is as it is."""
+    """Returns a docstring as Markdown; escapes special characters outside backquotes."""
     parts = re.split(r"(`[^`\n]+`)", doc)
     return "".join(p if k % 2 else re.sub(r"([*<\[\]|$])", r"\\\1", p) for k, p in enumerate(parts))
 
 
 def block_of(example: str) -> str:
-    """The example of a docstring as a fenced block; "" without one."""
+    """Returns a docstring's example as a fenced block; "" if there is none."""
     return f"```python\n{textwrap.dedent(example).strip()}\n```\n" if example else ""
 
 
 def parted(doc: str) -> tuple[str, str]:
-    """A docstring without its example, and the example."""
+    """Returns (docstring without its example, example)."""
     text, _, example = doc.partition(f"\n\n{HEADING}\n\n")
     return text, example
 
 
 def forms_and_text(item: Item, called: str) -> tuple[list[str], str]:
-    """The signatures of an item, and its docstring without them."""
+    """Returns (signatures of an item, its docstring without them)."""
     doc = inspect.getdoc(item.value) or ""
     head, _, rest = doc.partition("\n\n")
     if head and all(map(_FORM.match, head.split("\n"))):
@@ -147,7 +147,7 @@ def forms_and_text(item: Item, called: str) -> tuple[list[str], str]:
 
 
 def described(item: Item, path: str) -> str:
-    """An item's section."""
+    """Returns the Markdown section of an item."""
     name = f"{path}.{item.name}".lstrip(".")
     forms, text = forms_and_text(item, f"ft.{name}")
     text, example = parted(text)
@@ -175,7 +175,7 @@ def described(item: Item, path: str) -> str:
 
 
 def tensor_page() -> str:
-    """Methods and properties of tensors: those that are functions, too, lead there by name."""
+    """Returns the page of tensor methods and properties, with links to functions of the same name."""
     functions, own = [], []
     doc, example = parted(inspect.getdoc(ft.Tensor) or "")
     for name in public(ft.Tensor):
@@ -203,12 +203,12 @@ def tensor_page() -> str:
 
 
 def slug(words: str) -> str:
-    """A page's name."""
+    """Returns a page's name: the words joined by hyphens."""
     return re.sub(r"\W+", "-", words)
 
 
 def pages() -> dict[str, str]:
-    """The reference's pages by their names on the site."""
+    """Returns the reference's pages by their names on the site."""
     texts: dict[str, str] = {}
     index = []
     for path, owner in namespaces().items():

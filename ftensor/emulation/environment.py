@@ -102,8 +102,8 @@ WAIT = _repair(
     "83 3d bd b1 12 00 00 75 0f 48 83 3d a3 b1 12 00 00 75 05 e9 d5 4c 02 00 f3 90 eb e4",
     "48 8b 15",
 )
-# CpuemShim::initMemoryManager gives the first bank the address 0, so a pointer argument that was never
-# set is the first buffer. The banks begin a page later:
+# CpuemShim::initMemoryManager gives the first bank the address 0, so a pointer argument that was
+# never set is the first buffer. The banks begin a page later:
 #   xor r13d,r13d; jmp loop; nop    becomes    mov r13d,0x1000; jmp loop
 BASE = _repair(
     "a pointer argument that was never set is the address of a buffer",

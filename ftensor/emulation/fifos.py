@@ -34,8 +34,8 @@ class FifoReports:
 
 
 def merged(before: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
-    """Returns one report for several launches of a kernel: the largest depths, the first launch that
-    locks up, and the number of launches that were too long to check (`long`).
+    """Returns one report for several launches of a kernel: the largest depths, the first launch
+    that locks up, and the number of launches that were too long to check (`long`).
 
     Both may be reports of several launches. FIFOs that differ are those of a launch that locks up.
     """
@@ -59,7 +59,7 @@ def merged(before: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]
 
 
 def _counted(report: dict[str, Any]) -> dict[str, Any]:
-    """Returns a report with the numbers of launches; that of one launch says whether it was too long."""
+    """Returns a report that counts launches; the report of one launch says if it was too long."""
     return {**report, "launches": report.get("launches", 1), "long": int(report.get("long", 0))}
 
 

@@ -313,7 +313,8 @@ class Completions:
 
 class EmulatedUnit:
     """One compute unit of a kernel. `run` calls a function under a description. `checked` gets the
-    kernel's name and the report of its FIFOs after a launch, `note` what a launch probably lacks."""
+    kernel's name and the report of its FIFOs after a launch, `note` what a launch probably
+    lacks."""
 
     def __init__(
         self,

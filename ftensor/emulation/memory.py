@@ -18,7 +18,7 @@ PAGE = mmap.PAGESIZE
 # 2**47. A larger buffer has guards of its own size; guards are one page if address space is
 # scarce (ulimit -v).
 GUARD = 1 << 30
-MOST_CHECKED = 256 << 20  # bytes of a buffer whose changes are looked for; a checksum of more takes long
+MOST_CHECKED = 256 << 20  # bytes; a checksum of a larger buffer would take too long
 _NORESERVE = 0x4000  # MAP_NORESERVE: a page counts when it is touched
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
@@ -56,7 +56,7 @@ class Buffer:
         self.result, self.written = result, True
 
     def settle(self) -> str:
-        """Returns `result`; "" if the kernel has written nothing, as C's argument types do not say."""
+        """Returns `result`, or "" if the kernel has not written it: C types cannot tell."""
         if self.result and self.before is not None and (self.size > MOST_CHECKED or self.before == self._checksum()):
             self.result = ""
         return self.result

@@ -47,7 +47,7 @@ def connect(path: str, host: int) -> socket.socket | None:
 
 
 def alive(process: int) -> bool:
-    """Returns True if a process exists and is no zombie."""
+    """True if a process exists and is not a zombie."""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):

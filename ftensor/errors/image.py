@@ -7,7 +7,7 @@ from .message import Message
 
 
 class ImageError(ValueError):
-    """A file is no image, or is damaged."""
+    """A file is not an image, or is damaged."""
 
 
 malformed = Message(ImageError, "not a usable xclbin: {what}; copy or build the file again")

@@ -43,7 +43,7 @@ def _batch_prefix(op: str, index: int | None) -> str:
 
 @of_call
 def singular(op: str, index: int | None, pivot: int) -> LinAlgError:
-    """Error for a pivot of 0."""
+    """Error for a singular matrix: a pivot of its LU factors is 0."""
     return LinAlgError(f"{_batch_prefix(op, index)}the matrix is singular: element {pivot} of U's diagonal is 0")
 
 

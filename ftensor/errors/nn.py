@@ -156,7 +156,7 @@ index_dtype = Message(RuntimeError, "{op}(): indices must be int64 or int32, not
 
 @of_call
 def table_dims(op: str, shape: Sequence[int]) -> RuntimeError | ValueError:
-    """Error for an embedding table that is no matrix."""
+    """Error for an embedding table that is not a matrix."""
     kind = ValueError if op == "embedding_bag" else RuntimeError  # as in torch
     return kind(f"{op}(): weight must have 2 dims, not shape {tuple(shape)}")
 
@@ -186,7 +186,7 @@ not_divisible = Message(RuntimeError, "{op}(): {name} must be divisible by {by},
 
 @of_call
 def cell_input(op: str, shape: Sequence[int]) -> RuntimeError | IndexError:
-    """Error for a cell's input that is no matrix."""
+    """Error for a cell's input that is not a matrix."""
     kind = IndexError if len(shape) < 2 else RuntimeError
     return kind(f"{op}(): input must have shape (batch, input size), not {tuple(shape)}")
 

@@ -36,7 +36,7 @@ negative_integer_power = Message(
 
 @of_call
 def needs_real_floats(op: str, dtypes: Sequence[object]) -> RuntimeError:
-    """Error for parts of a complex number that are no real floating-point numbers."""
+    """Error for parts of a complex number that are not real floating-point numbers."""
     dtype_list = " and ".join(str(d) for d in dtypes)
     return RuntimeError(f"{op}(): expected float16, float32 or float64 tensors, but got {dtype_list}")
 

@@ -13,7 +13,7 @@ bad_offset = Message(RuntimeError, "a generator's offset is an int from 0 to 2**
 
 
 def not_a_state(value: object) -> TypeError:
-    """Error for a generator state that is no tensor of bytes."""
+    """Error for a generator state that is not a tensor of bytes."""
     kind = getattr(value, "dtype", type(value).__name__)
     return TypeError(f"a generator's state is a uint8 tensor, as get_state() gives, not {kind}")
 

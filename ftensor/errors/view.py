@@ -122,7 +122,7 @@ beyond_matrix = Message(
 
 @of_call
 def not_a_matrix(name: str, ndim: int) -> RuntimeError:
-    """Error for H, mT, mH or adjoint() of a tensor that is no matrix."""
+    """Error for H, mT, mH or adjoint() of a tensor that is not a matrix."""
     expected = "a matrix" if name == "H" else "a matrix or a batch of matrices"
     return RuntimeError(f"{name} needs {expected}, but the tensor has {ndim} dims")
 

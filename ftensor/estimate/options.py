@@ -16,7 +16,7 @@ def option_after_program(words: Sequence[str], parser: argparse.ArgumentParser) 
 
 
 def options_given(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> list[str]:
-    """Returns the options and the program that were given, without `--published`, as a user writes them."""
+    """Returns the given options and program as a user writes them, without `--published`."""
     given = []
     for action in parser._actions:
         value = getattr(arguments, action.dest, action.default)

@@ -1,4 +1,4 @@
-"""The image in which a program's launches are estimated: its kernels, and what the board can't hold."""
+"""The image for which launches are estimated: its kernels, and those that do not fit the board."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ MAX_DOUBLINGS = 8  # times that a network's cycles are doubled, to leave room fo
 class PlacedImage:
     """The kernels of an image, and the kernels that a board has no room for.
 
-    `requested` is the area of all, `fitting` that of those that fit. `from_inventory` is True for an
-    inventory, whose kernels are all that there are.
+    `requested` is the area of all, `fitting` that of those that fit. `from_inventory` is True for
+    an inventory, whose kernels are all that there are.
     """
 
     requested: Fit
@@ -78,12 +78,12 @@ def inventory_image(groups: Sequence[KernelGroup], board: Board) -> PlacedImage:
 
 
 def program_image(launches: Mapping[KernelLaunch, int], board: Board, units: int | None = None) -> PlacedImage:
-    """Returns an image for a program: a kernel for the launches of a kind, graphs with the lanes and
-    units that are fastest, networks with the folds that are best beside them. Graphs that `export`
-    refuses for the board have no room.
+    """Returns an image for a program: a kernel for the launches of a kind, graphs with the lanes
+    and units that are fastest, networks with the folds that are best beside them. Graphs that
+    `export` refuses for the board have no room.
 
-    All kernels but networks have `units` compute units, if given; else those of ops have the most of
-    the launches.
+    All kernels but networks have `units` compute units, if given; else those of ops have the most
+    of the launches.
     """
     launches = {launch: count for launch, count in launches.items() if not is_user_kernel(launch.key)}
     most = max([units or 1, *(launch.units for launch in launches)])
@@ -106,8 +106,8 @@ def program_image(launches: Mapping[KernelLaunch, int], board: Board, units: int
 
 
 def _name_of(key: Key) -> str:
-    """Returns the name of a graph's or network's kernel, "" for other kernels: it does not depend on
-    the lanes or folds."""
+    """Returns the name of a graph's or network's kernel, "" for other kernels: it does not depend
+    on the lanes or folds."""
     if isinstance(key, (StagedKey, NetworkKey)):
         return f"{key.name[:12]}_{key.entry[-8:]}"
     return ""
@@ -121,15 +121,16 @@ def _fold_networks(
     work: Mapping[Key, int],
     units: int | None,
 ) -> list[KernelGroup]:
-    """Returns kernels of networks and graphs that take the least time for their `work` beside `groups`.
+    """Returns kernels of networks and graphs that take the least time for their `work` beside
+    `groups`.
 
-    Networks get the fastest folds, or folds of twice the cycles, and so on; graphs get the rest of the
-    board. If the board cannot hold all kernels, as many as possible fit.
+    Networks get the fastest folds, or folds of twice the cycles, and so on; graphs get the rest of
+    the board. If the board cannot hold all kernels, as many as possible fit.
     """
     weights = [float(max(work[key], 1)) for key in graphs.values()]
     folded = [_with_folds(key, board, None) for key in networks]
     best: list[KernelGroup] = []
-    least: tuple[bool, int, float] | None = None  # do graphs exceed their share, kernels left out, seconds
+    least: tuple[bool, int, float] | None = None  # (over the share, left out, s)
     for _ in range(MAX_DOUBLINGS + 1):
         cycles = sum(interval(key) * work[network] for key, network in zip(folded, networks, strict=True))
         time = cycles / (board.clock.value * 1e6)

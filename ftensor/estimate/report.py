@@ -42,10 +42,10 @@ class LaunchLine:
 class ProgramEstimate:
     """The estimate of a program: its lines, most expensive first, and its seconds by cause.
 
-    `copies` are the program's own copies, `geometry_seconds` those of geometry buffers, `fallback` those of
-    ops that run on the host because the inventory lacks them (without the host's own work).
-    `bank_copies` counts the copies between memory banks by their bytes. `fallback_by_launch` has the seconds of a
-    fallback by launch, `lines_by_launch` the lines by launch of the trace.
+    `copies` are the program's own copies, `geometry_seconds` those of geometry buffers, `fallback`
+    those of ops that run on the host because the inventory lacks them (without the host's own
+    work). `bank_copies` counts the copies between memory banks by their bytes. `fallback_by_launch`
+    has the seconds of a fallback by launch, `lines_by_launch` the lines by launch of the trace.
     """
 
     setup: Setup
@@ -113,8 +113,8 @@ class ProgramEstimate:
 
 def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGroup] | None) -> ProgramEstimate:
     """Applies the model to a trace. Each launch uses the kernel of `groups` that holds it; without
-    `groups`, the kernel that an image for the program would have. The host computes what the board has
-    no room for."""
+    `groups`, the kernel that an image for the program would have. The host computes what the board
+    has no room for."""
     if groups is None:
         image = program_image(trace.launches, setup.board, setup.units)
     else:

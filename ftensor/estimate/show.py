@@ -154,7 +154,7 @@ def text(r: ProgramEstimate, most: int = 24) -> str:
 
 
 def area_lines(r: ProgramEstimate) -> list[str]:
-    """Returns the shares that the kernels take of the board, and the kernels that it has no room for."""
+    """Returns the kernels' shares of the board, and the kernels that do not fit it."""
     image, title = r.image, r.setup.board.title
     if not image.left_out:
         return [f"Area of its {counted(len(image.fitting.groups), 'kernel')}: {image.fitting} (ftensor docs area)."]

@@ -1,4 +1,4 @@
-"""Captures the launches of a stream while they run, and replays them with the same memory and numbers."""
+"""Captures a stream's launches as they run, and replays them with the same memory and numbers."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class CapturedDraw(NamedTuple):
 
 
 class NumberUse(NamedTuple):
-    """The use of a random number: the index of the launch, the index among the launch's numbers, the
-    dtype that it is rounded to, and the number."""
+    """The use of a random number: the index of the launch, the index among the launch's numbers,
+    the dtype that it is rounded to, and the number."""
 
     call: int
     position: int
@@ -104,8 +104,8 @@ class Recording:
     def replay(self) -> None:
         """Enqueues the launches on the current stream, behind the last replay.
 
-        Raises RuntimeError if memory from outside was resized, inside a trace or another capture, and
-        while another thread or an outer frame replays a graph of its pool.
+        Raises RuntimeError if memory from outside was resized, inside a trace or another capture,
+        and while another thread or an outer frame replays a graph of its pool.
         """
         backend = self.backend
         stream = backend.current_stream()
@@ -149,15 +149,15 @@ class Recording:
             self.calls[index] = call._replace(numbers=tuple(numbers))
 
     def _changed(self) -> None:
-        for storage in self.written.values():  # as `Storage.changed`, of which each replay calls many
+        for storage in self.written.values():  # inlines `Storage.changed` for speed
             storage.bounds = storage.derived = None
 
 
 class Capture(Observer):
     """Records the launches that this thread, and torch's autograd for it, enqueue on one stream.
 
-    Refuses what a replay could not repeat: values that the host reads or writes, seeds, other streams.
-    With `strict` the op raises, else the call goes on and `fault` is the first error. With
+    Refuses what a replay could not repeat: values that the host reads or writes, seeds, other
+    streams. With `strict` the op raises, else the call goes on and `fault` is the first error. With
     `keep_reads`, values on the host are those of the capture. A replay draws random numbers anew.
     """
 
@@ -230,7 +230,7 @@ class Capture(Observer):
         return storage
 
     def allocated(self, storage: Storage) -> None:
-        if self.is_captured_thread and not self._launching:  # a replay allocates a launch's temporaries itself
+        if self.is_captured_thread and not self._launching:  # replays allocate temporaries
             self._own[id(storage)] = storage
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
@@ -247,7 +247,7 @@ class Capture(Observer):
         super().read(storage)
 
     def _on_host(self, storage: Storage, message: Callable[[str, str], Exception]) -> None:
-        """Refuses an access of the host. With `keep_reads`, the memory keeps what the host wrote."""
+        """Refuses host access. With `keep_reads`, keeps the memory from reuse by other values."""
         if not self.keep_reads:
             self._refuse(message)
         elif self.is_captured_thread:

@@ -64,14 +64,14 @@ class GraphPool:
                 x._storage = shared.get(id(x._storage), x._storage)
 
     def reserve(self, backend: Backend, launches: Iterable[Launch]) -> None:
-        """Makes memory for the temporaries of any one of the launches, which run one after the other."""
+        """Reserves memory for temporaries that all launches share, as they run one by one."""
         needed = zip_longest(*[sorted(launch.temporaries, reverse=True) for launch in launches], fillvalue=0)
         for size, storage in zip_longest(map(max, needed), sorted(self.temporaries, key=_nbytes, reverse=True)):
             if size is not None and (storage is None or storage.nbytes < size):
                 self.temporaries.append(backend.allocate(size))
 
     def temporary(self, nbytes: int, taken: Sequence[Storage]) -> Storage:
-        """Returns the smallest reserved memory of at least `nbytes` bytes that is none of `taken`."""
+        """Returns the smallest reserved memory of at least `nbytes` bytes outside `taken`."""
         free = [s for s in self.temporaries if all(s is not x for x in taken)]
         return min([s for s in free if s.nbytes >= nbytes], key=_nbytes)
 

@@ -90,7 +90,7 @@ class Draw(NamedTuple):
 
 
 class Seeding(NamedTuple):
-    """A change of generators that is no draw."""
+    """A change of generators other than a draw."""
 
     apply: Callable[[], object]
 

@@ -191,7 +191,7 @@ def _refusal_text(node: Node, why: str) -> str:
 
 
 def dataflow_segments(graph: Graph) -> list[Segment]:
-    """Cuts a graph at the ops that are no stage. The order of the segments keeps dependencies."""
+    """Cuts a graph at ops that cannot be stages. The order of the segments keeps dependencies."""
     if not graph.nodes:
         raise errors.no_stages(graph.name)
     single = _try_dataflow(graph)

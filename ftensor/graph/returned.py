@@ -47,7 +47,7 @@ class ReturnedObject:
             self.is_single_use = _reaches(self.value, {id(owner) for owner in owners})
 
     def current(self) -> Any:
-        """Returns an object that is no argument; None if it is gone."""
+        """Returns an object that is not an argument; None if it has been freed."""
         return self.value if self.reference is None else self.reference()
 
     @property

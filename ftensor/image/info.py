@@ -33,7 +33,7 @@ def complain(message: str) -> int:
 
 
 def load(path: str | Path) -> ImageInfo:
-    """Returns the contents of a file. Raises ImageError if it is unreadable or no xclbin."""
+    """Returns the contents of a file. Raises ImageError if it is unreadable or not an xclbin."""
     try:
         data = Path(path).read_bytes()
     except OSError as e:

@@ -151,7 +151,7 @@ def _check_filter(key: StagedKey, call: Call) -> None:
 
 
 def _check_lengths(key: StagedKey) -> None:
-    """Raises ValueError if values of rows of other lengths meet, or taps are no filter's."""
+    """Raises ValueError if a call has rows of unequal or unsuitable lengths, or misuses taps."""
     taps = {k for k, p in enumerate(key.ins) if p.kind == TAPS}
     for k, call in enumerate(key.calls):
         operands = call.operands[:1] if isinstance(call.unit, RowFilter) else call.operands

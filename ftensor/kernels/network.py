@@ -198,7 +198,7 @@ class NetworkKey:
 
     @cached_property
     def flows(self) -> tuple[Flow, ...]:
-        """The flow of each value: the input, then the result of each layer."""
+        """The data flow of the input, then of each layer's result."""
         c, h, w = self.image
         flows = [Flow(h, w, c, self._entering)]
         for layer in self.layers:

@@ -443,7 +443,7 @@ def _function(entry: Entry, name: str, module: str) -> Callable[..., Any]:
 
 
 def add_class(namespace: str, kind: type) -> None:
-    """Adds a class that is no op to a namespace such as `linalg`."""
+    """Adds a class, which is not an op, to a namespace such as `linalg`."""
     setattr(sys.modules[f"ftensor.{namespace}"], kind.__name__, kind)
 
 

@@ -1,4 +1,4 @@
-"""`ft.profiler.benchmark`: the time of a call, with the device waited for."""
+"""`ft.profiler.benchmark`: the time of a call, including the wait for the device."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Doubt(Protocol):
     """A possible error of a kernel, looked up when the stream is next waited for."""
 
     def resolve(self) -> Exception | None:
-        """Returns the error, or None. The kernel's work is done by now."""
+        """Returns the error, or None. Called only after the kernel has finished."""
 
 
 class DeviceStream:
@@ -173,7 +173,7 @@ class DeviceStream:
                 self._landing.release()
 
     def note(self, event: Any = None) -> None:
-        """Counts a command that is no launch; `event` is the command's own event, if any."""
+        """Counts a command other than a launch; `event` is the command's own event, if any."""
         if self.backend.inline:
             self.flying.append(event or self.marker())
         self.launched += 1

@@ -109,8 +109,8 @@ class CaptureReport(tuple[CaptureRow, ...]):
 
 
 class _Gradient(NamedTuple):
-    """A parameter's gradient at a capture: `missing` if it was None before, `after` the capture, and
-    whether captured launches allocated it (`made`)."""
+    """A parameter's gradient at a capture: `missing` if it was None before, `after` the capture,
+    and whether captured launches allocated it (`made`)."""
 
     parameter: torch.Tensor
     missing: bool
@@ -173,15 +173,15 @@ def _list_modules() -> Iterator[dict[int, _ModuleState]]:
 
 
 class _Arguments:
-    """The memory of a signature's tensor arguments. An argument is static if each call passed the same
-    memory, as a model's weights and a cache of keys; replays then read it in place."""
+    """The memory of a signature's tensor arguments. An argument is static if each call passed the
+    same memory, as a model's weights and a cache of keys; replays then read it in place."""
 
     def __init__(self) -> None:
         self.memory: list[tuple[ref[Any], int]] = []  # and the offset in it
         self.static: list[bool] = []
 
     def note(self, tensors: Sequence[torch.Tensor], before: _Arguments | None = None) -> None:
-        """Notes a call's arguments. Those that changed in this signature or `before` stay copied."""
+        """Notes a call's arguments. Those that changed here or `before` are copied in replays."""
         same = [True] * len(tensors) if not self.memory else self._same(tensors)
         known = self.static or (before.static if before else same)
         changed = before._same(tensors) if before else same
@@ -215,7 +215,7 @@ class _Signature:
         self.changed = ""  # why an earlier capture was dropped
 
     def staleness(self, arguments: Sequence[torch.Tensor]) -> str:
-        """Returns what has changed since the capture and would be captured anew; "" if nothing has."""
+        """Returns the change that makes the capture out of date, or "" if there is none."""
         assert self.graph is not None
         if not self.arguments.match(arguments):
             return "an argument that had the same memory in each call has other memory"
@@ -306,8 +306,8 @@ class Captured(Generic[P, R]):
         return tuple(parts) if any(isinstance(x, torch.Tensor) for x in leaves) else None
 
     def _captured(self, entry: _Signature, leaves: list[Any], spec: Any) -> R:
-        """Runs the call on static copies of its arguments, or on those that had the same memory in all
-        calls. Keeps the capture if a replay can repeat it."""
+        """Runs the call on static copies of its arguments, or on those that had the same memory in
+        all calls. Keeps the capture if a replay can repeat it."""
         given, is_static = _tensors(leaves), iter(entry.arguments.static)
         static = [_static_copy(x) if isinstance(x, torch.Tensor) and not next(is_static) else x for x in leaves]
         args, kwargs = (static, {}) if spec is None else pytree.tree_unflatten(static, spec)
@@ -407,7 +407,7 @@ _LEAF_TYPES = frozenset((torch.Tensor, torch.nn.Parameter, bool, int, float, str
 
 
 def _flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
-    """Returns the leaves of a call's arguments and their structure: None if the leaves are `args`."""
+    """Returns (leaves, structure) of a call's arguments; structure None if leaves are `args`."""
     if not kwargs and _LEAF_TYPES.issuperset(map(type, args)):
         return list(args), None
     return pytree.tree_flatten((args, kwargs))
@@ -451,17 +451,17 @@ def _copies(result: Any) -> Any:
 
 
 def capture(step: Callable[P, R], *, pool: GraphPool | None = None, reads: str = "refuse") -> Captured[P, R]:
-    """Returns a function that runs `step`, captures its launches at the third call of a signature, and
-    replays them from then on.
+    """Returns a function that runs `step`, captures its launches at the third call of a signature,
+    and replays them from then on.
 
     Arguments are tensors on the device and constants. A call that can't be captured runs `step`;
     `report()` gives the reason. A replay notices changed modules and optimizers, but repeats Python
     numbers that `step` computed during the capture.
 
-    The signatures share memory. `pool`, a result of `torch.fpga.graph_pool_handle`, shares it with other
-    functions. A step that reads values on the host is refused; with `reads="keep"`, a replay repeats
-    those of the capture, and all that Python made of them.
-    Raises ValueError for another `reads`.
+    The signatures share memory. `pool`, a result of `torch.fpga.graph_pool_handle`, shares it with
+    other functions. A step that reads values on the host is refused; with `reads="keep"`, a replay
+    repeats those of the capture, and all that Python made of them. Raises ValueError for another
+    `reads`.
 
         step = ftensor.torch.capture(step)
         loss = step(x, y)

@@ -32,7 +32,7 @@ MEMORY = {
 
 
 def _is_copyable(t: torch.Tensor) -> bool:
-    """True if ftensor has the dtype and the tensor is no lazy conjugate or negation."""
+    """True if ftensor has the dtype and the tensor is not a lazy conjugate or negation."""
     return t.dtype in m.TO_FT and not (t.is_conj() or t.is_neg())
 
 

@@ -22,13 +22,13 @@ def make_graphed_callables(
     allow_unused_input: bool = False,
     pool: GraphPool | None = None,
 ) -> Any:
-    """Returns functions or modules whose forward and backward passes are replayed, as in `torch.cuda`.
+    """Returns functions or modules with replayed forward and backward passes, as in `torch.cuda`.
 
-    `callables` is one of them or a tuple; `sample_args` are the tensor arguments of one, or a tuple of
-    arguments for each. A module keeps its class; its `forward` is replaced, and used again in another
-    mode (`train`, `eval`). Backward passes must run in the reverse order of the forward passes, each
-    once. Unlike in `torch.cuda`, results and gradients are copies, which later calls leave alone.
-    Raises TypeError for arguments that are not tensors on the device.
+    `callables` is one of them or a tuple; `sample_args` are the tensor arguments of one, or a tuple
+    of arguments for each. A module keeps its class; its `forward` is replaced, and used again in
+    another mode (`train`, `eval`). Backward passes must run in the reverse order of the forward
+    passes, each once. Unlike in `torch.cuda`, results and gradients are copies, which later calls
+    leave alone. Raises TypeError for arguments that are not tensors on the device.
     """
     single = not isinstance(callables, tuple)
     functions = (callables,) if single else callables

@@ -50,7 +50,7 @@ _open: list[tuple[Capture, list[OptimizerNumbers]]] = []
 
 
 def _before_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-    """A hook of all optimizers: in a capture, refuses optimizers that compute numbers on the host."""
+    """Optimizer hook: in a capture, refuses optimizers that compute numbers on the host."""
     for capture, optimizers in _open:
         if not capture.is_captured_thread:
             continue
@@ -79,7 +79,7 @@ register_optimizer_step_pre_hook(_before_step)
 def capture_launches(
     strict: bool, pool: GraphPool | None = None, keep_reads: bool = False
 ) -> Iterator[tuple[Capture, list[OptimizerNumbers]]]:
-    """Context manager: captures this thread's launches, and lists the optimizers that make steps."""
+    """Context manager: captures this thread's launches, and lists the optimizers that step."""
     torch.clear_autocast_cache()
     with captured(default_backend(), strict, pool, keep_reads) as capture:
         entry = capture, []  # type: tuple[Capture, list[OptimizerNumbers]]
@@ -106,8 +106,8 @@ class FPGAGraph:
     def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
         """Starts to capture this thread's launches on the current stream.
 
-        Graphs with one `pool` share the memory of their intermediate tensors. Raises RuntimeError if
-        the graph holds a capture, inside another capture, and on devices whose kernels come from
+        Graphs with one `pool` share the memory of their intermediate tensors. Raises RuntimeError
+        if the graph holds a capture, inside another capture, and on devices whose kernels come from
         images; TypeError if `pool` is no handle.
         """
         if pool is not None and not isinstance(pool, GraphPool):
@@ -158,15 +158,15 @@ class FPGAGraph:
         self._recording, self._optimizers = None, []
 
     def pool(self) -> GraphPool:
-        """Returns the handle of the graph's memory, for `pool=` of other graphs. Raises RuntimeError
-        without a capture."""
+        """Returns the handle of the graph's memory, for `pool=` of other graphs. Raises
+        RuntimeError without a capture."""
         if self._recording is None:
             raise errors.empty()
         return self._recording.pool
 
     @property
     def nbytes(self) -> int:
-        """The bytes that the step allocated and the graph holds, with those of its pool that it uses."""
+        """The bytes that the graph holds: of the step, and of the pool memory that it uses."""
         return 0 if self._recording is None else self._recording.nbytes
 
     @property
@@ -176,7 +176,7 @@ class FPGAGraph:
 
 
 class graph:
-    """Context manager: captures the launches of its body into an `FPGAGraph`, like `torch.cuda.graph`.
+    """Context manager: captures its body's launches into an `FPGAGraph`, like `torch.cuda.graph`.
 
     Raises RuntimeError at an op that a replay could not repeat, and names the op and its line.
     """

@@ -211,7 +211,7 @@ _transform, _is_neg = C._functorch.peek_interpreter_stack, torch.Tensor.is_neg
 
 
 def is_plain(tensors: Sequence[torch.Tensor]) -> bool:
-    """True if all are plain tensors or Parameters and nothing intercepts ops on them.
+    """True if all arguments are plain tensors or Parameters, and nothing intercepts their ops.
 
     False for subclasses, lazy negatives, and inside a torch dispatch mode, a functorch transform,
     forward-mode autograd or a tracer.

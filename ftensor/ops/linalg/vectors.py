@@ -51,7 +51,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 @op(method=False)
 def cartesian_prod(*tensors: Any) -> Tensor:
     """Returns all rows with one element of each vector; the last vector's elements change fastest.
-    Raises RuntimeError for tensors that are no vectors."""
+    Raises RuntimeError for tensors that are not vectors."""
     vectors: Sequence[Tensor] = tensors
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         vectors = tensors[0]

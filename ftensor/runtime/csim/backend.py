@@ -103,7 +103,7 @@ class CSimBackend(Backend):
             self._take(images)
 
     def load_image(self, path: str | Path) -> ImageFile:
-        """Loads an image; from now on kernels come from images instead of being compiled."""
+        """Loads an image. Later kernels come from images and are no longer compiled."""
         images = self.images or CSimImages(self)
         file = images.load(path)
         self._take(images)

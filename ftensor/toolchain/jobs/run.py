@@ -125,7 +125,7 @@ def exclusive(folder: Path) -> Iterator[int | None]:
 
 
 def _alive(process: str) -> bool:
-    """True if the process exists and is no zombie."""
+    """True if the process exists and is not a zombie."""
     try:
         stat = Path(f"/proc/{int(process)}/stat").read_text()
     except (OSError, ValueError):

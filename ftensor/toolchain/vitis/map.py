@@ -124,7 +124,7 @@ class MapText:
         return lines
 
     def masks_now(self) -> list[str]:
-        """Returns the line that sets the masks of the current opcode."""
+        """Returns the C line that loads the masks of the current opcode."""
         if not self.beats:
             return []
         values = [

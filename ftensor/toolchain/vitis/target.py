@@ -117,7 +117,7 @@ class Vitis:
         return link.banks(groups, self.board)
 
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
-        """Returns v++'s xclbin with the manifest inserted. Raises BuildError if it is no xclbin."""
+        """Returns v++'s xclbin with the manifest inserted. Raises BuildError if it is not one."""
         try:
             container = xclbin.read(linked.read_bytes())
         except ImageError as problem:
