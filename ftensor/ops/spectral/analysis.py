@@ -17,6 +17,7 @@ from ..create.data import tensor
 from ..nn.spatial.conv import CONV
 from ..rearrange.cat import cat
 from ..rearrange.pad import pad
+from . import windows
 from .fft import ifft, rfft
 from .filters import as_tensors, fftconvolve, floating, sum_dtype
 
@@ -99,6 +100,7 @@ def correlation_lags(in1_len: int, in2_len: int, mode: str = "full") -> np.ndarr
         raise refuse("correlation_lags", f"lengths {in1_len} and {in2_len} are at least 1")
     if mode not in ("full", "same", "valid"):
         raise refuse("correlation_lags", f"mode={mode!r} is none of full, same, valid")
+    windows.check_capacity(in1_len + in2_len)
     if mode == "valid":
         difference = in1_len - in2_len
         return np.arange(min(difference, 0), max(difference, 0) + 1)

@@ -7,22 +7,27 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..._tensor import Tensor
 from ...errors import spectral as errors_spectral
 from ...rows.catalogue import op
+from .windows import check_capacity, on_host
+
+# SciPy's Butterworth filters overflow between this order and 1000, and Bessel's take time of its square.
+MAX_ORDER = 500
 
 
-def _design(name: str, *args: Any, **options: Any) -> Any:
+def _design(name: str, order: int, *args: Any, **options: Any) -> Any:
     """Calls a function of scipy.signal; tensors among the arguments become arrays."""
     try:
         scipy_signal = import_module("scipy.signal")
     except ImportError:
         raise errors_spectral.no_scipy(name) from None
-
-    def on_host(value: Any) -> Any:
-        return value.cpu().numpy() if isinstance(value, Tensor) else value
-
-    return getattr(scipy_signal, name)(*map(on_host, args), **{key: on_host(v) for key, v in options.items()})
+    if name == "firwin":
+        check_capacity(order)
+    elif order > MAX_ORDER:
+        raise errors_spectral.filter_argument(name, f"the order {order} is above {MAX_ORDER}, where float64 overflows")
+    return getattr(scipy_signal, name)(
+        order, *map(on_host, args), **{key: on_host(value) for key, value in options.items()}
+    )
 
 
 @op(namespace="signal", method=False)

@@ -19,6 +19,8 @@ from . import windows
 from .filters import filtered, floating, recurrence, sum_dtype
 from .sections import both_ways
 
+MAX_ORDER = 64  # of CIC filters; those in use have up to 8
+
 
 def _polyphase(taps: Any, rows: Tensor, up: int, down: int, delay: int, count: int) -> Tensor:
     """Returns `count` results of (..., n), in the dtype of `rows`, or a complex one for complex
@@ -29,6 +31,7 @@ def _polyphase(taps: Any, rows: Tensor, up: int, down: int, delay: int, count: i
     # in steps of `down`, starting `first` elements from q * down.
     n = rows._shape[-1]
     first, last = -(-(delay - len(taps) + 1) // up), ((up - 1) * down + delay) // up
+    windows.check_capacity(up * (last + 1 - first))
     tap = np.arange(up)[:, None] * down + delay - np.arange(first, last + 1) * up
     is_tap = (tap >= 0) & (tap < len(taps))
     phases = np.where(is_tap, taps[tap.clip(0, len(taps) - 1)], 0)
@@ -79,25 +82,37 @@ def cic(x: Tensor, rate: int, order: int = 3, delay: int = 1, axis: int = -1) ->
     The gain (rate * delay)^order is kept. Integers give exact sums: int32 if that holds them, else
     int64. Sums of int64 wrap around. The device computes the equivalent filter of order * (rate *
     delay - 1) + 1 taps, whose sums don't grow with the signal's length. Raises ValueError for
-    arguments below 1, and for sums of more than 64 bits of shorter integers.
+    arguments below 1, orders above 64, and sums of more than 64 bits of shorter integers.
     """
     if rate < 1 or order < 1 or delay < 1:
         raise errors_spectral.filter_argument("cic", f"rate={rate}, order={order}, delay={delay}: all are at least 1")
+    if order > MAX_ORDER:
+        raise errors_spectral.filter_argument("cic", f"order={order}: it is at most {MAX_ORDER}")
     if not isinstance(x, Tensor) or x._dtype.kind in "fc":
         (x,) = floating("cic", x)
         kind = x._dtype
     else:
         kind = _sum_of_integers(x._dtype, (rate * delay) ** order)
-    taps = np.ones(1, object if kind.kind == "i" else np.float64)
-    for _ in range(order):
-        taps = np.convolve(taps, np.ones(rate * delay, taps.dtype))
-    taps = taps.astype(np.int64) if kind.kind == "i" else taps
+    taps = _boxes(rate * delay, order, kind.kind == "i")
     axis = normalize_dim(axis, x.ndim)
     rows = x.movedim(axis, -1).to(kind)
     count = -(-rows._shape[-1] // rate)
     if not rows.numel():
         return rows.narrow(-1, 0, count).movedim(-1, axis).contiguous()
     return _polyphase(taps, rows, 1, rate, 0, count).movedim(-1, axis).contiguous()
+
+
+def _boxes(width: int, order: int, wraps: bool) -> Any:
+    """Returns the taps of `order` running sums over `width` elements in series, exactly or, if
+    `wraps`, modulo 2^64."""
+    fits = wraps or width**order < 1 << 63
+    windows.check_capacity(order * (width - 1) + 1, 8 if fits else 64)
+    taps = np.ones(1, np.int64 if fits else object)
+    for _ in range(order):
+        sums = np.cumsum(np.concatenate([taps, np.zeros(width - 1, taps.dtype)]))
+        taps = sums.copy()
+        taps[width:] -= sums[:-width]
+    return taps if wraps else taps.astype(np.float64)
 
 
 def _sum_of_integers(of: dtype, gain: int) -> dtype:

@@ -22,7 +22,7 @@ _PADTYPES = ("odd", "even", "constant", None)
 def _sections(name: str, sos: Any) -> Array:
     """Returns the sections as an array (sections, 6). Raises ValueError for other shapes and for
     a[0] that are not 1."""
-    array = np.asarray(sos.numpy() if isinstance(sos, Tensor) else sos)
+    array = np.asarray(windows.on_host(sos))
     if array.ndim != 2 or array.shape[1] != 6 or not len(array):
         raise errors_spectral.filter_argument(name, f"sos of shape {array.shape} must have shape (sections, 6)")
     if array.dtype.kind not in "biuf":

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..._device import default_backend
 from ..._tensor import Tensor
-from ...dtypes import float64, get_default_dtype
+from ...dtypes import get_default_dtype
 from ...errors import spectral as errors_spectral
-from ...execute import output
 from ...rows.spelling import written
 from ..create.data import tensor
 from ..create.factory import Options, factory
@@ -74,14 +74,31 @@ def window(op: str, name_or_values: Any, n: int, periodic: bool) -> Array:
         ) from None
 
 
+def check_capacity(elements: int, itemsize: int = 8) -> None:
+    """Raises OutOfMemoryError for an array of the host that not even the default device could
+    hold."""
+    default_backend().pool.check_capacity(elements * itemsize)
+
+
+def on_host(numbers: Any) -> Any:
+    """Returns a tensor, or a sequence that may have tensors, as an array; other objects as they
+    are. Raises OutOfMemoryError for arrays beyond any memory."""
+    if isinstance(numbers, Tensor):
+        check_capacity(numbers.numel())
+        return numbers.cpu().numpy()
+    if isinstance(numbers, (list, tuple)) and any(isinstance(one, Tensor) for one in numbers):
+        check_capacity(sum(one.numel() for one in numbers if isinstance(one, Tensor)))
+        return np.asarray([on_host(one) for one in numbers])
+    return numbers
+
+
 def values(coefficients: Any) -> Array:
-    if isinstance(coefficients, Tensor):
-        output.check_capacity(coefficients, coefficients.numel(), float64)
-    array = coefficients.numpy() if isinstance(coefficients, Tensor) else np.asarray(coefficients)
+    array = np.asarray(on_host(coefficients))
     return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64).reshape(-1)
 
 
 def lowpass(op: str, taps: int, cutoff: float, shape: Any) -> Array:
+    check_capacity(taps)
     m = np.arange(taps) - (taps - 1) / 2
     h = cutoff * np.sinc(cutoff * m) * window(op, shape, taps, False)
     return np.asarray(h / h.sum())
