@@ -319,16 +319,16 @@ class Passes:
         key = self.key
         return (*(v for k in row_pass.folds for v in key.calls[k].operands), *(v for _, v in row_pass.stores))
 
-    def unavailable(self, row_pass: Pass) -> tuple[int, ...]:
-        """Returns the values that a pass does not compute per element: per-row values that depend
-        on a fold, and values that an earlier pass stored."""
+    def already_computed(self, row_pass: Pass) -> tuple[int, ...]:
+        """Returns the values that a pass reads instead of computing: per-row values that depend on
+        a fold, and values that an earlier pass stored."""
         per_row = [v for v, is_per_row in enumerate(self.is_per_row) if is_per_row and self.levels[v]]
         return (*per_row, *(v for v, _ in row_pass.stored_values))
 
     def _with_stored_values(self, passes: list[Pass]) -> tuple[Pass, ...]:
         """Returns the passes with expensive values stored in outputs that a later pass writes."""
         for n, row_pass in enumerate(passes[:-1]):
-            for k in producers(self.key, self.element_values(row_pass), self.unavailable(row_pass))[1]:
+            for k in producers(self.key, self.element_values(row_pass), self.already_computed(row_pass))[1]:
                 v, unit = self.key.first_value(k), self.key.calls[k].unit
                 texts = (*unit.body, *(text for _, text in unit.lets))
                 readers = [m for m, p in enumerate(passes) if m > n and v in self._used_values(p)]
@@ -355,7 +355,7 @@ class Passes:
     def _used_values(self, row_pass: Pass) -> set[int]:
         """Returns the per-element values that a pass computes or reads."""
         needed = self.element_values(row_pass)
-        inputs, calls = producers(self.key, needed, self.unavailable(row_pass))
+        inputs, calls = producers(self.key, needed, self.already_computed(row_pass))
         operands = {v for k in calls for v in self.key.calls[k].operands}
         return operands | set(inputs) | set(needed)
 
@@ -363,6 +363,6 @@ class Passes:
         """True if a pass reads an input that may share memory with output `out`; the pass does not
         compute the values `excluded`."""
         key = self.key
-        inputs, _ = producers(key, self.element_values(row_pass), (*self.unavailable(row_pass), *excluded))
+        inputs, _ = producers(key, self.element_values(row_pass), (*self.already_computed(row_pass), *excluded))
         size = key.outs[out].dtype.itemsize
         return any(not self.is_per_row[k] and key.ins[k].dtype.itemsize == size for k in inputs)

@@ -84,7 +84,7 @@ class RowPassMacros:
         key, row_pass = self.key, self.passes.passes[n]
         ins, params = fused.input_names(key), fused.parameters(key)
         _, results, reads, writes = memory_holes(key.entry, params, key.outs, ins, True)
-        needed, boundary = self.passes.element_values(row_pass), self.passes.unavailable(row_pass)
+        needed, boundary = self.passes.element_values(row_pass), self.passes.already_computed(row_pass)
         inputs, _ = producers(key, needed, boundary)
         stored_values = dict(row_pass.stored_values)
         stored = dict(row_pass.stores)
@@ -118,7 +118,7 @@ class RowPassMacros:
         key = self.key
         finished = [v for k in (*row_pass.folds, *row_pass.row_calls) for v in self._gives(k)]
         needed = [v for k in row_pass.row_calls for v in key.calls[k].operands]
-        boundary = [*self.passes.unavailable(row_pass), *finished]
+        boundary = [*self.passes.already_computed(row_pass), *finished]
         lines = self._known([v for v in needed if v not in finished], boundary, {})
         for k in row_pass.folds:
             args = [f"(folded).f{k}", *fused.call_numbers(key, k)]

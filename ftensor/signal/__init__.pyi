@@ -53,7 +53,7 @@ def cic(x: _Tensor, rate: _int, order: _int=3, delay: _int=1, axis: _int=-1) -> 
     The gain (rate * delay)^order is kept. Integers give exact sums: int32 if that holds them, else
     int64. Sums of int64 wrap around. The device computes the equivalent filter of order * (rate *
     delay - 1) + 1 taps, whose sums don't grow with the signal's length. Raises ValueError for
-    arguments below 1, and for sums of more than 64 bits of shorter integers.
+    arguments below 1, orders above 64, and sums of more than 64 bits of shorter integers.
     """
 def coherence(x: _Tensor, y: _Tensor, fs: _float=1.0, window: Any='hann', nperseg: _int | None=None, noverlap: _int | None=None, nfft: _int | None=None, detrend: Any='constant', axis: _int=-1) -> tuple[_Tensor, _Tensor]:
     """Returns (frequencies, coherence): the squared magnitude of the cross power of two signals,

@@ -164,6 +164,8 @@ def test_a_design_without_scipy_names_the_package(monkeypatch: pytest.MonkeyPatc
         ("sosfilt(np.ones((2, 5)), x)", r"sosfilt\(\): sos of shape \(2, 5\) must have shape \(sections, 6\)"),
         ("sosfilt(np.full((1, 6), 2.0), x)", r"sos\[:, 3\] must be ones, but is \[2.0\]"),
         ("sosfilt(np.ones((1, 6)), x, zi=np.ones((2, 2)))", r"zi of shape \(2, 2\) must have \(1, 3, 2\)"),
+        ("butter(501, 0.5)", r"butter\(\): the order 501 is above 500"),
+        ("cic(x, 2, order=65)", r"cic\(\): order=65: it is at most 64"),
         ("sosfilt_zi([[1, 0, 0, 1, -1, 0]])", r"sosfilt_zi\(\): the filter has a pole at 1"),
         ("filtfilt([1.0], [1.0, -1.0], x)", r"filtfilt\(\): the filter has a pole at 1"),
         ("filtfilt([1.0], [0.0, 1.0], x)", r"filtfilt\(\): a\[0\] must not be 0"),

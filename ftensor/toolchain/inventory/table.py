@@ -211,7 +211,7 @@ def _form(table: TomlTable, structure: str, units: int, banks: str) -> tuple[str
 
 
 def _lanes(table: TomlTable, default: int) -> int:
-    """Returns the lanes in the encoding of `Shape.lanes`."""
+    """Returns the lanes in the encoding of `KernelShape.lanes`."""
     if "lanes" not in table.raw:
         return default
     fits = lambda v: v == BY_COST_WORD or (type(v) is int and v in (1, 2, 4, 8, 16))  # noqa: E731
