@@ -152,7 +152,7 @@ PCI_VENDORS = {
 
 @dataclass(frozen=True)
 class Missing:
-    """Something missing, and the command that installs or enables it."""
+    """A package, driver or tool that is absent, and the command that installs or enables it."""
 
     name: str
     remedy: str

@@ -167,7 +167,7 @@ def shape_mismatch(shapes: Sequence[Sequence[int]], dim: int) -> RuntimeError:
 
 
 def dim_out_of_range(dim: int, ndim: int) -> IndexError | ValueError:
-    """Error for a dim out of range of `ndim` dims; ValueError if it isn't a 64-bit integer."""
+    """Error for a dim out of range of `ndim` dims: ValueError if it does not fit in 64 bits."""
     span = ndim or 1
     kind = f"a tensor of {ndim} dims" if ndim else "a 0-d tensor"
     error = IndexError if -(2**63) <= dim < 2**63 else ValueError

@@ -236,7 +236,7 @@ def part_function(complex_dtype: dtype, part: str) -> ElementFunction:
 
 
 def ordered_loops(body: LoopBody, indices: Sequence[int]) -> list[Any]:
-    """Returns loops from the outermost to the innermost, by the steps of the first input."""
+    """Returns (index, size, 1) of loops, sorted by falling stride of the first input."""
     steps = body.ins[0].strides
     order = sorted(indices, key=lambda k: -abs(steps[k]))
     return [(k, body.loops[k].size, 1) for k in order]

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 
 def as_network(graph: Graph, backend: Backend) -> Graph | None:
-    """Returns a traced graph as one launch of the network that it is, if the device's images hold
-    the network's kernel, with these weights or for any; else None. A stand-in for an image that has
-    any kernel compiles it."""
+    """Replaces a traced graph of quantized layers by one launch of its network kernel: the one with
+    these weights as constants, or the one that loads weights. Returns None if the graph is not a
+    network, or if neither kernel is available; while a program is traced for a board, both are."""
     traced = program.stand_in_build is not None and backend.dialect == "vitis"
     if not graph.layers or not (traced or backend.images is not None) or not (traced or backend.built_ahead):
         return None

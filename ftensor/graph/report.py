@@ -41,7 +41,8 @@ def moved_bytes(r: GraphTensor) -> int:
 
 
 def _unfused_reason(node: Node) -> str:
-    """Returns the reason why a node is a kernel of its own."""
+    """Returns the reason why a node is a kernel of its own, or why no dataflow stage computes it;
+    "" if there is none."""
     if node.fused_origins or node.stage_refusal:
         return node.stage_refusal
     body = loop_body_of(node)

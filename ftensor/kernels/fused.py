@@ -195,7 +195,7 @@ def call_lines(key: FusedKey, k: int, function: str, arguments: Sequence[str]) -
 
 
 def call_operands(key: FusedKey, k: int) -> list[str]:
-    """Returns the variables of the values that call k takes."""
+    """Returns the names of the variables that hold the inputs of call k."""
     return [f"v{v}" for v in key.calls[k].operands]
 
 

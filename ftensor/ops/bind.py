@@ -234,8 +234,8 @@ def docstring(op: Op) -> str:
 
 
 def _signature_parts(op: Op) -> tuple[list[str], str, str]:
-    """Returns (names of the tensors, the parameter list without `out`, the row's params as tuple
-    source)."""
+    """Returns (names of the tensors, source of the parameter list without `out`, source of a tuple
+    of the row's params)."""
     arguments = op.signature[op.signature.index("(") + 1 : op.signature.rindex(")")]
     words = [w.strip() for w in arguments.split(",")]
     words = [w for w in words if not w.startswith("out=")]

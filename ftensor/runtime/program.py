@@ -97,7 +97,8 @@ stand_in_build: Callable[[Key], bool] | None = None
 
 
 def kernel(backend: Backend, key: Key) -> CompiledKernel:
-    """Returns the kernel of `key`. Raises KernelNotBuilt if the backend's images lack it."""
+    """Returns the kernel of `key`, from the cache or compiled now. Raises KernelNotBuilt if the
+    backend's images lack it."""
     kernel: CompiledKernel | None = backend.kernels.get(key) or backend.user_kernels.get(key)
     if kernel is None:
         skeleton = skeleton_of(key)

@@ -144,7 +144,8 @@ class Arena:
         return address.value
 
     def line(self, nbytes: int) -> ArenaBlock | None:
-        """Allocates a contiguous block for a tensor, from the channels in turn; None if full."""
+        """Allocates a contiguous block, within one channel (round robin) if one has room. Returns None
+        if the memory is full."""
         first, self.turn = self.turn, (self.turn + 1) % self.count
         for k in range(self.count) if nbytes <= self.channel else ():
             at = self.base + (first + k) % self.count * self.channel
@@ -298,7 +299,7 @@ class BankedPool(MemoryPool):
 
 
 class ClosedBankedPool(BankedPool):
-    """A banked pool after the interpreter's exit began."""
+    """A banked pool while the interpreter exits: `take` blocks every thread but the main one."""
 
     def take(self, nbytes: int, stream: DeviceStream) -> Storage:
         wait_unless_exiting()

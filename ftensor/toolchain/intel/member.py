@@ -214,8 +214,8 @@ def _kernel(name: str, parameters: Sequence[str], body: str) -> str:
 
 
 def kernels(group: KernelGroup, bodies: Callable[[int], Sequence[str]]) -> str:
-    """Returns the kernels of every compute unit; `bodies` returns a text for each stage of a
-    unit."""
+    """Returns the OpenCL C of the kernels of all compute units; `bodies(unit)` returns the body of
+    each stage."""
     kernel_arguments, widths = arguments(group), widths_of(group) if group.keys else {}
     texts = []
     for copy in range(group.units):

@@ -162,7 +162,7 @@ class _ChannelText:
         return f"{head(1, _unit_keys(key))}\n{source.kernel_file('fused.h')}\n{body}"
 
     def _parts(self) -> list[str]:
-        """Returns the functions that transforms and filters call."""
+        """Returns the OpenCL C of the functions that transforms and filters call."""
         beats = [self._beat(value_type(u.compute)) for u in self.key.transforms[:1]]
         parts = [fill("intel/transform.cl", {"beat": beat}) for beat in beats]
         return parts + [fill("intel/filter.cl", {}) for _ in self.key.filters[:1]]

@@ -264,7 +264,8 @@ class ConvBytesPack(_Bytes, ConvPack):
         ]
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Returns True for inputs: the weights of a filter are few beats."""
+        """Returns True for an input with a vector port: each burst reads the few beats of a filter's
+        weights."""
         return vector and not written
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:

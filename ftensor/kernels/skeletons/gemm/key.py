@@ -169,10 +169,10 @@ def recurrence(key: GemmKey) -> int:
 
 
 def turns(key: GemmKey) -> int:
-    """Returns the least iterations between two additions to a sum of the packed kernel.
+    """Returns the minimum number of iterations between two additions to a sum of the packed kernel.
 
-    The distance covers a product and an addition; the recurrence needs only the addition, which
-    leaves cycles for the access to local memory.
+    It covers the latency of a multiplication and an addition. Only the addition is in the
+    recurrence, so the other cycles are left for the access to local memory.
     """
     cycles = operator_cycles(key.dtype)
     return distance(cycles["add"] + cycles["mul"])
