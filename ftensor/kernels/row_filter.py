@@ -71,14 +71,15 @@ class FilterSchedule:
         return self.lanes // self.step
 
     @property
-    def late(self) -> int:
-        """Beats from that of a result's sample j * stride to that of its last sample."""
+    def delay(self) -> int:
+        """Delay in beats: from the one with a result's sample j * stride to the one with its last
+        sample."""
         return max(0, -(-(self.unit.taps - self.unit.before - self.unit.stride) // self.lanes))
 
     @property
     def line(self) -> int:
         """Samples in the registers."""
-        return self.lanes * (1 + self.late) + self.first + self.unit.before
+        return self.lanes * (1 + self.delay) + self.first + self.unit.before
 
     @property
     def products(self) -> int:

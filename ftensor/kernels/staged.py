@@ -256,7 +256,7 @@ class Stages:
             return key.transform_schedule.startup_beats * apart + key.transform_schedule.latency
         if stage.kind == FILTER:
             schedule = self.filter_schedule(stage)
-            return (schedule.late + schedule.unit.stride) * apart + schedule.latency
+            return (schedule.delay + schedule.unit.stride) * apart + schedule.latency
         return 0
 
     def factor_of(self, stage: DataflowStage) -> int:

@@ -4,7 +4,7 @@ FT_KERNEL void $name($parameters)
     $slab
     $tap taps[$places] = {0};
     $type line[$line] = {0}, parts[$stride] = {0};
-    $beat made = {0};
+    $beat packed = {0};
     if (rows > 0) {
         for (int k = 0; k < $count; k++) {
             FT_UNROLL
@@ -13,22 +13,22 @@ FT_KERNEL void $name($parameters)
         }
     }
     const long samples = $samples;
-    long at = 0;  // in its signal, of the sample that the beat's first result begins with
-    int beat = 0;  // of a beat of results
-    for (long v = 0; v < (long)rows * $beats + (rows > 0 ? $late : 0); v++) {
+    long at = 0;  // index, in its signal, of the beat's first sample, from which its first result is counted
+    int beat = 0;  // input beats of the current beat of results
+    for (long v = 0; v < (long)rows * $beats + (rows > 0 ? $delay : 0); v++) {
         $beat got = {0};
         if (v < (long)rows * $beats) got = $read;
         FT_UNROLL
         for (int k = 0; k < $line - LANES; k++) line[k] = line[k + LANES];
         FT_UNROLL
         for (int l = 0; l < LANES; l++) line[$line - LANES + l] = got.lane[l];
-        if (v >= $late) {
+        if (v >= $delay) {
             const int phase = beat % $phases;
             FT_UNROLL
-            for (int l = 0; l < LANES - $results && phase == $phases - 1; l++) made.lane[l] = made.lane[l + $results];
+            for (int l = 0; l < LANES - $results && phase == $phases - 1; l++) packed.lane[l] = packed.lane[l + $results];
             FT_UNROLL
             for (int r = 0; r < $results; r++) {
-                $type sum[$places / $phases], whole[$stride];
+                $type sum[$places / $phases], phase_sums[$stride];
                 FT_UNROLL
                 for (int n = 0; n < $places / $phases; n++) {
                     const int k = n / $step * $stride + n % $step;
@@ -47,13 +47,13 @@ FT_KERNEL void $name($parameters)
                 FT_UNROLL
                 for (int k = 0; k < $step; k++) parts[$stride - $step + k] = sum[k];
                 FT_UNROLL
-                for (int k = 0; k < $stride; k++) whole[k] = parts[k];
+                for (int k = 0; k < $stride; k++) phase_sums[k] = parts[k];
                 FT_UNROLL
                 for (int half_ = $stride / 2; half_ > 0; half_ /= 2) {
                     FT_UNROLL
-                    for (int k = 0; k < half_; k++) whole[k] = $sum(whole[k], whole[k + half_]);
+                    for (int k = 0; k < half_; k++) phase_sums[k] = $sum(phase_sums[k], phase_sums[k + half_]);
                 }
-                if (phase == $phases - 1) made.lane[LANES - $results + r] = $plain(whole[0]);
+                if (phase == $phases - 1) packed.lane[LANES - $results + r] = $plain(phase_sums[0]);
             }
             FT_UNROLL
             for (int q = 0; q < $places; q += $stride) {  // the taps of the next phase

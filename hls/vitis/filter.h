@@ -18,8 +18,8 @@ static inline float ft_tap_product(ft_cfloat x, ft_cfloat w, int part)
     return part == 0 ? x.re * w.re - x.im * w.im : x.re * w.im + x.im * w.re;
 }
 
-// Adds COUNT values, a power of two, to the first STEP of them, those STEP apart in each.
-template <int COUNT, int STEP> static inline void ft_tree(float (&sum)[COUNT])
+// Sums COUNT values, a power of two, into the first STEP: element k gets the sum of the values k, k + STEP, ...
+template <int COUNT, int STEP> static inline void ft_sum_halves(float (&sum)[COUNT])
 {
 #pragma HLS INLINE
     for (int level = 1; level <= 10; level++) {
@@ -32,18 +32,18 @@ template <int COUNT, int STEP> static inline void ft_tree(float (&sum)[COUNT])
     }
 }
 
-// T: a sample, W: a tap; each result begins BEFORE samples in front of the STRIDE that are its own.
+// T: type of samples, W: of taps. The sum of a result begins BEFORE samples ahead of its own STRIDE samples.
 template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE> struct ft_filter {
     static constexpr int ft_power(int n, int p) { return p >= n ? p : ft_power(n, 2 * p); }
     static const int TAPS = TAPS_, STRIDE = STRIDE_, PLACES = ft_power(TAPS > STRIDE ? TAPS : STRIDE, 1);
     static const int PARTS = sizeof(T) / sizeof(float);
     static const int FIRST = PLACES - TAPS;  // the first tap's place
     static const int STEP = LANES < STRIDE ? LANES : STRIDE, PHASES = STRIDE / STEP, RESULTS = LANES / STEP;
-    static const int AHEAD = TAPS - BEFORE - STRIDE, LATE = AHEAD > 0 ? (AHEAD + LANES - 1) / LANES : 0;
-    static const int LINE = LANES * (1 + LATE) + FIRST + BEFORE, ROWS = PLACES / STRIDE;
+    static const int AHEAD = TAPS - BEFORE - STRIDE, DELAY = AHEAD > 0 ? (AHEAD + LANES - 1) / LANES : 0;
+    static const int LINE = LANES * (1 + DELAY) + FIRST + BEFORE, ROWS = PLACES / STRIDE;
 
-    // One more tap, the last so far.
-    static inline void enter(W (&taps)[PLACES], W tap)
+    // Shifts the next tap in at the end.
+    static inline void shift_in_tap(W (&taps)[PLACES], W tap)
     {
 #pragma HLS INLINE
         for (int k = FIRST; k < PLACES - 1; k++) {
@@ -53,8 +53,8 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
         taps[PLACES - 1] = tap;
     }
 
-    // One more beat, the last so far.
-    static inline void come(T (&line)[LINE], const ft_vec<T> &got)
+    // Shifts the next beat in at the end of the line.
+    static inline void shift_in_beat(T (&line)[LINE], const ft_vec<T> &got)
     {
 #pragma HLS INLINE
         for (int k = 0; k < LINE - LANES; k++) {
@@ -67,63 +67,63 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
         }
     }
 
-    // A cycle: RESULTS results, or one of the PHASES of a result. Results are behind earlier ones in `made`. The first
-    // of the samples that the cycle's results are counted from is the one `at` in its signal.
-    static inline void step(
-        W (&taps)[PLACES], const T (&line)[LINE], float (&parts)[PARTS][STRIDE], ft_vec<T> &made, int phase, long at, long samples)
+    // Computes in a cycle RESULTS results, or one of the PHASES of a result, and appends results to the beat `packed`.
+    // `at` is the index, in its signal, of the sample at which the first result's own samples begin.
+    static inline void compute(
+        W (&taps)[PLACES], const T (&line)[LINE], float (&parts)[PARTS][STRIDE], ft_vec<T> &packed, int phase, long at, long samples)
     {
 #pragma HLS INLINE
-        const int MOST = 2 * LINE;  // more samples to an end than any product is away from it
+        const int FAR = 2 * LINE;  // distances from an end of the signal are cut to this: no product reaches farther
         const long more = samples - at;
-        const int begun = at < MOST ? (int)at : MOST, left = more < MOST ? (int)more : MOST;
+        const int from_start = at < FAR ? (int)at : FAR, to_end = more < FAR ? (int)more : FAR;
         T results[RESULTS];
         for (int r = 0; r < RESULTS; r++) {
 #pragma HLS UNROLL
             for (int part = 0; part < PARTS; part++) {
 #pragma HLS UNROLL
-                float sum[ROWS * STEP], whole[STRIDE];
+                float sum[ROWS * STEP], phase_sums[STRIDE];
                 for (int q = 0; q < ROWS; q++) {
 #pragma HLS UNROLL
                     for (int l = 0; l < STEP; l++) {
 #pragma HLS UNROLL
                         const int k = (r + q) * STRIDE + l, sample = k - FIRST - BEFORE;
                         const bool tapped = q * STRIDE + phase * STEP + l >= FIRST;
-                        const bool inside = begun + sample >= 0 && sample < left;
-                        const T old = line[k], x = ft_either(tapped && inside, old, T{});
+                        const bool inside = from_start + sample >= 0 && sample < to_end;
+                        const T value = line[k], x = ft_either(tapped && inside, value, T{});
                         sum[q * STEP + l] = ft_tap_product(x, taps[q * STRIDE + l], part);
                     }
                 }
-                ft_tree<ROWS * STEP, STEP>(sum);
+                ft_sum_halves<ROWS * STEP, STEP>(sum);
                 for (int k = 0; k < STRIDE; k++) {
 #pragma HLS UNROLL
                     const bool earlier = k < STRIDE - STEP;
                     const float before = parts[part][earlier ? k + STEP : k], own = sum[earlier ? 0 : k + STEP - STRIDE];
-                    whole[k] = earlier ? before : own;
+                    phase_sums[k] = earlier ? before : own;
                 }
                 for (int k = 0; k < STRIDE; k++) {
 #pragma HLS UNROLL
-                    parts[part][k] = whole[k];
+                    parts[part][k] = phase_sums[k];
                 }
-                ft_tree<STRIDE, 1>(whole);
+                ft_sum_halves<STRIDE, 1>(phase_sums);
                 // A sum of nothing but negative zeros is zero.
-                ft_set_part(results[r], part, whole[0] == 0 ? 0 : whole[0]);
+                ft_set_part(results[r], part, phase_sums[0] == 0 ? 0 : phase_sums[0]);
             }
         }
         for (int q = 0; q < ROWS; q++) {
 #pragma HLS UNROLL
-            turn(taps, q * STRIDE);
+            rotate_taps(taps, q * STRIDE);
         }
         if (phase == PHASES - 1) {
             for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
-                const T before = made[l + RESULTS < LANES ? l + RESULTS : l], own = results[l + RESULTS < LANES ? 0 : l + RESULTS - LANES];
-                made[l] = ft_either(l + RESULTS < LANES, before, own);
+                const T before = packed[l + RESULTS < LANES ? l + RESULTS : l], own = results[l + RESULTS < LANES ? 0 : l + RESULTS - LANES];
+                packed[l] = ft_either(l + RESULTS < LANES, before, own);
             }
         }
     }
 
-    // The taps of the next phase move to the first STEP of STRIDE places.
-    static inline void turn(W (&taps)[PLACES], int from)
+    // Moves the taps of the next phase to the first STEP of STRIDE places.
+    static inline void rotate_taps(W (&taps)[PLACES], int from)
     {
 #pragma HLS INLINE
         W first[STEP];

@@ -5,29 +5,29 @@ static void $name($streams, $scalars)
     $tap taps[filter::PLACES]{};
     $type line[filter::LINE]{};
     float parts[filter::PARTS][filter::STRIDE]{};
-    ft_vec<$type> made{};
+    ft_vec<$type> packed{};
 #pragma HLS ARRAY_PARTITION variable=taps complete
 #pragma HLS ARRAY_PARTITION variable=line complete
 #pragma HLS ARRAY_PARTITION variable=parts dim=0 complete
 $entering:
     for (int k = 0; k < filter::TAPS; k++) {
 #pragma HLS PIPELINE II=1
-        filter::enter(taps, $taps.read());
+        filter::shift_in_tap(taps, $taps.read());
     }
     const long samples = $samples;
-    long at = 0;  // in its signal, of the sample that the beat's first result begins with
-    int beat = 0;  // of a beat of results
+    long at = 0;  // index, in its signal, of the beat's first sample, from which its first result is counted
+    int beat = 0;  // input beats of the current beat of results
 $name:
-    for (long v = 0; v < (long)rows * $beats + filter::LATE; v++) {
+    for (long v = 0; v < (long)rows * $beats + filter::DELAY; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
         ft_vec<$type> got{};
         if (v < (long)rows * $beats) got = $from.read();
-        filter::come(line, got);
-        if (v >= filter::LATE) {
-            filter::step(taps, line, parts, made, beat % filter::PHASES, at, samples);
+        filter::shift_in_beat(line, got);
+        if (v >= filter::DELAY) {
+            filter::compute(taps, line, parts, packed, beat % filter::PHASES, at, samples);
             if (beat == filter::STRIDE - 1) {
-                const ft_vec<$type> w = made;
+                const ft_vec<$type> w = packed;
                 $writes
             }
             beat = beat == filter::STRIDE - 1 ? 0 : beat + 1;

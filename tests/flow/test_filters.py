@@ -19,6 +19,7 @@ from ftensor.kernels.graph_file import parse_json, parse_key
 from ftensor.kernels.row_filter import FilterSchedule, row_filter
 from ftensor.kernels.staged import StagedKey, Stages
 from ftensor.kernels.workload import KernelLaunch
+from ftensor.runtime.intel import emulator
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers
 
@@ -76,6 +77,25 @@ def test_linked_kernels_have_the_same_bits(folder: Path) -> None:
     images = [folder / "filters.xclbin", folder / "linked" / "linked.xclbin"]
     whole, linked = (run("run", "7", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image)) for image in images)
     assert whole == linked and len(whole.splitlines()) == 2
+
+
+@needs
+@pytest.mark.long
+def test_intels_emulator_adds_in_the_stated_order(folder: Path) -> None:
+    """Kernels joined by channels, of a filter alone, before a transform, of two filters, of signals."""
+    if emulator.driver() is None:
+        assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "Intel's FPGA emulator is not here"
+        pytest.skip(f"Intel's FPGA emulator is not in {emulator.default_folder()}")
+    some = [chains()[k] for k in (0, 1, 7, 9)]
+    (folder / "intel.toml").write_text("".join(f'[[graph]]\nfile = "{chain.name}.json"\n' for chain in some))
+    build = ("-m", "ftensor", "build", "--inventory", str(folder / "intel.toml"), "--target", "intel-emulator")
+    done = forked.run(*build, "--out", str(folder / "intel"), env=dict(os.environ), cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    command = ("-m", "ftensor", "emulate", "--intel", "--image", str(folder / "intel"), "--", sys.executable)
+    env = {**os.environ, "FTENSOR_FALLBACK": "error"}
+    done = forked.run(*command, *PROGRAM, "run", *(str(chain.k) for chain in some), env=env, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2 * len(some)
 
 
 @pytest.mark.parametrize("k", [0, 1, 3, 7, 9])
@@ -162,7 +182,7 @@ def test_cycles_and_products_of_the_schedule(tmp_path: Path) -> None:
     (group,) = expand(read(files.inventory))
     key = replace(cast("StagedKey", group.members[0]), lanes=4)
     cycles = {one.name: one.trips for one in group.kind.loops(KernelLaunch(key, 1, 1000), 0, False)}
-    assert max(cycles.values()) == cycles["filter_1_fir"] == 1000 * 64 + FilterSchedule(unit, 4).late
+    assert max(cycles.values()) == cycles["filter_1_fir"] == 1000 * 64 + FilterSchedule(unit, 4).delay
     assert Stages(key).fifo_bytes < 1 << 16
 
 

@@ -122,7 +122,7 @@ class Staged(BoardSkeleton[StagedKey]):
                     schedule = stages.filter_schedule(one)
                     taps = f"{name}_taps"
                     loops.append(PipelinedLoop(taps, schedule.unit.taps, 1, reads=False, computes=False, stage=name))
-                    trips += schedule.late
+                    trips += schedule.delay
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, stage=name))
         return loops
 

@@ -335,7 +335,7 @@ class _ChannelText:
                 "step": str(schedule.step),
                 "phases": str(schedule.phases),
                 "results": str(schedule.results),
-                "late": str(schedule.late),
+                "delay": str(schedule.delay),
                 "first": str(schedule.first),
                 "line": str(schedule.line),
                 "ahead": str(schedule.first + unit.before),
@@ -346,7 +346,7 @@ class _ChannelText:
                 "beat": self._beat(sample),
                 "read": self._read(signal),
                 "read_tap": self._read(taps),
-                "writes": [self._write(f, "made") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
+                "writes": [self._write(f, "packed") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
                 **row,
             },
         )
