@@ -77,11 +77,11 @@ class GraphPool:
 
     def _take(self, free: list[Storage], storage: Storage) -> Storage:
         """Returns the smallest free storage that is large enough; else `storage` joins the pool."""
-        size = storage.block.size
-        fitting = [s for s in free if s.block.size >= size and s.device is storage.device]
+        # By the requested sizes: the block of a storage may be much larger than the storage.
+        fitting = [s for s in free if s.nbytes >= storage.nbytes and s.device is storage.device]
         if not fitting:
             self.storages.append(storage)
             return storage
-        least = min(fitting, key=lambda s: s.block.size)
+        least = min(fitting, key=_nbytes)
         free.remove(least)
         return least

@@ -71,6 +71,20 @@ def test_graphs_of_a_pool_share_memory() -> None:
     assert [row.state for row in captured.report()] == ["captured"] * 2 and len(pool.storages) == count
 
 
+def test_a_tensor_shares_no_storage_that_is_smaller() -> None:
+    """Also if the storage's block is large enough, since it served a larger tensor before."""
+    small, large = torch.ones(128, device="fpga"), torch.ones(192, device="fpga")
+    torch.fpga.empty_cache()
+    blocks = [torch.empty(192, device="fpga") for _ in range(8)]
+    del blocks
+    g, _ = graph_of(lambda: ((small + 1) * 2).sum() + ((large + 1) * 2).sum())
+    assert g._recording is not None
+    for call in g._recording.calls:
+        for x in call.tensors:
+            last = x._offset + sum((n - 1) * s for n, s in zip(x._shape, x._strides))
+            assert (last + 1) * x._dtype.itemsize <= x._storage.nbytes
+
+
 def test_captures_and_replays_leak_nothing() -> None:
     backend, x = default_backend(), torch.ones(50, device="fpga")
     graph_of(lambda: chain(x))
