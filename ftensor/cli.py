@@ -16,7 +16,7 @@ from . import top as watching
 from ._version import __version__
 from .estimate import options as estimate_options
 from .terminal import complain, guess
-from .toolchain import kernels_options, options
+from .toolchain import options
 from .warm import options as warm_options
 
 
@@ -105,7 +105,7 @@ def parser() -> argparse.ArgumentParser:
         _lazy("toolchain.coverage", "command"),
         "Show which kernels an image or an inventory holds, and what a program would miss in it.",
     )
-    kernels_options.add_arguments(kernels)
+    options.add_kernels_arguments(kernels)
     estimate = _add(
         commands,
         "estimate",

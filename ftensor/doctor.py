@@ -22,7 +22,7 @@ import ftensor as ft
 from . import errors
 from ._device import detected_device, fpga_devices, get_device_mapping, resolve
 from ._version import __version__
-from .graph.switch import fusion_enabled
+from .graph.trace import fusion_enabled
 from .image import file as image_file
 from .runtime import cache, discovery, fallback, icd, targets
 from .runtime.discovery import DiscoveryReport, report

@@ -28,14 +28,13 @@ from typing import Any
 import ftensor as ft
 from ftensor.errors.build import InventoryError
 from ftensor.errors.image import ImageError
-from ftensor.graph.row_functions import row_functions
-from ftensor.image import description, file, pack
+from ftensor.image import description, file
 from ftensor.image.manifest import FORMAT, VERSION, Manifest, manifest_digest
 from ftensor.image.xclbin import Section, SectionKind, read, write
 from ftensor.kernels.graph_file import parse_json, parse_key
 from ftensor.kernels.graph_text import text
 from ftensor.toolchain.group import KernelGroup, manifest_record
-from ftensor.toolchain.inventory.read import expand, parse
+from ftensor.toolchain.inventory.read import expand, parse, row_functions
 
 from .fuzz_files import NUMBERS, mutated_bytes
 
@@ -235,7 +234,7 @@ def read_description(data: bytes) -> str:
     """Checks that an accepted description can be packed, and read again."""
     (folder() / "described.json").write_bytes(data)
     of = description.read(folder() / "described.json")
-    (folder() / "image.xclbin").write_bytes(pack.pack(of, pack.ELF + bytes(60)))
+    (folder() / "image.xclbin").write_bytes(description.pack(of, description.ELF + bytes(60)))
     again = file.read(folder() / "image.xclbin", bare=True)
     return "" if [k.name for k in again.description.kernels] == [k.name for k in of.kernels] else "names are lost"
 
@@ -245,7 +244,7 @@ def some_image(draw: random.Random) -> bytes:
     manifest."""
     kernels = manifest().kernels if draw.random() < 0.2 else ()
     said = replace(manifest(), kernels=kernels, file="").to_json()
-    whole = pack.pack(description.from_mapping(DESCRIPTION), pack.ELF + bytes(60), said)
+    whole = description.pack(description.from_mapping(DESCRIPTION), description.ELF + bytes(60), said)
     container = read(whole)
     how = draw.random()
     if how < 0.3:

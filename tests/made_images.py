@@ -12,8 +12,8 @@ import pytest
 
 from ftensor.emulation.environment import available
 from ftensor.image.contents import AFTER, ArgumentDescription, Bank, ComputeUnit, Description, KernelDescription
+from ftensor.image.description import content_uuid, pack
 from ftensor.image.manifest import ArgumentRecord, KernelRecord, Manifest, MemberRecord
-from ftensor.image.pack import content_uuid, pack
 
 from . import forked
 

@@ -21,7 +21,6 @@ except ModuleNotFoundError as _missing:
     raise _no_dask() from None
 
 from . import memory as _chunks  # noqa: F401
-from .memory import DeviceMemory
-from .worker import OwnDevice
+from .memory import DeviceMemory, OwnDevice
 
 __all__ = ["DeviceMemory", "OwnDevice"]

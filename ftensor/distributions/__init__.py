@@ -7,9 +7,8 @@ generator (ftensor docs random).
 from .base import Distribution
 from .continuous import Cauchy, Exponential, Gumbel, HalfNormal, Laplace, LogNormal, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
-from .divergence import kl_divergence
 from .gamma import Beta, Chi2, Dirichlet, Gamma, StudentT
-from .multivariate import Independent, MultivariateNormal
+from .multivariate import Independent, MultivariateNormal, kl_divergence
 
 __all__ = [
     "Bernoulli",

@@ -1,4 +1,4 @@
-"""A program's estimate, launch by launch, and its timeline."""
+"""A program's estimate, launch by launch, with copies between memory banks, and its timeline."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from ..boards import Board
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.staged import StagedKey
 from ..kernels.user_kernels import is_user_kernel
 from ..kernels.workload import KernelLaunch
 from ..toolchain.group import KernelGroup
 from ..toolchain.trace import Trace
-from .banks import bank_copies
+from ..toolchain.vitis import link
 from .model import Estimate, Setup, estimate, launch_overhead, transfer_seconds
 from .placement import PlacedImage, inventory_image, program_image
 
@@ -202,3 +203,39 @@ def bin_spans(spans: Sequence[Span], bins: int, most: int) -> dict[str, list[dic
             seconds = min(span.end, (k + 1) * width) - max(span.begin, k * width)
             row[k][span.bound] += max(seconds, 0.0)
     return rows
+
+
+def kernel_banks(groups: Sequence[KernelGroup], board: Board) -> dict[str, str]:
+    """Returns the bank of each kernel, by the entries that it holds.
+
+    Empty if all kernels reach one memory. Omits kernels whose pointers are in several banks.
+    """
+    if board.banks.value == 1:
+        return {}
+    placed = {name: set(banks.values()) for name, banks in link.banks(groups, board).items()}
+    if len({bank for banks in placed.values() for bank in banks}) == 1:
+        return {}
+    return {m.entry: "".join(placed[g.name]) for g in groups for m in g.members if len(placed[g.name]) == 1}
+
+
+def bank_copies(trace: Trace, groups: Sequence[KernelGroup], board: Board) -> Counter[int]:
+    """Returns the number of buffers, by size in bytes, that the runtime copies between banks.
+
+    As in the runtime, a buffer gets its bank from the first kernel that uses it, and moves when a
+    kernel in another bank uses it.
+    """
+    banks = kernel_banks(groups, board)
+    copies: Counter[int] = Counter()
+    if not banks:
+        return copies
+    where: dict[int, str] = {}
+    launches = (event for event in trace.order if isinstance(event, KernelLaunch))
+    for launch, buffers in zip(launches, trace.buffers, strict=True):
+        bank = banks.get(launch.key.entry)
+        if bank is None:
+            continue
+        for number, nbytes in dict.fromkeys(buffers):
+            if where.setdefault(number, bank) != bank:
+                copies[nbytes] += 1
+                where[number] = bank
+    return copies

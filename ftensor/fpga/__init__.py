@@ -39,8 +39,7 @@ from .devices import (
 from .devices import lookup as _lookup
 
 if TYPE_CHECKING:
-    from ..own.arguments import File, Words
-    from ..own.kernel import Kernel
+    from ..own.kernel import File, Kernel, Words
     from ..runtime.images import ImageReport
 
 __all__ = [

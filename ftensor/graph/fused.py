@@ -16,7 +16,7 @@ from .jit import Jitted
 from .launch_merging import MAX_SAME_KERNEL
 from .lowering import Lowered
 from .signature import add_arguments, add_settings, argument_types, find_specialization, signature_functions
-from .switch import fusion_enabled
+from .trace import fusion_enabled
 
 P = ParamSpec("P")
 R = TypeVar("R")

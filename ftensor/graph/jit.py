@@ -17,19 +17,16 @@ from ..execute.dispatch import MissingKernel, recorder
 from ..execute.scalars import TracedNumber
 from ..kernels.skeleton import skeleton_of
 from ..runtime.call_site import levels_to_user
-from .elimination import eliminate_dead_nodes
 from .filters import with_filters
 from .fusion import fuse_graph
 from .guards import GUARD_FAILED, closure_storage
-from .ir import Graph
+from .ir import Graph, eliminate_dead_nodes
 from .lowering import Lowered, lower_graph
 from .network import as_network
 from .partition import DataflowKernels, Exported, ExportOptions, TracedNetwork, exported
 from .report import report, svg
 from .signature import NumberTracing, add_arguments, add_environment, cache_graph, find_specialization, owners_of
-from .switch import fusion_enabled
-from .trace import trace_graph
-from .trace_arguments import TraceArguments
+from .trace import TraceArguments, fusion_enabled, trace_graph
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

@@ -35,9 +35,8 @@ from ..kernels.network import (
 )
 from ..kernels.network_weights import WORD, buffer_of, words_of
 from ..runtime import program
-from .elimination import live_nodes
 from .guards import CapturedValues
-from .ir import CALL_NUMBER, Graph, GraphBuffer, GraphTensor, LayerCall, Node
+from .ir import CALL_NUMBER, Graph, GraphBuffer, GraphTensor, LayerCall, Node, live_nodes
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

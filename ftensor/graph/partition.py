@@ -15,9 +15,8 @@ from ..kernels.select import compute_units
 from ..kernels.staged import StagedKey, Stages, lanes_of
 from ..runtime import program
 from .dataflow import DataflowBuilder, stage_body
-from .elimination import eliminate_dead_nodes
 from .filters import with_filters, without_filters
-from .ir import Graph, Node, ResultTensor
+from .ir import Graph, Node, ResultTensor, eliminate_dead_nodes
 from .network import NetworkBuilder
 
 if TYPE_CHECKING:

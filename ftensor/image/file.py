@@ -12,8 +12,8 @@ from uuid import UUID
 from ..errors import image as errors
 from . import xclbin
 from .contents import Bank, Description, KernelDescription
+from .description import content_uuid
 from .manifest import KernelRecord, Manifest, StageRecord
-from .pack import content_uuid
 from .sections import ImageInfo, parse, require_kernels
 from .xclbin import Mode, SectionKind
 

@@ -1,8 +1,10 @@
-"""Users' kernels called with tensors: argument checks and launches."""
+"""Users' kernels called with tensors: from a file to a launch, with checks of all user input."""
 
 from __future__ import annotations
 
 import operator
+import os
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,14 +29,12 @@ from ..iterator.shape import is_contiguous
 from ..kernels.user_kernels import DTYPES, UserKernelArgument, UserKernelKey, declaration
 from ..kernels.user_kernels import argument as argument_of
 from ..toolchain.user_kernels import image, language
-from .arguments import Ints, file_of, name_of, sizes_of, text_of, words_of
 
 if TYPE_CHECKING:
     from .._device import device
     from ..runtime.backend import Backend
     from ..runtime.interfaces import UserKernel
     from ..runtime.opencl.launch import UserProgram
-
 
 # Dtype of the real and imaginary parts, by complex dtype.
 _PAIRS = {dtypes.complex32: dtypes.float16, dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}
@@ -244,7 +244,6 @@ class Kernel:
         return units[0]
 
 
-Words = tuple[str, ...]
 IMAGES = (".xclbin", ".awsxclbin")
 
 
@@ -277,7 +276,7 @@ def from_text(device: device, text: Any, name: Any, options: Any) -> Kernel:
     return _from_text(device, text_of(text), name_of(name), words, "the text")
 
 
-def _from_cpp(device: device, path: Path, name: str | None, flags: Words) -> Kernel:
+def _from_cpp(device: device, path: Path, name: str | None, flags: tuple[str, ...]) -> Kernel:
     if language(path) is None:
         raise errors.unknown_kind(str(path))
     backend = detected_device(device).open()
@@ -288,7 +287,7 @@ def _from_cpp(device: device, path: Path, name: str | None, flags: Words) -> Ker
     return _from_image(device, image(path, flags), name, flags)
 
 
-def _from_image(device: device, file: ImageFile, name: str | None, flags: Words) -> Kernel:
+def _from_image(device: device, file: ImageFile, name: str | None, flags: tuple[str, ...]) -> Kernel:
     kernels = {k.name: k for k in file.description.kernels}
     described = kernels[_chosen(list(kernels), name, str(file.path))]
     arguments, shared = _arguments(described)
@@ -298,7 +297,7 @@ def _from_image(device: device, file: ImageFile, name: str | None, flags: Words)
     return Kernel(backend, device, key, partial(backend.user_kernel_of_image, file), recreate)
 
 
-def _from_text(device: device, text: str, name: str | None, options: Words, origin: str) -> Kernel:
+def _from_text(device: device, text: str, name: str | None, options: tuple[str, ...], origin: str) -> Kernel:
     backend = detected_device(device).open()
     program = backend.user_program(text, options)
     chosen = _chosen(list(program.parameters), name, origin)
@@ -307,12 +306,12 @@ def _from_text(device: device, text: str, name: str | None, options: Words, orig
     return Kernel(backend, device, key, program.kernel, recreate, program)
 
 
-def _recreate_from_file(path: str, name: str, flags: Words) -> Kernel:
+def _recreate_from_file(path: str, name: str, flags: tuple[str, ...]) -> Kernel:
     """Recreates a pickled kernel on the current device."""
     return from_file(resolve("fpga"), path, name, flags)
 
 
-def _recreate_from_text(text: str, name: str, options: Words, origin: str) -> Kernel:
+def _recreate_from_text(text: str, name: str, options: tuple[str, ...], origin: str) -> Kernel:
     return _from_text(resolve("fpga"), text, name, options, origin)
 
 
@@ -344,3 +343,84 @@ def _arguments(kernel: KernelDescription) -> tuple[tuple[UserKernelArgument, ...
             raise errors.bad_parameter(kernel.name, a.name, a.c)
         arguments.append(described)
     return tuple(arguments), shared
+
+
+Ints = tuple[int, ...]
+File = str | bytes | os.PathLike[str]
+Words = str | Sequence[str | os.PathLike[str]] | None
+# Limit of one launch. Drivers don't check the product of sizes for overflow, and some crash.
+MAX_WORK_ITEMS = 1 << 48
+
+
+def file_of(file: Any) -> Path:
+    """Returns the path of an existing file.
+
+    Raises TypeError for a value that is not a path, FileNotFoundError if there is no such file.
+    """
+    if not isinstance(file, (str, bytes, os.PathLike)):
+        raise errors.not_a_path(file)
+    path = Path(os.fsdecode(file))
+    try:
+        found = path.is_file()
+    except ValueError:  # a NUL in the name
+        found = False
+    if not found:
+        raise errors.no_such_file(os.fsdecode(file))
+    return path
+
+
+def name_of(name: Any) -> str | None:
+    """Returns a kernel's name or None; raises TypeError for anything else."""
+    if name is None or isinstance(name, str):
+        return name
+    raise errors.not_a_name(name)
+
+
+def text_of(text: Any) -> str:
+    """Returns OpenCL C source; raises TypeError for a value that is not a str."""
+    if isinstance(text, str):
+        return text
+    raise errors.not_a_text(text)
+
+
+def words_of(parameter: str, words: Any) -> tuple[str, ...]:
+    """Returns compiler options as a tuple, from a sequence or from a string split like in a shell.
+
+    Raises TypeError for anything else, ValueError for a string with an unclosed quotation mark.
+    """
+    if words is None:
+        return ()
+    if isinstance(words, str):
+        try:
+            return tuple(shlex.split(words))
+        except ValueError as e:
+            raise errors.not_cut(parameter, words, str(e).lower()) from None
+    listed = isinstance(words, Sequence) and not isinstance(words, (bytes, bytearray, memoryview))
+    if not listed or not all(isinstance(word, (str, os.PathLike)) for word in words):
+        raise errors.not_words(parameter, words)
+    return tuple([os.fsdecode(word) for word in words])
+
+
+def sizes_of(kernel: str, parameter: str, count: Any) -> Ints | None:
+    """Returns work-items or compute units in one to three dims, from an integer or a sequence.
+
+    Returns None for None. Raises ValueError for anything else, and for more than a launch can have.
+    """
+    if count is None:
+        return None
+    sequence = isinstance(count, (tuple, list)) or (isinstance(count, np.ndarray) and count.ndim == 1)
+    try:
+        sizes = tuple([_integer(n) for n in (count if sequence else (count,))])
+    except TypeError:
+        sizes = ()
+    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+        raise errors.bad_sizes(kernel, parameter, count)
+    if prod(sizes) > MAX_WORK_ITEMS:
+        raise errors.too_many(kernel, parameter, count, MAX_WORK_ITEMS)
+    return sizes
+
+
+def _integer(n: Any) -> int:
+    if isinstance(n, (bool, Tensor)):
+        raise TypeError
+    return operator.index(n)

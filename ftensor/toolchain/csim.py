@@ -1,4 +1,7 @@
-"""C simulation: the sources for v++, compiled by g++ and packed for XRT's emulation mode."""
+"""C simulation: the sources for v++, compiled by g++ and packed for XRT's emulation mode.
+
+`sources` is C++ that connects the kernels of linked graphs, as link.cfg does for v++.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..boards import Board, of_platform
 from ..errors.build import no_cxx, not_joined
-from ..image.manifest import Manifest
+from ..image.manifest import JOINED, Manifest
+from ..kernels import source as kernel_source
 from ..kernels.channels import channels
-from ..kernels.staged import StageKey
+from ..kernels.staged import BEGIN, LinkedGraph, StageKey
 from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import CSIM, csim_compiler
+from .filling import fill
 from .group import KernelGroup, arguments
 from .jobs.workspace import (
     Job,
@@ -31,6 +36,9 @@ from .jobs.workspace import (
 )
 from .make import version_text
 from .vitis import link
+from .vitis.interface import parameter_list
+from .vitis.linked import WORD, parameters
+from .vitis.staged import Text
 
 if TYPE_CHECKING:
     from ..image.contents import Bank, Description
@@ -99,7 +107,6 @@ class CSim:
     def _joining(self, groups: Sequence[KernelGroup], folders: Workspace) -> dict[str, str]:
         """Writes the files that connect the kernels of linked graphs; returns their content hashes
         by path."""
-        from .vitis.csim_streams import sources
         from .vitis.source import VITIS_INCLUDE, standins, vitis_headers
 
         texts = sources(groups)
@@ -143,7 +150,7 @@ class CSim:
 
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
         """Returns the shared object packed for XRT."""
-        from ..image.pack import content_uuid, pack
+        from ..image.description import content_uuid, pack
 
         library = linked.read_bytes()
         described = describe(groups, manifest.name, self.platform, self.clock_mhz or CLOCK_MHZ)
@@ -200,4 +207,61 @@ def _banks(names: Sequence[str], board: Board | None) -> tuple[Bank, ...]:
     return tuple(
         Bank(name, BANK_SIZES.get(kind, 16 * GIB), type="HBM" if kind == "HBM" else "DDR4")
         for name, kind in zip(order, kinds)
+    )
+
+
+def sources(groups: Sequence[KernelGroup]) -> dict[str, str]:
+    """Returns the text of a file for each linked graph, by the name of the graph's first kernel."""
+    by_name = {group.name: group for group in groups}
+    return {group.name: _source(group, by_name) for group in groups if begins(group)}
+
+
+def begins(group: KernelGroup) -> bool:
+    """True if a kernel is the first kernel of a linked graph."""
+    key = group.members[0]
+    return isinstance(key, StageKey) and key.kind == BEGIN
+
+
+def _source(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> str:
+    key = cast("StageKey", begin.members[0]).graph
+    graph, graph_text = LinkedGraph(key), Text(KernelGroup("graph", (key,)))
+    kernels, edge_names = {0: begin.name}, dict[int, dict[str, str]]()
+    for edge, stream in zip(graph.edges, begin.joins, strict=True):
+        for (k, port), unit in ((edge.source, stream.source), (edge.target, stream.to)):
+            kernels[k] = unit.partition(".")[0].rpartition("_")[0]
+            edge_names.setdefault(k, {})[port] = edge.name
+    declared, wrappers, free_running = [], [], []
+    for k, part in enumerate(graph.kernels):
+        group = by_name[kernels[k]]
+        streams = [edge_names[k][port] for port in part.stream_names]
+        text = parameters(group, Text(KernelGroup("stage", (part.graph,))))
+        declared.append(f'extern "C" void {group.name}(\n    {text});')
+        if not group.started:
+            call = f"{group.name}({', '.join(f'all.{name}' for name in streams)});"
+            free_running.append(f"region.process_alone([&] {{ {call} }});")
+            continue
+        operands = [*(a.name for a in arguments(group)), *(f"at->{name}" for name in streams)]
+        wrappers += [
+            f'extern "C" void {group.name}{JOINED}(\n    {parameter_list(group)})',
+            "{",
+            f"    meeting.start([=] {{ {group.name}({', '.join(operands)}); }}, run);",
+            "}",
+        ]
+    fifos = []
+    for edge, stream in zip(graph.edges, begin.joins, strict=True):
+        c_type = WORD if edge.value < 0 else graph_text.fifo_type(edge.value)
+        fifos.append(f'hls::stream<{c_type}, {stream.depth}> {edge.name}{{"{edge.name}"}};')
+    compute = begin.kind.compute(begin.members[0])
+    settings = kernel_source.settings(compute, key.lanes, True, "slab")
+    return fill(
+        "standin/joined.cpp",
+        {
+            "graph": begin.name.removesuffix(f"_{BEGIN}"),
+            "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
+            "declared": list(dict.fromkeys(declared)),
+            "fifos": fifos,
+            "started": str(len(graph.kernels) - len(graph.compute_stages)),
+            "alone": free_running,
+            "wrappers": wrappers,
+        },
     )

@@ -9,10 +9,9 @@ from pathlib import Path
 from ..errors import image as own_errors
 from ..errors.image import bad_description, unreadable
 from ..image.contents import ArgumentDescription, Description, KernelDescription
-from ..image.description import complete, read
+from ..image.description import complete, pack, read
 from ..image.dwarf import functions
 from ..image.info import complain
-from ..image.pack import pack
 from ..kernels.user_kernels import argument
 from ..terminal import counted
 from .user_kernels import language, launchable_kernels, library

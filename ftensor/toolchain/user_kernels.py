@@ -15,9 +15,9 @@ from ..errors import image as errors
 from ..errors.build import no_cxx
 from ..image import file as image_file
 from ..image.contents import ArgumentDescription, Description, KernelDescription
+from ..image.description import pack
 from ..image.dwarf import functions
 from ..image.file import ImageFile
-from ..image.pack import pack
 from ..kernels.user_kernels import argument
 from ..runtime import cache
 from ..runtime.command_words import file_word

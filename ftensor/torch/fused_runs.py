@@ -22,7 +22,7 @@ from ..graph.guards import GUARD_FAILED
 from ..graph.jit import Jitted
 from ..graph.lowering import Lowered
 from ..graph.signature import find_specialization
-from ..graph.switch import VARIABLE, fusion_enabled
+from ..graph.trace import VARIABLE, fusion_enabled
 from ..terminal import table
 from .captures import CaptureReport, capture_rows
 

@@ -10,8 +10,8 @@ import pytest
 from ftensor.emulation.calls import mark, with_call_site
 from ftensor.errors.image import ImageError
 from ftensor.runtime.call_site import Caller, caller
-from ftensor.runtime.xrt.calls import SLOTS, Calls
 from ftensor.runtime.xrt.deferred import DeferredCommand, _with_call_site
+from ftensor.runtime.xrt.images import SLOTS, Calls
 
 from .emulation_host import emulate
 
@@ -47,7 +47,7 @@ def test_a_crash_in_pytest(xrt_image: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Calls, Path]:
-    monkeypatch.setattr("ftensor.runtime.xrt.calls.os.getpid", lambda: 7)
+    monkeypatch.setattr("ftensor.runtime.xrt.images.os.getpid", lambda: 7)
     calls = Calls(tmp_path)
     return calls, tmp_path / "calls-7"
 

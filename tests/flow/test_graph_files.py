@@ -12,9 +12,8 @@ import pytest
 
 import ftensor as ft
 from ftensor.errors.build import InventoryError
-from ftensor.graph.row_functions import row_functions
 from ftensor.kernels.graph_file import parse_json, parse_key
-from ftensor.toolchain.inventory.read import read
+from ftensor.toolchain.inventory.read import read, row_functions
 
 from .. import forked
 

@@ -14,7 +14,7 @@ import pytest
 
 from ftensor.errors.image import ImageError
 from ftensor.image import file as image_file
-from ftensor.image.pack import pack
+from ftensor.image.description import pack
 from ftensor.runtime import targets
 from ftensor.runtime.backend import Backend
 from ftensor.runtime.csim.backend import CSimBackend

@@ -16,8 +16,8 @@ import ftensor as ft
 from ftensor.boards import find
 from ftensor.errors.build import InventoryError
 from ftensor.errors.image import ImageError
+from ftensor.image.description import pack
 from ftensor.image.file import read as image_of
-from ftensor.image.pack import pack
 from ftensor.kernels.staged import MIN_DEPTH
 from ftensor.toolchain.area import fit
 from ftensor.toolchain.area.fit import area

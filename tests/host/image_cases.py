@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ftensor.image.pack import pack
+from ftensor.image.description import pack
 from ftensor.image.sections import ArgumentDescription, Bank, ComputeUnit, Description, KernelDescription
 
 LIBRARY = b"\x7fELF" + bytes(60)

@@ -15,8 +15,8 @@ from ftensor.errors.image import ImageError
 from ftensor.image import file as image_file
 from ftensor.image import xclbin
 from ftensor.image.contents import KernelDescription
+from ftensor.image.description import content_uuid, pack
 from ftensor.image.manifest import Manifest, manifest_digest
-from ftensor.image.pack import content_uuid, pack
 from ftensor.image.xclbin import Mode, Section, SectionKind
 from ftensor.runtime import targets
 from ftensor.runtime.csim.backend import CSimBackend

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ftensor.errors.image import ImageError
 from ftensor.image import description, info, metadata, xclbin
 from ftensor.image import sections as tables
-from ftensor.image.pack import content_uuid, pack
+from ftensor.image.description import content_uuid, pack
 from ftensor.image.sections import (
     ArgumentDescription,
     Bank,

@@ -1,4 +1,5 @@
-"""Inventories: TOML files that list the kernels of an image (docs/inventory.md)."""
+"""Inventories: TOML files that list the kernels of an image (docs/inventory.md), and the keys of
+the kernels that their tables request."""
 
 from __future__ import annotations
 
@@ -6,22 +7,29 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 
+from ...dtypes import dtype
 from ...errors import build as errors
-from ...graph.row_functions import row_functions
+from ...execute.keys import fold_key, monoid, op_key, results
+from ...graph.loop_body import PARTS, part_function
 from ...image.manifest import LINKED
 from ...kernels import network_file
+from ...kernels.element_function import ElementFunction, element_function_of
 from ...kernels.graph_file import MAX_BYTES, parse_json, parse_key
-from ...kernels.key import KernelKey, Key
+from ...kernels.inventory_terms import InventoryRequest
+from ...kernels.key import LINEAR, REAL, VALUE, KernelKey, Key
 from ...kernels.network import NetworkKey
-from ...kernels.skeleton import board_skeleton_of
+from ...kernels.skeleton import board_skeleton_of, inventory_words, requested_keys
 from ...kernels.source import hls_root
-from ...kernels.staged import MAX_DEPTH, LinkedGraph, StagedKey, StageKey, lanes_of
+from ...kernels.staged import MAX_DEPTH, STATES, LinkedGraph, StagedKey, StageKey, lanes_of
+from ...rows.catalogue import ROWS
+from ...rows.op import Op, Reduce
+from ...runtime.targets import CSIM
 from .. import group as joints
 from ..group import (
     MAX_KERNEL_UNITS,
@@ -33,7 +41,21 @@ from ..group import (
     port_groups,
     suffix,
 )
-from .choose import keys_of_spec
+from .keys import (
+    INDEXED_LAYOUTS,
+    Row,
+    Signature,
+    accepts,
+    common_of,
+    fold_keys,
+    located_keys,
+    parse_signature,
+    pointwise,
+    pointwise_keys,
+    reduction,
+    row_named,
+    supports_signature,
+)
 from .table import MEMORIES, BuildForm, Image, KernelSpec, TomlTable, is_int, is_memory, parse_image, parse_kernels
 
 GRAPH = ("file", "sha256", "name", "banks", "structure", "lanes", "units")
@@ -332,3 +354,113 @@ def parts(members: list[Key], grouping: str, joint: bool = True) -> list[tuple[s
 
 def _alone(key: Key) -> tuple[str, tuple[Key, ...]]:
     return board_skeleton_of(key).suffix(key), (key,)
+
+
+def row_functions(
+    name: str, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]
+) -> Iterator[ElementFunction]:
+    """Yields the element functions of all ops named `name` that compute in `compute`, from elements
+    of `ins` (None for a number) to elements of `outs`. Ops that do not support these dtypes yield
+    nothing."""
+    for row in [row for row in ROWS if row.name == name]:
+        if isinstance(row, Op):
+            yield from _of_op(row, compute, outs, ins)
+        else:
+            yield from _of_fold(row, compute, outs, ins)
+    if compute.is_complex:
+        yield from [part_function(compute, part) for part, name_of_part in PARTS.items() if name_of_part == name]
+
+
+def _of_op(op: Op, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]) -> Iterator[ElementFunction]:
+    if len(outs) == 1 and len(ins) == op.arity and op.expression(compute):
+        yield element_function_of(op_key(op, "map", compute, 1, outs[0], tuple(ins), LINEAR * (1 + len(ins))))
+
+
+def _of_fold(
+    red: Reduce, compute: dtype, outs: Sequence[dtype], ins: Sequence[dtype | None]
+) -> Iterator[ElementFunction]:
+    tensors = [d for d in ins if d is not None]
+    is_supported = red.complex_ is not None if compute.is_complex else bool(red.lift)
+    fits = len(outs) == len(red.finish) and len(tensors) == len(ins) == 1 + (red.second_input is not None)
+    if not is_supported or not fits:
+        return
+    folded, state = monoid(red, compute)
+    fields = results(red, compute, state, outs)
+    kinds = LINEAR * (len(outs) + len(ins))
+    key = fold_key(red, "whole", "reduce_inner", compute, 1, folded, fields, red.finish, tensors, kinds, STATES)
+    function = replace(element_function_of(key), name=red.name)
+    yield function
+    if any(sees == REAL for _, sees in function.outs):  # as the second of two steps names a real state
+        yield replace(function, outs=tuple((d, VALUE if sees == REAL else sees) for d, sees in function.outs))
+
+
+def keys_of_spec(table: KernelSpec) -> Iterator[Key]:
+    """Yields the key of every kernel that a table requests, in the order of its ops.
+
+    Raises InventoryError if the table names an op, but no kernel of the op fits the dtypes and
+    layouts.
+    """
+    for name in table.ops:
+        found = False
+        for key in _keys_by_name(table, name):
+            found = True
+            yield key
+        if not found and name in table.chosen:
+            requested_dtypes = [d.name for d in table.dtypes] + list(table.signatures)
+            raise errors.serves_nothing(
+                table.where, name, requested_dtypes, f"in a layout of {', '.join(table.layouts)}"
+            )
+
+
+def _keys_by_name(table: KernelSpec, name: str) -> Iterator[Key]:
+    if name in inventory_words():
+        yield from requested_keys(name, InventoryRequest(table.dtypes, table.options, CSIM))
+    else:
+        for row in row_named(name):
+            yield from _row_keys(table, row)
+
+
+def _row_keys(table: KernelSpec, row: Row) -> Iterator[Key]:
+    if isinstance(row, Op):
+        for signature in _pointwise_signatures(table, row):
+            yield from pointwise_keys(row, signature, table.layouts, table.shape)
+        if (row.located or row.gathers) and any(layout in INDEXED_LAYOUTS for layout in table.layouts):
+            for d in table.dtypes:
+                if row.expression(d.compute):
+                    yield from located_keys(row, d, table.layouts, table.shape)
+        return
+    for d in table.dtypes:
+        for to in _result_dtypes(table, d):
+            reduced = reduction(row, d, to)
+            if reduced is not None:
+                yield from fold_keys(row, reduced, table.layouts, table.shape)
+    for text in table.signatures:
+        signature_ = _spelled(table, row, text)
+        if supports_signature(row, signature_):
+            yield from fold_keys(row, signature_, table.layouts, table.shape)
+
+
+def _pointwise_signatures(table: KernelSpec, row: Op) -> Iterator[Signature]:
+    for d in table.dtypes:
+        for to in _result_dtypes(table, d):
+            signature = pointwise(row, d, to)
+            if signature is not None:
+                yield signature
+    for text in table.signatures:
+        signature_ = _spelled(table, row, text)
+        if len(signature_.ins) == row.arity and accepts(row, signature_, common_of(signature_)):
+            yield signature_
+
+
+def _result_dtypes(table: KernelSpec, dtype: dtype) -> tuple[dtype | None, ...]:
+    """Returns the dtypes of results; (None,) for the row's own dtype."""
+    return tuple(dict.fromkeys(dtype if d is None else d for d in table.to)) or (None,)
+
+
+def _spelled(table: KernelSpec, row: Row, text: str) -> Signature:
+    signature = parse_signature(row, text)
+    if signature is None:
+        raise errors.wrong_value(
+            table.table.where("dtypes"), "dtypes", text, 'dtypes, or signatures such as "bool(float32, number)"'
+        )
+    return signature
