@@ -297,8 +297,9 @@ def slot_type(users: list[tuple[KernelKey, Port]]) -> str:
 def values(key: KernelKey) -> list[tuple[str, str]]:
     """Returns (name, C type) of the scalars that a member takes by value, each passed as 64 raw
     bits."""
-    skip = [f"{name}_offset" for name in pointers(key)]
-    return [(n, w) for w, _, n in parameters(key) if w != "*" and n not in skip]
+    of_key = parameters(key)
+    offsets = {f"{n}_offset" for w, _, n in of_key if w == "*"}
+    return [(n, w) for w, _, n in of_key if w != "*" and n not in offsets]
 
 
 def pointers(key: KernelKey) -> list[str]:

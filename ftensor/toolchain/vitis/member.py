@@ -132,18 +132,18 @@ def units_of(group: KernelGroup) -> tuple[list[MemberText], dict[str, dict[str, 
     name."""
     ops: dict[str, dict[str, list[str]]] = {}
     units: list[MemberText] = []
+    names: dict[tuple[str, tuple[str, ...], tuple[str, ...]], str] = {}  # of units with one text
     element_types = port_words(group)
     for opcode, key in enumerate(group.keys):
         space_ops = ops.setdefault(space_of(key), {})
         stem = f"{key.name}_{key.compute.name}"
         name, number = stem, 1
-        while space_ops.setdefault(name, op_function(key, name)) != op_function(key, name):
+        while space_ops.setdefault(name, text := op_function(key, name)) != text:
             number += 1
             name = f"{stem}_{number}"
         unit = pointwise_unit(group, opcode, name, element_types)
-        signature = (unit.space, unit.lines, unit.parameters)
-        earlier = next((u for u in units if (u.space, u.lines, u.parameters) == signature), None)
-        units.append(unit if earlier is None else replace(unit, name=earlier.name, shared=True))
+        earlier = names.setdefault((unit.space, tuple(unit.lines), tuple(unit.parameters)), unit.name)
+        units.append(unit if earlier == unit.name else replace(unit, name=earlier, shared=True))
     return merge_members(units, element_types), ops
 
 
