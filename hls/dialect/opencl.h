@@ -50,7 +50,7 @@
 // smaller one is better off in a cache, where the next op finds it, and so is a line that was just read.
 // FT_STREAMED_BYTES, where the build sets it, says beyond which size.
 #define FT_STREAMED(count, in_place)
-#define FT_VSTREAM(T, v, p) FT_VSTORE(v, p)
+#define FT_VSTREAM(T, v, p) FT_VSTORE(v, p);
 #if FT_LANES > 1 && defined(FT_STREAMED_BYTES) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
 #undef FT_STREAMED
