@@ -12,10 +12,10 @@ from ..errors import graph as errors
 from ..execute.launch import Launch, Step
 from ..iterator.shape import Ints, numel
 from ..kernels.fused import MAX_OPERANDS
-from ..kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
+from ..kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
 from ..kernels.key import Port, lanes_for
 from ..kernels.row_filter import RowFilter, filter_refusal
-from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey
+from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey, frames_refusal
 from ..kernels.transform import RowTransform, transform_refusal
 from ..kernels.workload import PORT_BYTES
 from .filters import filter_body, filter_refusal_of
@@ -57,7 +57,8 @@ class DataflowBuilder:
         self.filters = [body for body in self.bodies if isinstance(body.function, RowFilter)]
         self.length, self.rows = self._filtered_sizes() if self.filters else self._sizes()
         self.row_length = self.length  # of the body that is added
-        self.spans: dict[AffineAccess, int] = {}  # times that rows are longer than `length`, or taps
+        # times that rows are longer than `length`; of taps, their number; of frames, the elements between two
+        self.spans: dict[AffineAccess, int] = {}
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
         self.period = 1  # rows of a block, for operands in blocks
         self.values: dict[AffineAccess, int] = {}  # the number of the value at an access
@@ -132,11 +133,17 @@ class DataflowBuilder:
         dtypes = [p.dtype for p in accesses]
         widest = max([c.unit.compute for c in program.calls], key=lambda d: d.itemsize)
         lanes = lanes_for(dtypes, widest, PORT_BYTES)
+        frames = [p for p in accesses if _layout_kind(p) == FRAMES]
+        lanes = min([lanes, *(self.spans[p] & -self.spans[p] for p in frames)])  # frames begin on beats
         for body in self.bodies:
             if isinstance(body.function, RowTransform) and (why := transform_refusal(self.length, lanes)):
                 raise self._refuse(body.node, why)
             if isinstance(body.function, RowFilter) and (why := filter_refusal(body.function, self.length, lanes)):
                 raise self._refuse(body.node, why)
+        for p in frames:
+            if why := frames_refusal(self.length, self.spans[p], lanes):
+                readers = [body.node for body in self.bodies if any(q.memory == p.memory for q in body.ins)]
+                raise self._refuse(readers[0], why)
         accesses = self._as_beats(accesses, len(stored), lanes)
         for p in accesses:
             if _layout_kind(p) in VECTOR_KINDS and p.start % (lanes * p.dtype.itemsize):
@@ -205,7 +212,7 @@ class DataflowBuilder:
         else:
             splits = self._loop_splits(body)
         body_accesses = (*body.outs, *body.ins)
-        candidates: list[list[str | None]] = []
+        candidates: list[tuple[list[str | None], list[Any]]] = []
         for loops in splits:
             kinds = [self._operand_layout(p, *loops) for p in body_accesses]
             if self.rows == 1:
@@ -215,14 +222,20 @@ class DataflowBuilder:
                 kinds[: len(row_kinds)] = row_kinds
             if None not in kinds:
                 matches = self._layouts_match(body_accesses, kinds)
-                candidates.insert(0 if matches else len(candidates), kinds)
+                candidates.insert(0 if matches else len(candidates), (kinds, loops[0]))
         if not candidates:
             why = "an operand does not lie in rows, dense and one after another"
             if folded_indices and any(p.strides[k] == 1 for p in body.ins for k in row_indices):
                 why = "it folds across rows, which needs all of them first"
+            elif any(self._jumps(p, loops) for loops, _ in splits for p in body_accesses):
+                why = "its rows are frames with elements between them, or of several signals: a stage has frames of one"
             raise self._refuse(body.node, why)
-        kinds = candidates[0]
+        kinds, row_loops = candidates[0]
         accesses = [_with_layout(p, str(kind)) for p, kind in zip(body_accesses, kinds, strict=True)]
+        for p, access in zip(body_accesses, accesses, strict=True):
+            hop = self._hop(p, row_loops) if _layout_kind(access) == FRAMES else 0
+            if hop and self.spans.setdefault(access, hop) != hop:
+                raise self._refuse(body.node, "frames of one signal have two distances")
         self._note_lengths(body, accesses)
         outs, ins = accesses[: len(body.outs)], accesses[len(body.outs) :]
         operands: list[AffineAccess | int] = []
@@ -264,6 +277,8 @@ class DataflowBuilder:
     def _note_lengths(self, body: LoopBody, accesses: Sequence[AffineAccess]) -> None:
         """Notes the length of the rows at accesses of a body. Raises GraphError if it was another."""
         for p in accesses:
+            if _layout_kind(p) == FRAMES:
+                continue
             span = self.row_length // self.length if _layout_kind(p) in VECTOR_KINDS else 1
             if self.spans.setdefault(p, span) != span:
                 raise self._refuse(body.node, "its rows are others than those before")
@@ -287,8 +302,9 @@ class DataflowBuilder:
     def _loop_splits(self, body: LoopBody) -> list[tuple[list[Any], list[Any]]]:
         """Returns the ways to split an elementwise node's loops into (loops over rows, loops along
         a row)."""
-        sizes = tuple([loop.size for loop in body.loops])
-        total, loops = numel(sizes), [(k, loop.size, 1) for k, loop in enumerate(body.loops)]
+        sizes, steps = tuple([loop.size for loop in body.loops]), body.outs[0].strides
+        order = sorted(range(len(sizes)), key=lambda k: -abs(steps[k]))  # rows as they lie in memory
+        total, loops = numel(sizes), [(k, sizes[k], 1) for k in order]
         splits: list[tuple[list[Any], list[Any]]] = []
         if total == self.row_length * self.rows:
             row_split = split_at_row(loops, self.row_length)
@@ -324,7 +340,21 @@ class DataflowBuilder:
             return PER_ROW
         if same_for_all_rows and is_invariant(p, element_loops):
             return ONE_ELEMENT
-        return self._in_blocks(p, row_loops) if element_loops and is_dense else None
+        if not element_loops or not is_dense:
+            return None
+        return FRAMES if self._hop(p, row_loops) else self._in_blocks(p, row_loops)
+
+    def _jumps(self, p: AffineAccess, row_loops: Sequence[Any]) -> bool:
+        """True if rows of an argument do not follow each other."""
+        moves = [p.strides[k] * step for k, size, step in row_loops if size > 1]
+        is_argument = not self.graph.memories[p.memory].is_internal
+        return is_argument and bool(moves) and moves[-1] > 1 and moves[-1] != self.row_length
+
+    def _hop(self, p: AffineAccess, row_loops: Sequence[Any]) -> int:
+        """Returns the elements between the beginnings of rows that overlap; 0 for other accesses."""
+        moves = [p.strides[k] * step for k, size, step in row_loops if size > 1]
+        overlaps = bool(moves) and 0 < moves[-1] < self.row_length == self.length
+        return moves[-1] if overlaps and is_contiguous_over(p, row_loops, moves[-1]) else 0
 
     def _in_blocks(self, p: AffineAccess, row_loops: Sequence[Any]) -> str | None:
         """Returns PER_BLOCK if a block of rows shares a row, EVERY_BLOCK if blocks repeat, else
@@ -368,7 +398,7 @@ class DataflowBuilder:
     def _region(self, p: AffineAccess) -> GraphTensor:
         """Returns an operand as a tensor of the graph."""
         kind, n, span = _layout_kind(p), self.rows, self.spans.get(p, 1)
-        length = self.length * span
+        length = self.length * (1 if kind == FRAMES else span)
         shapes: dict[str, Ints] = {
             ROWS: (n, length),
             PER_ROW: (n,),
@@ -377,9 +407,10 @@ class DataflowBuilder:
             PER_BLOCK: (n // self.period, length),
             EVERY_BLOCK: (self.period, length),
             TAPS: (span,),
+            FRAMES: (n, length),
         }
         shape = shapes[kind]
-        strides = (length, 1) if len(shape) == 2 else (1,) * len(shape)
+        strides = (span if kind == FRAMES else length, 1) if len(shape) == 2 else (1,) * len(shape)
         return GraphTensor(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
 
 

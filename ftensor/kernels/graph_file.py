@@ -14,11 +14,11 @@ from .. import dtypes
 from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
 from .fused import MAX_OPERANDS, Call, check, kernel_name
-from .graph_text import EVERY_BLOCK, FORMAT, KIND_NAMES, PER_BLOCK, PER_ROW, ROWS, TAPS, text, unit_json
+from .graph_text import EVERY_BLOCK, FORMAT, FRAMES, KIND_NAMES, PER_BLOCK, PER_ROW, ROWS, TAPS, text, unit_json
 from .key import Port
 from .network_file import FORMAT as NETWORK
 from .row_filter import MAX_TAPS, SAMPLES, RowFilter, filter_refusal, row_filter
-from .staged import StagedKey
+from .staged import StagedKey, frames_refusal
 from .transform import RowTransform, row_transform, transform_refusal
 
 # Limits of a file; exported graphs are far below.
@@ -83,6 +83,10 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> Stage
         _require(key.period > 0 and (key.period > 1) == blocks, f"its blocks have {key.period} rows")
         whole_beats = key.length % key.lanes == 0 if key.lanes else False
         _require(whole_beats or not blocks, f"its rows of {key.length} in blocks are no whole beats")
+        for k, p in enumerate(ins):
+            if p.kind == FRAMES:
+                refusal = frames_refusal(key.length, key.spans[k] if key.spans else 1, key.lanes)
+                _require(not refusal, refusal)
         for k, call in enumerate(calls):
             for v in call.operands:
                 _int(v, key.first_value(k), f"what call {k} takes")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 FORMAT = "ftensor graph 1"
 # Access kind of an operand: rows of elements; one value per row; one row for all rows; one element
 # for all rows. With rows in blocks of `period`: one row per block; the same rows in every block.
-# TAPS: the taps of a filter, for all rows.
-ROWS, PER_ROW, SHARED_ROW, ONE_ELEMENT, PER_BLOCK, EVERY_BLOCK, TAPS = "v", "o", "b", "s", "e", "a", "t"
+# TAPS: the taps of a filter, for all rows. FRAMES: rows of a signal that overlap.
+ROWS, PER_ROW, SHARED_ROW, ONE_ELEMENT, PER_BLOCK, EVERY_BLOCK, TAPS, FRAMES = "v", "o", "b", "s", "e", "a", "t", "f"
 KIND_NAMES = {
     ROWS: "rows",
     PER_ROW: "of rows",
@@ -32,6 +32,7 @@ KIND_NAMES = {
     PER_BLOCK: "of blocks",
     EVERY_BLOCK: "every block",
     TAPS: "taps",
+    FRAMES: "frames",
 }
 
 

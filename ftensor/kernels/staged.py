@@ -13,14 +13,14 @@ from typing import NamedTuple
 from ..dtypes import dtype
 from .element_function import ElementFunction
 from .fused import Call, FusedKey
-from .graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS, digest, text
+from .graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS, digest, text
 from .holes import wide_of
 from .key import LINEAR, Port
 from .row_filter import FilterSchedule, RowFilter
 from .transform import RowTransform, TransformSchedule, transform_refusal
 
 # Access kinds that ports transfer in beats.
-VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK)
+VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK, FRAMES)
 # Parallel states of a fold, so that an addition to a state ends before the next addition to it.
 STATES = 8
 # Most bytes of a block's rows in local memory; every block reads larger operands again.
@@ -43,8 +43,8 @@ class StagedKey(FusedKey):
     order of its own: beat k of a row goes into state k % 8.
 
     Filters shorten rows (row_filter.py). `length` is that of the shortest rows; `spans` has, for
-    each input, the times that its rows are longer, and the number of taps for an input of kind TAPS.
-    It is empty if all are 1.
+    each input, the times that its rows are longer; the number of taps for an input of kind TAPS; the
+    elements from a frame to the next for one of kind FRAMES. It is empty if all are 1.
     """
 
     length: int = 1
@@ -64,7 +64,7 @@ class StagedKey(FusedKey):
     def cached_beats(self, k: int) -> int:
         """Returns the beats of input k that local memory keeps for reuse."""
         p, factor = self.ins[k], self.factors[k]
-        if p.kind in (SHARED_ROW, PER_BLOCK):
+        if p.kind in (SHARED_ROW, PER_BLOCK, FRAMES):
             return self.beats * factor
         block_beats = self.period * self.beats * factor
         fits = block_beats * self.lanes * p.dtype.itemsize <= MAX_CACHED_BYTES
@@ -97,7 +97,7 @@ class StagedKey(FusedKey):
         """For each value, the times that its rows are longer than the shortest; 1 for a value per
         row."""
         spans = self.spans or (1,) * len(self.ins)
-        factors = [1 if per_row else span for span, per_row in zip(spans, self.is_per_row)]
+        factors = [1 if p.kind in (PER_ROW, ONE_ELEMENT, TAPS, FRAMES) else n for p, n in zip(self.ins, spans)]
         for k, call in enumerate(self.calls):
             factor = max((factors[v] for v in call.operands), default=1)
             if isinstance(call.unit, RowFilter):
@@ -107,6 +107,10 @@ class StagedKey(FusedKey):
 
     def taps_of(self, k: int) -> int:
         """Returns the elements of input k, of kind TAPS."""
+        return self.spans[k]
+
+    def hop_of(self, k: int) -> int:
+        """Returns the elements from a frame to the next of input k, of kind FRAMES."""
         return self.spans[k]
 
     @cached_property
@@ -147,6 +151,16 @@ def lanes_of(key: StagedKey) -> tuple[int, ...]:
     """Returns the lanes with which a graph can be built, the key's own first, then fewer."""
     lanes = [key.lanes >> k for k in range(key.lanes.bit_length())]
     return tuple(n for n in lanes if not key.transforms or not transform_refusal(key.length, n))
+
+
+def frames_refusal(length: int, hop: int, lanes: int) -> str:
+    """Returns the reason why no stage reads frames of `length` elements, one each `hop` elements; ""
+    if a stage does."""
+    if not 0 < hop < length:
+        return f"its frames of {length} elements, one each {hop}, do not overlap"
+    if length % lanes or hop % lanes:
+        return f"its frames of {length} elements, one each {hop}, are no whole beats of {lanes}"
+    return ""
 
 
 def stage_kind(unit: ElementFunction) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from ...dtypes import dtype
 from .. import fused
 from ..channels import RowSlabs
-from ..graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, TAPS, digest
+from ..graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, TAPS, digest
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..row_filter import FilterSchedule, RowFilter
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
@@ -131,10 +131,11 @@ class Staged(BoardSkeleton[StagedKey]):
         compute unit reads the rows that all rows share."""
         key, accesses = launch.key, []
         working = sum(end > begin for begin, end in (_rows(launch, unit) for unit in range(launch.units)))
+        hops = [0] * len(key.outs) + [key.hop_of(k) if p.kind == FRAMES else 0 for k, p in enumerate(key.ins)]
         ports = [(f"out{k}", True, p, 0) for k, p in enumerate(key.outs)]
         cached = [key.cached_beats(k) for k in range(len(key.ins))]
         ports += [(name, False, p, beats) for (name, p), beats in zip(fused.input_names(key), cached, strict=True)]
-        for (name, write, p, kept), length in zip(ports, _row_lengths(key), strict=True):
+        for (name, write, p, kept), length, hop in zip(ports, _row_lengths(key), hops, strict=True):
             wide, rows, again = p.kind in VECTOR_KINDS, launch.n, 1
             if p.kind in (SHARED_ROW, ONE_ELEMENT, TAPS):
                 rows, again = 1, working
@@ -143,6 +144,8 @@ class Staged(BoardSkeleton[StagedKey]):
             elif p.kind == EVERY_BLOCK and kept:
                 rows, again = min(rows, key.period), working
             count = rows * (length if wide or p.kind == TAPS else 1)
+            if p.kind == FRAMES:  # the overlap of two compute units is read by both
+                count = launch.n * hop + working * (length - hop)
             beats = -(-count // key.lanes) if wide else count
             nbytes = count * p.dtype.itemsize
             accesses.append(Access(name, write, nbytes * again, beats * again, 0, nbytes))

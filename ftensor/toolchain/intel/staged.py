@@ -12,7 +12,7 @@ from ...image.file import CHANNEL_DEPTH
 from ...image.manifest import KernelRecord, StageRecord
 from ...kernels import element_function, fused, source
 from ...kernels.element_function import ElementFunction
-from ...kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
+from ...kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
 from ...kernels.key import KernelKey
 from ...kernels.row_filter import RowFilter
 from ...kernels.row_pass_macros import unit_text
@@ -203,6 +203,7 @@ class _ChannelText:
             SHARED_ROW: "_kept",
             EVERY_BLOCK: "_kept" if cached_beats else "_again",
             TAPS: "_taps",
+            FRAMES: "_frames",
         }.get(p.kind)
         if shape is None:
             raise no_stage_for_intel(stage.name)
@@ -223,6 +224,7 @@ class _ChannelText:
                 "writes": [self._write(f, "w") for f in fifos],
                 "read": "" if load else self._read(fifos[0]),
                 "count": str(key.taps_of(stage.port)) if p.kind == TAPS else "",
+                "hop": str(key.hop_of(stage.port) // key.lanes) if p.kind == FRAMES else "",
                 **self._row(stage),
             },
         )

@@ -9,7 +9,7 @@ from ...dtypes import dtype
 from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
-from ...kernels.graph_text import EVERY_BLOCK, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
+from ...kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
 from ...kernels.row_filter import RowFilter
 from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
@@ -129,6 +129,8 @@ class Text:
         if name not in ports:
             return name
         p, factor = ports[name]
+        if p.kind == FRAMES:
+            return f"{name} + (long)begin * {self.key.hop_of(int(name.split('_')[1]))}"
         length = _times("LENGTH", factor)
         each = {ROWS: f"(long)begin * {length}", PER_ROW: "begin", PER_BLOCK: f"(long)begin / PERIOD * {length}"}
         of = each.get(p.kind)
@@ -166,6 +168,7 @@ class Text:
             PER_BLOCK: "_each",
             EVERY_BLOCK: "_again_kept" if load and key.cached_beats(stage.port) else "_again",
             TAPS: "_taps",
+            FRAMES: "_frames",
         }[port.kind]
         lane = "[ft_lane]" if wide else ""
         text = fill(
@@ -183,6 +186,7 @@ class Text:
                 "give": _to_port(f"w{lane}", port.dtype, element),
                 "writes": [f"{f.name}.write(w);" for f in fifos],
                 "count": str(key.taps_of(stage.port)) if port.kind == TAPS else "",
+                "hop": str(key.hop_of(stage.port) // key.lanes) if port.kind == FRAMES else "",
                 **self._row(stage),
             },
         )

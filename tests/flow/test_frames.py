@@ -1,0 +1,143 @@
+"""Frames of a signal that overlap as operands of graphs: chains on C simulation, XRT and Intel's
+emulator; what no stage reads; the model's traffic."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+import ftensor as ft
+from ftensor.kernels.graph_file import parse_json, parse_key
+from ftensor.kernels.graph_text import FRAMES
+from ftensor.kernels.skeleton import board_skeleton_of
+from ftensor.kernels.staged import StagedKey
+from ftensor.kernels.workload import KernelLaunch
+from ftensor.runtime.intel import emulator
+from ftensor.toolchain.group import KernelGroup
+from ftensor.toolchain.inventory.read import expand, read, row_functions
+from ftensor.toolchain.vitis.source import copy_headers
+from ftensor.toolchain.vitis.staged import source
+
+from .. import forked
+from ..ir.findings import findings
+from ..made_images import require_xrt
+from . import emulation_host
+from .frame_program import CHAINS, arguments
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ("-m", "tests.flow.frame_program")
+needs = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+
+def run(*words: str, **env: str) -> str:
+    done = forked.run(*PROGRAM, *words, env={**os.environ, **env}, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the chains, exported in C simulation."""
+    path = tmp_path_factory.mktemp("frames")
+    run("export", str(path), FTENSOR_DEVICE="csim")
+    return path
+
+
+@needs
+@pytest.mark.long
+def test_chains_agree_with_numpy(folder: Path) -> None:
+    """In C simulation, whose FIFOs have the computed depths, and on XRT with the software device."""
+    run("build", str(folder), FTENSOR_DEVICE="csim")
+    image = folder / "frames.xclbin"
+    wanted = run("run", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))
+    assert len(wanted.splitlines()) == 2 * len(CHAINS)
+    require_xrt()
+    command = ("-m", "ftensor", "emulate", "--image", str(image), "--", sys.executable)
+    env = emulation_host.environment(FTENSOR_FALLBACK="error")
+    done = forked.run(*command, *PROGRAM, "run", env=env, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, wanted), done.stderr
+
+
+@needs
+@pytest.mark.long
+def test_intels_emulator_agrees_with_numpy(folder: Path) -> None:
+    """Kernels joined by channels, of frames before a transform and before folds."""
+    if emulator.driver() is None:
+        assert os.environ.get("FTENSOR_REQUIRE_TARGETS") != "1", "Intel's FPGA emulator is not here"
+        pytest.skip(f"Intel's FPGA emulator is not in {emulator.default_folder()}")
+    (folder / "intel.toml").write_text("".join(f'[[graph]]\nfile = "{CHAINS[k].name}.json"\n' for k in (0, 3)))
+    build = ("-m", "ftensor", "build", "--inventory", str(folder / "intel.toml"), "--target", "intel-emulator")
+    done = forked.run(*build, "--out", str(folder / "intel"), env=dict(os.environ), cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    command = ("-m", "ftensor", "emulate", "--intel", "--image", str(folder / "intel"), "--", sys.executable)
+    env = {**os.environ, "FTENSOR_FALLBACK": "error"}
+    done = forked.run(*command, *PROGRAM, "run", "0", "3", env=env, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 4
+
+
+@pytest.mark.parametrize("k", [0, 3])
+def test_the_sources_have_no_finding(k: int, tmp_path: Path) -> None:
+    """Every loop of a stage takes a cycle an iteration."""
+    copy_headers(tmp_path)
+    chain = CHAINS[k]
+    files = chain.function.export(str(tmp_path / chain.name), *arguments(chain, 6))
+    assert not findings(files.source, chain.name)
+
+
+def exported(function: object, *arguments: ft.Tensor, folder: Path) -> StagedKey:
+    files = ft.jit(function).export(str(folder / "graph"), *arguments)
+    (group,) = expand(read(files.inventory))
+    return cast("StagedKey", group.members[0])
+
+
+# Rows that are no frames of a stage, and the reason.
+REFUSED = {
+    "gaps": (lambda x: x.unfold(0, 64, 80), "frames with elements between them, or of several signals"),
+    "several signals": (lambda x: x.reshape(2, -1).unfold(1, 64, 16), "or of several signals: a stage has frames of"),
+    "no whole beats": (lambda x: x.unfold(0, 62, 16), "its frames of 62 elements, one each 16, are no whole beats"),
+    "frames of a result": (lambda x: (x * 2).unfold(0, 64, 16), "1200 elements, where there are"),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_refused_frames(why: str, tmp_path: Path) -> None:
+    """The error, or the reason for the split, names the op, the line and the reason."""
+    function, message = REFUSED[why]
+
+    def chain(x: ft.Tensor) -> ft.Tensor:
+        return function(x).abs() + 1
+
+    try:
+        said = "\n".join(ft.jit(chain).export(str(tmp_path / "graph"), ft.randn(1200)).apart)
+    except ft.GraphError as error:
+        said = str(error)
+    assert re.search(message, said), said
+    assert said.startswith(("abs is no stage", "mul (")) and "test_frames.py:" in said
+
+
+def test_a_beat_of_the_signal_is_read_once_by_each_unit(tmp_path: Path) -> None:
+    """Each of two compute units begins at its first frame, and reads a whole frame there."""
+    key = exported(CHAINS[0].chain, *arguments(CHAINS[0], 6), folder=tmp_path)
+    (k,) = [k for k, p in enumerate(key.ins) if p.kind == FRAMES]
+    for units in (1, 2):
+        traffic = board_skeleton_of(key).traffic(KernelLaunch(key, units, 100, ()), False)
+        (signal,) = [access for access in traffic if access.name == f"in_{k}"]
+        assert signal.nbytes == 4 * (100 * 16 + units * 48)
+    assert f"in_{k}_offset + (long)begin * 16" in source(KernelGroup("frames", (key,), units=2))
+
+
+def test_a_changed_distance_is_no_graph_file(tmp_path: Path) -> None:
+    """Frames begin on beats, and overlap."""
+    chain = CHAINS[0]
+    text = chain.function.export(str(tmp_path / "graph"), *arguments(chain, 6)).graph.read_text()
+    for hop in (12, 64, 128, 0):
+        data = text.replace('"span": 16', f'"span": {hop}').encode()
+        with pytest.raises(ValueError, match=r"frames of 64 elements, one each|a span is"):
+            parse_key(parse_json(data), data, row_functions)
