@@ -78,7 +78,7 @@ from .graph.jit import jit
 from .interop import methods as _methods
 from .interop import state as _pickling
 from .interop.dlpack import from_dlpack
-from .interop.numpy import from_numpy
+from .interop.host import from_numpy
 from .interop.state import load, save
 from .interop.torch import from_torch
 from .ops import bind as _bind

@@ -96,7 +96,7 @@ from .grad_mode import no_grad as no_grad
 from .grad_mode import set_grad_enabled as set_grad_enabled
 from .graph.jit import jit as jit
 from .interop.dlpack import from_dlpack as from_dlpack
-from .interop.numpy import from_numpy as from_numpy
+from .interop.host import from_numpy as from_numpy
 from .interop.state import load as load
 from .interop.state import save as save
 from .interop.torch import from_torch as from_torch

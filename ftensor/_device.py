@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .dtypes import parse_dtype
+from .errors.message import levels_to_user
 from .runtime import discovery as policy
 from .runtime import fallback
-from .runtime.call_site import levels_to_user
 from .runtime.discovery import DetectedDevice, find
 from .runtime.stream import DeviceStream, Event
 

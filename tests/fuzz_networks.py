@@ -19,8 +19,7 @@ import numpy as np
 
 import ftensor as ft
 from ftensor.graph.network import NetworkBuilder
-from ftensor.kernels.network import PRODUCTS, Fold, NetworkKey
-from ftensor.kernels.network_weights import buffer_of
+from ftensor.kernels.network import PRODUCTS, Fold, NetworkKey, buffer_of
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.toolchain.export import program
 from ftensor.toolchain.folding import folds_of

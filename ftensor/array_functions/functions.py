@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from .._tensor import Tensor
-from . import elements, orders, picks, products, reductions, shapes
+from . import elements, picks, products, reductions, shapes
 from .values import as_operand, first_tensor, map_nested, on_host, write_out
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **shapes.FUNCTIONS,
     **reductions.FUNCTIONS,
     **elements.FUNCTIONS,
-    **orders.FUNCTIONS,
     **picks.FUNCTIONS,
     **products.FUNCTIONS,
     **{f"linalg.{name}": call for name, call in products.LINALG.items()},

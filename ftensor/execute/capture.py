@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._tensor import Tensor
-from ..errors import capture as errors
+from ..errors import graph as errors
+from ..errors.message import line_of
 from ..rows.catalogue import op_called
-from ..runtime.call_site import line_of
 from .capture_pool import GraphPool
 from .dispatch import Observer, find_observer, observed, thread_recorder
 from .prepared import prepare_replay
@@ -199,7 +199,7 @@ class Capture(Observer):
     def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
         if self.is_captured_thread:
             if stream is not self.stream:
-                self._refuse(errors.other_stream)
+                self._refuse(errors.other_stream_than_captured)
             # Views of their own: an op in place may give a tensor another geometry later.
             kept = tuple([x._view(x._shape, x._strides, x._offset) for x in tensors])
             if self._numbers[0] is launch:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from ..errors import capture as errors
+from ..errors import graph as errors
 
 if TYPE_CHECKING:
     from .._tensor import Tensor

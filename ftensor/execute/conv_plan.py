@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._tensor import Tensor
 from ..iterator.shape import Ints
-from ..kernels.costs import PROCESSOR
+from ..kernels.select import PROCESSOR
 from ..kernels.skeletons.conv import ConvKey, Phase, PhasePart
 from ..kernels.skeletons.conv.key import DEPTH
 from ..kernels.skeletons.cpu.conv import (

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._tensor import Tensor
 from ..iterator.shape import Ints, contiguous_strides, numel
-from ..kernels.costs import PROCESSOR
+from ..kernels.select import PROCESSOR
 from ..kernels.skeletons.fft import (
     BACK,
     CONJ,

@@ -16,15 +16,14 @@ from .._tensor import Tensor
 from ..dtypes import dtype, int64
 from ..dtypes.limits import integer_limits
 from ..errors import view as errors_index
+from ..errors.message import levels_to_user, line_of
 from ..iterator.plan import coalesce, split
 from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
 from ..kernels import select
 from ..kernels.key import LOCATED, STRIDED
 from ..kernels.skeletons.cpu.take import TakeGeometry, take_key
-from ..rows.catalogue import is_op, op_called
-from ..rows.copies import COPY
+from ..rows.catalogue import COPY, is_op, op_called
 from ..rows.op import Op, refuses_bare
-from ..runtime.call_site import levels_to_user, line_of
 from ..runtime.launch_cache import NEW
 from ..runtime.program import built
 from . import output

@@ -1,21 +1,25 @@
-"""Cache of packed weights, valid until the tensor that they were packed from is written."""
+"""Cached tensors: packed weights, valid until the tensor that they were packed from is written; and
+constants, made once per device and shared by calls."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from .. import dtypes
 from .._tensor import Tensor
 from ..iterator.shape import Ints
 from ..kernels.skeletons.conv import ConvKey, ConvPackGeometry
 from .capture import capturing
-from .dispatch import MissingKernel, look_up, recorder
+from .dispatch import MissingKernel, geometry_storage, look_up, recorder
+from .indexed import host_tensor, record_array_bounds
 from .launch import Launch, Output, Step, enqueue
 
 if TYPE_CHECKING:
     from ..runtime.pool import Storage
-
 
 # The smallest storage, in bytes, with cached tensors, and the most keys per storage.
 LEAST, MOST = 1 << 14, 64
@@ -205,3 +209,43 @@ def _relocated(step: Step, operands: dict[int, int]) -> Step:
 
 def _mapped(operands: Ints, mapping: dict[int, int]) -> Ints:
     return tuple([mapping[k] for k in operands])
+
+
+# The largest array, in bytes, that is cached by its contents; the bytes of a cache entry.
+MAX_CACHED_BYTES, OVERHEAD = 1 << 16, 1 << 10
+
+
+class _Constant(NamedTuple):
+    """Cache entry of a constant tensor among a device's launches; unused entries are evicted."""
+
+    tensor: Tensor
+
+    @property
+    def kept_bytes(self) -> int:
+        """Returns the bytes of the tensor and of its key, which may hold the same bytes."""
+        return 2 * self.tensor._storage.nbytes + OVERHEAD
+
+
+def constant(key: Hashable, like: Tensor, make: Callable[[], np.ndarray[Any, Any]]) -> Tensor:
+    """Returns the contiguous read-only tensor of the array that `make()` returns, on the device of
+    `like`. Cached by `key`."""
+    storage = like._storage
+    launches, entry_key = storage.backend.launches, (_Constant, storage.device, key)
+    entry: _Constant | None = launches.find(entry_key)
+    if entry is None:
+        array = np.ascontiguousarray(make())
+        memory = geometry_storage(storage.backend, array.ravel().tolist(), array.dtype)
+        memory.device = storage.device
+        strides = tuple([s // array.itemsize for s in array.strides])
+        tensor = Tensor._make(memory, dtypes.from_numpy_dtype(array.dtype), array.shape, strides)
+        entry = launches.keep(entry_key, _Constant(record_array_bounds(tensor, array)))
+    return entry.tensor
+
+
+def constant_of(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
+    """Like `constant`, for an array that each call computes. Equal arrays share a tensor, up to
+    `MAX_CACHED_BYTES` bytes."""
+    if not 0 < array.nbytes <= MAX_CACHED_BYTES:
+        return host_tensor(array, like)
+    key = array.dtype.char, array.shape, array.tobytes()
+    return constant(key, like, lambda: array)

@@ -18,10 +18,9 @@ from .._tensor import Tensor
 from ..dtypes import can_cast, dtype, get_default_dtype, result_dtype, scalar_dtype
 from ..iterator.plan import Plan, Tile, like_strides, plan_map, split, tiled
 from ..iterator.shape import Ints, broadcast_shapes, contiguous_strides, numel
-from ..kernels import costs, select
+from ..kernels import select
 from ..kernels.key import lanes_for
-from ..rows.catalogue import name_called
-from ..rows.copies import COPY
+from ..rows.catalogue import COPY, name_called
 from ..rows.op import Op, Promote, dtypes_through, refuses_bare
 from ..runtime.program import built
 from .dispatch import run_uncached
@@ -258,7 +257,7 @@ def steps(
     anywhere = target.processor and not ordered
     each = 1
     if target.processor:
-        each = costs.additions([op.expression(compute), *[text for _, text in op.lets]])
+        each = select.additions([op.expression(compute), *[text for _, text in op.lets]])
     if select.needs_split(plan):
         tiles = [Tile(s, plan.strides, moved) for s, moved in split(plan.shape, plan.strides)]
     elif anywhere:

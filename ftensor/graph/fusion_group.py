@@ -10,7 +10,7 @@ from typing import Any
 from ..dtypes import dtype, int8
 from ..iterator.plan import SharedLoops, Split, same_elements, split_strides
 from ..iterator.shape import Ints, contiguous_strides, numel
-from ..kernels import costs
+from ..kernels import select
 from ..kernels.fused import Call, FusedKey, kernel_name
 from ..kernels.key import Port
 from .loop_body import AffineAccess, Loop, LoopBody, iteration_count
@@ -323,7 +323,7 @@ class Program:
     def cost_in_additions(self) -> int:
         """Returns the cost of an element, in additions."""
         units = [c.unit for c in self.calls]
-        return costs.additions([t for u in units for t in (*u.body, *[text for _, text in u.lets])])
+        return select.additions([t for u in units for t in (*u.body, *[text for _, text in u.lets])])
 
     @property
     def argument_count(self) -> int:

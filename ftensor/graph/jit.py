@@ -13,10 +13,10 @@ from .._device import default_backend
 from .._tensor import Tensor
 from ..errors import KernelNotBuilt
 from ..errors import graph as errors
+from ..errors.message import levels_to_user
 from ..execute.dispatch import MissingKernel, recorder
 from ..execute.scalars import TracedNumber
 from ..kernels.skeleton import skeleton_of
-from ..runtime.call_site import levels_to_user
 from .filters import with_filters
 from .fusion import fuse_graph
 from .guards import GUARD_FAILED, closure_storage

@@ -23,17 +23,19 @@ from ..kernels.network import (
     LINEAR,
     MAX_POOL,
     POOLS,
+    WORD,
     Constants,
     Flow,
     NetworkKey,
     NetworkLayer,
+    buffer_of,
     check_inputs,
     check_layer,
     check_ports,
     constant_bytes,
     least_fold,
+    words_of,
 )
-from ..kernels.network_weights import WORD, buffer_of, words_of
 from ..runtime import program
 from .guards import CapturedValues
 from .ir import CALL_NUMBER, Graph, GraphBuffer, GraphTensor, LayerCall, Node, live_nodes

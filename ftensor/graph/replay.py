@@ -11,8 +11,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .guards import GUARD_FAILED, CapturedStorage, GuardCode
-from .ir import ResultTensor, unflatten
-from .returned import ReturnedMethod, ReturnedObject
+from .ir import ResultTensor, ReturnedMethod, ReturnedObject, unflatten
 
 if TYPE_CHECKING:
     from .._tensor import Tensor

@@ -17,6 +17,7 @@ import numpy as np
 from .._tensor import Tensor
 from ..dtypes import int32, uint8
 from ..errors import graph as errors
+from ..errors.message import line_of
 from ..errors.runtime import environment_value
 from ..execute.dispatch import LaunchRecorder, observed
 from ..execute.indexed import in_range
@@ -24,9 +25,7 @@ from ..execute.layer import FIR
 from ..execute.pointwise import pointwise
 from ..execute.scalars import TracedNumber, plain
 from ..iterator.shape import Ints
-from ..rows.catalogue import op_called
-from ..rows.copies import COPY
-from ..runtime.call_site import line_of
+from ..rows.catalogue import COPY, op_called
 from ..runtime.pool import Storage
 from .guards import OffsetGuard
 from .ir import (
@@ -41,9 +40,10 @@ from .ir import (
     Node,
     Origin,
     ResultTensor,
+    ReturnedObject,
     Seeding,
+    placeholder_for,
 )
-from .returned import ReturnedObject, placeholder_for
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch

@@ -11,7 +11,7 @@ from .._device import DeviceLike
 from .._tensor import Tensor, method
 from ..formats import contiguous_format
 from .dlpack import dlpack_device, to_dlpack_capsule
-from .numpy import to_array, to_numpy
+from .host import to_array, to_numpy
 from .torch import to_torch as _to_torch
 
 

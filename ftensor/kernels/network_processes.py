@@ -11,9 +11,21 @@ import numpy as np
 
 from ..dtypes import dtype
 from ..dtypes.limits import iinfo
-from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_BITS, MAX_POOL, MAX_WINDOW, POOLS, Flow, NetworkKey, NetworkLayer
+from .network import (
+    ADD,
+    CAT,
+    DEPTHWISE,
+    LINEAR,
+    MAX_BITS,
+    MAX_POOL,
+    MAX_WINDOW,
+    POOLS,
+    Flow,
+    NetworkKey,
+    NetworkLayer,
+    words_of,
+)
 from .network_depths import FlowFifo, Process, deepen, divisors, same
-from .network_weights import words_of
 from .workload import LocalMemory
 
 # Depth of the FIFOs of loaded weights, in words.

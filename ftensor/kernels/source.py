@@ -1,10 +1,10 @@
-"""Kernel source text: C types, kernel parameters, and the files of hls/."""
+"""Kernel source text: C types, kernel parameters, and the files of hls/, some of which are templates."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -269,3 +269,41 @@ def _expressions(key: KernelKey) -> str:
     if key.reduction is not None:
         text += key.reduction.lift + key.reduction.combine
     return text
+
+
+def fill(template: str, values: Mapping[str, str | Sequence[str]]) -> str:
+    """Returns the file `template` of hls/ with each `$name` replaced.
+
+    A placeholder alone on a line may be a list of lines, which take over the line's indentation. An
+    empty list leaves nothing. Pragmas start in the first column.
+    """
+    lines = []
+    for line in (hls_root() / template).read_text().splitlines():
+        alone = re.fullmatch(r"( *)\$(\w+)", line)
+        if alone is None:
+            lines.append(re.sub(r"\$(\w+)", lambda m: str(values[m.group(1)]), line))
+            continue
+        value = values[alone.group(2)]
+        for inner in [value] if isinstance(value, str) else value:
+            for part in inner.split("\n"):
+                lines.append(part if part.startswith("#") or not part else alone.group(1) + part)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
+
+
+def element_type(dtype: dtype) -> str:
+    """Returns the C type of an element in memory."""
+    return MEMORY[dtype.name]
+
+
+def element_defines(dtype: dtype) -> dict[str, object]:
+    """Returns the macros that hls/element.h needs."""
+    return {
+        "FT_E": element_type(dtype),
+        "FT_E_HALF": int(dtype.name == "float16"),
+        "FT_E_BFLOAT16": int(dtype.name == "bfloat16"),
+    }
+
+
+def element_helpers(dtype: dtype, more: list[str]) -> list[str]:
+    """Returns the files of hls/ for elements of a dtype, with `more` before element.h."""
+    return ["math.h", *(["complex.h"] if dtype.is_complex else []), *more, "element.h"]

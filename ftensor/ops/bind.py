@@ -21,7 +21,7 @@ from ..errors.message import call_named
 from ..errors.view import imag_of_real
 from ..execute.copy import write_result
 from ..execute.pointwise import pointwise
-from ..interop.numpy import operand_tensor
+from ..interop.host import operand_tensor
 from ..rows.catalogue import ENTRIES, Entry, Row, enter, name_frames, note_module, op, register
 from ..rows.op import Op, Promote, Reduce
 from ..rows.spelling import Shown, describe, renamed, show_types, signature_text, signature_without, tensors_only

@@ -1,4 +1,5 @@
-"""Catalogue of all rows and ops, and lookup of the op that is being called."""
+"""Catalogue of all rows and ops, and lookup of the op that is being called; the rows that
+move values unchanged, copy and fill."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from typing import Any, TypeVar, cast
 from .. import errors
 from .._tensor import Tensor
 from ..errors import message
-from ..runtime.call_site import levels_to_user
+from ..errors.message import levels_to_user
 from .op import BARE, Op, Reduce
 from .spelling import describe, numpy_names, show_types, signature_text
 
@@ -263,3 +264,10 @@ def name_called(inner: str) -> str:
 
 
 message.name_called = name_called
+
+
+# A copy computes in the source's dtype and converts as it stores.
+COPY = Op("copy", "copy(src) -> Tensor", "a", bool_="a", complex_="a", any_out=True, located=True,
+          gathers=(0,), copies_bits=True, bare=BARE)  # fmt: skip
+FILL = Op("fill", "fill(value) -> Tensor", "value", bool_="value", complex_="value", params=("value",), bare=BARE)
+enter(__name__, COPY, FILL)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from .. import errors
 from ..errors import KernelNotBuilt
+from ..errors.message import levels_to_user
 from ..terminal import table
 from . import discovery, targets
-from .call_site import levels_to_user
 from .discovery import DetectedDevice, find
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils import _pytree as pytree
 
 from .._device import default_backend
-from ..errors import capture as errors
+from ..errors import graph as errors
 from ..execute.capture import Capture, capturing
 from ..execute.capture_pool import GraphPool
 from ..terminal import table

@@ -15,9 +15,9 @@ from torch.library import Library
 
 from .._tensor import Tensor
 from ..errors import torch_device as errors
+from ..errors.message import levels_to_user
 from ..errors.nn import unpool_bounds
 from ..execute.capture import thread_capture
-from ..runtime.call_site import levels_to_user
 from ..runtime.fallback import FallbackWarning, get_fallback
 from ..terminal import table
 from . import memory

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from ..errors import capture as errors
+from ..errors import graph as errors
 from ..execute.capture_pool import GraphPool
 from .graphs import FPGAGraph, graph
 

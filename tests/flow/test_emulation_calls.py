@@ -9,7 +9,7 @@ import pytest
 
 from ftensor.emulation.calls import mark, with_call_site
 from ftensor.errors.image import ImageError
-from ftensor.runtime.call_site import Caller, caller
+from ftensor.errors.message import Caller, caller
 from ftensor.runtime.xrt.deferred import DeferredCommand, _with_call_site
 from ftensor.runtime.xrt.images import SLOTS, Calls
 

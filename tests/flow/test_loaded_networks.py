@@ -16,11 +16,10 @@ import ftensor as ft
 from ftensor.boards import find
 from ftensor.errors.build import InventoryError
 from ftensor.graph.partition import Exported
-from ftensor.kernels.network import NetworkKey
+from ftensor.kernels.network import NetworkKey, buffer_of, words_of
 from ftensor.kernels.network_file import parse_network
 from ftensor.kernels.network_file import text as network_text
 from ftensor.kernels.network_processes import processes_of
-from ftensor.kernels.network_weights import buffer_of, words_of
 from ftensor.toolchain.folding import fold_network
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import copy_headers

@@ -82,7 +82,7 @@ def test_text_on_text_is_seen() -> None:
 def test_names_of_a_roofline_lie_beside_each_other() -> None:
     from ftensor.profiler.limits import Limits
     from ftensor.profiler.report import Average
-    from ftensor.profiler.roofline import drawn as roofline
+    from ftensor.profiler.report import drawn as roofline
 
     near = [
         Average(name, name, 1, 0.0, 1e-3, 0.0, 4 << 20, int(flops * (1 << 20)))

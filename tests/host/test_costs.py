@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ftensor.kernels.costs import additions
-from ftensor.kernels.select import choose_map
+from ftensor.kernels.select import additions, choose_map
 from ftensor.runtime.targets import BY_NAME
 
 

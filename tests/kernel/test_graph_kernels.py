@@ -11,7 +11,7 @@ import pytest
 import ftensor as ft
 import ftensor.nn.functional as F
 from ftensor._device import default_backend
-from ftensor.execute.constants import MOST, constant_of
+from ftensor.execute.packed_weights import MOST, constant_of
 
 from ..targets import some
 

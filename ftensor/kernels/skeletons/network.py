@@ -9,10 +9,9 @@ from hashlib import sha256
 from ...dtypes import dtype, int32
 from .. import fused
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
-from ..network import NetworkKey
+from ..network import BEAT, NetworkKey
 from ..network_file import text
 from ..network_processes import processes_of
-from ..network_weights import BEAT
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 

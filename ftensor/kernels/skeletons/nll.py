@@ -12,8 +12,8 @@ from ..geometry import Geometry
 from ..inventory_terms import InventoryRequest, ManifestTerms, table_lines
 from ..key import lanes_for
 from ..skeleton import BoardSkeleton, Parameter, register
+from ..source import element_defines, element_helpers, element_type
 from ..workload import Access, KernelLaunch, PipelinedLoop, interval, operator_cycles
-from .elements import element_defines, element_helpers, element_type
 
 
 @dataclass(frozen=True)

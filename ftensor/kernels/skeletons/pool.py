@@ -12,9 +12,8 @@ from .. import source
 from ..geometry import Geometry, NamedNumbers
 from ..inventory_terms import InventoryRequest, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
-from ..source import constant
+from ..source import constant, element_defines, element_helpers, element_type
 from ..workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
-from .elements import element_defines, element_helpers, element_type
 
 # Constants of hls/vitis/pool.cpp: elements per step, and beats of a strip.
 LANES = constant("vitis/pool.cpp", "LANES")

@@ -12,6 +12,7 @@ from .. import source
 from ..geometry import Geometry, ListField, NamedNumbers
 from ..inventory_terms import InventoryRequest, ManifestTerms, Option, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
+from ..source import element_defines, element_helpers, element_type
 from ..workload import (
     FUNCTION_CYCLES,
     Access,
@@ -24,7 +25,6 @@ from ..workload import (
     members_in,
     operator_cycles,
 )
-from .elements import element_defines, element_helpers, element_type
 
 COLUMNS = 16  # rows scanned in parallel
 # On boards: states in block RAM; elements of short contiguous rows, which a buffer reorders.

@@ -15,8 +15,8 @@ from ..geometry import Geometry, ListField, Long
 from ..inventory_terms import InventoryRequest, ManifestTerms, table_lines
 from ..key import Key
 from ..skeleton import BoardSkeleton, Parameter, register
+from ..source import element_defines, element_helpers, element_type
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, pieces
-from .elements import element_defines, element_helpers, element_type
 
 RUN = 32  # elements that a register array sorts by insertion
 WAYS = 16  # runs that a merge combines

@@ -323,7 +323,7 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: DeviceLike | None =
     options = Options("as_tensor", dtype, device=device)
     target_dtype, target_device = options.dtype, options.device
     if isinstance(data, np.ndarray) and target_dtype in (None, dtypes.from_numpy_dtype(data.dtype)):
-        from ...interop.numpy import from_numpy
+        from ...interop.host import from_numpy
 
         return from_numpy(data, device=target_device)
     return tensor_of(data, target_dtype, target_device)
@@ -348,7 +348,7 @@ def asarray(
     if isinstance(obj, Tensor):
         result = obj
     elif isinstance(obj, np.ndarray):
-        from ...interop.numpy import from_numpy
+        from ...interop.host import from_numpy
 
         result = tensor_of(obj, None, target_device) if copy else from_numpy(obj, device=target_device)
     elif hasattr(obj, "__dlpack__"):

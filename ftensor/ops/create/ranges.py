@@ -16,12 +16,10 @@ from ...errors import creation as errors_creation
 from ...execute.indexed import record_bounds
 from ...execute.output import new, resize_out
 from ...execute.pointwise import pointwise
-from ...execute.scalars import rounded, values_of
-from ...rows.catalogue import enter
-from ...rows.copies import COPY
+from ...execute.scalars import rounded, storable, values_of
+from ...rows.catalogue import COPY, enter
 from ...rows.op import Op, Promote
 from ..types.conversion import fill_, zero_
-from ..user_values import storable
 from ..view.layout import as_int
 from .factory import Options, factory
 from .sizes import number_argument, rounded_up

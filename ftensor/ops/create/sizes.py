@@ -10,12 +10,12 @@ from ..._tensor import Tensor, method
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
 from ...execute.output import format_strides, layout_strides, new
+from ...execute.scalars import number, storable
 from ...formats import Size, contiguous_format, memory_format, preserve_format
 from ...iterator.plan import strides_in_order
 from ...iterator.shape import numel
 from ...rows.catalogue import op
 from ..types.conversion import fill_, resize_, zero_
-from ..user_values import number, storable
 from ..view.layout import int_list, ints
 from . import data as creation_data
 from .data import tensor_of

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..._tensor import Tensor
 from ...dtypes import int64
-from ...execute.constants import constant
 from ...execute.device_traits import specializes
 from ...execute.indexed import known_bounds
 from ...execute.nll import nll, nll_input
 from ...execute.output import new
+from ...execute.packed_weights import constant
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import aten_op

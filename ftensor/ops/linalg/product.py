@@ -18,8 +18,7 @@ from ...execute.reduce import fold
 from ...execute.scalars import fitted
 from ...graph.fused import fused
 from ...iterator.shape import Ints, broadcast_shapes, broadcast_strides, numel, partial_overlap
-from ...rows.catalogue import enter
-from ...rows.copies import COPY
+from ...rows.catalogue import COPY, enter
 from ...rows.op import Op, Promote, Reduce
 from ..types import conversion
 

@@ -14,11 +14,11 @@ from ...dtypes.limits import finfo
 from ...errors import pointwise as errors_unary
 from ...execute.copy import write_result
 from ...execute.pointwise import pointwise
+from ...execute.scalars import as_float
 from ...rows.catalogue import Entry, also_in, enter, op, register
 from ...rows.op import Op, Promote
 from ...rows.spelling import describe
 from ..bind import add_rows
-from ..user_values import as_float
 from ..view.layout import as_int
 from .unary import ROUND, floating, tensor_argument
 

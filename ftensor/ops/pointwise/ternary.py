@@ -8,10 +8,9 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import pointwise as errors_arith
 from ...execute.pointwise import common_dtype, pointwise
-from ...execute.scalars import fitted
+from ...execute.scalars import fitted, storable
 from ...rows.catalogue import op
 from ...rows.op import BARE, Op, Promote
-from ..user_values import storable
 from .binary import check_number_fits
 
 

@@ -1,20 +1,68 @@
-"""Quantization and dequantization: torch's `quantized_decomposed` ops, on plain tensors."""
+"""Quantization and dequantization: torch's `quantized_decomposed` ops, on plain
+tensors; checks of arguments of all quantized ops."""
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
+from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import bfloat16, dtype, float16, float32, int16
+from ...dtypes import bfloat16, dtype, float16, float32, int8, int16, uint8
+from ...dtypes.limits import iinfo
 from ...errors import nn as errors_quantized
 from ...execute.output import new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, normalize_dim
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
-from .arguments import a_tensor, channel_values, check_bounds, check_integer_dtype
-from .arguments import scale as _scale
-from .arguments import zero_point as _zero_point
+
+INTEGERS = (uint8, int8, int16)
+
+
+def a_tensor(op: str, name: str, value: Any) -> Tensor:
+    if type(value) is not Tensor:
+        raise errors.not_a_tensor(op, name, value)
+    return value
+
+
+def check_integer_dtype(op: str, element: Any) -> dtype:
+    """Returns `element`. Raises ValueError if no quantized tensor has that dtype."""
+    if element not in INTEGERS:
+        raise errors_quantized.not_integers(op, element)
+    integer: dtype = element
+    return integer
+
+
+def check_bounds(op: str, low: Any, high: Any, element: dtype) -> None:
+    lowest, highest = iinfo(element).min, iinfo(element).max
+    if not (lowest <= low <= highest and lowest <= high <= highest):
+        raise errors_quantized.bounds(op, low, high, lowest, highest, element)
+
+
+def check_scale(op: str, name: str, value: Any) -> float:
+    if not isinstance(value, (int, float)) or not (isfinite(value) and value > 0):
+        raise errors_quantized.scale(op, name, value)
+    return float(value)
+
+
+def check_zero_point(op: str, name: str, value: Any, element: dtype) -> int:
+    """Returns a zero point. Raises ValueError unless it is an integer that the dtype holds."""
+    lowest, highest = iinfo(element).min, iinfo(element).max
+    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+        raise errors_quantized.zero_point(op, name, value, lowest, highest, element)
+    return value
+
+
+def channel_values(op: str, name: str, values: Any, tensor: Tensor, axis: int) -> Tensor:
+    """Returns one value for each channel, shaped to broadcast along `axis`. Raises RuntimeError for
+    another shape."""
+    values = a_tensor(op, name, values)
+    size = tensor._shape[axis]
+    if values._shape != (size,):
+        raise errors_quantized.scales(op, name, size, values._shape)
+    return values.reshape(size, *(1,) * (tensor.ndim - 1 - axis))
+
 
 SPACE = "quantized"
 
@@ -97,7 +145,7 @@ def quantize_per_tensor(
     name = "quantize_per_tensor"
     input, element = _real(name, input), check_integer_dtype(name, dtype)
     check_bounds(name, quant_min, quant_max, element)
-    numbers = (1 / _scale(name, "scale", scale), _zero_point(name, "zero_point", zero_point, element))
+    numbers = (1 / check_scale(name, "scale", scale), check_zero_point(name, "zero_point", zero_point, element))
     return computed(QUANTIZE, (input,), (*numbers, quant_min, quant_max), input._shape, element)
 
 
@@ -128,7 +176,7 @@ def dequantize_per_tensor(
     an input that is not of `dtype`, ValueError for a dtype other than uint8, int8, int16."""
     name = "dequantize_per_tensor"
     input = _quantized(name, input, dtype)
-    numbers = (_scale(name, "scale", scale), _zero_point(name, "zero_point", zero_point, dtype))
+    numbers = (check_scale(name, "scale", scale), check_zero_point(name, "zero_point", zero_point, dtype))
     return computed(DEQUANTIZE, (input,), numbers, input._shape, float32)
 
 
@@ -159,4 +207,4 @@ def dequantize_as_complex(input: Tensor, scale: float) -> Tensor:
     if input._dtype is not int16 or input._shape[-1:] != (2,):
         raise errors_quantized.pairs(name, input._dtype, input._shape)
     components = [input.select(-1, k) for k in (0, 1)]
-    return pointwise(SAMPLES, tuple(components), (_scale(name, "scale", scale),))
+    return pointwise(SAMPLES, tuple(components), (check_scale(name, "scale", scale),))

@@ -15,10 +15,16 @@ from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..linalg.matmul import matmul
 from ..nn.spatial.conv import CONV, byte_products, byte_sums
-from .arguments import a_tensor, channel_values, check_integer_dtype
-from .arguments import scale as _scale
-from .arguments import zero_point as _zero_point
-from .convert import CLAMPED, SPACE, computed
+from .convert import (
+    CLAMPED,
+    SPACE,
+    a_tensor,
+    channel_values,
+    check_integer_dtype,
+    check_scale,
+    check_zero_point,
+    computed,
+)
 
 # Exact: float32 holds differences of small integers.
 CENTERED = Op(
@@ -90,22 +96,22 @@ class _Weighted(NamedTuple):
     @property
     def zero(self) -> int:
         """Returns the zero point of the input."""
-        return _zero_point(self.name, "input_zero_point", self.input_zero_point, self.input._dtype)
+        return check_zero_point(self.name, "input_zero_point", self.input_zero_point, self.input._dtype)
 
     def requantized(self, sums: Tensor, channel: int) -> Tensor:
         """Returns the sums times (input_scale * weight_scale / scale), in single precision at every
         step; `channel` is the dim of the filters."""
         name, of = self.name, self.input._dtype
-        out_scale = _scale(name, "scale", self.scale)
-        zero = _zero_point(name, "zero_point", self.zero_point, of)
-        single: Any = np.float32(_scale(name, "input_scale", self.input_scale))
+        out_scale = check_scale(name, "scale", self.scale)
+        zero = check_zero_point(name, "zero_point", self.zero_point, of)
+        single: Any = np.float32(check_scale(name, "input_scale", self.input_scale))
         added: Any = 0.0
         if type(self.weight_scale) is Tensor:
             each: Any = channel_values(name, "weight_scale", self.weight_scale, sums, channel).to(float32)
             each = each * float(single)
             factor = each / out_scale
         else:
-            each = single * np.float32(_scale(name, "weight_scale", self.weight_scale))
+            each = single * np.float32(check_scale(name, "weight_scale", self.weight_scale))
             factor = float(each / np.float32(out_scale))
             each = float(each)
         if self.bias is not None:
@@ -218,7 +224,7 @@ def relu(input: Tensor, zero_point: int = 0) -> Tensor:
     """Returns the integers, those below `zero_point` replaced by it: negative numbers become 0.
     Raises ValueError for a zero point that the input's dtype can't hold."""
     of = check_integer_dtype("relu", a_tensor("relu", "input", input)._dtype)
-    zero = _zero_point("relu", "zero_point", zero_point, of)
+    zero = check_zero_point("relu", "zero_point", zero_point, of)
     return layer("relu", (input,), {"zero_point": zero}, lambda: input.clamp_min(zero))
 
 
@@ -241,12 +247,12 @@ def add(
     if a_tensor("add", "other", other)._dtype is not of or other._shape != input._shape:
         raise errors.terms("add", of, input._shape, other._dtype, other._shape)
     numbers = (
-        _zero_point("add", "input_zero_point", input_zero_point, of),
-        _scale("add", "input_scale", input_scale),
-        _zero_point("add", "other_zero_point", other_zero_point, of),
-        _scale("add", "other_scale", other_scale),
-        1 / _scale("add", "scale", scale),
-        _zero_point("add", "zero_point", zero_point, of),
+        check_zero_point("add", "input_zero_point", input_zero_point, of),
+        check_scale("add", "input_scale", input_scale),
+        check_zero_point("add", "other_zero_point", other_zero_point, of),
+        check_scale("add", "other_scale", other_scale),
+        1 / check_scale("add", "scale", scale),
+        check_zero_point("add", "zero_point", zero_point, of),
         iinfo(of).min,
         iinfo(of).max,
     )

@@ -1,8 +1,9 @@
 """Average pools of quantized tensors: the mean of a window, with the input's scale and zero
-point."""
+point; concatenation of quantized tensors with scales of their own."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,18 @@ from ..._tensor import Tensor
 from ...dtypes import dtype, int8, int32, int64, uint8
 from ...dtypes.limits import iinfo
 from ...errors import nn as errors
-from ...execute.constants import constant
 from ...execute.layer import layer
 from ...execute.output import new
-from ...iterator.shape import Ints, numel
+from ...execute.packed_weights import constant
+from ...iterator.shape import Ints, normalize_dim, numel
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..nn.spatial.adaptive import adaptive_sizes, adaptive_windows, intervals
 from ..nn.spatial.pool import PoolingCall, pool_of, window_sums
 from ..nn.spatial.windows import in_input_format
+from ..rearrange.cat import cat as joined
 from ..view.layout import as_int
-from .arguments import a_tensor
-from .arguments import zero_point as _zero_point
-from .convert import CLAMPED, SPACE, computed
+from .convert import CLAMPED, SPACE, a_tensor, check_scale, check_zero_point, computed
 from .layers import centered
 
 AVERAGE = Op(
@@ -72,7 +72,7 @@ def avg_pool2d(
     can't hold."""
     name = "avg_pool2d"
     input = _bytes(name, input)
-    zero = _zero_point(name, "zero_point", zero_point, input._dtype)
+    zero = check_zero_point(name, "zero_point", zero_point, input._dtype)
     pool = pool_of(name, 2, input, kernel_size, stride, padding, 1, ceil_mode)
     if divisor_override is not None and not (divisor_override := as_int(divisor_override, name, "divisor_override")):
         raise errors.divisor(name)
@@ -136,3 +136,68 @@ def _adaptive_means(input: Tensor, sizes: Ints, factors: np.ndarray) -> Tensor:
         windows = windows.to(int64)
     key = ("adaptive", input._shape[-2:], sizes)
     return in_input_format(_averaged(window_sums(windows, 2), factors, 0, input._dtype, key), input)
+
+
+REQUANTIZE_BYTES = Op(
+    "requantize_bytes",
+    "requantize_bytes(input) -> Tensor",
+    CLAMPED.format("rint((a - first) * first_scale * inverse) + zero"),
+    params=("first", "first_scale", "inverse", "zero", "low", "high"),
+    promote=Promote.SINGLE,
+    any_out=True,
+    only=("uint8", "int8"),
+)
+
+
+def _one_per_tensor(name: str, values: Any, count: int) -> tuple[Any, ...]:
+    """Returns a value for each of `count` tensors, from one value or a list of `count`."""
+    several = tuple(values) if isinstance(values, (tuple, list)) else (values,) * count
+    if len(several) != count:
+        raise errors.for_each("cat", name, count, len(several))
+    return several
+
+
+@op(namespace=SPACE, method=False, rows=(REQUANTIZE_BYTES,))
+def cat(
+    tensors: Sequence[Tensor],
+    dim: int = 0,
+    scale: float | None = None,
+    zero_point: int | None = None,
+    *,
+    input_scales: Any,
+    input_zero_points: Any = 0,
+) -> Tensor:
+    """Joins quantized tensors of uint8 or int8 along a dim, with `scale` and `zero_point` (None:
+    the first tensor's). `input_scales` and `input_zero_points` are numbers, one for all tensors or
+    one for each. Tensors with the result's scale and zero point are copied; others are dequantized
+    and quantized, with the bits of torch's `quantized_decomposed`. `torch.ops.quantized.cat` adds
+    the zero point before it rounds: where that is odd, results halfway between two integers differ
+    by one. Raises RuntimeError for other dtypes and shapes, ValueError for another number of
+    scales."""
+    name = "cat"
+    tensors = tuple([a_tensor(name, f"tensors[{k}]", tensor) for k, tensor in enumerate(tensors)])
+    if not tensors:
+        raise errors.no_tensors(name)
+    element = tensors[0]._dtype
+    for tensor in tensors:
+        if tensor._dtype is not element or element not in (uint8, int8):
+            raise errors.joined_dtypes(name, element, tensor._dtype)
+    scales = [check_scale(name, "input_scales", x) for x in _one_per_tensor("input_scales", input_scales, len(tensors))]
+    zero_points = _one_per_tensor("input_zero_points", input_zero_points, len(tensors))
+    zeros = [check_zero_point(name, "input_zero_points", x, element) for x in zero_points]
+    result_scale = scales[0] if scale is None else check_scale(name, "scale", scale)
+    zero = zeros[0] if zero_point is None else check_zero_point(name, "zero_point", zero_point, element)
+    dim = normalize_dim(dim, tensors[0].ndim)
+    parameters = [(z, s, 1 / result_scale, zero, iinfo(element).min, iinfo(element).max) for z, s in zip(zeros, scales)]
+    settings = {"dim": dim, "scales": tuple(scales), "zeros": tuple(zeros), "inverse": 1 / result_scale, "zero": zero}
+    return layer(name, tensors, settings, lambda: joined(_rescaled(tensors, parameters, result_scale), dim))
+
+
+def _rescaled(tensors: Sequence[Tensor], parameters: Sequence[tuple[Any, ...]], result_scale: float) -> list[Tensor]:
+    """Returns the tensors with the scale and the zero point of the result."""
+    results = []
+    for x, row_parameters in zip(tensors, parameters):
+        zero, scale, _, wanted, *_ = row_parameters
+        same = (zero, scale) == (wanted, result_scale)
+        results.append(x if same else computed(REQUANTIZE_BYTES, (x,), row_parameters, x._shape, x._dtype))
+    return results

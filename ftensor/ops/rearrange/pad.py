@@ -13,12 +13,12 @@ from ...dtypes import int64
 from ...errors import nn as errors_spatial
 from ...errors import view as errors_shape
 from ...execute import output
-from ...execute.constants import constant_of
 from ...execute.output import check_capacity, suggested_format
+from ...execute.packed_weights import constant_of
+from ...execute.scalars import as_float
 from ...rows.catalogue import op
 from ..index.gather import check_tensors
 from ..types import conversion
-from ..user_values import as_float
 from ..view.layout import int_list
 from .cat import suggested_strides
 

@@ -17,10 +17,10 @@ from ...execute.copy import convert as convert_tensor
 from ...execute.copy import copy, without_expanded_dims
 from ...execute.copy import fill as fill_with
 from ...execute.output import format_strides, layout_strides, new
+from ...execute.scalars import number, storable
 from ...formats import contiguous_format, memory_format, preserve_format
 from ...iterator.shape import numel
 from ...rows.catalogue import op
-from ..user_values import number, storable
 from ..view.layout import ints, layout
 
 if TYPE_CHECKING:

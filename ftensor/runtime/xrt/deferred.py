@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import image as errors
+from ...errors.message import Caller, caller
 from .. import lifetime
-from ..call_site import Caller, caller
 from ..images import ATTEMPTS
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import OutOfMemoryError
 from ...errors import image as errors
+from ...errors.message import Caller, caller
 from ...image.file import ImageFile, check_device
 from ...kernels.key import Key
-from ..call_site import Caller, caller
 from ..images import BuildResult, Images, LoadedImage, Slot
 from ..interfaces import CompiledKernel
 from . import launcher

@@ -17,6 +17,7 @@ from ...kernels.key import KernelKey
 from ...kernels.row_filter import RowFilter
 from ...kernels.row_pass_macros import unit_text
 from ...kernels.skeletons.fused import functions
+from ...kernels.source import fill
 from ...kernels.staged import (
     ELEMENTS,
     FILTER,
@@ -32,7 +33,6 @@ from ...kernels.staged import (
     value_type,
 )
 from ...kernels.transform import RowTransform
-from ..filling import fill
 from ..group import KernelGroup, arguments
 from ..transform_steps import FEW, TransformSteps
 from .member import head

@@ -10,7 +10,6 @@ from ...dtypes import dtype
 from ...kernels import element_function, source
 from ...kernels.key import KIND_NAMES, KernelKey, Port
 from ...kernels.source import OPERAND_NAMES
-from .. import filling
 from ..group import KernelGroup, element_word, is_wide, port_slots, slot_type, values
 
 # The replacement of a word: a text, or for a word with parameters a function that returns one.
@@ -65,7 +64,7 @@ def arguments(text: str, at: int) -> tuple[list[str], int]:
 
 def fill(template: str, values: Mapping[str, str | Sequence[str]]) -> str:
     """Returns the file `template` of hls/vitis/ with each `$name` replaced."""
-    return filling.fill(f"vitis/{template}", values)
+    return source.fill(f"vitis/{template}", values)
 
 
 def indented(lines: Sequence[str]) -> list[str]:

@@ -13,9 +13,8 @@ from ...geometry import Geometry, ListField, Long, NamedNumbers
 from ...inventory_terms import ROOMY_REGISTERS, InventoryRequest, KernelArgument, KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, register
-from ...source import constant
+from ...source import constant, element_type
 from ...workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, distance, operator_cycles
-from ..elements import element_type
 from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, in_lines, number, serves, uniform_tiles
 
 CHANNELS = 16  # channels of an item of planes

@@ -12,8 +12,8 @@ from ... import source
 from ...geometry import Geometry, ListField, Long, NamedNumbers
 from ...inventory_terms import ManifestTerms, table_lines
 from ...skeleton import BoardSkeleton, Skeleton
+from ...source import element_defines, element_helpers
 from ...workload import Ints, members_in
-from ..elements import element_defines, element_helpers
 
 # Terms of a partial sum before the addition to the totals.
 DEPTH = 192

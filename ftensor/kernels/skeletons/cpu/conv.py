@@ -9,14 +9,14 @@ from typing import Annotated, NamedTuple
 
 from ....dtypes import dtype
 from ....iterator.shape import numel
-from ...costs import PROCESSOR
 from ...geometry import Geometry, ListField, Long, NamedNumbers
 from ...inventory_terms import ROOMY_REGISTERS, KernelTarget
 from ...key import lanes_for
+from ...select import PROCESSOR
 from ...skeleton import Parameter, register
+from ...source import element_type
 from ...workload import Ints
 from ..conv.key import ConvKey, ConvSkeleton, Phase
-from ..elements import element_type
 
 COSTS = PROCESSOR.convolutions
 # Most elements of an item's planes, which fit the first caches of a CPU.

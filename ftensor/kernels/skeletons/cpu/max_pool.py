@@ -13,8 +13,8 @@ from ...geometry import Geometry, ListField
 from ...inventory_terms import KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
+from ...source import element_defines, element_helpers, element_type
 from ...workload import Ints
-from ..elements import element_defines, element_helpers, element_type
 
 
 class PlaneWindows(NamedTuple):

@@ -10,11 +10,10 @@ from ...._tensor import Tensor
 from ....dtypes import bfloat16, float16
 from ....errors import nn as errors_nn
 from ....execute.pointwise import common_dtype, pointwise
-from ....execute.scalars import rounded
+from ....execute.scalars import rounded, storable
 from ....graph.fused import fused
 from ....rows.op import Op
 from ...create.sizes import empty_like, full_like, zeros_like
-from ...user_values import storable
 from ...view.shape import broadcast_tensors
 from ..layers.activation import logsigmoid
 from ..layers.stepwise import is_half

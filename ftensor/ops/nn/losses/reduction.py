@@ -12,10 +12,10 @@ from typing import Any
 from .... import errors
 from ...._tensor import Tensor
 from ....errors import nn as errors_nn
+from ....errors.message import levels_to_user
 from ....graph.fused import fused
 from ....rows.catalogue import Row, op
 from ....rows.spelling import declared, written
-from ....runtime.call_site import levels_to_user
 from ..layers.activation import SPACE
 
 REDUCTIONS = ("none", "mean", "sum")

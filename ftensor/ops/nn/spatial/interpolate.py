@@ -13,9 +13,9 @@ from ...._tensor import Tensor
 from ....dtypes import dtype, int32, uint8
 from ....dtypes.limits import to_computable, to_storage
 from ....errors import nn as errors_spatial
-from ....execute.constants import constant_of
 from ....execute.device_traits import has_gather_kernel
 from ....execute.indexed import Index, IndexedOperand, contiguous_like, locate
+from ....execute.packed_weights import constant_of
 from ....execute.reduce import fold
 from ....iterator.shape import numel
 from ....rows.catalogue import enter, op

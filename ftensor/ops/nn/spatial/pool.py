@@ -15,11 +15,11 @@ from ...._tensor import Tensor
 from ....dtypes import dtype, int64
 from ....dtypes.limits import iinfo
 from ....errors import nn as errors_spatial
-from ....execute.constants import constant
 from ....execute.device_traits import has_built_kernel, specializes
 from ....execute.indexed import record_bounds
 from ....execute.layer import layer
 from ....execute.output import new
+from ....execute.packed_weights import constant
 from ....execute.pointwise import pointwise
 from ....execute.pool import max_pool as max_of_windows
 from ....execute.pool import pool_on_board
