@@ -1,4 +1,5 @@
-"""`torch.nn.LSTM` on the device: one call computes all steps, forward and backward.
+"""`torch.nn.LSTM` and `torch.nn.GRU` on the device: one call computes all steps, forward and
+backward.
 
 For backends other than the CPU torch decomposes each step into several ops and records each op.
 """
@@ -12,7 +13,8 @@ from typing import Any
 import torch
 
 from .._tensor import Tensor
-from ..ops.gradients.recurrent import Layer, lstm_layer_backward, lstm_layers
+from ..execute.recurrent import runs_steps
+from ..ops.gradients.recurrent import Layer, gru_layer_backward, gru_layers, lstm_layer_backward, lstm_layers
 from ..ops.nn.sequences.recurrent import Weights
 from ..ops.rearrange.cat import stack
 from .composites import decomposed_backward
@@ -20,13 +22,25 @@ from .internals import decompose, is_batched, is_plain, overload
 from .memory import lift, wrap
 from .registration import recorded
 
-_LSTM = overload("lstm.input")
+_OVERLOADS = {"lstm": overload("lstm.input"), "gru": overload("gru.input")}
+_GATES = {"lstm": 4, "gru": 3}
 _KINDS = {torch.float32, torch.float64}
 
 
-def _lstm(
+def _lstm(input: torch.Tensor, hx: Sequence[torch.Tensor], *args: Any) -> Any:
+    """Kernel of aten::lstm.input."""
+    return _run("lstm", input, hx, *args)
+
+
+def _gru(input: torch.Tensor, hx: torch.Tensor, *args: Any) -> Any:
+    """Kernel of aten::gru.input."""
+    return _run("gru", input, hx, *args)
+
+
+def _run(
+    cell: str,
     input: torch.Tensor,
-    hx: Sequence[torch.Tensor],
+    hx: Any,
     params: Sequence[torch.Tensor],
     has_biases: bool,
     num_layers: int,
@@ -35,22 +49,31 @@ def _lstm(
     bidirectional: bool,
     batch_first: bool,
 ) -> Any:
-    """Kernel of aten::lstm.input.
+    """Runs a layer in one call.
 
     Runs torch's decomposition for projections, two directions, dropout, invalid arguments, and for
-    calls that are traced, transformed or under autocast.
+    calls that are traced, transformed or under autocast; also for GRUs of whose steps the device
+    needs a launch each.
     """
     per_layer = 4 if has_biases else 2
-    tensors = [input, *hx, *params]
+    states = hx if cell == "lstm" else (hx,)
+    tensors = [input, *states, *params]
     usual = not bidirectional and not (dropout and train) and len(params) == per_layer * num_layers
-    if not (usual and _same_plain_dtype(tensors) and _shapes_fit(input, hx, params, per_layer, batch_first)):
-        return decompose(_LSTM, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    usual = usual and _same_plain_dtype(tensors) and _shapes_fit(cell, input, states, params, per_layer, batch_first)
+    if not usual or (cell == "gru" and not _runs_steps(input, hx, batch_first)):
+        settings = has_biases, num_layers, dropout, train, bidirectional, batch_first
+        return decompose(_OVERLOADS[cell], input, hx, params, *settings)
     x = input.transpose(0, 1) if batch_first else input
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
-        results = _Layers.apply(has_biases, x, *hx, *params)
+        results = _Layers.apply(cell, has_biases, x, *states, *params)
     else:
-        results = _forward(has_biases, x, *hx, *params)[0]
+        results = _forward(cell, has_biases, False, x, *states, *params)[0]
     return (results[0].transpose(0, 1) if batch_first else results[0], *results[1:])
+
+
+def _runs_steps(input: torch.Tensor, hx: torch.Tensor, batch_first: bool) -> bool:
+    batch, steps = input.shape[:2] if batch_first else input.shape[1::-1]
+    return steps > 1 and runs_steps("gru", lift(input), batch, hx.shape[-1])
 
 
 def _same_plain_dtype(tensors: Sequence[torch.Tensor]) -> bool:
@@ -62,16 +85,22 @@ def _same_plain_dtype(tensors: Sequence[torch.Tensor]) -> bool:
 
 
 def _shapes_fit(
-    x: torch.Tensor, hx: Sequence[torch.Tensor], params: Sequence[torch.Tensor], per_layer: int, batch_first: bool
+    cell: str,
+    x: torch.Tensor,
+    hx: Sequence[torch.Tensor],
+    params: Sequence[torch.Tensor],
+    per_layer: int,
+    batch_first: bool,
 ) -> bool:
     """True if all shapes match, no tensor is empty, and hidden states are not projected."""
-    if x.dim() != 3 or len(hx) != 2 or not x.numel():
+    if x.dim() != 3 or len(hx) != (2 if cell == "lstm" else 1) or hx[0].dim() != 3 or not x.numel():
         return False
     size, features, batch = hx[0].shape[-1], x.shape[-1], x.shape[0 if batch_first else 1]
+    gates = _GATES[cell] * size
     if not size or any(h.shape != (len(params) // per_layer, batch, size) for h in hx):
         return False
     for k in range(0, len(params), per_layer):
-        expected = [(4 * size, size if k else features), (4 * size, size), (4 * size,), (4 * size,)]
+        expected = [(gates, size if k else features), (gates, size), (gates,), (gates,)]
         if [tuple(w.shape) for w in params[k : k + per_layer]] != expected[:per_layer]:
             return False
     return True
@@ -84,52 +113,62 @@ def _weights(has_biases: bool, params: Sequence[torch.Tensor]) -> list[Weights]:
 
 
 def _forward(
-    has_biases: bool, x: torch.Tensor, h: torch.Tensor, c: torch.Tensor, *params: torch.Tensor
+    cell: str, has_biases: bool, saves: bool, x: torch.Tensor, *args: torch.Tensor
 ) -> tuple[tuple[torch.Tensor, ...], list[Layer]]:
     """Returns (results for torch, saved values of each layer for the derivative)."""
-    *results, layers = lstm_layers(lift(x), lift(h), lift(c), _weights(has_biases, params))
+    if cell == "lstm":
+        h, c, *params = args
+        *results, layers = lstm_layers(lift(x), lift(h), lift(c), _weights(has_biases, params), saves)
+    else:
+        h, *params = args
+        *results, layers = gru_layers(lift(x), lift(h), _weights(has_biases, params), saves)
     return tuple(map(wrap, results)), layers
 
 
 class _Layers(torch.autograd.Function):
-    """Unidirectional LSTM layers as one autograd node."""
+    """Unidirectional layers as one autograd node."""
 
     @staticmethod
-    def forward(ctx: Any, has_biases: bool, *args: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        results, layers = _forward(has_biases, *args)
+    def forward(ctx: Any, cell: str, has_biases: bool, *args: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        results, layers = _forward(cell, has_biases, True, *args)
         # Saves the result, which is the last layer's hidden states: autograd then detects writes.
         ctx.save_for_backward(*args, results[0])
-        ctx.has_biases, ctx.layers = has_biases, layers
+        ctx.cell, ctx.has_biases, ctx.layers = cell, has_biases, layers
         ctx.set_materialize_grads(False)
         return results
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
         *args, _ = ctx.saved_tensors
-        needed = ctx.needs_input_grad[1:]
+        needed = ctx.needs_input_grad[2:]
         # Higher derivatives or a batch of gradients: run the decomposition.
         if torch.is_grad_enabled() or any(is_batched(g) for g in grads if g is not None):
-            return None, *decomposed_backward(partial(_decomposed_lstm, ctx.has_biases), args, needed, grads)
-        weights = _weights(ctx.has_biases, args[3:])
-        zeros = [torch.zeros_like(args[1]) for g in grads[1:] if g is None]
-        dh, dc = (lift(zeros.pop() if g is None else g) for g in grads[1:])
+            decomposed = partial(_decomposed, ctx.cell, ctx.has_biases)
+            return None, None, *decomposed_backward(decomposed, args, needed, grads)
+        kinds = len(grads) - 1  # of states
+        weights = _weights(ctx.has_biases, args[1 + kinds :])
+        last = [lift(torch.zeros_like(args[1]) if g is None else g) for g in grads[1:]]
         steps, batch, _ = args[0].shape
         size = (steps, batch, args[1].shape[-1])
         dy = lift(args[0].new_zeros(size) if grads[0] is None else grads[0])
-        dhs: list[Tensor] = []
-        dcs: list[Tensor] = []
+        states: list[list[Tensor]] = [[] for _ in last]
         dws: list[Tensor] = []
+        layer_backward: Any = lstm_layer_backward if ctx.cell == "lstm" else gru_layer_backward
         for k in range(len(weights) - 1, -1, -1):
-            of_input = k > 0 or needed[0]
-            dy, *states, weight_gradients = lstm_layer_backward(dy, dh[k], dc[k], ctx.layers[k], weights[k], of_input)
-            dhs[:0], dcs[:0], dws[:0] = [states[0]], [states[1]], weight_gradients
-        gradients = [dy, stack(dhs), stack(dcs), *dws]
-        return None, *[wrap(g) if is_needed else None for g, is_needed in zip(gradients, needed)]
+            of_last, of_input = [d[k] for d in last], k > 0 or needed[0]
+            dy, weight_gradients, *initial = layer_backward(dy, *of_last, ctx.layers[k], weights[k], of_input)
+            dws[:0] = weight_gradients
+            for gradients, d in zip(states, initial):
+                gradients.insert(0, d)
+        every = [dy, *map(stack, states), *dws]
+        return None, None, *[wrap(g) if is_needed else None for g, is_needed in zip(every, needed)]
 
 
-def _decomposed_lstm(has_biases: bool, *args: torch.Tensor) -> Any:
-    x, h, c, *params = args
-    return decompose(_LSTM, x, (h, c), params, has_biases, h.shape[0], 0.0, True, False, False)
+def _decomposed(cell: str, has_biases: bool, x: torch.Tensor, *args: torch.Tensor) -> Any:
+    kinds = 2 if cell == "lstm" else 1
+    hx = args[:2] if cell == "lstm" else args[0]
+    return decompose(_OVERLOADS[cell], x, hx, args[kinds:], has_biases, args[0].shape[0], 0.0, True, False, False)
 
 
 recorded.impl("lstm.input", _lstm)
+recorded.impl("gru.input", _gru)

@@ -45,6 +45,8 @@ CPU = {
     "max_pool",
     "max_pool_back",
     "radix_sort",
+    "recurrent",
+    "recurrent_back",
     "series",
     "sort_rows",
     "take",

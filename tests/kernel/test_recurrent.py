@@ -65,6 +65,33 @@ def test_layers(name: str, layers: int, directions: int, biases: bool, dtype: to
 
 
 @pytest.mark.filterwarnings("ignore:LSTM with projections")
+@pytest.mark.parametrize("name", ["lstm", "gru"])
+@pytest.mark.parametrize("hidden", [1, 6, pytest.param(8, marks=pytest.mark.core), 16, 40, 200])
+def test_steps_of_all_widths(name: str, hidden: int) -> None:
+    """Vectors of each width that divides the states; a batch that fills no item; both directions."""
+    torch.manual_seed(hidden)
+    rows = LAYERS[name] * hidden
+    shapes: list[tuple[int, ...]] = [(rows, FEATURES), (rows, hidden), (rows,), (rows,)] * 2
+    params = [torch.randn(shape) / max(hidden, 4) ** 0.5 for shape in shapes]
+    state = [torch.randn(2, BATCH, hidden) for _ in range(2)]
+    hx = state if name == "lstm" else state[0]
+    for first in (False, True):
+        x = torch.randn(BATCH, STEPS, FEATURES) if first else torch.randn(STEPS, BATCH, FEATURES)
+        how = {"rtol": 2e-5, "atol": 2e-5}
+        assert agree_on(name, x, hx, params, True, 1, 0.0, False, True, first, how=how)
+
+
+def test_all_steps_are_one_kernel() -> None:
+    """On CPUs, for as long as the weights stay in their caches."""
+    x, h = ft.randn(9, 2, 4), ft.randn(1, 2, 8)
+    backend = x._storage.backend
+    params = [ft.randn(24, 4), ft.randn(24, 8), ft.randn(24), ft.randn(24)]
+    with ft.profiler.profile() as seen:
+        ft.gru(x, h, params, True, 1, 0.0, False, False, False)
+    if backend.target.processor:
+        assert {row.kernel: row.count for row in seen.averages()}["gru"] == 1
+
+
 def test_projected_states() -> None:
     torch.manual_seed(0)
     params = weights("lstm", 2, 2, 3, True, torch.float32)

@@ -1,4 +1,4 @@
-"""Recurrent cells and LSTMs with their derivatives."""
+"""Recurrent cells, LSTMs and GRUs with their derivatives."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 from ..._tensor import Tensor
 from ...execute.output import new
 from ...execute.pointwise import pointwise
+from ...execute.recurrent import run_steps, run_steps_backward, runs_steps
 from ...graph.fused import fused
 from ...rows.catalogue import aten_op
 from ..create.sizes import zeros_like
 from ..linalg.matmul import addmm, linear
+from ..nn.sequences.all_steps import run_gru, run_lstm
 from ..nn.sequences.recurrent import LSTM_CELL, LSTM_HIDDEN, Weights
 from ..rearrange.cat import cat, stack
 
@@ -99,9 +101,10 @@ def _thnn_fused_gru_cell_backward(dh: Tensor, workspace: Tensor, has_bias: bool)
 
 
 class Layer(NamedTuple):
-    """Saved values of one LSTM layer for its derivative: the input (steps, batch, features), the
-    gates before their activations (steps, batch, 4 * hidden), and the states before the first and
-    after each step (1 + steps, batch, hidden)."""
+    """Saved values of one layer for its derivative: the input (steps, batch, features), the states
+    before the first and after each step (1 + steps, batch, hidden), and the gates (steps, batch, 4 *
+    hidden). An LSTM's are those before their activations; a GRU's those of `run_steps`, and its
+    `cells` are the hidden states."""
 
     x: Tensor
     gates: Tensor
@@ -121,19 +124,29 @@ def _step(
     pointwise(LSTM_HIDDEN, (output_gate, cy), (), hy)
 
 
+def _input_gates(x: Tensor, w: Weights) -> Tensor:
+    steps, batch, features = x._shape
+    bias = w.b_ih if w.b_ih is None or w.b_hh is None else w.b_ih + w.b_hh
+    gates: Tensor = linear(x.reshape(steps * batch, features), w.ih, bias).reshape(steps, batch, -1)
+    return gates
+
+
 def lstm_layer(x: Tensor, h: Tensor, c: Tensor, w: Weights) -> Layer:
     """Runs one LSTM layer in one direction from the initial states (batch, hidden)."""
-    steps, batch, features = x._shape
+    steps, batch, _ = x._shape
     size, device = h._shape[-1], x._storage.device
-    bias = w.b_ih if w.b_ih is None or w.b_hh is None else w.b_ih + w.b_hh
-    input_gates = linear(x.reshape(steps * batch, features), w.ih, bias)
-    gates = new((steps, batch, 4 * size), x._dtype, device)
+    input_gates = _input_gates(x, w)
+    gates = new(input_gates._shape, x._dtype, device)
     hidden, cells = [new((steps + 1, batch, size), x._dtype, device) for _ in range(2)]
     hidden[0].copy_(h)
     cells[0].copy_(c)
-    step_gates = input_gates.reshape(gates._shape).unbind(0)
-    hs, cs = hidden.unbind(0), cells.unbind(0)
     hh_transposed = w.hh.t().contiguous()  # once for all steps
+    if steps > 1 and runs_steps("lstm", x, batch, size):
+        states = h.contiguous(), c.contiguous()
+        out, every = hidden.narrow(0, 1, steps), cells.narrow(0, 1, steps)
+        run_steps("lstm", input_gates, *states, hh_transposed, out, saved=gates, cells=every)
+        return Layer(x, gates, hidden, cells)
+    step_gates, hs, cs = input_gates.unbind(0), hidden.unbind(0), cells.unbind(0)
     for t, gates_out in enumerate(gates.unbind(0)):
         _step(step_gates[t], hs[t], cs[t], hh_transposed, gates_out, hs[t + 1], cs[t + 1])
     return Layer(x, gates, hidden, cells)
@@ -161,36 +174,109 @@ def _step_backward(
     return out.mm(hh), dc * forget_gate
 
 
-def lstm_layer_backward(
-    dy: Tensor, dh: Tensor, dc: Tensor, layer: Layer, w: Weights, of_input: bool = True
-) -> tuple[Tensor | None, Tensor, Tensor, list[Tensor]]:
-    """Returns the gradients of the input (None without `of_input`), of the initial h and c, and of
-    the weights in their order, from the gradients of the result (steps, batch, hidden) and of the
-    last h and c."""
-    steps, batch, features = layer.x._shape
+def _gate_gradients(dy: Tensor, dh: Tensor, dc: Tensor, layer: Layer, hh: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns the gradients of the gates and of the initial h and c."""
+    steps, batch, width = dy._shape
+    if steps > 1 and runs_steps("lstm", dy, batch, width):
+        inputs = [x.contiguous() for x in (dy, layer.gates, layer.cells, hh, dh, dc)]
+        dgates, dc, dh = run_steps_backward("lstm", *inputs)
+        return dgates, dh, dc
     dgates = new(layer.gates._shape, dy._dtype, dy._storage.device)
     step_grads, dys, cs = dgates.unbind(0), dy.unbind(0), layer.cells.unbind(0)
     gates = layer.gates.unbind(0)
     for t in range(steps - 1, -1, -1):
-        dh, dc = _step_backward(dys[t], dh, dc, gates[t], cs[t], cs[t + 1], w.hh, step_grads[t])
-    flat = dgates.reshape(steps * batch, -1)
-    flat_transposed = flat.t()
+        dh, dc = _step_backward(dys[t], dh, dc, gates[t], cs[t], cs[t + 1], hh, step_grads[t])
+    return dgates, dh, dc
+
+
+def lstm_layer_backward(
+    dy: Tensor, dh: Tensor, dc: Tensor, layer: Layer, w: Weights, of_input: bool = True
+) -> tuple[Tensor | None, list[Tensor], Tensor, Tensor]:
+    """Returns the gradients of the input (None without `of_input`), of the weights in their order,
+    and of the initial h and c, from the gradients of the result (steps, batch, hidden) and of the
+    last h and c."""
+    dgates, dh, dc = _gate_gradients(dy, dh, dc, layer, w.hh)
+    return (*_weight_gradients(layer, w, dgates, dgates, of_input), dh, dc)
+
+
+def _weight_gradients(
+    layer: Layer, w: Weights, of_input_part: Tensor, of_hidden_part: Tensor, of_input: bool
+) -> tuple[Tensor | None, list[Tensor]]:
+    """Returns the gradients of the input, None without `of_input`, and of the weights, from those of
+    both parts of the gates, which may be one tensor."""
+    steps, batch, features = layer.x._shape
+    flat = of_input_part.reshape(steps * batch, -1)
+    hidden_flat = flat if of_hidden_part is of_input_part else of_hidden_part.reshape(steps * batch, -1)
     previous_hidden = layer.hidden.narrow(0, 0, steps).reshape(steps * batch, -1)
-    dweights = [flat_transposed.mm(layer.x.reshape(steps * batch, features)), flat_transposed.mm(previous_hidden)]
+    weights = [flat.t().mm(layer.x.reshape(steps * batch, features)), hidden_flat.t().mm(previous_hidden)]
     if w.b_ih is not None:
         of_bias = flat.sum(0)
-        dweights += [of_bias, of_bias.clone()]
-    dx = flat.mm(w.ih).reshape(layer.x._shape) if of_input else None
-    return dx, dh, dc, dweights
+        weights += [of_bias, of_bias.clone() if hidden_flat is flat else hidden_flat.sum(0)]
+    return flat.mm(w.ih).reshape(layer.x._shape) if of_input else None, weights
+
+
+def gru_layer(x: Tensor, h: Tensor, w: Weights) -> Layer:
+    """Runs one GRU layer in one direction from the initial states (batch, hidden), on a device for
+    which `runs_steps` is True."""
+    steps, batch, _ = x._shape
+    size, device = h._shape[-1], x._storage.device
+    hidden = new((steps + 1, batch, size), x._dtype, device)
+    hidden[0].copy_(h)
+    saved = new((steps, batch, 4 * size), x._dtype, device)
+    run_gru(linear(x, w.ih, w.b_ih), h, w.hh, w.b_hh, hidden.narrow(0, 1, steps), saved=saved)
+    return Layer(x, saved, hidden, hidden)
+
+
+def gru_layer_backward(
+    dy: Tensor, dh: Tensor, layer: Layer, w: Weights, of_input: bool = True
+) -> tuple[Tensor | None, list[Tensor], Tensor]:
+    """Returns the gradients of the input (None without `of_input`), of the weights in their order,
+    and of the initial h, from those of the result (steps, batch, hidden) and of the last h."""
+    inputs = [x.contiguous() for x in (dy, layer.gates, layer.hidden, w.hh, dh)]
+    of_hidden_part, of_input_part, dh = run_steps_backward("gru", *inputs)
+    return (*_weight_gradients(layer, w, of_input_part, of_hidden_part, of_input), dh)
+
+
+def gru_layers(
+    x: Tensor, h: Tensor, weights: Sequence[Weights], saves: bool = True
+) -> tuple[Tensor, Tensor, list[Layer]]:
+    """Returns (hidden states of the last layer, last h of all layers, saved values for the
+    derivative, none without `saves`). See `gru_layer`."""
+    layers, hs = [], []
+    for k, w in enumerate(weights):
+        if saves:
+            layers.append(gru_layer(x, h[k], w))
+            out = layers[-1].hidden.narrow(0, 1, len(x))
+        else:
+            out = new((*x._shape[:2], h._shape[-1]), x._dtype, x._storage.device)
+            run_gru(linear(x, w.ih, w.b_ih), h[k], w.hh, w.b_hh, out)
+        hs.append(out[-1])
+        x = out
+    return x, stack(hs), layers
 
 
 def lstm_layers(
-    x: Tensor, h: Tensor, c: Tensor, weights: Sequence[Weights]
+    x: Tensor, h: Tensor, c: Tensor, weights: Sequence[Weights], saves: bool = True
 ) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
     """Returns (hidden states of the last layer, last h of all layers, last c of all layers, saved
-    values for the derivative)."""
+    values for the derivative, none without `saves`)."""
+    steps, batch, _ = x._shape
+    if steps > 1 and not saves and runs_steps("lstm", x, batch, h._shape[-1]):
+        return _lstm_without_derivative(x, h, c, weights)
     parameters = [(w.ih, w.hh, w.b_ih, w.b_hh) for w in weights]
-    return (_one_step if x._shape[0] == 1 else _layers)(x, h, c, parameters)
+    return (_one_step if steps == 1 else _layers)(x, h, c, parameters)
+
+
+def _lstm_without_derivative(
+    x: Tensor, h: Tensor, c: Tensor, weights: Sequence[Weights]
+) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
+    hs, cs = [], []
+    for k, w in enumerate(weights):
+        out = new((*x._shape[:2], h._shape[-1]), x._dtype, x._storage.device)
+        cs.append(run_lstm(_input_gates(x, w), h[k], c[k], w.hh, out))
+        hs.append(out[-1])
+        x = out
+    return x, stack(hs), stack(cs), []
 
 
 def _layers(

@@ -14,12 +14,14 @@ from ....errors import nn as errors_sequence
 from ....execute.device_traits import specializes
 from ....execute.output import new
 from ....execute.pointwise import pointwise
+from ....execute.recurrent import runs_steps
 from ....graph.fused import fused
 from ....rows.catalogue import enter, op
 from ....rows.op import Op
 from ...linalg.matmul import linear
 from ...rearrange.cat import cat, stack
 from ..layers.dropout import nn_dropout
+from .all_steps import run_gru, run_lstm
 
 CATEGORY = "sequences"
 
@@ -253,6 +255,9 @@ def _direction(
     Step t takes the next sizes[t] rows of `gates` (the input's part) and of `out`. Sizes never
     increase: forward, the last sequences end first; in reverse, they start last.
     """
+    at_once = _all_steps(kind, gates, sizes, state, w, out, reverse)
+    if at_once is not None:
+        return at_once
     starts = list(accumulate(sizes, initial=0))
     steps = range(len(sizes))[::-1] if reverse else range(len(sizes))
     current = [s.narrow(0, 0, sizes[steps[0]]) for s in state]
@@ -269,6 +274,26 @@ def _direction(
     if not finished:
         return current
     return [cat((s, *finished_parts)) for s, *finished_parts in zip(current, *finished[::-1])]
+
+
+def _all_steps(
+    kind: CellKind, gates: Tensor, sizes: Sequence[int], state: Sequence[Tensor], w: Weights, out: Tensor, reverse: bool
+) -> list[Tensor] | None:
+    """Like `_direction`, in one launch; None if there is none for the cell, the device or the
+    lengths."""
+    steps, batch = len(sizes), sizes[0]
+    if steps < 2 or w.hr is not None or sizes[-1] != batch:
+        return None
+    width = w.hh._shape[1]
+    if not runs_steps(kind.name, gates, batch, width) or any(x._dtype is not gates._dtype for x in (*state, w.hh)):
+        return None
+    by_step = out.view(steps, batch, width)
+    gates = gates.view(steps, batch, gates._shape[1])
+    last = [by_step[0 if reverse else -1]]
+    if kind.name == "lstm":
+        return [*last, run_lstm(gates, state[0], state[1], w.hh, by_step, reverse)]
+    run_gru(gates, state[0], w.hh, w.b_hh, by_step, reverse)
+    return last
 
 
 def _weights_by_layer(name: str, params: Sequence[Tensor], layers: int, biases: bool, projected: bool) -> list[Weights]:
