@@ -1142,7 +1142,7 @@ class Methods:
     def not_equal_(self, other: _Tensor | _Number) -> _Tensor:
         """In-place form of `ne`: the result's shape and dtype must fit the tensor."""
     def numpy(self, *, force: _bool=False, non_blocking: _bool=False) -> np.ndarray[Any, Any]:
-        """Returns a NumPy array of the elements; `interop.numpy.to_numpy` documents when memory is
+        """Returns a NumPy array of the elements; `interop.host.to_numpy` documents when memory is
         shared.
         """
     def orgqr(self, input2: _Tensor, *, out: _Tensor | None=None) -> _Tensor:

@@ -17,7 +17,7 @@ from .torch import to_torch as _to_torch
 
 @method("numpy")
 def numpy(self: Tensor, *, force: bool = False, non_blocking: bool = False) -> np.ndarray[Any, Any]:
-    """Returns a NumPy array of the elements; `interop.numpy.to_numpy` documents when memory is
+    """Returns a NumPy array of the elements; `interop.host.to_numpy` documents when memory is
     shared."""
     return to_numpy(self, force=force, non_blocking=non_blocking)
 

@@ -131,7 +131,6 @@ arguments = [{name="out", type="int*"}]
 
 def build(folder: Path, name: str, source: str, description: str) -> Path:
     """Returns an image built from C++ kernels and their description."""
-    from ftensor.image import description
     from ftensor.image import description as descriptions
 
     library = folder / f"{name}.so"
@@ -139,7 +138,7 @@ def build(folder: Path, name: str, source: str, description: str) -> Path:
     subprocess.run(command, input=source, text=True, check=True, timeout=HANG)
     (folder / f"{name}.toml").write_text(description)
     image = folder / f"{name}.xclbin"
-    image.write_bytes(description.pack(descriptions.read(folder / f"{name}.toml"), library.read_bytes()))
+    image.write_bytes(descriptions.pack(descriptions.read(folder / f"{name}.toml"), library.read_bytes()))
     return image
 
 
