@@ -28,7 +28,7 @@ from .. import forked
 from ..ir.findings import findings
 from ..made_images import require_xrt
 from . import emulation_host
-from .frame_program import CHAINS, arguments
+from .frame_program import CHAINS, Chain, arguments
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ("-m", "tests.flow.frame_program")
@@ -82,11 +82,10 @@ def test_intels_emulator_agrees_with_numpy(folder: Path) -> None:
     assert len(done.stdout.splitlines()) == 4
 
 
-@pytest.mark.parametrize("k", [0, 3])
-def test_the_sources_have_no_finding(k: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("chain", [CHAINS[0], CHAINS[3], Chain("complex", 32, 8)], ids=lambda chain: chain.name)
+def test_the_sources_have_no_finding(chain: Chain, tmp_path: Path) -> None:
     """Every loop of a stage takes a cycle an iteration."""
     copy_headers(tmp_path)
-    chain = CHAINS[k]
     files = chain.function.export(str(tmp_path / chain.name), *arguments(chain, 6))
     assert not findings(files.source, chain.name)
 

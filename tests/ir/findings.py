@@ -17,7 +17,7 @@ from .module import Function, Instruction, Module, bytes_of, call_arguments, cal
 KNOWN = re.compile(
     r"hls_\w+_(float|double)$|ft_fifo_(read|write)$"
     r"|llvm\.(mem(cpy|set|move)|lifetime|invariant|experimental\.noalias|assume|[su](min|max)|abs|fsh[lr]"
-    r"|ct[lt]z|ctpop)\."
+    r"|ct[lt]z|ctpop|bitreverse)\."  # the last for loops that move bits, which are wires
 )
 # As sources spell it, or as their helpers' words do.
 PRAGMA = re.compile(r"(?:HLS |^ *FT_)(PIPELINE|UNROLL)\b(?!.*\boff\b)")
