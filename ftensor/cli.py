@@ -200,6 +200,12 @@ def parser() -> argparse.ArgumentParser:
     emulate.add_argument("--keep", action="store_true", help="keep the scratch folder, and say where it is")
     emulate.add_argument("--fifos", action="store_true", help="print the FIFOs of DATAFLOW kernels: least depths")
     emulate.add_argument("--json", metavar="FILE", help="write failures, warnings and FIFOs as JSON")
+    emulate.add_argument(
+        "--shuffle",
+        type=options.seed,
+        metavar="SEED",
+        help="run launches that have no order in another one, by a seed: shows missing waits",
+    )
     emulate.add_argument("--intel", action="store_true", help="on Intel's FPGA emulator instead of Xilinx's runtime")
     emulate.add_argument("--install", action="store_true", help="with --intel: install the emulator first")
     emulate.add_argument("--folder", type=options.folder, metavar="DIR", help="with --intel: where the emulator is")

@@ -20,6 +20,8 @@ HELP = (
     "run the tests under `ftensor emulate`: with an image (.xclbin, or a build's folder), with kernels in C++ "
     "(.cpp), or, without a value, with kernels that ftensor builds when a test needs them. May be given several times"
 )
+SHUFFLE = "--ftensor-shuffle"
+SHUFFLE_HELP = f"with {OPTION}: run launches that have no order in another one, by a seed; shows missing waits"
 SOURCES = (".cpp", ".cc", ".cxx")
 EMULATION = "FTENSOR_EMULATION"  # the folder of the emulation, in the environment of its program
 
@@ -27,9 +29,12 @@ EMULATION = "FTENSOR_EMULATION"  # the folder of the emulation, in the environme
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("ftensor")
     group.addoption(OPTION, action="append", nargs="?", const="", metavar="FILE", help=HELP)
+    group.addoption(SHUFFLE, type=int, metavar="SEED", help=SHUFFLE_HELP)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption(SHUFFLE) is not None and not config.getoption(OPTION):
+        raise pytest.UsageError(f"{SHUFFLE} needs {OPTION}")
     config.addinivalue_line("markers", "emulated: runs only on an emulated board (pytest --ftensor-emulate)")
     config.addinivalue_line("markers", "board: needs a board, real or emulated; is skipped without one")
 
@@ -44,14 +49,15 @@ def pytest_load_initial_conftests(
     args[:] = _with_equals(args)
     if not any(word.startswith(f"{OPTION}=") for word in args) or EMULATION in os.environ:
         return (yield)
-    raise SystemExit(_emulate(args, _with_equals(early_config.invocation_params.args)))
+    seed = early_config.known_args_namespace.ftensor_shuffle
+    raise SystemExit(_emulate(args, _with_equals(early_config.invocation_params.args), seed))
 
 
 def _with_equals(words: Any) -> list[str]:
     return [f"{OPTION}=" if word == OPTION else str(word) for word in words]
 
 
-def _emulate(options: list[str], words: list[str]) -> int:
+def _emulate(options: list[str], words: list[str], seed: int | None) -> int:
     """Runs pytest with these words on an emulated board; returns its exit status."""
     from ftensor.cli import main
 
@@ -66,7 +72,8 @@ def _emulate(options: list[str], words: list[str]) -> int:
                     return status
                 file = str(packed)
             images.append(f"--image={file}")
-        return main(["emulate", *images, "--", sys.executable, "-m", "pytest", *words])
+        shuffled = [f"--shuffle={seed}"] if seed is not None else []
+        return main(["emulate", *images, *shuffled, "--", sys.executable, "-m", "pytest", *words])
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -21,7 +21,7 @@ from ..errors import emulation as errors
 from ..errors.emulation import EmulationError
 from ..errors.image import ImageError
 from ..image.file import locate
-from . import environment, fifos
+from . import environment, fifos, shuffle
 
 DEVICE_FAILED = 70  # the status where the program itself ended well; sysexits.h: internal error
 _PR_SET_PDEATHSIG = 1
@@ -67,6 +67,9 @@ def _emulate(
         env["FTENSOR_IMAGE"] = os.pathsep.join(str(image.resolve()) for image in images)
     if images or building:
         env["FTENSOR_DEVICE"] = "xilinx"
+    env.pop(shuffle.SETTING, None)
+    if arguments.shuffle is not None:
+        env[shuffle.SETTING] = str(arguments.shuffle)
     for note in notes:
         _say(note)
     with building(scratch) if building else contextlib.nullcontext() as started:
@@ -87,6 +90,8 @@ def _emulate(
         )
     if status and (log := environment.driver_log(scratch)):
         _say("the program failed, and XRT had said:\n" + log)
+    if status and arguments.shuffle is not None:
+        _say(f"launches without an order ran in the order of --shuffle {arguments.shuffle}")
     checked = fifos.collected(scratch)
     if arguments.json:
         found = {"status": status, "failures": reports, "warnings": environment.warnings(scratch)}

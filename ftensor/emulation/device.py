@@ -14,6 +14,7 @@ from .fifos import FifoReports
 from .kernels import WINDOW, Completions, EmulatedUnit, ImageProblem
 from .memory import BoardMemory, OutOfRange
 from .protocol import Api, Fields, HostConnection
+from .shuffle import Shuffle
 
 HOLD = 0.001  # seconds that the answer about a running unit is held back, so that the host sleeps
 Answer = dict[int, Any]
@@ -28,7 +29,8 @@ class Fatal(Exception):
 
 
 class Device:
-    """One board. `slot` returns a `Run` for each compute unit; `warn` prints a warning."""
+    """One board. `slot` returns a `Run` for each compute unit; `warn` prints a warning. `shuffle`
+    decides when launches run; None for at once."""
 
     def __init__(
         self,
@@ -36,9 +38,11 @@ class Device:
         slot: Callable[[], Run],
         warn: Callable[[str], None],
         forget: Callable[[], None] = lambda: None,
+        shuffle: Shuffle | None = None,
     ) -> None:
         self.memory = BoardMemory()
         self._folder, self._slot, self._warn, self._forget = folder, slot, warn, forget
+        self._shuffle = shuffle
         self._files: dict[int, int | Path] = {}  # of the shared buffers, by their addresses
         self._fifos = FifoReports(folder.parent / f"fifos-{folder.name}.json")
         self._noted: set[str] = set()
@@ -71,6 +75,8 @@ class Device:
             answer = self._answers.get(number)
             if answer is None:
                 raise Fatal(f"XRT asked for its call number {number}, which this device does not have")
+            if self._shuffle is not None and number != Api.READ_REGISTERS:
+                self._shuffle.heard()
             try:
                 connection.answer(answer(fields))
             except OutOfRange as failure:
@@ -101,10 +107,11 @@ class Device:
         except (ImageProblem, OSError) as problem:
             self._warn(f"this image cannot be loaded: {problem}")
             return {1: False}
+        start = self._shuffle.start if self._shuffle is not None else kernels.at_once
         for kernel in descriptions.values():
             for name, base in kernel.units.items():
                 run = self._slot()
-                unit = EmulatedUnit(kernel, name, self._completions, run, self._fifos.add, self._note)
+                unit = EmulatedUnit(kernel, name, self._completions, run, self._fifos.add, self._note, start)
                 self._units[base] = unit
         return {1: True}
 
@@ -121,6 +128,8 @@ class Device:
         )
 
     def _unload(self) -> None:
+        if self._shuffle is not None:
+            self._shuffle.flush()
         for unit in self._units.values():
             unit.close()
         self._units.clear()
@@ -194,6 +203,8 @@ class Device:
     def _read_registers(self, fields: Fields) -> Answer:
         unit, offset = self._unit(fields.number(2))
         if not offset:
+            if self._shuffle is not None:
+                self._shuffle.asked()
             self._completions.hold(unit, HOLD)
             if unit.stuck:
                 waits = f"the stages of kernel {unit.kernel.name!r} wait for each other, and none can go on"

@@ -296,6 +296,11 @@ class Completions:
             self._count += 1
             self._changed.notify_all()
 
+    def wait(self, unit: EmulatedUnit, seconds: float) -> None:
+        """Waits until a unit has ended its launch, for at most `seconds`."""
+        with self._changed:
+            self._changed.wait_for(lambda: not unit.running, seconds)
+
     def hold(self, unit: EmulatedUnit, seconds: float) -> None:
         """Waits until a launch has ended, for at most `seconds`. Returns at once if `unit` is idle
         or another unit's answer is already delayed."""
@@ -311,10 +316,15 @@ class Completions:
                 self._held = None
 
 
+def at_once(unit: EmulatedUnit, run: Callable[[], None]) -> None:
+    """Runs a launch when it is started."""
+    run()
+
+
 class EmulatedUnit:
     """One compute unit of a kernel. `run` calls a function under a description. `checked` gets the
     kernel's name and the report of its FIFOs after a launch, `note` what a launch probably
-    lacks."""
+    lacks. `start` gets each launch as a function to call."""
 
     def __init__(
         self,
@@ -324,8 +334,9 @@ class EmulatedUnit:
         run: Run,
         checked: Callable[[str, str], None] = lambda kernel, report: None,
         note: Callable[[str], None] = lambda text: None,
+        start: Callable[[EmulatedUnit, Callable[[], None]], None] = at_once,
     ) -> None:
-        self._checked, self._note = checked, note
+        self._checked, self._note, self._start = checked, note, start
         self.kernel, self.name, self.running = kernel, name, False
         self.mark = ""  # of the last launch
         self.stuck = ""  # what stages that all waited for each other waited for
@@ -353,7 +364,8 @@ class EmulatedUnit:
             self._thread = threading.Thread(target=self._serve, daemon=True)
             self._thread.start()
         self.running = True
-        self._work.put((values, f"kernel {self.kernel.name}, compute unit {self.name}: {shown}{self.mark}"))
+        text = f"kernel {self.kernel.name}, compute unit {self.name}: {shown}{self.mark}"
+        self._start(self, partial(self._work.put, (values, text)))
 
     def read(self, offset: int) -> bytes:
         """Returns a register's four bytes. DONE is returned once; then the unit is idle."""
@@ -381,6 +393,10 @@ class EmulatedUnit:
         if self.kernel.fifos is not None:
             self._checked(self.kernel.name, (self.kernel.fifos() or b"").decode())
         _libc.fflush(None)  # prints the kernel's output before the host continues
+
+    def ended(self, seconds: float) -> None:
+        """Waits for the end of the launch, for at most `seconds`."""
+        self._completions.wait(self, seconds)
 
     def close(self) -> None:
         """Ends the thread after its current launch."""

@@ -24,6 +24,7 @@ from pathlib import Path
 from .crash import CrashRecord, describe_end
 from .device import Device, Fatal
 from .protocol import HostConnection, ProtocolError
+from .shuffle import SETTING, Shuffle
 
 ORDERLY = 0  # the worker's exit status; a kernel that calls exit(0) has not said goodbye before
 CONNECT_SECONDS = 30.0
@@ -74,7 +75,8 @@ def work(stream: socket.socket, table: CrashRecord, folder: Path) -> None:
     threading.excepthook = lambda info: failed(info.exc_type, info.exc_value or info.exc_type("in a thread"))
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a file for each shared buffer
-    device = Device(folder, table.slot, warn, table.reset)
+    seed = os.environ.get(SETTING)
+    device = Device(folder, table.slot, warn, table.reset, Shuffle(int(seed)) if seed else None)
     table.watch_faults(lambda address: f"it accessed {device.memory.explain(address)}")
     try:
         device.serve(HostConnection(stream))

@@ -83,3 +83,10 @@ def add_kernels_arguments(parser: argparse.ArgumentParser) -> None:
         help="run a Python program (with its arguments, to the end of the line) and list the kernels that "
         "it needs and the image lacks; the exit status is 1 if it lacks any",
     )
+
+
+def seed(text: str) -> int:
+    """Returns a seed, an integer from 0 on."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"a seed is an integer from 0 on, not {text!r}")
+    return int(text)

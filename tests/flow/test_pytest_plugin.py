@@ -119,3 +119,16 @@ def test_a_file_that_is_no_image_ends_the_run(tmp_path: Path, file: str) -> None
         return
     assert done.returncode != 0 and "test_never" not in done.stdout
     assert file.partition(".")[0] in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+@emulates
+def test_a_seed_for_launches_without_an_order_reaches_the_device(tmp_path: Path) -> None:
+    tests = "import os\ndef test_seed(): assert os.environ['FTENSOR_EMULATION_SHUFFLE'] == '3'\n"
+    (tmp_path / "own.cpp").write_text(VADD)
+    done = run(tmp_path, tests, "--ftensor-emulate=own.cpp", "--ftensor-shuffle", "3")
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_seed_without_an_emulation(tmp_path: Path) -> None:
+    done = run(tmp_path, "def test_never(): assert False\n", "--ftensor-shuffle=3")
+    assert done.returncode == 4 and "--ftensor-shuffle needs --ftensor-emulate" in done.stderr
