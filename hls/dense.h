@@ -40,7 +40,7 @@ FT_FN_ONCE ft_one ft_over(ft_one x, ft_one y)
     const FT_T r = y.re / y.im, d = y.re * r + y.im;
     return ft_pair_of((x.re * r + x.im) / d, (x.im * r - x.re) / d);
 }
-FT_FN_ONCE ft_one ft_turned(ft_one x) { return ft_pair_of(x.re, -x.im); }
+FT_FN_ONCE ft_one ft_conj(ft_one x) { return ft_pair_of(x.re, -x.im); }
 FT_FN_ONCE FT_T ft_re(ft_one x) { return x.re; }
 FT_FN_ONCE FT_T ft_im(ft_one x) { return x.im; }
 #else
@@ -53,13 +53,13 @@ FT_FN_ONCE ft_one ft_plus(ft_one x, ft_one y) { return x + y; }
 FT_FN_ONCE ft_one ft_minus(ft_one x, ft_one y) { return x - y; }
 FT_FN_ONCE ft_one ft_times(ft_one x, ft_one y) { return x * y; }
 FT_FN_ONCE ft_one ft_over(ft_one x, ft_one y) { return x / y; }
-FT_FN_ONCE ft_one ft_turned(ft_one x) { return x; }
+FT_FN_ONCE ft_one ft_conj(ft_one x) { return x; }
 FT_FN_ONCE FT_T ft_re(ft_one x) { return x; }
 FT_FN_ONCE FT_T ft_im(ft_one x) { return 0; }
 #endif
-FT_FN_ONCE ft_one ft_turned_if(int conjugate, ft_one x)
+FT_FN_ONCE ft_one ft_conj_if(int conjugate, ft_one x)
 {
-    if (conjugate) return ft_turned(x);
+    if (conjugate) return ft_conj(x);
     return x;
 }
 #define FT_AT(p, i) ((p) + FT_PARTS * (long)(i))
@@ -88,7 +88,7 @@ FT_FN_ONCE int ft_group(int matrices, int size, int rows, int units)
 #define FT_COLUMN_SAME(s) ft_cmake(K((s).re), K((s).im))
 #define FT_COLUMN_LESS(y, s, x) ft_csub(y, ft_cmul(s, x))
 #define FT_COLUMN_PLUS(y, s, x) ft_cadd(y, ft_cmul(s, x))
-#define FT_COLUMN_TURNED(v, conjugate) ft_cmake((v).re, (conjugate) ? -(v).im : (v).im)
+#define FT_COLUMN_CONJ(v, conjugate) ft_cmake((v).re, (conjugate) ? -(v).im : (v).im)
 typedef FT_C ft_column;
 #else
 #define FT_COLUMN_LOAD(p) FT_VLOAD(p)
@@ -96,7 +96,7 @@ typedef FT_C ft_column;
 #define FT_COLUMN_SAME(s) K(s)
 #define FT_COLUMN_LESS(y, s, x) ((y) - (s) * (x))
 #define FT_COLUMN_PLUS(y, s, x) ((y) + (s) * (x))
-#define FT_COLUMN_TURNED(v, conjugate) (v)
+#define FT_COLUMN_CONJ(v, conjugate) (v)
 typedef FT_V ft_column;
 #endif
 #endif
@@ -115,7 +115,7 @@ FT_FN_ONCE void ft_less(FT_GLOBAL FT_T *y, FT_GLOBAL const FT_T *x, ft_one s, in
     FT_LOOP(less)
     for (; i < n; i++) {
         FT_PIPELINE
-        FT_POINTERS_APART
+        FT_NO_POINTER_DEPENDENCE
         ft_set(ft_minus(ft_get(y, i), ft_times(s, ft_get(x, i))), y, i);
     }
 }
@@ -130,7 +130,7 @@ FT_FN_ONCE ft_one ft_dot(FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *y, int c
         ft_column sums = FT_COLUMN_SAME(sum);
         for (; i + FT_LANES <= n; i += FT_LANES) {
             const ft_column v = FT_COLUMN_LOAD(FT_AT(x, i)), w = FT_COLUMN_LOAD(FT_AT(y, i));
-            sums = FT_COLUMN_PLUS(sums, FT_COLUMN_TURNED(v, conjugate), w);
+            sums = FT_COLUMN_PLUS(sums, FT_COLUMN_CONJ(v, conjugate), w);
         }
 #if FT_COMPLEX
         FT_T re[FT_LANES], im[FT_LANES];
@@ -148,7 +148,7 @@ FT_FN_ONCE ft_one ft_dot(FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *y, int c
     for (; i < n; i++) {
         FT_PIPELINE
         const ft_one a = ft_get(x, i);
-        sum = ft_plus(sum, ft_times(ft_turned_if(conjugate, a), ft_get(y, i)));
+        sum = ft_plus(sum, ft_times(ft_conj_if(conjugate, a), ft_get(y, i)));
     }
     return sum;
 }

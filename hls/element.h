@@ -1,5 +1,5 @@
 // Elements: their storage type (FT_E), and their compute type (FT_X).
-// Set before this file: FT_E; FT_E_HALF, FT_E_BFLOAT16 or FT_COMPLEX if FT_E holds these; FT_APART in HLS sources:
+// Set before this file: FT_E; FT_E_HALF, FT_E_BFLOAT16 or FT_COMPLEX if FT_E holds these; FT_NO_FMA in HLS sources:
 // `fma` is one instruction of a CPU, but no core of Vitis' library. Its logic takes as much as several adders and is
 // twice as long as one; a product in a core of its own is outside the recurrence of a sum.
 #if FT_COMPLEX
@@ -12,7 +12,7 @@ typedef FT_C FT_X;
 #define FT_PANEL_LOAD(p) ft_load_pair(p)
 FT_FN_ONCE FT_X ft_xadd(FT_X x, FT_X y) { return ft_cadd(x, y); }
 FT_FN_ONCE FT_X ft_xmul(FT_X x, FT_X y) { return ft_cmul(x, y); }
-#if FT_APART
+#if FT_NO_FMA
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return ft_xadd(sum, ft_xmul(x, y)); }
 #else
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum)
@@ -34,7 +34,7 @@ typedef FT_V FT_X;
 #define FT_PANEL_LOAD(p) FT_VLOAD(p)
 FT_FN_ONCE FT_X ft_xadd(FT_X x, FT_X y) { return x + y; }
 FT_FN_ONCE FT_X ft_xmul(FT_X x, FT_X y) { return x * y; }
-#if FT_FLOATING && !FT_APART
+#if FT_FLOATING && !FT_NO_FMA
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return fma(x, y, sum); }
 #else
 FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return x * y + sum; }
@@ -45,27 +45,27 @@ FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return x * y + sum; }
 #if FT_COMPLEX
 #define FT_WIDE_E FT_WIDE_PAIR(FT_T)
 #define FT_E_LOAD(p) ft_load_pair(p)
-#define FT_E_PICK(p, stride, m) ft_pick_pair(p, stride, m)
+#define FT_E_PICK(p, stride, m) ft_load_strided_pair(p, stride, m)
 #define FT_E_STORE(w, p) ft_store_pair(w, p)
-#define FT_E_PUT(w, p, stride, m) ft_put_pair(w, p, stride, m)
+#define FT_E_PUT(w, p, stride, m) ft_store_strided_pair(w, p, stride, m)
 #define FT_ONE(p) FT_SPLAT(p)
 #define FT_VALUE(v) (v)
 #define FT_STORED(v) (v)
 #elif FT_E_HALF
 #define FT_WIDE_E FT_WIDE(float)
 #define FT_E_LOAD(p) FT_HALF_LOAD(p)
-#define FT_E_PICK(p, stride, m) ft_pick_half(p, stride, m)
+#define FT_E_PICK(p, stride, m) ft_load_strided_half(p, stride, m)
 #define FT_E_STORE(w, p) FT_HALF_STORE(w, p)
-#define FT_E_PUT(w, p, stride, m) ft_put_half(w, p, stride, m)
+#define FT_E_PUT(w, p, stride, m) ft_store_strided_half(w, p, stride, m)
 #define FT_ONE(p) K(FT_HALF_ONE(p))
 #define FT_VALUE(v) (v)
 #define FT_STORED(v) (v)
 #else
 #define FT_WIDE_E FT_WIDE(FT_E)
 #define FT_E_LOAD(p) FT_VLOAD(p)
-#define FT_E_PICK(p, stride, m) ft_pick(p, stride, m)
+#define FT_E_PICK(p, stride, m) ft_load_strided(p, stride, m)
 #define FT_E_STORE(w, p) FT_VSTORE(w, p)
-#define FT_E_PUT(w, p, stride, m) ft_put(w, p, stride, m)
+#define FT_E_PUT(w, p, stride, m) ft_store_strided(w, p, stride, m)
 #if FT_E_BFLOAT16
 #define FT_ONE(p) ft_from_bfloat16((FT_VEC(ushort))(*(p)))
 #define FT_VALUE(v) ft_from_bfloat16(v)

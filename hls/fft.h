@@ -1,7 +1,7 @@
 // The arithmetic of Fourier transforms: butterflies of small radices, forward, on complex lane vectors.
 // a[k] becomes the sum over m of a[m] * exp(-2 pi i k m / r). complex.h comes before.
-// Where fma is no core of its own (FT_APART, see gemm.h), products are rounded.
-#if FT_APART
+// Where fma is no core of its own (FT_NO_FMA, see gemm.h), products are rounded.
+#if FT_NO_FMA
 #define FT_FFT_FMA(x, y, z) ((x) * (y) + (z))
 #else
 #define FT_FFT_FMA(x, y, z) fma(x, y, z)

@@ -19,7 +19,7 @@ FT_FFT_HALVES(ft_fft_evens, even, lo, hi)
 FT_FFT_HALVES(ft_fft_odds, odd, lo, hi)
 #undef FT_FFT_HALVES
 // Rows become columns: in as many steps as FT_LANES is a power of two, lines in the two halves are interleaved.
-FT_FN_ONCE void ft_fft_turn(ft_fft_vec *x)
+FT_FN_ONCE void ft_fft_transpose(ft_fft_vec *x)
 {
     FT_UNROLL
     for (int half_ = FT_LANES / 2; half_ > 0; half_ /= 2) {
@@ -36,7 +36,7 @@ FT_FN_ONCE void ft_fft_turn(ft_fft_vec *x)
 #endif
 
 // `count` numbers; with `real` their imaginary parts are 0. With `swap` the parts change places.
-FT_CALLED void ft_fft_read(
+FT_NOINLINE void ft_fft_read(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, long step, long lane, long im, int m, int count, int real,
     int swap)
 {
@@ -54,7 +54,7 @@ FT_CALLED void ft_fft_read(
                 FT_UNROLL
                 for (int k = 0; k < FT_LANES; k++) x[k] = FT_VLOAD(from + 2L * i + (k < m ? k : 0) * lane);
             }
-            ft_fft_turn(x);
+            ft_fft_transpose(x);
             FT_UNROLL
             for (int k = 0; k < FT_LANES / 2; k++) {
                 FT_VSTORE(x[2 * k], q + k * FT_FFT_SIZE + re_at);
@@ -88,7 +88,7 @@ FT_CALLED void ft_fft_read(
 }
 
 // Places [begin, n): zeros, or with `half_` what is left of a spectrum whose numbers n - i are their conjugates.
-FT_CALLED void ft_fft_fill(FT_GLOBAL FT_T *s, int begin, int n, int half_, int swap)
+FT_NOINLINE void ft_fft_fill(FT_GLOBAL FT_T *s, int begin, int n, int half_, int swap)
 {
     for (int i = begin; i < n; i++) {
         FT_WIDE_PAIR(FT_T) x;
@@ -106,7 +106,7 @@ FT_CALLED void ft_fft_fill(FT_GLOBAL FT_T *s, int begin, int n, int half_, int s
 }
 
 // Writes `count` numbers times `scale`, and with `twiddles` also times a table of equal layout.
-FT_CALLED void ft_fft_write(
+FT_NOINLINE void ft_fft_write(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *twiddles, long step, long lane, long im,
     int m, int count, int real, int swap, int twiddle, FT_T scale)
 {
@@ -123,7 +123,7 @@ FT_CALLED void ft_fft_write(
                 x[2 * k] = FT_VLOAD(p + k * FT_FFT_SIZE + re_at) * factor;
                 x[2 * k + 1] = FT_VLOAD(p + k * FT_FFT_SIZE + im_at) * factor;
             }
-            ft_fft_turn(x);
+            ft_fft_transpose(x);
             if (m == FT_LANES) {
                 FT_UNROLL
                 for (int k = 0; k < FT_LANES; k++) FT_VSTORE(x[k], to + 2L * i + k * lane);

@@ -20,7 +20,7 @@
 
 // As fft_pass.h for any odd radix r up to FT_MAX_RADIX: what is the same distance before and behind the middle
 // shares its products. The r roots of unity follow the pass's other roots.
-FT_CALLED void ft_fft_pass_any(
+FT_NOINLINE void ft_fft_pass_any(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int r, int n, int length)
 {
     const long apart = (long)(n / r) * FT_FFT_SIZE, across = (long)length * FT_FFT_SIZE;
@@ -90,7 +90,7 @@ FT_FN_ONCE void ft_fft_pass(
 
 // Every number times one of a table, the same for all lanes. With the parts swapped before and after it, a
 // forward transform is an inverse one; bits of `ends`: swap what is read, swap what is written.
-FT_CALLED void ft_fft_times_table(
+FT_NOINLINE void ft_fft_times_table(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *table, int n, int ends)
 {
     for (int i = 0; i < n; i++) {

@@ -18,7 +18,7 @@ FT_FN_ONCE FT_C ft_fft_back(FT_C a, FT_C b, FT_C w)
 FT_FN_ONCE FT_C ft_fft_conj(FT_C x, int conj) { return ft_cmake(x.re, conj ? -x.im : x.im); }
 
 // In a group's working memory. Back, the parts are swapped, since an inverse transform follows.
-FT_CALLED void ft_fft_real_forth(
+FT_NOINLINE void ft_fft_real_forth(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int h, int conj)
 {
     for (int k = 0; k <= h; k++) {
@@ -28,7 +28,7 @@ FT_CALLED void ft_fft_real_forth(
         ft_fft_set(x, to + (long)k * FT_FFT_SIZE);
     }
 }
-FT_CALLED void ft_fft_real_back(
+FT_NOINLINE void ft_fft_real_back(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int h, int conj)
 {
     for (int k = 0; k < h; k++) {
@@ -78,7 +78,7 @@ FT_FN_ONCE void ft_fft_row_set(FT_C x, FT_GLOBAL FT_T *p)
     FT_VSTORE(ft_fft_high(x.re, x.im), p + FT_LANES);
 }
 #endif
-FT_CALLED void ft_fft_row_forth(
+FT_NOINLINE void ft_fft_row_forth(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int h, int begin, int end,
     int conj, FT_T scale)
 {
@@ -101,7 +101,7 @@ FT_CALLED void ft_fft_row_forth(
         k++;
     }
 }
-FT_CALLED void ft_fft_row_back(
+FT_NOINLINE void ft_fft_row_back(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int h, int begin, int end,
     int conj)
 {

@@ -33,11 +33,11 @@ FT_FN_ONCE FT_VEC(float) ft_half_rounded(FT_VEC(float) v)
         c.im = (FT_VEC(T))(v.odd, w.odd);                                            \
         return c;                                                                    \
     }                                                                                \
-    FT_FN FT_CAT(ft_c, T) ft_pick_pair(const __global T *p, int stride, int m)       \
+    FT_FN FT_CAT(ft_c, T) ft_load_strided_pair(const __global T *p, int stride, int m)       \
     {                                                                                \
         FT_CAT(ft_c, T) c;                                                           \
-        c.re = ft_pick(p, 2 * stride, m);                                            \
-        c.im = ft_pick(p + 1, 2 * stride, m);                                        \
+        c.re = ft_load_strided(p, 2 * stride, m);                                            \
+        c.im = ft_load_strided(p + 1, 2 * stride, m);                                        \
         return c;                                                                    \
     }
 FT_PAIRS_IN_TWO(float)

@@ -19,13 +19,13 @@ FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x || x <= y ? x : y; }
 #define FT_ROUNDER K(0x1.8p23f)
 #define FT_SIGN_OF(x) (FT_BITS(int, x) & (-0x7fffffff - 1))
 #define FT_FLIPPED(v, bits) FT_BITS(float, FT_BITS(int, v) ^ (bits))
-#if FT_OWN_ANGLES && !FT_DOUBLE
+#if FT_OWN_SIN && !FT_DOUBLE
 // Sine and cosine to 0.8 ulp, the tangent to 1, where a runtime's own may be off by 2 and 3. x = n * pi / 2 + r + low, of an
 // x that has no sign (that is put on last): up to FT_FAR with pi / 2 in three parts (Cody and Waite), of which the first step
 // is exact, since both products are multiples of 2^-24, and the others leave their errors in `low`: t is a multiple of the
 // last bit of p, so t - r is exact.
 #define FT_FAR K(2e5)
-FT_FN_ONCE FT_V ft_beyond_turns(FT_V x, FT_V n, FT_V *low)
+FT_FN_ONCE FT_V ft_reduce_angle(FT_V x, FT_V n, FT_V *low)
 {
     const FT_V t = fma(-n, K(1.57079637050628662109), x);
     const FT_V p = n * K(-4.37113900018624283e-8), q = fma(n, K(-4.37113900018624283e-8), -p);
@@ -36,18 +36,18 @@ FT_FN_ONCE FT_V ft_beyond_turns(FT_V x, FT_V n, FT_V *low)
 // Beyond FT_FAR by multiplication with 2 / pi (Payne and Hanek, SIGNUM Newsletter 18, 1983): of its bits those before `at`
 // make whole turns, and 96 behind these say, times the 24 bits of x, where in a turn x is, to 2^-70 of a quarter. No float is
 // nearer to a multiple of pi / 2 than 2^-30.
-FT_FN_ONCE FT_V ft_beyond_far_turns(FT_V x, FT_I *quarters, FT_V *low)
+FT_FN_ONCE FT_V ft_reduce_large_angle(FT_V x, FT_I *quarters, FT_V *low)
 {
 #define FT_WORD(x) ((FT_VEC(uint))(x))
 #define FT_LONG(x) FT_CONVERT(ulong, x)
-#define FT_TURN_WORD(a, b, c, d, e) FT_LONG(word == 0u ? FT_WORD(a) : (word == 1u ? FT_WORD(b) \
+#define FT_TWO_OVER_PI_WORD(a, b, c, d, e) FT_LONG(word == 0u ? FT_WORD(a) : (word == 1u ? FT_WORD(b) \
     : (word == 2u ? FT_WORD(c) : (word == 3u ? FT_WORD(d) : FT_WORD(e)))))
     const FT_VEC(uint) bits = FT_BITS(uint, x), at = ((bits >> 23) & 0xffu) - 120u, word = at >> 5;
     const FT_VEC(ulong) m = FT_LONG((bits & 0x7fffffu) | 0x800000u), shift = FT_LONG(at & 31u);
-    const FT_VEC(ulong) w0 = FT_TURN_WORD(0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u);
-    const FT_VEC(ulong) w1 = FT_TURN_WORD(0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u);
-    const FT_VEC(ulong) w2 = FT_TURN_WORD(0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u);
-    const FT_VEC(ulong) w3 = FT_TURN_WORD(0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu);
+    const FT_VEC(ulong) w0 = FT_TWO_OVER_PI_WORD(0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u);
+    const FT_VEC(ulong) w1 = FT_TWO_OVER_PI_WORD(0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u);
+    const FT_VEC(ulong) w2 = FT_TWO_OVER_PI_WORD(0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u);
+    const FT_VEC(ulong) w3 = FT_TWO_OVER_PI_WORD(0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu);
     const FT_VEC(ulong) p2 = m * ((((w2 << 32) | w3) << shift) >> 32);
     const FT_VEC(ulong) p1 = m * ((((w1 << 32) | w2) << shift) >> 32) + (p2 >> 32);
     const FT_VEC(ulong) p0 = m * ((((w0 << 32) | w1) << shift) >> 32) + (p1 >> 32);
@@ -63,18 +63,18 @@ FT_FN_ONCE FT_V ft_beyond_far_turns(FT_V x, FT_I *quarters, FT_V *low)
     return ft_isfinite(x) ? r : K(NAN);
 #undef FT_WORD
 #undef FT_LONG
-#undef FT_TURN_WORD
+#undef FT_TWO_OVER_PI_WORD
 }
 FT_FN_ONCE FT_V ft_within_eighth(FT_V x, FT_I *quarters, FT_V *low)
 {
     const FT_V n = fma(x, K(0.63661977236758134308), FT_ROUNDER);
     const FT_M far = !(x <= FT_FAR);
-    FT_V r = ft_beyond_turns(x, n - FT_ROUNDER, low);
+    FT_V r = ft_reduce_angle(x, n - FT_ROUNDER, low);
     *quarters = FT_BITS(int, n);
     if (FT_ANY(far)) {
         FT_I far_quarters;
         FT_V far_low;
-        const FT_V far_r = ft_beyond_far_turns(x, &far_quarters, &far_low);
+        const FT_V far_r = ft_reduce_large_angle(x, &far_quarters, &far_low);
         *quarters = far ? far_quarters : *quarters;
         *low = far ? far_low : *low;
         r = far ? far_r : r;
@@ -129,7 +129,7 @@ FT_FN_ONCE FT_V ft_sin(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? x : sin(x); }
 FT_FN_ONCE FT_V ft_cos(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? K(1) : cos(x); }
 FT_FN_ONCE FT_V ft_tan(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? x : tan(x); }
 #endif
-#if FT_OWN_TANH && FT_OWN_ANGLES && !FT_DOUBLE
+#if FT_OWN_TANH && FT_OWN_SIN && !FT_DOUBLE
 // To an ulp, as v = u / w with u = exp(2 |x|) - 1 and w = u + 2, each sum with what its rounding lost: 2 |x| = n ln 2 + r,
 // exp(r) = 1 + p, u = (2^n - 1) + 2^n p. Beyond 9.02 1 is nearest.
 FT_FN_ONCE FT_V ft_tanh(FT_V x)

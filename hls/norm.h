@@ -3,7 +3,7 @@
 FT_FN_ONCE FT_WIDE(FT_T) ft_row_part(FT_GLOBAL const FT_T *p, int m)
 {
     if (m == FT_LANES) return FT_VLOAD(p);
-    return ft_pick(p, 1, m);
+    return ft_load_strided(p, 1, m);
 }
 // The same times a factor, if there is one.
 FT_FN_ONCE FT_WIDE(FT_T) ft_row_times(FT_GLOBAL const FT_T *p, FT_GLOBAL const FT_T *factor, int weighted, int m)
@@ -20,6 +20,6 @@ FT_FN_ONCE void ft_row_made(FT_WIDE(FT_T) v, FT_GLOBAL FT_T *p, int m)
     if (m == FT_LANES) {
         FT_VSTORE(v, p);
     } else {
-        ft_put(v, p, 1, m);
+        ft_store_strided(v, p, 1, m);
     }
 }

@@ -107,7 +107,7 @@ def function_text(unit: ElementFunction, name: str) -> str:
         parameters.append("const FT_VEC(long) position")
     lines = [*inputs(key), *lets, *results]
     called = source.scalar(key.compute) == "double" and _ANGLE.search(" ".join(lines))
-    return _c_function(name, parameters + _output_parameters(key), lines, "FT_CALLED" if called else "FT_FN_ONCE")
+    return _c_function(name, parameters + _output_parameters(key), lines, "FT_NOINLINE" if called else "FT_FN_ONCE")
 
 
 def unit_text(unit: ElementFunction, name: str) -> str:
@@ -155,7 +155,7 @@ UNUSED_SETTINGS = ("FT_GRID_STRIDE",)
 # Helpers with the same types in every compute dtype, which a file includes once.
 SHARED_HELPERS = ("unsigned.h", "float8.h")
 # Names of a reduction's state, which every member defines for itself.
-STATE_NAMES = ("FT_S", "ft_identity", "ft_combine", "ft_choose", "ft_turn")
+STATE_NAMES = ("FT_S", "ft_identity", "ft_combine", "ft_choose", "ft_rotate_state")
 HELPER_NAME = re.compile(r"\b(?:ft[a-z]?_\w+|FT_C)\b")
 DEFINED_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 

@@ -169,10 +169,10 @@ def _read(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> st
         word = {"_pair": "ft_load_pair", "_half": "FT_HALF_LOAD", "": "FT_VLOAD"}[family]
         value = f"{word}({address})"
         if p.kind == ROW_VECTORS:
-            value = f"{stride} ? {value} : ft_pick{family}({address}, 0, FT_LANES)"
+            value = f"{stride} ? {value} : ft_load_strided{family}({address}, 0, FT_LANES)"
         return f"const {t} {wide} = {value};"
     lanes = "m" if part else "FT_LANES"
-    return f"const {t} {wide} = ft_pick{family}({address}, {stride}, {lanes});"
+    return f"const {t} {wide} = ft_load_strided{family}({address}, {stride}, {lanes});"
 
 
 def _write(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> str:
@@ -180,10 +180,10 @@ def _write(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> s
     family = "_pair" if p.dtype.is_complex else ("_half" if p.dtype.name == "float16" else "")
     if p.kind == LINEAR and not part:
         word = {"_pair": "ft_store_pair(", "_half": "FT_HALF_STORE("}
-        return f"{word.get(family, f'FT_VSTREAM({wide_of(p)}, ')}w_{name}, {address});"
+        return f"{word.get(family, f'FT_VSTORE_NONTEMPORAL({wide_of(p)}, ')}w_{name}, {address});"
     lanes = "m" if part else "FT_LANES"
     guard = "if (there >= 0) " if p.kind == LOCATED else ""
-    return f"{guard}ft_put{family}(w_{name}, {address}, {stride}, {lanes});"
+    return f"{guard}ft_store_strided{family}(w_{name}, {address}, {stride}, {lanes});"
 
 
 def lane_type(p: Port) -> str:
@@ -340,7 +340,7 @@ def state_lines(key: KernelKey) -> str:
             f"FT_FN_ONCE FT_S ft_combine(FT_S p, FT_S q) {{ FT_S r; {fold} return r; }}",
             f"FT_FN_ONCE FT_S ft_choose(FT_M m, FT_S p, FT_S q) {{ FT_S r; {choose_x} return r; }}",
             "#ifdef FT_ROTATES",
-            f"FT_FN_ONCE FT_S ft_turn(FT_S p, int step) {{ FT_S r; {turn_x} return r; }}",
+            f"FT_FN_ONCE FT_S ft_rotate_state(FT_S p, int step) {{ FT_S r; {turn_x} return r; }}",
             "#endif",
         ]
     )

@@ -75,7 +75,7 @@ class RowPassMacros:
             joined("identity", "void", ""),
             joined("combine", f"{state_type} p, {state_type} q", "p.f{k}, q.f{k}"),
             "#ifdef FT_ROTATES",
-            joined("turn", f"{state_type} p, int step", "p.f{k}, step"),
+            joined("rotate_state", f"{state_type} p, int step", "p.f{k}, step"),
             "#endif",
         ]
 
@@ -129,7 +129,7 @@ class RowPassMacros:
             lines += fused.call_lines(key, k, self.functions[k], args)
         return {
             "FT_S": [f"pass_{n}"],
-            **{f"ft_{word}": [f"pass_{n}_{word}"] for word in ("identity", "combine", "turn")},
+            **{f"ft_{word}": [f"pass_{n}_{word}"] for word in ("identity", "combine", "rotate_state")},
             "FT_BELOW(m)": [
                 f"lifted.f{k} = {self._word(k, 'choose')}(FT_MASK_AS({self._mask(k)}, "
                 f"FT_INDEX(0) < (FT_I)(m)), lifted.f{k}, {self._word(k, 'identity')}());"
@@ -203,4 +203,4 @@ def vectors(key: FusedKey) -> int:
 
 def _cached_store(line: str) -> str:
     """Returns the line with a cached store, for an output that a later pass reads."""
-    return re.sub(r"FT_VSTREAM\(\w+, ", "FT_VSTORE(", line)
+    return re.sub(r"FT_VSTORE_NONTEMPORAL\(\w+, ", "FT_VSTORE(", line)

@@ -8,7 +8,7 @@
 #define FT_MEMORY_LOAD(T, n, p) (*(const __global FT_CAT(T, n) *)(p))
 #define FT_MEMORY_STORE(T, n, v, p) (*(__global FT_CAT(T, n) *)(p) = (v))
 // Hardware for all lanes at once: a loop of fixed length.
-#define FT_FILLED(T, t, m, value) \
+#define FT_LANE_ARRAY(T, t, m, value) \
     T t[FT_LANES];                \
     for (int l = 0; l < FT_LANES; l++) t[l] = l < m ? value : (T)0;
 #include "opencl_lanes.h"
@@ -26,13 +26,13 @@
 #define FT_LOOP(name)
 #define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
-#define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
-#define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_AGAIN(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
-#define FT_POINTERS_APART    // nor through a pointer
+#define FT_ARRAY_PARTITION(name, dim)  // an array is as many memories as that dim is long
+#define FT_NO_DEPENDENCE(name)    // no turn of a loop reads of an array what the turn before it wrote
+#define FT_DEPENDENCE_DISTANCE(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
+#define FT_NO_POINTER_DEPENDENCE    // nor through a pointer
 
 #define FT_STREAMED(count, in_place)
-#define FT_VSTREAM(T, v, p) FT_VSTORE(v, p)
+#define FT_VSTORE_NONTEMPORAL(T, v, p) FT_VSTORE(v, p)
 #if FT_LANES == 1
 #define FT_VLOAD(p) (*(p))
 #define FT_VSTORE(v, p) (*(p) = (v))
@@ -43,22 +43,22 @@
 #define FT_VSTORE(v, p) ft_store(v, p)
 #define FT_HALF_LOAD(p) FT_CAT(vloada_half, FT_N)(0, p)
 #define FT_HALF_STORE(v, p) FT_CAT(FT_CAT(vstorea_half, FT_N), _rte)(v, 0, p)
-#define FT_ACCESSES(T)                                                                         \
+#define FT_DEFINE_ALIGNED(T)                                                                         \
     FT_FN FT_VEC(T) ft_load(const __global T *p) { return FT_MEMORY_LOAD(T, FT_N, p); }        \
     FT_FN void ft_store(FT_VEC(T) v, __global T *p) { FT_MEMORY_STORE(T, FT_N, v, p); }
-FT_ACCESSES(uchar)
-FT_ACCESSES(char)
-FT_ACCESSES(short)
-FT_ACCESSES(ushort)
-FT_ACCESSES(int)
-FT_ACCESSES(long)
-FT_ACCESSES(float)
+FT_DEFINE_ALIGNED(uchar)
+FT_DEFINE_ALIGNED(char)
+FT_DEFINE_ALIGNED(short)
+FT_DEFINE_ALIGNED(ushort)
+FT_DEFINE_ALIGNED(int)
+FT_DEFINE_ALIGNED(long)
+FT_DEFINE_ALIGNED(float)
 #if FT_WIDE_UNSIGNED
-FT_ACCESSES(uint)
-FT_ACCESSES(ulong)
+FT_DEFINE_ALIGNED(uint)
+FT_DEFINE_ALIGNED(ulong)
 #endif
 #if FT_FP64
-FT_ACCESSES(double)
+FT_DEFINE_ALIGNED(double)
 #endif
 #endif
 

@@ -5,11 +5,11 @@
 #define FT_MEMORY_LOAD(T, n, p) FT_CAT(vload, n)(0, p)
 #define FT_MEMORY_STORE(T, n, v, p) FT_CAT(vstore, n)(v, 0, p)
 // As many turns as there are values: compilers take far longer over a choice in every lane.
-#define FT_FILLED(T, t, m, value) \
+#define FT_LANE_ARRAY(T, t, m, value) \
     T t[FT_LANES] = {0};          \
     for (int l = 0; l < m; l++) t[l] = value;
 // Sines of float are computed by hls/math.h.
-#define FT_OWN_ANGLES 1
+#define FT_OWN_SIN 1
 #include "opencl_lanes.h"
 
 // A unit that walks a slab has vectors of its own. Intel's compiler would put 16 units side by side as
@@ -29,7 +29,7 @@
 #undef FT_UNIT_PARAMS
 #undef FT_UNIT
 #undef FT_UNITS
-#define FT_KERNEL FT_CALLED
+#define FT_KERNEL FT_NOINLINE
 #define FT_UNIT_PARAMS , int ft_unit, int ft_units
 #define FT_UNIT ft_unit
 #define FT_UNITS ft_units
@@ -39,10 +39,10 @@
 #define FT_LOOP(name)
 #define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
-#define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
-#define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_AGAIN(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
-#define FT_POINTERS_APART    // nor through a pointer
+#define FT_ARRAY_PARTITION(name, dim)  // an array is as many memories as that dim is long
+#define FT_NO_DEPENDENCE(name)    // no turn of a loop reads of an array what the turn before it wrote
+#define FT_DEPENDENCE_DISTANCE(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
+#define FT_NO_POINTER_DEPENDENCE    // nor through a pointer
 
 #define FT_VLOAD(p) FT_LANES_FROM(p)
 #define FT_VSTORE(v, p) FT_LANES_TO(v, p)
@@ -50,14 +50,14 @@
 // smaller one is better off in a cache, where the next op finds it, and so is a line that was just read.
 // FT_STREAMED_BYTES, where the build sets it, says beyond which size.
 #define FT_STREAMED(count, in_place)
-#define FT_VSTREAM(T, v, p) FT_VSTORE(v, p);
+#define FT_VSTORE_NONTEMPORAL(T, v, p) FT_VSTORE(v, p);
 #if FT_LANES > 1 && defined(FT_STREAMED_BYTES) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
 #undef FT_STREAMED
-#undef FT_VSTREAM
+#undef FT_VSTORE_NONTEMPORAL
 #define FT_STREAMED(count, in_place) \
     const int streamed = (long)(count) * (64 / FT_LANES) > FT_STREAMED_BYTES && !(in_place);
-#define FT_VSTREAM(T, v, p)                                        \
+#define FT_VSTORE_NONTEMPORAL(T, v, p)                                        \
     if (streamed && sizeof(v) == 64 && (ulong)(p) % 64 == 0) {     \
         __builtin_nontemporal_store(v, (__global FT_VEC(T) *)(p)); \
     } else {                                                       \
@@ -78,54 +78,54 @@ FT_FN FT_VEC(float) ft_half_load(__global const half *p)
     FT_CAT(vstore, FT_N)(FT_CAT(vload, FT_N)(0, (__global const ushort *)p), 0, t);
     return FT_CAT(vloada_half, FT_N)(0, (const half *)t);
 }
-#define FT_HALF_STORE_OF(T)                                                             \
+#define FT_DEFINE_HALF_STORE(T)                                                             \
     FT_FN void ft_half_store(FT_VEC(T) v, __global half *p)                             \
     {                                                                                   \
         ushort t[FT_LANES] __attribute__((aligned(32)));                                \
         FT_CAT(FT_CAT(vstorea_half, FT_N), _rte)(v, 0, (half *)t);                      \
         FT_CAT(vstore, FT_N)(FT_CAT(vload, FT_N)(0, t), 0, (__global ushort *)p);       \
     }
-FT_HALF_STORE_OF(float)
+FT_DEFINE_HALF_STORE(float)
 #if FT_FP64
-FT_HALF_STORE_OF(double)
+FT_DEFINE_HALF_STORE(double)
 #endif
 #endif
 
 #if FT_LANES > 1
 // Lanes turned by a step that the compiler knows are one instruction, where an array waits for what was stored last.
 #if FT_LANES == 2
-#define FT_TURNED(v) FT_TURN(1, v.s10)
+#define FT_ROTATE_CASES(v) FT_ROTATE_BY(1, v.s10)
 #elif FT_LANES == 4
-#define FT_TURNED(v) FT_TURN(1, v.s1230) FT_TURN(2, v.s2301)
+#define FT_ROTATE_CASES(v) FT_ROTATE_BY(1, v.s1230) FT_ROTATE_BY(2, v.s2301)
 #elif FT_LANES == 8
-#define FT_TURNED(v) FT_TURN(1, v.s12345670) FT_TURN(2, v.s23456701) FT_TURN(4, v.s45670123)
+#define FT_ROTATE_CASES(v) FT_ROTATE_BY(1, v.s12345670) FT_ROTATE_BY(2, v.s23456701) FT_ROTATE_BY(4, v.s45670123)
 #else
-#define FT_TURNED(v) \
-    FT_TURN(1, v.s123456789abcdef0) FT_TURN(2, v.s23456789abcdef01) FT_TURN(4, v.s456789abcdef0123) \
-    FT_TURN(8, v.s89abcdef01234567)
+#define FT_ROTATE_CASES(v) \
+    FT_ROTATE_BY(1, v.s123456789abcdef0) FT_ROTATE_BY(2, v.s23456789abcdef01) FT_ROTATE_BY(4, v.s456789abcdef0123) \
+    FT_ROTATE_BY(8, v.s89abcdef01234567)
 #endif
-#define FT_TURN(by, turned) \
+#define FT_ROTATE_BY(by, turned) \
     if (step == by) return turned;
-#define FT_TURNS(T)                                         \
-    FT_FN FT_VEC(T) ft_turned(FT_VEC(T) v, int step)        \
+#define FT_DEFINE_ROTATE(T)                                         \
+    FT_FN FT_VEC(T) ft_rotate_constant(FT_VEC(T) v, int step)        \
     {                                                       \
-        FT_TURNED(v) return ft_rotate(v, step);             \
+        FT_ROTATE_CASES(v) return ft_rotate(v, step);             \
     }
-FT_TURNS(uchar)
-FT_TURNS(char)
-FT_TURNS(short)
-FT_TURNS(ushort)
-FT_TURNS(int)
-FT_TURNS(long)
-FT_TURNS(float)
+FT_DEFINE_ROTATE(uchar)
+FT_DEFINE_ROTATE(char)
+FT_DEFINE_ROTATE(short)
+FT_DEFINE_ROTATE(ushort)
+FT_DEFINE_ROTATE(int)
+FT_DEFINE_ROTATE(long)
+FT_DEFINE_ROTATE(float)
 #if FT_WIDE_UNSIGNED
-FT_TURNS(uint)
-FT_TURNS(ulong)
+FT_DEFINE_ROTATE(uint)
+FT_DEFINE_ROTATE(ulong)
 #endif
 #if FT_FP64
-FT_TURNS(double)
+FT_DEFINE_ROTATE(double)
 #endif
-#define ft_rotate(v, step) ft_turned(v, step)
+#define ft_rotate(v, step) ft_rotate_constant(v, step)
 #endif
 
 // On GPUs the units go through memory in step, so that neighbours touch neighbouring addresses.

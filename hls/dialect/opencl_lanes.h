@@ -3,7 +3,7 @@
 // Set before this file: FT_LANES (1, 2, 4, 8, 16), FT_N (the same, empty for 1), FT_T (compute type),
 // FT_MT (the integer type as wide as FT_T), FT_FP64; and by the dialect: FT_MEMORY_LOAD(T, n, p) and
 // FT_MEMORY_STORE(T, n, v, p), how n > 1 neighbours of global memory come and go in one access, and
-// FT_FILLED(T, t, m, value), an array t of all lanes: `value` (of l) in the first m of them, else 0.
+// FT_LANE_ARRAY(T, t, m, value), an array t of all lanes: `value` (of l) in the first m of them, else 0.
 #pragma OPENCL FP_CONTRACT OFF
 #if FT_FP64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -17,7 +17,7 @@
 #define FT_OVERLOAD __attribute__((overloadable))
 #define FT_FN static inline FT_OVERLOAD
 #define FT_FN_ONCE static inline
-#define FT_CALLED static __attribute__((noinline))  // compiled once, however often it is called
+#define FT_NOINLINE static __attribute__((noinline))  // compiled once, however often it is called
 
 #define FT_GLOBAL __global
 
@@ -71,16 +71,16 @@ typedef half ft_half;  // float16 in memory
 #endif
 #endif
 // By halves: PoCL's any() asks one lane after the other, which takes longer than a sine.
-#define FT_ANYS(T)                                                        \
+#define FT_DEFINE_ANY(T)                                                        \
     FT_FN int ft_any(FT_CAT(T, 2) m) { return (m.lo | m.hi) != 0; }       \
     FT_FN int ft_any(FT_CAT(T, 4) m) { return ft_any(m.lo | m.hi); }      \
     FT_FN int ft_any(FT_CAT(T, 8) m) { return ft_any(m.lo | m.hi); }      \
     FT_FN int ft_any(FT_CAT(T, 16) m) { return ft_any(m.lo | m.hi); }
-FT_ANYS(char)
-FT_ANYS(short)
-FT_ANYS(int)
-FT_ANYS(long)
-#define FT_LOAD_ANYWHERE(p) FT_LANES_FROM(p)  // neighbours that may begin off a vector's alignment
+FT_DEFINE_ANY(char)
+FT_DEFINE_ANY(short)
+FT_DEFINE_ANY(int)
+FT_DEFINE_ANY(long)
+#define FT_VLOAD_UNALIGNED(p) FT_LANES_FROM(p)  // neighbours that may begin off a vector's alignment
 // Beat i of what `p` leads to as an array of its numbers, and back; another port to the same memory.
 #define FT_BEAT_SIZE(name) (int)(sizeof(name) / sizeof(name[0]))
 #define FT_BEAT_LOAD(name, p, i)                                                                          \
@@ -93,7 +93,7 @@ FT_ANYS(long)
         FT_UNROLL                                                                                         \
         for (int l_ = 0; l_ < FT_BEAT_SIZE(name); l_++) (p)[(i) * FT_BEAT_SIZE(name) + l_] = name[l_];    \
     }
-#define FT_ALSO(p, other) p
+#define FT_SECOND_PORT(p, other) p
 #define FT_INDEX(i) ((FT_I)(i) + FT_IOTA)
 #define FT_LANES_BELOW(m) FT_MASK_AS(FT_MT, FT_IOTA < (FT_I)(m))
 #define FT_INDEX_MASK(m) FT_MASK_AS(FT_MT, m)
@@ -115,13 +115,13 @@ FT_FN_ONCE FT_V ft_pow_by_lane(FT_V x, FT_V y)
 #endif
 
 // Lanes picked one by one: a strided operand, or the last vector of a row that is not full (m lanes of it).
-#define FT_PICKS(T)                                                                   \
-    static inline FT_OVERLOAD FT_VEC(T) ft_pick(const __global T *p, int stride, int m) \
+#define FT_DEFINE_STRIDED(T)                                                                   \
+    static inline FT_OVERLOAD FT_VEC(T) ft_load_strided(const __global T *p, int stride, int m) \
     {                                                                                 \
-        FT_FILLED(T, t, m, p[l * stride])                                             \
+        FT_LANE_ARRAY(T, t, m, p[l * stride])                                             \
         return FT_LANES_FROM(t);                                                      \
     }                                                                                 \
-    static inline FT_OVERLOAD void ft_put(FT_VEC(T) v, __global T *p, int stride, int m) \
+    static inline FT_OVERLOAD void ft_store_strided(FT_VEC(T) v, __global T *p, int stride, int m) \
     {                                                                                 \
         T t[FT_LANES];                                                                \
         FT_LANES_TO(v, t);                                                            \
@@ -134,27 +134,27 @@ FT_FN_ONCE FT_V ft_pow_by_lane(FT_V x, FT_V y)
         FT_LANES_TO(v, t + FT_LANES);                                                 \
         return FT_LANES_FROM(t + step);                                               \
     }
-FT_PICKS(uchar)
-FT_PICKS(char)
-FT_PICKS(short)
-FT_PICKS(ushort)
-FT_PICKS(int)
-FT_PICKS(long)
-FT_PICKS(float)
+FT_DEFINE_STRIDED(uchar)
+FT_DEFINE_STRIDED(char)
+FT_DEFINE_STRIDED(short)
+FT_DEFINE_STRIDED(ushort)
+FT_DEFINE_STRIDED(int)
+FT_DEFINE_STRIDED(long)
+FT_DEFINE_STRIDED(float)
 #if FT_WIDE_UNSIGNED
-FT_PICKS(uint)
-FT_PICKS(ulong)
+FT_DEFINE_STRIDED(uint)
+FT_DEFINE_STRIDED(ulong)
 #endif
 #if FT_FP64
-FT_PICKS(double)
+FT_DEFINE_STRIDED(double)
 #endif
 
-FT_FN_ONCE FT_VEC(float) ft_pick_half(const __global half *p, int stride, int m)
+FT_FN_ONCE FT_VEC(float) ft_load_strided_half(const __global half *p, int stride, int m)
 {
-    FT_FILLED(float, t, m, vload_half(l * stride, p))
+    FT_LANE_ARRAY(float, t, m, vload_half(l * stride, p))
     return FT_LANES_FROM(t);
 }
-FT_FN_ONCE void ft_put_half(FT_VEC(float) v, __global half *p, int stride, int m)
+FT_FN_ONCE void ft_store_strided_half(FT_VEC(float) v, __global half *p, int stride, int m)
 {
     float t[FT_LANES];
     FT_LANES_TO(v, t);
@@ -184,7 +184,7 @@ typedef struct { FT_VEC(float) re, im; } ft_cfloat;
 typedef struct { FT_VEC(double) re, im; } ft_cdouble;
 #endif
 #if FT_LANES < 16
-#define FT_PAIRS(T)                                                                             \
+#define FT_DEFINE_PAIRS(T)                                                                             \
     FT_FN FT_CAT(ft_c, T) ft_load_pair(const __global T *p)                                     \
     {                                                                                           \
         const FT_CAT(T, FT_2N) w = FT_MEMORY_LOAD(T, FT_2N, p);                                 \
@@ -200,21 +200,21 @@ typedef struct { FT_VEC(double) re, im; } ft_cdouble;
         w.odd = c.im;                                                                           \
         FT_MEMORY_STORE(T, FT_2N, w, p);                                                        \
     }                                                                                           \
-    FT_FN FT_CAT(ft_c, T) ft_pick_pair(const __global T *p, int stride, int m)                  \
+    FT_FN FT_CAT(ft_c, T) ft_load_strided_pair(const __global T *p, int stride, int m)                  \
     {                                                                                           \
         FT_CAT(ft_c, T) c;                                                                      \
-        c.re = ft_pick(p, 2 * stride, m);                                                       \
-        c.im = ft_pick(p + 1, 2 * stride, m);                                                   \
+        c.re = ft_load_strided(p, 2 * stride, m);                                                       \
+        c.im = ft_load_strided(p + 1, 2 * stride, m);                                                   \
         return c;                                                                               \
     }                                                                                           \
-    FT_FN void ft_put_pair(FT_CAT(ft_c, T) c, __global T *p, int stride, int m)                 \
+    FT_FN void ft_store_strided_pair(FT_CAT(ft_c, T) c, __global T *p, int stride, int m)                 \
     {                                                                                           \
-        ft_put(c.re, p, 2 * stride, m);                                                         \
-        ft_put(c.im, p + 1, 2 * stride, m);                                                     \
+        ft_store_strided(c.re, p, 2 * stride, m);                                                         \
+        ft_store_strided(c.im, p + 1, 2 * stride, m);                                                     \
     }
-FT_PAIRS(float)
+FT_DEFINE_PAIRS(float)
 #if FT_FP64
-FT_PAIRS(double)
+FT_DEFINE_PAIRS(double)
 #endif
 // Pairs of float16, which are floats in a kernel.
 FT_FN ft_cfloat ft_load_pair(const __global half *p)
@@ -225,20 +225,20 @@ FT_FN ft_cfloat ft_load_pair(const __global half *p)
     c.im = w.odd;
     return c;
 }
-FT_FN ft_cfloat ft_pick_pair(const __global half *p, int stride, int m)
+FT_FN ft_cfloat ft_load_strided_pair(const __global half *p, int stride, int m)
 {
     ft_cfloat c;
-    c.re = ft_pick_half(p, 2 * stride, m);
-    c.im = ft_pick_half(p + 1, 2 * stride, m);
+    c.re = ft_load_strided_half(p, 2 * stride, m);
+    c.im = ft_load_strided_half(p + 1, 2 * stride, m);
     return c;
 }
-FT_FN void ft_put_pair(ft_cfloat c, __global half *p, int stride, int m)
+FT_FN void ft_store_strided_pair(ft_cfloat c, __global half *p, int stride, int m)
 {
-    ft_put_half(c.re, p, 2 * stride, m);
-    ft_put_half(c.im, p + 1, 2 * stride, m);
+    ft_store_strided_half(c.re, p, 2 * stride, m);
+    ft_store_strided_half(c.im, p + 1, 2 * stride, m);
 }
 // One by one: PoCL's own store of vectors of halves wants them on 16 bytes.
-FT_FN void ft_store_pair(ft_cfloat c, __global half *p) { ft_put_pair(c, p, 1, FT_LANES); }
+FT_FN void ft_store_pair(ft_cfloat c, __global half *p) { ft_store_strided_pair(c, p, 1, FT_LANES); }
 #endif
 
 // The vectors (or rows) of [0, n) that this unit takes: a slab of neighbours.
@@ -258,5 +258,5 @@ FT_FN_ONCE int ft_slab(int n, int unit, int units)
     FT_S s[FT_VECTORS]; \
     FT_EACH_VECTOR s[v] = ft_identity();
 #define FT_ROTATES 1
-#define FT_ACROSS(s) \
-    for (int turn = FT_LANES / 2; turn > 0; turn /= 2) s = ft_combine(s, ft_turn(s, turn));
+#define FT_FOLD_LANES(s) \
+    for (int turn = FT_LANES / 2; turn > 0; turn /= 2) s = ft_combine(s, ft_rotate_state(s, turn));

@@ -46,11 +46,11 @@ template <typename T> static inline void ft_store(const ft_vec<T> &v, T *p)
     }
 }
 #define FT_VLOAD(p) ft_load(p)
-#define FT_LOAD_ANYWHERE(p) ft_load(p)
+#define FT_VLOAD_UNALIGNED(p) ft_load(p)
 #define FT_VSTORE(v, p) ft_store(v, p)
 #define FT_STREAMED(count, in_place)
-#define FT_VSTREAM(T, v, p) FT_VSTORE(v, p)
-template <typename T> static inline ft_vec<T> ft_pick(const T *p, int stride, int m)
+#define FT_VSTORE_NONTEMPORAL(T, v, p) FT_VSTORE(v, p)
+template <typename T> static inline ft_vec<T> ft_load_strided(const T *p, int stride, int m)
 {
     ft_vec<T> v;
     FT_EACH_LANE
@@ -61,7 +61,7 @@ template <typename T> static inline ft_vec<T> ft_pick(const T *p, int stride, in
     }
     return v;
 }
-template <typename T> static inline void ft_put(const ft_vec<T> &v, T *p, int stride, int m)
+template <typename T> static inline void ft_store_strided(const ft_vec<T> &v, T *p, int stride, int m)
 {
     FT_EACH_LANE
     {
@@ -88,7 +88,7 @@ static inline void ft_store_half(const ft_vec<float> &v, ft_half *p)
 }
 #define FT_HALF_LOAD(p) ft_load_half(p)
 #define FT_HALF_STORE(v, p) ft_store_half(v, p)
-static inline ft_vec<float> ft_pick_half(const ft_half *p, int stride, int m)
+static inline ft_vec<float> ft_load_strided_half(const ft_half *p, int stride, int m)
 {
     ft_vec<float> v;
     FT_EACH_LANE
@@ -99,7 +99,7 @@ static inline ft_vec<float> ft_pick_half(const ft_half *p, int stride, int m)
     }
     return v;
 }
-static inline void ft_put_half(const ft_vec<float> &v, ft_half *p, int stride, int m)
+static inline void ft_store_strided_half(const ft_vec<float> &v, ft_half *p, int stride, int m)
 {
     FT_EACH_LANE
     {
@@ -108,12 +108,12 @@ static inline void ft_put_half(const ft_vec<float> &v, ft_half *p, int stride, i
     }
 }
 // Pairs: of plain numbers as they are, of float16 as floats.
-static inline float ft_value_of(float v) { return v; }
-static inline double ft_value_of(double v) { return v; }
-static inline float ft_value_of(ft_half v) { return ft_from_half(v); }
-static inline void ft_give(float v, float *p) { *p = v; }
-static inline void ft_give(double v, double *p) { *p = v; }
-static inline void ft_give(float v, ft_half *p) { *p = ft_to_half(v); }
+static inline float ft_load_value(float v) { return v; }
+static inline double ft_load_value(double v) { return v; }
+static inline float ft_load_value(ft_half v) { return ft_from_half(v); }
+static inline void ft_store_value(float v, float *p) { *p = v; }
+static inline void ft_store_value(double v, double *p) { *p = v; }
+static inline void ft_store_value(float v, ft_half *p) { *p = ft_to_half(v); }
 template <typename T> struct ft_pair_of_type { typedef ft_cfloat type; };
 template <> struct ft_pair_of_type<double> { typedef ft_cdouble type; };
 #define FT_PAIR_OF(T) typename ft_pair_of_type<T>::type
@@ -123,7 +123,7 @@ template <typename T> static inline ft_vec<FT_PAIR_OF(T)> ft_load_pair(const T *
     FT_EACH_LANE
     {
         FT_PIPELINE
-        v[ft_lane] = {ft_value_of(p[2 * ft_lane]), ft_value_of(p[2 * ft_lane + 1])};
+        v[ft_lane] = {ft_load_value(p[2 * ft_lane]), ft_load_value(p[2 * ft_lane + 1])};
     }
     return v;
 }
@@ -132,30 +132,30 @@ template <typename T> static inline void ft_store_pair(const ft_vec<FT_PAIR_OF(T
     FT_EACH_LANE
     {
         FT_PIPELINE
-        ft_give(v[ft_lane].re, p + 2 * ft_lane);
-        ft_give(v[ft_lane].im, p + 2 * ft_lane + 1);
+        ft_store_value(v[ft_lane].re, p + 2 * ft_lane);
+        ft_store_value(v[ft_lane].im, p + 2 * ft_lane + 1);
     }
 }
-template <typename T> static inline ft_vec<FT_PAIR_OF(T)> ft_pick_pair(const T *p, int stride, int m)
+template <typename T> static inline ft_vec<FT_PAIR_OF(T)> ft_load_strided_pair(const T *p, int stride, int m)
 {
     ft_vec<FT_PAIR_OF(T)> v;
     FT_EACH_LANE
     {
         FT_PIPELINE
         const int at = ft_lane < m ? 2 * ft_lane * stride : 0;
-        const FT_PAIR_OF(T) x = {ft_value_of(p[at]), ft_value_of(p[at + 1])}, none = {0, 0};
-        v[ft_lane] = ft_either(ft_lane < m, x, none);
+        const FT_PAIR_OF(T) x = {ft_load_value(p[at]), ft_load_value(p[at + 1])}, none = {0, 0};
+        v[ft_lane] = ft_select(ft_lane < m, x, none);
     }
     return v;
 }
-template <typename T> static inline void ft_put_pair(const ft_vec<FT_PAIR_OF(T)> &v, T *p, int stride, int m)
+template <typename T> static inline void ft_store_strided_pair(const ft_vec<FT_PAIR_OF(T)> &v, T *p, int stride, int m)
 {
     FT_EACH_LANE
     {
         FT_PIPELINE
         if (ft_lane < m) {
-            ft_give(v[ft_lane].re, p + 2 * ft_lane * stride);
-            ft_give(v[ft_lane].im, p + 2 * ft_lane * stride + 1);
+            ft_store_value(v[ft_lane].re, p + 2 * ft_lane * stride);
+            ft_store_value(v[ft_lane].im, p + 2 * ft_lane * stride + 1);
         }
     }
 }
@@ -172,6 +172,6 @@ template <typename T> static inline void ft_put_pair(const ft_vec<FT_PAIR_OF(T)>
 #define FT_STATES(s)              \
     FT_S s[FT_VECTORS][FT_LANES]; \
     FT_EACH_VECTOR FT_EACH_LANE s[v][ft_lane] = ft_identity();
-#define FT_ACROSS(s)                                     \
+#define FT_FOLD_LANES(s)                                     \
     for (int half_ = FT_LANES / 2; half_ > 0; half_ /= 2) \
         for (int l = 0; l < half_; l++) s[l] = ft_combine(s[l], s[l + half_]);

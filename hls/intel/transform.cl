@@ -1,7 +1,7 @@
 // Parts of a stage through which the rows of a discrete Fourier transform flow, a beat of complex numbers a cycle
 // (kernels/transform.py), as hls/vitis/transform.h has them. A row has 2^bits beats, of 2^lane_bits lanes.
 
-static inline ft_cfloat ft_either(bool first, ft_cfloat x, ft_cfloat y)
+static inline ft_cfloat ft_select(bool first, ft_cfloat x, ft_cfloat y)
 {
     const ft_cfloat r = {first ? x.re : y.re, first ? x.im : y.im};
     return r;
@@ -28,9 +28,9 @@ static inline $beat ft_crossed(
     for (int l = 0; l < LANES / 2; l++) {
         const ft_cfloat low = x.lane[l], high = second[at][l];
         y.lane[l] = first[at][l];
-        y.lane[LANES / 2 + l] = ft_either(later, low, high);
+        y.lane[LANES / 2 + l] = ft_select(later, low, high);
         second[at][l] = x.lane[LANES / 2 + l];
-        first[at][l] = ft_either(later, high, low);
+        first[at][l] = ft_select(later, high, low);
     }
     return y;
 }
@@ -60,8 +60,8 @@ static inline $beat ft_near_butterflies($beat x, int lanes_apart)
         const ft_cfloat a = x.lane[l & ~lanes_apart], c = x.lane[l | lanes_apart];
         const ft_cfloat sum = {a.re + c.re, a.im + c.im}, apart = {a.re - c.re, a.im - c.im};
         const ft_cfloat turned = {apart.im, -apart.re};
-        const ft_cfloat other = ft_either((l & (lanes_apart - 1)) != 0, turned, apart);
-        y.lane[l] = ft_either((l & lanes_apart) == 0, sum, other);
+        const ft_cfloat other = ft_select((l & (lanes_apart - 1)) != 0, turned, apart);
+        y.lane[l] = ft_select((l & lanes_apart) == 0, sum, other);
     }
     return y;
 }
@@ -74,7 +74,7 @@ static inline $beat ft_exchanged($beat x, int by)
     for (int bit = 1; bit < LANES; bit *= 2) {
         $beat z;
         FT_UNROLL
-        for (int l = 0; l < LANES; l++) z.lane[l] = ft_either((by & bit) != 0, y.lane[l ^ bit], y.lane[l]);
+        for (int l = 0; l < LANES; l++) z.lane[l] = ft_select((by & bit) != 0, y.lane[l ^ bit], y.lane[l]);
         y = z;
     }
     return y;

@@ -36,7 +36,7 @@ FT_FN_ONCE void ft_conv_store(FT_WIDE_X sums, int first, FT_GLOBAL FT_E *out, in
 #endif
 
 // The products of a step with the positions `positions_` of vector v.
-#define FT_TAKE(positions_)                                                                          \
+#define FT_ACCUMULATE(positions_)                                                                          \
     FT_WIDE_X b[FT_TILE_VECTORS];                                                                    \
     FT_UNROLL                                                                                        \
     for (int v = 0; v < FT_TILE_VECTORS; v++) b[v] = positions_;                                     \
@@ -99,7 +99,7 @@ FT_KERNEL void FT_NAME(
                 for (int k = 0; k < n; k++) {
                     FT_GLOBAL const FT_T *y = x + offsets[tap];
                     FT_UNROLL
-                    for (int v = 0; v < FT_TILE_VECTORS; v++) near_[k][v] = FT_LOAD_ANYWHERE(y + v * FT_LANES);
+                    for (int v = 0; v < FT_TILE_VECTORS; v++) near_[k][v] = FT_VLOAD_UNALIGNED(y + v * FT_LANES);
                     if (++tap == taps) {
                         tap = 0;
                         x += channel_step;
@@ -118,7 +118,7 @@ FT_KERNEL void FT_NAME(
 #if FT_BLOCK > 1
                 if (many > 1) {
                     for (int k = 0; k < n; k++) {
-                        FT_TAKE(near_[k][v])
+                        FT_ACCUMULATE(near_[k][v])
                         w += FT_TILE_ROWS;
                     }
                 } else
@@ -128,7 +128,7 @@ FT_KERNEL void FT_NAME(
                     for (int k = 0; k < n; k++) {
                         FT_PIPELINE
                         FT_GLOBAL const FT_T *y = x + offsets[tap];
-                        FT_TAKE(FT_LOAD_ANYWHERE(y + v * FT_LANES))
+                        FT_ACCUMULATE(FT_VLOAD_UNALIGNED(y + v * FT_LANES))
                         w += FT_TILE_ROWS;
                         if (++tap == taps) {
                             tap = 0;

@@ -72,7 +72,7 @@ FT_FN_ONCE void ft_pack_values(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, l
         to[i] = FT_ONE(from + i * step);
 #else
         const int n = m - i < FT_LANES ? m - i : FT_LANES;
-        ft_put(ft_values(FT_E_PICK(from + i * step, (int)step, n)), to + i, 1, n);
+        ft_store_strided(ft_values(FT_E_PICK(from + i * step, (int)step, n)), to + i, 1, n);
 #endif
     }
 }
@@ -96,7 +96,7 @@ FT_FN_ONCE void ft_pack_step(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, lon
 #else
         const int most = FT_TILE_ROWS - r < FT_LANES ? FT_TILE_ROWS - r : FT_LANES;
         const int n = m - r < 0 ? 0 : m - r < most ? m - r : most;
-        ft_put(ft_values(FT_E_PICK(from + r * step, (int)step, n)), to + r, 1, most);
+        ft_store_strided(ft_values(FT_E_PICK(from + r * step, (int)step, n)), to + r, 1, most);
 #endif
     }
 }

@@ -5,7 +5,7 @@
 // are summed at once. These sums join totals, so that sums of many terms stay exact.
 // Geometry g: ConvWeightGeometry.
 // The gradients of n positions, m filters of a vector: those of a position side by side, and zeros.
-FT_FN_ONCE void ft_conv_turned(FT_T *to, FT_GLOBAL const FT_E *from, long filter_step, int n, int m)
+FT_FN_ONCE void ft_conv_transpose(FT_T *to, FT_GLOBAL const FT_E *from, long filter_step, int n, int m)
 {
     for (int f = 0; f < FT_LANES; f += 4) {
         int p = 0;
@@ -68,7 +68,7 @@ FT_KERNEL void FT_NAME(
             for (int p0 = 0; p0 < positions; p0 += FT_STEPS) {
                 const int n = positions - p0 < FT_STEPS ? positions - p0 : FT_STEPS, steps = many * n;
                 for (int s = 0; s < many; s++) {
-                    ft_conv_turned(
+                    ft_conv_transpose(
                         grads + s * n * FT_LANES,
                         grad + (grad_offset + (sample + s) * G_GRAD_SAMPLE(g) + (group * filters + first) * filter_step + p0),
                         filter_step, n, m);

@@ -26,8 +26,8 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *info, long a_offset, lo
                 FT_LOOP(quotients)
                 for (int t = 0; t < some * (n - j); t++) {
                     FT_PIPELINE
-                    FT_APART_OF(held)
-                    FT_APART_OF(failures)
+                    FT_NO_DEPENDENCE(held)
+                    FT_NO_DEPENDENCE(failures)
                     ft_one y = held[base + i];
                     if (i == j) {
                         const FT_T square = ft_re(y);
@@ -60,9 +60,9 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *info, long a_offset, lo
                 FT_LOOP(update)
                 for (int t = 0; t < some * ((n - j) * (n - j - 1) / 2); t++) {
                     FT_PIPELINE
-                    FT_APART_OF(held)
+                    FT_NO_DEPENDENCE(held)
                     const ft_one of = column[row_base + i];
-                    if (i == c) top = ft_turned(of);
+                    if (i == c) top = ft_conj(of);
                     ft_one y = held[base + i];
                     if (failures[b] == 0) y = ft_minus(y, ft_times(top, of));
                     held[base + i] = y;
@@ -123,7 +123,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *info, long a_offset, lo
                 }
                 for (int c = j + 1; c < n; c++) {
                     FT_GLOBAL FT_T *y = FT_AT(x, (long)c * lead);
-                    ft_less(FT_AT(y, c), FT_AT(column, c), ft_turned(ft_get(column, c)), n - c);
+                    ft_less(FT_AT(y, c), FT_AT(column, c), ft_conj(ft_get(column, c)), n - c);
                 }
             }
         }

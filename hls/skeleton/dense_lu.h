@@ -60,9 +60,9 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *
                 FT_LOOP(quotients)
                 for (int t = 0; t < some * below; t++) {
                     FT_PIPELINE
-                    FT_APART_OF(held)
-                    FT_APART_OF(rows)
-                    FT_APART_OF(failures)
+                    FT_NO_DEPENDENCE(held)
+                    FT_NO_DEPENDENCE(rows)
+                    FT_NO_DEPENDENCE(failures)
                     int row = j == 0 ? i : rows[row_base + i];
                     if (i == found[b]) row = top_row[b];
                     if (i == j) row = found_row[b];
@@ -94,7 +94,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *
                 FT_LOOP(update)
                 for (int t = 0; t < some * (n - j - 1) * below; t++) {
                     FT_PIPELINE
-                    FT_APART_OF(held)
+                    FT_NO_DEPENDENCE(held)
                     const int to = base + rows[row_base + i];
                     ft_one y = held[to];
                     if (i == j) {
@@ -166,7 +166,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *
                     FT_LOOP(swap)
                     for (int c = 0; c < n; c++) {
                         FT_PIPELINE
-                        FT_POINTERS_APART
+                        FT_NO_POINTER_DEPENDENCE
                         FT_GLOBAL FT_T *y = FT_AT(x, (long)c * lead);
                         const ft_one above = ft_get(y, j), below = ft_get(y, at);
                         ft_set(below, y, j);

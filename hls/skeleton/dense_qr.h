@@ -44,7 +44,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *tau, long a_offset, lo
                 ft_set(FT_REAL_ONE(beta), column, j);
                 for (int c = j + 1; c < n; c++) {
                     FT_GLOBAL FT_T *y = FT_AT(x, (long)c * lead);
-                    ft_reflect(y, column, j, ft_turned(factor), m);
+                    ft_reflect(y, column, j, ft_conj(factor), m);
                 }
             }
             ft_set(factor, tau, tau_offset + (long)item * count + j);

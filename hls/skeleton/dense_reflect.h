@@ -15,7 +15,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL const FT_T *tau, FT_GL
         for (int t = 0; t < count; t++) {
             const int j = adjoint ? t : count - 1 - t;
             const ft_one factor = ft_get(tau, tau_offset + (long)matrix * count + j);
-            ft_reflect(y, FT_AT(v, (long)j * a_lead), j, ft_turned_if(adjoint, factor), m);
+            ft_reflect(y, FT_AT(v, (long)j * a_lead), j, ft_conj_if(adjoint, factor), m);
         }
     }
 }

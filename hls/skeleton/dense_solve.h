@@ -43,8 +43,8 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset
                 FT_LOOP(update)
                 for (int t = 0; t < all * (n - s); t++) {
                     FT_PIPELINE
-                    FT_APART_OF(columns)
-                    const ft_one of = ft_turned_if(turned == 2, held[base + from]);
+                    FT_NO_DEPENDENCE(columns)
+                    const ft_one of = ft_conj_if(turned == 2, held[base + from]);
                     ft_one z = columns[at];
                     if (r == s) {
                         if (!unit) z = ft_over(z, of);
@@ -87,7 +87,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset
             const int first = upper ? 0 : j + 1, count = upper ? j : n - 1 - j;
             ft_one y = ft_get(x, j);
             if (turned) y = ft_minus(y, ft_dot(FT_AT(column, first), FT_AT(x, first), turned == 2, count));
-            if (!unit) y = ft_over(y, ft_turned_if(turned == 2, ft_get(column, j)));
+            if (!unit) y = ft_over(y, ft_conj_if(turned == 2, ft_get(column, j)));
             ft_set(y, x, j);
             if (!turned) ft_less(FT_AT(x, first), FT_AT(column, first), y, count);
         }

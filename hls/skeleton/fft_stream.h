@@ -48,7 +48,7 @@ FT_FN_ONCE int ft_odd(int place)
     }
 
 // The rows from `begin` to `end`.
-FT_CALLED void ft_stream_rows(
+FT_NOINLINE void ft_stream_rows(
     FT_STREAM_OUT, FT_STREAM_IN *in, FT_STREAM_IN *table, long out_offset, long in_offset, FT_T scale, int begin, int end,
     int stages, int ends, int come, int leave, long in_step, long in_row, long out_step, long out_row, int in_line, int out_line,
     long to)
@@ -61,19 +61,19 @@ FT_CALLED void ft_stream_rows(
     FT_T cosine[FT_STAGES][FT_POINTS / 2], sine[FT_STAGES][FT_POINTS / 2];
     FT_T factor_re[2][2][FT_POINTS / 2], factor_im[2][2][FT_POINTS / 2];  // of what comes, of what leaves
     FT_T beat[FT_LANES], made[FT_LANES], number[2];
-    FT_BANKS(re, 1)
-    FT_BANKS(re, 2)
-    FT_BANKS(im, 1)
-    FT_BANKS(im, 2)
-    FT_BANKS(cosine, 1)
-    FT_BANKS(sine, 1)
-    FT_BANKS(factor_re, 1)
-    FT_BANKS(factor_re, 2)
-    FT_BANKS(factor_im, 1)
-    FT_BANKS(factor_im, 2)
-    FT_BANKS(beat, 1)
-    FT_BANKS(made, 1)
-    FT_BANKS(number, 1)
+    FT_ARRAY_PARTITION(re, 1)
+    FT_ARRAY_PARTITION(re, 2)
+    FT_ARRAY_PARTITION(im, 1)
+    FT_ARRAY_PARTITION(im, 2)
+    FT_ARRAY_PARTITION(cosine, 1)
+    FT_ARRAY_PARTITION(sine, 1)
+    FT_ARRAY_PARTITION(factor_re, 1)
+    FT_ARRAY_PARTITION(factor_re, 2)
+    FT_ARRAY_PARTITION(factor_im, 1)
+    FT_ARRAY_PARTITION(factor_im, 2)
+    FT_ARRAY_PARTITION(beat, 1)
+    FT_ARRAY_PARTITION(made, 1)
+    FT_ARRAY_PARTITION(number, 1)
 #if !FT_PROCESSES
     if (out_line) FT_BEAT_LOAD(made, out, to / FT_LANES)
 #endif
@@ -106,8 +106,8 @@ FT_CALLED void ft_stream_rows(
     int turn = 0, left = 0, lane = (int)(to & (FT_LANES - 1));
     // Where in its turn each is, less than 0 before it begins: what comes in, the stages, what goes out.
     int step[FT_STAGES + 2], slot[FT_STAGES + 2];
-    FT_BANKS(step, 1)
-    FT_BANKS(slot, 1)
+    FT_ARRAY_PARTITION(step, 1)
+    FT_ARRAY_PARTITION(slot, 1)
     for (int k = 0; k < FT_STAGES + 2; k++) {
         step[k] = -k * lag;
         slot[k] = 0;
@@ -115,8 +115,8 @@ FT_CALLED void ft_stream_rows(
     FT_LOOP(butterflies)
     for (long v = 0; v < all; v++) {
         FT_PIPELINE
-        FT_APART_OF(re)
-        FT_APART_OF(im)
+        FT_NO_DEPENDENCE(re)
+        FT_NO_DEPENDENCE(im)
         // A row comes in.
         const int own = in_line ? 2 * step[0] : step[0], row = begin + turn * many + (own >> stages);
         if (row < end && (step[0] < length || !in_line)) {
@@ -196,7 +196,7 @@ FT_CALLED void ft_stream_rows(
             } else {
                 number[0] = ends & 2 ? b : a;
                 number[1] = ends & 2 ? a : b;
-                FT_BEAT_STORE(number, FT_ALSO(out, out_numbers), out_offset + to_row * out_row + its_k * out_step)
+                FT_BEAT_STORE(number, FT_SECOND_PORT(out, out_numbers), out_offset + to_row * out_row + its_k * out_step)
             }
         }
         turn += step[0] + 1 == trips;
@@ -218,7 +218,7 @@ FT_CALLED void ft_stream_rows(
 }
 #if FT_PROCESSES
 // Keeps the elements in the first and the last beat outside the parts [to, end).
-FT_CALLED void ft_stream_beside(ft_beat *out, ft_beat made, long at, long to, long end)
+FT_NOINLINE void ft_stream_beside(ft_beat *out, ft_beat made, long at, long to, long end)
 {
     ft_beat beat = out[at];
     for (int l = 0; l < FT_LANES; l++) {
@@ -227,7 +227,7 @@ FT_CALLED void ft_stream_beside(ft_beat *out, ft_beat made, long at, long to, lo
     }
     out[at] = beat;
 }
-FT_CALLED void ft_stream_store(ft_beat *out, hls::stream<ft_beat> &line, long to, long end)
+FT_NOINLINE void ft_stream_store(ft_beat *out, hls::stream<ft_beat> &line, long to, long end)
 {
     const long first = (to + FT_LANES - 1) / FT_LANES, last = end / FT_LANES;
     if (to < end && to % FT_LANES != 0) ft_stream_beside(out, line.read(), to / FT_LANES, to, end);
@@ -238,7 +238,7 @@ FT_CALLED void ft_stream_store(ft_beat *out, hls::stream<ft_beat> &line, long to
     }
     if (first <= last && end % FT_LANES != 0) ft_stream_beside(out, line.read(), last, to, end);
 }
-FT_CALLED void ft_stream_run(
+FT_NOINLINE void ft_stream_run(
     ft_beat *out, hls::vector<FT_T, 2> *out_numbers, const ft_beat *in, const ft_beat *table, long out_offset, long in_offset,
     FT_T scale, int begin, int end, int stages, int ends, int come, int leave, long in_step, long in_row, long out_step,
     long out_row, int in_line, int out_line, long to, long to_end)

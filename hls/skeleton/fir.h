@@ -46,12 +46,12 @@ FT_KERNEL void FT_NAME(
         const int filled = (cover + late + pace - 1) & -pace;
         FT_T tap[FT_PARTS][FT_TAPS], line[FT_PARTS][FT_TAPS], more[FT_PARTS];
         int used[FT_TAPS];
-        FT_BANKS(tap, 1)
-        FT_BANKS(tap, 2)
-        FT_BANKS(line, 1)
-        FT_BANKS(line, 2)
-        FT_BANKS(used, 1)
-        FT_BANKS(more, 1)
+        FT_ARRAY_PARTITION(tap, 1)
+        FT_ARRAY_PARTITION(tap, 2)
+        FT_ARRAY_PARTITION(line, 1)
+        FT_ARRAY_PARTITION(line, 2)
+        FT_ARRAY_PARTITION(used, 1)
+        FT_ARRAY_PARTITION(more, 1)
         for (int p = 0; p < FT_PARTS; p++) {
             const FT_T b = bias[bias_at + p];
             more[p] = biased ? b : (FT_T)0;
@@ -80,8 +80,8 @@ FT_KERNEL void FT_NAME(
             if (still > 0) still--;
         }
         FT_T beat[FT_LANES], made[FT_LANES];
-        FT_BANKS(beat, 1)
-        FT_BANKS(made, 1)
+        FT_ARRAY_PARTITION(beat, 1)
+        FT_ARRAY_PARTITION(made, 1)
         for (int l = 0; l < FT_LANES; l++) beat[l] = 0;
         FT_BEAT_LOAD(made, out, to / FT_LANES)
         const int period = stride / pace, turns = (end - begin - 1) * period + filled / pace;
@@ -156,7 +156,7 @@ FT_KERNEL void FT_NAME(
         }
         if (lane > 0) {
             FT_T kept[FT_LANES];
-            FT_BANKS(kept, 1)
+            FT_ARRAY_PARTITION(kept, 1)
             FT_BEAT_LOAD(kept, out, where)
             for (int l = 0; l < FT_LANES; l++) {
                 const FT_T old = kept[l], own = made[l];

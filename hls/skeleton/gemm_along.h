@@ -39,18 +39,18 @@ FT_KERNEL void FT_NAME(
         FT_T x[FT_TILE_ROWS][FT_LANES], y[FT_TILE_ROWS][FT_LANES];
         FT_T next_x[FT_TILE_ROWS][FT_LANES], next_y[FT_TILE_ROWS][FT_LANES];
         FT_T sum[FT_STEPS][FT_SHARE], total[FT_STEPS][FT_SHARE], beat_x[FT_LANES], beat_y[FT_LANES];
-        FT_BANKS(x, 1)
-        FT_BANKS(x, 2)
-        FT_BANKS(y, 1)
-        FT_BANKS(y, 2)
-        FT_BANKS(next_x, 1)
-        FT_BANKS(next_x, 2)
-        FT_BANKS(next_y, 1)
-        FT_BANKS(next_y, 2)
-        FT_BANKS(sum, 2)
-        FT_BANKS(total, 2)
-        FT_BANKS(beat_x, 1)
-        FT_BANKS(beat_y, 1)
+        FT_ARRAY_PARTITION(x, 1)
+        FT_ARRAY_PARTITION(x, 2)
+        FT_ARRAY_PARTITION(y, 1)
+        FT_ARRAY_PARTITION(y, 2)
+        FT_ARRAY_PARTITION(next_x, 1)
+        FT_ARRAY_PARTITION(next_x, 2)
+        FT_ARRAY_PARTITION(next_y, 1)
+        FT_ARRAY_PARTITION(next_y, 2)
+        FT_ARRAY_PARTITION(sum, 2)
+        FT_ARRAY_PARTITION(total, 2)
+        FT_ARRAY_PARTITION(beat_x, 1)
+        FT_ARRAY_PARTITION(beat_y, 1)
         for (int l = 0; l < FT_LANES; l++) {
             beat_x[l] = beat_y[l] = 0;
             for (int s = 0; s < FT_TILE_ROWS; s++) x[s][l] = y[s][l] = next_x[s][l] = next_y[s][l] = 0;
@@ -62,8 +62,8 @@ FT_KERNEL void FT_NAME(
         FT_LOOP(depth)
         for (int t = 0; t < (beats + 1) * FT_STEPS; t++) {
             FT_PIPELINE
-            FT_AGAIN(sum, 16)
-            FT_AGAIN(total, 16)
+            FT_DEPENDENCE_DISTANCE(sum, 16)
+            FT_DEPENDENCE_DISTANCE(total, 16)
             const int at_row = turn < rows ? turn : 0, at_column = turn < columns ? turn : 0;
             if (turn < FT_TILE_ROWS && k < beats) {
                 FT_BEAT_LOAD(beat_x, a, first_a + at_row * a_row + k)
@@ -82,8 +82,8 @@ FT_KERNEL void FT_NAME(
                 }
             }
             FT_T own[FT_LANES], made[FT_SHARE];
-            FT_BANKS(own, 1)
-            FT_BANKS(made, 1)
+            FT_ARRAY_PARTITION(own, 1)
+            FT_ARRAY_PARTITION(made, 1)
             FT_UNROLL
             for (int l = 0; l < FT_LANES; l++) {
                 own[l] = x[0][l];
@@ -96,7 +96,7 @@ FT_KERNEL void FT_NAME(
             FT_UNROLL
             for (int j = 0; j < FT_SHARE; j++) {
                 FT_T term[FT_LANES];
-                FT_BANKS(term, 1)
+                FT_ARRAY_PARTITION(term, 1)
                 FT_UNROLL
                 for (int l = 0; l < FT_LANES; l++) {
                     FT_T other = y[j][l];

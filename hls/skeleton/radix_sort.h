@@ -18,7 +18,7 @@
 #endif
 #define FT_WS FT_VEC(FT_W)
 #define FT_BESIDE (FT_PLACES && !FT_PACKED)
-// Vectors of 64 bytes, one or two; past the caches where FT_VSTREAM goes past them.
+// Vectors of 64 bytes, one or two; past the caches where FT_VSTORE_NONTEMPORAL goes past them.
 #define FT_LONGS_OUT(T, v, p) FT_CAT(vstore, FT_N)(v, 0, p);
 #if FT_LANES == 16 && defined(FT_STREAMED_BYTES) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
@@ -35,7 +35,7 @@
 #if FT_PACKED
 #define FT_WORDS_OUT(v, p) FT_LONGS_OUT(ulong, v, p)
 #else
-#define FT_WORDS_OUT(v, p) FT_VSTREAM(FT_B, v, p)
+#define FT_WORDS_OUT(v, p) FT_VSTORE_NONTEMPORAL(FT_B, v, p)
 #endif
 
 // The bits of m elements; behind them the first one's.
@@ -197,15 +197,15 @@ FT_FN_ONCE void ft_move_lined(
             if (!last) {
                 FT_WORDS_OUT(whole, to + first)
 #if FT_BESIDE
-                FT_VSTREAM(int, (FT_CAT(vload, FT_N)(0, place)), to_order + first)
+                FT_VSTORE_NONTEMPORAL(int, (FT_CAT(vload, FT_N)(0, place)), to_order + first)
 #endif
                 continue;
             }
 #if FT_PACKED
-            FT_VSTREAM(FT_B, FT_BITS(FT_B, FT_CONVERT(FT_UNSIGNED_B, whole & (FT_WS)FT_LOW)), values + first)
+            FT_VSTORE_NONTEMPORAL(FT_B, FT_BITS(FT_B, FT_CONVERT(FT_UNSIGNED_B, whole & (FT_WS)FT_LOW)), values + first)
             FT_LONGS_OUT(long, FT_BITS(long, whole >> (FT_WS)32), indices + first)
 #else
-            FT_VSTREAM(FT_B, whole, values + first)
+            FT_VSTORE_NONTEMPORAL(FT_B, whole, values + first)
 #if FT_BESIDE
             FT_LONGS_OUT(long, FT_CONVERT(long, FT_CAT(vload, FT_N)(0, place)), indices + first)
 #endif

@@ -101,7 +101,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
             }
         }
         FT_EACH_LANE { FT_LANE(high) = ft_combine(FT_LANE(high), ft_combine(FT_LANE(top), FT_LANE(middle))); }
-        FT_ACROSS(high)
+        FT_FOLD_LANES(high)
         FT_RESULT
         FT_EACH_LANE { FT_FINISH(FT_LANE(high)) }
         FT_WRITE(0, 1)

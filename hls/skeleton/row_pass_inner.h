@@ -91,7 +91,7 @@
             }
 #if FT_FOLDS
             FT_EACH_LANE { FT_LANE(high) = ft_combine(FT_LANE(high), ft_combine(FT_LANE(top), FT_LANE(middle))); }
-            FT_ACROSS(high)
+            FT_FOLD_LANES(high)
             FT_OF_ROW(0, 1)
             FT_ROW(high FT_LANE_0)
 #endif

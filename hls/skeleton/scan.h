@@ -11,7 +11,7 @@
 // short rows that follow each other are put side by side in block memory first.
 // Geometry g: ScanGeometry.
 // With FT_STATE_TYPE, states and totals are of that type, wider than an element's.
-// Holes: FT_COMBINE(x, y) of the state and an element; with FT_ARG, FT_TAKE(x, y): whether y replaces x, and
+// Holes: FT_COMBINE(x, y) of the state and an element; with FT_ARG, FT_REPLACES(x, y): whether y replaces x, and
 //   `places` gets where the element stands that did.
 FT_FN_ONCE void ft_scan_store(FT_X x, FT_GLOBAL FT_E *p)
 {
@@ -39,7 +39,7 @@ typedef FT_X FT_STATE_OF;
 
 #if FT_ARG
 #define FT_SCAN_TAKE(state, place, x, k)       \
-    if (!started || FT_TAKE(state, x)) {       \
+    if (!started || FT_REPLACES(state, x)) {       \
         state = x;                             \
         place = k;                             \
     }
@@ -58,7 +58,7 @@ typedef FT_X FT_STATE_OF;
 FT_FN_ONCE void ft_scan_send(FT_X x, hls::stream<FT_E> &results)
 {
     FT_E parts[FT_PARTS];
-    FT_BANKS(parts, 1)
+    FT_ARRAY_PARTITION(parts, 1)
     ft_scan_store(x, parts);
     for (int part = 0; part < FT_PARTS; part++) results.write(parts[part]);
 }
@@ -82,7 +82,7 @@ FT_FN_ONCE void ft_scan_send(FT_X x, hls::stream<FT_E> &results)
     }
 // Elements `begin` to `stop` of m rows side by side, which begin with the totals of p parts; those of this one
 // are left in `total` where there is a launch for them.
-FT_CALLED void ft_scan_work(
+FT_NOINLINE void ft_scan_work(
     FT_SCAN_OUT, FT_GLOBAL const FT_E *in, FT_GLOBAL const FT_STATE_TYPE *before, FT_GLOBAL FT_STATE_TYPE *total, int mode,
     int p, int side, int begin, int stop, int m, long in_step, long in_column, long out_step, long out_column)
 {
@@ -151,7 +151,7 @@ FT_CALLED void ft_scan_work(
         for (; k + FT_GROUP <= stop; k += FT_GROUP) {
             FT_PIPELINE
             FT_STATE_OF run[FT_GROUP];
-            FT_BANKS(run, 1)
+            FT_ARRAY_PARTITION(run, 1)
             FT_UNROLL
             for (int j = 0; j < FT_GROUP; j++) run[j] = FT_TO_STATE(FT_ONE(in + (from + j * in_step) * FT_PARTS));
             FT_UNROLL
@@ -193,8 +193,8 @@ FT_CALLED void ft_scan_work(
     FT_LOOP(elements)
     for (long t = 0; t < turns; t++) {
         FT_PIPELINE
-        FT_AGAIN(state, FT_WAIT)
-        FT_AGAIN(place, FT_WAIT)
+        FT_DEPENDENCE_DISTANCE(state, FT_WAIT)
+        FT_DEPENDENCE_DISTANCE(place, FT_WAIT)
         if (c < m) FT_SCAN_STEP
         if (++c == wide) {
             c = 0;
@@ -230,7 +230,7 @@ FT_CALLED void ft_scan_work(
 #define FT_SCAN_TOLD(place, told)
 #endif
 // The results of `rows` elements of m rows side by side, as they come: of each row one, and then the next of each.
-FT_CALLED void ft_scan_leave(
+FT_NOINLINE void ft_scan_leave(
     FT_E *out, long *places, hls::stream<FT_E> &results, hls::stream<int> &found, int m, int rows, long out_step,
     long out_column)
 {
@@ -281,7 +281,7 @@ FT_CALLED void ft_scan_leave(
         }
     }
 }
-FT_CALLED void ft_scan_run(
+FT_NOINLINE void ft_scan_run(
     FT_E *out, long *places, const FT_E *in, const FT_STATE_TYPE *before, FT_STATE_TYPE *total, int mode, int p, int side,
     int begin, int stop, int m, long in_step, long in_column, long out_step, long out_column)
 {

@@ -36,21 +36,21 @@
     }
 #endif
 // One tile, or one merge: `size` elements.
-FT_CALLED void ft_sort_work(
+FT_NOINLINE void ft_sort_work(
     FT_SORT_OUT, FT_GLOBAL const FT_B *in, FT_GLOBAL const FT_B *runs, FT_GLOBAL const int *runs_order, long in_step,
     int first, int size, int merges, long run, int passes, FT_KEY flip)
 {
     FT_B value[2][FT_TILE];
     int order[2][FT_TILE];
-    FT_BANKS(value, 1)
-    FT_BANKS(order, 1)
+    FT_ARRAY_PARTITION(value, 1)
+    FT_ARRAY_PARTITION(order, 1)
     if (!merges) {
         FT_B row_value[FT_RUN], leaving_value[FT_RUN];
         int row_order[FT_RUN], leaving_order[FT_RUN];
-        FT_BANKS(row_value, 1)
-        FT_BANKS(row_order, 1)
-        FT_BANKS(leaving_value, 1)
-        FT_BANKS(leaving_order, 1)
+        FT_ARRAY_PARTITION(row_value, 1)
+        FT_ARRAY_PARTITION(row_order, 1)
+        FT_ARRAY_PARTITION(leaving_value, 1)
+        FT_ARRAY_PARTITION(leaving_order, 1)
         for (int s = 0; s < FT_RUN; s++) {
             row_value[s] = leaving_value[s] = 0;
             row_order[s] = leaving_order[s] = 0;
@@ -97,23 +97,23 @@ FT_CALLED void ft_sort_work(
             // For each run: its elements, its place, how many were requested, how many consumed, and consumed before
             // this round; and which iterations of this round read the runs before it.
             int length[FT_WAYS], start[FT_WAYS], filled[FT_WAYS], at[FT_WAYS], had[FT_WAYS], until[FT_WAYS];
-            FT_BANKS(node_key, 1)
-            FT_BANKS(node_value, 1)
-            FT_BANKS(node_order, 1)
-            FT_BANKS(node_rank, 1)
-            FT_BANKS(next_value, 1)
-            FT_BANKS(next_value, 2)
-            FT_BANKS(next_order, 1)
-            FT_BANKS(next_order, 2)
-            FT_BANKS(next_rank, 1)
-            FT_BANKS(next_rank, 2)
-            FT_BANKS(oldest, 1)
-            FT_BANKS(length, 1)
-            FT_BANKS(start, 1)
-            FT_BANKS(filled, 1)
-            FT_BANKS(at, 1)
-            FT_BANKS(had, 1)
-            FT_BANKS(until, 1)
+            FT_ARRAY_PARTITION(node_key, 1)
+            FT_ARRAY_PARTITION(node_value, 1)
+            FT_ARRAY_PARTITION(node_order, 1)
+            FT_ARRAY_PARTITION(node_rank, 1)
+            FT_ARRAY_PARTITION(next_value, 1)
+            FT_ARRAY_PARTITION(next_value, 2)
+            FT_ARRAY_PARTITION(next_order, 1)
+            FT_ARRAY_PARTITION(next_order, 2)
+            FT_ARRAY_PARTITION(next_rank, 1)
+            FT_ARRAY_PARTITION(next_rank, 2)
+            FT_ARRAY_PARTITION(oldest, 1)
+            FT_ARRAY_PARTITION(length, 1)
+            FT_ARRAY_PARTITION(start, 1)
+            FT_ARRAY_PARTITION(filled, 1)
+            FT_ARRAY_PARTITION(at, 1)
+            FT_ARRAY_PARTITION(had, 1)
+            FT_ARRAY_PARTITION(until, 1)
             const int begin = (int)(merges ? 0 : low), apart = merges ? FT_PART : (int)width;
             for (int w = 0; w < FT_WAYS; w++) {
                 const long left = size - low - w * width;
@@ -150,8 +150,8 @@ FT_CALLED void ft_sort_work(
             FT_LOOP(merged)
             for (long k = 0; k < turns; k++) {
                 FT_PIPELINE
-                FT_APART_OF(value)
-                FT_APART_OF(order)
+                FT_NO_DEPENDENCE(value)
+                FT_NO_DEPENDENCE(order)
                 if (merges && turn < until[FT_WAYS - 1]) {
                     int of = 0;
                     FT_UNROLL
@@ -199,7 +199,7 @@ FT_CALLED void ft_sort_work(
                 asked_rank = gone < end ? 1 : 2;
                 asked_place = gone < end ? from + (gone & mask) : 0;
                 int taken[2 * FT_WAYS];
-                FT_BANKS(taken, 1)
+                FT_ARRAY_PARTITION(taken, 1)
                 taken[1] = 1;
                 FT_UNROLL
                 for (int i = 1; i < FT_WAYS; i++) {
@@ -248,7 +248,7 @@ FT_CALLED void ft_sort_work(
     }
 }
 #if FT_PROCESSES
-FT_CALLED void ft_sort_leave(
+FT_NOINLINE void ft_sort_leave(
     FT_B *values, long *indices, FT_B *merged, int *merged_order, hls::stream<FT_B> &sorted, hls::stream<int> &places,
     int last, long out_step, int size)
 {
@@ -275,7 +275,7 @@ FT_CALLED void ft_sort_leave(
         }
     }
 }
-FT_CALLED void ft_sort_run(
+FT_NOINLINE void ft_sort_run(
     FT_B *values, long *indices, FT_B *merged, int *merged_order, const FT_B *in, const FT_B *runs, const int *runs_order,
     int last, long out_step, long in_step, int first, int size, int merges, long run, int passes, FT_KEY flip)
 {

@@ -33,7 +33,7 @@ FT_KERNEL void FT_NAME(
         FT_GLOBAL const FT_B *source = in + (from + there);
         int i = begin;
         for (; i + FT_LANES <= end; i += FT_LANES) {
-            FT_VSTREAM(FT_B, (FT_CAT(vload, FT_N)(0, source + i)), made + i)
+            FT_VSTORE_NONTEMPORAL(FT_B, (FT_CAT(vload, FT_N)(0, source + i)), made + i)
         }
         for (; i < end; i++) made[i] = source[i];
 #else
@@ -56,7 +56,7 @@ FT_KERNEL void FT_NAME(
             FT_CAT(vstore, FT_N)(wrapped * (FT_VEC(long))stride, 0, there);
             FT_UNROLL
             for (int l = 0; l < FT_LANES; l++) found[l] = source[there[l] + (i + l) * step];
-            FT_VSTREAM(FT_B, (FT_CAT(vload, FT_N)(0, found)), made + i)
+            FT_VSTORE_NONTEMPORAL(FT_B, (FT_CAT(vload, FT_N)(0, found)), made + i)
         }
         for (; i < end; i++) {
             const long there = ft_locate(0, places[i], size, stride, bad, 0);

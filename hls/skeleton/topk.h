@@ -27,10 +27,10 @@ FT_KERNEL void FT_NAME(
         FT_KEY key[FT_FIRST];
         FT_B value[FT_FIRST], beat[FT_LANES];
         int place[FT_FIRST];
-        FT_BANKS(key, 1)
-        FT_BANKS(value, 1)
-        FT_BANKS(place, 1)
-        FT_BANKS(beat, 1)
+        FT_ARRAY_PARTITION(key, 1)
+        FT_ARRAY_PARTITION(value, 1)
+        FT_ARRAY_PARTITION(place, 1)
+        FT_ARRAY_PARTITION(beat, 1)
         for (int s = 0; s < FT_FIRST; s++) {
             key[s] = 0;
             value[s] = 0;

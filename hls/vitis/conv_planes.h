@@ -90,7 +90,7 @@ static void place(
             const int many = there && stop > left ? stop - left : 0, zeros = left - column;
             const in_beat low = high;
             if (many > 0 && (lane == 0 || lane + many > LANES)) high = from.read();
-            const in_beat taken = ft_shifted<in_beat, FT_E, LANES>(ft_either(lane == 0, high, low), high, lane);
+            const in_beat taken = ft_shifted<in_beat, FT_E, LANES>(ft_select(lane == 0, high, low), high, lane);
             beat v, piece;
             for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL

@@ -27,11 +27,7 @@
 #undef FT_COLUMN_SAME
 #undef FT_COLUMN_LESS
 #undef FT_COLUMN_PLUS
-#undef FT_COLUMN_TURNED
+#undef FT_COLUMN_CONJ
 #undef FT_FFT_FMA
 #undef FT_FFT_SIZE
 #undef FT_R
-#undef FT_LANES_APART
-#undef FT_ACROSS
-#undef FT_SUM_OF
-#undef FT_LARGER_OF

@@ -89,7 +89,7 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
                         const int k = (r + q) * STRIDE + l, sample = k - FIRST - BEFORE;
                         const bool tapped = q * STRIDE + phase * STEP + l >= FIRST;
                         const bool inside = from_start + sample >= 0 && sample < to_end;
-                        const T value = line[k], x = ft_either(tapped && inside, value, T{});
+                        const T value = line[k], x = ft_select(tapped && inside, value, T{});
                         sum[q * STEP + l] = ft_tap_product(x, taps[q * STRIDE + l], part);
                     }
                 }
@@ -117,7 +117,7 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
             for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
                 const T before = packed[l + RESULTS < LANES ? l + RESULTS : l], own = results[l + RESULTS < LANES ? 0 : l + RESULTS - LANES];
-                packed[l] = ft_either(l + RESULTS < LANES, before, own);
+                packed[l] = ft_select(l + RESULTS < LANES, before, own);
             }
         }
     }

@@ -196,11 +196,11 @@ template <typename V>
 static inline void ft_take(ft_hand<V> &hand, const ft_step &step, const V &got, long highest, bool second)
 {
 #pragma HLS INLINE
-    const V had = ft_either(step.has_first, ft_either(step.first == highest, hand.high, hand.low), got);
-    const V lower = ft_either(second, hand.waiting, had), kept = ft_either(step.last == highest, hand.high, hand.low);
-    const V upper = ft_either(step.last == step.first, lower, ft_either(step.beat == step.last, got, kept));
-    hand.low = ft_either(step.whole, lower, hand.low);
-    hand.high = ft_either(step.whole, upper, hand.high);
+    const V had = ft_select(step.has_first, ft_select(step.first == highest, hand.high, hand.low), got);
+    const V lower = ft_select(second, hand.waiting, had), kept = ft_select(step.last == highest, hand.high, hand.low);
+    const V upper = ft_select(step.last == step.first, lower, ft_select(step.beat == step.last, got, kept));
+    hand.low = ft_select(step.whole, lower, hand.low);
+    hand.high = ft_select(step.whole, upper, hand.high);
     hand.waiting = got;
 }
 
@@ -260,7 +260,7 @@ static inline bool ft_join(hls::vector<T, LANES> &held, int &filled, const hls::
     filled += size;
     const bool full = filled >= LANES;
     filled -= full ? LANES : 0;
-    held = ft_either(full, up, joined);
+    held = ft_select(full, up, joined);
     return full;
 }
 

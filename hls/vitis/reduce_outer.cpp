@@ -136,16 +136,16 @@ items:
             for (int lane = 0; lane < LANES; lane++) {
 #pragma HLS UNROLL
                 const state lifted = $lift;
-                const state one = fold::combine(opcode, ft_either(row % 16 != 0, sum[v][lane], nothing), lifted);
+                const state one = fold::combine(opcode, ft_select(row % 16 != 0, sum[v][lane], nothing), lifted);
                 sum[v][lane] = one;
                 if (row % 16 != 15) continue;
-                const state some = fold::combine(opcode, ft_either(row % 256 < 16, nothing, middle[v][lane]), one);
+                const state some = fold::combine(opcode, ft_select(row % 256 < 16, nothing, middle[v][lane]), one);
                 middle[v][lane] = some;
                 if (row % 256 != 255) continue;
-                const state many = fold::combine(opcode, ft_either(row % 4096 < 256, nothing, top[v][lane]), some);
+                const state many = fold::combine(opcode, ft_select(row % 4096 < 256, nothing, top[v][lane]), some);
                 top[v][lane] = many;
                 if (row % 4096 != 4095) continue;
-                high[v][lane] = fold::combine(opcode, ft_either(row < 4096, nothing, high[v][lane]), many);
+                high[v][lane] = fold::combine(opcode, ft_select(row < 4096, nothing, high[v][lane]), many);
             }
         }
         int at[OUTPUTS], rest = p.place;
@@ -161,10 +161,10 @@ items:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=128
             const int v = i / LANES, lane = i % LANES;
-            const state one = ft_either(rows % 16 != 0, sum[v][lane], nothing);
-            const state some = ft_either(rows % 256 < 16, nothing, middle[v][lane]);
-            const state many = ft_either(rows % 4096 < 256, nothing, top[v][lane]);
-            const state most = ft_either(rows < 4096, nothing, high[v][lane]);
+            const state one = ft_select(rows % 16 != 0, sum[v][lane], nothing);
+            const state some = ft_select(rows % 256 < 16, nothing, middle[v][lane]);
+            const state many = ft_select(rows % 4096 < 256, nothing, top[v][lane]);
+            const state most = ft_select(rows < 4096, nothing, high[v][lane]);
             const state all = fold::combine(opcode, most, fold::combine(opcode, many, fold::combine(opcode, some, one)));
             $result
             $finish

@@ -26,8 +26,8 @@ turns:
         for (int lane = 0; lane < LANES; lane++) {
 #pragma HLS UNROLL
             const state lifted = $lift;
-            const state before = ft_either(at.piece == 0, nothing, sum[at.turn][lane]);
-            one[lane] = fold::combine(opcode, before, ft_either(lane < left, lifted, nothing));
+            const state before = ft_select(at.piece == 0, nothing, sum[at.turn][lane]);
+            one[lane] = fold::combine(opcode, before, ft_select(lane < left, lifted, nothing));
             sum[at.turn][lane] = one[lane];
         }
         if (here && at.piece == pieces - 1) {

@@ -20,8 +20,8 @@ $name_of_states:
             $values
             $state lifted;
             $lift
-            const $state one = ft_either(ft_lane < left, lifted, nothing);
-            now[ft_lane] = $combine(ft_either(column < 8, nothing, sum[turn][ft_lane]), one);
+            const $state one = ft_select(ft_lane < left, lifted, nothing);
+            now[ft_lane] = $combine(ft_select(column < 8, nothing, sum[turn][ft_lane]), one);
             sum[turn][ft_lane] = now[ft_lane];
         }
         if (column >= $beats - $state_count) to.write(now);

@@ -28,9 +28,9 @@ static inline V ft_crossed(const V &x, T (&second)[DELAY][HALF], T (&first)[DELA
 #pragma HLS UNROLL
         const T low = x[l], high = second[at][l], out = first[at][l];
         second[at][l] = x[HALF + l];
-        first[at][l] = ft_either(later, high, low);
+        first[at][l] = ft_select(later, high, low);
         y[l] = out;
-        y[HALF + l] = ft_either(later, low, high);
+        y[HALF + l] = ft_select(later, low, high);
     }
     return y;
 }
@@ -61,7 +61,7 @@ template <int APART, int LANES, typename T, typename V> static inline V ft_near_
 #pragma HLS UNROLL
         const T a = x[l & ~APART], c = x[l | APART];
         const T sum = {a.re + c.re, a.im + c.im}, apart = {a.re - c.re, a.im - c.im}, turned = {apart.im, -apart.re};
-        y[l] = ft_either((l & APART) == 0, sum, ft_either((l & (APART - 1)) != 0, turned, apart));
+        y[l] = ft_select((l & APART) == 0, sum, ft_select((l & (APART - 1)) != 0, turned, apart));
     }
     return y;
 }
@@ -79,7 +79,7 @@ template <int LANES, typename T, typename V> static inline V ft_exchanged(const 
         for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
             const T other = y[l ^ bit], same = y[l];
-            z[l] = ft_either((by & bit) != 0, other, same);
+            z[l] = ft_select((by & bit) != 0, other, same);
         }
         y = z;
     }

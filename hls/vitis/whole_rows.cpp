@@ -49,7 +49,7 @@ align:
         const int size = left < LANES ? left : LANES;
         const beat low = high;
         if (lane == 0 || lane + size > LANES) high = from.read();
-        to.write(ft_shifted<beat, FT_T, LANES>(ft_either(lane == 0, high, low), high, lane));
+        to.write(ft_shifted<beat, FT_T, LANES>(ft_select(lane == 0, high, low), high, lane));
         lane = (lane + size) % LANES;
         left -= size;
         if (left == 0) left = p.n;

@@ -25,7 +25,7 @@ typedef unsigned long ulong;
 #define FT_CAT(a, b) FT_CAT_(a, b)
 #define FT_FN static inline
 #define FT_FN_ONCE static inline
-#define FT_CALLED static
+#define FT_NOINLINE static
 #define FT_GLOBAL
 
 #define FT_PRAGMA_(x) _Pragma(#x)
@@ -36,10 +36,10 @@ typedef unsigned long ulong;
 #define FT_LOOP(name)  // the label of a loop, in sources that `ftensor build` makes
 #define FT_BEATS(i)    // where the vectors from element i on begin, in those sources
 #define FT_UNROLL  // v++ unrolls loops of a fixed length inside a pipelined one by itself
-#define FT_BANKS(name, dim)  // an array is as many memories as that dim is long
-#define FT_APART_OF(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_AGAIN(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
-#define FT_POINTERS_APART FT_PRAGMA(HLS DEPENDENCE class = pointer inter false)  // nor through a pointer
+#define FT_ARRAY_PARTITION(name, dim)  // an array is as many memories as that dim is long
+#define FT_NO_DEPENDENCE(name)    // no turn of a loop reads of an array what the turn before it wrote
+#define FT_DEPENDENCE_DISTANCE(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
+#define FT_NO_POINTER_DEPENDENCE FT_PRAGMA(HLS DEPENDENCE class = pointer inter false)  // nor through a pointer
 #define FT_VEC(T) T
 #define K(x) ((FT_V)(x))  // a number in the compute type
 #define FT_PAIR(T, r, i) (FT_CAT(ft_c, T){r, i})
@@ -109,7 +109,7 @@ static inline uint32_t ft_to_half_pair(ft_cfloat v) { return (uint32_t)ft_to_hal
 
 // One of two values, both of them read. `c ? a : b` on two objects of a class is one of two places in memory,
 // and a pointer that leads to either of two memories is nothing that becomes hardware.
-template <typename T> static inline T ft_either(bool first, T a, T b)
+template <typename T> static inline T ft_select(bool first, T a, T b)
 {
 #pragma HLS INLINE
     if (first) return a;
@@ -117,8 +117,8 @@ template <typename T> static inline T ft_either(bool first, T a, T b)
 }
 
 // Beat i of what `p` leads to as an array of its numbers, and back. In sources that `ftensor build` makes such a port is a
-// vector by its type (V), which is read and written whole, and another port may lead to the same memory (FT_ALSO).
-#define FT_ALSO(p, other) p
+// vector by its type (V), which is read and written whole, and another port may lead to the same memory (FT_SECOND_PORT).
+#define FT_SECOND_PORT(p, other) p
 #define FT_BEAT_LOAD(name, p, i) ft_beat_load(name, p, i);
 #define FT_BEAT_STORE(name, p, i) ft_beat_store(name, p, i);
 template <typename T, int N> static inline void ft_beat_load(T (&to)[N], const T *p, long i)

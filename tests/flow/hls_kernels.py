@@ -86,7 +86,7 @@ def reference(member: Any) -> Any:
     before they are added, as in hardware."""
     name = member.entry
     text = board_skeleton_of(member).program(member, "vitis", float64=True, grid="slab")
-    text = f"#define FT_APART 1\n{text}"
+    text = f"#define FT_NO_FMA 1\n{text}"
     function = getattr(plain_library(text, name), name)
     types = [what for what, _, _ in launch_parameters(member)]
     function.argtypes = [C_TYPES[t] for t in types] + [ctypes.c_int, ctypes.c_int]

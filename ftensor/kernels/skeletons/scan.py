@@ -162,7 +162,7 @@ class Scan(BoardSkeleton[ScanKey]):
     def defines(self, key: ScanKey) -> dict[str, object]:
         words = SCANS[key.op]
         text = words.complex_ if key.dtype.is_complex else words.combine
-        hole = "FT_TAKE" if words.place else "FT_COMBINE"
+        hole = "FT_REPLACES" if words.place else "FT_COMBINE"
         return {
             **element_defines(key.dtype),
             "FT_ARG": int(words.place),

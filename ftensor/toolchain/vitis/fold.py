@@ -184,13 +184,13 @@ def _skeleton_words(group: KernelGroup, short_row_lines: Sequence[str]) -> dict[
             f"FT_S {s}[VECTORS][LANES];\n#pragma HLS ARRAY_PARTITION variable={s} complete dim=0\n"
             f"{each_vector}\n{each_lane} {s}[v][lane] = ft_identity();"
         ),
-        "FT_ACROSS": lambda s: (
+        "FT_FOLD_LANES": lambda s: (
             "for (int half = LANES / 2; half > 0; half /= 2) {\n"
             f"    for (int l = 0; l < half; l++) {s}[l] = ft_combine({s}[l], {s}[l + half]);\n}}"
         ),
         "ft_identity": lambda _: "fold::identity(opcode)",
         "ft_combine": lambda p, q: f"fold::combine(opcode, {p}, {q})",
-        "ft_choose": lambda m, p, q: f"ft_either({m}, {p}, {q})",
+        "ft_choose": lambda m, p, q: f"ft_select({m}, {p}, {q})",
         "FT_BEATS": lambda i: _beats(group, i),
         "FT_READ": lambda i: _read(group, i, "LANES"),
         "FT_READ_PART": lambda i, m: _read(group, i, m),

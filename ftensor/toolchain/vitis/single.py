@@ -20,11 +20,11 @@ _WORDS: dict[str, Word] = {
     "FT_UNROLL": "",
     "FT_LOOP": lambda name: f"{name}:",
     "FT_PIPELINE": "#pragma HLS PIPELINE II=1",
-    "FT_BANKS": lambda name, dim: f"#pragma HLS ARRAY_PARTITION variable={name} dim={dim.strip()} complete",
-    "FT_POINTERS_APART": "#pragma HLS DEPENDENCE class=pointer inter false",
-    "FT_APART_OF": lambda name: f"#pragma HLS DEPENDENCE variable={name} inter false",
-    "FT_AGAIN": lambda name, turns: f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={turns.strip()} true",
-    "FT_ALSO": lambda _, other: other.strip(),
+    "FT_ARRAY_PARTITION": lambda name, dim: f"#pragma HLS ARRAY_PARTITION variable={name} dim={dim.strip()} complete",
+    "FT_NO_POINTER_DEPENDENCE": "#pragma HLS DEPENDENCE class=pointer inter false",
+    "FT_NO_DEPENDENCE": lambda name: f"#pragma HLS DEPENDENCE variable={name} inter false",
+    "FT_DEPENDENCE_DISTANCE": lambda name, turns: f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={turns.strip()} true",
+    "FT_SECOND_PORT": lambda _, other: other.strip(),
     "FT_EACH_LANE": "for (int ft_lane = 0; ft_lane < FT_LANES; ft_lane++)",
     "FT_LANE": lambda v: f"{v}[ft_lane]",
     "FT_FOR_SLAB": lambda i, n: (
@@ -114,7 +114,7 @@ def _text(key: Key) -> str:
     them."""
     skeleton = board_skeleton_of(key)
     defines = {name: str(value) for name, value in skeleton.defines(key).items()}
-    return re.sub(r"(FT_AGAIN\(\w+, )(\w+)", lambda m: m[1] + defines.get(m[2], m[2]), skeleton.text())
+    return re.sub(r"(FT_DEPENDENCE_DISTANCE\(\w+, )(\w+)", lambda m: m[1] + defines.get(m[2], m[2]), skeleton.text())
 
 
 _UNITS = (("int", "int ", "ft_unit"), ("int", "int ", "ft_units"))
@@ -150,7 +150,7 @@ def _settings(key: Key) -> list[str]:
     lines = skeleton.settings(key, float64=True, grid="slab")
     lines = [line for line in lines if line.split()[1] not in _UNUSED_SETTINGS]
     if {"gemm.h", "element.h"} & set(skeleton.helpers(key)):
-        lines.append("#define FT_APART 1")
+        lines.append("#define FT_NO_FMA 1")
     if skeleton.staged and not skeleton.template:
         lines.append("#define FT_PROCESSES 1")
     return [re.sub(r"\bft_half\b", "uint16_t", line) for line in lines]

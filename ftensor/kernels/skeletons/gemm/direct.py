@@ -108,7 +108,7 @@ register(DirectGemm())
 
 
 # Cycles for the products of a beat of each row and column; a sum's recurrence is shorter
-# (FT_AGAIN).
+# (FT_DEPENDENCE_DISTANCE).
 TURNS = 16
 
 

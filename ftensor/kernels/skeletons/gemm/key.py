@@ -124,7 +124,7 @@ class Gemm(BoardSkeleton[GemmKey]):
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]', f'parts = ["{self.part}"]')
 
     def hardware(self, key: GemmKey) -> GemmKey:
-        """Ignores `fused`: hardware rounds products in any case (FT_APART)."""
+        """Ignores `fused`: hardware rounds products in any case (FT_NO_FMA)."""
         return replace(key, fused=True)
 
     def suffix(self, key: GemmKey) -> str:
@@ -164,7 +164,7 @@ def element(key: GemmKey) -> str:
 
 def recurrence(key: GemmKey) -> int:
     """Returns the cycles of the recurrence of a sum. Hardware computes and rounds products outside
-    of the recurrence (FT_APART in hls/gemm.h)."""
+    of the recurrence (FT_NO_FMA in hls/gemm.h)."""
     return operator_cycles(key.dtype)["add"]
 
 
