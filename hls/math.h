@@ -154,7 +154,7 @@ FT_FN_ONCE FT_V ft_tanh(FT_V x)
 #else
 #define FT_MULTIPLY_ADD(x, y, z) ((x) * (y) + (z))
 #endif
-#include "arcs.h"
+#include "inverse_trig.h"
 #else
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x > y ? x : y; }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x < y ? x : y; }

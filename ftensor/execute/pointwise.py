@@ -328,7 +328,7 @@ def _whole_rows(inputs: Sequence[Any], out: Tensor | None, shape: Ints, lanes: i
 def _in_pieces(
     inputs: Sequence[Any], out: Tensor | None, written: dtype, shape: Ints, strides: Sequence[Ints], steps: Ints | None
 ) -> bool:
-    """True if unaligned rows may pass through vectors in pieces (hls/vitis/pieces.h).
+    """True if unaligned rows may pass through vectors in pieces (hls/vitis/row_pieces.h).
 
     The plan has two to four dims. Rows are contiguous or repeat one element. Results are contiguous
     as a whole, from a 64-byte boundary on.

@@ -159,7 +159,7 @@ class ReduceStage:
     ) -> Iterator[tuple[int, FoldChoice]]:
         """Yields (lanes, choice) of the other kernels that support the plan, the best first.
 
-        Short rows at a constant distance are interleaved, at any alignment (hls/vitis/turns.h). An
+        Short rows at a constant distance are interleaved, at any alignment (hls/vitis/interleaved_rows.h). An
         image may have fewer or more parallel states than is best for the rows, and narrower ports
         than a launch fills. The kernel for any strides is last.
         """

@@ -185,7 +185,7 @@ HELPERS = {
     "fto_": "polynomial.h",
     "FT_POSITION": "position.h",
     "ftr_": "random.h",
-    "ftr_count_": "counts.h",
+    "ftr_count_": "random_counts.h",
 }
 _WIDE_UNSIGNED = ("uint32", "uint64")
 

@@ -209,7 +209,7 @@ def distinct_elements(shape: Ints, strides: Ints) -> int:
 
 
 def _looked_up(low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
-    """Returns (steps, beats read) of pieces in the beats [low, high], modelled on `ft_look`."""
+    """Returns (steps, beats read) of pieces in the beats [low, high], modelled on `ft_plan_read`."""
     before = np.concatenate([[-1], low[:-1]]), np.concatenate([[-1], high[:-1]])
     has_low = (low == before[0]) | (low == before[1])
     has_high = (high == before[0]) | (high == before[1]) | (high == low)
@@ -219,7 +219,7 @@ def _looked_up(low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
 
 
 class RowPieces(NamedTuple):
-    """A compute unit's part of rows whose length is no multiple of a beat (hls/vitis/pieces.h):
+    """A compute unit's part of rows whose length is no multiple of a beat (hls/vitis/row_pieces.h):
     `elements` results from `first` on."""
 
     first: int
@@ -241,8 +241,8 @@ class RowPieces(NamedTuple):
         return np.broadcast_to(rows[:, None], at.shape)[inside], at[inside], sizes[inside]
 
     def steps(self, strides: tuple[int, ...], step: int) -> tuple[int, int]:
-        """Returns (loop iterations, beats read) of an operand that begins on a beat. `ft_look`
-        (hls/vitis/pieces.h) reads a piece that spans two beats in two iterations."""
+        """Returns (loop iterations, beats read) of an operand that begins on a beat. `ft_plan_read`
+        (hls/vitis/row_pieces.h) reads a piece that spans two beats in two iterations."""
         rows, columns, sizes = self.where()
         at = columns * step
         for n, stride in zip(self.shape[::-1], strides[::-1]):
@@ -255,7 +255,7 @@ class RowPieces(NamedTuple):
 
 
 class InterleavedRows(NamedTuple):
-    """A compute unit's part of interleaved short rows (hls/vitis/turns.h): rows [begin, end) of
+    """A compute unit's part of interleaved short rows (hls/vitis/interleaved_rows.h): rows [begin, end) of
     `inner` elements, `stride` elements apart."""
 
     begin: int
@@ -276,7 +276,7 @@ class InterleavedRows(NamedTuple):
 
     def looked_up(self) -> tuple[int, int]:
         """Returns (steps, beats read) of rows that begin on a beat."""
-        among = constant("vitis/turns.h", "FT_TURNS")
+        among = constant("vitis/interleaved_rows.h", "FT_INTERLEAVED_ROWS")
         rows, pieces = np.arange(self.end - self.begin), np.arange(-(-self.inner // self.lanes))
         # Order: block of rows, then piece, then row.
         row, piece = (x.ravel() for x in np.meshgrid(rows, pieces, indexing="ij"))

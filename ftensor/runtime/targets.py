@@ -94,7 +94,7 @@ class Target:
     @cached_property
     def realigns(self) -> bool:
         """True if wide row kernels accept rows with any alignment: image kernels for Vitis do
-        (hls/vitis/pieces.h), and CPUs allow unaligned vectors, also when they emulate a board."""
+        (hls/vitis/row_pieces.h), and CPUs allow unaligned vectors, also when they emulate a board."""
         return self.dialect != "intel"
 
     def on_processor(self, width: int) -> Target:

@@ -25,7 +25,7 @@ typedef half ft_half;  // float16 in memory
 
 // One pass computes every lane.
 #define FT_NATIVE_LANES 1
-// Arc functions and erf of float are computed by hls/arcs.h.
+// Arc functions and erf of float are computed by hls/inverse_trig.h.
 #define FT_OWN_ARCS 1
 #define FT_EACH_LANE
 #define FT_LANE(v) v

@@ -45,7 +45,7 @@ FT_FN_ONCE FT_T ft_extreme(FT_GLOBAL const FT_T *x, int n, int *nan)
 }
 
 // The first of n elements that is `found`, or NaN where that is wanted.
-FT_FN_ONCE int ft_first(FT_GLOBAL const FT_T *x, int n, FT_T found, int nan)
+FT_FN_ONCE int ft_first_index(FT_GLOBAL const FT_T *x, int n, FT_T found, int nan)
 {
     int i = 0;
     for (; i + FT_LANES <= n; i += FT_LANES) {
@@ -91,7 +91,7 @@ FT_KERNEL void FT_NAME(
                 block = i;
             }
         }
-        const int place = block + ft_first(x + block, end - block < FT_BLOCK ? end - block : FT_BLOCK, best, nan);
+        const int place = block + ft_first_index(x + block, end - block < FT_BLOCK ? end - block : FT_BLOCK, best, nan);
 #if FT_VALUES
         values[values_offset + to] = x[place];
 #endif

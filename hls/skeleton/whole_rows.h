@@ -1,9 +1,9 @@
 // Softmax, log-softmax or layer norm of contiguous rows. Layer norm may have a weight and a bias, and also returns the mean
 // and 1 / the standard deviation of each row. A fold reduces FT_WIDTH neighbours by a tree and adds the result to one of
-// FT_TURNS partial results in turn; a second tree reduces these.
+// FT_PARTIAL_STATES partial results in turn; a second tree reduces these.
 // hls/vitis/whole_rows.cpp computes the same results in dataflow stages.
 // Geometry g: WholeRowsGeometry.
-#define FT_TURNS 8
+#define FT_PARTIAL_STATES 8
 #define FT_WIDTH 16
 // v[0] of `width` numbers, a power of two.
 #define FT_FOLDED(v, width, op)                                   \
@@ -30,19 +30,19 @@ FT_KERNEL void FT_NAME(
             FT_GLOBAL const FT_T *from = x + x_offset + (long)row * n;
             FT_GLOBAL FT_T *to = out + out_offset + (long)row * n;
             const FT_T none = op == FT_LAYER_NORM ? K(0) : K(-INFINITY);
-            FT_T state[FT_TURNS], lane[FT_WIDTH];
-            for (int s = 0; s < FT_TURNS; s++) state[s] = none;
+            FT_T state[FT_PARTIAL_STATES], lane[FT_WIDTH];
+            for (int s = 0; s < FT_PARTIAL_STATES; s++) state[s] = none;
             for (int i = 0; i < n; i += FT_WIDTH) {
-                const int s = i / FT_WIDTH % FT_TURNS;
+                const int s = i / FT_WIDTH % FT_PARTIAL_STATES;
                 for (int l = 0; l < FT_WIDTH; l++) lane[l] = i + l < n ? ft_row_taken(from[i + l], op) : none;
                 FT_FOLDED(lane, FT_WIDTH, op)
                 state[s] = ft_row_first(state[s], lane[0], op);
             }
-            FT_FOLDED(state, FT_TURNS, op)
+            FT_FOLDED(state, FT_PARTIAL_STATES, op)
             const FT_V middle = ft_row_middle(state[0], K(n), op);
-            for (int s = 0; s < FT_TURNS; s++) state[s] = K(0);
+            for (int s = 0; s < FT_PARTIAL_STATES; s++) state[s] = K(0);
             for (int i = 0; i < n; i += FT_WIDTH) {
-                const int s = i / FT_WIDTH % FT_TURNS;
+                const int s = i / FT_WIDTH % FT_PARTIAL_STATES;
                 for (int l = 0; l < FT_WIDTH; l++) {
                     const FT_V d = i + l < n ? from[i + l] - middle : K(0);
                     lane[l] = i + l < n ? ft_row_term(d, FT_ROW_EXP(d), op) : K(0);
@@ -50,7 +50,7 @@ FT_KERNEL void FT_NAME(
                 FT_FOLDED(lane, FT_WIDTH, FT_LAYER_NORM)
                 state[s] = state[s] + lane[0];
             }
-            FT_FOLDED(state, FT_TURNS, FT_LAYER_NORM)
+            FT_FOLDED(state, FT_PARTIAL_STATES, FT_LAYER_NORM)
             const FT_V scale = ft_row_scale(state[0], K(n), eps, op);
             FT_LOOP(results)
             for (int i = 0; i < n; i++) {

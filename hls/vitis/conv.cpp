@@ -22,12 +22,12 @@ typedef hls::vector<FT_T, FT_TILE_ROWS> step;
 typedef hls::vector<FT_E, FT_LANES> out_beat;
 static_assert(sizeof(beat) <= 64 && sizeof(step) <= 64, "a port is at most 512 bits wide");
 
-#include "ftensor/vitis/conv_walk.h"
+#include "ftensor/vitis/conv_tiles.h"
 
 // A step (channel, tap) for every vector of positions, then the next: FT_TILE_ROWS x FT_LANES products a cycle. The
 // next channel's strip arrives meanwhile. A tile of few vectors is filled up with steps that nobody looks at.
 static void multiply(
-    hls::stream<ft_item> &items, hls::stream<beat> &from_planes, hls::stream<step> &from_panels, hls::stream<beat> &to,
+    hls::stream<ft_tile> &items, hls::stream<beat> &from_planes, hls::stream<step> &from_panels, hls::stream<beat> &to,
     const int *places, int count, int beats, int channels, int taps)
 {
     FT_T strip[2][STRIP + 1][FT_LANES];
@@ -41,7 +41,7 @@ static void multiply(
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const ft_item p = items.read();
+        const ft_tile p = items.read();
         const step bias = from_panels.read();
     first_strip:
         for (int t = 0; t < beats; t++) {
@@ -77,7 +77,7 @@ items:
                     }
                     next++;
                 }
-                const beat y = ft_neighbours<beat>(strip[half], places[tap] + v * FT_LANES);
+                const beat y = ft_load_unaligned<beat>(strip[half], places[tap] + v * FT_LANES);
                 for (int r = 0; r < FT_TILE_ROWS; r++) {
 #pragma HLS UNROLL
                     for (int l = 0; l < FT_LANES; l++) {
@@ -133,7 +133,7 @@ static inline FT_E stored(FT_T x)
 // Results leave as whole vectors if all of them begin on beats; if a filter's are neighbours in memory, in a line for
 // each filter of the tile; else one by one. Sums between results are skipped. Both pointers lead to the same memory.
 static void store(
-    out_beat *out, FT_E *out_elements, hls::stream<ft_item> &items, hls::stream<beat> &from, int count, int positions,
+    out_beat *out, FT_E *out_elements, hls::stream<ft_tile> &items, hls::stream<beat> &from, int count, int positions,
     int pitch, int width, int middle, int high, long out_filter, long out_plane, long out_row, long out_step, int whole,
     int lines)
 {
@@ -142,7 +142,7 @@ static void store(
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const ft_item p = items.read();
+        const ft_tile p = items.read();
         const int results = p.vectors * p.rows;
         if (whole && positions - p.begin >= p.vectors * FT_LANES) {
         vectors:
@@ -172,8 +172,8 @@ items:
                     kept[t][l] = row[l];
                 }
             }
-            const ft_line of = line_of(p, positions, pitch, width, middle, high);
-            const ft_first first = first_result(p, pitch, width, middle, high);
+            const ft_result_range of = result_range(p, positions, pitch, width, middle, high);
+            const ft_first_result first = first_result(p, pitch, width, middle, high);
         filters:
             for (int r = 0; r < p.rows; r++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=16
@@ -197,7 +197,7 @@ items:
             }
         } else {
             // Where the vector begins, and the element.
-            ft_place vector = place_of(p.begin, positions, pitch, middle), now = vector;
+            ft_position vector = position_of(p.begin, positions, pitch, middle), now = vector;
             beat row{};
         elements:
             for (int t = 0, r = 0, l = 0; t < results * FT_LANES; t++) {
@@ -206,7 +206,7 @@ items:
                 if (l == 0) row = from.read();
                 if (is_result(now, width, high))
                     out_elements[p.out + r * out_filter + offset_of(now, out_plane, out_row, out_step)] = stored(row[l]);
-                now = place_after(now, pitch, middle);
+                now = next_position(now, pitch, middle);
                 if (++l == FT_LANES) {
                     l = 0;
                     if (++r == p.rows) {  // on to the next vector, which begins here
@@ -227,8 +227,8 @@ static void run(
     int whole, int lines, int beats, int ft_unit, int ft_units)
 {
 #pragma HLS DATAFLOW
-    hls::stream<ft_item> items_planes("items_planes"), items_panels("items_panels"), items_sums("items_sums");
-    hls::stream<ft_item> items_store("items_store");
+    hls::stream<ft_tile> items_planes("items_planes"), items_panels("items_panels"), items_sums("items_sums");
+    hls::stream<ft_tile> items_store("items_store");
     hls::stream<beat> planes_fifo("planes"), row_fifo("rows");
     hls::stream<step> panels_fifo("panels");
 #pragma HLS STREAM variable=items_planes depth=4

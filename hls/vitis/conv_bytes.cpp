@@ -6,7 +6,7 @@ $title
 $settings
 $includes
 #include "ftensor/vitis/strip.h"
-#include "ftensor/vitis/pieces.h"
+#include "ftensor/vitis/row_pieces.h"
 
 // Convolutions, and products of matrices, of signed bytes, summed in int32: like vitis/conv.cpp, by planes, strips
 // and panels, but 64 positions a beat, FT_TILE_ROWS x 64 products a cycle, two of them in a DSP block. Sums are
@@ -26,7 +26,7 @@ typedef hls::vector<int, OUT> out_beat;
 static_assert(sizeof(beat) <= 64 && sizeof(step) <= 64 && BEAT % OUT == 0, "a port is at most 512 bits wide");
 static_assert(FT_TILE_ROWS == OUT, "a position's results are a beat");
 
-#include "ftensor/vitis/conv_walk.h"
+#include "ftensor/vitis/conv_tiles.h"
 
 // Two products in one DSP block of 27 x 18 bits: in (second 2^18 + first) and w the lower 18 bits are the first
 // product, at most 2^14; if it is negative, it has borrowed one from the second, which is above it.
@@ -44,7 +44,7 @@ static inline void two_products(FT_T first, FT_T second, FT_T w, int &low, int &
 // A step (channel, tap) for every vector of positions, then the next. The next channel's strip arrives meanwhile. A tile of few
 // vectors is filled up with steps that nobody looks at.
 static void multiply(
-    hls::stream<ft_item> &items, hls::stream<beat> &from_planes, hls::stream<step> &from_panels, hls::stream<sums> &to,
+    hls::stream<ft_tile> &items, hls::stream<beat> &from_planes, hls::stream<step> &from_panels, hls::stream<sums> &to,
     const int *places, int count, int beats, int channels, int taps, int zero, int across)
 {
     FT_T strip[2][STRIP + 1][BEAT];
@@ -58,7 +58,7 @@ static void multiply(
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const ft_item p = items.read();
+        const ft_tile p = items.read();
         from_panels.read();  // where others have a bias
         for (int r = 0; r < FT_TILE_ROWS; r++) {
 #pragma HLS UNROLL
@@ -99,7 +99,7 @@ items:
                 }
                 next++;
             }
-            const beat y = ft_neighbours<beat>(strip[half], places[tap] + v * BEAT);
+            const beat y = ft_load_unaligned<beat>(strip[half], places[tap] + v * BEAT);
             for (int r = 0; r < FT_TILE_ROWS; r++) {
 #pragma HLS UNROLL
                 for (int l = 0; l < BEAT; l += 2) {
@@ -161,7 +161,7 @@ items:
 // In lines, sums between results are skipped, and a filter's results are joined from the lane of its first one in a
 // beat of memory; else every row of sums leaves unchanged, in beats.
 static void gather(
-    hls::stream<ft_item> &items, hls::stream<sums> &from, hls::stream<ft_item> &to_store, hls::stream<out_beat> &to, int count,
+    hls::stream<ft_tile> &items, hls::stream<sums> &from, hls::stream<ft_tile> &to_store, hls::stream<out_beat> &to, int count,
     int positions, int pitch, int width, int middle, int high, long out_filter, int across, int lines)
 {
     int kept[FT_TILE_ROWS * FT_TILE_VECTORS + 1][BEAT];
@@ -169,7 +169,7 @@ static void gather(
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const ft_item p = items.read();
+        const ft_tile p = items.read();
         to_store.write(p);
         if (across) {
         pass:
@@ -199,8 +199,8 @@ items:
                     v++;
                 }
             }
-            const ft_line line = line_of(p, positions, pitch, width, middle, high);
-            const ft_first first = first_result(p, pitch, width, middle, high);
+            const ft_result_range line = result_range(p, positions, pitch, width, middle, high);
+            const ft_first_result first = first_result(p, pitch, width, middle, high);
         filters:
             for (int r = 0; r < p.rows; r++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=16
@@ -212,13 +212,13 @@ items:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=128
                     const int row = width - at < left ? width - at : left, size = row < OUT ? row : OUT;
-                    const sums near = ft_neighbours<sums>(kept, place);
+                    const sums near = ft_load_unaligned<sums>(kept, place);
                     out_beat piece, made;
                     for (int l = 0; l < OUT; l++) {
 #pragma HLS UNROLL
                         piece[l] = near[l];
                     }
-                    if (ft_join<OUT>(held, filled, piece, size, made)) to.write(made);
+                    if (ft_append_piece<OUT>(held, filled, piece, size, made)) to.write(made);
                     left -= size;
                     place += size;
                     at += size;
@@ -259,26 +259,26 @@ items:
 // Lines leave in beats, except for beats shared with others' results; else results leave one by one, without the sums
 // between them. Both pointers lead to the same memory.
 static void store(
-    out_beat *out, int *out_elements, hls::stream<ft_item> &items, hls::stream<out_beat> &from, int count, int positions,
+    out_beat *out, int *out_elements, hls::stream<ft_tile> &items, hls::stream<out_beat> &from, int count, int positions,
     int pitch, int width, int middle, int high, long out_filter, long out_plane, long out_row, long out_step, int across,
     int lines)
 {
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const ft_item p = items.read();
+        const ft_tile p = items.read();
         if (across) {
-            ft_place now = place_of(p.begin, positions, pitch, middle);
+            ft_position now = position_of(p.begin, positions, pitch, middle);
         columns:
             for (int t = 0; t < p.vectors * BEAT; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=64 max=1024
                 const out_beat some = from.read();
                 if (is_result(now, width, high)) out[(p.out + offset_of(now, out_plane, out_row, out_step)) / OUT] = some;
-                now = place_after(now, pitch, middle);
+                now = next_position(now, pitch, middle);
             }
         } else if (lines) {
-            const ft_line line = line_of(p, positions, pitch, width, middle, high);
+            const ft_result_range line = result_range(p, positions, pitch, width, middle, high);
         filters:
             for (int r = 0; r < p.rows; r++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=16
@@ -313,7 +313,7 @@ items:
             }
         } else {
             // Where the vector begins, and the element.
-            ft_place vector = place_of(p.begin, positions, pitch, middle), now = vector;
+            ft_position vector = position_of(p.begin, positions, pitch, middle), now = vector;
             out_beat some{};
         elements:
             for (int t = 0, r = 0, l = 0; t < p.vectors * p.rows * BEAT; t++) {
@@ -322,7 +322,7 @@ items:
                 if (l % OUT == 0) some = from.read();
                 if (is_result(now, width, high))
                     out_elements[p.out + r * out_filter + offset_of(now, out_plane, out_row, out_step)] = some[l % OUT];
-                now = place_after(now, pitch, middle);
+                now = next_position(now, pitch, middle);
                 if (++l == BEAT) {
                     l = 0;
                     if (++r == p.rows) {  // on to the next vector, which begins here
@@ -343,8 +343,8 @@ static void run(
     int across, int lines, int beats, int zero, int ft_unit, int ft_units)
 {
 #pragma HLS DATAFLOW
-    hls::stream<ft_item> items_planes("items_planes"), items_panels("items_panels"), items_sums("items_sums");
-    hls::stream<ft_item> items_gather("items_gather"), items_store("items_store");
+    hls::stream<ft_tile> items_planes("items_planes"), items_panels("items_panels"), items_sums("items_sums");
+    hls::stream<ft_tile> items_gather("items_gather"), items_store("items_store");
     hls::stream<beat> planes_fifo("planes");
     hls::stream<step> panels_fifo("panels");
     hls::stream<sums> row_fifo("rows");

@@ -90,7 +90,7 @@ items:
                         const int many = n - k < WORD ? n - k : WORD;
                         const in_beat low = high;
                         if (r < m && (lane == 0 || lane + many > LANES)) high = beats.read();
-                        const in_beat taken = ft_shifted<in_beat, FT_E, LANES>(ft_select(lane == 0, high, low), high, lane);
+                        const in_beat taken = ft_shift_lanes<in_beat, FT_E, LANES>(ft_select(lane == 0, high, low), high, lane);
                         for (int b = 0; b < WORD; b++) {
 #pragma HLS UNROLL
                             const FT_E e = taken[b];

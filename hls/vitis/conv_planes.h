@@ -3,7 +3,7 @@
 // the elements inside the input; else one element comes in each cycle. `pack` joins the pieces. Set before this file:
 // LANES, TAPS, and FT_BYTES, where elements are bytes that represent numbers minus a zero, the value of the padding.
 #pragma once
-#include "pieces.h"
+#include "row_pieces.h"
 
 typedef hls::vector<FT_T, LANES> beat;
 typedef hls::vector<FT_E, LANES> in_beat;
@@ -38,19 +38,19 @@ static ft_planes planes_of(const long *geometry, long x_offset, int ft_unit, int
 }
 
 #if FT_BYTES
-static inline FT_T ft_value(FT_E e, const ft_planes &p)
+static inline FT_T ft_element_value(FT_E e, const ft_planes &p)
 {
 #pragma HLS INLINE
     return (FT_T)(e ^ (p.flip ? 0x80 : 0));
 }
-static inline FT_T ft_around(const ft_planes &p) { return (FT_T)p.zero; }
+static inline FT_T ft_padding(const ft_planes &p) { return (FT_T)p.zero; }
 #else
-static inline FT_X ft_value(FT_E e, const ft_planes &)
+static inline FT_X ft_element_value(FT_E e, const ft_planes &)
 {
 #pragma HLS INLINE
     return FT_ONE(&e);
 }
-static inline FT_X ft_around(const ft_planes &) { return FT_ZERO_X; }
+static inline FT_X ft_padding(const ft_planes &) { return FT_ZERO_X; }
 #endif
 
 static void read(const in_beat *x, hls::stream<in_beat> &to, ft_planes p)
@@ -90,18 +90,18 @@ static void place(
             const int many = there && stop > left ? stop - left : 0, zeros = left - column;
             const in_beat low = high;
             if (many > 0 && (lane == 0 || lane + many > LANES)) high = from.read();
-            const in_beat taken = ft_shifted<in_beat, FT_E, LANES>(ft_select(lane == 0, high, low), high, lane);
+            const in_beat taken = ft_shift_lanes<in_beat, FT_E, LANES>(ft_select(lane == 0, high, low), high, lane);
             beat v, piece;
             for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
                 const FT_E e = taken[l];
-                v[l] = ft_value(e, p);
+                v[l] = ft_element_value(e, p);
             }
-            const beat up = ft_shifted<beat, FT_T, LANES>(v, v, (LANES - zeros % LANES) % LANES);
+            const beat up = ft_shift_lanes<beat, FT_T, LANES>(v, v, (LANES - zeros % LANES) % LANES);
             for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
                 const FT_T x = up[l];
-                piece[l] = l >= zeros && l < zeros + many ? x : ft_around(p);
+                piece[l] = l >= zeros && l < zeros + many ? x : ft_padding(p);
             }
             to.write(piece);
             lane = (lane + many) % LANES;
@@ -132,8 +132,8 @@ elements:
         const long x = column * p.step_wide + wide_first[at_w];
         const bool inside = row < p.row_count && y >= 0 && y < p.in_deep && z >= 0 && z < p.in_high && x >= 0 && x < p.in_wide;
         const FT_E e = elements[inside ? base + y * p.x_deep + z * p.x_high + x * p.x_wide : p.x];
-        const FT_T v = ft_value(e, p);
-        piece[lane] = inside ? v : ft_around(p);
+        const FT_T v = ft_element_value(e, p);
+        piece[lane] = inside ? v : ft_padding(p);
         const bool ends = ++column == (row < p.row_count ? p.wide : p.gap);
         if (++lane == LANES || ends) {
             lane = 0;
@@ -182,7 +182,7 @@ pack:
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
         const int size = left < LANES ? left : LANES;
         beat made;
-        if (ft_join<LANES>(held, filled, from.read(), size, made)) to.write(made);
+        if (ft_append_piece<LANES>(held, filled, from.read(), size, made)) to.write(made);
         left -= size;
         if (left == 0) {
             row = row == last ? 0 : row + 1;

@@ -5,7 +5,7 @@
 // computed in as many PHASES: a beat meets the taps of its own samples, and the sums of the phases are added at the end,
 // by the same tree, which has them as its last levels. So the order of a sum depends on neither lanes nor stride.
 #pragma once
-#include "words.h"
+#include "common.h"
 
 // Sets a part of a sample: the real one is part 0.
 static inline void ft_set_part(float &x, int, float to) { x = to; }

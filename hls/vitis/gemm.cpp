@@ -26,7 +26,7 @@ static_assert(STEP % B_LANES == 0, "a step of a column panel fills its beats");
 static_assert(FT_DEPTH % GROUP == 0, "a group lies within one sum");
 
 // One item: its steps in the panels, its first elements in `out` and `added`, its row panels.
-struct ft_item {
+struct ft_tile {
     long a, b, out, added;
     int first, panels, column;
 };
@@ -65,8 +65,8 @@ template <typename To> static inline void ft_keep_result(To &to, long i, FT_X x)
 }
 
 static void walk(
-    const long *g, hls::stream<ft_item> &to_a, hls::stream<ft_item> &to_b, hls::stream<ft_item> &to_sums,
-    hls::stream<ft_item> &to_store, long out_offset, long added_offset, int ft_unit, int ft_units)
+    const long *g, hls::stream<ft_tile> &to_a, hls::stream<ft_tile> &to_b, hls::stream<ft_tile> &to_sums,
+    hls::stream<ft_tile> &to_store, long out_offset, long added_offset, int ft_unit, int ft_units)
 {
     const int items = G_ITEMS(g), row_panels = G_ROW_BLOCKS(g), column_panels = G_COLUMN_BLOCKS(g), most = G_MOST(g);
     const int depth = G_DEPTH(g), dims = G_DIMS(g), blocks = (row_panels + most - 1) / most;
@@ -75,7 +75,7 @@ static void walk(
 items:
     for (int item = ft_slab(items, ft_unit, ft_units); item < items_end; item++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        ft_item p;
+        ft_tile p;
         p.column = item % column_panels;
         p.first = item / column_panels % blocks * most;
         p.panels = row_panels - p.first < most ? row_panels - p.first : most;
@@ -102,13 +102,13 @@ items:
 }
 
 // The row panels of each item, side by side: a group of steps of each, a burst, then the next group.
-static void read_a(const a_step *panels, hls::stream<ft_item> &items, hls::stream<a_step> &to, int count, int depth)
+static void read_a(const a_step *panels, hls::stream<ft_tile> &items, hls::stream<a_step> &to, int count, int depth)
 {
     const int groups = depth / GROUP, rest = depth % GROUP;
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const ft_item p = items.read();
+        const ft_tile p = items.read();
     whole_groups:
         for (int t = 0, q = 0, group = 0; t < groups * p.panels; t++) {
 #pragma HLS PIPELINE II=16
@@ -137,7 +137,7 @@ items:
 }
 
 // The column panel of each item: one burst after another.
-static void read_b(const b_beat *panels, hls::stream<ft_item> &items, hls::stream<b_step> &to, int count, int depth)
+static void read_b(const b_beat *panels, hls::stream<ft_tile> &items, hls::stream<b_step> &to, int count, int depth)
 {
     const int BEATS = STEP / B_LANES;
 items:
@@ -162,7 +162,7 @@ items:
 // A step along the depth of every row panel, then the next: FT_TILE_ROWS x FT_TILE_COLUMNS products a
 // cycle. A block of few panels is filled up to DISTANCE with steps that nobody looks at.
 static void multiply(
-    hls::stream<ft_item> &items, hls::stream<a_step> &from_a, hls::stream<b_step> &from_b, hls::stream<b_step> &to,
+    hls::stream<ft_tile> &items, hls::stream<a_step> &from_a, hls::stream<b_step> &from_b, hls::stream<b_step> &to,
     int count, int rows, int depth)
 {
     // One half is computed with while the group behind it arrives in the other.
@@ -175,7 +175,7 @@ static void multiply(
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const ft_item p = items.read();
+        const ft_tile p = items.read();
         const int slots = p.panels < DISTANCE ? DISTANCE : p.panels, most = p.panels * FT_TILE_ROWS;
         const int left = rows - p.first * FT_TILE_ROWS, results = left < most ? left : most;
         const int begin = depth < GROUP ? depth : GROUP;
@@ -253,14 +253,14 @@ items:
 // The rows of results: as whole vectors if they begin on beats, else by elements, in one burst for a row's part if
 // these are neighbours. Both pointers lead to the same memory.
 static void store(
-    out_beat *out, FT_E *out_elements, const FT_E *added, hls::stream<ft_item> &items, hls::stream<b_step> &from,
+    out_beat *out, FT_E *out_elements, const FT_E *added, hls::stream<ft_tile> &items, hls::stream<b_step> &from,
     int count, FT_NUMBER_PARAMS, int rows, int columns, int mode, int whole, long out_row, long out_step,
     long added_row, long added_step)
 {
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const ft_item p = items.read();
+        const ft_tile p = items.read();
         const long row = (long)p.first * FT_TILE_ROWS, column = (long)p.column * FT_TILE_COLUMNS;
         const int below = rows - (int)row, most = p.panels * FT_TILE_ROWS, results = below < most ? below : most;
         const int right = columns - (int)column, wide = right < FT_TILE_COLUMNS ? right : FT_TILE_COLUMNS;
@@ -320,7 +320,7 @@ static void run(
     int mode, int whole, long out_row, long out_step, long added_row, long added_step, int ft_unit, int ft_units)
 {
 #pragma HLS DATAFLOW
-    hls::stream<ft_item> items_a("items_a"), items_b("items_b"), items_sums("items_sums"), items_store("items_store");
+    hls::stream<ft_tile> items_a("items_a"), items_b("items_b"), items_sums("items_sums"), items_store("items_store");
     hls::stream<a_step> a_fifo("a");
     hls::stream<b_step> b_fifo("b"), row_fifo("rows");
 #pragma HLS STREAM variable=items_a depth=4

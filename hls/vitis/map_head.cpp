@@ -5,7 +5,7 @@ $title
 #include <hls_stream.h>
 #include <hls_vector.h>
 
-#include "ftensor/vitis/words.h"
+#include "ftensor/vitis/common.h"
 #include "ftensor/vitis/stages.h"
 $headers
 

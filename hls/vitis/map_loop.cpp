@@ -20,7 +20,7 @@ each_beat:
         $receive
         // Elements beyond n in the last beat belong to a neighbour and keep their values.
         out0_beat last = to[v];
-        ft_keep(last, one_beat($beat_arguments), rest);
+        ft_merge_lanes(last, one_beat($beat_arguments), rest);
         to[v] = last;
     }
 }

@@ -132,7 +132,7 @@ items:
             const int column = group * p.windows * p.stride_wide - p.padding_wide + c * p.dilation_wide;
             const bool inside = there && row >= 0 && row < p.in_high;
             const int at = inside ? GUARD * LANES + b.lead + (row - b.top) * p.in_wide + column : 0;
-            const beat x = ft_neighbours<beat>(strip[half], at);
+            const beat x = ft_load_unaligned<beat>(strip[half], at);
             values folded;
             positions found;
             for (int l = 0; l < LANES; l++) {

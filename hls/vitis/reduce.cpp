@@ -3,8 +3,8 @@ $title
 #include <hls_math.h>
 $streams
 
-#include "ftensor/vitis/lanes.h"
-#include "ftensor/vitis/words.h"
+#include "ftensor/vitis/lane_access.h"
+#include "ftensor/vitis/common.h"
 $turns
 
 static const int LANES = $lanes;

@@ -1,24 +1,24 @@
-// Short rows at one distance from each other, each of which folds into one result, in stages: `turns` takes a piece
-// of a row in every cycle, of another row than in the $turns cycles before.
+// Short rows with a constant stride, each folded to one result, in stages: `turns` folds a piece in each cycle, and the
+// pieces of $turns rows in turn.
 template <typename fold>
 static void turns(
     $streams,
     $scalars, int operands, int length, int rows)
 {
     typedef typename fold::state state;
-    state sum[FT_TURNS][LANES];
+    state sum[FT_INTERLEAVED_ROWS][LANES];
 #pragma HLS ARRAY_PARTITION variable=sum dim=0 complete
     $kept
     const state nothing = fold::identity(opcode);
-    const int pieces = (length + LANES - 1) / LANES, blocks = (rows + FT_TURNS - 1) / FT_TURNS;
-    ft_turn at = {0, 0, 0};
+    const int pieces = (length + LANES - 1) / LANES, blocks = (rows + FT_INTERLEAVED_ROWS - 1) / FT_INTERLEAVED_ROWS;
+    ft_row_cursor at = {0, 0, 0};
 turns:
-    for (long i = 0; i < (long)blocks * pieces * FT_TURNS; i++) {
+    for (long i = 0; i < (long)blocks * pieces * FT_INTERLEAVED_ROWS; i++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=8 max=65536
-// A step reads what the step FT_TURNS before it has written, none in between.
+// A step reads what the step FT_INTERLEAVED_ROWS before it has written, none in between.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=8 true
-        const bool here = at.block + at.turn < rows;
+        const bool here = at.block + at.row < rows;
         const int left = length - at.piece * LANES;
         $receive
         state one[LANES];
@@ -26,9 +26,9 @@ turns:
         for (int lane = 0; lane < LANES; lane++) {
 #pragma HLS UNROLL
             const state lifted = $lift;
-            const state before = ft_select(at.piece == 0, nothing, sum[at.turn][lane]);
+            const state before = ft_select(at.piece == 0, nothing, sum[at.row][lane]);
             one[lane] = fold::combine(opcode, before, ft_select(lane < left, lifted, nothing));
-            sum[at.turn][lane] = one[lane];
+            sum[at.row][lane] = one[lane];
         }
         if (here && at.piece == pieces - 1) {
             for (int level = 0; level < 6; level++) {  // a beat has 64 lanes at most
@@ -43,7 +43,7 @@ turns:
             fold::finish(opcode, one[0]$finished);
             $send
         }
-        ft_next_turn(at, FT_TURNS, pieces);
+        ft_next_row(at, FT_INTERLEAVED_ROWS, pieces);
     }
 }
 

@@ -22,7 +22,7 @@ static void run(
 }
 
 // In the inner dim each operand is contiguous, or one element that all lanes repeat. Rows of whole beats, each of
-// which begins on one, are walked in runs; others, of four dims at most, go through in pieces (pieces.h), and then
+// which begins on one, are walked in runs; others, of four dims at most, go through in pieces (row_pieces.h), and then
 // the results are contiguous as a whole; so do short runs of whole beats, each of which would wait for the memory.
 // The work is cut into beats of results, so a unit may begin within a row. The geometry has strides of the operands
 // that the opcode has, all in elements.
@@ -68,15 +68,15 @@ read_runs:
         at += uses[k] ? dims : 0;
         singles |= (unsigned)(step == 0) << k;
         ft_join_runs<LANES>(runs[k], dims, length / LANES, step);
-        apart = apart || (step != 0 && runs[k].dims > 0 && runs[k].times == 1 && runs[k].length <= FT_KEPT);
+        apart = apart || (step != 0 && runs[k].dims > 0 && runs[k].times == 1 && runs[k].length <= FT_MAX_CACHED_BEATS);
     }
     pieces = pieces || (apart && dims <= 3 && runs[0].dims == 0);
     const int beats = (int)(elements / LANES), first = ft_slab(beats, ft_unit, ft_units);
     const int count = ft_slab(beats, ft_unit + 1, ft_units) - first;
     // The last compute unit also takes the elements that fill no beat.
     const long rest = ft_unit == ft_units - 1 ? elements % LANES : 0;
-    const int near = dims > 1 ? G_SHAPE(g)[dims - 1] : FT_NO_END, far = dims > 2 ? G_SHAPE(g)[dims - 2] : FT_NO_END;
-    const ft_rows rows = {pieces, length, near, far, (long)first * LANES, (long)count * LANES + rest};
+    const int inner = dims > 1 ? G_SHAPE(g)[dims - 1] : FT_UNBOUNDED, outer = dims > 2 ? G_SHAPE(g)[dims - 2] : FT_UNBOUNDED;
+    const ft_row_slab rows = {pieces, length, inner, outer, (long)first * LANES, (long)count * LANES + rest};
     $inputs
     run($run_arguments);
 }

@@ -6,7 +6,7 @@ $settings
 #include "ftensor/dialect/vitis.h"
 #include "ftensor/fused.h"
 #include "ftensor/vitis/end_compute.h"
-#include "ftensor/vitis/pieces.h"
+#include "ftensor/vitis/row_pieces.h"
 $headers
 
 $units

@@ -16,7 +16,7 @@ $name:
             next++;
         }
         const $beat first = ft_select(at / LANES == next - 1, high, low);
-        const $beat got = ft_shifted<$beat, $element, LANES>(first, high, (int)(at % LANES));
+        const $beat got = ft_shift_lanes<$beat, $element, LANES>(first, high, (int)(at % LANES));
         ft_vec<$type> w;
         for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
 #pragma HLS UNROLL

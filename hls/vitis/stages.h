@@ -5,14 +5,14 @@
 #include <hls_stream.h>
 #include <hls_vector.h>
 
-#include "words.h"
+#include "common.h"
 
 // Element l of a beat, for both forms of it.
 template <typename T, size_t N> static inline T ft_lane(const hls::vector<T, N> &v, int l) { return v[l]; }
 template <typename T> static inline T ft_lane(const T &v, int) { return v; }
 
 // A beat that repeats one element of another, which comes by value: a port is read in whole beats.
-template <typename T, size_t N> static inline void ft_fill(hls::vector<T, N> &v, hls::vector<T, N> from, int l)
+template <typename T, size_t N> static inline void ft_broadcast_lane(hls::vector<T, N> &v, hls::vector<T, N> from, int l)
 {
     const T one = from[l];
 fill_lanes:
@@ -21,11 +21,11 @@ fill_lanes:
         v[k] = one;
     }
 }
-template <typename T> static inline void ft_fill(T &v, const T &from, int) { v = from; }
+template <typename T> static inline void ft_broadcast_lane(T &v, const T &from, int) { v = from; }
 
 // The first m lanes from `next`, the others as they were.
 template <typename T, size_t N>
-static inline void ft_keep(hls::vector<T, N> &v, const hls::vector<T, N> &next, int m)
+static inline void ft_merge_lanes(hls::vector<T, N> &v, const hls::vector<T, N> &next, int m)
 {
 keep_lanes:
     for (size_t k = 0; k < N; k++) {
@@ -33,23 +33,23 @@ keep_lanes:
         if ((int)k < m) v[k] = next[k];
     }
 }
-template <typename T> static inline void ft_keep(T &v, const T &next, int) { v = next; }
+template <typename T> static inline void ft_merge_lanes(T &v, const T &next, int) { v = next; }
 
 // The opcode's use of its inputs, a bit for each: whether it reads the input at all (an input that it does not read
 // costs no transfer), and whether it is a single element, which every lane repeats.
-template <int INPUTS> struct ft_inputs {
+template <int INPUTS> struct ft_input_use {
     ap_uint<INPUTS> reads, singles;
 };
 
 // Reads `count` beats of input INPUT from beat `first` on, counted from element `offset`.
 template <int LANES, int INPUT, typename V, int INPUTS>
 static void ft_read_port(
-    const V *port, hls::stream<V> &to, ft_inputs<INPUTS> inputs, long offset, int first, int count)
+    const V *port, hls::stream<V> &to, ft_input_use<INPUTS> inputs, long offset, int first, int count)
 {
     if (!inputs.reads[INPUT]) return;
     if (inputs.singles[INPUT]) {
         V one;
-        ft_fill(one, port[offset / LANES], (int)(offset % LANES));
+        ft_broadcast_lane(one, port[offset / LANES], (int)(offset % LANES));
     repeat:
         for (int v = 0; v < count; v++) {
 #pragma HLS PIPELINE II=1
@@ -81,19 +81,19 @@ write:
     }
     if (rest > 0) {
         V last = to[count];
-        ft_keep(last, from.read(), rest);
+        ft_merge_lanes(last, from.read(), rest);
         to[count] = last;
     }
 }
 
 // A beat of an operand, straight from its port; see ft_read_port.
 template <int LANES, int INPUT, typename V, int INPUTS>
-static inline V ft_read_beat(const V *port, ft_inputs<INPUTS> inputs, long offset, int beat)
+static inline V ft_read_beat(const V *port, ft_input_use<INPUTS> inputs, long offset, int beat)
 {
 #pragma HLS INLINE
     V v{};
     if (inputs.reads[INPUT] && inputs.singles[INPUT]) {
-        ft_fill(v, port[offset / LANES], (int)(offset % LANES));
+        ft_broadcast_lane(v, port[offset / LANES], (int)(offset % LANES));
     } else if (inputs.reads[INPUT]) {
         v = port[offset / LANES + beat];
     }
@@ -103,12 +103,12 @@ static inline V ft_read_beat(const V *port, ft_inputs<INPUTS> inputs, long offse
 // As ft_read_port and ft_write_port, between a port and a block in local memory.
 template <int LANES, int INPUT, typename V, int INPUTS>
 static void ft_read_block(
-    const V *port, V *block, ft_inputs<INPUTS> inputs, long offset, int first, int count)
+    const V *port, V *block, ft_input_use<INPUTS> inputs, long offset, int first, int count)
 {
     if (!inputs.reads[INPUT]) return;
     if (inputs.singles[INPUT]) {
         V one;
-        ft_fill(one, port[offset / LANES], (int)(offset % LANES));
+        ft_broadcast_lane(one, port[offset / LANES], (int)(offset % LANES));
     repeat:
         for (int v = 0; v < count; v++) {
 #pragma HLS PIPELINE II=1
@@ -137,7 +137,7 @@ write:
     }
     if (rest > 0) {
         V last = to[count];
-        ft_keep(last, block[count], rest);
+        ft_merge_lanes(last, block[count], rest);
         to[count] = last;
     }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 // LANES neighbours from element `at` of a strip on: each bank gives one, and they are turned into place.
-template <typename V, typename T, int LANES> static inline V ft_neighbours(const T (*strip)[LANES], int at)
+template <typename V, typename T, int LANES> static inline V ft_load_unaligned(const T (*strip)[LANES], int at)
 {
 #pragma HLS INLINE
     static_assert((LANES & (LANES - 1)) == 0, "a beat is turned by powers of two");

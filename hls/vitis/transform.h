@@ -1,7 +1,7 @@
 // Parts of a stage through which the rows of a discrete Fourier transform flow, a beat of complex numbers a cycle
 // (kernels/transform.py). LANES are a beat's, HALF of them is half as many, a row has 2^BITS beats.
 #pragma once
-#include "words.h"
+#include "common.h"
 
 // The lowest BITS bits of a number, in the other order.
 template <int BITS> static inline int ft_reversed(int x)

@@ -5,7 +5,7 @@ $title
 
 $settings
 $includes
-#include "ftensor/vitis/pieces.h"
+#include "ftensor/vitis/row_pieces.h"
 
 // Rows in line (see skeleton/whole_rows.h, whose results these are, in the same order), in stages that run at the same
 // time. A row waits in a FIFO until what is known of all of it comes: its largest element or mean, then the sum of
@@ -19,7 +19,7 @@ static_assert(sizeof(beat) <= 64, "a port is at most 512 bits wide");
 static_assert(LANES == 16 && TURNS == 8, "trees have four and three levels");
 
 // The numbers of a unit's work: rows, their length, in beats, and how many states these fill.
-struct ft_whole {
+struct ft_row_work {
     int op, rows, n, beats, states, weighted, shifted;
 };
 
@@ -36,7 +36,7 @@ line:
 }
 
 // Each row from a first lane on: a piece is in one beat, or in two.
-static void align(hls::stream<beat> &from, hls::stream<beat> &to, ft_whole p, long first)
+static void align(hls::stream<beat> &from, hls::stream<beat> &to, ft_row_work p, long first)
 {
     beat high{};
     int lane = (int)(first % LANES), left = p.n;
@@ -49,7 +49,7 @@ align:
         const int size = left < LANES ? left : LANES;
         const beat low = high;
         if (lane == 0 || lane + size > LANES) high = from.read();
-        to.write(ft_shifted<beat, FT_T, LANES>(ft_select(lane == 0, high, low), high, lane));
+        to.write(ft_shift_lanes<beat, FT_T, LANES>(ft_select(lane == 0, high, low), high, lane));
         lane = (lane + size) % LANES;
         left -= size;
         if (left == 0) left = p.n;
@@ -71,7 +71,7 @@ static inline FT_T folded(FT_T *lane, int op)
 }
 
 // The largest elements, or the sum, in states; rows go on.
-static void first(hls::stream<beat> &from, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_whole p)
+static void first(hls::stream<beat> &from, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_row_work p)
 {
     FT_T state[TURNS];
 #pragma HLS ARRAY_PARTITION variable=state complete
@@ -105,7 +105,7 @@ first:
 }
 
 // A row's states, which leave in turns: the first to leave is state `turn`.
-static inline FT_T joined(hls::stream<FT_T> &states, ft_whole p, FT_T none, int op)
+static inline FT_T joined(hls::stream<FT_T> &states, ft_row_work p, FT_T none, int op)
 {
 #pragma HLS INLINE
     FT_T sum[TURNS];
@@ -131,7 +131,7 @@ static inline FT_T joined(hls::stream<FT_T> &states, ft_whole p, FT_T none, int 
 }
 
 // A row in TURNS cycles, in which its states come.
-static void middle(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_whole p)
+static void middle(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_row_work p)
 {
 middles:
     for (int row = 0; row < p.rows; row++) {
@@ -146,7 +146,7 @@ middles:
 
 // Elements less the row's first number, or their exponentials, go on; sums of what is left of them, in states.
 static void second(
-    hls::stream<beat> &from, hls::stream<FT_T> &middles, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_whole p)
+    hls::stream<beat> &from, hls::stream<FT_T> &middles, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_row_work p)
 {
     FT_T state[TURNS], m = 0;
 #pragma HLS ARRAY_PARTITION variable=state complete
@@ -181,7 +181,7 @@ second:
     }
 }
 
-static void scale(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_whole p, FT_T eps)
+static void scale(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_row_work p, FT_T eps)
 {
 scales:
     for (int row = 0; row < p.rows; row++) {
@@ -195,7 +195,7 @@ scales:
 
 static void third(
     hls::stream<beat> &from, hls::stream<FT_T> &scales, hls::stream<beat> &to, const FT_T *weight, const FT_T *bias,
-    ft_whole p)
+    ft_row_work p)
 {
     FT_T factor[BEATS][LANES], summand[BEATS][LANES], scale = 0;
 #pragma HLS ARRAY_PARTITION variable=factor dim=2 complete
@@ -233,7 +233,7 @@ third:
 }
 
 // Rows side by side again: whole beats, and one at the end that need not be.
-static void pack(hls::stream<beat> &from, hls::stream<beat> &to, ft_whole p)
+static void pack(hls::stream<beat> &from, hls::stream<beat> &to, ft_row_work p)
 {
     beat held{};
     int filled = 0, left = p.n;
@@ -243,7 +243,7 @@ pack:
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
         const int size = left < LANES ? left : LANES;
         beat made;
-        if (ft_join<LANES>(held, filled, from.read(), size, made)) to.write(made);
+        if (ft_append_piece<LANES>(held, filled, from.read(), size, made)) to.write(made);
         left -= size;
         if (left == 0) left = p.n;
     }
@@ -256,7 +256,7 @@ static void store(beat *out, hls::stream<beat> &from, long first, long count)
 }
 
 // The additional outputs of layer norm.
-static void say(FT_T *mean, FT_T *rstd, hls::stream<FT_T> &middles, hls::stream<FT_T> &scales, ft_whole p)
+static void say(FT_T *mean, FT_T *rstd, hls::stream<FT_T> &middles, hls::stream<FT_T> &scales, ft_row_work p)
 {
     const int rows = p.op == FT_LAYER_NORM ? p.rows : 0;
 statistics:
@@ -269,7 +269,7 @@ statistics:
 }
 
 static void run(
-    beat *out, FT_T *mean, FT_T *rstd, const beat *x, const FT_T *weight, const FT_T *bias, ft_whole p, FT_T eps,
+    beat *out, FT_T *mean, FT_T *rstd, const beat *x, const FT_T *weight, const FT_T *bias, ft_row_work p, FT_T eps,
     long out_first, long x_first)
 {
 #pragma HLS DATAFLOW
@@ -316,7 +316,7 @@ read_geometry:
     const int items = G_ITEMS(g), together = G_TOGETHER(g), all = G_ROWS(g), n = G_N(g);
     const int begin = ft_slab(items, ft_unit, ft_units) * together, stop = ft_slab(items, ft_unit + 1, ft_units) * together;
     const int end = stop < all ? stop : all, beats = (n + LANES - 1) / LANES;
-    const ft_whole p = {
+    const ft_row_work p = {
         G_OP(g), end > begin ? end - begin : 0, n, beats, beats < TURNS ? beats : TURNS, G_WEIGHTED(g), G_SHIFTED(g)};
     run(out, mean + (mean_offset + begin), rstd + (rstd_offset + begin), x, weight + weight_offset, bias + bias_offset, p,
         eps, out_offset + (long)begin * n, x_offset + (long)begin * n);

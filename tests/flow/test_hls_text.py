@@ -174,7 +174,7 @@ def test_columns_take_turns_and_are_read_in_bursts() -> None:
     stages = text[text.index("static void fetch(") :]
     assert "in_a_to.write(in_a[in_a_first + v]);" in stages and "PIPELINE II=8" in stages
     assert stages.count("inter RAW distance=8 true") == 4
-    assert "ft_gather" not in stages and "#pragma HLS DATAFLOW" in stages
+    assert "ft_gather_lanes" not in stages and "#pragma HLS DATAFLOW" in stages
 
 
 def test_vectors_of_a_reduction_are_read_one_after_another() -> None:

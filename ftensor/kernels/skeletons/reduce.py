@@ -52,7 +52,7 @@ class FoldGeometry(Geometry):
 
     def turns(self, lanes: int, vectors: int) -> bool:
         """True if rows are short and equally spaced, so that reduce_inner interleaves the pieces of
-        several rows (hls/vitis/turns.h)."""
+        several rows (hls/vitis/interleaved_rows.h)."""
         # Interleaved rows read scattered single beats. For longer rows, parallel states keep the
         # pipeline of a row full.
         limit = MAX_INTERLEAVED_ROW // (1 + (vectors > 1)) * lanes
@@ -257,7 +257,7 @@ def _interleaved_loops(key: KernelKey, g: FoldGeometry, begin: int, end: int) ->
     """Returns the loops of the dataflow stages for interleaved rows."""
     outs, rows = len(key.outs), end - begin
     part = InterleavedRows.of(g, outs, begin, end, key.lanes)
-    once, steps, among = min(rows, 1), part.steps(), constant("vitis/turns.h", "FT_TURNS")
+    once, steps, among = min(rows, 1), part.steps(), constant("vitis/interleaved_rows.h", "FT_INTERLEAVED_ROWS")
     read = PipelinedLoop("look_up", steps, once, 1, True, False, "read")
     if part.in_line:
         read = read._replace(name="line", trips=part.reads())

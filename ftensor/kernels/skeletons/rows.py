@@ -67,7 +67,10 @@ class RowsGeometry(Geometry):
         moving = [k for k, step in enumerate(self.steps) if step]
         if self.inner % lanes or any(n % lanes for k in moving for n in self.strides[k]):
             return True
-        operand_runs, cached_beats = [self.runs(k, lanes) for k in moving], constant("vitis/runs.h", "FT_KEPT")
+        operand_runs, cached_beats = (
+            [self.runs(k, lanes) for k in moving],
+            constant("vitis/beat_runs.h", "FT_MAX_CACHED_BEATS"),
+        )
         apart = any(r.dims and r.times == 1 and r.length <= cached_beats for r in operand_runs)
         return apart and len(self.shape) <= 3 and not self.runs(0, lanes).dims
 
@@ -84,7 +87,7 @@ class RowsGeometry(Geometry):
 
 
 class BeatRuns(NamedTuple):
-    """Runs of beats in which a wide kernel accesses an operand (`ft_runs` in hls/vitis/runs.h)."""
+    """Runs of beats in which a wide kernel accesses an operand (`ft_runs` in hls/vitis/beat_runs.h)."""
 
     length: int
     times: int
@@ -115,7 +118,7 @@ class BeatRuns(NamedTuple):
 
     def kept(self, first: int, end: int) -> tuple[int, int]:
         """Returns (runs, beats) in [first, end) that the kernel reads from local memory."""
-        most = constant("vitis/runs.h", "FT_KEPT")
+        most = constant("vitis/beat_runs.h", "FT_MAX_CACHED_BEATS")
         if self.times == 1 or self.length > most or end <= first:
             return 0, 0
         run, part = divmod(first, self.length)
@@ -264,7 +267,7 @@ class Rows(OpSkeleton):
         """Returns the buffer of each input of a wide kernel for runs that repeat."""
         if key.lanes == 1:
             return []
-        kept = constant("vitis/runs.h", "FT_KEPT")
+        kept = constant("vitis/beat_runs.h", "FT_MAX_CACHED_BEATS")
         inputs = [p.dtype.itemsize for _, p, write in memory_operands(key) if not write]
         return [LocalMemory(kept, 8 * size * key.lanes) for size in inputs]
 
@@ -311,7 +314,7 @@ def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Pipelined
 def _in_pieces(g: RowsGeometry, first: int, end: int, lanes: int) -> list[PipelinedLoop]:
     """Returns the loops of the stages for pieces."""
     part, loops = g.part(first, end, lanes), []
-    count = len(part.where()[0])  # as `ft_pieces`
+    count = len(part.where()[0])  # as `ft_count_pieces`
     once = min(count, 1)
     for k, step in enumerate(g.steps[1:], 1):
         stride = g.strides[k]

@@ -38,7 +38,7 @@ FLOATS = {
 
 
 def comparison_dtype(dtype: dtype) -> dtype:
-    """Returns the dtype in which elements are compared (hls/order.h)."""
+    """Returns the dtype in which elements are compared (hls/sort_keys.h)."""
     return dtypes.int64 if dtype.itemsize == 8 or dtype is dtypes.uint32 else dtypes.int32
 
 
@@ -48,7 +48,7 @@ def memory_type(dtype: dtype) -> str:
 
 
 def order_defines(dtype: dtype) -> dict[str, object]:
-    """Returns the macros of hls/order.h: C types in memory and of comparison keys, bits of
+    """Returns the macros of hls/sort_keys.h: C types in memory and of comparison keys, bits of
     floats."""
     words: dict[str, object] = {
         "FT_B": memory_type(dtype),
@@ -82,7 +82,7 @@ class OrderSkeleton(BoardSkeleton[O]):
         return comparison_dtype(key.dtype)
 
     def helpers(self, key: O) -> list[str]:
-        return ["order.h"]
+        return ["sort_keys.h"]
 
     def record(self, key: O) -> ManifestTerms:
         dtype_name = key.dtype.name
@@ -174,7 +174,7 @@ class Sort(OrderSkeleton[SortKey]):
         )
 
     def defines(self, key: SortKey) -> dict[str, object]:
-        """Returns the sizes of local memories, and the macros of hls/order.h."""
+        """Returns the sizes of local memories, and the macros of hls/sort_keys.h."""
         sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": LOCAL_TILE, "FT_PART": PART}
         sizes |= {"FT_AHEAD": AHEAD, "FT_LEAD": LEAD}
         return {**sizes, **order_defines(key.dtype)}
@@ -313,7 +313,7 @@ class Topk(OrderSkeleton[TopkKey]):
         return True
 
     def defines(self, key: TopkKey) -> dict[str, object]:
-        """Returns the number of registers, and the macros of hls/order.h."""
+        """Returns the number of registers, and the macros of hls/sort_keys.h."""
         return {"FT_FIRST": TOPK_FIRST, **order_defines(key.dtype)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:

@@ -326,7 +326,7 @@ def _fold_constants(sign: str, x: float, y: float) -> float | None:
 
 
 # The files with all helpers of function units; #if lines select the parts for a compute type.
-FILES = ("vitis/words.h", "convert.h", *SHARED_HELPERS, "math.h", "complex.h", *HELPERS.values())
+FILES = ("vitis/common.h", "convert.h", *SHARED_HELPERS, "math.h", "complex.h", *HELPERS.values())
 _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)")
 
 

@@ -85,17 +85,17 @@ def _beat_words(width: int, lanes: int) -> str:
     word, beat_type, words_per_element = PORT_WORDS[width], beat(width, lanes), 2 if width == 16 else 1
     count = lanes * words_per_element
     if count == 1:
-        return f"#define ft_take{width}(p, m) (*(p))\n#define ft_give{width}(v, p, m) (*(p) = (v))"
+        return f"#define ft_load_beat{width}(p, m) (*(p))\n#define ft_store_beat{width}(v, p, m) (*(p) = (v))"
     words = f"{words_per_element} * m" if words_per_element > 1 else "m"
     return f"""\
-static inline {beat_type} ft_take{width}(__global const {word} *p, int m)
+static inline {beat_type} ft_load_beat{width}(__global const {word} *p, int m)
 {{
     if (m == FT_LANES) return *(__global const {beat_type} *)p;
     {word} t[{count}];
     for (int k = 0; k < {count}; k++) t[k] = k < {words} ? p[k] : 0;
     return vload{count}(0, t);
 }}
-static inline void ft_give{width}({beat_type} v, __global {word} *p, int m)
+static inline void ft_store_beat{width}({beat_type} v, __global {word} *p, int m)
 {{
     if (m == FT_LANES) {{
         *(__global {beat_type} *)p = v;
@@ -170,7 +170,7 @@ def _take(group: KernelGroup, widths: dict[str, int], name: str) -> str:
     per = "2 * " if widths[name] == 16 else ""
     address = f"{name} + {per}({name}_offset + i)"
     single = _flag(group, "SINGLES", _singles, name)
-    take_call = f"ft_take{widths[name]}({address}, m)"
+    take_call = f"ft_load_beat{widths[name]}({address}, m)"
     if single is True:
         return f"single_{name}"
     return take_call if single is False else f"{single} ? single_{name} : {take_call}"
@@ -178,7 +178,7 @@ def _take(group: KernelGroup, widths: dict[str, int], name: str) -> str:
 
 def _give(widths: dict[str, int], value: str) -> str:
     per = "2 * " if widths["out0"] == 16 else ""
-    return f"ft_give{widths['out0']}({value}, out0 + {per}(out0_offset + i), m);"
+    return f"ft_store_beat{widths['out0']}({value}, out0 + {per}(out0_offset + i), m);"
 
 
 def _block(lines: Sequence[str]) -> str:

@@ -106,7 +106,7 @@ def _read(group: KernelGroup, index: str, lanes: str) -> str:
             call = f"ft_unpack_lanes(w_{n}, {n}[{n}_beat++], {lanes});"
         all_members = len(readers) == len(group.keys)
         if all(key.ins[OPERAND_NAMES.index(n[3:])].kind == SINGLE for key in readers):
-            call = f"ft_same_lanes(w_{n}, {n}_one);"
+            call = f"ft_splat_lanes(w_{n}, {n}_one);"
         lines.append(f"{element_types[n]} w_{n}[LANES]{'' if all_members else ' = {}'};")
         lines.append(f"#pragma HLS ARRAY_PARTITION variable=w_{n} complete")
         lines.append(call if all_members else f"if ({k} < operands) {call}")
@@ -293,7 +293,7 @@ def _read_outer(group: KernelGroup, name: str, lanes: str) -> str:
         stride = "1" if run else f"step[{k}]"
         at = f"{name}_offset + at[{k}] + p.first * {stride}".replace(" * 1", "")
         width = "VECTORS * LANES" if lanes == "LANES" else "p.width"
-        text = f"ft_gather<LANES>({name} + {at}, v * LANES, {stride}, {width})"
+        text = f"ft_gather_lanes<LANES>({name} + {at}, v * LANES, {stride}, {width})"
     line = f"{name}_to.write({text});"
     return line if _all_members(group, name) else f"if ({k} < operands) {line}"
 
@@ -307,7 +307,7 @@ def _receive(group: KernelGroup, name: str) -> list[str]:
 
 def interleaves_short_rows(group: KernelGroup) -> bool:
     """True if the group has dataflow stages that fold several short rows in turns (see
-    hls/vitis/turns.h). For these, its first input must arrive in beats, and its other inputs must
+    hls/vitis/interleaved_rows.h). For these, its first input must arrive in beats, and its other inputs must
     be constant along a row."""
     _, _, (first_input, *other_inputs), _ = operands(group)
     return is_wide(group, first_input) and all(
@@ -328,20 +328,20 @@ def short_rows(group: KernelGroup) -> list[str]:
     receive = [f"{beat} {first_input}{{}};", f"if (here) {first_input} = {first_input}_from.read();"]
     for n in other_inputs:
         receive += [
-            f"{element_types[n]} {n} = {n}_held[at.turn];",
+            f"{element_types[n]} {n} = {n}_held[at.row];",
             f"if (here && at.piece == 0{_operand_condition(group, n, ' && ')}) {n} = {n}_from.read();",
-            f"{n}_held[at.turn] = {n};",
+            f"{n}_held[at.row] = {n};",
         ]
     fifos = [(f"{first_input}_beats", beat), *((f"{n}_fifo", types[n]) for n in [*ins, *outs])]
     row_range = f"{first_input}_offset, {first_input}_stride, length, rows"
     values: dict[str, str | list[str]] = {
-        "turns": str(constant("vitis/turns.h", "FT_TURNS")),
+        "turns": str(constant("vitis/interleaved_rows.h", "FT_INTERLEAVED_ROWS")),
         "streams": ", ".join(
             [f"hls::stream<{types[n]}> &{n}_from" for n in ins]
             + [f"hls::stream<{element_types[n]}> &{n}_to" for n in outs]
         ),
         "scalars": ", ".join(["int opcode", *(f"long {v}" for v in scalars)]),
-        "kept": [f"{element_types[n]} {n}_held[FT_TURNS] = {{}};" for n in other_inputs],
+        "kept": [f"{element_types[n]} {n}_held[FT_INTERLEAVED_ROWS] = {{}};" for n in other_inputs],
         "receive": receive,
         "lift": f"fold::lift(opcode, {first_input}[lane]{''.join(f', {n}' for n in other_inputs)}, "
         f"at.piece * LANES + lane{args})",
@@ -359,12 +359,12 @@ def short_rows(group: KernelGroup) -> list[str]:
             )
         ],
         "fetch": [
-            f"ft_fetch_turns<LANES>({first_input}, {first_input}_beats, {row_range});",
-            f"ft_align_turns<LANES>({first_input}_beats, {first_input}_fifo, {row_range});",
-            *(f"ft_fetch_each({n}, {n}_fifo, {n}_stride, {_rows(group, n)});" for n in other_inputs),
+            f"ft_read_interleaved<LANES>({first_input}, {first_input}_beats, {row_range});",
+            f"ft_align_interleaved<LANES>({first_input}_beats, {first_input}_fifo, {row_range});",
+            *(f"ft_read_strided({n}, {n}_fifo, {n}_stride, {_rows(group, n)});" for n in other_inputs),
         ],
         "passed": ", ".join([f"{n}_fifo" for n in [*ins, *outs]] + ["opcode", *scalars]),
-        "leave": [f"ft_leave_each({n}, {n}_fifo, {n}_stride, rows);" for n in outs],
+        "leave": [f"ft_write_strided({n}, {n}_fifo, {n}_stride, rows);" for n in outs],
     }
     return fill("reduce_rows.cpp", values).splitlines()
 

@@ -135,7 +135,7 @@ class MapText:
     @property
     def inputs(self) -> list[str]:
         """The masks as a parameter; empty without inputs."""
-        return [f"ft_inputs<{len(self.beats)}> inputs"] if self.beats else []
+        return [f"ft_input_use<{len(self.beats)}> inputs"] if self.beats else []
 
     def lanes(self) -> list[str]:
         """Returns lines that pass a beat through the function units."""

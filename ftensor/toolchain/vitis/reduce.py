@@ -90,7 +90,9 @@ def source(group: KernelGroup) -> str:
             "folds": [line for name in states for line in _fold(group, name, parts)],
             "loops": outer_loops(group) if outer else _inner(group),
             "streams": "#include <hls_stream.h>" if outer or interleaves_short_rows(group) else "",
-            "turns": [] if outer or not interleaves_short_rows(group) else '#include "ftensor/vitis/turns.h"',
+            "turns": []
+            if outer or not interleaves_short_rows(group)
+            else '#include "ftensor/vitis/interleaved_rows.h"',
             "name": group.name,
             "parameters": parameter_list(group),
             "interfaces": interfaces(group),

@@ -62,7 +62,7 @@ def source(group: KernelGroup) -> str:
         "rows.cpp",
         {
             "title": title(group),
-            "header": "words.h" if scatters else "runs.h",
+            "header": "common.h" if scatters else "beat_runs.h",
             "includes": '#include "ftensor/locate.h"' if locating else [],
             "operands": str(len(names)),
             "max_dims": str(MAX_DIMS),

@@ -24,7 +24,7 @@ def source(group: KernelGroup) -> str:
     names = ["out0", *kernel.beats]
     values |= kernel.dataflow()
     values |= {
-        "headers": '#include "ftensor/vitis/pieces.h"',
+        "headers": '#include "ftensor/vitis/row_pieces.h"',
         "tables": [],
         "operands": str(len(names)),
         "max_dims": str(MAX_DIMS),
@@ -33,14 +33,14 @@ def source(group: KernelGroup) -> str:
         "uses": use_table(group, names),
         "inputs": [f"const {text} = {{uses >> 1, singles >> 1}};" for text in kernel.inputs],
         "run_runs": ", ".join(
-            [f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names] + [f"ft_way {n}_way" for n in kernel.beats]
+            [f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names] + [f"ft_row_steps {n}_steps" for n in kernel.beats]
         ),
-        "run_scalars": ", ".join([*kernel.compute_parameters, "ft_rows rows, int first, int count, int total"]),
+        "run_scalars": ", ".join([*kernel.compute_parameters, "ft_row_slab rows, int first, int count, int total"]),
         "run_arguments": ", ".join(
             [*names, *(f"{n}_offset" for n in names), *(f"runs[{k}]" for k in range(len(names)))]
-            + [f"ft_way_of(runs[{k}], dims, near, far)" for k in range(1, len(names))]
+            + [f"ft_row_steps_of(runs[{k}], dims, inner, outer)" for k in range(1, len(names))]
             + ["opcode", *kernel.scalars, *["inputs"] * bool(kernel.beats)]
-            + ["rows, first, count", "rows.pieces ? ft_pieces<LANES>(rows) : count"]
+            + ["rows, first, count", "rows.pieces ? ft_count_pieces<LANES>(rows) : count"]
         ),
         "offsets": ", ".join(f"{n}_offset" for n in names),
         "beats": [
@@ -55,13 +55,14 @@ def source(group: KernelGroup) -> str:
             line
             for k, n in enumerate(kernel.beats)
             for line in (
-                f"ft_fetch<LANES, {k}>({n}, {n}_beats, inputs, {n}_offset, {n}_runs, rows, {n}_way, first, count);",
-                f"ft_align<LANES, {k}>({n}_beats, {n}_fifo, inputs, {n}_offset, rows, {n}_way, count);",
+                f"ft_read_pieces<LANES, {k}>({n}, {n}_beats, inputs, {n}_offset, {n}_runs, rows, {n}_steps, "
+                "first, count);",
+                f"ft_align_pieces<LANES, {k}>({n}_beats, {n}_fifo, inputs, {n}_offset, rows, {n}_steps, count);",
             )
         ],
         "writes": [
-            "ft_pack<LANES>(out0_fifo, out0_beats, rows, count);",
-            "ft_leave<LANES>(out0, out0_beats, out0_offset, out0_runs, rows, first, count);",
+            "ft_pack_pieces<LANES>(out0_fifo, out0_beats, rows, count);",
+            "ft_write_rows<LANES>(out0, out0_beats, out0_offset, out0_runs, rows, first, count);",
         ],
     }
     return "\n".join(fill(part, values) for part in PARTS)

@@ -23,7 +23,9 @@ _WORDS: dict[str, Word] = {
     "FT_ARRAY_PARTITION": lambda name, dim: f"#pragma HLS ARRAY_PARTITION variable={name} dim={dim.strip()} complete",
     "FT_NO_POINTER_DEPENDENCE": "#pragma HLS DEPENDENCE class=pointer inter false",
     "FT_NO_DEPENDENCE": lambda name: f"#pragma HLS DEPENDENCE variable={name} inter false",
-    "FT_DEPENDENCE_DISTANCE": lambda name, turns: f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={turns.strip()} true",
+    "FT_DEPENDENCE_DISTANCE": lambda name, turns: (
+        f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={turns.strip()} true"
+    ),
     "FT_SECOND_PORT": lambda _, other: other.strip(),
     "FT_EACH_LANE": "for (int ft_lane = 0; ft_lane < FT_LANES; ft_lane++)",
     "FT_LANE": lambda v: f"{v}[ft_lane]",
@@ -104,7 +106,7 @@ def _joint_kernel(group: KernelGroup) -> str:
         *indented(["switch (opcode) {", *cases, *_wrapped(f"default: {calls[last]}"), "}"]),
         "}",
     ]
-    includes = [*_vectors(group), _include("vitis/words.h")]
+    includes = [*_vectors(group), _include("vitis/common.h")]
     head = {"title": title(group), "settings": "", "includes": includes}
     return fill("fixed.cpp", {**head, "body": [*lines, *kernel]})
 

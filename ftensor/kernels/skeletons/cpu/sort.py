@@ -229,7 +229,7 @@ class SortRows(Skeleton[SortRowsKey]):
         }
 
     def helpers(self, key: SortRowsKey) -> list[str]:
-        return ["order.h"]
+        return ["sort_keys.h"]
 
 
 register(SortRows())

@@ -3,14 +3,14 @@
 #pragma once
 
 // One item: its first beat of planes, first step of panels, first result, first position, filters and vectors.
-struct ft_item {
+struct ft_tile {
     long planes, panels, out;
     int begin, rows, vectors, slots;
 };
 
 static void walk(
-    const long *g, hls::stream<ft_item> &to_planes, hls::stream<ft_item> &to_panels, hls::stream<ft_item> &to_sums,
-    hls::stream<ft_item> &to_store, long out_offset, long planes_offset, int ft_unit, int ft_units)
+    const long *g, hls::stream<ft_tile> &to_planes, hls::stream<ft_tile> &to_panels, hls::stream<ft_tile> &to_sums,
+    hls::stream<ft_tile> &to_store, long out_offset, long planes_offset, int ft_unit, int ft_units)
 {
     const int items = G_ITEMS(g), filter_panels = G_PANELS(g), groups = G_GROUPS(g), tiles = G_TILES(g);
     const int positions = G_POSITIONS(g), filters = G_FILTERS(g), channels = G_CHANNELS(g), taps = G_TAPS(g), dims = G_DIMS(g);
@@ -23,7 +23,7 @@ items:
         const int panel = item % filter_panels, tile = item / filter_panels % tiles;
         const int group = item / filter_panels / tiles % groups, filter = panel * FT_TILE_ROWS;
         long from = planes_offset + (long)group * channels * G_CHANNEL(g);
-        ft_item p;
+        ft_tile p;
         p.out = out_offset + (long)(group * filters + filter) * G_OUT_FILTER(g);
         long rest = item / filter_panels / tiles / groups;
     batch:
@@ -52,13 +52,13 @@ items:
 
 // For each channel its strip, a run of beats after another.
 static void read_planes(
-    const beat *planes, const long *strip, int runs, hls::stream<ft_item> &items, hls::stream<beat> &to, int count, int channels,
+    const beat *planes, const long *strip, int runs, hls::stream<ft_tile> &items, hls::stream<beat> &to, int count, int channels,
     long channel_beats)
 {
 items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const ft_item p = items.read();
+        const ft_tile p = items.read();
         // A strip of one run does not wait for the memory where the one before it ends.
         const beat *first = planes + (p.planes + strip[0]);
         const int one = runs == 1 ? (int)strip[1] : 0;
@@ -92,7 +92,7 @@ items:
 }
 
 // The bias and the weights of each item: one burst.
-static void read_panels(const step *panels, hls::stream<ft_item> &items, hls::stream<step> &to, int count, int steps)
+static void read_panels(const step *panels, hls::stream<ft_tile> &items, hls::stream<step> &to, int count, int steps)
 {
 items:
     for (int i = 0; i < count; i++) {
@@ -115,25 +115,25 @@ static inline int before(int position, int pitch, int width, int middle, int hig
 }
 
 // The results of a filter in a tile: the number before them, and their count.
-struct ft_line {
+struct ft_result_range {
     int done, many;
 };
-static inline ft_line line_of(const ft_item &p, int positions, int pitch, int width, int middle, int high)
+static inline ft_result_range result_range(const ft_tile &p, int positions, int pitch, int width, int middle, int high)
 {
     const int end = p.begin + p.vectors * BEAT, last = end < positions ? end : positions;
-    ft_line line;
+    ft_result_range line;
     line.done = before(p.begin, pitch, width, middle, high);
     line.many = before(last, pitch, width, middle, high) - line.done;
     return line;
 }
 
 // A position: its index in its row, the row in its plane, the plane, and the number of positions from it on.
-struct ft_place {
+struct ft_position {
     int at, h, plane, left;
 };
-static inline ft_place place_of(int position, int positions, int pitch, int middle)
+static inline ft_position position_of(int position, int positions, int pitch, int middle)
 {
-    ft_place now;
+    ft_position now;
     const int row = position / pitch;
     now.at = position - row * pitch;
     now.plane = row / middle;
@@ -141,7 +141,7 @@ static inline ft_place place_of(int position, int positions, int pitch, int midd
     now.left = positions - position;
     return now;
 }
-static inline ft_place place_after(ft_place now, int pitch, int middle)
+static inline ft_position next_position(ft_position now, int pitch, int middle)
 {
 #pragma HLS INLINE
     now.left--;
@@ -155,24 +155,24 @@ static inline ft_place place_after(ft_place now, int pitch, int middle)
     return now;
 }
 // True if the position is a result, and its index from its filter's first.
-static inline bool is_result(const ft_place &now, int width, int high)
+static inline bool is_result(const ft_position &now, int width, int high)
 {
 #pragma HLS INLINE
     return now.left > 0 && now.at < width && now.h < high;
 }
-static inline long offset_of(const ft_place &now, long plane, long row, long step)
+static inline long offset_of(const ft_position &now, long plane, long row, long step)
 {
 #pragma HLS INLINE
     return now.plane * plane + now.h * row + now.at * step;
 }
 
 // The first result from a tile's beginning on: how many positions behind that, in which place of a row, in which row.
-struct ft_first {
+struct ft_first_result {
     int skipped, at, h;
 };
-static inline ft_first first_result(const ft_item &p, int pitch, int width, int middle, int high)
+static inline ft_first_result first_result(const ft_tile &p, int pitch, int width, int middle, int high)
 {
-    ft_first first;
+    ft_first_result first;
     first.skipped = 0;
     first.at = p.begin % pitch;
     first.h = p.begin / pitch % middle;

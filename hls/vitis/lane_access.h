@@ -3,7 +3,7 @@
 #pragma once
 #include <hls_vector.h>
 
-#include "words.h"
+#include "common.h"
 
 // The first m lanes of one beat; the others are zero. The beat comes by value: through a reference to the
 // port each lane would be an access of its own, and one that hangs on a condition.
@@ -30,7 +30,7 @@ read_lanes:
     }
 }
 // One element for all lanes.
-template <typename T, int LANES> static inline void ft_same_lanes(T (&w)[LANES], T one)
+template <typename T, int LANES> static inline void ft_splat_lanes(T (&w)[LANES], T one)
 {
 same_lanes:
     for (int l = 0; l < LANES; l++) {
@@ -41,7 +41,7 @@ same_lanes:
 // Elements `first` and those behind it of a row of `width` as one beat, for a FIFO; beyond the row it is the
 // row's first element.
 template <int LANES, typename T>
-static inline hls::vector<T, LANES> ft_gather(const T *row, int first, int stride, int width)
+static inline hls::vector<T, LANES> ft_gather_lanes(const T *row, int first, int stride, int width)
 {
 #pragma HLS INLINE
     hls::vector<T, LANES> beat;

@@ -1,21 +1,21 @@
-// Operands that are walked row by row in whole beats: from runs of neighbouring beats into a FIFO, and back. Every
-// operand has runs of its own. A contiguous operand is a single run, whatever the rows are; a repeated run, such as a
-// bias, is read once and then repeated from local memory.
+// Operands whose rows are whole beats. Beats that follow each other in memory form a run, which is read or written as
+// one burst. Each operand has its own runs: a contiguous operand is a single run, whatever the rows are. A run that
+// recurs, such as a bias, is read once and then repeated from local memory.
 #pragma once
 #include "stages.h"
 
-// Beats of a run that is kept for its next turn: 4 KiB at the full width of a port.
-static const int FT_KEPT = 64;
+// Most beats of a run that is kept for its repetitions: 4 KiB at the full width of a port.
+static const int FT_MAX_CACHED_BEATS = 64;
 
-// The layout of an operand: runs of `length` beats, each `times` times in a row, and the dims that lead from one run
-// to the next, outermost first; strides in elements.
+// The layout of an operand: runs of `length` beats, each repeated `times` times, and the dims that lead from run to run,
+// outermost first; strides in elements.
 template <int MAX_DIMS> struct ft_runs {
     int length, times, dims;
     int shape[MAX_DIMS], stride[MAX_DIMS];
 };
 
-// Rows that follow each other in memory (step 1), or that share their one element (step 0), are one
-// longer run; the dims that remain inside and have stride 0 repeat it.
+// Merges rows that follow each other in memory (step 1), or that share one element (step 0), to longer runs. Of the dims
+// that remain, the innermost with stride 0 become repetitions.
 template <int LANES, int MAX_DIMS> static void ft_join_runs(ft_runs<MAX_DIMS> &runs, int dims, int beats, int step)
 {
 #pragma HLS INLINE
@@ -35,78 +35,78 @@ join_repeats:
     runs.dims = dims;
 }
 
-// How far a walk over runs has come.
-template <int MAX_DIMS> struct ft_walk {
+// The position of a loop over runs.
+template <int MAX_DIMS> struct ft_run_cursor {
     int counter[MAX_DIMS];
-    int part;  // beats of this run that are done
-    int turn;  // of the times that it comes
-    long at;   // its first element
+    int beats_done;  // of the current run
+    int repeat;      // index of the repetition
+    long at;         // the run's first element
 };
 
-// The only divisions: the position of beat `first`.
-template <int MAX_DIMS> static void ft_find_run(ft_walk<MAX_DIMS> &walk, const ft_runs<MAX_DIMS> &runs, long offset, int first)
+// Sets the cursor to beat `first`. Only this divides; the loops count.
+template <int MAX_DIMS> static void ft_seek_run(ft_run_cursor<MAX_DIMS> &cursor, const ft_runs<MAX_DIMS> &runs, long offset, int first)
 {
     int run = first / runs.length;
-    walk.part = first % runs.length;
-    walk.turn = run % runs.times;
+    cursor.beats_done = first % runs.length;
+    cursor.repeat = run % runs.times;
     run /= runs.times;
-    walk.at = offset;
+    cursor.at = offset;
 find_run:
     for (int d = runs.dims - 1; d >= 0; d--) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
-        walk.counter[d] = run % runs.shape[d];
+        cursor.counter[d] = run % runs.shape[d];
         run /= runs.shape[d];
-        walk.at += (long)walk.counter[d] * runs.stride[d];
+        cursor.at += (long)cursor.counter[d] * runs.stride[d];
     }
 }
 
-// `beats` of the run at hand are done; at its end nested counters lead to the next one.
-template <int MAX_DIMS> static void ft_next_run(ft_walk<MAX_DIMS> &walk, const ft_runs<MAX_DIMS> &runs, int beats)
+// Advances by `beats` of the current run; at its end, nested counters find the next run.
+template <int MAX_DIMS> static void ft_next_run(ft_run_cursor<MAX_DIMS> &cursor, const ft_runs<MAX_DIMS> &runs, int beats)
 {
-    walk.part += beats;
-    if (walk.part < runs.length) return;
-    walk.part = 0;
-    if (++walk.turn < runs.times) return;
-    walk.turn = 0;
+    cursor.beats_done += beats;
+    if (cursor.beats_done < runs.length) return;
+    cursor.beats_done = 0;
+    if (++cursor.repeat < runs.times) return;
+    cursor.repeat = 0;
 next_run:
     for (int d = runs.dims - 1; d >= 0; d--) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
-        const bool wraps = ++walk.counter[d] == runs.shape[d];
-        walk.at += wraps ? runs.stride[d] - (long)runs.shape[d] * runs.stride[d] : runs.stride[d];
+        const bool wraps = ++cursor.counter[d] == runs.shape[d];
+        cursor.at += wraps ? runs.stride[d] - (long)runs.shape[d] * runs.stride[d] : runs.stride[d];
         if (!wraps) break;
-        walk.counter[d] = 0;
+        cursor.counter[d] = 0;
     }
 }
 
-// Reads `count` beats of input INPUT from beat `first` on, a burst for each run.
+// Reads `count` beats of input INPUT from beat `first` on, one burst for each run.
 template <int LANES, int INPUT, typename V, int INPUTS, int MAX_DIMS>
-static void ft_read_runs(const V *port, hls::stream<V> &to, ft_inputs<INPUTS> inputs, long offset,
+static void ft_read_runs(const V *port, hls::stream<V> &to, ft_input_use<INPUTS> inputs, long offset,
                          const ft_runs<MAX_DIMS> &runs, int first, int count)
 {
     if (!inputs.reads[INPUT]) return;
-    V kept[FT_KEPT], line{};
+    V kept[FT_MAX_CACHED_BEATS], line{};
     bool keeps = false;
-    long held = -1;  // which beat of the port `line` is: neighbouring rows find their elements in it
-    ft_walk<MAX_DIMS> walk;
-    ft_find_run(walk, runs, offset, first);
+    long held = -1;  // the number of the beat in `line`; neighbouring rows have their elements in it
+    ft_run_cursor<MAX_DIMS> cursor;
+    ft_seek_run(cursor, runs, offset, first);
 runs_in:
     for (int done = 0; done < count;) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const int whole = runs.length - walk.part, beats = whole < count - done ? whole : count - done;
+        const int left = runs.length - cursor.beats_done, beats = left < count - done ? left : count - done;
         if (inputs.singles[INPUT]) {
-            if (walk.at / LANES != held) {
-                held = walk.at / LANES;
+            if (cursor.at / LANES != held) {
+                held = cursor.at / LANES;
                 line = port[held];
             }
             V one;
-            ft_fill(one, line, (int)(walk.at % LANES));
+            ft_broadcast_lane(one, line, (int)(cursor.at % LANES));
         repeat:
             for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
                 to.write(one);
             }
-        } else if (keeps && walk.turn > 0) {
+        } else if (keeps && cursor.repeat > 0) {
         again:
             for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
@@ -114,19 +114,19 @@ runs_in:
                 to.write(kept[v]);
             }
         } else {
-            const V *from = port + (walk.at / LANES + walk.part);
+            const V *from = port + (cursor.at / LANES + cursor.beats_done);
         read:
             for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
                 const V beat = from[v];
-                kept[v % FT_KEPT] = beat;
+                kept[v % FT_MAX_CACHED_BEATS] = beat;
                 to.write(beat);
             }
-            keeps = walk.part == 0 && runs.length <= FT_KEPT;
+            keeps = cursor.beats_done == 0 && runs.length <= FT_MAX_CACHED_BEATS;
         }
         done += beats;
-        ft_next_run(walk, runs, beats);
+        ft_next_run(cursor, runs, beats);
     }
 }
 
@@ -135,13 +135,13 @@ runs_in:
 template <int LANES, typename V, int MAX_DIMS>
 static void ft_write_runs(V *port, hls::stream<V> &from, long offset, const ft_runs<MAX_DIMS> &runs, int first, int count)
 {
-    ft_walk<MAX_DIMS> walk;
-    ft_find_run(walk, runs, offset, first);
+    ft_run_cursor<MAX_DIMS> cursor;
+    ft_seek_run(cursor, runs, offset, first);
 runs_out:
     for (int done = 0; done < count;) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const int whole = runs.length - walk.part, beats = whole < count - done ? whole : count - done;
-        V *to = port + (walk.at / LANES + walk.part);
+        const int left = runs.length - cursor.beats_done, beats = left < count - done ? left : count - done;
+        V *to = port + (cursor.at / LANES + cursor.beats_done);
     write:
         for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
@@ -149,11 +149,11 @@ runs_out:
             to[v] = from.read();
         }
         done += beats;
-        ft_next_run(walk, runs, beats);
+        ft_next_run(cursor, runs, beats);
     }
 }
 
-// The runs of single elements in rows of `inner` of them, `step` apart.
+// Returns the runs of rows of `inner` single elements, `step` apart.
 template <int MAX_DIMS>
 static void ft_element_runs(
     ft_runs<MAX_DIMS> &runs, const int shape[MAX_DIMS], const int stride[MAX_DIMS], int dims, int inner, int step)
@@ -168,27 +168,27 @@ runs_of_elements:
     ft_join_runs<1>(runs, dims, inner, step);
 }
 
-// Writes `count` elements from element `first` on, in runs of single elements `step` apart: a burst for each run in line.
+// Writes `count` elements from element `first` on, `step` apart; a contiguous run is one burst.
 template <typename T, int MAX_DIMS>
 static void ft_write_elements(
     T *port, hls::stream<T> &from, long offset, const ft_runs<MAX_DIMS> &runs, int step, int first, int count)
 {
-    ft_walk<MAX_DIMS> walk;
-    ft_find_run(walk, runs, offset, first);
+    ft_run_cursor<MAX_DIMS> cursor;
+    ft_seek_run(cursor, runs, offset, first);
 elements_out:
     for (int done = 0; done < count;) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
-        const int whole = runs.length - walk.part, n = whole < count - done ? whole : count - done;
-        T *to = port + (walk.at + (long)walk.part * step);
+        const int left = runs.length - cursor.beats_done, n = left < count - done ? left : count - done;
+        T *to = port + (cursor.at + (long)cursor.beats_done * step);
         if (step == 1) {
-        in_line:
+        contiguous:
             for (int i = 0; i < n; i++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
                 to[i] = from.read();
             }
         } else {
-        apart:
+        strided:
             for (int i = 0; i < n; i++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
@@ -196,6 +196,6 @@ elements_out:
             }
         }
         done += n;
-        ft_next_run(walk, runs, n);
+        ft_next_run(cursor, runs, n);
     }
 }
