@@ -6,7 +6,7 @@
 // Elements are gathered in registers before they are written: a compiler can't know the panels' alignment.
 #define FT_SQUARE 16  // steps at a time, so that every cache line is read once
 #define FT_PANEL_WIDTH (FT_TILE_ROWS > FT_TILE_COLUMNS ? FT_TILE_ROWS : FT_TILE_COLUMNS)
-FT_FN_ONCE void ft_pack(
+FT_FN_ONCE void ft_pack_panels(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, int width, int m, int depth, long across, long along)
 {
     if (m == width && across == 1) {
@@ -72,9 +72,9 @@ FT_KERNEL void FT_NAME(
         }
         const long to = ((long)(i / chunks) * depth + k0) * width * FT_PARTS;
         if (second) {
-            ft_pack(b_panels + to, b + FT_PARTS * from, FT_TILE_COLUMNS, m, n, S_ACROSS(my), S_ALONG(my));
+            ft_pack_panels(b_panels + to, b + FT_PARTS * from, FT_TILE_COLUMNS, m, n, S_ACROSS(my), S_ALONG(my));
         } else {
-            ft_pack(a_panels + to, a + FT_PARTS * from, FT_TILE_ROWS, m, n, S_ACROSS(my), S_ALONG(my));
+            ft_pack_panels(a_panels + to, a + FT_PARTS * from, FT_TILE_ROWS, m, n, S_ACROSS(my), S_ALONG(my));
         }
     }
 }

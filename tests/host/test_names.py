@@ -1,8 +1,9 @@
-"""One class name has one meaning in the package."""
+"""One class name has one meaning in the package; kernel text has none of its former names."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -40,3 +41,24 @@ def test_a_second_class_of_a_name_is_found(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("class Plan:\n    class Step: ...\n")
     (tmp_path / "two.py").write_text("class Step: ...\n")
     assert homonyms(tmp_path) == {"Step": ["one.py", "two.py"]}
+
+
+ADR = ROOT.parent / "docs/adr/0016-the-fields-names.md"
+# Stand-ins of g++ for Vitis' headers have names of their own.
+KERNELS = [p for p in sorted((ROOT.parent / "hls").rglob("*.[hc]*")) if "standin" not in p.parts]
+
+
+def former_names() -> set[str]:
+    """Returns the left column of the table "Kernel text"."""
+    table = ADR.read_text().split("\n## Kernel text\n")[1].split("\n## ")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+
+
+def test_former_names_of_kernel_text_do_not_come_back() -> None:
+    names = former_names()
+    assert len(names) > 80
+    texts = {path: path.read_text() for path in [*KERNELS, *ROOT.rglob("*.py")]}
+    words = {word for text in texts.values() for word in re.findall(r"\b(?:FT|ft)_\w+", text)}
+    files = {p.relative_to(ROOT.parent / "hls").as_posix() for p in KERNELS}
+    assert names & (words | files) == set()
