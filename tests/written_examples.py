@@ -231,6 +231,8 @@ WRITTEN = {
     "fpga.device": "with ft.fpga.device(0):\n    ft.fpga.current_device()",
     "fpga.get_device_name": "len(ft.fpga.get_device_name()) > 0",
     "fpga.get_device_properties": "ft.fpga.get_device_properties().total_memory > 0",
+    "fpga.elementwise": "ft.fpga.elementwise('T x, T y', 'T z', 'z = x * y + 1')(ft.ones(2), 3)",
+    "fpga.reduction": "ft.fpga.reduction('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', 0)(ft.tensor([3.0, 4.0]))",
     "fpga.image_report": "report = ft.fpga.image_report()",
     "fpga.memory_allocated": "ft.fpga.memory_allocated() >= x.nbytes",
     "fpga.max_memory_allocated": "ft.fpga.max_memory_allocated() >= ft.fpga.memory_allocated()",

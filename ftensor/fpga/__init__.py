@@ -11,6 +11,7 @@ from .. import errors
 from .._device import DeviceLike, detected_device, fpga_devices, fpga_index, resolve, set_fpga_index
 from .._device import device as _device
 from ..errors import image as image_errors
+from ..rows.catalogue import note_module
 from ..runtime.interfaces import DeviceProperties
 from ..runtime.stream import DeviceStream as _Stream
 from ..runtime.stream import Event
@@ -39,6 +40,7 @@ from .devices import (
 from .devices import lookup as _lookup
 
 if TYPE_CHECKING:
+    from ..own.elementwise import ElementwiseKernel, ReductionKernel
     from ..own.kernel import File, Kernel, Words
     from ..runtime.images import ImageReport
 
@@ -51,6 +53,7 @@ __all__ = [
     "default_stream",
     "device",
     "device_count",
+    "elementwise",
     "empty_cache",
     "get_device_name",
     "get_device_properties",
@@ -72,6 +75,7 @@ __all__ = [
     "memory_stats",
     "memory_summary",
     "opencl_kernel",
+    "reduction",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
@@ -228,6 +232,46 @@ def opencl_kernel(
     from ..own.kernel import from_text
 
     return from_text(resolve("fpga" if device is None else device), text, name, options)
+
+
+def elementwise(in_params: str, out_params: str, operation: str, name: str | None = None) -> ElementwiseKernel:
+    """Returns an elementwise kernel of a C expression, like CuPy's ElementwiseKernel.
+
+    `in_params` and `out_params` declare parameters, such as "T x, float32 y"; a capital letter is a
+    dtype that the arguments of a call decide. `operation` assigns the outputs: "z = x * y + 1". The
+    kernel computes in the dtype that its inputs promote to, on every device, and broadcasts their
+    shapes. `name` is its name in inventories. Raises ValueError for a text that is not understood,
+    with its place, TypeError for other types.
+    """
+    from ..own.elementwise import elementwise as make
+
+    kernel = make(in_params, out_params, operation, name)
+    note_module([row for rows in kernel.rows.values() for row in rows])
+    return kernel
+
+
+def reduction(
+    in_params: str,
+    out_params: str,
+    map_expr: str,
+    reduce_expr: str,
+    post_map_expr: str,
+    identity: str | float,
+    name: str | None = None,
+) -> ReductionKernel:
+    """Returns a reduction of C expressions, like CuPy's ReductionKernel.
+
+    `map_expr` maps an element ("x * x"), `reduce_expr` combines two values `a` and `b` ("a + b") in
+    any order, starting with `identity`, and `post_map_expr` assigns the output from `a` ("y =
+    sqrt(a)"; `n` is the number of elements). The kernel computes in the dtype of the output. Call
+    it with tensors and `dim`, `keepdim` and `out`, as `ft.sum`. Raises ValueError for a text that
+    is not understood, with its place, TypeError for other types.
+    """
+    from ..own.elementwise import reduction as make
+
+    kernel = make(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name)
+    note_module(list(kernel.rows.values()))
+    return kernel
 
 
 def synchronize(device: DeviceLike | None = None) -> None:

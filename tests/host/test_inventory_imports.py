@@ -34,14 +34,16 @@ add_rows(
     ]
 )
 install(ft)
+clipped = ft.fpga.elementwise("T x, T y", "T z", "z = min(x * y + 1, 5)", "own_clipped")
+norm = ft.fpga.reduction("T x", "T y", "x * x", "a + b", "y = sqrt(a)", 0, "own_norm_of_rows")
 """
 INVENTORY = """
 imports = ["own_rows"]
 [[kernel]]
-ops = ["halved_square"]
+ops = ["halved_square", "own_clipped"]
 layouts = ["linear"]
 [[kernel]]
-ops = ["sum_of_squares"]
+ops = ["sum_of_squares", "own_norm_of_rows"]
 layouts = ["inner", "strided"]
 """
 PROGRAM = """
@@ -50,6 +52,8 @@ import ftensor as ft
 ft.set_fallback("error")
 print(ft.halved_square(ft.tensor([1.0, -3.0])).tolist())
 print(ft.sum_of_squares(ft.tensor([1.0, -3.0])).tolist())
+print(own_rows.clipped(ft.tensor([1.0, 3.0]), ft.tensor([1.5, 2.0])).tolist())
+print(own_rows.norm(ft.tensor([4.0, -3.0])).tolist())
 """
 
 
@@ -64,9 +68,9 @@ def test_a_row_of_ones_own_gets_into_an_image(tmp_path: Path) -> None:
     root = str(Path(__file__).resolve().parents[2])
     run = ["env", f"PYTHONPATH={root}", "FTENSOR_DEVICE=csim"]
     for command, said in (
-        (built, "4 entries,"),
+        (built, "8 entries,"),
         (traced, "has them all"),
-        (["env", "FTENSOR_IMAGE=image", sys.executable, "program.py"], "[0.5, 4.5]\n10.0\n"),
+        (["env", "FTENSOR_IMAGE=image", sys.executable, "program.py"], "[0.5, 4.5]\n10.0\n[2.5, 5.0]\n5.0\n"),
     ):
         done = subprocess.run([*run, *command], cwd=tmp_path, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
