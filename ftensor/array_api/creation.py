@@ -1,4 +1,4 @@
-"""The standard's creation functions."""
+"""Creation functions of the array API standard, such as `asarray`, `zeros` and `linspace`."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 class CapturedDraw(NamedTuple):
-    """A generator's call, and the function that makes numbers of it."""
+    """A captured call of a generator, and the function that makes the launches' numbers from its
+    result."""
 
     generator: Any
     words: Callable[[int, int], tuple[Any, ...]]
@@ -79,7 +80,8 @@ class CapturedCall(NamedTuple):
 
 @dataclass
 class Recording:
-    """Launches in their order. It holds all memory that they use, so nobody else gets it."""
+    """The captured launches in order. Owns all memory that they use, so that no other tensor gets
+    it."""
 
     backend: Backend
     pool: GraphPool
@@ -97,7 +99,7 @@ class Recording:
     _stream: DeviceStream | None = None  # of the last replay
 
     def prepare(self) -> None:
-        """Prepares the replays, once the calls have the memory that they keep."""
+        """Prepares the replays. Called once the captured calls have their final storages."""
         drawing = {use.call for use in self.drawn}
         self.parts, self.used = prepare_replay(self.backend, self.pool, self.calls, drawing)
 
@@ -296,7 +298,7 @@ class Capture(Observer):
         return next((self._own[number] for number in self._held_outside() if number not in known), None)
 
     def share_memory(self) -> None:
-        """Lets the intermediate tensors of the finished capture share the pool's memory."""
+        """After the capture: lets its intermediate tensors share the pool's memory."""
         recording, outside = self.recording, set(self._held_outside())
         kept = {number: s for number, s in self._own.items() if number in outside or number in self._lasting}
         intermediate = {number: s for number, s in self._own.items() if number not in kept}
@@ -308,7 +310,7 @@ class Capture(Observer):
         recording.nbytes = sum([s.block.size for s in (*inside, *recording.pool.temporaries)])
 
     def _held_outside(self) -> list[int]:
-        """Returns the ids of the capture's storages that others hold, too."""
+        """Returns the ids of the capture's storages that objects outside the capture also hold."""
         gc.collect()
         held = Counter(id(x._storage) for call in self.recording.calls for x in call.tensors)
         held.update(id(check.flag.tensor._storage) for check in self.recording.checks)

@@ -69,8 +69,9 @@ def prepare(
     windows: ConvWindows,
     byte: tuple[int, bool] | None = None,
 ) -> Launch:
-    """Returns the launch: packing steps, and a step for each class of results. `byte`, for bytes,
-    is (the value of 0 as a signed byte, True if the bytes are unsigned)."""
+    """Returns the launch: steps that pack the operands, and a step for each group of results that
+    sum the same taps. For bytes, `byte` is (the value of 0 as a signed byte, True if the bytes are
+    unsigned)."""
     backend, dtype = out._storage.backend, out._dtype
     if dtype.name == "float64" and not backend.properties.has_float64:
         raise errors.no_float64(dtype, backend.properties.name)
@@ -306,9 +307,9 @@ def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints, window
 
 
 def _pace(key: FirKey, x: Tensor, stride: int) -> int:
-    """Returns the number of samples that enter per cycle, a power of two. It divides `stride`, so
-    the samples between two results take whole cycles. It divides the strides between rows, so all
-    rows have the same alignment."""
+    """Returns the number of samples that enter the kernel per cycle, a power of two that divides
+    `stride` and the strides between rows. So two results are whole cycles apart, and all rows have
+    the same alignment."""
     pace = key.pace if x._strides[2] == 1 else 1
     rows = [step for n, step in zip(x._shape[:2], x._strides) if n > 1]
     while any(step % pace for step in (stride, *rows)):
@@ -319,7 +320,8 @@ def _pace(key: FirKey, x: Tensor, stride: int) -> int:
 def prepare_fir(
     key: FirKey, x: Tensor, weight: Tensor, bias: Tensor | None, counts: Ints, windows: ConvWindows
 ) -> Launch:
-    """Returns the launch. Rows are cut into blocks if units would have no work."""
+    """Returns the launch of a FIR kernel. If there are fewer rows than compute units, cuts the rows
+    into blocks."""
     backend, (groups, filters, _, taps) = x._storage.backend, weight._shape
     batch, _, samples = x._shape
     shape = (batch, groups * filters, *counts)

@@ -111,8 +111,9 @@ def three(values: Sequence[int], fill: int) -> Ints:
 
 @dataclass(frozen=True)
 class Planes:
-    """The layout of the input for the kernel: strides (batch, channel, three dims), and the lowest
-    position in each dim. A packed layout also has its parts and the elements of a plane."""
+    """The layout of the input as the kernel reads it: `strides` of batch, channel and three dims,
+    and the lowest position in each dim. A packed layout also has the parts of a plane and its
+    number of elements."""
 
     strides: Ints
     low: Ints
@@ -120,7 +121,8 @@ class Planes:
     plane: int = 0
 
     def offset(self, offsets: Ints, stride: Ints) -> int:
-        """Returns the offset of a tap's element from a result's position."""
+        """Returns the offset, in elements, from a result's position to the input element of a
+        tap."""
         if not self.parts:
             return sum(b * s for b, s in zip(offsets, self.strides[2:]))
         phase, at = 0, 0
@@ -196,8 +198,12 @@ def batch_vectors_are_cheaper(
 
 @dataclass(frozen=True)
 class Tiling:
-    """Tiles over planes or over rows: positions that a tile counts, positions per row, those with
-    results, rows per plane, those with results, and the dims outside."""
+    """How the results of a convolution are cut into tiles, over whole planes or row by row.
+
+    A tile counts `positions` positions. A row has `pitch` positions, of which `width` have results.
+    A plane has `middle` rows, of which `high` have results. `outside` are the dims that no tile
+    spans.
+    """
 
     positions: int
     pitch: int
@@ -348,13 +354,15 @@ def in_line(strides: Ints, counts: Ints) -> int | None:
 
 
 def _inside(part: PhasePart, phase: int, size: int) -> tuple[int, int]:
-    """Returns the range [begin, end) of a phase's elements inside an input of this size."""
+    """Returns the range [begin, end) of the elements of a phase that are not padding, for an input
+    dim of this size."""
     begin = max(0, -(phase // part.stride))
     return begin, max(begin, min(part.size, -((phase - size) // part.stride)))
 
 
 def phases(planes: Planes, sizes: Ints, strides: Ints) -> tuple[Phase, ...]:
-    """Returns the pieces of the input that are copied to a plane."""
+    """Returns, for each phase of the packed planes, the block of the input that is copied there.
+    Omits phases without input elements."""
     pieces = []
     room = prod(p.size for p in planes.parts)
     for k, at in enumerate(itertools.product(*[p.phases for p in planes.parts])):
@@ -369,7 +377,8 @@ def phases(planes: Planes, sizes: Ints, strides: Ints) -> tuple[Phase, ...]:
 
 
 def copies(columns: int, counts: Ints, strides: Ints) -> Copies:
-    """Returns each tile's positions as copies of 4 or of 8 neighbours."""
+    """Returns the copies that fill each tile with the input elements at its positions: in pieces of
+    4 or of 8 contiguous elements, whichever is cheaper."""
     deep, high, width = counts
     by_width = {}
     for wide in (4, 8):
@@ -422,8 +431,9 @@ def weight_gradients(
 def plan(
     target: Target, units: int, dtype: dtype, case: WeightGradientCase
 ) -> tuple[ConvKey, ConvWeightGeometry] | None:
-    """Returns the kernel key and geometry; None if a sample's planes exceed the local buffer, or a
-    vector of filters would be mostly empty."""
+    """Returns the kernel key and the geometry buffer for the gradient of a weight. Returns None if
+    a sample's planes exceed the local buffer, or if most lanes of a vector of filters would be
+    empty."""
     (shape, grad_strides), (x, x_strides), groups = case.grad, case.x, case.windows.groups
     windows = case.windows.normalized(case.weight[2:], shape[2:])
     channels, counts = x[1] // groups, three(shape[2:], 1)

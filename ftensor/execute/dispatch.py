@@ -255,8 +255,8 @@ def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:
 
 
 def _inline_or_kernel(run: CompiledKernel, step: Step, target: Target) -> CompiledKernel:
-    """Returns the kernel's inline form, which runs in the calling thread, for small work of one
-    unit; else the kernel."""
+    """Returns the kernel's inline form, which runs in the calling thread, if one compute unit has
+    little work; else the kernel."""
     if step.units == 1 and step.work is not None and step.work <= target.inline_elements:
         return getattr(run, "inline", run)
     return run
@@ -407,7 +407,8 @@ def _run_uncached(
 
 
 def _rounded(launch: Launch, numbers: Sequence[Any]) -> list[Any]:
-    """Returns a call's numbers as kernel arguments."""
+    """Returns a call's Python numbers rounded to the dtypes of the launch, as its kernels take
+    them."""
     values: list[Any] = []
     for x, d in zip(numbers, launch.numbers):
         if type(x) is CapturedNumber:
@@ -422,8 +423,8 @@ def never_on_host(*args: object) -> Any:
 
 
 def alias_launch(backend: Backend, key: Hashable, alias: Hashable, **changes: Any) -> None:
-    """Stores the launch cached under `key` under `alias`, too: a key that a caller knows before it
-    computes the operands. `changes` are the fields that differ in the stored launch."""
+    """Stores the launch cached under `key` under a second key, `alias`, that a caller can form
+    before it computes the operands. `changes` are fields to replace in the stored copy."""
     launch = backend.launches.get(key)
     if launch is None:  # the host fallback may have run, or the launch is a trace's
         return

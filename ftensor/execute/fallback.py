@@ -109,7 +109,8 @@ def _tensors(x: Any) -> Iterator[Tensor]:
 
 
 def _swapped(x: Any, tensors: dict[int, Tensor]) -> Any:
-    """Returns the arguments with each tensor replaced by its entry in `tensors`."""
+    """Returns `x`, an argument or a container of arguments, with each tensor replaced by its entry
+    in `tensors`."""
     if type(x) is Tensor:
         return tensors[id(x)]
     if isinstance(x, (tuple, list)):
@@ -240,8 +241,8 @@ class _Mirror:
             self.copies += 1
 
     def _spread(self, out: Tensor) -> bool:
-        """Copies a strided result to `out` by one upload and a copy kernel. Returns False if the
-        images lack that kernel, too."""
+        """Writes a strided result to `out`: uploads it contiguously, then a copy kernel spreads it.
+        Returns False if the images lack that kernel, too."""
         packed = new(out._shape, out._dtype, self.device)
         values = np.ascontiguousarray(self.tensors[id(out)]._host())
         packed._storage.backend.upload(packed._storage, 0, values)

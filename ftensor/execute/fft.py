@@ -118,8 +118,8 @@ def prepare_stream(
 def _table(
     key: FftStreamKey, name: str = "", factors: Callable[[], tuple[Array, Array]] | None = None
 ) -> Callable[[Tensor], Tensor]:
-    """Returns the function that makes a kernel's table: its roots, and from the next beat on the
-    factors of the input and of the output."""
+    """Returns the function that makes a kernel's table: the roots of unity, then, from the next
+    beat on, the factors for the input and for the output."""
     points = key.points
 
     def make() -> Array:

@@ -197,9 +197,9 @@ class FftProblem(NamedTuple):
 
 
 class PlannedStep(NamedTuple):
-    """A step of the launch: its stages, its items and the pieces of each, its source and
-    destination (-1: the tensors, else a temporary), and the real numbers of a unit's working
-    memory."""
+    """A step of the launch: its stages, the number of items and of pieces of each item, its source
+    and destination (-1 is a tensor, other numbers are temporaries), and the working memory of a
+    compute unit in real numbers."""
 
     stages: tuple[FftStage, ...]
     shape: Ints
@@ -286,7 +286,8 @@ def _single(problem: FftProblem) -> FftPlan | None:
 
 
 def _cost(steps: tuple[FftStep, ...], points: int, problem: FftProblem) -> float:
-    """Returns the approximate cost of a group, in passes over its vectors."""
+    """Returns the approximate cost of the steps for a group of transforms. The unit is one pass
+    over the group's vectors."""
     cached_bytes = 4 * points * problem.lanes * problem.itemsize
     far = COSTS.beyond_near if cached_bytes <= COSTS.far else COSTS.beyond_far
     factor = 1.0 if cached_bytes <= COSTS.near else far

@@ -99,20 +99,21 @@ def monoid(red: Reduce, compute: dtype) -> tuple[Reduction, dtype]:
 
 
 def results(red: Reduce, compute: dtype, state: dtype, outs: Sequence[dtype]) -> Fields:
-    """Returns the fields of a reduction's outputs."""
+    """Returns the dtype and the kind of each of a reduction's outputs."""
     sees = VALUE if state is compute else REAL
     return tuple((d, POSITION if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish))
 
 
 def partials(red: Reduce, compute: dtype, state: dtype) -> Fields:
-    """Returns the fields of a state, which the first of two stages writes and the second reads."""
+    """Returns the dtype and the kind of each part of a partial result: the first of two stages
+    writes them, the second reads them."""
     fields: Fields = ((state, VALUE if state is compute else REAL),)
     return fields + (((int32, POSITION),) if red.arg else ())
 
 
 def second_stage(words: Reduction, outs: Fields) -> tuple[Reduction, Fields]:
-    """Returns the reduction and fields of the stage that folds partial results, without lifting
-    them."""
+    """Returns the reduction and the output fields of the second stage. Its inputs are partial
+    results, so it combines them as they are (`lift` is the identity)."""
     seen = tuple((d, VALUE if s == REAL else s) for d, s in outs)
     return replace(words, lift="a", stage="second"), seen
 

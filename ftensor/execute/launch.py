@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class StepForm(NamedTuple):
-    """The parts of a step on which its generated code depends, named as in `Step`."""
+    """The parts of a `Step` on which its generated code depends; the fields are those of `Step`."""
 
     pointers: Ints
     offsets: tuple[int | None, ...]
@@ -123,8 +123,8 @@ def caller(form: LaunchForm) -> Callable[..., Callable[..., Any]]:
 
 
 def _names(form: LaunchForm) -> list[str]:
-    """Returns the names of each step's kernel, units, offsets and last argument, and of the
-    temporaries' bytes."""
+    """Returns the parameter names of a launch's generated function: for each step its kernel,
+    units, moved offsets and last argument; for each temporary its size in bytes."""
     names = []
     for i in range(len(form.steps)):
         names += [f"k{i}", f"k{i}_units", f"k{i}_moved", f"k{i}_last"]
@@ -160,11 +160,10 @@ def _arguments(name: str, step: StepForm) -> str:
 
 
 def _bound(names: Sequence[str], parameters: str, lines: Sequence[str]) -> Callable[..., Callable[..., Any]]:
-    """Returns a factory for the function with these parameters and lines; its arguments are the
-    values of `names`.
+    """Compiles a function with these parameters and lines. Returns a factory that takes the values
+    of `names` and returns the function with these values.
 
-    The values become defaults of further parameters: one tuple, whereas a closure has a cell for
-    each.
+    The values are defaults of further parameters, which take less memory than a closure.
     """
     text = [f"def launch({', '.join([parameters, *names])}, /):", *[f"    {l}" for l in lines]]
     scope: dict[str, Any] = {"new": object.__new__, "Tensor": Tensor, "values_of": values_of}
@@ -213,10 +212,14 @@ def check_memory(backend: Backend, *outputs: Output) -> tuple[Output, ...]:
 class Step:
     """One kernel of a launch and its arguments, as data; `dispatch.bound_to` finds the kernel.
 
-    Operands are numbered: the launch's outputs, its inputs, then its temporaries. The kernel
-    arguments are the `pointers`; for each entry of `offsets` that tensor's offset plus `moved`, or
-    0 for None; the launch's numbers, if the kernel takes any; the pointers `after`, such as the
-    flag of an index check; and last `n` or the geometry buffer, if the kernel has that argument.
+    `pointers`, `offsets` and `after` name operands by number: the launch's outputs, then its
+    inputs, then its temporaries. The kernel's arguments are, in order:
+
+        the `pointers`
+        for each entry of `offsets` the tensor's offset plus `moved`, or 0 for None
+        the launch's numbers, if the kernel takes any
+        the pointers `after`, such as the flag of an index check
+        `n` or the geometry buffer, if the kernel takes one
     """
 
     key: Key
@@ -248,7 +251,8 @@ class Bound(NamedTuple):
 
 
 def _unbound(inputs: Any, numbers: Any, out: Any) -> None:
-    """The `call` of a launch that is not bound."""
+    """The `call` of a launch that has no kernels yet: returns None, so that the caller prepares
+    it."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -172,8 +172,9 @@ def packed(
 
 
 def _side(t: Tensor, dim: int, width: int) -> tuple[PackSide, Ints]:
-    """Returns how to pack panels of `width` rows (`dim` -2) or columns (-1), and for each batch dim
-    the step between sets of panels."""
+    """Returns how to pack `t` into panels of `width` rows (`dim` is -2) or columns (`dim` is -1):
+    the matrix as the packing kernel's geometry has it, and for each batch dim the distance between
+    its matrices, counted in packed matrices."""
     sizes, strides, steps = _matrices(t)
     other_dim = -3 - dim
     side = PackSide(
@@ -192,7 +193,7 @@ def _side(t: Tensor, dim: int, width: int) -> tuple[PackSide, Ints]:
 def _packing(
     backend: Backend, key: GemmKey, sides: Sequence[PackSide], panels: Sequence[int], left: int, right: int
 ) -> Step:
-    """Returns the step that packs panels of a launch's operands."""
+    """Returns the step that packs the operands `left` and `right` into `panels`."""
     elements = sum(s.rows * s.depth * s.matrices for s in sides)
     units = max(1, min(backend.units, elements // backend.target.unit_elements))
     if backend.target.grid == "stride":
@@ -209,7 +210,8 @@ def _packing(
 
 
 def _matrices(t: Tensor) -> tuple[Ints, Ints, Ints]:
-    """Returns (sizes and strides of the batch dims of `t`, the steps between sets of panels)."""
+    """Returns the merged batch dims of `t`, their strides, and for each batch dim of `t` the
+    distance between its matrices once they are packed one after the other."""
     sizes, strides = t._shape[:-2], t._strides[:-2]
     steps = tuple(s if n > 1 else 0 for n, s in zip(sizes, contiguous_strides(sizes)))
     kept, (merged,) = _merged(sizes, [strides])
@@ -228,7 +230,8 @@ def _product(
     batch: Ints,
     steps: Sequence[Ints],
 ) -> ProductGeometry:
-    """Returns the part of the geometry that all product kernels share."""
+    """Returns the fields of a product's geometry that all product kernels share. `items` tiles are
+    shared among the compute units; `steps` are the operands' strides in the dims `batch`."""
     assert items <= COUNTED, "more tiles than a launch can count"
     *_, m, n = out._shape
     writes_vectors = int(out._strides[-1] == 1 and _aligned(out, out.ndim - 1))
@@ -435,7 +438,7 @@ def _prepare(kind: str, dtype: dtype, tensors: Sequence[Tensor], numbers: Sequen
 def _on_copies(
     kind: str, dtype: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int
 ) -> tuple[Tensor, ...]:
-    """Returns the operands after the kernel ran on copies of them."""
+    """Copies the operands, runs a dense kernel on the copies, and returns them."""
     copies = tuple([clone(t) for t in tensors])
     dense(kind, dtype, copies, numbers, work)
     return copies

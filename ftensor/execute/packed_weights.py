@@ -34,8 +34,9 @@ class Derived(NamedTuple):
 
 
 class DerivedTensors:
-    """The tensors derived from a storage, by key; None for a key that was requested once. `mark`
-    identifies the storage's current contents."""
+    """The tensors derived from one storage, by key. `mark` identifies the storage's contents that
+    they were derived from. A key that was requested once has None: only a second request derives
+    tensors."""
 
     __slots__ = ("__weakref__", "entries", "mark")
 
@@ -97,7 +98,7 @@ def has_packing(launch: Launch) -> bool:
 
 
 def call_of(call: Hashable, weight: Tensor, addend: Tensor) -> Hashable:
-    """Returns the key of a call's panels in the weight's storage."""
+    """Returns the key under which the weight's storage caches its packed panels for a call."""
     return call, weight._offset, addend._offset
 
 
@@ -146,7 +147,8 @@ def _make_panels(launch: Launch, steps: list[Step], inputs: tuple[Tensor, ...]) 
 
 
 def _panel_steps(launch: Launch) -> list[Step]:
-    """Returns the steps that pack panels, with empty planes."""
+    """Returns the launch's packing steps, changed so that they pack the weight's panels but no
+    input planes."""
     steps = []
     for step in launch.steps:
         if step.key.skeleton in PACKING:

@@ -197,7 +197,8 @@ def planned(op: Op, inputs: Sequence[Any], common: dtype, out: Tensor | None = N
 
 
 def _as_converted(op: Op, inputs: Sequence[Any], common: dtype) -> list[Ints]:
-    """Returns the strides of the tensors after torch's conversion to the dtype it computes in."""
+    """Returns the strides that the inputs would have after torch converted them to the common
+    dtype."""
     if op.promote in (Promote.INT_TO_FLOAT, Promote.FLOAT_REAL) and common.kind in "bui":
         common = get_default_dtype()
     return [
@@ -349,11 +350,9 @@ def _in_beats(
     steps: Ints | None,
     lanes: int,
 ) -> bool:
-    """True if vectors fit this plan on targets that require aligned vectors.
-
-    All operands and their rows begin on 64-byte boundaries; rows are contiguous and whole vectors.
-    An element that a row repeats may have any alignment.
-    """
+    """True if the plan fits vectors on targets that need them aligned: all operands and all their
+    rows begin on 64-byte boundaries, and rows are contiguous whole vectors. A single element that a
+    row repeats may have any alignment."""
     if len(shape) > 1 and not _whole_rows(inputs, out, shape, lanes):
         return False
     tensors = [x for x in inputs if type(x) is Tensor]

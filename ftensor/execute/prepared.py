@@ -46,7 +46,8 @@ class KernelCalls:
         return self
 
     def allocate(self, nbytes: int, stream: Any) -> Storage:
-        """Returns memory of the pool, which other launches use, too, but not the one at hand."""
+        """Returns memory of the graph pool for a temporary, other than the memory that this launch
+        already uses."""
         storage = self.pool.temporary(nbytes, self._temporaries)
         self._temporaries.append(storage)
         self.use(storage)

@@ -79,7 +79,7 @@ def finishes_before_split(step: Step, target: Target) -> bool:
 
 
 class ReduceStage:
-    """Builds the step of one stage."""
+    """Builds the step of a reduction, or of one of its two stages."""
 
     def __init__(
         self, red: Reduce, backend: Backend, compute: dtype, words: Reduction, misalignments: list[int]
@@ -143,7 +143,7 @@ class ReduceStage:
     def _key(
         self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str
     ) -> tuple[KernelKey, FoldChoice]:
-        """Returns the kernel in the best layout that is built, and its launch parameters."""
+        """Returns the kernel in the best layout that the device has, and how to launch it."""
         lanes, choice = self._choose(plan, dtypes, outs, stage == "first")
         key = self._fold_key(lanes, choice, dtypes, outs, body, stage)
         if built(self.backend, key):
@@ -209,7 +209,8 @@ def names_of(fields: Fields) -> tuple[str, ...]:
 
 
 def _fewer(vectors: int) -> Iterator[int]:
-    """Yields the numbers of parallel vectors that kernels have, the largest first."""
+    """Yields the numbers of vectors that kernels fold in parallel, from the most that `vectors`
+    allows down."""
     while vectors:
         yield vectors
         vectors //= 2

@@ -107,7 +107,8 @@ def _fold_pieces(
     outs: tuple[dtype, ...],
     params: tuple[Any, ...],
 ) -> tuple[Tensor, ...]:
-    """Folds the dims from `kept` on of all parts together."""
+    """Folds each piece, then folds their results: the dims from `kept` on of all pieces
+    together."""
     if len(pieces) == 1:
         dims = range(kept, len(pieces[0][0]._shape))
         return fold(red, pieces[0], tuple(dims), False, compute, outs, params)

@@ -186,8 +186,8 @@ def prepare_radix_sort(x: Tensor, dim: int, descending: bool, with_indices: bool
 def _radix_launch(
     key: RadixKey, steps: list[tuple[RadixGeometry, int]], outputs: tuple[Output, ...], kept: int, parts: int
 ) -> Launch:
-    """Returns the launch of these steps, with temporaries of `kept` elements that are cut into
-    `parts` parts in all."""
+    """Returns the launch of these radix sort steps. Its temporaries hold `kept` elements, and the
+    counts of `parts` parts."""
     g, operands = steps[0][0], len(outputs) + 1
     size = 8 if key.packed else key.dtype.itemsize
     separate_indices = key.places and not key.packed
@@ -305,7 +305,8 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
 
 
 def _tile(backend: Backend, n: int, rows: int, units: int) -> int:
-    """Returns the elements that one unit sorts: equal for all units, and within a cache."""
+    """Returns the number of elements that one compute unit sorts at a time: equal for all units,
+    and small enough for a cache."""
     if backend.target.grid == "stride":
         return max(256, min(TILE, 1 << (n * rows // units).bit_length()))
     return TILE
@@ -314,8 +315,8 @@ def _tile(backend: Backend, n: int, rows: int, units: int) -> int:
 def _launch(
     key: SortRowsKey, steps: list[tuple[SortRowsGeometry, int, bool]], outputs: tuple[Output, ...], kept: int
 ) -> Launch:
-    """Returns the launch of these steps. A step goes from buffer a to b, or from b to a if it is
-    turned."""
+    """Returns the launch of a sort. Each step is (geometry, units, turned): it reads buffer a and
+    writes buffer b, or the reverse if `turned`."""
     launch_steps = []
     for g, units, turned in steps:
         a, b = ((A_KEYS, A_ORDER), (B_KEYS, B_ORDER))[:: -1 if turned else 1]

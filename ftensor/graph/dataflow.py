@@ -69,7 +69,8 @@ class DataflowBuilder:
         return _refusal(self.graph, node, why)
 
     def _sizes(self) -> tuple[int, int]:
-        """Returns (the length of a row, the number of rows)."""
+        """Returns the row length and the number of rows of a graph without filters. Rows are those
+        of a transform, else those of the first fold, else the last dim of the largest operand."""
         transforms = [p for p in self.bodies if isinstance(p.function, RowTransform)]
         if transforms:
             length = transforms[0].loops[-1].size
@@ -85,8 +86,9 @@ class DataflowBuilder:
         return length, numel(largest.shape) // max(length, 1)
 
     def _filtered_sizes(self) -> tuple[int, int]:
-        """Returns the same, of a graph with filters: the length of the shortest rows. Rows are those of
-        a transform or a fold, else signals, else parts of the one signal."""
+        """Like `_sizes`, for a graph with filters, whose rows have several lengths: returns the
+        shortest. Rows are those of a transform or a fold; else each signal is a row; else the only
+        signal is cut into rows."""
         totals = [iteration_count(body.loops) for body in self.filters]
         first = next((b for b in self.bodies if isinstance(b.function, RowTransform)), None)
         first = first or next((b for b in self.bodies if b.is_fold), None)
@@ -103,7 +105,8 @@ class DataflowBuilder:
         return min(totals) // rows, rows
 
     def _rows_of(self, body: LoopBody) -> int:
-        """Returns the length of the rows in a body, which is longer before filters."""
+        """Returns the row length in a body's loops. Rows in front of filters that decimate are
+        longer."""
         lengths, length = [self.length], self.length
         for one in self.filters[::-1]:
             assert isinstance(one.function, RowFilter)
@@ -254,7 +257,7 @@ class DataflowBuilder:
             self.values[p] = value
 
     def _add_filter(self, body: LoopBody, function: RowFilter) -> None:
-        """Adds a filter. A signal is a row, or several rows, or all rows."""
+        """Adds a filter. A signal of the filter may be one row, several rows, or all rows."""
         count, signals = body.loops[-1].size, iteration_count(body.loops[:-1])
         self.row_length = iteration_count(body.loops) // self.rows
         if count % self.row_length:
@@ -275,7 +278,8 @@ class DataflowBuilder:
         self._write([out], self._add_call(body, (self.values.get(signal, signal), taps), 1))
 
     def _note_lengths(self, body: LoopBody, accesses: Sequence[AffineAccess]) -> None:
-        """Notes the length of the rows at accesses of a body. Raises GraphError if it was another."""
+        """Records the row length of each access of a body. Raises GraphError if an access has
+        another row length in an earlier body."""
         for p in accesses:
             if _layout_kind(p) == FRAMES:
                 continue
@@ -345,20 +349,21 @@ class DataflowBuilder:
         return FRAMES if self._hop(p, row_loops) else self._in_blocks(p, row_loops)
 
     def _jumps(self, p: AffineAccess, row_loops: Sequence[Any]) -> bool:
-        """True if rows of an argument do not follow each other."""
+        """True if the rows of an argument are not adjacent in memory."""
         moves = [p.strides[k] * step for k, size, step in row_loops if size > 1]
         is_argument = not self.graph.memories[p.memory].is_internal
         return is_argument and bool(moves) and moves[-1] > 1 and moves[-1] != self.row_length
 
     def _hop(self, p: AffineAccess, row_loops: Sequence[Any]) -> int:
-        """Returns the elements between the beginnings of rows that overlap; 0 for other accesses."""
+        """Returns the distance in elements between the starts of overlapping rows; 0 if the rows of
+        the access do not overlap."""
         moves = [p.strides[k] * step for k, size, step in row_loops if size > 1]
         overlaps = bool(moves) and 0 < moves[-1] < self.row_length == self.length
         return moves[-1] if overlaps and is_contiguous_over(p, row_loops, moves[-1]) else 0
 
     def _in_blocks(self, p: AffineAccess, row_loops: Sequence[Any]) -> str | None:
-        """Returns PER_BLOCK if a block of rows shares a row, EVERY_BLOCK if blocks repeat, else
-        None. Sets `period`."""
+        """Returns PER_BLOCK if all rows of a block read the same row, EVERY_BLOCK if every block
+        reads the same rows, else None. Sets `period`, the rows of a block."""
         for cut in range(1, len(row_loops)):
             outer, inner = row_loops[:cut], row_loops[cut:]
             shared = is_invariant(p, inner) and is_contiguous_over(p, outer, self.row_length)

@@ -91,8 +91,8 @@ class FusedLoops:
         return group if group._try_add(fold) else None
 
     def _adopt_calls(self, group: FusedLoops, split: Sequence[Split]) -> None:
-        """Takes the calls of a group (maybe this one), with the accesses rewritten for the split
-        loops."""
+        """Takes over the calls of another group, or of this one before its loops were split, with
+        accesses rewritten for the split loops."""
 
         def rewritten(p: AffineAccess) -> AffineAccess:
             return p._replace(strides=split_strides((*p.strides, 0), split))
@@ -305,7 +305,8 @@ def _may_alias(a: AffineAccess, b: AffineAccess, loops: Sequence[Loop]) -> bool:
 
 @dataclass
 class Program:
-    """Calls with the numbers of values and of Python numbers, from inputs to what is stored."""
+    """Element functions in execution order, as numbered values: inputs first, then results.
+    `numbers` are the Python numbers that become kernel arguments."""
 
     inputs: list[AffineAccess]
     calls: list[Call]

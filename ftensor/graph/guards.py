@@ -74,7 +74,8 @@ class CapturedStorage:
 
 
 def captured_storage(graph: Graph, on_death: Callable[[Any], object]) -> dict[int, CapturedStorage]:
-    """Returns the storage that a graph's function captured, by the memory's number."""
+    """Returns the storages that a graph's function captured, by the number of their memory in the
+    graph."""
     probe: Any = GraphBuffer(0, None, captured=cast("Storage", object()))
     sole_references = sys.getrefcount(probe.captured)
     return {
@@ -118,7 +119,8 @@ def _bytes(t: Tensor) -> bytes:
 
 
 def _mark(storage: Storage) -> object | None:
-    """Returns an object that identifies the contents of storage; None if writes may be unseen."""
+    """Returns an object that changes identity when the storage is written; None if other code may
+    write it unseen."""
     if storage.owner is not None or storage.exposed or storage.visible:
         return None
     return derived_tensors(storage).mark

@@ -35,7 +35,8 @@ _CONSTANTS = (type(None), type(Ellipsis), bool, int, float, complex, str, bytes)
 
 
 class ReturnedObject:
-    """An object of a graph's result; `settle` is called behind the trace."""
+    """An object, other than a tensor, in the result of a traced function. `settle` is called after
+    the trace, and decides how the graph refers to the object."""
 
     __slots__ = ("value", "is_single_use", "argument_index", "reference")
 
@@ -46,9 +47,12 @@ class ReturnedObject:
         self.is_single_use = False  # the graph can return it in one call alone
 
     def settle(self, signature: Sequence[Any], owners: Collection[Any], on_death: Callable[[Any], object]) -> None:
-        """Replaces the object by its place in the signature, or by a weak reference unless the
-        function has made it. Does not keep an object beyond the first call that would keep the
-        graph's owners alive; later calls are traced anew."""
+        """Decides how the graph refers to the object: by its index in the signature if it is an
+        argument, by a weak reference if others own it, else by the object itself.
+
+        An object that would keep the graph's owners alive is kept for the first call alone; later
+        calls are traced anew.
+        """
         for k, x in enumerate(signature):
             if x is self.value or (type(x) is ref and x() is self.value):
                 self.argument_index, self.value = k, None
@@ -62,7 +66,7 @@ class ReturnedObject:
             self.is_single_use = _reaches(self.value, {id(owner) for owner in owners})
 
     def current(self) -> Any:
-        """Returns an object that is not an argument; None if it has been freed."""
+        """Returns the object if it is not an argument; None if it has been freed."""
         return self.value if self.reference is None else self.reference()
 
     @property
@@ -79,7 +83,8 @@ class ReturnedObject:
 
 
 class ReturnedMethod:
-    """A bound method of such an object, which is made anew at each call."""
+    """A bound method in the result of a traced function; each call binds the function anew to its
+    object."""
 
     __slots__ = ("function", "owner")
 
@@ -95,8 +100,8 @@ _SOLE_REFERENCES = sys.getrefcount(ReturnedObject(object()).value)  # references
 
 
 def placeholder_for(x: Any, placeholders: dict[int, ReturnedObject]) -> Any:
-    """Returns a value itself, and a placeholder for an object. `placeholders` has the placeholders
-    of a result, by the objects' ids."""
+    """Returns `x` if it is a plain value, else its ReturnedObject. `placeholders` holds one for
+    each object of a result, by the objects' ids."""
     kind = type(x)
     if kind in _CONSTANTS:
         return x
@@ -112,8 +117,8 @@ def resolve_placeholder(x: Any, signature: Sequence[Any]) -> Any:
 
 
 def _reaches(x: Any, targets: Collection[int]) -> bool:
-    """True if an object refers to one of those with these ids, directly or by others, or to too
-    many to know. Modules and classes are not looked into."""
+    """True if an object refers, directly or through other objects, to one with an id in `targets`,
+    or to more objects than the search visits. Does not look into modules and classes."""
     seen: set[int] = set()
     pending = [x]
     while pending and len(seen) < _MAX_OBJECTS:
@@ -188,7 +193,7 @@ class FreeNumber:
 
 
 class Draw(NamedTuple):
-    """A generator's call, and the function that returns its numbers."""
+    """A generator's call, and the function that makes random numbers from its result."""
 
     generator: Any
     words: Callable[[int, int], tuple[Any, ...]]
@@ -220,7 +225,8 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A launch on tensors of the graph. `numbers` are Python numbers as the op passed them."""
+    """A launch on tensors of the graph. `numbers` are the Python numbers as the user passed
+    them."""
 
     launch: Launch
     operands: tuple[GraphTensor, ...]

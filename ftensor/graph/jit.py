@@ -101,7 +101,7 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
 
 
 class Jitted(Generic[P, R]):
-    """A traced function with its graphs."""
+    """A jitted function: its graphs, by signature."""
 
     merges_steps = False  # whether kernels become one where units need not wait between
 
@@ -342,7 +342,7 @@ class _Bound:
 
 
 def _with_fused_kernels(graph: Graph, backend: Backend) -> Graph:
-    """Returns a traced graph in the kernels that run it."""
+    """Returns a traced graph after fusion, as the device runs it."""
     network = as_network(graph, backend)
     if network is None and backend.built_ahead:
         graph = with_filters(graph)

@@ -173,7 +173,8 @@ class _Lowering:
     def _result_part(
         self, f: ResultTensor, outputs: Sequence[Output], captured_storages: Mapping[int, CapturedStorage]
     ) -> ResultPart:
-        """Returns what a tensor of the result is."""
+        """Returns how a call gets a tensor of the result: an argument, one of the launch's outputs,
+        or a function that makes a view of an argument, of an output or of captured storage."""
         r, m = f.region, self.graph.memories[f.region.memory]
         argument, captured = f.argument, captured_storages.get(r.memory)
         if argument is not None:
@@ -257,7 +258,8 @@ class _Lowering:
         return steps
 
     def _add_numbers(self, node: Node) -> None:
-        """Adds a node's numbers to those of the launch, as its kernels take them."""
+        """Appends a node's numbers to the numbers of the launch, rounded as its kernels take
+        them."""
         if not node.launch.numbers or node.launch.own_numbers is not None:
             for number in node.numbers:
                 self.numbers.append(self._traced_value(number, None))
@@ -324,7 +326,7 @@ class Lowered:
 
     @cached_property
     def _has_seeding(self) -> bool:
-        """True if a run does more to generators than to call them."""
+        """True if a run seeds generators or sets their state, besides drawing numbers."""
         return any(isinstance(draw, Seeding) for draw in self.graph.draws)
 
     @property
@@ -342,7 +344,7 @@ class Lowered:
         return is_dead or (self.guards is not None and self.guards.is_stale)
 
     def release(self) -> None:
-        """Drops objects that the first call alone can return."""
+        """Drops the objects that only the first call can return."""
         for returned in self.graph.returned_objects:
             if returned.is_single_use:
                 returned.value = None
@@ -419,5 +421,5 @@ class Lowered:
 
     @staticmethod
     def _reinterpret(t: Tensor, d: dtype) -> Tensor:
-        """Returns a tensor at the start of `t`, of another dtype."""
+        """Returns a tensor of dtype `d` over the memory of `t`, from its first element on."""
         return Tensor._make(t._storage, d, (), (), t._offset * t._dtype.itemsize // d.itemsize)

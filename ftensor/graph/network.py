@@ -196,8 +196,8 @@ class NetworkBuilder:
             raise self._refuse(call, f"its input has the shape {shape}, and the layer before it gives {shapes[0]}")
 
     def _value(self, call: LayerCall, r: GraphTensor) -> int:
-        """Returns the number of the value that a layer reads: the latest with these bytes. Raises
-        GraphError if there is none, as for a slice."""
+        """Returns the number of the value that a layer reads: the latest result that has these
+        bytes. Raises GraphError if there is none, as for a slice."""
         for k in range(len(self._values) - 1, -1, -1):
             if _same_data(self._values[k], r):
                 return k
@@ -212,7 +212,7 @@ class NetworkBuilder:
         self._values[-1] = call.result
 
     def _joined(self, call: LayerCall, inputs: tuple[int, ...], images: list[Flow]) -> NetworkLayer:
-        """Returns the layer of a sum or of `cat`."""
+        """Returns the layer of an addition or a concatenation."""
         s = call.settings
         if call.kind == CAT and (s["dim"] != 1 or len(inputs) < 2):
             raise self._refuse(

@@ -230,8 +230,8 @@ def _has_no_stage(graph: Graph, node: Node) -> bool:
 
 
 class _Order:
-    """The nodes of a graph in execution order, with the first write and the last use of each
-    memory."""
+    """The nodes of a graph in execution order, with the node that first writes and the node that
+    last uses each memory."""
 
     def __init__(self, graph: Graph, nodes: Sequence[Node]) -> None:
         self.graph, self.nodes = graph, nodes

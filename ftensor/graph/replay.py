@@ -35,7 +35,8 @@ ResultPart = int | ReturnedArgument | ResultMaker
 
 
 def replay(graph: Lowered) -> Replay:
-    """Returns the `run` of a graph."""
+    """Returns the generated function that runs a graph for a call: it checks the guards, runs the
+    launch and builds the result."""
     guarded_captures = () if graph.guards is None else graph.guards.captured
     captured = list(dict.fromkeys([*guarded_captures, *graph.captured]))
     names = {storage: f"h{k}" for k, storage in enumerate(captured)}
@@ -70,7 +71,8 @@ def replay(graph: Lowered) -> Replay:
 
 
 def _launch(graph: Lowered, names: Mapping[CapturedStorage, str], values: dict[str, Any]) -> list[str]:
-    """Returns the lines that run the launch, and adds the values that they name."""
+    """Returns the code lines that run the launch. Adds the objects that these lines use to
+    `values`, by name."""
     lines: list[str] = []
     values["numbers"] = graph.numbers
     if graph.takes_call_numbers:
@@ -109,7 +111,8 @@ def _list(names: Iterable[str]) -> str:
 
 
 def _result(graph: Lowered, values: dict[str, Any]) -> str:
-    """Returns the expression of the function's result, and adds the values that it names."""
+    """Returns the code of the function's result. Adds the objects that it uses to `values`, by
+    name."""
     parts: list[str] = []
     for j, part in enumerate(graph.result_parts):
         if isinstance(part, int):
@@ -136,7 +139,8 @@ def _result(graph: Lowered, values: dict[str, Any]) -> str:
 
 
 def _part_expressions(result: Sequence[Any], parts: Sequence[str], values: dict[str, Any]) -> Iterator[str]:
-    """Yields the expression of each part of a flat result, and adds the values that they name."""
+    """Yields the code of each part of a flattened result. Adds the objects that it uses to
+    `values`, by name."""
     remaining = iter(parts)
     for j, x in enumerate(result):
         if isinstance(x, ResultTensor):

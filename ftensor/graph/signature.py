@@ -167,7 +167,8 @@ def argument_types(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ArgumentTyp
 
 
 class SignatureFunctionTable(dict[ArgumentTypes, SignatureFunction]):
-    """Maps the types of all arguments to the generated function that returns a call's signature."""
+    """Maps the types of a call's arguments to a generated function that returns the call's
+    signature."""
 
     def __missing__(self, types: ArgumentTypes) -> SignatureFunction:
         names = [k for k in types if type(k) is str]
@@ -373,7 +374,8 @@ def find_specialization(launches: LaunchTable, signature: tuple[Any, ...]) -> Lo
 
 
 class _FreeNumberSets:
-    """The sets of free numbers in the graphs of calls that differ in numbers alone."""
+    """For calls that differ only in numbers: which of their numbers the cached graphs take as free
+    numbers."""
 
     kept_bytes = 1 << 10
 

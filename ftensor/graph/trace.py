@@ -230,8 +230,8 @@ class Tracer(LaunchRecorder):
         return result
 
     def _setting(self, value: Any) -> Any:
-        """Returns an argument of a layer for its record, which keeps no tensor and no number of the
-        call alive."""
+        """Returns an argument of a layer for the record of the layer. The record must not keep the
+        call's tensors and numbers alive."""
         if type(value) is Tensor:
             return self.region(value)
         if isinstance(value, (list, tuple)):
@@ -337,8 +337,8 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
 
 
 def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:
-    """Returns the function's result with a ResultTensor for each tensor, and a placeholder for each
-    object."""
+    """Returns the function's result with each tensor replaced by a ResultTensor, and each object by
+    a ReturnedObject."""
     if type(result) is Tensor:
         for k, t in enumerate(tensors):
             if t is result:

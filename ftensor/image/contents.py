@@ -18,10 +18,10 @@ AFTER = -1  # the base of a bank that begins where those before it end
 
 @dataclass(frozen=True)
 class Bank:
-    """A memory of the board: `size` and `base` in bytes, `type` one of MEMORY_TYPES.
+    """A memory bank of a board, `size` and `base` in bytes; `type` is one of MEMORY_TYPES.
 
-    Banks of equal base and size are several ways to one memory. `description.complete` replaces the
-    base AFTER.
+    Banks of equal base and size are several paths to one memory. For the base AFTER,
+    `description.complete` chooses an address.
     """
 
     name: str
@@ -108,10 +108,8 @@ class Description:
 
 
 def first_ways(banks: Iterable[Bank]) -> dict[str, str]:
-    """Returns, for the name of each bank, the name of the first bank that is the same memory.
-
-    A used bank goes before those that are not used. A bank of base AFTER is a memory of its own.
-    """
+    """Maps the name of each bank to the first bank that is the same memory; banks that kernels use
+    come first. A bank of base AFTER is a memory of its own."""
     banks = tuple(banks)
     alone = {b.name for b in banks if b.type in NOT_MEMORY or b.base == AFTER}
     seen: dict[tuple[int, int], str] = {}

@@ -55,16 +55,18 @@ class SlabCut(NamedTuple):
 
 
 class RowSlabs(NamedTuple):
-    """How a kernel over rows divides its operands into slabs: the rows of a slab are a multiple of
-    `rows`, and `nbytes` has for each pointer the bytes of so many rows, 0 for an operand that all
-    units share."""
+    """How a kernel over rows divides its operands into slabs, one for each compute unit.
+
+    The number of rows in a slab is a multiple of `rows`. `nbytes` has, for each pointer, the bytes
+    that `rows` rows take; 0 for an operand that all compute units share.
+    """
 
     rows: int
     nbytes: tuple[int, ...]
 
     @property
     def min_rows_per_unit(self) -> int:
-        """The least number of rows of a compute unit that are worth a slab."""
+        """The smallest number of rows per compute unit for which a slab of its own pays."""
         return -(-MIN_BEATS * PORT_BYTES // max(*self.nbytes, 1)) * self.rows
 
 

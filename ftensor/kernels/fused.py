@@ -266,9 +266,13 @@ _COSTLY = re.compile(r"\b(?!ft_(?:max|min|abs|where|is\w+)\b|K\b|FT_)[a-z]\w*\("
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass over the rows. `folds` are calls; `stores` are pairs (output, per-element value);
-    `stored_values` are pairs (value, output in which an earlier pass has stored the value);
-    `row_calls` are the calls on per-row values after the folds."""
+    """One pass over the rows, by indices of calls, values and outputs.
+
+    folds: the calls that fold the row
+    stores: (output, per-element value) of each store
+    stored_values: (value, output) of each value that an earlier pass stored in an output
+    row_calls: the calls on per-row values that follow the folds
+    """
 
     folds: tuple[int, ...]
     stores: tuple[tuple[int, int], ...]
@@ -360,7 +364,7 @@ class Passes:
         return operands | set(inputs) | set(needed)
 
     def _may_read_output(self, out: int, row_pass: Pass, *excluded: int) -> bool:
-        """True if a pass reads an input that may share memory with output `out`; the pass does not
+        """True if a pass reads an input that may share memory with output `out`. The pass does not
         compute the values `excluded`."""
         key = self.key
         inputs, _ = producers(key, self.element_values(row_pass), (*self.already_computed(row_pass), *excluded))

@@ -30,7 +30,8 @@ from .workload import Ints, split_numbers
 
 
 class NamedNumbers(NamedTuple):
-    """Annotation of a field with a fixed count of numbers; `names` are their names, by blanks."""
+    """Annotation of a field with a fixed count of numbers. `names` are their names, separated by
+    blanks."""
 
     names: str
 
@@ -180,7 +181,7 @@ class _BufferLayout(NamedTuple):
 
     @property
     def implied(self) -> set[str]:
-        """Lengths that the buffer lacks."""
+        """The names of lengths that the buffer does not hold."""
         return {str(each.count) for each in self.lists if not each.packed}
 
     def listed(self, lengths: Mapping[str, int]) -> int:

@@ -91,16 +91,16 @@ def memory_holes(
 
 
 def result_hole(outs: int, ins: Sequence[str]) -> str:
-    """Returns the macro call with the count of results and the test whether an output is an input.
-
-    The test is constant for kernels without inputs, which only write memory.
-    """
+    """Returns the call of the macro that declares the results: their number, and the condition
+    under which an output is also an input. The condition is constant for kernels without inputs,
+    which only write memory."""
     overlap = " || ".join(f"(FT_GLOBAL const void *)out{out} == {name}" for out in range(outs) for name in ins)
     return f"FT_STREAMED(count, {overlap or 1})"
 
 
 def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
-    """Returns `reads` with the index inputs first, then the located offset, then other inputs."""
+    """Returns the lines `reads` in an order in which index inputs come before the located offset,
+    and that before all other inputs."""
     names = indices(key)
     if not names:
         return reads

@@ -29,8 +29,8 @@ class KernelTarget(Protocol):
 
 
 class KernelArgument(NamedTuple):
-    """One argument of an image's kernel: `what` is "*" or the C name of a scalar, `c` the full C
-    type, `of` the name of the launch's parameter if it differs from `name`."""
+    """One argument of an image's kernel. `what` is "*" or the C name of a scalar, `c` the full C
+    type. `of` is the name of the launch parameter that it passes, if that differs from `name`."""
 
     name: str
     what: str
@@ -39,10 +39,13 @@ class KernelArgument(NamedTuple):
 
 
 class InventoryTerms(NamedTuple):
-    """One kernel in inventory terms. `dtypes` are the inputs', then the outputs'; `signature`
-    is "outs(ins)"; `layout` is the skeleton and the access kinds of the operands in memory, outputs
-    first; `lines` are the inventory table that requests the kernel, or a substitute kernel that
-    takes any layout."""
+    """A kernel in the terms of an inventory.
+
+    dtypes: of the inputs, then of the outputs
+    signature: the same as text, "outs(ins)"
+    layout: skeleton and access kinds of the operands in memory, outputs first
+    lines: the inventory table that requests the kernel, or one that takes any layout instead
+    """
 
     entry: str
     op: str

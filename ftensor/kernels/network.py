@@ -103,8 +103,9 @@ class NetworkLayer:
     fold: Fold = ONE
 
     def result(self, image: Flow) -> Flow:
-        """Returns the images that the layer makes of `image`, its first input. Layers that multiply
-        write beats of `fold.filters` channels, those of others follow from the processes before."""
+        """Returns the images that the layer makes of `image`, its first input. A layer that
+        multiplies writes beats of `fold.filters` channels; beats of other layers are those of the
+        processes before."""
         if self.kind == LINEAR:
             return Flow(1, 1, self.channels, self.fold.filters)
         if self.kind in (ADD, CAT):
@@ -114,19 +115,20 @@ class NetworkLayer:
         return Flow(high, wide, self.channels, self.fold.filters if self.kind in PRODUCTS else self.channels)
 
     def depth(self, image: Flow) -> int:
-        """Returns the products that are summed for a result; of pools the pixels of a window.
-        `image` is the layer's input."""
+        """Returns the number of products in the sum of a result; for a pool, the number of pixels
+        in a window. `image` is the layer's input."""
         taps = self.kernel[0] * self.kernel[1]
         one = self.kind == DEPTHWISE or self.kind in POOLS
         return image.elements if self.kind == LINEAR else taps if one else taps * image.channels
 
     @property
     def plain(self) -> bool:
-        """True if no process makes windows: 1 x 1 kernel, stride 1, no padding."""
+        """True if the layer reads each pixel once, so that no process makes windows: 1 x 1 kernel,
+        stride 1, no padding."""
         return (self.kernel, self.stride, self.padding) == ((1, 1), (1, 1), (0, 0))
 
     def of_all(self, image: Flow) -> bool:
-        """True if a pool has one window: all of `image`."""
+        """True if a pool has a single window, which is all of `image`."""
         return self.kind == AVG_POOL and self.kernel == (image.height, image.width) and self.padding == (0, 0)
 
     def in_rows(self, image: Flow) -> bool:
@@ -207,8 +209,8 @@ class NetworkKey:
 
     @property
     def _entering(self) -> int:
-        """Channels of a beat that the first process writes: all of a pixel, or a part of a vector
-        for a linear layer."""
+        """The channels in a beat of the first process: all channels of a pixel, or a part of a
+        vector if the first layer is linear."""
         c, h, w = self.image
         first = self.layers[0]
         if h * w == 1:
@@ -258,14 +260,15 @@ class NetworkKey:
 
 
 def fold_part(layer: NetworkLayer, image: Flow) -> int:
-    """Returns the number that `Fold.factors` divides: the elements of a window, or the channels of
-    a pixel for layers that read a part of a pixel in a beat."""
+    """Returns the number that `Fold.factors` must divide: the elements of a window, or the channels
+    of a pixel for layers that read a part of a pixel in each beat."""
     whole = layer.kind == LINEAR or layer.plain or layer.in_rows(image)
     return image.channels if whole else layer.depth(image)
 
 
 def least_fold(layer: NetworkLayer, image: Flow) -> Fold:
-    """Returns the smallest fold of a layer: one product, of a depthwise layer one filter."""
+    """Returns the smallest fold of a layer: one product per iteration; for a depthwise layer, all
+    products of one filter."""
     return Fold(1, layer.depth(image)) if layer.kind == DEPTHWISE else Fold(1, 1)
 
 
@@ -349,8 +352,8 @@ WORD, BEAT = 8, 64
 
 
 def words_of(key: NetworkKey) -> int:
-    """Returns the words of a network's buffer behind its first beat, without the last beat's
-    rest."""
+    """Returns the words that follow the first beat in a network's buffer, without the padding of
+    the last beat."""
     layers = [
         (layer.channels, layer.depth(key.image_of(k))) for k, layer in enumerate(key.layers) if layer.kind in PRODUCTS
     ]

@@ -26,10 +26,11 @@ Needs = Callable[[int], np.ndarray]
 
 @dataclass(frozen=True)
 class Process:
-    """A process: a call of `function`, a template of hls/vitis/network.h. Its template arguments
-    are the element type (unless `typed` is False), then `sizes`; its arguments are FIFOs (`reads`
-    and `writes` are their indices, `loads` those of loaded weights, from a process and to the
-    next), then `passed`.
+    """A process: a call of `function`, a template of hls/vitis/network.h.
+
+    Its template arguments are the element type (unless `typed` is False), then `sizes`. Its
+    arguments are FIFOs, then `passed`. FIFOs are by index: those that it `reads` and `writes`, and
+    in `loads` those by which loaded weights come from one process and go to the next.
 
     `trips` are its iterations for an image, `layer` is its layer (-1: none). `operators` and
     `memories` are for the area model. FIFO depths follow from `needs`, a function for each input,
@@ -70,7 +71,7 @@ class FlowFifo:
 
 
 def same(flow: Flow) -> Needs:
-    """Returns the needs of a process that writes a beat for each beat that it reads."""
+    """Returns the needs of a process that writes one beat for each beat that it reads."""
     return lambda n: np.arange(1, n * flow.beats + 1)
 
 

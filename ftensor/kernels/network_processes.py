@@ -415,8 +415,9 @@ class Processes:
         return self.add(process, (fifo,), (result,))[0]
 
     def _common(self, k: int, name: str, inputs: Sequence[int], channels: int, total: int) -> list[int]:
-        """Regroups FIFOs to beats of one width that divides `channels`, of `total` elements an
-        image in all: the least that is no slower than the processes before, else the fastest."""
+        """Regroups FIFOs to beats of one width, a divisor of `channels`, and returns them. The
+        width is the smallest at which this is no slower than the processes before, else the
+        fastest. An image has `total` elements in all."""
         flows = [self.flow(fifo) for fifo in inputs]
 
         def trips(wide: int) -> int:

@@ -74,7 +74,8 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return f"{self.name} {memory}"
 
     def serves(self, kinds: str, outs: int) -> str:
-        """Returns the layout to request for a launch with these kinds and full lanes."""
+        """Returns the layout that an inventory requests for launches with these access kinds at
+        full lanes."""
         word = self.layout(kinds, outs)
         return word if " " not in word else ANY.word
 
@@ -117,7 +118,7 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return table_lines(self.op(key.name), f'dtypes = ["{text}"]', *more)
 
     def asked_further(self, key: KernelKey, layout: str) -> list[str]:
-        """Returns the lines of the inventory table after the dtypes."""
+        """Returns the lines of the inventory table that follow the dtypes."""
         return [f'layouts = ["{layout}"]']
 
     def copies(self, key: KernelKey) -> Mapping[str, int]:
@@ -141,7 +142,8 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return True
 
     def family(self, key: KernelKey) -> tuple[object, ...]:
-        """Returns the value that all members of a kernel share besides lanes and port widths."""
+        """Returns a value that is equal for keys that may share one kernel, as far as lanes and
+        port widths do not decide that."""
         return ()
 
     def short(self, key: KernelKey) -> str:
@@ -149,18 +151,19 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return self.name
 
     def suffix(self, key: KernelKey) -> str:
-        """Returns op, dtypes, and the mark of an unusual layout."""
+        """Returns the part of a kernel's name that tells members of one table apart: op, dtypes,
+        and a mark for an unusual layout, such as "add_float32"."""
         outs = "_".join(p.dtype.name for p in key.outs)
         tail = self.mark(key) + ("k" if any(p.kind == BY_VALUE for p in key.ins) else "")
         name = self.stem(key) + "".join(f"_{p}" for p in key.params[:1])
         return f"{name}_{outs}" + (f"_{tail}" if tail else "")
 
     def stem(self, key: KernelKey) -> str:
-        """Returns the first part of `suffix`."""
+        """Returns the op's name as `suffix` begins with it."""
         return key.name
 
     def mark(self, key: KernelKey) -> str:
-        """Returns the last part of `suffix`; "" for the usual layout."""
+        """Returns the mark with which `suffix` ends; "" for the usual layout."""
         return ""
 
     # Profiles

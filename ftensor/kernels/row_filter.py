@@ -47,43 +47,43 @@ class FilterSchedule:
 
     @property
     def places(self) -> int:
-        """Products of a result, with those that no tap is for."""
+        """Products that are summed for a result, padded to a power of two."""
         return max(self.unit.stride, 1 << (self.unit.taps - 1).bit_length())
 
     @property
     def first(self) -> int:
-        """The place of the first tap."""
+        """The index of the product with the first tap; earlier products are padding."""
         return self.places - self.unit.taps
 
     @property
     def step(self) -> int:
-        """Places of `stride` adjacent ones that a cycle multiplies."""
+        """Of each `stride` adjacent products, the number that one cycle computes."""
         return min(self.lanes, self.unit.stride)
 
     @property
     def phases(self) -> int:
-        """Cycles of a result."""
+        """Cycles in which the products of one result are computed."""
         return self.unit.stride // self.step
 
     @property
     def results(self) -> int:
-        """Results of a cycle."""
+        """Results that are computed in one cycle."""
         return self.lanes // self.step
 
     @property
     def delay(self) -> int:
-        """Delay in beats: from the one with a result's sample j * stride to the one with its last
-        sample."""
+        """Delay in beats between the sample j * stride of result j and the last sample that the
+        result needs."""
         return max(0, -(-(self.unit.taps - self.unit.before - self.unit.stride) // self.lanes))
 
     @property
     def line(self) -> int:
-        """Samples in the registers."""
+        """Samples that the registers hold."""
         return self.lanes * (1 + self.delay) + self.first + self.unit.before
 
     @property
     def products(self) -> int:
-        """Products of a cycle."""
+        """Products that are computed in one cycle."""
         stride, last = self.unit.stride, (self.phases - 1) * self.step
         places = [q * stride + last + k for q in range(self.places // stride) for k in range(self.step)]
         return self.results * sum(place >= self.first for place in places)

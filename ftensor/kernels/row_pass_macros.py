@@ -172,8 +172,8 @@ class RowPassMacros:
         return f"w_r{v} = FT_FIRST_OF(v{v});"
 
     def _known(self, needed: Iterable[int], boundary: Iterable[int], stored_values: dict[int, int]) -> list[str]:
-        """Returns lines that declare the values that exist already: per-row values, and values kept
-        in outputs."""
+        """Returns lines that declare the values that a pass need not compute: per-row values, and
+        values that an earlier pass stored in outputs."""
         key, stopped = self.key, set(boundary)
         _, calls = producers(key, needed, stopped)
         used = {v for k in calls for v in key.calls[k].operands} | set(needed)

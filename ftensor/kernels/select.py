@@ -140,10 +140,9 @@ def compute_units(elements: int, max_units: int, target: WorkSharing, lanes: int
 
 
 def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, tuple[Ints, ...]]:
-    """Returns the loop nest with the longest dim innermost if rows are shorter than a vector.
-
-    Index updates between rows cost more than strided accesses in a near cache.
-    """
+    """Returns (sizes, strides) of the loop nest. If rows are shorter than a vector, the longest dim
+    becomes the innermost, since index updates between rows cost more than strided accesses to a
+    near cache."""
     if shape[-1] >= lanes or prod(shape) > MAX_CACHED_ELEMENTS:
         return shape, tuple(strides)
     longest = max(range(len(shape)), key=lambda d: shape[d])
@@ -305,7 +304,7 @@ def interleaves_rows(choice: FoldChoice, outputs: int, lanes: int, vectors: int)
 
 
 def needs_split(plan: Plan, limit: int = COUNTED) -> bool:
-    """True if a plan's indices exceed `limit`, so that `iterator.split` must cut the plan."""
+    """True if an index of the plan exceeds `limit`, so that the plan must be cut into pieces."""
     if prod(plan.shape) > limit:
         return True
     return any(sum(abs(s) * (n - 1) for n, s in zip(plan.shape, strides)) > limit for strides in plan.strides)

@@ -238,7 +238,7 @@ class BoardSkeleton(Skeleton[K]):
         return key
 
     def suffix(self, key: K) -> str:
-        """The name of an image's kernel of this key within its table."""
+        """The part of a kernel's name that tells the kernels of one inventory table apart."""
         return f"{self.name}_{self.record(key).compute}"
 
     def vitis(self, lanes: int) -> str:

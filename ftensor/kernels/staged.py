@@ -38,13 +38,13 @@ class StagedKey(FusedKey):
     """A graph over any number of rows of `length` elements. With operands of kind PER_BLOCK or
     EVERY_BLOCK, `period` rows form a block.
 
-    The ports have the access kinds of transform.py, from which the per-row values follow. Units
-    compute per element or per row, transform whole rows (transform.py), or fold rows. A fold has an
-    order of its own: beat k of a row goes into state k % 8.
+    The ports have the access kinds of transform.py, which also decide which values are per row.
+    Units compute per element or per row, transform whole rows (transform.py), or fold rows. A fold
+    adds beat k of a row to state k % 8, so its order differs from that of other kernels.
 
-    Filters shorten rows (row_filter.py). `length` is that of the shortest rows; `spans` has, for
-    each input, the times that its rows are longer; the number of taps for an input of kind TAPS; the
-    elements from a frame to the next for one of kind FRAMES. It is empty if all are 1.
+    Filters shorten rows (row_filter.py). `length` is that of the shortest rows. `spans` has a
+    number for each input, and is empty if all are 1: how many times longer its rows are; for kind
+    TAPS the number of taps; for kind FRAMES the distance between frames in elements.
     """
 
     length: int = 1
@@ -77,8 +77,8 @@ class StagedKey(FusedKey):
 
     @property
     def together(self) -> int:
-        """The least number of rows that begin and end on beats and on blocks. Compute units share
-        rows in multiples of it."""
+        """The smallest number of rows that begin and end on beats and on blocks. Compute units
+        share rows in multiples of it."""
         if any(not unit.rows for unit in self.filters):
             return ONE_SIGNAL
         return lcm(self.lanes // gcd(self.length, self.lanes), self.period, *(unit.rows for unit in self.filters))
@@ -94,7 +94,7 @@ class StagedKey(FusedKey):
 
     @cached_property
     def factors(self) -> tuple[int, ...]:
-        """For each value, the times that its rows are longer than the shortest; 1 for a value per
+        """For each value, how many times longer its rows are than the shortest; 1 for a value per
         row."""
         spans = self.spans or (1,) * len(self.ins)
         factors = [1 if p.kind in (PER_ROW, ONE_ELEMENT, TAPS, FRAMES) else n for p, n in zip(self.ins, spans)]
@@ -110,7 +110,8 @@ class StagedKey(FusedKey):
         return self.spans[k]
 
     def hop_of(self, k: int) -> int:
-        """Returns the elements from a frame to the next of input k, of kind FRAMES."""
+        """Returns the distance in elements between the starts of two frames of input k, of kind
+        FRAMES."""
         return self.spans[k]
 
     @cached_property
@@ -124,7 +125,8 @@ class StagedKey(FusedKey):
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """For each value, the folds, transforms and filters on its longest dependence path."""
+        """For each value, the number of folds, transforms and filters on the longest path from the
+        inputs to it."""
         levels = [0] * len(self.ins)
         for call in self.calls:
             level = max((levels[v] for v in call.operands), default=0)
@@ -188,7 +190,8 @@ class DataflowStage:
 
 @dataclass(frozen=True)
 class Fifo:
-    """A FIFO of a value from stage `source` to stage `target`; `depth` in beats, or in rows."""
+    """A FIFO that carries a value from stage `source` to stage `target`. `depth` counts beats; for
+    a per-row value it counts rows."""
 
     value: int
     source: int
@@ -274,8 +277,8 @@ class Stages:
         return 0
 
     def factor_of(self, stage: DataflowStage) -> int:
-        """Returns the times that the rows which a stage takes, or a load gives, are longer than the
-        shortest."""
+        """Returns how many times longer than the shortest the rows are that a stage reads; for a
+        load, those that it writes."""
         return max(self.key.factors[v] for v in stage.inputs or stage.outputs)
 
     def filter_schedule(self, stage: DataflowStage) -> FilterSchedule:
@@ -328,11 +331,11 @@ MIN_DEPTH, MAX_DEPTH = 16, 1 << 15
 class StageKey:
     """A dataflow stage as a kernel.
 
-    `graph` is the stage as a graph of its own, whose row operands are streams; for the BEGIN
-    kernel, the whole graph. `kind` is the kind of the stage, or BEGIN. `scalars_per_kernel` is
-    empty except in the BEGIN kernel: for each computing kernel, the indices of its scalar
-    arguments. `launched_graph` is the graph for which the host starts the kernel; None for
-    free-running kernels. `port` names the kernel argument of that graph that the kernel accesses.
+    graph: the stage as a graph whose row operands are streams; for the BEGIN kernel the whole graph
+    kind: the kind of the stage, or BEGIN
+    scalars_per_kernel: in the BEGIN kernel, for each computing kernel its scalar arguments
+    launched_graph: the graph with which the host starts the kernel; None: it is free-running
+    port: the kernel argument of the launched graph that the kernel reads or writes
     """
 
     graph: StagedKey

@@ -40,13 +40,14 @@ def operator_cycles(dtype: dtype) -> dict[str, int]:
 
 
 def distance(recurrence: int) -> int:
-    """Returns the least dependence distance, in iterations, at initiation interval 1, for a state
-    in local memory with a recurrence of `recurrence` cycles."""
+    """Returns after how many iterations a state in local memory may be used again at initiation
+    interval 1, if its update takes `recurrence` cycles."""
     return recurrence + 1  # writing it takes a cycle
 
 
 def interval(recurrence: int, between: int) -> int:
-    """Returns the initiation interval if a state recurs `between` iterations later."""
+    """Returns the initiation interval if a result is needed again `between` iterations later, after
+    `recurrence` cycles."""
     return -(-distance(recurrence) // between)
 
 
@@ -117,13 +118,16 @@ class KernelLaunch(NamedTuple):
 
 
 class PipelinedLoop(NamedTuple):
-    """A pipelined loop in one compute unit, by its label.
+    """A pipelined loop of one compute unit, named by its label.
 
-    `trips` is the total trip count; the loop starts `entries` times from an empty pipeline.
-    `interval` is the initiation interval, above 1 if a sum depends on the previous sum. `reads`:
-    its first iteration waits for memory; `computes`: its pipeline holds the op's arithmetic.
-    Loops of one `stage` run one after another; stages run at the same time, joined by FIFOs.
-    A step outside of the loops, for the end of a row, counts as a loop of its own.
+        trips: iterations in all
+        entries: how often the loop starts with an empty pipeline
+        interval: initiation interval; above 1 if a sum depends on the previous sum
+        reads: its first iteration waits for memory
+        computes: its pipeline contains the op's arithmetic
+
+    Loops of one `stage` run one after another; stages run at the same time, joined by FIFOs. A step
+    outside of the loops, such as the end of a row, counts as a loop of its own.
     """
 
     name: str
@@ -140,7 +144,7 @@ class PipelinedLoop(NamedTuple):
         return self.trips * self.interval
 
     def more(self, trips: int, entries: int) -> PipelinedLoop:
-        """Returns the loop with `trips` and `entries` added."""
+        """Returns the loop with `trips` more iterations and `entries` more starts."""
         return self._replace(trips=self.trips + trips, entries=self.entries + entries)
 
 
@@ -165,11 +169,13 @@ class LocalMemory(NamedTuple):
 
 
 class Access(NamedTuple):
-    """One operand in one launch, all compute units together.
+    """One operand in one launch, for all compute units together.
 
-    `beats` is the total beats on the port, `burst` the maximum beats of a request (0: the port's
-    setting), `nbytes` the bytes of the memory bank, `crossing` the bytes over the link if the
-    operand is not on the board. `short`: the port is configured for short bursts (`requests`).
+    nbytes: bytes that the memory bank moves
+    beats: beats on the port
+    burst: most beats of a request; 0: the port's setting
+    crossing: bytes over the link if the operand is not on the board
+    short: True if the port is configured for short bursts (`requests`)
     """
 
     name: str
@@ -198,7 +204,9 @@ def members_in(begin: int, end: int, period: int, first_member: int, end_member:
 
 
 def pieces(inner: int, chunk: int, chunks: int, begin: int, end: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Returns (count, length) of the whole chunks in [begin, end), and of the row-ending chunks."""
+    """Counts the chunks with numbers in [begin, end), if each row of `inner` elements is cut into
+    `chunks` chunks of `chunk` elements, the last of a row being shorter. Returns (count, length) of
+    the whole chunks, then of the last chunks."""
     last = members_in(begin, end, chunks, chunks - 1, chunks)
     return (end - begin - last, chunk), (last, inner - (chunks - 1) * chunk)
 
@@ -266,7 +274,7 @@ class InterleavedRows(NamedTuple):
 
     @classmethod
     def of(cls, g: Any, k: int, begin: int, end: int, lanes: int) -> InterleavedRows:
-        """Returns the turns of operand k for rows [begin, end) of a reduction's geometry `g`."""
+        """Returns the rows [begin, end) of operand k in a reduction's geometry `g`."""
         return cls(begin, end, g.inner, g.kept_strides[k][0], lanes)
 
     @property
@@ -287,7 +295,7 @@ class InterleavedRows(NamedTuple):
         return _looked_up(at // self.lanes, (at + sizes - 1) // self.lanes)
 
     def steps(self) -> int:
-        """Returns the steps that assemble the pieces."""
+        """Returns the loop iterations that assemble the pieces of rows."""
         return self.looked_up()[0]
 
     def reads(self) -> int:

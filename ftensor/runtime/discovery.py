@@ -52,10 +52,11 @@ POLICIES: dict[str, Callable[[Sequence[DetectedDevice]], list[DetectedDevice]]] 
 
 
 def select(mapping: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
-    """Returns the devices that become fpga:0, fpga:1, ... under a mapping; [] if none match.
+    """Returns the devices that a mapping names, in the order fpga:0, fpga:1, ...; [] if none match.
 
-    A mapping is a policy, the name of a target, or a part of a platform's name or version. A
-    part of a device's name is tried last. A suffix ":N" selects the N-th of these devices.
+    A mapping is a policy such as "auto", the name of a target, or a part of a platform's name or
+    version; if none of these match, a part of a device's name. The suffix ":N" selects only device
+    N of these.
     """
     word, colon, number = mapping.strip().lower().rpartition(":")
     if not (colon and number.isdecimal()):

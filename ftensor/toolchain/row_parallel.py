@@ -38,8 +38,8 @@ class GraphChoice(NamedTuple):
 
 
 class RowBuild(NamedTuple):
-    """The kernels of some graphs on a board, with the shares of LUT, FF, DSP and BRAM that they and
-    the kernels beside them take."""
+    """The kernels chosen for some graphs on a board. `shares` are the parts of its LUTs, FFs, DSPs
+    and BRAMs that these kernels take together with the image's other kernels."""
 
     groups: tuple[KernelGroup, ...]
     board: Board
@@ -54,12 +54,12 @@ def choose_row_builds(
     rows: Sequence[float] = (),
     units: int | None = None,
 ) -> RowBuild:
-    """Returns kernels of graphs, by name, with the lanes and compute units that take the least
-    time.
+    """Chooses the lanes and compute units of each graph's kernel, by name, so that the graphs take
+    the least time on a board.
 
-    Each graph gets its cheapest kernel that needs at most the time T for its `rows` (default: one
-    each), with the least T at which these kernels fit the board beside `other_kernels`. With `units`,
-    only the lanes are chosen. The result does not fit if even the cheapest kernels do not.
+    Finds the least time T for which the kernels fit beside `other_kernels`: each graph gets the
+    cheapest kernel that takes at most T for its `rows` (by default one each). With `units`, only
+    the lanes are chosen. If even the cheapest kernels do not fit, the result has `fits` False.
     """
     if not graphs:
         return RowBuild((), board, (0.0,) * len(SHARE), True)

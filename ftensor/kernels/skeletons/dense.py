@@ -170,7 +170,8 @@ def _solve_sizes(launch: KernelLaunch) -> tuple[int, int, int, int]:
 
 
 def _solve_loads(launch: KernelLaunch, unit: int) -> list[int]:
-    """Returns the matrices of each load of a compute unit; pieces of one group share a load."""
+    """Returns, for each time that a compute unit loads matrices into local memory, how many. The
+    pieces of columns of one group of matrices share a load."""
     matrices, fit, parts, _ = _solve_sizes(launch)
     begin, end = launch.slab(-(-matrices // fit) * parts, unit)
     groups = range(begin // parts, -(-end // parts)) if end > begin else ()
@@ -220,7 +221,7 @@ def traffic(word: str, launch: KernelLaunch) -> list[Access]:
 
 @dataclass(frozen=True)
 class DenseKey:
-    """Key of a dense kernel. `held` is True if block RAM holds small matrices, on boards."""
+    """Key of a dense kernel. `held` is True on boards, where block RAM holds small matrices."""
 
     skeleton: str
     dtype: dtype
@@ -242,9 +243,10 @@ def dense_key(kind: str, dtype: dtype, target: KernelTarget, unaligned: bool) ->
 class DenseRoutine(NamedTuple):
     """Parameters and operators of a dense kernel.
 
-    `operands` has the pointers: prefix "=" for inputs, suffix ":int" or ":long" for other than
-    matrices. `numbers` has the scalars: prefix "+" for long. `elements` counts the element
-    functions (ELEMENTS) in the kernel text; `reals` counts operators on real numbers.
+    operands: names of pointers; "=" before an input, ":int" or ":long" after one that is no matrix
+    numbers: names of scalars; "+" before a long
+    elements: how often the kernel text has each element function (ELEMENTS)
+    reals: how often it has each operator on real numbers
     """
 
     title: str
@@ -339,7 +341,8 @@ class Dense(BoardSkeleton[DenseKey]):
         ]
 
     def divisions(self, launch: KernelLaunch, loops: object) -> int:
-        """Returns the divisions of the group sizes with local memory."""
+        """Returns the index divisions before the loops: those that find a unit's groups of matrices
+        in local memory."""
         return 4 if fits(self.word, launch.geometry) else 0
 
     def operators(self, key: DenseKey) -> Mapping[tuple[str, str], int]:

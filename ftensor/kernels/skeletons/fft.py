@@ -57,9 +57,13 @@ def fft_key(dtype: dtype, target: KernelTarget) -> FftKey:
 
 
 class FftStep(NamedTuple):
-    """One step on the numbers of a group. `what` is the kind or the radix; `length` is the
-    transform length before a pass (for other kinds, bits and the end of the zeros); `n` is the
-    count of numbers; `table` is the start of the step's table."""
+    """One step on the numbers of a group.
+
+    what: the radix of a pass, or the kind of another step
+    length: of the transforms before a pass; of other kinds, option bits and the end of the zeros
+    n: count of numbers
+    table: where the step's table begins
+    """
 
     what: int
     length: int
@@ -68,8 +72,9 @@ class FftStep(NamedTuple):
 
 
 class NumberLayout(NamedTuple):
-    """Layout of a stage's numbers: offset in the compute unit's working memory (-1: in the tensor),
-    strides of numbers, lanes and imaginary parts, and the count of numbers."""
+    """Layout of a stage's numbers. `memory` is their offset in the compute unit's working memory,
+    -1 if they are in the tensor. `step`, `lane` and `im` are the strides between numbers, lanes,
+    and real and imaginary parts; `size` is the count of numbers."""
 
     memory: int
     step: int
@@ -99,8 +104,8 @@ class FftStage(Geometry):
 
 @dataclass(frozen=True)
 class FftGeometry(Geometry):
-    """Geometry buffer, with strides in real numbers; `work` is the working memory of a compute
-    unit."""
+    """Geometry buffer of transforms, with strides in real numbers. `work` is the size of a compute
+    unit's working memory."""
 
     items: int
     pieces: int
@@ -272,15 +277,17 @@ class FftStreamKey:
 
     @property
     def slot(self) -> int:
-        """Numbers of a turn in one of the two memories after a stage."""
+        """Numbers of one half row in each of the two memories that follow a stage."""
         return max(self.points // 2, LEAST)
 
 
 @dataclass(frozen=True)
 class FftStreamGeometry(Geometry):
-    """Geometry buffer. `stages` is log2 of the row length. The kernel reads `come` numbers of a
-    row, appends zeros, and writes `leave` numbers. Steps are in elements; `ends` has the bits of
-    `fft`, and FACTORS."""
+    """Geometry buffer of streaming transforms. For each of `rows` rows of 2 ** `stages` points, the
+    kernel reads `come` numbers, appends zeros, and writes `leave` numbers.
+
+    `read` and `written` are strides in elements. `ends` has bits as in `fft`, and FACTORS.
+    """
 
     rows: int
     stages: int

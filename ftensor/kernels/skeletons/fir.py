@@ -58,12 +58,15 @@ def fir_serves(dtype: dtype) -> bool:
 
 @dataclass(frozen=True)
 class FirGeometry(Geometry):
-    """Geometry buffer; all strides are in elements.
+    """Geometry buffer of FIR filters; all strides are in elements.
 
-    There are `outside` * `groups` * `filters` rows. A row has `samples` samples and `count`
-    results, which compute units divide in `blocks` blocks of `block` results. `dilation` is the
-    distance of taps; `before` is the number of zeros before the samples; `pace` is the most samples
-    per cycle. `bias` is 0 without a bias.
+    outside, groups, filters: there are outside * groups * filters rows of results
+    samples, count: samples and results of a row
+    blocks, block: compute units share a row as `blocks` blocks of `block` results
+    dilation: distance of taps
+    before: zeros before the first sample
+    pace: most samples per cycle
+    bias: offset of the bias, 0 without one
     """
 
     derived = ("items",)
@@ -97,7 +100,7 @@ class FirGeometry(Geometry):
         return (self.taps - 1) * self.dilation + 1
 
     def seen(self, item: int) -> int:
-        """Returns the input samples of an item."""
+        """Returns the number of input samples that an item reads."""
         begin = item % self.blocks * self.block
         return (min(self.block, self.count - begin) - 1) * self.stride + self.cover
 

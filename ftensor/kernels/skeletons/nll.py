@@ -33,11 +33,14 @@ class NllKey:
 
 @dataclass(frozen=True)
 class NllGeometry(Geometry):
-    """Geometry buffer: `classes`, targets per sample (`inner`), `weighted` if there are weights.
+    """Geometry buffer of the loss or of its derivative. `inner` is the number of targets per
+    sample; `weighted` is 1 if there are weights.
 
-    For the loss, `items` are the targets, and `kind` is 0 for a loss per target, 1 for the mean, 2
-    for the sum. For the derivative, `items` are the samples, `kind` is 1 if each target has a
-    gradient, and `mean` is 1 for the derivative of a mean.
+    Loss: `items` are the targets, and `kind` is 0 for a loss per target, 1 for the mean, 2 for the
+    sum.
+
+    Derivative: `items` are the samples; `kind` is 1 if each target has its own gradient, and `mean`
+    is 1 for the derivative of a mean.
     """
 
     items: int

@@ -42,7 +42,8 @@ class PoolWindows(NamedTuple):
 
     @property
     def band(self) -> int:
-        """Most rows of windows whose input fits a strip; less than 1 if not even one row fits."""
+        """The most rows of windows whose input fits a strip in local memory; less than 1 if not
+        even one row fits."""
         rows = (LINES - 1) * LANES // self.sizes[1]
         return min(self.counts[0], (rows - self.cover[0]) // self.stride[0] + 1)
 
@@ -83,9 +84,13 @@ def serves(dtype: dtype) -> bool:
 
 @dataclass(frozen=True)
 class PoolGeometry(Geometry):
-    """Geometry buffer. An item is `band` rows of results (fewer at the end of a plane). A row has
-    `groups` groups of `windows` windows, which begin within the elements of one step. `divisor` 0
-    means that the mean divides by the size of the window; `padded` includes the padding zeros."""
+    """Geometry buffer of pooling. An item is a band: `band` rows of results, or fewer at the end of
+    a plane.
+
+    A row of results has `groups` groups of `windows` windows each; the windows of a group begin
+    within LANES adjacent elements. A mean is the sum divided by `divisor`, or by the elements of
+    its window if `divisor` is 0; `padded` counts the padding as elements.
+    """
 
     derived = ("items", "windows", "groups", "bands")
     mean: bool
@@ -136,7 +141,8 @@ class PoolGeometry(Geometry):
         return -(-(lead + (end - first) * self.input[1]) // LANES)
 
     def steps(self, item: int) -> int:
-        """Returns the steps of an item: elements of groups of windows, padded to whole turns."""
+        """Returns the loop iterations of an item: the elements of its groups of windows, padded to
+        whole turns."""
         turns = -(-self.rows(item) * self.groups // TURNS) * TURNS
         return turns * self.kernel[0] * self.kernel[1]
 

@@ -33,9 +33,12 @@ MAX_INTERLEAVED_ROW = 64  # most vectors of an interleaved row
 
 @dataclass(frozen=True)
 class FoldGeometry(Geometry):
-    """Geometry buffer. Strides and `steps` are per operand, outputs first; `steps` are the strides
-    of the dim that the lanes span: reduced (reduce_inner) or kept (reduce_outer). Strides of
-    outputs in reduced dims are 0; `results` is the distance between the results of two splits."""
+    """Geometry buffer of a reduction. `strides`, `kept_strides` and `steps` have an entry for each
+    operand, outputs first; the strides of outputs in reduced dims are 0.
+
+    `steps` are the strides of the dim along which the lanes run: reduced for reduce_inner, kept for
+    reduce_outer. `results` is the distance between the results of two splits.
+    """
 
     splits: int
     items: int

@@ -32,8 +32,9 @@ ROW_CHUNK = 4096
 
 @dataclass(frozen=True)
 class RowsGeometry(Geometry):
-    """Geometry buffer. `strides` and `steps` (in the inner dim) are per operand. `ordered` is True
-    if a row may read elements that an earlier row writes."""
+    """Geometry buffer of strided rows. `strides` (of the outer dims) and `steps` (of the inner dim)
+    have an entry for each operand. `ordered` is True if a row may read elements that an earlier row
+    writes."""
 
     inner: int
     chunk: int

@@ -111,7 +111,8 @@ def serves(op: str, dtype: dtype) -> bool:
 
 @dataclass(frozen=True)
 class ScanGeometry(Geometry):
-    """Geometry buffer, in elements. `shape` and strides are of the outer dims."""
+    """Geometry buffer of a scan, in elements. `shape`, `read_strides` and `written_strides` are of
+    the outer dims."""
 
     derived = ("items", "blocks")
     mode: int  # 1: totals of parts, 0: results

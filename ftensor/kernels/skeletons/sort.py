@@ -114,10 +114,10 @@ class SortKey:
 
 @dataclass(frozen=True)
 class SortGeometry(Geometry):
-    """Geometry buffer, in elements; `read` and `written` are strides along a row.
+    """Geometry buffer of a sort, in elements; `read` and `written` are strides along a row.
 
-    A row consists of tiles. A launch with `merges` merges runs in memory into tiles; other launches
-    sort tiles. The `last` launch writes the results.
+    A row consists of tiles. A launch sorts the tiles in local memory or, with `merges`, merges
+    sorted runs in memory into longer ones. The `last` launch writes the results.
     """
 
     derived = ("items", "passes")
@@ -376,9 +376,15 @@ class SearchKey:
 
 @dataclass(frozen=True)
 class SearchGeometry(Geometry):
-    """Geometry buffer. `n` values, of which `each` consecutive ones share a row of `row` elements;
-    `step` is the stride between rows (0: one row for all). `right` inserts after equal elements;
-    `sorted` is True if there is a `sorter`; `halves` is the number of bisection steps."""
+    """Geometry buffer of a binary search for `n` values.
+
+    each: consecutive values that search in the same row
+    row: elements of a row
+    step: stride between rows; 0: all values search in one row
+    right: insert after equal elements
+    sorted: rows are in the order of a `sorter`
+    halves: bisection steps
+    """
 
     n: int
     each: int

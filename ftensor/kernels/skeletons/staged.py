@@ -211,7 +211,7 @@ def _rows(launch: KernelLaunch, unit: int) -> tuple[int, int]:
 
 
 def _row_lengths(key: StagedKey) -> list[int]:
-    """Returns for each operand, outputs first, the elements of its rows; of taps their number."""
+    """Returns the elements in a row of each operand, outputs first; for taps, their number."""
     factors = [*(key.factors[v] for v in key.results), *key.factors[: len(key.ins)]]
     lengths = [key.length * factor for factor in factors]
     for k, p in enumerate(key.ins, len(key.outs)):

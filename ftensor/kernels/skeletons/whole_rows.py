@@ -40,8 +40,9 @@ class WholeRowsKey:
 
 @dataclass(frozen=True)
 class WholeRowsGeometry(Geometry):
-    """Geometry buffer: code of the op (OPS), elements of a row, rows, the least number of rows
-    whose elements fill whole beats (`together`), and flags for layer norm's weight and bias."""
+    """Geometry buffer of whole rows: `rows` rows of `n` elements. `op` is a code (OPS). `together`
+    is the smallest number of rows that fill whole beats. `weighted` and `shifted` tell if layer
+    norm has a weight and a bias."""
 
     derived = ("items",)
     op: int
@@ -53,7 +54,7 @@ class WholeRowsGeometry(Geometry):
 
     @classmethod
     def of(cls, op: str, n: int, rows: int, weighted: bool = False, shifted: bool = False) -> WholeRowsGeometry:
-        """Returns the geometry; compute units begin at beat boundaries."""
+        """Returns the geometry, in which compute units begin at beat boundaries."""
         return cls(OPS[op], n, rows, LANES // gcd(n, LANES), weighted, shifted)
 
     @property

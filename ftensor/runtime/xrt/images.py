@@ -37,7 +37,8 @@ Kernels = Sequence[tuple[str, int]]  # the kernels of a launch, and their larges
 
 
 class Calls:
-    """The file; written under the device's lock."""
+    """The file that records the user's line of each launch. Written only under the device's
+    lock."""
 
     def __init__(self, folder: Path) -> None:
         path = folder / f"calls-{os.getpid()}"

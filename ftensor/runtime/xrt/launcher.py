@@ -254,7 +254,7 @@ class LinkedKernels:
         self.function_name = kernels[0].function_name
 
     def _set_arg_multi(self, pair: tuple[int, Any]) -> None:
-        """Like the method of pyopencl's kernels, for one argument."""
+        """Sets one argument, given as (number, value), like the method of pyopencl's kernels."""
         kernel, k = self._places[pair[0]]
         kernel._set_arg_multi((k, pair[1]))
 

@@ -109,7 +109,7 @@ class XrtMemory(OpenCLBackend):
         )
 
     def stand_in(self, kernel: Any, number: int, bank: str) -> None:
-        """Sets a small buffer as an argument that a launch does not use."""
+        """Passes a small dummy buffer for a kernel argument that the launch does not use."""
         buffer = self._stand_ins.get(bank)
         if buffer is None:
             buffer = BankedBuffer(STAND_IN_BYTES)
@@ -151,10 +151,11 @@ class XrtMemory(OpenCLBackend):
             event.wait()
 
     def copy_between_banks(self, stream: DeviceStream, source: Any, target: BankedBuffer) -> None:
-        """Copies a buffer to a buffer in another bank, through the host, in the stream's order.
+        """Copies a buffer to a buffer in another bank, through the host, after the stream's earlier
+        commands.
 
-        On most platforms and in emulation, XRT's own copy command has no engine for this. It then
-        copies the host's last copy of the source, not the bytes that a kernel has written.
+        XRT's own copy command is not used: without a copy engine, as on most platforms and in
+        emulation, it would copy the host's old bytes instead of those that a kernel has written.
         """
         host = np.empty(target.nbytes, np.uint8)
         self._read(stream, source, 0, host)

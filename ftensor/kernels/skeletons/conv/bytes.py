@@ -108,8 +108,9 @@ class ConvBytes(_Bytes, Conv):
         return list(loops.values())
 
     def _line(self, key: ConvKey, g: ConvGeometry, tile: int, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
-        """Yields (loop, trips, entries) for the contiguous lines of a tile: pieces, elements before
-        the first beat, whole beats, elements after the last beat. `out` begins on a beat."""
+        """Yields (loop, trips, entries) of the loops that store the contiguous results of a tile:
+        its pieces, the elements before the first beat, whole beats, the elements after the last
+        beat. `out` begins on a beat."""
         done, many = g.before(tile * key.columns), g.results(tile, key.columns)
         filters, heads, head, beats, tails, tail = 0, 0, 0, 0, 0, 0
         for item in _items(g, tile, begin, end) if many else ():
@@ -228,7 +229,7 @@ class ConvBytesPack(_Bytes, ConvPack):
 
     @staticmethod
     def _weights(key: ConvKey, g: ConvPackGeometry, begin: int, stop: int) -> int:
-        """Returns the beats of the weights of panels [begin, stop)."""
+        """Returns the number of beats that the weights of the panels [begin, stop) take."""
         beats = 0
         taps = len(g.taps)
         for panel in range(begin, stop):

@@ -27,12 +27,16 @@ def conv_pack_key(conv: ConvKey, unaligned: bool) -> ConvKey:
 
 @dataclass(frozen=True)
 class ConvPackGeometry(Geometry):
-    """Geometry buffer; `batch` 0 packs no planes.
+    """Geometry buffer of packing for a convolution. With `batch` 0 only panels are packed. The
+    three dims of a plane are deep, high and wide.
 
-    For the three dims of a plane: `part` has the elements of a phase, `step` the distance of these
-    elements in the input, `input` the sizes, and `deep`, `high` and `wide` the starts of the
-    phases. `bias` is -1 without a bias. For bytes, `zero` is the padding value, and `flip` inverts
-    the top bits of an unsigned input. `taps` are the offsets of each tap's weight.
+        part: elements of a phase in each dim
+        step: distance of these elements in the input
+        input: sizes of the input
+        deep, high, wide: where each phase begins, by dim
+        bias: offset of the bias, -1 without one
+        zero, flip: of bytes, the padding value, and True to invert the top bits of an unsigned input
+        taps: offset of each tap's weight
     """
 
     derived = ("rows", "line", "dense")
@@ -65,8 +69,8 @@ class ConvPackGeometry(Geometry):
 
     @property
     def line(self) -> int:
-        """1 if the weights of a filter are contiguous in the order (channel, tap), 2 if the weights
-        of each channel are contiguous, else 0."""
+        """How weights are contiguous: 1 if those of a filter are, in the order (channel, tap); 2 if
+        those of each channel are; else 0."""
         if self.taps != tuple(range(len(self.taps))):
             return 0
         return 1 if self.w[2] == len(self.taps) else 2
@@ -357,8 +361,8 @@ class Conv(BoardConv):
 
 
 def strips_of(g: ConvGeometry, items: int) -> PipelinedLoop:
-    """Returns the loop that reads the strips of `items` items; strips of one run need one loop for
-    all channels."""
+    """Returns the loop that reads the input strips of `items` items. Strips of a single run are
+    read in one loop for all channels."""
     trips = items * g.channels * g.beats
     if len(g.runs) == 1:
         return PipelinedLoop("channels", trips, items, 1, True, False, "planes")
@@ -366,13 +370,14 @@ def strips_of(g: ConvGeometry, items: int) -> PipelinedLoop:
 
 
 def burst_of(g: ConvGeometry) -> int:
-    """Returns the beats of a strip per request: single beats for strips of one run, which the
-    kernel reads without a stall between channels."""
+    """Returns the beats that one request for a strip reads. Strips of a single run are requested
+    beat by beat, so that the kernel need not stall between channels."""
     return 1 if len(g.runs) == 1 else min((n for _, n in g.runs), default=1)
 
 
 def turns(key: ConvKey) -> int:
-    """Returns the least iterations between two additions to a sum: a product and an addition."""
+    """Returns the smallest number of iterations between two additions to a sum that hides the
+    latency of a product and an addition."""
     cycles = operator_cycles(key.dtype)
     return distance(cycles["add"] + cycles["mul"])
 

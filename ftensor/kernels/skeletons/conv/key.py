@@ -42,8 +42,8 @@ class ConvKey:
 
 
 class PhasePart(NamedTuple):
-    """A dim of a packed plane: the elements of one phase, the start of each phase in the input, and
-    the stride of the elements in the input."""
+    """One dim of a packed plane: `size` elements in each phase, the position in the input where
+    each of the `phases` begins, and the `stride` of a phase's elements in the input."""
 
     size: int
     phases: tuple[int, ...]
@@ -51,8 +51,8 @@ class PhasePart(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A phase of a plane to copy: its first element in the input and in the private plane, and its
-    sizes."""
+    """A block of the input that is copied to a plane in local memory: the offset of its first
+    element in the input (`first`) and in the plane (`place`), and its sizes."""
 
     first: int
     place: int
@@ -139,15 +139,19 @@ def input_strip(key: ConvKey, positions: int, offsets: Ints) -> InputStrip:
 
 @dataclass(frozen=True)
 class ConvGeometry(Geometry):
-    """Geometry buffer.
+    """Geometry buffer of a convolution.
 
-    `filters` and `channels` are of one group. A row of a plane has `pitch` positions, of which
-    `width` have results; a plane has `middle` rows, of which `high` have results. An item has up to
-    `most` panels; `channel` is the stride of channels. `back` is True if the last tile is moved
-    back to end with the positions. `whole` is True if the kernel may store results in vectors; for
-    bytes, the results of a tile's filters at a position. `lines` is True if the results of a filter
-    are contiguous. `zero` is the padding value of bytes. Batch dims have strides in planes (`read`)
-    and in out (`written`). Taps have `offsets`, and the `runs` and `places` of a `InputStrip`.
+    filters, channels: of one group
+    pitch, width: positions in a row of a plane, and those with results
+    middle, high: rows of a plane, and those with results
+    most: most panels of an item
+    channel: stride of channels
+    back: the last tile is moved back, so that it ends with the positions
+    whole: the kernel may store vectors; for bytes, the results of a tile's filters at a position
+    lines: the results of a filter are contiguous
+    zero: padding value of bytes
+    read, written: strides of batch dims in the planes and in out
+    offsets: of the taps; `runs` and `places` are those of an `InputStrip`
     """
 
     derived = ("beats",)
@@ -182,7 +186,8 @@ class ConvGeometry(Geometry):
         return self.channels * len(self.offsets)
 
     def before(self, position: int) -> int:
-        """Returns a filter's results before a position, as the kernel text computes them."""
+        """Returns the number of results of a filter that precede a position, computed as in the
+        kernel text."""
         first, at = divmod(position, self.pitch)
         plane, h = divmod(first, self.middle)
         if h >= self.high:
@@ -201,7 +206,8 @@ class ConvGeometry(Geometry):
 
 
 class UniformTiles(NamedTuple):
-    """Items of equal size: their number, filters, vectors of positions, and vector stores."""
+    """Items that take equally long: their number, and for each item its filters (`rows`), its
+    vectors of positions, and `whole` if it stores vectors."""
 
     items: int
     rows: int
@@ -231,7 +237,7 @@ def uniform_tiles(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[U
 
 
 def in_lines(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> tuple[int, int]:
-    """Returns (results, lines) that the items [begin, end) store in contiguous lines."""
+    """Returns (results, contiguous lines of results) that the items [begin, end) store."""
     count = lines = 0
     period, rest = g.panels * g.tiles, g.filters - (g.panels - 1) * key.rows
     for tile in range(g.tiles if g.lines else 0):

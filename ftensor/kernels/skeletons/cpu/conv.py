@@ -46,8 +46,8 @@ def direct_conv_key(dtype: dtype, target: KernelTarget, filters: int) -> ConvKey
 class Copies(NamedTuple):
     """Copies of input elements into tiles, in pieces of `wide` contiguous elements.
 
-    places: (offset in the tile, offset in the input plane) of each piece.
-    ends: for each tile, the index in `places` behind its last piece.
+    places: (offset in the tile, offset in the input plane) of each piece. ends: for each tile, the
+    index in `places` after its last piece.
     """
 
     wide: int
@@ -56,7 +56,7 @@ class Copies(NamedTuple):
 
     @property
     def copies(self) -> float:
-        """Cost of a tile's copies per step, in vector products."""
+        """Cost of the copies into a tile, for each of its steps, in vector products."""
         each = len(self.places) / len(self.ends)
         if self.wide == 4:
             return COSTS.fours * max(1, each / 4)
@@ -65,8 +65,9 @@ class Copies(NamedTuple):
 
 @dataclass(frozen=True)
 class DirectConvGeometry(Geometry):
-    """Geometry buffer, as `DepthwiseGeometry`. `most` is the number of panels of a block; `wide`,
-    `ends` and `pieces` are those of `Copies`."""
+    """Geometry buffer of a direct convolution; fields that are not named here are as in
+    `DepthwiseGeometry`. A block has up to `most` panels. `wide`, `ends` and `pieces` are those of
+    `Copies`."""
 
     items: int
     groups: int
@@ -122,9 +123,16 @@ def depthwise_conv_key(dtype: dtype, target: KernelTarget) -> ConvKey:
 
 @dataclass(frozen=True)
 class DepthwiseGeometry(Geometry):
-    """Geometry buffer; strides are in elements. The strides of `x` in the three dims of a plane are
-    those of a phase; `planes` are the strides of a phase in the private plane. `counts` are the
-    sizes of the results; `bias` is -1 without a bias."""
+    """Geometry buffer of a depthwise convolution; all strides are in elements.
+
+    x: strides of the input; in the dims of a plane, those of one phase
+    w, out: strides of the weight and of the results
+    counts: sizes of the results
+    planes: strides of a phase in the plane in local memory
+    bias: offset of the bias, -1 without one
+    phases: the blocks of the input that are copied to the plane
+    offsets: of the taps
+    """
 
     items: int
     groups: int
@@ -165,9 +173,12 @@ def conv_weight_key(dtype: dtype, target: KernelTarget, rows: int) -> ConvKey:
 
 @dataclass(frozen=True)
 class ConvWeightGeometry(Geometry):
-    """Geometry buffer. An item is a share of the samples by up to `most` panels of rows (channels
-    times taps) by a vector of filters; the kernel processes `some` samples at once. Strides are as
-    in `DepthwiseGeometry`; `offsets` are the taps' offsets, `places` the positions' offsets."""
+    """Geometry buffer of a weight's gradient. An item is a share of the samples, by up to `most`
+    panels of rows (channels times taps), by a vector of filters.
+
+    The kernel processes `some` samples at once. Strides are as in `DepthwiseGeometry`. `offsets`
+    are those of the taps, `places` those of the positions.
+    """
 
     items: int
     groups: int

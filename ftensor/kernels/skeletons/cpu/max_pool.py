@@ -35,7 +35,8 @@ class PlaneWindows(NamedTuple):
 
     @property
     def follow(self) -> bool:
-        """True if every element is in exactly one window and rows of windows are adjacent."""
+        """True if every element is in exactly one window, and each row of windows begins where the
+        one before ends."""
         tiled = all(n == c * k for n, c, k in zip(self.sizes, self.counts, self.kernel))
         apart = self.stride == self.kernel and max(self.dilation) == 1
         return tiled and apart and prod(self.kernel[:-2]) == 1
@@ -70,11 +71,17 @@ class PlaneWindows(NamedTuple):
 
 @dataclass(frozen=True)
 class WindowsGeometry(Geometry):
-    """Geometry buffer. `items` are vectors of windows, `entries` the entries of `firsts`, `columns`
-    the windows of a row, `plane` the elements of a plane, `lines` the offsets of a window's lines.
+    """Geometry buffer of maxima in windows.
 
-    If vectors span several rows, `firsts` has the offset of each window of a plane, followed by
-    entries for lanes that continue in the next planes; else the offset of each row of windows.
+        items: vectors of windows
+        entries: numbers in `firsts`
+        columns: windows in a row
+        plane: elements of a plane
+        lines: offset of each line of a window from its first element
+        firsts: offset of each row of windows in a plane
+
+    If vectors span several rows, `firsts` has the offset of each window of a plane instead, and
+    further entries for lanes that continue in the next planes.
     """
 
     items: int
@@ -120,8 +127,9 @@ def max_pool_key(
 
 
 class MaxPool(Skeleton[MaxPoolKey]):
-    """Vectors of windows, whose elements the kernel separates in registers. `operands` maps each
-    pointer to True for outputs. Images use other kernels."""
+    """Maxima of windows, a vector of windows at a time; the kernel separates their elements in
+    registers. `operands` maps the name of each pointer to True for outputs. Boards use another
+    skeleton (`PoolSkeleton`)."""
 
     geometry = WindowsGeometry
 

@@ -24,8 +24,9 @@ _LOCAL_NAME = re.compile(r"\b(?:ft[a-z]?_\w+|FT_[CSX](?:_\w+)?|unit_\d\w*|pass_\
 
 
 class MergedKernel(NamedTuple):
-    """A kernel of a series: the indices of its pointers and offsets in the series (None: 0), and
-    the number of its scalars. `each` is True if every compute unit runs the whole kernel."""
+    """A kernel of a merged launch. `pointers` and `offsets` are indices of the launch's arguments
+    (None: the offset is 0), `numbers` is the count of its scalars. `each` is True if every compute
+    unit runs the whole kernel."""
 
     key: Key
     pointers: Ints
@@ -36,9 +37,11 @@ class MergedKernel(NamedTuple):
 
 @dataclass(frozen=True)
 class MergedLaunchKey:
-    """Kernels in execution order. Each compute unit has its own copy of the memory of the pointers
-    `copied`; the copies are consecutive, and the argument points to the first. With `shared`, all
-    members get the same scalars."""
+    """Kernels that one launch runs, in execution order.
+
+    Each compute unit has its own copy of the memory behind the pointers `copied`: the copies are
+    adjacent, and the argument points to the first. With `shared`, all kernels get the same scalars.
+    """
 
     members: tuple[MergedKernel, ...]
     copied: Ints = ()
@@ -86,9 +89,9 @@ def _count(member: MergedKernel) -> int:
 def merged_geometry(
     units: Sequence[int], copies: Sequence[int], parts: Sequence[Sequence[int]], wide: Sequence[bool | None]
 ) -> Ints:
-    """Returns the geometry buffer of a series: the members' units, the start of each member's part,
-    the bytes of each copy, and the parts. `wide` is True for a part of longs, False for a part of
-    ints, None for a single value."""
+    """Returns the geometry buffer of a merged launch: the compute units of each kernel, where the
+    part of each kernel begins, the bytes of each copied memory, and the parts. `wide` is, for each
+    part, True for longs, False for ints, None for a single value."""
     head, tail = list(units), [int(n) for n in copies]
     offset = 2 * len(units) + len(copies)
     starts: list[int] = []
@@ -207,7 +210,7 @@ def _arguments_in_order(member: MergedKernel, pointers: list[str], scalars: list
 
 
 def _member_geometries(key: MergedLaunchKey, table: Ints) -> list[Ints]:
-    """Returns each member's part of the geometry buffer of a series."""
+    """Returns each kernel's part of a merged launch's geometry buffer."""
     count = len(key.members)
     starts = table[count : 2 * count]
     last_parameters = [parameters_of(m).last for m in key.members]

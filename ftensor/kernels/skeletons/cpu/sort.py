@@ -60,9 +60,9 @@ def radix_key(dtype: dtype, target: KernelTarget, indices: bool) -> RadixKey:
 
 @dataclass(frozen=True)
 class RadixGeometry(Geometry):
-    """Geometry buffer, in elements: the `width` of a digit in bits, the index `turn` of the pass
-    out of `passes`, the elements of each buffer (`kept`); `read` and `written` are strides along a
-    row."""
+    """Geometry buffer of a radix sort, in elements. This launch makes pass `turn` of `passes`, over
+    a digit of `width` bits. `kept` are the elements of each buffer; `read` and `written` are
+    strides along a row."""
 
     derived = ("items",)
     mode: int

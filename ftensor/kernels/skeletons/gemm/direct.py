@@ -80,8 +80,8 @@ class DirectGemm(Gemm):
         ]
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators of two loops over a tile, which share operators during the
-        recurrence of a sum, and of the scaling of one lane."""
+        """Returns the operators of both loops over a tile, each of which works for as many cycles
+        as an addition to a sum takes, and those that scale a lane."""
         return products(key, 2 * key.rows * key.lanes / recurrence(key) + 2)
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -176,8 +176,9 @@ class DotProductGemm(Gemm):
         ]
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
-        """Returns the products of a beat with some columns, their adder trees, the additions to
-        sums, the scale of results, and the selection of row and column in each turn."""
+        """Returns the operators of a cycle: the products of a beat with some columns, their adder
+        trees, the additions to sums, the scaling of results, and the selections of a row and a
+        column."""
         kind, part = source.scalar(key.dtype), SIDE * SIDE // TURNS
         return {
             ("mul", kind): part * key.lanes + 2,

@@ -54,8 +54,8 @@ class GemmKey:
 
 @dataclass(frozen=True)
 class ProductGeometry(Geometry):
-    """First fields of a product's geometry buffer. `mode` is the use of alpha and beta (see
-    hls/gemm.h); `whole` is 1 if the kernel may store results in vectors."""
+    """The first fields of the geometry buffer of every product kernel. `mode` tells how alpha and
+    beta are used (hls/gemm.h). `whole` is 1 if the kernel may store vectors of results."""
 
     items: int
     row_blocks: int

@@ -44,8 +44,8 @@ def pack_key(packed: GemmKey) -> GemmKey:
 
 @dataclass(frozen=True)
 class PackSide(Geometry):
-    """One matrix in the geometry buffer: rows and panels, strides across rows and along the depth,
-    and sizes and strides of the batch dims."""
+    """One matrix of the packing kernel's geometry buffer: its rows, panels and depth, the strides
+    `across` rows and `along` the depth, and the sizes and strides of its batch dims."""
 
     prefix = "S"
     rows: int
@@ -146,7 +146,7 @@ class GemmPack(Gemm):
 
 
 def _pack_group() -> int:
-    """Returns the elements of a row in one burst."""
+    """Returns the elements of a row that one burst reads."""
     return constant("vitis/gemm_pack.cpp", "GROUP")
 
 
@@ -352,7 +352,7 @@ def _blocks(g: ProductGeometry) -> int:
 
 
 def _group() -> int:
-    """Returns the steps of a row panel in one burst."""
+    """Returns how many steps of a row panel one burst reads."""
     return constant("vitis/gemm.cpp", "GROUP")
 
 
