@@ -126,8 +126,8 @@ class Generator:
         return clone
 
     def _move(self, state: Callable[[], tuple[int, int]]) -> None:
-        """Sets the state to `state()`, a pair (seed, number of calls). In a function that is
-        traced, each call of the compiled function evaluates `state` again."""
+        """Sets the state to `state()`, a pair (seed, number of calls). In a traced function, each
+        later call evaluates `state` again."""
         _seeded(lambda: self._set(*state()), partial(self._set, *self._both()))
 
     def _both(self) -> tuple[int, int]:
@@ -162,8 +162,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def _seeded(act: Callable[[], object], undo: Callable[[], object] = lambda: None) -> None:
-    """Runs `act`, which changes generators. A function that is traced does so at each call; `undo`
-    restores the states when its trace ends, if draws and other changes do not."""
+    """Runs `act`, which changes the states of generators. In a function that is traced, each later
+    call does so again; `undo` restores the states when the trace ends."""
     recorder, capture = thread_recorder(), thread_capture()
     if capture is not None:
         capture.refuse_seed()
@@ -174,7 +174,8 @@ def _seeded(act: Callable[[], object], undo: Callable[[], object] = lambda: None
 
 
 def _state_is_read() -> None:
-    """Raises an error if a function is traced: a state that Python reads is that of one call."""
+    """Called when Python code reads a generator's state. Raises an error in a function that is
+    traced, because later calls would have another state."""
     recorder, capture = thread_recorder(), thread_capture()
     if capture is not None:
         capture.refuse_seed()
@@ -208,7 +209,8 @@ def manual_seed(seed: int) -> Generator:
 
 
 def _seed_defaults(seed: int, states: Mapping[str, tuple[int, int]]) -> None:
-    """Seeds the default generators of all devices; those in `states` get that state."""
+    """Seeds the default generators of all devices. Those in `states` get their state from there
+    instead."""
     global _seed
     _seed = seed
     for name, generator in list(_defaults.items()):

@@ -32,7 +32,7 @@ STEP_UNITS = 4
 
 @dataclass(frozen=True)
 class Column:
-    """A report and its title."""
+    """One column of a comparison: a title and the report."""
 
     title: str
     report: ProgramEstimate

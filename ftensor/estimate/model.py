@@ -112,11 +112,9 @@ BOUNDS = {
 
 @dataclass(frozen=True)
 class Setup:
-    """A board and the placement of kernels on it.
-
-    `clock` is in MHz; `banks` is as `KernelGroup.banks`, and "*" gives each pointer its own bank.
-    `units` are the compute units of every kernel, None if they may be chosen.
-    """
+    """A board, and how kernels are placed on it. `clock` is in MHz. `banks` is as in
+    `KernelGroup.banks`, where "*" gives each pointer its own bank. `units` are the compute units of
+    every kernel; None if they may be chosen."""
 
     board: Board
     clock: float
@@ -157,8 +155,9 @@ class Estimate:
         return max(causes, key=lambda name: causes[name])
 
     def largest_part(self, launch: float, resident: bool) -> str:
-        """Returns the largest part of the total: the kernel's bound, the launch, or the link
-        (seconds)."""
+        """Returns what takes most of the time: the kernel's bound, "launch" (its overhead takes
+        `launch` seconds), or "link". With `resident`, data stays on the board, and the link does
+        not count."""
         parts = {self.bound: self.kernel, "launch": launch}
         if not resident:
             parts["link"] = self.link_seconds
@@ -263,7 +262,7 @@ def _port_cycles(a: Access, launch: KernelLaunch, setup: Setup) -> float:
 
 
 def _slabs(launch: KernelLaunch) -> tuple[bool, ...]:
-    """Returns for each operand True if the runtime puts it into slabs, where a memory has
+    """Returns, for each operand, True if the runtime places it in slabs on memories with
     channels."""
     key, units = launch.key, launch.units
     by_rows = board_skeleton_of(key).row_slabs(key)

@@ -56,7 +56,8 @@ class PlacedImage:
         return holders
 
     def on_kernel(self, launch: KernelLaunch, group: KernelGroup) -> KernelLaunch:
-        """Returns the launch on the kernel that serves it: its lanes or folds, and its units."""
+        """Returns the launch as the image's kernel runs it: with the kernel's lanes or folds, and
+        its compute units."""
         key = launch.key
         if isinstance(key, (StagedKey, NetworkKey)):
             (key,) = [m for m in group.members if not self.from_inventory or m.entry == key.entry]

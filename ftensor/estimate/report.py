@@ -35,7 +35,8 @@ class LaunchLine:
 
     @property
     def link_seconds(self) -> float:
-        """Total seconds on the link if no data were resident."""
+        """Total seconds on the link if every launch fetched its inputs from the host and returned
+        its results."""
         return self.count * self.estimate.link_seconds
 
 
@@ -90,17 +91,19 @@ class ProgramEstimate:
 
     @property
     def link_seconds(self) -> float:
-        """Seconds on the link if no data were resident: each op's inputs and outputs."""
+        """Seconds on the link if every launch fetched its inputs from the host and returned its
+        results."""
         return sum(line.link_seconds for line in self.lines)
 
     @property
     def resident(self) -> float:
-        """Seconds with data that stays on the board."""
+        """Total seconds if data stays on the board between launches."""
         return self.kernels + self.launch + self.geometry_seconds + self.copies + self.fallback + self.bank_copy_seconds
 
     @property
     def fetched(self) -> float:
-        """Seconds without residency."""
+        """Total seconds if every launch fetched its inputs from the host and returned its
+        results."""
         return self.kernels + self.launch + self.geometry_seconds + self.link_seconds
 
     def bounds(self) -> dict[str, float]:
@@ -154,7 +157,7 @@ COPIES, OTHERS = "copies", "others"
 
 
 class Span(NamedTuple):
-    """Seconds from `begin` to `end`: the row's title, and the bound."""
+    """An interval of the timeline, in seconds: the title of its row, and what bounds it."""
 
     row: str
     begin: float
@@ -163,8 +166,8 @@ class Span(NamedTuple):
 
 
 def spans(r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Iterator[Span]:
-    """Yields the timeline of a trace's `order` with residency; each launch begins with its
-    overhead."""
+    """Yields the timeline of a trace's `order`, with data that stays on the board. Each launch
+    begins with its overhead."""
     each = r.launch / r.count if r.count else 0.0
     titles: dict[KernelLaunch, str] = {}
     parts: tuple[tuple[str, float], ...]

@@ -329,11 +329,9 @@ def _whole_rows(inputs: Sequence[Any], out: Tensor | None, shape: Ints, lanes: i
 def _in_pieces(
     inputs: Sequence[Any], out: Tensor | None, written: dtype, shape: Ints, strides: Sequence[Ints], steps: Ints | None
 ) -> bool:
-    """True if unaligned rows may pass through vectors in pieces (hls/vitis/row_pieces.h).
-
-    The plan has two to four dims. Rows are contiguous or repeat one element. Results are contiguous
-    as a whole, from a 64-byte boundary on.
-    """
+    """True if unaligned rows may be read in pieces of vectors (hls/vitis/row_pieces.h): the plan
+    has two to four dims, rows are contiguous or repeat one element, and the results are contiguous
+    from a 64-byte boundary on."""
     if not 2 <= len(shape) <= 4 or (out is not None and in_order(inputs, out)):
         return False
     start = (0 if out is None else out._place()) + (steps[0] * written.itemsize if steps else 0)

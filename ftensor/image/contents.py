@@ -91,11 +91,8 @@ class Description:
         return next((k for k in self.kernels if k.name == name), None)
 
     def folded(self) -> Description:
-        """Returns the description with one bank for each memory.
-
-        XRT, too, takes banks of equal base and size for one. A Kria's ports reach its memory
-        through several of them.
-        """
+        """Returns the description with one bank for each memory, as XRT sees it: it takes banks of
+        equal base and size for one. On a Kria, ports reach the memory through several of them."""
         first = first_ways(self.banks)
         used = {first[b.name] for b in self.banks if b.used}
         banks = (replace(b, used=b.name in used) for b in self.banks if first[b.name] == b.name)

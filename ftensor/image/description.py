@@ -106,7 +106,8 @@ def _banks(banks: tuple[Bank, ...]) -> tuple[Bank, ...]:
 
 
 def _same_memory(banks: Sequence[Bank]) -> bool:
-    """True if the last bank is another way to the memory of an earlier one."""
+    """True if the last of these banks has the base and size of an earlier one, so both are the same
+    memory."""
     *earlier, last = banks
     return any((bank.base, bank.size) == (last.base, last.size) for bank in earlier)
 

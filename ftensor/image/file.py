@@ -132,7 +132,7 @@ class ImageFile:
         return total
 
     def bank(self, kernel: str, argument: int) -> str:
-        """Returns the banks that a pointer argument reaches, joined by blanks."""
+        """Returns the names of the banks that a pointer argument reaches, separated by blanks."""
         described = self.description.kernel(kernel)
         return " ".join(described.arguments[argument].banks) if described else ""
 
@@ -209,8 +209,8 @@ def _read_folder_manifest(path: Path) -> Manifest:
 
 
 def _fits(path: Path, manifest: Manifest, info: ImageInfo) -> None:
-    """Raises ImageError unless the file has the kernels of the manifest, with the same
-    arguments."""
+    """Raises ImageError unless the image file has the kernels that its manifest lists, with the
+    same arguments."""
     image = info.xclbin
     if manifest.uuid and manifest.uuid != str(image.uuid):
         raise errors.other_uuid(path, manifest.uuid, str(image.uuid))

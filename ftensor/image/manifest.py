@@ -71,11 +71,9 @@ class StageRecord:
 
 @dataclass(frozen=True)
 class KernelRecord:
-    """One kernel of the image, with `units` compute units.
-
-    A graph may consist of `stages`; the channels between them hold up to `held` of the launch's `n`
-    (0: less than one). A kernel without members is free-running, on streams.
-    """
+    """One kernel of an image, with `units` compute units. The kernel of a graph may consist of
+    `stages`; the channels between them hold up to `held` of the launch's `n` rows (0: less than
+    one). A kernel without members is free-running: it only has stream ports."""
 
     name: str
     skeleton: str
@@ -193,8 +191,8 @@ def manifest_digest(data: Mapping[str, Any]) -> str:
 
 
 def _checked(record: Record) -> Record:
-    """Returns the record. Raises TypeError if a field has the wrong type, since launcher code is
-    generated from the fields."""
+    """Returns the record. Raises TypeError if the file gave a field a wrong type: launchers are
+    generated from the fields, so no other type may pass."""
     for f in fields(record):  # type: ignore[arg-type]
         value = getattr(record, f.name)
         if not isinstance(value, _TYPES.get(f.type, object)):

@@ -21,7 +21,8 @@ def _bad(problem: str) -> ImageError:
 
 
 def _checked(data: bytes) -> None:
-    """Rejects entities and deep nesting, which no such file has and which can exhaust a parser."""
+    """Raises an error for XML entities and for deep nesting. No real file has either, and both can
+    exhaust a parser."""
     parser, depth = expat.ParserCreate(), 0
 
     def doctype(*_: object) -> None:

@@ -36,7 +36,8 @@ assert (MEMORY.size, UNIT.size, CONNECTION.size, CLOCK.size) == (40, 80, 12, 136
 
 
 def _entries(data: bytes, kind: SectionKind, entry: struct.Struct, start: int) -> Iterator[tuple[Any, ...]]:
-    """Yields the entries of a table, after a signed count of 2 or 4 bytes."""
+    """Yields the entries of a table. The table begins with their number, a signed integer of 2 or 4
+    bytes."""
     if not data:
         return
     width = min(start, 4)

@@ -66,7 +66,7 @@ class SectionKind(IntEnum):
 
 
 class Mode(IntEnum):
-    """The kind of device that the image is for."""
+    """The kind of device that an image is for, such as hardware or emulation."""
 
     FLAT = 0
     PR = 1

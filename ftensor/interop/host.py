@@ -37,7 +37,8 @@ class _Memory:
 
 
 class _Alias(_Memory):
-    """The `base` of an exported array: while it lives, ops on the storage finish before return."""
+    """The `base` of an array that shares a storage's memory: while the array lives, ops on the
+    storage are done when they return."""
 
     __slots__ = ()
     owner: Storage

@@ -202,5 +202,6 @@ def vectors(key: FusedKey) -> int:
 
 
 def _cached_store(line: str) -> str:
-    """Returns the line with a cached store, for an output that a later pass reads."""
+    """Returns the line with a store that stays in the cache, for an output that a later pass
+    reads."""
     return re.sub(r"FT_VSTORE_NONTEMPORAL\(\w+, ", "FT_VSTORE(", line)

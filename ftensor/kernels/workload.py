@@ -217,7 +217,9 @@ def distinct_elements(shape: Ints, strides: Ints) -> int:
 
 
 def _looked_up(low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
-    """Returns (steps, beats read) of pieces in the beats [low, high], modelled on `ft_plan_read`."""
+    """Returns (loop iterations, beats read) for pieces that lie in the beats from `low` to `high`.
+    A model of `ft_plan_read`: a beat that one of the last two reads has fetched is not read
+    again."""
     before = np.concatenate([[-1], low[:-1]]), np.concatenate([[-1], high[:-1]])
     has_low = (low == before[0]) | (low == before[1])
     has_high = (high == before[0]) | (high == before[1]) | (high == low)
@@ -283,7 +285,7 @@ class InterleavedRows(NamedTuple):
         return self.inner <= self.lanes and self.stride == self.inner
 
     def looked_up(self) -> tuple[int, int]:
-        """Returns (steps, beats read) of rows that begin on a beat."""
+        """Returns (loop iterations, beats read) of rows that begin on a beat."""
         among = constant("vitis/interleaved_rows.h", "FT_INTERLEAVED_ROWS")
         rows, pieces = np.arange(self.end - self.begin), np.arange(-(-self.inner // self.lanes))
         # Order: block of rows, then piece, then row.

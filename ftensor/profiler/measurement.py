@@ -88,7 +88,8 @@ def benchmark(
 
 
 def _of_device(backend: Backend, call: Callable[[], object]) -> tuple[float, int]:
-    """Returns the median device time of three calls in seconds, and the launches of one."""
+    """Returns the median over three calls of their device time in seconds, and the launches of one
+    call."""
     times: list[float] = []
     launches: list[Any] = []
     for _ in range(3):

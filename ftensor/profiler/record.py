@@ -85,11 +85,9 @@ OPS = frozenset(name.rpartition(".")[2] for name in ENTRIES)
 
 @dataclass(slots=True)
 class ProfiledEvent:
-    """A launch, or a copy of the host. Times are nanoseconds of `time.perf_counter_ns`.
-
-    From `called` to `ended` the host was at work, `compiling` of it in a compiler; from `begun`
-    to `done` the device. A copy is the host's alone.
-    """
+    """A launch, or a copy by the host. Times are nanoseconds of `time.perf_counter_ns`. The host
+    was busy from `called` to `ended`, of which `compiling` was spent in a compiler. The device was
+    busy from `begun` to `done`; a copy is the host's alone."""
 
     kind: str  # "launch", "upload", "download"
     op: str  # the op that the program called
@@ -226,8 +224,8 @@ class Recorder(Observer):
 
 
 def _clocks_apart(backend: Backend) -> int:
-    """Returns the nanoseconds from the device's clock to the host's: the minimum of five trials,
-    since each wait for a marker adds time."""
+    """Returns the nanoseconds to add to the device's clock to get the host's: the least of five
+    trials, since each wait for a marker adds time."""
     backend.synchronize()
     offsets = []
     for _ in range(5):

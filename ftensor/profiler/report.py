@@ -25,12 +25,9 @@ GROUPS = ("op", "kernel", "shapes", "line")
 
 @dataclass
 class Average:
-    """Launches that are alike: sums over all of them. Times are in seconds.
-
-    `host_time` is from the op's call to the return of its last enqueue, the compiler's time left
-    out; `device_time` what the device was at work for. `nbytes` are those of inputs and outputs,
-    `flops` operations on floating point numbers.
-    """
+    """Sums over similar launches; times are in seconds. `host_time` is from the op's call to its
+    last enqueue, without compilation; `device_time` is the time in which the device worked.
+    `nbytes` are those of inputs and outputs; `flops` are floating-point operations."""
 
     name: str
     kernel: str
@@ -226,7 +223,7 @@ def plot(rows: Sequence[Average], limits: Limits, title: str, path: str | Path) 
 
 
 def drawn(rows: Sequence[Average], limits: Limits, title: str) -> Figure:
-    """Returns the figure that `plot` writes."""
+    """Returns the roofline as a matplotlib figure."""
     shown = [r for r in rows if r.flops and r.nbytes and r.device_time]
     drawing = picture.figure(7, 4.5)
     with picture.styled():

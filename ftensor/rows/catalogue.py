@@ -139,7 +139,7 @@ def also_in(namespace: str, *names: str, **renamed: str) -> None:
 
 
 def _serving(call: F, name: str, bare: str) -> F:
-    """Returns a wrapper of `call` that raises if the first tensor has a dtype of few ops
+    """Returns `call` wrapped so that it raises an error if the first tensor has a dtype of few ops
     (`dtype.bare`) outside the groups `bare`. Other modules call the function unwrapped."""
 
     def checked(*args: Any, **named: Any) -> Any:

@@ -37,7 +37,8 @@ BARE = "8h"
 
 
 def refuses_bare(promote: Promote, bare: str, common: dtype) -> bool:
-    """True if a row for the groups `bare` lacks an expression for `common`, a dtype of few ops."""
+    """True if `common` is a dtype of few ops for which a row of the groups `bare` has no
+    expression."""
     return bool(common.bare) and common.bare not in bare and promote is not Promote.TRUTH
 
 

@@ -176,7 +176,7 @@ def renamed(call: F, name: str, old: str) -> F:
 
 
 def _said_by(signature: Signature, name: str, method: bool, without: str) -> str:
-    """Returns `signature_text` for a function with a `__signature__`."""
+    """Returns what `signature_text` returns, for a function that has a `__signature__`."""
     empty = Parameter.empty
     shown = [p.replace(annotation=empty) for p in signature.parameters.values() if p.name != without]
     returned = signature.return_annotation

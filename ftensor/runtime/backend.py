@@ -243,7 +243,8 @@ class Backend(ABC):
         self.fetch(storage, byte_offset, array)
 
     def fetch(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Like `download`, for a storage that no unfinished command uses."""
+        """Like `download`, for a storage that no unfinished command uses, so nothing is waited
+        for."""
         if array.nbytes:
             take = self._download if self.executor is None else self.executor.download
             take(storage, byte_offset, array)

@@ -203,7 +203,7 @@ def drop(name: str) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Removes files left by killed writers."""
+    """Removes temporary files that killed writers left."""
     now = time.time()
     for leftover in folder.glob(".new-*"):
         try:

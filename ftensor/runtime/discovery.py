@@ -75,7 +75,7 @@ def _named(word: str, detected: Sequence[DetectedDevice]) -> list[DetectedDevice
 
 
 def selector(device: DetectedDevice, detected: Sequence[DetectedDevice]) -> str:
-    """Returns the shortest mapping that selects exactly `device` among the detected devices."""
+    """Returns the shortest mapping that selects only `device` among the detected devices."""
     family = [d for d in detected if d.target is device.target]
     if len(family) == 1:
         return device.target.name
@@ -83,8 +83,8 @@ def selector(device: DetectedDevice, detected: Sequence[DetectedDevice]) -> str:
 
 
 def host(mapped: Sequence[DetectedDevice], detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
-    """Returns the device for `cpu`, in a list of at most one: the mapped device if it is a host
-    runtime, else the first host runtime. So a program that chose one runtime doesn't open a
+    """Returns the device for `cpu` in a list, or an empty list: the mapped device if it is a CPU
+    runtime, else the first CPU runtime. A program that chose one runtime thus doesn't open a
     second."""
     return [d for d in mapped[:1] if d.target.kind in ("cpu", "csim")] or _cpu(detected)[:1]
 

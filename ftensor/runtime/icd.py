@@ -22,7 +22,8 @@ _UNREADABLE = re.compile(r"[\s:;]")
 
 
 def path_without_blanks(library: Path) -> Path:
-    """Returns the library, or a link to it in a folder of ours whose name has no blank.
+    """Returns a path to the library that has no blank: its own, or that of a link in a folder that
+    ftensor creates.
 
     The folder has a hard link to the library (a copy where the file system has no hard links) and
     symbolic links to its neighbours. Raises OSError if no such folder can be created.
@@ -43,7 +44,7 @@ def path_without_blanks(library: Path) -> Path:
 
 
 def _parents() -> Iterator[Path]:
-    """Yields the parents for such a folder: the cache's folder, then temporary folders."""
+    """Yields folders in which to create one: the cache's folder, then temporary folders."""
     folder_name = f"ftensor-{os.getuid()}"
     for place in (cache.directory(), Path(tempfile.gettempdir()) / folder_name, Path("/tmp") / folder_name):
         if not _UNREADABLE.search(str(place.resolve())):
@@ -157,10 +158,8 @@ def read_folder(folder: Path) -> dict[str, str]:
 
 
 def system_entries() -> dict[str, str]:
-    """Returns the entries that the loader finds without us: the system's, conda's and PyOpenCL's.
-
-    Omits entries whose library does not exist.
-    """
+    """Returns the entries that the loader finds by itself: those of the system, of conda and of
+    PyOpenCL. Omits entries whose library does not exist."""
     entries: dict[str, str] = {}
     spec = importlib.util.find_spec("pyopencl")
     folders = [SYSTEM_FOLDER, Path(sys.prefix) / "etc/OpenCL/vendors"]

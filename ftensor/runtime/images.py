@@ -90,10 +90,9 @@ class LoadedImage:
 
 
 class Slot:
-    """A kernel held by ops, independent of the image; `run` is its current launcher, or None.
-
-    A user's own kernel comes from the one `image`, and `make` returns its launcher.
-    """
+    """A kernel as ops hold it, whichever image is active. `run` is its launcher in the active
+    image, None if there is none. A user's own kernel comes from the one `image`, and `make` returns
+    its launcher."""
 
     __slots__ = ("entry", "image", "kernels", "make", "params", "run")
 
@@ -255,7 +254,7 @@ class Images(ABC):
             return self.launcher(slot)
 
     def refusal(self, entry: str) -> errors.ImageError:
-        """Returns the error for a requested kernel that is not available."""
+        """Returns the error to raise for a requested kernel that could not be built."""
         why = self.refused.get(entry, "the image that was built for it holds it no more")
         return errors.not_built_on_request(entry, why)
 

@@ -85,7 +85,7 @@ MAX_BYTES = 1 << 25
 
 
 class CachedLaunch(Protocol):
-    """An entry of `LaunchTable`."""
+    """A value that `LaunchTable` stores."""
 
     @property
     def kept_bytes(self) -> int:
@@ -232,7 +232,8 @@ class Tables:
         self._shared: WeakValueDictionary[bytes, SharedTable] = WeakValueDictionary()
 
     def sharing(self, array: np.ndarray) -> SharedTable:
-        """Returns the table with the array's contents that launches share. No kernel writes it."""
+        """Returns the shared table with the contents of the array: an existing one, or a new one.
+        No kernel writes it."""
         content = array.tobytes()
         shared = self._shared.get(content)
         if shared is None:
@@ -240,7 +241,7 @@ class Tables:
         return shared
 
     def holding(self, array: np.ndarray) -> HostTable:
-        """Returns a table of its own with the array's contents."""
+        """Returns a table with the contents of the array that no other launch shares."""
         pool, stream, size = (self.backend.pool, self.backend.default_stream, size_class(array.nbytes))
         pool.check_open()
         self._collect(stream.finished)

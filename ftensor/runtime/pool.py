@@ -333,7 +333,8 @@ class MemoryPool:
         return Storage(self.backend, stream, block, block.size, owner, readonly)
 
     def give_back(self, storage: Storage) -> None:
-        """Frees a storage in the rare cases: adopted memory, and memory that other streams used."""
+        """Frees a storage that `take` did not simply allocate on one stream: adopted memory, or
+        memory that other streams used."""
         block, stream = storage.block, storage.stream
         for user in storage.users or ():
             # Make later commands of the home stream on this block wait for the other stream's work.
@@ -349,7 +350,7 @@ class MemoryPool:
         self.deferred.append((stream.enqueued(), block, storage.owner))
 
     def reap(self) -> None:
-        """Drops adopted and freed memory that the device has finished with."""
+        """Drops adopted and freed memory once the device has finished with it."""
         # Only pops and appends, since freeing an owner may run code that frees more.
         for _ in range(len(self.deferred)):
             try:
@@ -448,7 +449,7 @@ class ClosedPool(MemoryPool):
 
 
 def leak(thing: object) -> None:
-    """Keeps an object alive past the interpreter's end, when modules' globals are freed."""
+    """Keeps an object alive beyond the interpreter's end, so that it is never finalized."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 

@@ -66,8 +66,8 @@ DEFINED = re.compile(r"^#define (\w+)", re.M)
 
 
 def batches(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
-    """Groups programs that can be compiled as one: those with the same dialect and helpers, up to
-    their own part."""
+    """Groups programs to be compiled together: those of one group have the same dialect and
+    helpers, and differ only after them."""
     by_head: dict[str, list[list[KernelSource]]] = {}
     for program in programs:
         head, _, body = program.source.partition(OWN)

@@ -75,7 +75,7 @@ class Event:
 
 
 class Doubt(Protocol):
-    """A possible error of a kernel, looked up when the stream is next waited for."""
+    """A possible error of a kernel, which the next wait for the stream looks up."""
 
     def resolve(self) -> Exception | None:
         """Returns the error, or None. Called only after the kernel has finished."""
@@ -163,7 +163,7 @@ class DeviceStream:
         return True
 
     def _land(self, count: int) -> None:
-        """Drops the events of the first `count` commands, which are done."""
+        """Forgets the events of the first `count` commands, which have completed."""
         if self._landing.acquire(blocking=False):
             try:
                 while self._landed < count:
@@ -185,8 +185,8 @@ class DeviceStream:
         self.launched += 1
 
     def keep(self, guard: Any) -> None:
-        """Holds an object that a command in flight needs, until the next wait. Waits at 64
-        objects."""
+        """Keeps an object that a running command needs alive until the next wait. Waits once it
+        keeps 64 objects."""
         if len(self._kept) >= 64:
             self._finish_enqueued()
         self._kept.append(guard)
@@ -210,7 +210,7 @@ class DeviceStream:
         return self.enqueued()
 
     def enqueued(self) -> Any:
-        """Like `marker`, but without the deferred launches: for memory that they don't use."""
+        """Like `marker`, for memory that deferred launches do not use: leaves these out."""
         return self.backend.make_marker(self.queue)
 
     def query(self) -> bool:

@@ -45,7 +45,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
-    """Lets SIGTERM end the compilers too, as Ctrl-C does."""
+    """Handles SIGTERM like Ctrl-C, so that the compilers end, too."""
     raise SystemExit(128 + number)
 
 

@@ -30,7 +30,7 @@ NUMBER, OTHER = "n", "+"
 
 
 def legend() -> str:
-    """Returns the meaning of the letters."""
+    """Returns the line that explains the letters in the coverage matrix."""
     meanings = [f"{layout.letter} {layout.meaning}" for layout in layouts()]
     entries = [*meanings, f"{NUMBER} also with numbers by value", f"{OTHER} one more layout (--op says which)"]
     unbreakable = [text.replace(" ", "\N{NO-BREAK SPACE}") for text in entries]
@@ -39,7 +39,7 @@ def legend() -> str:
 
 @dataclass(frozen=True)
 class CoverageRow:
-    """A member of a kernel, as a row of the table."""
+    """A member of a kernel, as `ftensor kernels` lists it."""
 
     op: str
     outs: tuple[str, ...]

@@ -144,8 +144,8 @@ class CSim:
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
-        """Returns the banks that the platform's board would have, so that the runtime makes the
-        same choices."""
+        """Returns the banks that the platform's board has, so that the runtime places buffers as it
+        would on the board."""
         return link.banks(groups, of_platform(self.platform))
 
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
@@ -184,8 +184,8 @@ def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz:
 
 
 def _each(bank: str, keep_range: bool) -> tuple[str, ...]:
-    """Returns the banks of a range such as HBM[0:2]; if `keep_range`, a range of HBM channels stays
-    one bank."""
+    """Returns the single banks that a name such as HBM[0:2] stands for. With `keep_range`, a range
+    of HBM channels stays one bank."""
     match = re.fullmatch(r"(\w+)\[(\d+):(\d+)\]", bank)
     if match is None or (keep_range and channels(bank)):
         return (bank,)

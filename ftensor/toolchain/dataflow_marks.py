@@ -89,7 +89,7 @@ class _Lines:
 
 
 class _Region:
-    """A region whose pragma ends at `begin`."""
+    """A DATAFLOW region: the block that follows the pragma, which ends at `begin`."""
 
     def __init__(self, text: str, begin: int, number: int, lines: _Lines, macros: Mapping[str, str]) -> None:
         self._text, self._lines, self._macros = text, lines, macros
@@ -97,14 +97,14 @@ class _Region:
         self._processes = self._loops = 0
 
     def marks(self) -> Iterator[tuple[int, str]]:
-        """Yields the marks in the text's order."""
+        """Yields (position, text) of the marks to insert, in the order of the source."""
         start = _to_token(self._text, self._begin)
         yield start, f'::ft_fifos::region {self._name}("{self._lines.at(self._begin)}"); '
         yield from self._block(start, "")
 
     def _block(self, begin: int, loop: str) -> Iterator[tuple[int, str]]:
-        """Yields the marks of the statements from `begin` to the end of their block. `loop` is the
-        number of the unrolled loop around them, or ""."""
+        """Yields the marks of the statements from `begin` to the end of their block. If they are in
+        an unrolled loop, `loop` is its number, else ""."""
         for statement in _statements(self._text, begin):
             yield from self._statement(statement, loop)
 
@@ -152,7 +152,7 @@ class _Region:
         yield end, " }"
 
     def _unrolled(self, body: int, begin: int) -> bool:
-        """True if the loop whose text begins at `begin` is replaced by the turns of its body."""
+        """True if the loop at `begin` is unrolled: its body is repeated in its place."""
         text = self._text
         if text[body : body + 1] == "{":
             spans = [(body + 1, _to_token(text, body + 1))]
@@ -171,7 +171,7 @@ class _Region:
 
 
 def _behind_brackets(text: str, at: int) -> int:
-    """Returns the first token behind the brackets of a condition."""
+    """Returns the position of the first token after the closing bracket of a condition."""
     at, depth = text.index("(", at), 0
     while (at := _to_token(text, at)) < len(text):
         depth += (text[at] == "(") - (text[at] == ")")
@@ -223,7 +223,8 @@ def _end_of_statement(text: str, begin: int) -> int:
 
 
 def _goes_on(text: str, at: int) -> bool:
-    """True if the statement does not end with the brace before `at`."""
+    """True if the statement continues after the brace that ends before `at`, as an initializer or a
+    lambda in a call does."""
     at = _to_token(text, at)
     return text[at : at + 1] in (";", ",", ".", ")", "=", "(")
 
@@ -234,7 +235,7 @@ def _is_else(text: str, at: int) -> bool:
 
 
 def _to_token(text: str, at: int) -> int:
-    """Skips white space and the lines of the preprocessor."""
+    """Returns the position of the next token: skips white space and preprocessor lines."""
     while at < len(text):
         if text[at].isspace():
             at += 1
@@ -247,7 +248,8 @@ def _to_token(text: str, at: int) -> int:
 
 
 def _behind(text: str, at: int) -> int:
-    """Returns the place behind a token's character; of a literal, behind the whole."""
+    """Returns the position after the token at `at`: after one character, or after a whole
+    literal."""
     quote = text[at : at + 1]
     if quote not in ('"', "'") or (quote == "'" and text[at - 1 : at].isalnum()):  # 1'000 is a number
         return at + 1
@@ -258,7 +260,7 @@ def _behind(text: str, at: int) -> int:
 
 
 def _declared(source: str) -> Sequence[str]:
-    """Returns the variables of a declaration of streams."""
+    """Returns the names of the variables that a declaration of streams declares."""
     match = _STREAM.match(source)
     if match is None:
         return ()
@@ -275,7 +277,7 @@ def _declared(source: str) -> Sequence[str]:
 
 
 def _behind_angles(text: str, at: int) -> int:
-    """Returns the place behind the template's arguments that begin at `at`."""
+    """Returns the position after the template arguments that begin at `at`."""
     depth = 1
     while at < len(text) and depth:
         depth += (text[at] == "<") - (text[at] == ">")
@@ -284,7 +286,7 @@ def _behind_angles(text: str, at: int) -> int:
 
 
 def _variable(text: str, at: int) -> bool:
-    """True if a static stream is declared, and no function that returns one."""
+    """True if the text declares a static stream, rather than a function that returns a stream."""
     stream = _STREAM.match(text, at)
     return stream is not None and bool(_NAMED.match(text, _behind_angles(text, stream.end())))
 

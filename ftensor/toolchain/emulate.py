@@ -331,7 +331,7 @@ class BuildStatus:
         self.began = self.spoken = time.monotonic()
 
     def asked(self, kernels: Sequence[str]) -> None:
-        """Notes a request for kernels; some may exist already."""
+        """Records that the program requests these kernels, some of which may exist already."""
         self.asked_for, self.began = len(kernels), time.monotonic()
         more = f" and {len(kernels) - 1} more" if len(kernels) > 1 else ""
         self.names = f"{kernels[0]}{more}"
@@ -376,7 +376,8 @@ class BuildStatus:
         """Nothing: `clear` removes the line."""
 
     def clear(self) -> None:
-        """Ends the build's time, and clear the line for the program's output."""
+        """Adds the time of this build to the total, and clears the line for the program's
+        output."""
         self.seconds, self.began = self.seconds + time.monotonic() - self.began, time.monotonic()
         self._draw("")
 

@@ -92,7 +92,7 @@ def _groups(
 
 
 def _write_network(traced: TracedNetwork, folder: Path, name: str, options: ExportOptions) -> Exported:
-    """Write the files of a network, folded for a board."""
+    """Writes the files of a network, folded for a board."""
     from . import folding
     from .group import KernelGroup
     from .vitis import source as vitis

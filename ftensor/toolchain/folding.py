@@ -153,8 +153,8 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
 
 
 class _Trial(NamedTuple):
-    """Folds of the layers, the iterations of the slowest process, and shares of the board, of which
-    the ports and the FIFOs past other layers are left out."""
+    """A choice of folds: the iterations of the slowest process, and the shares of the board that
+    the layers take. These leave out ports, and FIFOs past other layers."""
 
     folds: tuple[Fold, ...]
     trips: int
@@ -166,13 +166,13 @@ class _Trial(NamedTuple):
 
 
 def plus(some: Sequence[float], others: Sequence[float]) -> tuple[float, ...]:
-    """Returns the sums of shares."""
+    """Returns the element-wise sum of shares."""
     return tuple(a + b for a, b in zip(some, others))
 
 
 def _port_shares(key: NetworkKey, board: Board, trial: _Trial) -> tuple[float, ...]:
-    """Returns the shares that a trial leaves out: ports, control, and the depths of FIFOs past
-    layers, which hardly depend on folds."""
+    """Returns the shares that a `_Trial` leaves out: ports, control, and FIFOs past other layers.
+    They hardly depend on the folds."""
     takes = area(KernelGroup("network", (key.folded(trial.folds),))).whole
     return tuple(max(0.0, a - b) for a, b in zip(board_shares(takes, board), trial.shares))
 
@@ -226,7 +226,7 @@ def _folding(
 
 
 class _Prices(NamedTuple):
-    """What folds cost on a board; `weights` are those of its resources."""
+    """The cost of folds on a board; `weights` has the weight of each of its resources."""
 
     dtype: str
     loaded: bool
@@ -257,7 +257,7 @@ class _Prices(NamedTuple):
 def _price(
     layer: NetworkLayer, flow: Flow, dtype_name: str, loaded: bool, board: Board
 ) -> tuple[int, tuple[float, ...]]:
-    """Returns (iterations for an image, shares of a board) of a folded layer."""
+    """Returns (iterations for an image, shares of a board) of a layer with its fold."""
     alone = Processes(dtypes.uint8 if dtype_name == "uint8" else dtypes.int8, loaded)
     alone.fifos.append(FlowFifo("input", flow, "T", -1))
     alone.layer(layer, 0, (0,))
@@ -344,7 +344,7 @@ def report(found: Folding, lines: Sequence[str]) -> str:
 
 
 def _place(line: str) -> str:
-    """Returns the file's name and the number of a line "FOLDER/FILE:NUMBER: TEXT"."""
+    """Returns "FILE:NUMBER" of a line "FOLDER/FILE:NUMBER: TEXT"."""
     path, _, rest = line.partition(":")
     return f"{Path(path).name}:{rest.partition(':')[0]}"
 

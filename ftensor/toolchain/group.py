@@ -65,7 +65,8 @@ def _fits(first: Key, key: Key, family_shapes: dict[str, object], key_shapes: di
 
 
 def _shapes(key: Key) -> dict[str, object]:
-    """Returns the element width of each pointer by name, or the C type of a pointer to vectors."""
+    """Returns, by name, the width of the elements that each pointer points to, or the C type of a
+    vector."""
     skeleton = board_skeleton_of(key)
     typed = {a.name: a.c for a in skeleton.arguments(key) if "hls::vector" in a.c}
     return {n: typed.get(n) or _shape(what, c) for what, c, n in skeleton.parameters(key)}
@@ -222,7 +223,7 @@ class KernelGroup:
 
     @property
     def moves(self) -> str:
-        """The structure by which the performance model estimates launches."""
+        """How the kernel moves data, as the performance model distinguishes it."""
         scatters = self.kind.name == "rows" and any(k.outs[0].kind == LOCATED for k in self.keys)
         return SCATTERS if scatters else self.structure
 
@@ -444,8 +445,8 @@ def _ports(key: KernelKey) -> int:
 
 
 def suffix(bundle: PortGroup) -> str:
-    """Returns a name for a port group's kernel: skeleton, unusual lanes, and element widths in
-    bytes."""
+    """Returns a name for the kernel of a port group: skeleton, number of lanes if unusual, and
+    element widths in bytes."""
     key = bundle.members[0]
     ins = "x".join(str(w or 0) for w in bundle.ins)
     text = op_skeleton(key).short(key)

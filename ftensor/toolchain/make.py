@@ -26,7 +26,7 @@ from .jobs.workspace import Job, Source, State, Workspace, write_atomically
 
 
 class Toolchain(Protocol):
-    """Builds an image for one target."""
+    """The tools of one target, which build an image."""
 
     target: str
     suffix: str  # of the image's file
@@ -82,7 +82,8 @@ def workers(requested: int | None, memory: int) -> int:
 
 @dataclass(frozen=True)
 class Request:
-    """The image to build. `only` names kernels to compile without linking an image."""
+    """What to build: the kernel groups, the folder and the options. `only` names kernels to compile
+    without linking an image."""
 
     name: str  # of the inventory and the image
     groups: tuple[KernelGroup, ...]
@@ -119,7 +120,8 @@ class Built:
 
 @dataclass(frozen=True)
 class BuildSteps:
-    """The jobs of a build; `link` is None if nothing is linked."""
+    """The jobs of a build: a compilation for each kernel, and `link`, which is None if no image is
+    linked."""
 
     kernels: tuple[Job, ...]
     link: Job | None

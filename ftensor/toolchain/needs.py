@@ -120,7 +120,8 @@ def _quoted(text: str) -> str:
 
 
 def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[KernelRecord]) -> int:
-    """Trace the program in `arguments`, and print the kernels that it needs beside `kernels`.
+    """Traces the program in `arguments`, and prints the kernels that it needs and those of them
+    that `kernels` lacks.
 
     Returns 1 if an image is named and lacks a kernel, else 0. With `--write`, writes an inventory
     of the needed kernels.

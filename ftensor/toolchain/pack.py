@@ -54,7 +54,8 @@ def _read(path: Path) -> bytes:
 
 
 def _description(arguments: argparse.Namespace, binary: bytes, origin: str) -> Description:
-    """Returns the kernels' description: from the user's file, else from the debug information."""
+    """Returns the kernels' description: the user's file, completed from the library's debug
+    information, or what the debug information says alone."""
     if arguments.description is None:
         return Description(launchable_kernels(binary, origin), name=Path(origin).stem)
     said = read(arguments.description)

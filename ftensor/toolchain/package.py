@@ -64,7 +64,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _next(folder: Path, name: str) -> list[str]:
-    """Returns the commands that bring the folder to the board."""
+    """Returns the commands with which the user copies the folder to the board and loads it."""
     return [
         "on the board:",
         f"  sudo cp -r -- {shlex.quote(str(folder))} {FIRMWARE}/",

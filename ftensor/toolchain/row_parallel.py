@@ -28,8 +28,8 @@ ROWS = 1 << 16
 
 
 class GraphChoice(NamedTuple):
-    """Lanes and compute units of a graph on a board: the seconds of a row, the resources of all
-    units, and the sum of their shares."""
+    """One choice of lanes and compute units for a graph's kernel: the seconds of a row, the
+    resources of all units, and the sum of their shares of the board."""
 
     group: KernelGroup
     seconds: float
@@ -83,8 +83,8 @@ def choose_row_builds(
 
 
 def _cheapest(choices: Sequence[GraphChoice], seconds: float) -> GraphChoice:
-    """Returns the choice that costs least among those of at most `seconds`; the fastest if there is
-    none."""
+    """Returns the cheapest choice that takes at most `seconds` for a row; if there is none, the
+    fastest."""
     fast = [c for c in choices if c.seconds <= seconds * 1.0001]
     return min(fast or choices, key=lambda c: (c.cost if fast else c.seconds, c.seconds, c.cost))
 

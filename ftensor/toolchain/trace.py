@@ -93,7 +93,8 @@ class _Recorder(Observer):
         return number, storage.nbytes
 
     def _setting(self, table: Storage | SharedTable) -> None:
-        """Counts the upload of a geometry buffer as a setting."""
+        """Counts an upload that fills a geometry buffer, which a board receives only once for each
+        shape."""
         self.counted.add(table)
         self.trace.uploads[table.nbytes] -= 1
         self.trace.settings[table.nbytes] += 1
@@ -111,7 +112,7 @@ class _Recorder(Observer):
             super().download(storage, byte_offset, array)
 
     def allocated(self, storage: Storage) -> None:
-        """Hide the memory's address: the host can't address a board's memory."""
+        """Hides the memory's address, because a host can't address a board's memory."""
         storage.ptr = None
         self.hidden.add(storage)
 
@@ -125,7 +126,7 @@ class _Recorder(Observer):
 
 @contextmanager
 def _address(storage: Storage) -> Iterator[None]:
-    """Restores the memory's address while the device copies."""
+    """Context manager: the storage has its address again, for a copy by the device."""
     hidden, storage.ptr = storage.ptr, storage.block.ptr
     try:
         yield
@@ -158,8 +159,8 @@ def recording(
     images = backend.images
 
     def offered(key: Key) -> bool:
-        """True if `held`, if given, has the kernel, and so has the device's own image, if there is
-        one: the device can run no other kernels."""
+        """True if a launch may use the kernel: `held` has it, if given, `fits` accepts it, if
+        given, and so do the device's images, if it has any."""
         chosen = (held is None or key.entry in held) and (fits is None or fits(key))
         return chosen and (images is None or images.has(key.entry))
 

@@ -12,11 +12,9 @@ from ..kernels.transform import RowTransform, TransformSchedule
 
 
 def roots(course: TransformSchedule) -> list[np.ndarray]:
-    """Returns the roots of each row of butterflies: an array (distinct beats, lanes / 2) of
-    complex64.
-
-    `TransformSteps._take` generates the index of a beat's roots in the array.
-    """
+    """Returns the roots of unity of each row of butterflies in a transform: arrays (beats with
+    different roots, lanes / 2) of complex64. `TransformSteps._take` generates the index of a beat's
+    roots."""
     tables, half = [], course.lanes // 2
     for count in course.root_counts:
         size = 2 * count * half  # the size of the remaining transforms

@@ -118,7 +118,8 @@ class BeatRuns(NamedTuple):
         return min(1, end - first) if not self.dims else ceil(self.started(first, end) * shared)
 
     def kept(self, first: int, end: int) -> tuple[int, int]:
-        """Returns (runs, beats) in [first, end) that the kernel reads from local memory."""
+        """Returns (runs, beats) in [first, end) that the kernel reads from local memory instead of
+        the port."""
         most = constant("vitis/beat_runs.h", "FT_MAX_CACHED_BEATS")
         if self.times == 1 or self.length > most or end <= first:
             return 0, 0

@@ -83,8 +83,9 @@ def spectrogram(
 
 
 def extended(x: Tensor, edge: int, padtype: str | None) -> Tensor:
-    """Returns a signal with `edge` elements before and after its last dim: zeros, its "constant"
-    ends, or its "even" or "odd" reflection."""
+    """Returns a signal that is longer by `edge` elements at both ends of its last dim. `padtype`
+    names the new elements: "zeros", "constant" (the first and the last element), or the "even" or
+    "odd" reflection; None adds none."""
     n = x._shape[-1]
     if not edge or padtype is None:
         return x

@@ -31,7 +31,8 @@ ONE = (1,)
 
 
 class StageKernel:
-    """One kernel object, and the position of each of its arguments in a launch's values."""
+    """A kernel object of one stage, and for each of its arguments the index among the launch's
+    values."""
 
     def __init__(self, kernel: Any, arguments: Sequence[ArgumentRecord], order: Sequence[str]) -> None:
         self.kernel = kernel
@@ -84,7 +85,7 @@ class ReloadTurn:
                 self.busy = False
 
     def take(self, cl: Any, stream: DeviceStream) -> None:
-        """Makes a stream's next command wait for a launch on another stream."""
+        """Makes a stream's next command wait for the last launch on another stream."""
         if self.stream is not stream and self.events:
             cl.enqueue_barrier(stream.queue, wait_for=self.events)
         self.stream = stream
@@ -274,7 +275,8 @@ class IntelImages(Images):
 
 
 class IntelBackend(OpenCLBackend):
-    """A board, whose kernels come from images, or the emulator, which also compiles."""
+    """An Intel FPGA board, which takes its kernels from images, or the emulator, which can also
+    compile them."""
 
     images: IntelImages | None = None
 

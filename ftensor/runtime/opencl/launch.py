@@ -262,8 +262,8 @@ def _kernel_names(cl: Any, program: Any) -> list[str]:
 
 
 class _Launcher:
-    """A `CompiledKernel` of a user's kernel. A kernel object holds its arguments until the enqueue,
-    so only one launch uses it at a time."""
+    """Launches a user's kernel. A kernel object holds its arguments until the enqueue, so only one
+    launch uses it at a time."""
 
     def __init__(self, program: UserProgram, key: UserKernelKey) -> None:
         self.backend, self.key = program.backend, key

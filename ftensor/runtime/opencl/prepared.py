@@ -19,8 +19,9 @@ MAX_INLINE_RUN = 8
 
 
 class _Entry(NamedTuple):
-    """A kernel's call: the place of its kernel object, its units, and the arguments that differ from
-    those of the last call with this object, as pyopencl's three setters take them."""
+    """A prepared call: the index of its kernel object, its compute units, and the arguments that
+    differ from those of the previous call with this object, grouped by the pyopencl function that
+    sets them."""
 
     place: int
     units: tuple[int]
@@ -88,8 +89,8 @@ class PreparedCalls:
 
 
 def prepare_calls(calls: Sequence[KernelCall]) -> Callable[[DeviceStream], None]:
-    """Returns a function that enqueues the calls on a stream. Calls of other functions than those of
-    `make_launcher` are made as they are."""
+    """Returns a function that enqueues the calls on a stream. Calls of kernels that `make_launcher`
+    did not make are enqueued one by one."""
     parts: list[Callable[[DeviceStream], None]] = []
     for is_prepared, group in groupby(calls, lambda call: getattr(call.run, "objects", None) is not None):
         if is_prepared:
@@ -107,7 +108,8 @@ def prepare_calls(calls: Sequence[KernelCall]) -> Callable[[DeviceStream], None]
 
 
 def _differing(params: Sequence[str], arguments: Sequence[Any], last: Sequence[Any] | None) -> list[tuple[Any, ...]]:
-    """Returns three groups of arguments: buffers, scalars that pyopencl packs, and 64-bit integers."""
+    """Returns the arguments that differ from `last`, in three groups: buffers, scalars that
+    pyopencl packs, and 64-bit integers."""
     handles: list[Any] = []
     packed: list[Any] = []
     other: list[Any] = []

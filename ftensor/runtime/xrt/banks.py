@@ -112,8 +112,8 @@ class Arena:
         self.turn = 0  # channels take turns
 
     def fill(self, kernel: Any, number: int) -> None:
-        """Allocates all memory that a kernel's argument reaches. On a card, at most half of the
-        host's free memory, since XRT keeps a host copy of that size."""
+        """Gets all memory that a kernel's argument reaches from the driver; on a card at most half
+        of the host's free memory, since XRT keeps a copy of that size on the host."""
         cl, left = self.backend.cl, self.channel * self.count
         left -= max(left // KEPT, 1 << 18)
         if not self.backend.emulated:
@@ -144,8 +144,8 @@ class Arena:
         return address.value
 
     def line(self, nbytes: int) -> ArenaBlock | None:
-        """Allocates a contiguous block, within one channel (round robin) if one has room. Returns None
-        if the memory is full."""
+        """Allocates a contiguous block; in a single channel, taken in turn, if one has room.
+        Returns None if the memory is full."""
         first, self.turn = self.turn, (self.turn + 1) % self.count
         for k in range(self.count) if nbytes <= self.channel else ():
             at = self.base + (first + k) % self.count * self.channel
@@ -229,7 +229,7 @@ class BankedBuffer:
             self.host = host
 
     def awaited_by(self, queue: XrtQueue) -> None:
-        """Makes the next command of a queue wait until the bytes are in the bank."""
+        """Makes a queue's next command wait until the buffer's bytes have arrived in its bank."""
         if self.arrival is not None:
             sender, marker = self.arrival
             if marker.ended is not None:
@@ -258,11 +258,9 @@ class BankedPool(MemoryPool):
         return storage
 
     def exchange(self, handle: BankedBuffer, bank: str | None, stream: DeviceStream) -> BankedBuffer:
-        """Gives a handle a driver buffer in `bank`, or one without a bank yet.
-
-        The buffer comes from the free blocks of the handle's own stream, or is new; work on
-        `stream` may use it next. Returns the free handle that has the previous driver buffer.
-        """
+        """Gives a handle a driver buffer in `bank`, or a buffer that has no bank yet, and returns
+        the free handle that has the previous buffer. The buffer is one of the free ones of the
+        handle's own stream, or new; commands on `stream` may use it next."""
         buffer = self.find(handle, bank, stream) or self.find(handle, None, stream)
         if buffer is None:
             spare = self._new_block(handle.nbytes - VECTOR, handle.nbytes)

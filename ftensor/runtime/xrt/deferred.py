@@ -223,7 +223,7 @@ class DeferredLaunches:
 
 
 def _with_call_site(error: Exception, command: DeferredCommand) -> Exception:
-    """Adds the user's line of the launch to the error."""
+    """Returns the error with the user's line of the launch in its message."""
     if command.made_by is None:
         return error
     if command.lacking and isinstance(error, errors.ImageError):

@@ -243,7 +243,7 @@ class XrtImages(Images):
         return launch
 
     def _noted(self, slot: Slot, run: CompiledKernel) -> CompiledKernel:
-        """Wraps the slot's launcher so that it records the user's line."""
+        """Returns the slot's launcher, wrapped so that each launch records the user's line."""
         calls = self.calls
         assert calls is not None
 

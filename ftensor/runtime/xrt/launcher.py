@@ -152,7 +152,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
 
 
 def _never() -> object:
-    """Returns a value that equals no argument."""
+    """Returns a new object, which equals no argument."""
     return object()
 
 
@@ -171,7 +171,8 @@ def _set_number(k: int, char: str, text: str) -> list[str]:
 
 
 def _of_unit(line: str) -> str:
-    """Returns a line of `_set_number` for the kernel object of one compute unit."""
+    """Returns a line of `_set_number` changed to set the argument in one compute unit's kernel
+    object."""
     return line.replace("set_longs(", "set_longs_(").replace("set_scalars(", "set_scalars_(").replace("last[", "last_[")
 
 

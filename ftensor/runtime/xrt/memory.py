@@ -119,7 +119,7 @@ class XrtMemory(OpenCLBackend):
             kernel._set_arg_multi((number, buffer.cl))
 
     def send(self, stream: DeviceStream, handle: BankedBuffer, host: np.ndarray) -> None:
-        """Writes all bytes of a buffer in a bank."""
+        """Copies all bytes of a buffer to its bank on the board."""
         self._write(stream, handle, 0, host)
 
     def _read(self, stream: DeviceStream, source: Any, offset: int, data: np.ndarray) -> list[Any]:

@@ -66,7 +66,7 @@ class Marker:
         self.settle(events)
 
     def settle(self, events: tuple[Any, ...]) -> None:
-        """Records the completion time and drops the events."""
+        """Records when the marker was reached, and drops the events."""
         if self.ended is None:
             self.ended = max(int(e.profile.end) for e in events)
         self.events = ()
@@ -119,7 +119,8 @@ class XrtQueue:
         return [e for e in self.awaited if e.command_execution_status != complete]
 
     def forget(self, tail: list[Any]) -> None:
-        """Drops completed events. The queue was waited for when `tail` was its tail."""
+        """Drops the events of completed commands, once the host has waited for all commands up to
+        `tail`."""
         if self.tail is tail:
             self.tail = []
         tail.clear()  # other threads may be holding this list, and with it kernels

@@ -78,7 +78,7 @@ class OperatorCounter:
         return self.counted[name]
 
     def type(self, c_type: str) -> str:
-        """Returns the model's name of a C type."""
+        """Returns the model's name of a C type, such as "int32"."""
         c_type = self.aliases.get(c_type, c_type)
         return TYPES.get(c_type, c_type)
 
@@ -124,8 +124,8 @@ class OperatorCounter:
             self._value(tree[1], names, counts)
 
     def _switch(self, tree: Tree, names: dict[str, Value], counts: Counts, result: str) -> None:
-        """Counts all branches as parallel hardware; an expression that several branches share
-        counts once."""
+        """Counts the operators of all branches, as all are in hardware; an expression that several
+        branches share counts once."""
         seen: set[str] = set()
         for k, branch in enumerate(tree[2]):
             for one in branch:
@@ -332,7 +332,7 @@ _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)")
 
 @dataclass(frozen=True)
 class Helpers:
-    """The functions, macros and words, and type aliases that a text may use."""
+    """The functions, macros and type aliases of the headers that a kernel's text may use."""
 
     functions: Mapping[str, Function]
     words: Mapping[str, Word]

@@ -92,12 +92,12 @@ def area(group: KernelGroup) -> Area:
 
 
 def interconnect(resources: Resources) -> Resources:
-    """Adds the logic between operators."""
+    """Returns the resources of operators together with the logic that connects them."""
     return Resources(*(x * y for x, y in zip(resources.values(), INTERCONNECT.values())))
 
 
 def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
-    """Yields the functions in a kernel's hardware: the op, its operator counts, and the copies."""
+    """Yields (function, operator counts, copies) for each op in a kernel's hardware."""
     for key in group.bodies:
         graph = key.graph if isinstance(key, StageKey) and key.kind != BEGIN else key
         if isinstance(graph, StagedKey):
@@ -139,7 +139,7 @@ def _calls(key: StagedKey) -> Iterator[KernelGroup]:
 
 
 def _folds(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
-    """Yields the same for the monoid functions of a reduction."""
+    """Yields (monoid function, operator counts, copies) of a reduction's hardware."""
     parts = reduce.monoid_functions(group)
     firsts = reduce.shared(parts)
     structs = {reduce.state_name(key): reduce.state_fields(key) for key in group.keys}
@@ -214,7 +214,7 @@ class Fit:
 
     @property
     def full(self) -> tuple[str, ...]:
-        """The resources of which the image takes more than can be placed."""
+        """The resources of which the image takes more than placement can reach."""
         return tuple(name for name, part in self.shares.items() if part > MAX_SHARES[name])
 
     def __str__(self) -> str:

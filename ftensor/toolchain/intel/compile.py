@@ -57,7 +57,7 @@ def link_objects(device: Any, output: Path, objects: Sequence[Path]) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Runs the command "compile" or "link" with its arguments."""
+    """Runs this module as a program: "compile" or "link", with its arguments."""
     warnings.simplefilter("ignore")  # a failing build prints the compiler's log
     what, platform, output, *inputs = arguments
     if what == "compile":

@@ -116,7 +116,7 @@ def _unit_parameters(group: KernelGroup, widths: dict[str, int]) -> list[tuple[s
 
 
 def _placed(group: KernelGroup) -> bool:
-    """True if a member uses the positions of its elements."""
+    """True if a member's op depends on the positions of its elements."""
     return any("position.h" in source.helper_files(key) for key in group.keys)
 
 
@@ -166,7 +166,7 @@ def _single_lines(group: KernelGroup, widths: dict[str, int]) -> list[str]:
 
 
 def _take(group: KernelGroup, widths: dict[str, int], name: str) -> str:
-    """Returns the expression of an input's beat."""
+    """Returns the C expression that gets an input's beat, from memory or from a channel."""
     per = "2 * " if widths[name] == 16 else ""
     address = f"{name} + {per}({name}_offset + i)"
     single = _flag(group, "SINGLES", _singles, name)

@@ -114,7 +114,8 @@ def key_of(group: KernelGroup) -> StagedKey:
 
 
 def _takes(key: StagedKey, stage: DataflowStage) -> tuple[str, ...]:
-    """Returns the kernel arguments that a stage uses, without the row count and compute unit."""
+    """Returns the names of the kernel arguments that a stage uses, besides the row count and the
+    compute unit."""
     if stage.kind in (LOAD, STORE):
         port = f"in_{stage.port}" if stage.kind == LOAD else f"out{stage.port}"
         return (port, f"{port}_offset")
@@ -162,7 +163,7 @@ class _ChannelText:
         return f"{head(1, _unit_keys(key))}\n{source.kernel_file('fused.h')}\n{body}"
 
     def _parts(self) -> list[str]:
-        """Returns the OpenCL C of the functions that transforms and filters call."""
+        """Returns the OpenCL C functions that the transform and filter stages call."""
         beats = [self._beat(value_type(u.compute)) for u in self.key.transforms[:1]]
         parts = [fill("intel/transform.cl", {"beat": beat}) for beat in beats]
         return parts + [fill("intel/filter.cl", {}) for _ in self.key.filters[:1]]
@@ -230,7 +231,8 @@ class _ChannelText:
         )
 
     def _row(self, stage: DataflowStage) -> dict[str, str]:
-        """Returns the texts of a row's sizes in a stage, whose rows may be longer than the shortest."""
+        """Returns the template's texts for the row sizes of a stage, whose rows may be longer than
+        the shortest rows."""
         factor = self.stages.factor_of(stage)
         states = self.key.states_of(factor)
         return {
@@ -354,8 +356,8 @@ class _ChannelText:
         )
 
     def _reads(self, k: int, wide: bool) -> tuple[list[str], list[str], list[str]]:
-        """Returns lines that keep values of a row, that read channels, and that name a lane's
-        values."""
+        """Returns three lists of lines: declarations of values that last for a row, reads of
+        channels, and definitions of a lane's values."""
         kept, reads, named = [], [], []
         for f in self.stages.input_fifos(k):
             v, c_type = f.value, value_type(self.key.dtypes[f.value])

@@ -217,11 +217,11 @@ _EXACT = re.compile(r"(\w+) ([vsrxgk]+)")
 
 @dataclass(frozen=True)
 class KernelShape:
-    """An inventory's settings for a kernel's form, besides its layout.
+    """The settings of an inventory for the form of a kernel, besides its layout.
 
-    `lanes` 0 fills a port's width; LANES_BY_COST does so for cheap pointwise ops only. `vectors` ()
-    means a reduction's defaults. `stages` of a reduction are the whole reduction, or the two stages
-    that divide it among compute units.
+    lanes: 0 fills a port's width; LANES_BY_COST does so for cheap pointwise ops only
+    vectors: parallel vectors of a reduction; () is the default
+    stages: of a reduction, "whole", or the two stages that share it among compute units
     """
 
     lanes: int = 0
@@ -341,7 +341,8 @@ def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: 
 def _folds(
     layout: str, ins: Sequence[dtype], outs: Sequence[tuple[dtype, str]], compute: dtype, shape: KernelShape
 ) -> Iterator[tuple[str, str, int, int]]:
-    """Yields (skeleton, kinds, lanes, vectors) of a layout for these operands."""
+    """Yields (skeleton, access kinds, lanes, parallel vectors) of each kernel that a layout has for
+    these operands."""
     full = max(shape.lanes, 0) or lanes_for([*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes)
     for skeleton, kinds in layout_kinds(layout, True, len(outs), len(ins)):
         lanes = skeleton.lanes(layout, kinds, full)

@@ -190,12 +190,14 @@ def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[KernelGro
 
 
 def _names(groups: Iterable[KernelGroup]) -> list[str]:
-    """Returns the names in use by graphs: a graph's name is free if its kernels' names are."""
+    """Returns the names that graphs use. A new graph's name is free if the names of its kernels
+    are, too."""
     return [name for g in groups for name in (g.name, g.name.rpartition("_")[0])]
 
 
 def _word(part: StageKey) -> str:
-    """Returns a short name of a stage's kernel within its graph: begin, in0, out0."""
+    """Returns the short name of a stage's kernel within its graph, such as "begin", "in0" or
+    "out0"."""
     return part.port.replace("_", "") or part.kind
 
 
@@ -340,8 +342,8 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
 
 
 def parts(members: list[Key], grouping: str, joint: bool = True) -> list[tuple[str, tuple[Key, ...]]]:
-    """Returns (name, members) of the kernels for some members; `grouping` is "single" or
-    "shared"."""
+    """Groups members to kernels, as `grouping` asks ("single" or "shared"). Returns (name, members)
+    of each kernel."""
     if grouping == "single":
         return [_alone(key) for key in members]
     shared = [key for key in members if isinstance(key, KernelKey)]

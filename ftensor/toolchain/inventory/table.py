@@ -141,7 +141,7 @@ class Image:
 @dataclass(frozen=True)
 class BuildForm:
     """How the kernels of a [[kernel]] table are built: structure, compute units and memory banks.
-    `grouping` says whether ops share a kernel."""
+    `grouping` is "single" or "shared": whether ops share a kernel."""
 
     structure: str
     units: int
@@ -314,7 +314,8 @@ def _ops(table: TomlTable, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
 
 
 def _results(table: TomlTable) -> tuple[dtype | None, ...]:
-    """Returns the dtypes of results, None for "@same"."""
+    """Returns the requested dtypes of results; None stands for "@same", the dtype of the
+    operands."""
     words = table.words("to")
     for word in words:
         if word != SAME and word not in KINDS and word not in DTYPES_BY_NAME:

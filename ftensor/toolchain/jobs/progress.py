@@ -46,7 +46,7 @@ class Quiet:
 
 
 class Bar:
-    """A line that is redrawn in place."""
+    """Progress on a terminal: one line that is redrawn in place."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -58,7 +58,7 @@ class Bar:
         self.began, self.total, self.done = time.monotonic(), total, done
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """Counts the job; print a failure above the bar immediately."""
+        """Counts the job, and prints a failure above the bar immediately."""
         self.done += 1
         if result == "failed":
             self.failed += 1
@@ -101,7 +101,7 @@ class Lines(Bar):
         self.drawn = self.began
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """Counts the job; print a failure immediately."""
+        """Counts the job, and prints a failure immediately."""
         drawn = self.drawn
         super().ended(name, result, seconds)
         self.drawn = drawn

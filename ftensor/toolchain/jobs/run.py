@@ -197,7 +197,8 @@ def _age(one: _Running) -> float:
 
 
 def _makespan(remaining: Sequence[float | None], workers: int) -> float | None:
-    """Returns the seconds until all jobs end: the shared work, and at least the longest job."""
+    """Returns the estimated seconds until all jobs end: their sum divided by `workers`, but at
+    least the longest job."""
     known_seconds = [seconds for seconds in remaining if seconds is not None]
     if len(known_seconds) < len(remaining):
         return None
@@ -252,8 +253,8 @@ def _finish(one: _Running, state: State) -> Outcome:
 
 
 def _keep(partial: Path, output: Path) -> None:
-    """Moves a complete file to its final name, after the files beside it. Syncs it to the disk
-    first."""
+    """Moves a job's complete output to its final name, after any files beside it. Syncs it to the
+    disk first."""
     for sibling in partial.parent.iterdir():
         if sibling != partial and sibling.is_file():
             sibling.replace(output.parent / sibling.name)

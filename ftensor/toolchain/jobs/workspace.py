@@ -54,7 +54,7 @@ VERSION = 1
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Writes a file atomically; leave a file of equal content untouched."""
+    """Writes a file atomically. Leaves a file of equal content untouched."""
     data = content.encode() if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == data:
         return
@@ -68,10 +68,10 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 class State:
-    """Durations in seconds of earlier jobs, and digests of their outputs, by job name."""
+    """What earlier builds recorded, by job name: durations in seconds, and digests of outputs."""
 
     def __init__(self, path: Path) -> None:
-        """Reads the state file; ignore a damaged one, so that durations are guessed."""
+        """Reads the state file. Ignores a damaged one; durations are then guessed."""
         self.path = path
         self.jobs: dict[str, dict[str, Any]] = {}
         try:
@@ -94,8 +94,8 @@ class State:
         write_atomically(self.path, text + "\n")
 
     def whole(self, job: Job) -> bool:
-        """True if the output still has its recorded digest, or if no digest is recorded for the
-        job's key."""
+        """True if the output is undamaged: it has its recorded digest, or no digest is recorded for
+        the job's key."""
         earlier = self.jobs.get(job.name)
         if earlier is None or earlier.get("key") != job.key or "sha256" not in earlier:
             return True

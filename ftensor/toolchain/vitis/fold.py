@@ -17,7 +17,8 @@ _LANE_LOOP = re.compile(r"( *)(for \(int (?:v|lane|l|half) = [^;]+; [^;]+; [^)]+
 
 
 def operands(group: KernelGroup) -> tuple[dict[str, str], list[str], list[str], list[str]]:
-    """Returns element types by pointer, the outputs, the inputs, and the slots of scalars."""
+    """Returns the operands of the loops: element types by pointer, the outputs, the inputs, and the
+    arguments that hold scalars."""
     element_types = {name: element(c) for name, c in port_words(group).items()}
     outs = [n for n in element_types if n.startswith("out")]
     count = max(len(values(key)) for key in group.keys)
@@ -208,7 +209,8 @@ def _skeleton_words(group: KernelGroup, short_row_lines: Sequence[str]) -> dict[
 
 
 def _vector_loop(group: KernelGroup) -> str:
-    """Returns the replacement that keeps or drops the skeleton's loop over several vectors."""
+    """Returns a replacement for the skeleton's loop over several vectors: the loop itself, or
+    nothing if the group folds one vector at a time."""
     r = group.keys[0].reduction
     assert r is not None
     return r"\1" if r.vectors > 1 else ""
@@ -282,7 +284,8 @@ def _first_beat(group: KernelGroup, name: str) -> list[str]:
 
 
 def _read_outer(group: KernelGroup, name: str, lanes: str) -> str:
-    """Returns the line that reads vector v of a row; `lanes` is the number of lanes needed."""
+    """Returns the line that reads vector `v` of a row of an input; `lanes` is how many lanes have
+    elements."""
     k = _slot(group, name)
     text = f"{name}[{name}_first + v]"
     if is_wide(group, name):
@@ -299,7 +302,7 @@ def _read_outer(group: KernelGroup, name: str, lanes: str) -> str:
 
 
 def _receive(group: KernelGroup, name: str) -> list[str]:
-    """Returns lines that read a vector of an input from its FIFO."""
+    """Returns lines that read a vector of an input from the FIFO of its stage."""
     if _all_members(group, name):
         return [f"const {name}_beat {name} = {name}_from.read();"]
     return [f"{name}_beat {name}{{}};", f"if ({_slot(group, name)} < operands) {name} = {name}_from.read();"]
@@ -394,7 +397,8 @@ def short_row_dispatch(group: KernelGroup) -> list[str]:
 
 
 def _operand_condition(group: KernelGroup, name: str, before: str) -> str:
-    """Returns the condition under which the opcode has an operand; "" if all members have it."""
+    """Returns `before` and the C condition under which the current opcode has the operand `name`;
+    "" if all members have it."""
     if all(name in pointers(key) for key in group.keys):
         return ""
     return f"{before}{list(operands(group)[0]).index(name)} < operands"

@@ -77,7 +77,7 @@ def include_folders() -> list[Path]:
 
 
 def install() -> None:
-    """Fetch Xilinx's headers with pip; raises RuntimeError if that fails."""
+    """Fetches Xilinx's headers with pip. Raises RuntimeError if that fails."""
     folder = default_folder()
     if not damaged(folder):
         print(f"Xilinx's headers are there already: {folder}", file=sys.stderr)

@@ -240,5 +240,5 @@ def memories(group: KernelGroup, placement: Placement) -> dict[str, str]:
 
 
 def masters(placement: Placement) -> Counter[str]:
-    """Counts the ports that enter at each memory."""
+    """Returns the number of ports that enter at each memory."""
     return Counter(port_placement.entry for port_placement in placement.values())

@@ -69,7 +69,8 @@ def parameters(group: KernelGroup, stages: Text) -> str:
 
 
 def streams(group: KernelGroup, stages: Text) -> list[str]:
-    """Returns the stream parameters; `stages` is the text of the stage's own graph."""
+    """Returns the parameters of a kernel's stream ports. `stages` is the text of the stage as a
+    graph of its own."""
     key = cast("StageKey", group.members[0])
     values = {f.name: f.value for f in key.streams}
     types = [stages.fifo_type(values[n]) if n in values else WORD for n in key.stream_names]
@@ -118,7 +119,7 @@ def _read_numbers(key: StagedKey) -> list[str]:
 
 
 def _region(key: StageKey, stages: Text, calls: Sequence[str], fifos: Sequence[str]) -> str:
-    """Returns a dataflow region with the two processes of a fold."""
+    """Returns a dataflow region in which the two processes of a fold run."""
     taken = [f"hls::stream<{stages.fifo_type(f.value)} > &{f.name}" for f in key.streams]
     numbers = [f"{c} {name}" for c, name in _scalar_variables(key.graph, range(len(key.graph.numbers)))]
     return fill(

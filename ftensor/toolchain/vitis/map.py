@@ -124,7 +124,7 @@ class MapText:
         return lines
 
     def masks_now(self) -> list[str]:
-        """Returns the C line that loads the masks of the current opcode."""
+        """Returns the C line that loads the current opcode's masks from the tables."""
         if not self.beats:
             return []
         values = [
@@ -138,7 +138,7 @@ class MapText:
         return [f"ft_input_use<{len(self.beats)}> inputs"] if self.beats else []
 
     def lanes(self) -> list[str]:
-        """Returns lines that pass a beat through the function units."""
+        """Returns lines that compute a beat of results: each lane by a function unit."""
         wide = is_wide(self.group, "out0")
         lane = {n: f"{n}[lane]" for n in self.beats} | {"position": "position + lane"}
         names = [lane.get(n, n) if wide else n for n in self.passed]

@@ -169,10 +169,8 @@ def merge_members(units: Sequence[MemberText], element_types: Mapping[str, str])
 
 
 def _steps(unit: MemberText) -> tuple[list[str], list[str]] | None:
-    """Returns the arguments of a unit's op call, and the lines that store the result `r_out0`.
-
-    Returns None if the op's call is not a line of its own.
-    """
+    """Returns the arguments of a unit's call of its op, and the lines that store the result
+    `r_out0`. Returns None if the call is not on a line of its own."""
     for k, line in enumerate(unit.lines):
         call = re.fullmatch(r"(return|const \w+ r_out0 =) (\w+)(\(.*\));", line)
         if call is not None and call[2] == unit.op:
@@ -226,7 +224,8 @@ def _merge_units(units: Sequence[MemberText], result: str, element_types: Mappin
 
 
 def _slot(c: str, name: str) -> str:
-    """Returns the name of an operand variable; masks and values of one name need two variables."""
+    """Returns the name of an operand variable. If masks and values have one name, each has its own
+    variable."""
     return f"{c}_{name}"
 
 
@@ -245,7 +244,8 @@ def _switch(texts: Mapping[str, Sequence[int]]) -> list[str]:
 
 
 def function_unit(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
-    """Returns the function that dispatches an element to the function unit of an opcode."""
+    """Returns the function of all opcodes: a switch that calls the current opcode's function unit
+    on an element."""
     element_types = port_words(group)
     parameters = unit_parameters(group, units)
     types = {n: element(c) for n, c in element_types.items()}

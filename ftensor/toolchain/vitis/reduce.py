@@ -184,7 +184,8 @@ def function_text(part: MonoidFunction) -> list[str]:
 
 
 def shared(parts: list[MonoidFunction]) -> dict[MonoidFunction, MonoidFunction]:
-    """Maps each function to the first function of equal text."""
+    """Maps each function to the first one with the same text, so that the kernel has each text
+    once."""
     firsts: dict[tuple[object, ...], MonoidFunction] = {}
     return {p: firsts.setdefault((p.space, p.head, p.lines), p) for p in parts}
 
@@ -208,7 +209,7 @@ def _sections(parts: list[MonoidFunction], keys: tuple[KernelKey, ...]) -> list[
 
 
 def _choice(parts: list[MonoidFunction], what: str, head: str) -> list[str]:
-    """Returns a function that dispatches to the monoid function of an opcode."""
+    """Returns the function of role `what` that calls the monoid function of the current opcode."""
     firsts = shared(parts)
     opcodes: dict[str, list[int]] = {}
     for p in parts:

@@ -119,7 +119,7 @@ def _located(key: KernelKey, name: str) -> bool:
 
 
 def _differ(group: KernelGroup, names: list[str]) -> bool:
-    """True if an operand is located for some opcodes only."""
+    """True if an operand is read by index for some opcodes, and directly for others."""
     return any(len({_located(key, n) for key in group.keys}) > 1 for n in names)
 
 

@@ -147,7 +147,7 @@ def _body_arguments(group: KernelGroup, key: Key) -> list[str]:
 
 
 def _settings(key: Key) -> list[str]:
-    """Returns the `#define` lines of a body."""
+    """Returns the `#define` lines in front of a body in a kernel of several bodies."""
     skeleton = board_skeleton_of(key)
     lines = skeleton.settings(key, float64=True, grid="slab")
     lines = [line for line in lines if line.split()[1] not in _UNUSED_SETTINGS]

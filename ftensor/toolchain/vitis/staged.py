@@ -120,7 +120,7 @@ class Text:
         )
 
     def _of_unit(self, name: str) -> str:
-        """Returns an argument of the kernel as a compute unit passes it: for the unit's rows."""
+        """Returns the expression of a kernel argument that selects the rows of a compute unit."""
         if name == "n":
             return "end - begin"
         factors = self.key.factors
@@ -194,7 +194,8 @@ class Text:
         return text, [f"{stage.name}({', '.join(args)})"], []
 
     def _row(self, stage: DataflowStage) -> dict[str, str]:
-        """Returns the texts of a row's sizes in a stage, whose rows may be longer than the shortest."""
+        """Returns the template's texts for the row sizes of a stage, whose rows may be longer than
+        the shortest rows."""
         factor = self.stages.factor_of(stage)
         states = self.key.states_of(factor)
         return {

@@ -86,10 +86,8 @@ _NAMED = re.compile(r"const (\w+) (\w+) = (.*);")
 
 
 def tidy(lines: Sequence[str], result: str = "", parameters: Sequence[tuple[str, str]] = ()) -> list[str]:
-    """Removes variables that no line reads, and second names of equal type.
-
-    `result` is the function's return type, `parameters` are its parameters as (type, name).
-    """
+    """Removes variables that no line reads, and variables that only copy another of equal type.
+    `result` is the function's return type, `parameters` are its parameters as (type, name)."""
     kept = list(lines)
     for k in reversed(range(len(kept))):
         named = _NAMED.fullmatch(kept[k])

@@ -46,8 +46,8 @@ def direct_conv_key(dtype: dtype, target: KernelTarget, filters: int) -> ConvKey
 class Copies(NamedTuple):
     """Copies of input elements into tiles, in pieces of `wide` contiguous elements.
 
-    places: (offset in the tile, offset in the input plane) of each piece. ends: for each tile, the
-    index in `places` after its last piece.
+    places: (offset in the tile, offset in the input plane) of each piece
+    ends: for each tile, the index in `places` after its last piece
     """
 
     wide: int
