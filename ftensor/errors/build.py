@@ -245,6 +245,10 @@ bad_graph = Message(
     InventoryError,
     "{where}: {path} is no graph file: {problem}; export the graph anew, as such a file is not written by hand",
 )
+linked_half = Message(
+    InventoryError,
+    '{where}: a graph with half a spectrum, as of rfft, has no kernel for each stage; set structure = "dataflow"',
+)
 changed_graph = Message(
     InventoryError, "{where}: {path} was changed: its SHA-256 is {digest}, not {wanted}; export the graph anew"
 )

@@ -16,7 +16,7 @@ from ..kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PE
 from ..kernels.key import Port, lanes_for
 from ..kernels.row_filter import RowFilter, filter_refusal
 from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey, frames_refusal
-from ..kernels.transform import RowTransform, transform_refusal
+from ..kernels.transform import RowTransform, half_of, transform_refusal
 from ..kernels.workload import PORT_BYTES
 from .filters import filter_body, filter_refusal_of
 from .fusion_group import MAX_CALLS, ElementCall, program_of
@@ -57,7 +57,8 @@ class DataflowBuilder:
         self.filters = [body for body in self.bodies if isinstance(body.function, RowFilter)]
         self.length, self.rows = self._filtered_sizes() if self.filters else self._sizes()
         self.row_length = self.length  # of the body that is added
-        # times that rows are longer than `length`; of taps, their number; of frames, the elements between two
+        # times that rows are longer than `length`, 0 for half a spectrum; the number of taps; of frames, the
+        # elements from one to the next
         self.spans: dict[AffineAccess, int] = {}
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
         self.period = 1  # rows of a block, for operands in blocks
@@ -112,6 +113,8 @@ class DataflowBuilder:
             assert isinstance(one.function, RowFilter)
             length = iteration_count(one.loops) // self.rows
             lengths += [length, length * one.function.stride]
+        if any(isinstance(one.function, RowTransform) and one.function.half for one in self.bodies):
+            lengths.append(half_of(self.length))
         total = iteration_count(body.loops)
         whole = [n for n in lengths if n * self.rows == total] or [n for n in lengths if n == total]
         return whole[0] if whole else self.length
@@ -143,6 +146,9 @@ class DataflowBuilder:
                 raise self._refuse(body.node, why)
             if isinstance(body.function, RowFilter) and (why := filter_refusal(body.function, self.length, lanes)):
                 raise self._refuse(body.node, why)
+        for p in accesses[len(stored) :]:
+            if not self.spans.get(p, 1):
+                raise self._refuse(last, "it reads half a spectrum from memory, or a row for all of them")
         for p in frames:
             if why := frames_refusal(self.length, self.spans[p], lanes):
                 readers = [body.node for body in self.bodies if any(q.memory == p.memory for q in body.ins)]
@@ -206,6 +212,8 @@ class DataflowBuilder:
         if folded_indices:
             if self._count(body, folded_indices) != self.row_length or self._count(body, row_indices) != self.rows:
                 raise self._refuse(body.node, "its rows are others than those before")
+            if self.row_length < self.length:
+                raise self._refuse(body.node, "it folds half a spectrum, and a stage folds whole rows")
             splits = [(ordered_loops(body, row_indices), ordered_loops(body, folded_indices))]
         elif isinstance(body.function, RowTransform):
             *row_loops, element_loop = [(k, loop.size, 1) for k, loop in enumerate(body.loops)]
@@ -218,6 +226,10 @@ class DataflowBuilder:
         candidates: list[tuple[list[str | None], list[Any]]] = []
         for loops in splits:
             kinds = [self._operand_layout(p, *loops) for p in body_accesses]
+            if isinstance(body.function, RowTransform) and body.function.half:
+                self.row_length = half_of(self.length)
+                kinds[0] = self._operand_layout(body.outs[0], *loops)
+                self.row_length = self.length
             if self.rows == 1:
                 kinds = self._single_row_layouts(kinds, body)
             if body.is_fold:
@@ -231,7 +243,7 @@ class DataflowBuilder:
             if folded_indices and any(p.strides[k] == 1 for p in body.ins for k in row_indices):
                 why = "it folds across rows, which needs all of them first"
             elif any(self._jumps(p, loops) for loops, _ in splits for p in body_accesses):
-                why = "its rows are frames with elements between them, or of several signals: a stage has frames of one"
+                why = "its rows are frames of several signals, and a stage has frames of one"
             raise self._refuse(body.node, why)
         kinds, row_loops = candidates[0]
         accesses = [_with_layout(p, str(kind)) for p, kind in zip(body_accesses, kinds, strict=True)]
@@ -239,7 +251,12 @@ class DataflowBuilder:
             hop = self._hop(p, row_loops) if _layout_kind(access) == FRAMES else 0
             if hop and self.spans.setdefault(access, hop) != hop:
                 raise self._refuse(body.node, "frames of one signal have two distances")
-        self._note_lengths(body, accesses)
+        if isinstance(body.function, RowTransform) and body.function.half:
+            self._note_lengths(body, accesses[1:])
+            self.row_length = half_of(self.length)
+            self._note_lengths(body, accesses[:1])
+        else:
+            self._note_lengths(body, accesses)
         outs, ins = accesses[: len(body.outs)], accesses[len(body.outs) :]
         operands: list[AffineAccess | int] = []
         for p, part in zip(ins, complex_parts, strict=True):
@@ -349,10 +366,10 @@ class DataflowBuilder:
         return FRAMES if self._hop(p, row_loops) else self._in_blocks(p, row_loops)
 
     def _jumps(self, p: AffineAccess, row_loops: Sequence[Any]) -> bool:
-        """True if the rows of an argument are not adjacent in memory."""
+        """True if rows of an argument overlap."""
         moves = [p.strides[k] * step for k, size, step in row_loops if size > 1]
         is_argument = not self.graph.memories[p.memory].is_internal
-        return is_argument and bool(moves) and moves[-1] > 1 and moves[-1] != self.row_length
+        return is_argument and bool(moves) and 1 < moves[-1] < self.row_length
 
     def _hop(self, p: AffineAccess, row_loops: Sequence[Any]) -> int:
         """Returns the distance in elements between the starts of overlapping rows; 0 if the rows of
@@ -403,7 +420,7 @@ class DataflowBuilder:
     def _region(self, p: AffineAccess) -> GraphTensor:
         """Returns an operand as a tensor of the graph."""
         kind, n, span = _layout_kind(p), self.rows, self.spans.get(p, 1)
-        length = self.length * (1 if kind == FRAMES else span)
+        length = self.length * (1 if kind == FRAMES else span) or half_of(self.length)
         shapes: dict[str, Ints] = {
             ROWS: (n, length),
             PER_ROW: (n,),

@@ -11,9 +11,19 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, broadcast_strides, numel
 from ..kernels.element_function import ElementFunction, element_function_of
 from ..kernels.key import BY_VALUE, INDEX, LOCATED, REAL, VALUE, KernelKey
-from ..kernels.skeletons.fft import GROUPS, SWAP_IN, FftGeometry, FftKey, FftStreamGeometry, FftStreamKey
+from ..kernels.skeletons.fft import (
+    CONJ,
+    FORTH,
+    GROUPS,
+    SWAP_IN,
+    SWAP_OUT,
+    FftGeometry,
+    FftKey,
+    FftStreamGeometry,
+    FftStreamKey,
+)
 from ..kernels.skeletons.reduce import FoldGeometry
-from ..kernels.transform import row_transform
+from ..kernels.transform import half_of, row_transform
 from .ir import GraphTensor, Node
 
 if TYPE_CHECKING:
@@ -290,9 +300,12 @@ def transform_body(node: Node) -> LoopBody | None:
     if call is None or launch.own_numbers is None:
         return None
     out, source = node.operands[:2]
-    if not out.shape or out.shape != source.shape:
+    half = not source.dtype.is_complex
+    if not out.shape or out.shape[:-1] != source.shape[:-1]:
         return None
-    if call.length != out.shape[-1] or not numel(out.shape):
+    if call.length != source.shape[-1] or out.shape[-1] != (half_of(call.length) if half else call.length):
+        return None
+    if not numel(out.shape):
         return None
     row_sizes, steps = coalesce(out.shape[:-1], (out.strides[:-1], source.strides[:-1]), range(len(out.shape) - 1))
     if numel(row_sizes) == 1:
@@ -303,7 +316,7 @@ def transform_body(node: Node) -> LoopBody | None:
         for r, s in zip((out, source), steps, strict=True)
     ]
     (scale,) = launch.own_numbers
-    function = row_transform(out.dtype, call.inverse, scale != 1)
+    function = row_transform(out.dtype, call.inverse, scale != 1, half)
     numbers = (scale,) if function.scaled else ()
     return LoopBody(node, function, loops, (accesses[0],), (accesses[1],), numbers, (function.passed,) * len(numbers))
 
@@ -320,6 +333,11 @@ def _row_transform(node: Node) -> RowTransformCall | None:
         return None
     geometries = [FftGeometry.unpack(step.geometry) for step in steps]
     stages = [stage for g in geometries for stage in g.stages]
+    source = node.operands[1]
+    if geometries[0].parts[0] == 1 and geometries[-1].parts[1] == 2 and source.shape and source.strides[-1] == 1:
+        others = any(stage.ends & (SWAP_IN | SWAP_OUT | CONJ) for stage in stages)
+        others |= any(step.what == FORTH and step.length for stage in stages for step in stage.steps)  # conjugated
+        return None if others or node.operands[0].strides[-1] != 1 else RowTransformCall(source.shape[-1], False)
     first, last = stages[0], stages[-1]
     pairs = all(g.parts == (2, 2) for g in geometries) and not (first.mode or last.real)
     if not pairs or any(stage.kind != GROUPS for stage in stages):

@@ -158,6 +158,11 @@ def _check_lengths(key: StagedKey) -> None:
     """Raises ValueError if a call has rows of unequal or unsuitable lengths, or misuses taps."""
     taps = {k for k, p in enumerate(key.ins) if p.kind == TAPS}
     for k, call in enumerate(key.calls):
+        halves = {key.is_half[v] for v in call.operands if not key.is_per_row[v]}
+        whole_rows = call.unit.reduction is not None or isinstance(call.unit, (RowTransform, RowFilter))
+        _require(halves != {True} or not whole_rows, f"call {k} takes half a spectrum, and whole rows")
+        _require(len(halves) <= 1, f"call {k} takes half a spectrum beside whole rows")
+    for k, call in enumerate(key.calls):
         operands = call.operands[:1] if isinstance(call.unit, RowFilter) else call.operands
         _require(taps.isdisjoint(operands), f"call {k} takes taps, and is no filter")
         lengths = {key.factors[v] for v in operands if not key.is_per_row[v]}
@@ -179,7 +184,8 @@ def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:
     if "filter" in raw:
         candidates += _filters(raw["filter"], ins)
     elif "transform" in raw:
-        candidates += [row_transform(compute, inverse, scaled) for inverse in (False, True) for scaled in (False, True)]
+        forms = [(False, False), (True, False), (False, True)] if compute is dtypes.complex64 else []
+        candidates += [row_transform(compute, a, scaled, half) for a, half in forms for scaled in (False, True)]
     elif isinstance(name, str):
         candidates += row_units(name, compute, outs, ins)
     for unit in candidates:

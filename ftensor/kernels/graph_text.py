@@ -72,7 +72,7 @@ def unit_json(unit: ElementFunction) -> dict[str, Any]:
     r = unit.reduction
     kind: dict[str, Any] = {}
     if isinstance(unit, RowTransform):
-        kind = {"transform": {"inverse": unit.inverse}}
+        kind = {"transform": {"inverse": unit.inverse, **({"half": True} if unit.half else {})}}
     if isinstance(unit, RowFilter):
         kind = {"filter": {word: getattr(unit, word) for word in ("taps", "stride", "before", "rows")}}
     return {

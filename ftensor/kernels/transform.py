@@ -17,9 +17,11 @@ MIN_LANES, MAX_LANES = 2, 8
 @dataclass(frozen=True)
 class RowTransform(ElementFunction):
     """Transform of a row, or inverse transform. An optional parameter scales the results. The body
-    is empty: a transform is not computed per element."""
+    is empty: a transform is not computed per element. With `half`, elements are real, and of the
+    results the first `half_of` leave the kernel."""
 
     inverse: bool = False
+    half: bool = False
 
     @property
     def passed(self) -> dtype:
@@ -31,10 +33,16 @@ class RowTransform(ElementFunction):
         return bool(self.params)
 
 
-def row_transform(dtype: dtype, inverse: bool, scaled: bool) -> RowTransform:
-    """Returns the transform of rows of the complex dtype `dtype`."""
-    name, pair, params = "ifft" if inverse else "fft", ((dtype, VALUE),), ("scale",) * scaled
-    return RowTransform(name, dtype, pair, pair, (), params, inverse=inverse)
+def row_transform(dtype: dtype, inverse: bool, scaled: bool, half: bool = False) -> RowTransform:
+    """Returns the transform of rows of the complex dtype `dtype`, or with `half` of real ones."""
+    name, pair, params = "ifft" if inverse else "rfft" if half else "fft", ((dtype, VALUE),), ("scale",) * scaled
+    ins = ((dtype.to_real(), VALUE),) if half else pair
+    return RowTransform(name, dtype, pair, ins, (), params, inverse=inverse, half=half)
+
+
+def half_of(length: int) -> int:
+    """Returns the numbers of half a spectrum of `length` real numbers."""
+    return length // 2 + 1
 
 
 @dataclass(frozen=True)

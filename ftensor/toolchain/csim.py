@@ -18,8 +18,8 @@ from ..errors.build import no_cxx, not_joined
 from ..image.manifest import JOINED, Manifest
 from ..kernels import source as kernel_source
 from ..kernels.channels import channels
+from ..kernels.linked_keys import BEGIN, LinkedGraph, StageKey
 from ..kernels.source import fill
-from ..kernels.staged import BEGIN, LinkedGraph, StageKey
 from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import CSIM, csim_compiler

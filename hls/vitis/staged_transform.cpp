@@ -9,7 +9,9 @@ $name:
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
         $apart
         ft_vec<$type> w{};
-        if (v < (long)rows * BEATS) w = $from.read();
+        if (v < (long)rows * BEATS) {
+            $reads
+        }
         $steps
         if (v >= $behind) {
             $writes

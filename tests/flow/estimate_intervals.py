@@ -14,8 +14,8 @@ import numpy as np
 
 import ftensor as ft
 from ftensor._device import default_backend
+from ftensor.kernels.linked_keys import BEGIN
 from ftensor.kernels.skeleton import board_skeleton_of, board_skeletons
-from ftensor.kernels.staged import BEGIN
 from ftensor.kernels.workload import KernelLaunch
 from ftensor.ops.linalg.factors import row_order
 from ftensor.toolchain import trace

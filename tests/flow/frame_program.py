@@ -54,6 +54,9 @@ class Chain:
         if self.form == "complex":
             return ft.fft.fft(x.unfold(0, self.length, self.hop) * window.to(x.dtype)).abs()
         of = {"window": window, "center": False, "return_complex": True}
+        if self.form == "half":
+            s = ft.stft(x, self.length, self.hop, **of)
+            return s.abs().log1p(), s
         return ft.stft(x, self.length, self.hop, onesided=False, **of).abs().log1p()
 
     def check(self, got: list[np.ndarray], signal: np.ndarray, window: np.ndarray) -> None:
@@ -64,6 +67,11 @@ class Chain:
             np.testing.assert_array_equal(got[1], (frames - frames.max(-1, keepdims=True)) * window)
             return
         spectra = abs(np.fft.fft(frames.astype(np.complex128) * window))
+        if self.form == "half":
+            wanted = np.fft.rfft(frames.astype(np.float64) * window).T
+            np.testing.assert_allclose(got[1], wanted, atol=2e-5)
+            np.testing.assert_allclose(got[0], np.log1p(abs(wanted)), atol=2e-5)
+            return
         np.testing.assert_allclose(got[0], spectra if self.form == "complex" else np.log1p(spectra).T, atol=2e-5)
 
 
@@ -74,6 +82,8 @@ CHAINS = (
     Chain("complex", 128, 8, narrower=1),
     Chain("means", 96, 80, offset=16),
     Chain("means", 48, 4),
+    Chain("half", 64, 16),
+    Chain("half", 32, 24, narrower=1),
 )
 
 

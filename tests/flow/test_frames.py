@@ -13,6 +13,7 @@ from typing import cast
 import pytest
 
 import ftensor as ft
+from ftensor.errors.build import InventoryError
 from ftensor.kernels.graph_file import parse_json, parse_key
 from ftensor.kernels.graph_text import FRAMES
 from ftensor.kernels.skeleton import board_skeleton_of
@@ -82,7 +83,9 @@ def test_intels_emulator_agrees_with_numpy(folder: Path) -> None:
     assert len(done.stdout.splitlines()) == 4
 
 
-@pytest.mark.parametrize("chain", [CHAINS[0], CHAINS[3], Chain("complex", 32, 8)], ids=lambda chain: chain.name)
+@pytest.mark.parametrize(
+    "chain", [CHAINS[0], CHAINS[3], CHAINS[6], Chain("complex", 32, 8)], ids=lambda chain: chain.name
+)
 def test_the_sources_have_no_finding(chain: Chain, tmp_path: Path) -> None:
     """Every loop of a stage takes a cycle an iteration."""
     copy_headers(tmp_path)
@@ -98,8 +101,8 @@ def exported(function: object, *arguments: ft.Tensor, folder: Path) -> StagedKey
 
 # Rows that are no frames of a stage, and the reason.
 REFUSED = {
-    "gaps": (lambda x: x.unfold(0, 64, 80), "frames with elements between them, or of several signals"),
-    "several signals": (lambda x: x.reshape(2, -1).unfold(1, 64, 16), "or of several signals: a stage has frames of"),
+    "gaps": (lambda x: x.unfold(0, 64, 80), "an operand does not lie in rows"),
+    "several signals": (lambda x: x.reshape(2, -1).unfold(1, 64, 16), "frames of several signals, and a stage"),
     "no whole beats": (lambda x: x.unfold(0, 62, 16), "its frames of 62 elements, one each 16, are no whole beats"),
     "frames of a result": (lambda x: (x * 2).unfold(0, 64, 16), "1200 elements, where there are"),
 }
@@ -119,6 +122,31 @@ def test_refused_frames(why: str, tmp_path: Path) -> None:
         said = str(error)
     assert re.search(message, said), said
     assert said.startswith(("abs is no stage", "mul (")) and "test_frames.py:" in said
+
+
+# Ops that take no half spectrum, and the kernels and the op beside them.
+HALVES = {
+    "a fold": (lambda x, w: ft.fft.rfft(x).abs().mean(-1), "ft_rfft_abs_staged mean ("),
+    "weights of frequencies": (lambda x, w: ft.fft.rfft(x).abs() * w, "ft_rfft_abs_staged mul ("),
+    "a conjugated one": (lambda x, w: (ft.fft.ihfft(x).abs() + 1).sqrt(), "ft_abs_add_sqrt_staged fft ("),
+    "a part of it": (lambda x, w: ft.fft.rfft(x * 2).abs()[:, :32].sqrt(), "ft_mul_rfft_abs_staged sqrt ("),
+}
+
+
+@pytest.mark.parametrize("why", HALVES)
+def test_half_a_spectrum_is_cut_where_no_stage_takes_it(why: str, tmp_path: Path) -> None:
+    function, wanted = HALVES[why]
+    files = ft.jit(function).export(str(tmp_path / "graph"), ft.randn(100, 64), ft.randn(33))
+    assert f"{files.entry.rpartition('_')[0]} {files.apart[0]}".startswith(wanted)
+
+
+def test_half_a_spectrum_has_no_linked_kernels(tmp_path: Path) -> None:
+    files = CHAINS[5].function.export(str(tmp_path / "half"), *arguments(CHAINS[5], 6))
+    assert files.opencl is None
+    path = tmp_path / "linked.toml"
+    path.write_text('[[graph]]\nfile = "half.json"\nstructure = "linked"\n')
+    with pytest.raises(InventoryError, match='set structure = "dataflow"'):
+        read(path)
 
 
 def test_a_beat_of_the_signal_is_read_once_by_each_unit(tmp_path: Path) -> None:

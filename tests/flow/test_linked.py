@@ -18,7 +18,7 @@ from ftensor.errors.build import InventoryError
 from ftensor.errors.image import ImageError
 from ftensor.image.description import pack
 from ftensor.image.file import read as image_of
-from ftensor.kernels.staged import MIN_DEPTH
+from ftensor.kernels.linked_keys import MIN_DEPTH
 from ftensor.toolchain.area import fit
 from ftensor.toolchain.area.fit import area
 from ftensor.toolchain.csim import CSim

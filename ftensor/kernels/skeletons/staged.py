@@ -10,22 +10,10 @@ from .. import fused
 from ..channels import RowSlabs
 from ..graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, TAPS, digest
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
+from ..linked_keys import BEGIN, StageKey
 from ..row_filter import FilterSchedule, RowFilter
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
-from ..staged import (
-    BEGIN,
-    ELEMENTS,
-    FILTER,
-    FOLD,
-    LOAD,
-    ROW_VALUES,
-    STORE,
-    TRANSFORM,
-    VECTOR_KINDS,
-    StagedKey,
-    StageKey,
-    Stages,
-)
+from ..staged import ELEMENTS, FILTER, FOLD, LOAD, ROW_VALUES, STORE, TRANSFORM, VECTOR_KINDS, StagedKey, Stages
 from ..transform import RowTransform
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
@@ -211,9 +199,8 @@ def _rows(launch: KernelLaunch, unit: int) -> tuple[int, int]:
 
 
 def _row_lengths(key: StagedKey) -> list[int]:
-    """Returns the elements in a row of each operand, outputs first; for taps, their number."""
-    factors = [*(key.factors[v] for v in key.results), *key.factors[: len(key.ins)]]
-    lengths = [key.length * factor for factor in factors]
+    """Returns for each operand, outputs first, the elements of its rows; of taps their number."""
+    lengths = [key.row_length(v) for v in (*key.results, *range(len(key.ins)))]
     for k, p in enumerate(key.ins, len(key.outs)):
         lengths[k] = key.taps_of(k - len(key.outs)) if p.kind == TAPS else lengths[k]
     return lengths

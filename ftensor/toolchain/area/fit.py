@@ -11,9 +11,10 @@ from math import ceil
 from ...boards import Board
 from ...errors import build as errors
 from ...image.manifest import LINKED
+from ...kernels.linked_keys import BEGIN, StageKey
 from ...kernels.row_filter import RowFilter
 from ...kernels.skeleton import board_skeleton_of
-from ...kernels.staged import BEGIN, StagedKey, StageKey
+from ...kernels.staged import StagedKey
 from ...kernels.transform import RowTransform
 from ...kernels.workload import LocalMemory
 from ...terminal import counted, table

@@ -298,6 +298,8 @@ class _ChannelText:
         key, (c,) = self.key, stage.calls
         unit, course = key.calls[c].unit, key.transform_schedule
         assert isinstance(unit, RowTransform)
+        if unit.half:
+            raise no_stage_for_intel(stage.name)
         (into,) = self.stages.input_fifos(k)
         c_type = value_type(key.dtypes[into.value])
         steps = OpenCLSteps(unit, course, c_type, fused.call_numbers(key, c))

@@ -23,10 +23,11 @@ from ...kernels.element_function import ElementFunction, element_function_of
 from ...kernels.graph_file import MAX_BYTES, parse_json, parse_key
 from ...kernels.inventory_terms import InventoryRequest
 from ...kernels.key import LINEAR, REAL, VALUE, KernelKey, Key
+from ...kernels.linked_keys import MAX_DEPTH, LinkedGraph, StageKey
 from ...kernels.network import NetworkKey
 from ...kernels.skeleton import board_skeleton_of, inventory_words, requested_keys
 from ...kernels.source import hls_root
-from ...kernels.staged import MAX_DEPTH, STATES, LinkedGraph, StagedKey, StageKey, lanes_of
+from ...kernels.staged import STATES, StagedKey, lanes_of
 from ...rows.catalogue import ROWS
 from ...rows.op import Op, Reduce
 from ...runtime.targets import CSIM
@@ -112,6 +113,8 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
     structures = STRUCTURES if isinstance(key, StagedKey) else STRUCTURES[:1]
     one_of = f"one of {structures}"
     structure = table.get("structure", "dataflow", structures.__contains__, one_of)
+    if structure == LINKED and isinstance(key, StagedKey) and any(key.is_half):
+        raise errors.linked_half(table.where("structure"))
     many = isinstance(key, StagedKey) and structure == STRUCTURES[0]
     units = f"a number of compute units, 1 to {MAX_KERNEL_UNITS}" if many else f"1 for {_ALONE[type(key)]}"
     return GraphFile(

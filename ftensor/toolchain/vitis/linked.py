@@ -7,7 +7,8 @@ from typing import cast
 
 from ...kernels import fused
 from ...kernels import source as kernel_source
-from ...kernels.staged import BEGIN, FOLD, StagedKey, StageKey
+from ...kernels.linked_keys import BEGIN, StageKey
+from ...kernels.staged import FOLD, StagedKey
 from ...terminal import counted
 from ..group import KernelGroup
 from .interface import interfaces, parameter_list, title

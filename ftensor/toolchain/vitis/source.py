@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 from ...errors.build import no_vitis_headers
+from ...kernels.linked_keys import StageKey
 from ...kernels.source import hls_root
-from ...kernels.staged import StageKey
 from ..group import KernelGroup, arguments
 
 _INCLUDED = re.compile(r'^#include ["<](.+)[">]$', re.M)

@@ -27,7 +27,7 @@ from ...kernels.staged import (
     Stages,
     value_type,
 )
-from ...kernels.transform import RowTransform
+from ...kernels.transform import RowTransform, half_of
 from ..group import KernelGroup, arguments, element_word
 from ..transform_steps import FEW, TransformSteps
 from .interface import interfaces, parameter_list, title
@@ -124,14 +124,14 @@ class Text:
         if name == "n":
             return "end - begin"
         factors = self.key.factors
-        ports = {f"out{k}_offset": (p, factors[v]) for k, (p, v) in enumerate(zip(self.key.outs, self.key.results))}
-        ports |= {f"in_{k}_offset": (p, factors[k]) for k, p in enumerate(self.key.ins)}
+        ports = {f"out{k}_offset": (p, v) for k, (p, v) in enumerate(zip(self.key.outs, self.key.results))}
+        ports |= {f"in_{k}_offset": (p, k) for k, p in enumerate(self.key.ins)}
         if name not in ports:
             return name
-        p, factor = ports[name]
+        p, value = ports[name]
         if p.kind == FRAMES:
             return f"{name} + (long)begin * {self.key.hop_of(int(name.split('_')[1]))}"
-        length = _times("LENGTH", factor)
+        length = str(self.key.row_length(value)) if self.key.is_half[value] else _times("LENGTH", factors[value])
         each = {ROWS: f"(long)begin * {length}", PER_ROW: "begin", PER_BLOCK: f"(long)begin / PERIOD * {length}"}
         of = each.get(p.kind)
         return f"{name} + {of}" if of else name
@@ -170,6 +170,8 @@ class Text:
             TAPS: "_taps",
             FRAMES: "_frames",
         }[port.kind]
+        half = not load and key.is_half[stage.inputs[0]]
+        shape = "_half" if half and wide else shape
         lane = "[ft_lane]" if wide else ""
         text = fill(
             f"staged_{'load' if load else 'store'}{shape}.cpp",
@@ -188,6 +190,7 @@ class Text:
                 "count": str(key.taps_of(stage.port)) if port.kind == TAPS else "",
                 "hop": str(key.hop_of(stage.port) // key.lanes) if port.kind == FRAMES else "",
                 **self._row(stage),
+                "half": str(half_of(key.length)),
             },
         )
         args = [name, *(f.name for f in fifos), f"{name}_offset", *(["n"] if port.kind != TAPS else [])]
@@ -285,7 +288,7 @@ class Text:
         assert isinstance(unit, RowTransform)
         (into,) = self.stages.input_fifos(k)
         out = [f for v in stage.outputs for f in self._out(k, v)]
-        c_type = value_type(key.dtypes[into.value])
+        c_type = value_type(unit.outs[0][0] or unit.compute)
         steps = HlsSteps(unit, course, c_type, fused.call_numbers(key, c))
         comment = f"{unit.name} of rows of {course.points}"
         text = fill(
@@ -300,7 +303,7 @@ class Text:
                 "behind": str(course.startup_beats),
                 "apart": steps.apart,
                 "type": c_type,
-                "from": into.name,
+                "reads": _real_beat(into.name) if unit.half else [f"w = {into.name}.read();"],
                 "steps": steps.lines,
                 "writes": [f"{f.name}.write(w);" for f in out],
             },
@@ -383,6 +386,12 @@ class Text:
     def _pointer(self, c: str) -> str:
         """Returns a pointer's type as the kernel declares it."""
         return c.replace("ft_half", "uint16_t").replace("<ft_cfloat,", "<uint64_t,")
+
+
+def _real_beat(fifo: str) -> list[str]:
+    """Returns the lines that read a beat of real numbers as complex ones."""
+    lines = [f"const ft_vec<float> got = {fifo}.read();", "for (int l = 0; l < LANES; l++) {", "#pragma HLS UNROLL"]
+    return [*lines, "    w[l].re = got[l];", "}"]
 
 
 def _times(size: str, factor: int) -> str:

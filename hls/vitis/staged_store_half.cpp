@@ -1,0 +1,30 @@
+// Result $port: of each row the first $half elements, joined. Elements behind the last one belong to a neighbour.
+static void $name($beat *port, $streams, long offset, int rows)
+{
+    $beat *to = port + offset / LANES;
+    $beat held{};
+    long next = 0;
+    int column = 0, filled = 0;
+$name:
+    for (long v = 0; v < (long)rows * $beats; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+        const int left = $half - column, most = left < LANES ? left : LANES, size = most > 0 ? most : 0;
+        const ft_vec<$type> w = $from.read();
+        $beat got;
+        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
+#pragma HLS UNROLL
+            got[ft_lane] = $give;
+        }
+        $beat joined;
+        const bool full = ft_join<LANES>(held, filled, got, size, joined);
+        if (full) to[next] = joined;
+        next += full ? 1 : 0;
+        column = column == $length - LANES ? 0 : column + LANES;
+    }
+    if (filled > 0) {
+        $beat last = to[next];
+        ft_keep(last, held, filled);
+        to[next] = last;
+    }
+}
