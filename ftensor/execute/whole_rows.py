@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 from .._tensor import Tensor
 from ..dtypes import float32
 from ..iterator.shape import COUNTED, Ints, contiguous_strides, is_contiguous, numel
@@ -12,6 +16,19 @@ from .device_traits import is_board
 from .dispatch import try_run
 from .launch import Launch, Output, Step
 from .scalars import values_of
+
+# True while a graph is traced whose ops become stages: single ops are, whole rows are not.
+_as_single_ops: ContextVar[bool] = ContextVar("_as_single_ops", default=False)
+
+
+@contextmanager
+def as_single_ops(enabled: bool = True) -> Iterator[None]:
+    """While active and `enabled`, softmax and norms run as their single ops."""
+    token = _as_single_ops.set(enabled or _as_single_ops.get())
+    try:
+        yield
+    finally:
+        _as_single_ops.reset(token)
 
 
 def whole_softmax(op: str, x: Tensor) -> Tensor | None:
@@ -34,7 +51,7 @@ def whole_norm(
 def _try_whole_rows(
     op: str, inputs: tuple[Tensor, ...], ndim: int, weighted: bool, shifted: bool, eps: float
 ) -> tuple[Tensor, ...] | None:
-    if not is_board(inputs[0]):
+    if not is_board(inputs[0]) or _as_single_ops.get():
         return None
     args = (op, inputs, ndim, weighted, shifted, eps)
     key = ("whole_rows", op, ndim, weighted, shifted, eps, *[y._key for y in inputs])

@@ -16,7 +16,9 @@ from ..errors import graph as errors
 from ..errors.message import levels_to_user
 from ..execute.dispatch import MissingKernel, recorder
 from ..execute.scalars import TracedNumber
+from ..execute.whole_rows import as_single_ops
 from ..kernels.skeleton import skeleton_of
+from ..runtime import program
 from .filters import with_filters
 from .fusion import fuse_graph
 from .guards import GUARD_FAILED, closure_storage
@@ -277,7 +279,7 @@ class Jitted(Generic[P, R]):
         tensors: list[Tensor] = []
         self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
-        with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared):
+        with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared), as_single_ops():
             graph = self._trace_only(backend, tensors, args, kwargs)
         return writers[0](exported(graph, bool(option_names)), name, options)
 
@@ -294,7 +296,8 @@ class Jitted(Generic[P, R]):
             return self._traced(backend, trace_arguments.tensors, trace_arguments.args, trace_arguments.kwargs)
 
     def _traced(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
-        return trace_graph(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
+        with as_single_ops(backend.images is None and program.stand_in_build is not None):
+            return trace_graph(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ $name:
             got[ft_lane] = $give;
         }
         $beat joined;
-        const bool full = ft_join<LANES>(held, filled, got, size, joined);
+        const bool full = ft_append_piece<LANES>(held, filled, got, size, joined);
         if (full) to[next] = joined;
         next += full ? 1 : 0;
         column = column == $length - LANES ? 0 : column + LANES;
     }
     if (filled > 0) {
         $beat last = to[next];
-        ft_keep(last, held, filled);
+        ft_merge_lanes(last, held, filled);
         to[next] = last;
     }
 }
