@@ -143,6 +143,14 @@ def spectrogram() -> Program:
     return _same({"x": frames, "w": np.hanning(256).astype(np.complex64)}, function)
 
 
+def stft() -> Program:
+    def function(lib: Any, of: dict[str, Any]) -> Any:
+        spectra = lib.stft(of["x"], 256, hop_length=64, window=of["w"], return_complex=True)
+        return spectra.abs().log1p()
+
+    return _same({"x": _normal(1 << 18), "w": np.hanning(256).astype(np.float32)}, function)
+
+
 def _weights(name: str, *shape: int) -> Data:
     return {f"{name} weight": np.random.default_rng(sum(shape)).integers(-127, 128, shape).astype(np.int8)}
 
@@ -210,6 +218,7 @@ PROGRAMS: dict[str, Maker] = {
     "photograph": Maker("photograph, 640 x 425 ([program](graphs.md#a-photograph-row-by-row))", photograph),
     "bursts": Maker("radio bursts, 2048 of 1024 ([program](graphs.md#a-radio-receiver))", bursts),
     "spectrogram": Maker("spectrogram, 4096 frames of 256", spectrogram),
+    "stft": Maker("stft, 262,144 samples, 256 each 64", stft),
     "mandelbrot": Maker("Mandelbrot set, 480 x 320, 12 steps", mandelbrot),
     "heat": Maker("heat in a plate, 1024 x 1024, 4 steps", heat),
     "lenet": Maker("LeNet-5, int8 (torch: float32), 64 images", lenet),

@@ -23,12 +23,18 @@ _as_single_ops: ContextVar[bool] = ContextVar("_as_single_ops", default=False)
 
 @contextmanager
 def as_single_ops(enabled: bool = True) -> Iterator[None]:
-    """While active and `enabled`, softmax and norms run as their single ops."""
+    """While active and `enabled`, softmax and norms run as their single ops, and a transform of real
+    rows is one op."""
     token = _as_single_ops.set(enabled or _as_single_ops.get())
     try:
         yield
     finally:
         _as_single_ops.reset(token)
+
+
+def are_single_ops() -> bool:
+    """True while `as_single_ops` is active."""
+    return _as_single_ops.get()
 
 
 def whole_softmax(op: str, x: Tensor) -> Tensor | None:

@@ -18,6 +18,13 @@ OPS = {
     "log_softmax": (lambda x: nn.log_softmax(x * 2, -1), "ft_mul_amax_log_softmax_staged"),
     "layer_norm": (lambda x: nn.layer_norm(x * 2, (48,)), "ft_mul_mean_var_staged"),
 }
+TRACED = """
+import numpy as np
+import ftensor as ft
+x = ft.from_numpy(np.ones((40, 64), np.float32))
+ft.jit(lambda x: ft.fft.rfft(x * 2).abs() + 1)(x)
+ft.jit(lambda x: ft.nn.functional.softmax(x * 2, -1))(x)
+"""
 RUN = """
 import ftensor as ft
 call = ft.jit(lambda x: ft.nn.functional.softmax(x * 2, -1))
@@ -36,6 +43,16 @@ def test_row_ops_are_stages_of_the_ops_around_them(name: str, tmp_path: Path) ->
     files = ft.jit(function).export(str(tmp_path / "graph"), x)
     assert files.entry.rpartition("_")[0] == entry and not files.apart
     function(x)
+
+
+def test_a_traced_program_has_kernels_of_stages(tmp_path: Path) -> None:
+    """Where an image may have any kernel, neither whole rows nor a stream of transforms is one."""
+    (tmp_path / "program.py").write_text(TRACED)
+    words = ("--trace", str(tmp_path / "program.py"), "--write", str(tmp_path / "mine.toml"))
+    done = forked.run("-m", "ftensor", "kernels", *words, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "mine.toml").read_text()
+    assert text.count("[[graph]]") == 2 and "[[kernel]]" not in text, text
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")

@@ -16,8 +16,10 @@ from ...errors import creation as errors_creation
 from ...errors import spectral as errors_spectral
 from ...execute.fft import cached_transform, has_stream_kernel, kept_table, too_long, transform
 from ...execute.fft_plan import chirp, chirp_spectrum, smooth
+from ...execute.whole_rows import are_single_ops
 from ...formats import contiguous_format
 from ...iterator.shape import Ints, normalize_dim, numel
+from ...kernels.transform import MIN_LANES, transform_refusal
 from ...rows.catalogue import op
 from ..bind import composed
 from ..create.factory import Options, factory
@@ -154,7 +156,8 @@ def real_to_complex(x: Tensor, dims: Ints, scale: float, conj: bool = False, cac
     first = (last,) if conj else dims  # torch's inverse transforms arrange their results twice
     order: Any = (*_batch(x, first), *_descending(x, [d for d in first if d != last]), last)
     n, factor = x._shape[last], 1.0 if leading_dims else scale
-    if too_long(n if n % 2 else n // 2) or has_stream_kernel(x, n):
+    is_stage = are_single_ops() and not transform_refusal(n, MIN_LANES)
+    if too_long(n if n % 2 else n // 2) or (has_stream_kernel(x, n) and not is_stage):
         x = one_dim(x.to(x._dtype.to_complex()), last, n, conj, factor, order)
         x = x.narrow(last, 0, n // 2 + 1)
         if not leading_dims:
