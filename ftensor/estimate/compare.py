@@ -112,7 +112,7 @@ def text(columns: Sequence[Column]) -> str:
     rows: list[tuple[object, ...]] = [("", "kernels ms", "launches ms", "copies ms", "total ms")]
     for column in columns:
         r = column.report
-        parts = (r.kernels, r.launch, r.copies + r.geometry_seconds, r.resident)
+        parts = (r.kernels, r.launch, r.copies + r.geometry_seconds, r.resident_seconds)
         rows.append((column.title, *(three_digits(x * 1e3) for x in parts)))
     return f"{HEADING}\n\n{table(rows, indent='')}"
 
@@ -137,8 +137,10 @@ def plot_estimate(name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | 
     board = r.setup.board
     with styled():
         grid = drawing.add_gridspec(2, 2, height_ratios=(1 + 0.3 * len(rows), 2.4))
-        drawing.suptitle(f"{name}, {board.title}: {r.resident * 1e3:.3g} ms, {counted(r.count, 'launch')}\n{NOTE}")
-        _time_line(drawing.add_subplot(grid[0, :]), rows, r.resident * 1e3)
+        drawing.suptitle(
+            f"{name}, {board.title}: {r.resident_seconds * 1e3:.3g} ms, {counted(r.count, 'launch')}\n{NOTE}"
+        )
+        _time_line(drawing.add_subplot(grid[0, :]), rows, r.resident_seconds * 1e3)
         _bounds(drawing.add_subplot(grid[1, 0]), r)
         _area(drawing.add_subplot(grid[1, 1]), r.image.fitting)
     return drawing
@@ -164,7 +166,7 @@ def _bounds(axes: Axes, r: ProgramEstimate) -> None:
     axes.barh([BOUND_LABELS[n] for n in names], [milliseconds[n] for n in names], color=[COLOURS[n] for n in names])
     for k, name in enumerate(names):
         axes.annotate(
-            f"{milliseconds[name]:.3g} ms, {milliseconds[name] / r.resident / 1e3:.0%}",
+            f"{milliseconds[name]:.3g} ms, {milliseconds[name] / r.resident_seconds / 1e3:.0%}",
             (milliseconds[name], k),
             (3, 0),
             textcoords="offset points",

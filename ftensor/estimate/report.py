@@ -96,12 +96,12 @@ class ProgramEstimate:
         return sum(line.link_seconds for line in self.lines)
 
     @property
-    def resident(self) -> float:
+    def resident_seconds(self) -> float:
         """Total seconds if data stays on the board between launches."""
         return self.kernels + self.launch + self.geometry_seconds + self.copies + self.fallback + self.bank_copy_seconds
 
     @property
-    def fetched(self) -> float:
+    def refetch_seconds(self) -> float:
         """Total seconds if every launch fetched its inputs from the host and returned its
         results."""
         return self.kernels + self.launch + self.geometry_seconds + self.link_seconds

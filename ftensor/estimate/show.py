@@ -36,10 +36,10 @@ def advice(r: ProgramEstimate) -> list[str]:
         return out
     bounds = r.bounds()
     worst = max(bounds, key=lambda name: bounds[name])
-    share = bounds[worst] / r.resident
+    share = bounds[worst] / r.resident_seconds
     out.append(f"Mostly bound by {BOUNDS[worst]}: {share:.0%} of the time with residency.")
     dearest = max(r.lines, key=lambda line: line.kernel)
-    share, first = dearest.kernel / r.resident, dearest.estimate.launch
+    share, first = dearest.kernel / r.resident_seconds, dearest.estimate.launch
     skeleton = board_skeleton_of(first.key)
     out.append(
         f"Dearest kernel: {skeleton.title(first.key)} ({skeleton.name}, "
@@ -47,8 +47,8 @@ def advice(r: ProgramEstimate) -> list[str]:
         f"time, bound by {BOUNDS[dearest.estimate.bound]}."
     )
     out.append(_ADVICE[worst](r))
-    if r.resident < r.fetched:
-        out.append(f"Residency: {r.fetched / r.resident:.3g} times faster than fetching each op.")
+    if r.resident_seconds < r.refetch_seconds:
+        out.append(f"Residency: {r.refetch_seconds / r.resident_seconds:.3g} times faster than fetching each op.")
     return out
 
 
@@ -137,7 +137,7 @@ def text(r: ProgramEstimate, most: int = 24) -> str:
         (r.setup.board.link.name, r.copies, r.link_seconds),
         *([("ops on the host: their copies", r.fallback, "")] if r.missing else []),
         *([("copies between banks", r.bank_copy_seconds, "")] if r.bank_copies else []),
-        ("total", r.resident, r.fetched),
+        ("total", r.resident_seconds, r.refetch_seconds),
     ]
     shown = [tuple(three_digits(x * 1e3) if isinstance(x, float) else x for x in row) for row in total]
     out += [
@@ -287,8 +287,8 @@ def as_json(r: ProgramEstimate) -> dict[str, Any]:
             "fallback_copies_s": r.fallback,
             "bank_copies": sum(r.bank_copies.values()),
             "bank_copies_s": r.bank_copy_seconds,
-            "resident_s": r.resident,
-            "fetched_s": r.fetched,
+            "resident_s": r.resident_seconds,
+            "fetched_s": r.refetch_seconds,
         },
         "advice": advice(r),
     }

@@ -28,7 +28,7 @@ from ..kernels.skeletons.conv import (
 from ..kernels.skeletons.conv.key import DEPTH
 from ..kernels.skeletons.cpu.conv import DepthwiseGeometry, DirectConvGeometry
 from ..kernels.skeletons.fir import MAX_TAPS, FirGeometry, FirKey, fir_serves
-from ..runtime.program import built, in_image
+from ..runtime.program import in_image, is_available
 from . import packed_weights
 from .conv_plan import (
     ConvWindows,
@@ -352,7 +352,7 @@ def has_byte_kernel(x: Tensor, weight: Tensor, taps: int) -> bool:
     if not backend.target.is_board or not supports_operands(x._dtype, weight._dtype):
         return False
     key, packing = bytes_keys()
-    return taps <= most_taps(key) and built(backend, key) and built(backend, packing)
+    return taps <= most_taps(key) and is_available(backend, key) and is_available(backend, packing)
 
 
 def convolve_bytes(out: Tensor, x: Tensor, weight: Tensor, windows: ConvWindows, zero: int) -> Tensor:
@@ -458,4 +458,4 @@ def has_kernel(x: Tensor, taps: int) -> bool:
     key = conv_key(dtype, backend.target, unaligned, 16)
     if not unaligned and taps > most_taps(key):
         return False
-    return built(backend, key) and built(backend, conv_pack_key(key, unaligned))
+    return is_available(backend, key) and is_available(backend, conv_pack_key(key, unaligned))

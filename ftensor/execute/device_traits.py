@@ -8,7 +8,7 @@ from ..dtypes import int64
 from ..kernels.key import STRIDED
 from ..rows.op import Op
 from ..runtime.lifetime import open_backends
-from ..runtime.program import built, in_image
+from ..runtime.program import in_image, is_available
 from .keys import gathering_key, op_key
 
 
@@ -51,4 +51,4 @@ def has_built_kernel(op: Op, x: Tensor, inputs: int) -> bool:
 def has_gather_kernel(op: Op, x: Tensor) -> bool:
     """True if a launch on the device of `x` can use an op that reads by index, all operands in its
     dtype. Images may lack the kernel."""
-    return built(x._storage.backend, gathering_key(op, x._dtype, int64, 1))
+    return is_available(x._storage.backend, gathering_key(op, x._dtype, int64, 1))

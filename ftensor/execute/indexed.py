@@ -25,7 +25,7 @@ from ..kernels.skeletons.cpu.take import TakeGeometry, take_key
 from ..rows.catalogue import COPY, is_op, op_called
 from ..rows.op import Op, refuses_bare
 from ..runtime.launch_cache import NEW
-from ..runtime.program import built
+from ..runtime.program import is_available
 from . import output
 from .capture import capturing
 from .copy import fill
@@ -445,10 +445,10 @@ def _step(
     kinds = [LOCATED if o.located else select.access_kind(s[-1]) for o, s in zip(operands, steps)]
     index_kinds = [select.access_kind(s[-1]) for s in steps[len(operands) :]]
     key = located_key(op, dtypes_, kinds, index_dtypes, index_kinds)
-    if not built(backend, key):
+    if not is_available(backend, key):
         kinds = [LOCATED if o.located else STRIDED for o in operands]
         other = located_key(op, dtypes_, kinds, index_dtypes, [STRIDED] * len(indices))
-        key = other if built(backend, other) else key
+        key = other if is_available(backend, other) else key
     pointers = tuple(range(len(steps)))
     return Step(
         key,

@@ -23,7 +23,7 @@ from ..kernels.skeletons.gemm import (
     packed_key,
     supports_dot_product,
 )
-from ..runtime.program import built, in_image
+from ..runtime.program import in_image, is_available
 from .copy import clone, copy
 from .dispatch import cache_result, run, run_uncached
 from .launch import Launch, Output, Step
@@ -345,7 +345,7 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
     target = backend.target
     panelled = packed_key(dtype, target)
     # An image without the kernel for large matrices has one that reads them in place.
-    is_dense = not built(backend, panelled)
+    is_dense = not is_available(backend, panelled)
     swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= panelled.columns)
     if target.processor and dtype.compute is dtype:
         for turned in (swap, not swap):

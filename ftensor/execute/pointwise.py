@@ -22,7 +22,7 @@ from ..kernels import select
 from ..kernels.key import lanes_for
 from ..rows.catalogue import COPY, name_called
 from ..rows.op import Op, Promote, dtypes_through, refuses_bare
-from ..runtime.program import built
+from ..runtime.program import is_available
 from .dispatch import run_uncached
 from .keys import op_key
 from .launch import Launch, Output, Step, check_memory
@@ -278,12 +278,12 @@ def steps(
             shape, strides = select.long_rows(shape, strides, lanes)
         choice = select.choose_map(shape, strides, backend.units, target, n_lanes, each, ordered)
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
-        narrow, is_built = n_lanes, built(backend, key)
+        narrow, is_built = n_lanes, is_available(backend, key)
         while narrow > 1 and not is_built:
             # An image may have narrower ports than a launch fills, as some boards do.
             narrow //= 2
             narrow_key = op_key(op, choice.skeleton, compute, narrow, dtypes[0], operands, choice.kinds)
-            if is_built := built(backend, narrow_key):
+            if is_built := is_available(backend, narrow_key):
                 key = narrow_key
         if not is_built:
             strided = select.choose_strided(shape, strides, backend.units, target, ordered)
@@ -294,7 +294,7 @@ def steps(
                 alternatives = [*((rows, width) for width in widths), *alternatives]
             for alternative, width in alternatives:
                 narrow_key = op_key(op, "rows", compute, width, dtypes[0], operands, alternative.kinds)
-                if built(backend, narrow_key):
+                if is_available(backend, narrow_key):
                     key, choice = narrow_key, alternative
                     break
         geometry = choice.geometry

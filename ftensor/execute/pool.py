@@ -11,7 +11,7 @@ from ..iterator.shape import COUNTED, Ints, contiguous_strides, is_contiguous, n
 from ..kernels.select import compute_units
 from ..kernels.skeletons.cpu.max_pool import PlaneWindows, max_pool_key
 from ..kernels.skeletons.pool import PoolGeometry, PoolKey, PoolWindows, serves
-from ..runtime.program import built
+from ..runtime.program import is_available
 from .device_traits import is_board
 from .dispatch import run, try_run
 from .launch import Launch, Output, Step
@@ -46,7 +46,7 @@ def _prepare(
     backend, dtype = input._storage.backend, input._dtype
     key = PoolKey(dtype)
     fits = 0 < numel(input._shape) <= COUNTED and 0 < numel(shape) <= COUNTED and abs(divisor) <= COUNTED
-    if not serves(dtype) or not fits or not windows.served or not built(backend, key):
+    if not serves(dtype) or not fits or not windows.served or not is_available(backend, key):
         return None
     g = PoolGeometry(
         mean, with_indices, windows.planes, windows.band, divisor, padded, windows.sizes, windows.counts,

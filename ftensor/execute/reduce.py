@@ -25,7 +25,7 @@ from ..kernels.key import LINEAR, KernelKey, Reduction, lanes_for
 from ..kernels.select import FoldChoice, choose_fold, compute_units, interleaves_rows
 from ..kernels.skeletons.cpu.extreme import ExtremeGeometry, extreme_key
 from ..rows.op import Reduce
-from ..runtime.program import built
+from ..runtime.program import is_available
 from .copy import write_result as copied
 from .dispatch import run_uncached
 from .indexed import record_bounds
@@ -120,7 +120,7 @@ class ReduceStage:
         lanes, choice = self._choose(plan, dtypes, fields, True)
         key = self._fold_key(lanes, choice, dtypes, fields, names_of(fields), "first")
         splits: int = choice.splits
-        return splits if splits > 1 and built(self.backend, key) else 1
+        return splits if splits > 1 and is_available(self.backend, key) else 1
 
     def build(
         self,
@@ -146,11 +146,11 @@ class ReduceStage:
         """Returns the kernel in the best layout that the device has, and how to launch it."""
         lanes, choice = self._choose(plan, dtypes, outs, stage == "first")
         key = self._fold_key(lanes, choice, dtypes, outs, body, stage)
-        if built(self.backend, key):
+        if is_available(self.backend, key):
             return key, choice
         for width, choice_ in self._others(plan, dtypes, outs, lanes, choice, stage):
             candidate = self._fold_key(width, choice_, dtypes, outs, body, stage)
-            if built(self.backend, candidate):
+            if is_available(self.backend, candidate):
                 return candidate, choice_
         return key, choice
 

@@ -11,7 +11,7 @@ from ..dtypes import float32
 from ..iterator.shape import COUNTED, Ints, contiguous_strides, is_contiguous, numel
 from ..kernels.select import compute_units
 from ..kernels.skeletons.whole_rows import BEATS, LANES, WholeRowsGeometry, WholeRowsKey
-from ..runtime.program import built
+from ..runtime.program import is_available
 from .device_traits import is_board
 from .dispatch import try_run
 from .launch import Launch, Output, Step
@@ -73,7 +73,7 @@ def _prepare(
     if any(y._dtype is not float32 or not is_contiguous(y._shape, y._strides) for y in inputs):
         return None
     count = numel(x._shape)
-    if not 0 < count <= COUNTED or n > BEATS * LANES or not built(backend, key):
+    if not 0 < count <= COUNTED or n > BEATS * LANES or not is_available(backend, key):
         return None
     g = WholeRowsGeometry.of(op, n, numel(lead), weighted, shifted)
     units = min(g.items, compute_units(count, backend.units, backend.target, LANES))

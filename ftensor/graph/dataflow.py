@@ -19,7 +19,7 @@ from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey, frames_refusal
 from ..kernels.transform import RowTransform, half_of, transform_refusal
 from ..kernels.workload import PORT_BYTES
 from .filters import filter_body, filter_refusal_of
-from .fusion_group import MAX_CALLS, ElementCall, program_of
+from .fusion_group import MAX_CALLS, ElementCall, call_sequence
 from .ir import DrawnNumber, Graph, GraphTensor, Node
 from .loop_body import (
     AffineAccess,
@@ -127,7 +127,7 @@ class DataflowBuilder:
             self._add_body(body)
         results = [self._stored(f.region) for f in self.graph.result_tensors]
         stored = list(dict.fromkeys([p for p in results if p is not None]))
-        program = program_of(self.calls, [self.values[p] for p in stored])
+        program = call_sequence(self.calls, [self.values[p] for p in stored])
         accesses = [*stored, *program.inputs]
         last = self.graph.nodes[-1]
         if len(accesses) > MAX_OPERANDS or len(program.calls) > MAX_CALLS:

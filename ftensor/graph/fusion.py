@@ -16,12 +16,12 @@ from ..kernels.skeletons.reduce import FoldGeometry
 from .fusion_group import (
     MAX_GROUP_OPERANDS,
     MAX_GROUP_VALUES,
+    CallSequence,
     ElementCall,
     FusedLoops,
-    Program,
+    call_sequence,
     fuse_bodies,
     live_calls,
-    program_of,
     row_fits_cache,
 )
 from .ir import Graph, Node
@@ -93,7 +93,7 @@ class _FoldLoops:
 
 
 def passes_step(
-    group: FusedLoops, program: Program, accesses: Sequence[AffineAccess], outputs: int, backend: Backend
+    group: FusedLoops, program: CallSequence, accesses: Sequence[AffineAccess], outputs: int, backend: Backend
 ) -> Step:
     """Returns one step that runs folds and elementwise bodies pass by pass. On a processor the
     number of units that share the rows grows with the work of the whole program."""
@@ -115,7 +115,7 @@ def passes_step(
 
 def fold_steps(
     group: FusedLoops, stored: Sequence[AffineAccess]
-) -> tuple[Program, list[AffineAccess], list[Step], Ints]:
+) -> tuple[CallSequence, list[AffineAccess], list[Step], Ints]:
     """Returns the steps of one fold with its producers and its epilogue: (the program, the accesses
     of the operands, one or two steps, the bytes of the partial results between two steps)."""
     (fold,) = group.folds
@@ -123,7 +123,7 @@ def fold_steps(
     call, rows = group.calls[index], _FoldLoops(group, fold)
     results = [group.outputs[p] for p in stored]
     if fold.step_count == 1:
-        single = program_of(group.calls, results)
+        single = call_sequence(group.calls, results)
         accesses = [*stored, *single.inputs]
         step = _fold_step(rows, fold.node.launch.steps[0], single, accesses, [], len(stored), 0)
         return single, accesses, [step], ()
@@ -131,9 +131,9 @@ def fold_steps(
     first_fold, last_fold = (replace(fold, function=element_function_of(step_key(s))) for s in (first, last))
     states = [AffineAccess(-1 - k, 0, p.dtype, ()) for k, p in enumerate(step_key(first).outs)]
     partial = tuple([p.memory for p in states])
-    first_program = program_of([*group.calls[:index], ElementCall(first_fold, call.operands, partial)], partial)
+    first_program = call_sequence([*group.calls[:index], ElementCall(first_fold, call.operands, partial)], partial)
     last_call = ElementCall(last_fold, tuple(states), call.results)
-    last_program = program_of([last_call, *group.calls[index + 1 :]], results)
+    last_program = call_sequence([last_call, *group.calls[index + 1 :]], results)
     inputs = [p for p in last_program.inputs if p not in states]
     accesses = list(dict.fromkeys([*stored, *first_program.inputs, *inputs]))
     steps = [
@@ -148,7 +148,7 @@ def fold_steps(
 def _fold_step(
     rows: _FoldLoops,
     step: Step,
-    program: Program,
+    program: CallSequence,
     accesses: Sequence[AffineAccess],
     states: Sequence[AffineAccess],
     outputs: int,
@@ -206,7 +206,7 @@ def _emit_node(group: FusedLoops, stored: Sequence[AffineAccess], backend: Backe
     if len(folds) > sum(c.body.is_fold for c in live_calls(group.calls, results)):
         return None  # a later write replaces the result of a fold
     if not folds:
-        program = program_of(group.calls, results)
+        program = call_sequence(group.calls, results)
         accesses = [*stored, *program.inputs]
         steps = _map_steps(program, group.loops, accesses, len(stored), backend)
         return _node(group, program, accesses, steps)
@@ -214,14 +214,18 @@ def _emit_node(group: FusedLoops, stored: Sequence[AffineAccess], backend: Backe
         return _node(group, *fold_steps(group, stored))
     if not (group.multi_pass and all(row_fits_cache(fold) for fold in folds)):
         return None
-    program = program_of(group.calls, results)
+    program = call_sequence(group.calls, results)
     accesses = [*stored, *program.inputs]
     step = passes_step(group, program, accesses, len(stored), backend)
     return _node(group, program, accesses, [step])
 
 
 def _node(
-    group: FusedLoops, program: Program, accesses: Sequence[AffineAccess], steps: Sequence[Step], temporaries: Ints = ()
+    group: FusedLoops,
+    program: CallSequence,
+    accesses: Sequence[AffineAccess],
+    steps: Sequence[Step],
+    temporaries: Ints = (),
 ) -> Node:
     launch = Launch(tuple(steps), len(accesses), numbers=tuple(program.number_dtypes), temporaries=temporaries)
     regions = tuple([p.region(group.loops) for p in accesses])
@@ -230,7 +234,7 @@ def _node(
 
 
 def _map_steps(
-    program: Program, loops: Sequence[Loop], accesses: Sequence[AffineAccess], outputs: int, backend: Backend
+    program: CallSequence, loops: Sequence[Loop], accesses: Sequence[AffineAccess], outputs: int, backend: Backend
 ) -> list[Step]:
     """Returns the steps of an elementwise program."""
     target = backend.target

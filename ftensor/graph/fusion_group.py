@@ -304,7 +304,7 @@ def _may_alias(a: AffineAccess, b: AffineAccess, loops: Sequence[Loop]) -> bool:
 
 
 @dataclass
-class Program:
+class CallSequence:
     """Element functions in execution order, as numbered values: inputs first, then results.
     `numbers` are the Python numbers that become kernel arguments."""
 
@@ -360,12 +360,12 @@ def live_calls(calls: Sequence[ElementCall], results: Sequence[int]) -> list[Ele
     return live[::-1]
 
 
-def program_of(calls: Sequence[ElementCall], results: Sequence[int]) -> Program:
+def call_sequence(calls: Sequence[ElementCall], results: Sequence[int]) -> CallSequence:
     """Returns the program of the calls that the results `results` depend on."""
     live = live_calls(calls, results)
     inputs = list(dict.fromkeys(t for c in live for t in c.operands if isinstance(t, AffineAccess)))
     value: dict[AffineAccess | int, int] = {p: k for k, p in enumerate(inputs)}
-    built = Program(inputs, [], (), [], [], [])
+    built = CallSequence(inputs, [], (), [], [], [])
     count = len(inputs)
     for c in live:
         function, first = c.body.function, len(built.numbers)

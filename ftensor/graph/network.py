@@ -57,8 +57,10 @@ def as_network(graph: Graph, backend: Backend) -> Graph | None:
         return None
     keys = (builder.key, builder.key.without_constants())
     images = backend.images
-    held = [key for key in keys if images is not None and images.holds(key.entry) and program.built(backend, key)]
-    possible = held or [key for key in keys if program.built(backend, key)]
+    held = [
+        key for key in keys if images is not None and images.holds(key.entry) and program.is_available(backend, key)
+    ]
+    possible = held or [key for key in keys if program.is_available(backend, key)]
     if not possible:
         return None
     key, memories = possible[0], graph.memories

@@ -140,7 +140,7 @@ def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], s
     return kernel
 
 
-def built(backend: Backend, key: Key) -> bool:
+def is_available(backend: Backend, key: Key) -> bool:
     """Returns True if a launch may use `key`: always, unless kernels come from images that lack
     it."""
     if stand_in_build is not None:

@@ -120,7 +120,7 @@ class CSim:
             digests[file_word(path)] = content_key(*map(without_comments, read))
         return digests
 
-    def compile(self, source: Source, folders: Workspace) -> Job:
+    def compile_job(self, source: Source, folders: Workspace) -> Job:
         """Returns the job that compiles a kernel to an object file."""
         flags = [*self.compiler, *(f for f in FLAGS if f != "-shared"), *CSIM.build_options]
         # -march=native compiles for this CPU, and other machines may share the folder.
@@ -130,7 +130,7 @@ class CSim:
         log = folders.logs / f"{source.name}.log"
         return Job(source.name, command, output, log, key, source.size)
 
-    def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
+    def link_job(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
         """Returns the job that links all kernels into one shared object."""
         joining = self._joining(groups, folders)
         key = content_key(*(job.key for job in objects), *joining.values(), *FLAGS, self._version)

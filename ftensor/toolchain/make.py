@@ -41,10 +41,10 @@ class Toolchain(Protocol):
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:
         """Writes the sources of the kernels."""
 
-    def compile(self, source: Source, folders: Workspace) -> Job:
+    def compile_job(self, source: Source, folders: Workspace) -> Job:
         """Returns the job that compiles a kernel."""
 
-    def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
+    def link_job(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
         """Returns the job that links all compiled kernels into one file."""
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
@@ -92,7 +92,7 @@ class Request:
     jobs: int | None = None
     only: tuple[str, ...] = ()
 
-    def chosen(self) -> tuple[KernelGroup, ...]:
+    def requested_groups(self) -> tuple[KernelGroup, ...]:
         """Returns the groups to compile; raises BuildError for an unknown name in `only`."""
         names = [group.name for group in self.groups]
         for name in self.only:
@@ -131,12 +131,12 @@ def prepare(request: Request, toolchain: Toolchain) -> BuildSteps:
     """Writes the sources and returns the jobs. Raises BuildError for a request that is not
     possible."""
     folders = Workspace(request.out)
-    chosen = request.chosen()
+    chosen = request.requested_groups()
     sources = toolchain.sources(chosen, folders)
-    compiled = tuple(toolchain.compile(source, folders) for source in sources)
+    compiled = tuple(toolchain.compile_job(source, folders) for source in sources)
     link = None
     if not request.only:
-        link = toolchain.link(request.name, compiled, chosen, folders)
+        link = toolchain.link_job(request.name, compiled, chosen, folders)
     return BuildSteps(compiled, link)
 
 
@@ -169,7 +169,7 @@ def build(request: Request, toolchain: Toolchain, progress: Progress) -> Built:
         state = State(folders.state)
         count = workers(request.jobs, toolchain.memory)
         outcomes = tuple(jobs.run(steps.kernels, state, count, progress, lock))
-        built = Built(request.chosen(), outcomes)
+        built = Built(request.requested_groups(), outcomes)
         if steps.link is None or built.failures:
             return built
         (linked,) = jobs.run([steps.link], state, 1, progress, lock)

@@ -154,7 +154,7 @@ def test_tensors_that_kernels_in_several_banks_exchange_are_charged():
     apart = exchanged((add, (2, 0, 1)), (mul, (3, 4, 4)), (mul, (5, 3, 4)), (add, (6, 2, 0)))
     without = report(apart, setup, 1, groups)
     each = model.transfer_seconds(u200.link, 4 << 20, False) + model.transfer_seconds(u200.link, 4 << 20, True)
-    assert with_copies.resident == pytest.approx(without.resident + 2 * each)
+    assert with_copies.resident_seconds == pytest.approx(without.resident_seconds + 2 * each)
     assert "2 copies through the host" in show.text(with_copies) and "copies between banks" in show.text(with_copies)
     assert "between banks" not in show.text(without)
 

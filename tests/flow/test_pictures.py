@@ -123,7 +123,7 @@ def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
 
     report, trace = estimated
     timeline = list(spans(report, trace.order))
-    assert timeline[-1].end == pytest.approx(report.resident)
+    assert timeline[-1].end == pytest.approx(report.resident_seconds)
     assert all(a.end == b.begin for a, b in itertools.pairwise(timeline))
     by_bound: dict[str, float] = {}
     for span in timeline:
@@ -132,7 +132,7 @@ def test_the_time_line_has_all_of_the_time(estimated: tuple[Any, Any]) -> None:
     rows = bin_spans(timeline, 50, 4)
     assert len(rows) == 4 and OTHERS in rows and COPIES not in rows
     seconds = sum(sum(part.values()) for bins in rows.values() for part in bins)
-    assert seconds == pytest.approx(report.resident)
+    assert seconds == pytest.approx(report.resident_seconds)
     order = [span.row for span in timeline if span.row != COPIES and span.bound != "launch"]
     assert order[:4] == ["linspace", "mul", "add", "exp"]
 
@@ -144,7 +144,7 @@ def test_an_estimate_is_drawn(estimated: tuple[Any, Any]) -> None:
     said = looked_at(plot_estimate("program.py", report, trace.order))
     for word in ("Time line", "Bound by", "Area of", "exp", "linspace", "copies", "LUT", "launching"):
         assert word in said
-    assert f"program.py, Alveo U55C: {report.resident * 1e3:.3g} ms, {report.count} launches" in said
+    assert f"program.py, Alveo U55C: {report.resident_seconds * 1e3:.3g} ms, {report.count} launches" in said
     assert "A model's estimate, not measured on hardware." in said
 
 
@@ -165,7 +165,7 @@ def test_steps_and_boards_are_compared(estimated: tuple[Any, Any]) -> None:
     kernels = {c.title: c.report.kernels for c in candidates}
     assert kernels["vectors"] < kernels["dataflow"] and kernels["vectors"] == report.kernels
     said = looked_at(plot_columns("program.py", candidates))
-    assert f"{candidates[0].report.resident * 1e3:.3g} ms" in said and "Alveo U250" in said
+    assert f"{candidates[0].report.resident_seconds * 1e3:.3g} ms" in said and "Alveo U250" in said
 
 
 EVERY_RUN = {("steps", "u55c"), ("first", "kv260")}

@@ -57,8 +57,8 @@ def test_no_tool_takes_a_folder_for_an_option(tmp_path: Path, monkeypatch: pytes
     for chain in chains():
         folders = Workspace(Path(folder))
         (source,) = chain.sources(GROUPS, folders)
-        compiled = chain.compile(source, folders)
-        linked = chain.link("image", [compiled], GROUPS, folders)
+        compiled = chain.compile_job(source, folders)
+        linked = chain.link_job("image", [compiled], GROUPS, folders)
         for job in (compiled, linked):
             for words in (job.command, job.command_to(Path(folder) / "part" / "x.o")):
                 files = [word for word in words if "/" in word and folder in word]

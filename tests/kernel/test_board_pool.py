@@ -14,7 +14,7 @@ import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
 from ftensor.execute.sort import is_board as on_board  # noqa: E402
 from ftensor.kernels.skeletons.pool import PoolKey  # noqa: E402
-from ftensor.runtime.program import built  # noqa: E402
+from ftensor.runtime.program import is_available  # noqa: E402
 from ftensor.toolchain import trace  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
@@ -38,7 +38,7 @@ F, T = ft.nn.functional, torch.nn.functional
 
 def boards() -> bool:
     """True if the device has the kernel."""
-    return on_board(ft.zeros(1)) and built(default_backend(), PoolKey(ft.float32))
+    return on_board(ft.zeros(1)) and is_available(default_backend(), PoolKey(ft.float32))
 
 
 def planes(shape: tuple[int, ...]) -> torch.Tensor:

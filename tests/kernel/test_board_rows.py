@@ -12,7 +12,7 @@ import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
 from ftensor.execute.sort import is_board as on_board  # noqa: E402
 from ftensor.kernels.skeletons.whole_rows import WholeRowsKey  # noqa: E402
-from ftensor.runtime.program import built  # noqa: E402
+from ftensor.runtime.program import is_available  # noqa: E402
 from ftensor.toolchain import trace  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
@@ -67,7 +67,7 @@ def test_a_slice_and_two_dims() -> None:
 
 def test_a_board_takes_one_launch() -> None:
     """Except for rows that are longer, have gaps, or are of another dtype."""
-    if not on_board(ft.zeros(1)) or not built(default_backend(), WholeRowsKey(ft.float32)):
+    if not on_board(ft.zeros(1)) or not is_available(default_backend(), WholeRowsKey(ft.float32)):
         pytest.skip("no board, or an image without a kernel for it")
 
     def entries(call: Any) -> list[str]:

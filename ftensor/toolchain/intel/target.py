@@ -102,7 +102,7 @@ class Aoc(_Intel):
         version_lines = [line for line in self._version.splitlines() if "Version" in line]
         return {"aoc": (version_lines or self._version.splitlines()[-1:] or ["not here"])[0].strip()}
 
-    def compile(self, source: Source, folders: Workspace) -> Job:
+    def compile_job(self, source: Source, folders: Workspace) -> Job:
         """Returns the `aoc -c` job of a kernel: an object, and an estimate of its area."""
         flags = ("-c", f"-board={self.platform}")
         key = content_key(source.digest, *flags, self._version)
@@ -111,7 +111,7 @@ class Aoc(_Intel):
         log = folders.logs / f"{source.name}.log"
         return Job(source.name, command, output, log, key, source.size)
 
-    def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
+    def link_job(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
         """Returns the job that places and routes all kernels, which takes hours."""
         flags = (f"-board={self.platform}",)
         key = content_key(*flags, self._version, *(job.key for job in objects))
@@ -158,7 +158,7 @@ class Emulator(_Intel):
         command = (sys.executable, str(COMPILER), what, platform, file_word(output), *inputs)
         return Job(name, command, output, log, key, weight, self._environment)
 
-    def compile(self, source: Source, folders: Workspace) -> Job:
+    def compile_job(self, source: Source, folders: Workspace) -> Job:
         """Returns the job that compiles a kernel without linking."""
         key = content_key(source.digest, self._version)
         output = folders.objects / f"{source.name}-{key}.o"
@@ -166,7 +166,7 @@ class Emulator(_Intel):
         path = [file_word(source.path)]
         return self._job(source.name, output, log, key, source.size, "compile", path)
 
-    def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
+    def link_job(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
         """Returns the job that links all kernels into one program."""
         key = content_key(self._version, *(job.key for job in objects))
         output = folders.objects / f"{name}-{key}.aocx"

@@ -410,7 +410,7 @@ def keys_of_spec(table: KernelSpec) -> Iterator[Key]:
         for key in _keys_by_name(table, name):
             found = True
             yield key
-        if not found and name in table.chosen:
+        if not found and name in table.named_ops:
             requested_dtypes = [d.name for d in table.dtypes] + list(table.signatures)
             raise errors.serves_nothing(
                 table.where, name, requested_dtypes, f"in a layout of {', '.join(table.layouts)}"

@@ -153,7 +153,7 @@ class BuildForm:
 class KernelSpec:
     """A [[kernel]] table.
 
-    `ops` are names of rows, or words of skeletons such as "matmul". `chosen` are the ops that the
+    `ops` are names of rows, or words of skeletons such as "matmul". `named_ops` are the ops that the
     table names individually, so that each must have a kernel. `dtypes` are single dtypes,
     `signatures` are full spellings. `to` are the dtypes of results, None for the operands' dtype.
     `options` are the skeletons' settings by name.
@@ -163,7 +163,7 @@ class KernelSpec:
     name: str
     named: bool
     ops: tuple[str, ...]
-    chosen: frozenset[str]
+    named_ops: frozenset[str]
     dtypes: tuple[dtype, ...]
     signatures: tuple[str, ...]
     to: tuple[dtype | None, ...]

@@ -61,7 +61,7 @@ class Vitis:
 
         return write_sources(groups, folders, [folders.sources])
 
-    def compile(self, source: Source, folders: Workspace) -> Job:
+    def compile_job(self, source: Source, folders: Workspace) -> Job:
         """Returns the `v++ --compile` job of a kernel."""
         name = source.name
         flags = ["-c", "-k", name, "--platform", self.platform, "-t", self.target, "--save-temps"]
@@ -81,7 +81,7 @@ class Vitis:
         )
         return Job(name, command, output, folders.logs / f"{name}.log", key, source.size)
 
-    def link(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
+    def link_job(self, name: str, objects: Sequence[Job], groups: Sequence[KernelGroup], folders: Workspace) -> Job:
         """Writes link.cfg, and returns the `v++ --link` job of all kernels."""
         configuration = link.configuration(groups, self.version, self.clock_mhz, board=self.board)
         write_atomically(folders.link_configuration, configuration)
