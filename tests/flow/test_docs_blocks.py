@@ -76,7 +76,7 @@ def program(page: Path) -> str:
     ],
     ids=title,
 )
-def test_python(page: Path, tmp_path: Path) -> None:
+def test_python_blocks_run_and_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     """A page's blocks run in order; each `print(...)  # text` prints exactly that text."""
     text = program(page)
     # Not the page's own name: docs/random.md would hide Python's module.
@@ -87,7 +87,7 @@ def test_python(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("block", of("toml"), ids=where)
-def test_toml(block: Block, tmp_path: Path) -> None:
+def test_toml_blocks_are_valid_inventories(block: Block, tmp_path: Path) -> None:
     """An inventory's kernels exist; a description of kernels is complete."""
     save(block.page, tmp_path)
     file = tmp_path / "block.toml"
@@ -100,7 +100,7 @@ def test_toml(block: Block, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 @pytest.mark.parametrize("block", of("cpp"), ids=where)
-def test_cpp(block: Block, tmp_path: Path) -> None:
+def test_cpp_blocks_compile(block: Block, tmp_path: Path) -> None:
     (tmp_path / "block.cpp").write_text(block.text)
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas")
     command = ["g++", *warnings, f"-I{hls_root() / 'standin'}", "-c", "block.cpp"]

@@ -60,7 +60,7 @@ def shell(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[pytest.mark.long] if page.name in LONG else []) for page in WALKS], ids=title
 )
-def test_a_walk(page: Path, tmp_path: Path) -> None:
+def test_commands_of_a_page_print_what_it_says(page: Path, tmp_path: Path) -> None:
     """The commands of a page, in order and in one folder, print the shown output."""
     lines = [match for block in commands(page) for match in RUN.findall(block)]
     lacking = "" if shutil.which("g++") else "g++ is not here"

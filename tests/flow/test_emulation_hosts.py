@@ -64,7 +64,7 @@ print(board.read(out, np.float32, 16)[0])
 
 
 @pytest.mark.parametrize("settings", ["[Runtime]\nkds_sw_emu=true\n", "[Runtime]\nverbosity=0\n"])
-def test_other_settings(xrt_image: Path, tmp_path: Path, settings: str) -> None:
+def test_other_xrt_settings_give_the_same_results(xrt_image: Path, tmp_path: Path, settings: str) -> None:
     """XRT's default scheduler, user settings, and no description of the board at all."""
     (tmp_path / "xrt.ini").write_text(settings)
     text = program(

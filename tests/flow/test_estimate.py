@@ -27,7 +27,7 @@ WORST = {"reads": 0.10, "writes": 0.26, "HBM": 0.12, "host": 0.17, "launches": 0
 
 
 @pytest.mark.parametrize("row", published.published_figures(), ids=lambda row: row.quantity)
-def test_published_figures(row):
+def test_estimates_agree_with_published_figures(row):
     kind = next(k for k in WORST if k in row.quantity) if row.role == "check" else None
     assert abs(row.relative_error) <= (WORST[kind] if kind else 0.01), f"{row.model:.3g} {row.unit}"
 

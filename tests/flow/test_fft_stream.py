@@ -42,7 +42,7 @@ def test_in_c_simulation(image: Path) -> None:
     assert float(run(*program, FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))) < 1e-6
 
 
-def test_on_xrt(image: Path) -> None:
+def test_streaming_transforms_run_on_xrt(image: Path) -> None:
     if lacking := available():
         pytest.skip(lacking)
     program = (sys.executable, str(HERE / "spectra.py"))

@@ -359,7 +359,7 @@ void shared()
 """
 
 
-def test_long_launches(tmp_path: Path) -> None:
+def test_a_deadlock_is_found_in_a_long_launch(tmp_path: Path) -> None:
     """Whether a launch locks up is found however long it is, as repeated accesses are kept once."""
     compiled = Compiled(tmp_path, LONG_LAUNCHES)
     late, shared = compiled.report("late"), compiled.report("shared")

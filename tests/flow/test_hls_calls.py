@@ -237,7 +237,7 @@ def csim(request: pytest.FixtureRequest) -> Iterator[Any]:
     names = [
         item.callspec.params["name"]  # type: ignore[attr-defined]
         for item in request.session.items
-        if getattr(item, "function", None) is test_calls
+        if getattr(item, "function", None) is test_a_group_has_the_bits_of_its_members
     ]
     compile_before(backend, [CALLS[name] for name in names])
     yield backend
@@ -276,7 +276,7 @@ def groups_of(keys: list[Any]) -> dict[Any, tuple[KernelGroup, int]]:
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in ALWAYS else [pytest.mark.long]) for n in NAMES])
-def test_calls(csim: Any, capfd: pytest.CaptureFixture[str], name: str) -> None:
+def test_a_group_has_the_bits_of_its_members(csim: Any, capfd: pytest.CaptureFixture[str], name: str) -> None:
     """Equal bits from the C simulation's kernels and from the groups' HLS sources, whose FIFOs are
     empty at the end: a remaining element would be the first that the next launch reads.
 

@@ -22,7 +22,7 @@ def program(block: Block, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_nothing_lacks(name: str, tmp_path: Path) -> None:
+def test_the_image_has_every_kernel_of_the_page(name: str, tmp_path: Path) -> None:
     """`--trace` ends with status 1 for a missing kernel."""
     path = program(PROGRAMS[name], tmp_path)
     said = run("-m", "ftensor", "kernels", name, "--trace", path, FTENSOR_DEVICE="csim")

@@ -87,13 +87,13 @@ CALLS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_full_serves(asked: list[Any], name: str) -> None:
+def test_the_full_inventory_serves_each_op(asked: list[Any], name: str) -> None:
     CALLS[name]()
     assert asked
     assert served(asked, full()) == []
 
 
-def test_exact_keys(asked: list[Any]) -> None:
+def test_the_minimal_inventory_has_the_launched_keys(asked: list[Any]) -> None:
     arange(64).add(arange(64)).sum()
     arange(64).reshape(8, 8) @ arange(64).reshape(8, 8)
     own = expand(read("minimal"))

@@ -95,7 +95,7 @@ def test_letters_of_full(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"search", "compact", "dense_lu", "dense_cholesky"} <= shown.keys()
 
 
-def test_one_op(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kernels_of_one_op_are_listed(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels", str(few), "--op", "mul"]) == 0
     head, *lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
     assert head[0] == "op" and len(lines) == 3
@@ -120,7 +120,7 @@ def test_an_op_with_a_number_is_told_from_the_one_without(capsys: pytest.Capture
     assert ops("add(alpha)") == {"add(alpha)"}
 
 
-def test_json(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kernels_are_listed_as_json(few: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels", str(few), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     entries = {m.entry for g in expand(read(few)) for m in g.keys}
@@ -182,7 +182,7 @@ def test_an_image_shows_what_its_inventory_does(
         (["minimal", "--write", "new.toml"], "--trace PROGRAM"),
     ],
 )
-def test_mistakes(words: Sequence[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_named(words: Sequence[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels", *words]) == 1
     caught = capsys.readouterr()
     assert caught.out == "" and said in caught.err and caught.err.startswith("ftensor kernels: ")

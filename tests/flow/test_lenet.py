@@ -81,7 +81,7 @@ def test_in_c_simulation_of_an_image(base: Path, program: Path) -> None:  # noqa
     assert said.split() == ["learned"] * 3
 
 
-def test_on_pocl(program: Path) -> None:
+def test_lenet_learns_on_pocl(program: Path) -> None:
     from ftensor.runtime import discovery
 
     if not any(device.target.name == "pocl" for device in discovery.find()):

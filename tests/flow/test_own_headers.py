@@ -73,7 +73,7 @@ WORDS = st.one_of(st.integers(0, 2**256 - 1), st.sampled_from([0, 1, 2**255 - 1,
 
 @settings(max_examples=60, deadline=None)
 @given(a=WORDS, b=WORDS, places=st.tuples(st.integers(0, 255), st.integers(0, 255)))
-def test_integers(kernels: Any, a: int, b: int, places: tuple[int, int]) -> None:
+def test_integers_of_any_width_wrap(kernels: Any, a: int, b: int, places: tuple[int, int]) -> None:
     high, low = max(places), min(places)
     s, t, all_bits = signed(a, 256), signed(b, 256), 2**256 - 1
     field = ((1 << (high - low + 1)) - 1) << low
@@ -176,7 +176,7 @@ def functions(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return ctypes.CDLL(str(path))
 
 
-def test_half(functions: Any) -> None:
+def test_half_has_the_bits_of_float16(functions: Any) -> None:
     """NumPy's float16, bit by bit: all numbers, many pairs, doubles next to the ties."""
     draw = np.random.default_rng(5)
     x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)

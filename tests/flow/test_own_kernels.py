@@ -183,7 +183,7 @@ except ft.KernelNotBuilt as error:
 
 
 @pytest.mark.usefixtures("xrt_image", "nothing_left")
-def test_on_xrt(image: Path, source: Path) -> None:
+def test_user_kernels_and_ops_alternate_on_xrt(image: Path, source: Path) -> None:
     """The kernels of ops between the launches are built; banks are the image's; a board's image
     fits no other."""
     code = f"""

@@ -224,7 +224,7 @@ def _cut(part: np.ndarray, whole: np.ndarray) -> tuple[slice, slice]:
     return slice(None), slice(begin, begin + part.shape[1])
 
 
-def test_where(used: list[KernelKey]) -> None:
+def test_rows_wide_of_narrow_and_wide_elements(used: list[KernelKey]) -> None:
     """A port of narrow elements next to wide ones: its beats have equal lanes."""
     mask = numbers(6, 64) > 0
     t = ft.where(ft.tensor(mask), ft.tensor(A), ft.tensor(C))
@@ -267,7 +267,7 @@ def views(draw: Any) -> tuple[list[np.ndarray], list[tuple[Any, ...]], list[list
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(views())
-def test_any_views(used: list[KernelKey], drawn: Any) -> None:
+def test_sums_of_any_views_are_numpys(used: list[KernelKey], drawn: Any) -> None:
     """Slices, gaps, exchanged dims and broadcasts: NumPy's sums, in lanes if all rows fit."""
     bases, cuts, orders = drawn
     arrays = [b.transpose(o)[c] for b, c, o in zip(bases, cuts, orders)]

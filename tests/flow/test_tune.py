@@ -72,7 +72,9 @@ def test_every_value_computes(backend: Backend) -> None:
     assert backend.launches is launches
 
 
-def test_refusals(backend: Backend, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tune_refuses_what_it_cannot_measure(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["tune", "--rounds", "0"]) == 1
     assert "--rounds 0" in capsys.readouterr().err
     monkeypatch.setattr(backend, "tuned_as", "")

@@ -123,7 +123,7 @@ def regrouped(draw: st.DrawFn, count: int) -> tuple[int, ...]:
 
 
 @given(layout=layouts(), data=st.data())
-def test_view(layout: Layout, data: st.DataObject) -> None:
+def test_view_strides_are_torchs(layout: Layout, data: st.DataObject) -> None:
     tensor = of_torch(layout)
     size = data.draw(regrouped(tensor.numel()))
     assert outcome(lambda: view_math.view(*layout, size)) == outcome(lambda: tensor.view(size))
@@ -138,7 +138,7 @@ def test_reinterpret(layout: Layout, old: int, new: int) -> None:
 
 
 @given(layout=layouts(), data=st.data())
-def test_expand(layout: Layout, data: st.DataObject) -> None:
+def test_expanded_strides_are_torchs(layout: Layout, data: st.DataObject) -> None:
     size = [data.draw(st.sampled_from([n, n, -1, 0, 3]) if n != 1 else st.integers(-1, 4)) for n in layout[0]]
     size = data.draw(st.lists(st.integers(-1, 3), max_size=2)) + size
     if not data.draw(st.integers(0, 9)):

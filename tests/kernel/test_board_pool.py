@@ -62,7 +62,7 @@ def test_maxima_and_their_places(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c != "apart"])
-def test_means(case: str) -> None:
+def test_means_count_padding_as_torch_does(case: str) -> None:
     """With and without the padding's zeros in the count, and with a given divisor: torch's bits, as
     both sum a window's elements in order, where the kernel is a board's."""
     shape, kernel, *window = CASES[case]
@@ -75,7 +75,7 @@ def test_means(case: str) -> None:
 
 
 @pytest.mark.parametrize("of", [torch.uint8, torch.float16])
-def test_dtypes(of: torch.dtype) -> None:
+def test_pools_of_each_dtype_are_torchs(of: torch.dtype) -> None:
     x = torch.arange(-5, 595).reshape(2, 20, 15).to(of)
     same(F.max_pool2d(ours(x), 2), T.max_pool2d(x, 2), exact=True)
 

@@ -60,7 +60,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "dtype", "shapes"), some([pytest.param(*c, id=f"{c[0]}-{c[1]}") for c in CASES], 2))
-def test_rows(name: str, dtype: torch.dtype, shapes: list[tuple[tuple[int, ...], int]], one_launch: None) -> None:
+def test_losses_of_each_row_are_torchs(
+    name: str, dtype: torch.dtype, shapes: list[tuple[tuple[int, ...], int]], one_launch: None
+) -> None:
     backend = default_backend()
     if dtype is torch.float64 and not backend.properties.has_float64:
         pytest.skip("the device has no float64")

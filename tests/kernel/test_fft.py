@@ -56,7 +56,7 @@ def off(result: Any, right: np.ndarray[Any, Any]) -> float:
 
 
 @pytest.mark.parametrize(("n", "of"), pairs(LENGTHS, ["complex64", "complex128"]))
-def test_lengths(n: int, of: str) -> None:
+def test_transforms_of_each_length_are_accurate(n: int, of: str) -> None:
     x = signal(3, n, of)
     on = ours(x)
     bound = EPS[of] * (2 + np.log2(n)) * (6 if radices(n) is None else 1)

@@ -123,7 +123,7 @@ CASES: list[tuple[str, Callable[..., Any], Operands, int]] = [
     ("name", "op", "operands", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
 )
 @pytest.mark.usefixtures("graphs_at_once")
-def test_kernels(
+def test_a_fused_op_takes_few_kernels_and_keeps_the_results(
     name: str, op: Callable[..., Any], operands: Operands, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The number of kernels, and the parts' results."""

@@ -92,7 +92,9 @@ CASES: list[tuple[str, Callable[..., Any], tuple[ft.Tensor, ...], int]] = [
 @pytest.mark.parametrize(
     ("name", "function", "operands", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
 )
-def test_kernels(name: str, function: Callable[..., Any], operands: tuple[ft.Tensor, ...], count: int) -> None:
+def test_a_graph_takes_few_kernels_and_keeps_the_results(
+    name: str, function: Callable[..., Any], operands: tuple[ft.Tensor, ...], count: int
+) -> None:
     """The number of kernels, and eager's results."""
     jitted = ft.jit(function)
     fresh = [x.clone() for x in operands]

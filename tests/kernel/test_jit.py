@@ -74,7 +74,7 @@ FUNCTIONS = [chain, views, in_place, mixed, normalized, made_inside]
 
 @pytest.mark.core
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
-def test_as_without(function: Callable[..., Any]) -> None:
+def test_calls_have_the_bits_of_eager_calls(function: Callable[..., Any]) -> None:
     """Each call has eager's bits, and leaves its arguments like eager."""
     if function is mixed and default_backend().images is not None:
         pytest.skip("an image's kernels are of few mixed dtypes")

@@ -42,7 +42,7 @@ def refused(*args: Any, **kwargs: Any) -> None:
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_products(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cached_product_is_correct(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     call, shapes = PRODUCTS[name]
     for _ in range(3):
         operands = [torch.randn(shape) for shape in shapes]
@@ -61,7 +61,7 @@ def test_factors_are_looked_at() -> None:
 
 
 @pytest.mark.parametrize("name", READS)
-def test_reads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cached_read_is_correct(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     call, shape, error = READS[name]
     x = torch.randn(4, 5)
     for _ in range(3):
@@ -82,7 +82,7 @@ def test_a_dim_is_an_integer() -> None:
 
 
 @pytest.mark.parametrize("dim", [0, 1, -1])
-def test_cat(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cached_cat_follows_changed_operands(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Views with other offsets, other values, promoted dtypes, one tensor twice."""
     for k in range(3):
         whole = torch.arange(600).reshape(10, 4, 15) * (k + 1)

@@ -115,7 +115,7 @@ def test_many_rows(m: int, n: int, k: int, batch: Any, dtype: str, left: str, ri
 
 
 @pytest.mark.parametrize(("dtype", "way"), pairs(DTYPES, ["direct", "packed", "near"]))
-def test_both_ways(way: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packed_and_direct_products_are_equal(way: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both kernels compute the same: alpha, beta, an output with gaps, no depth."""
     direct, near = (1 << 60 if way == one else -1 for one in ("direct", "near"))
     for module in (gemm, matmul):
@@ -185,7 +185,7 @@ def test_what_is_added_to_a_product() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int64"])
-def test_relatives(dtype: str) -> None:
+def test_products_under_other_names_are_torchs(dtype: str) -> None:
     """Other names of products."""
     m, n, v, w = (whole(s, dtype, "rows", i) for i, s in enumerate([(4, 6), (6, 5), (6,), (4,)]))
     x = whole((3, 4, 6), dtype)
@@ -265,7 +265,7 @@ def test_products_are_rounded_as_the_target_has_it(size: int) -> None:
         (lambda t: t.tensordot(t.ones(3, 4), t.ones(4, 5), dims=3), RuntimeError),
     ],
 )
-def test_errors(call: Any, error: type[Exception]) -> None:
+def test_operands_that_do_not_fit_raise_torchs_errors(call: Any, error: type[Exception]) -> None:
     """torch's exceptions for operands that don't fit."""
     for module in (torch, ft):
         with pytest.raises(error):

@@ -73,7 +73,7 @@ def check(
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in CASES])
-def test_windows(case: str) -> None:
+def test_maxima_of_windows_are_torchs(case: str) -> None:
     check(torch.float32, *CASES[case])
 
 
@@ -81,7 +81,7 @@ DTYPES = {torch.float64: CORE[0], torch.float16: CORE[1], torch.bfloat16: CORE[0
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_dtypes(dtype: torch.dtype) -> None:
+def test_maxima_of_each_dtype_are_torchs(dtype: torch.dtype) -> None:
     check(dtype, *CASES[DTYPES[dtype]])
 
 

@@ -152,7 +152,7 @@ def test_rows_by_digits(dtype: torch.dtype, lined: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", some([torch.float32, torch.bfloat16, torch.int64, torch.uint8], 2))
-def test_ranks(dtype: torch.dtype) -> None:
+def test_elements_of_a_rank_are_torchs(dtype: torch.dtype) -> None:
     """Elements of a rank, with equal ones and NaN among them, in the order of a stable sort."""
     x = values((3, 180, 2), dtype)
     if dtype.is_floating_point:
@@ -179,7 +179,7 @@ def test_ranks(dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", some(DTYPES[1:-1], 3), ids=lambda d: str(d)[6:])
-def test_search(dtype: torch.dtype) -> None:
+def test_searchsorted_is_torchs(dtype: torch.dtype) -> None:
     """In one row and in a row for each, from both sides, with a sorter."""
     rows = values((4, 33), dtype).sort(-1).values
     wanted = values((4, 50), dtype, 1)

@@ -73,7 +73,7 @@ def test_norms_and_what_they_find_of_rows(shape: tuple[int, int], dim: int) -> N
 
 @pytest.mark.parametrize(("name", "dim"), pairs(("float16", "bfloat16", "float64", "complex64"), (0, 1)))
 @OWN_FUNCTIONS
-def test_dtypes(name: str, dim: int) -> None:
+def test_row_passes_of_each_dtype_are_torchs(name: str, dim: int) -> None:
     x = drawn(37, 1003).to(getattr(ft, name))
     if x.is_complex():
         x = x * (1 + 0.5j)

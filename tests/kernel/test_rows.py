@@ -26,7 +26,7 @@ def soon(name: str, dtype: str) -> bool:
 
 
 @pytest.mark.parametrize(("name", "dtype"), pairs(list(ROWS), DTYPES, computed, soon))
-def test_values(name: str, dtype: str) -> None:
+def test_each_row_has_torchs_values(name: str, dtype: str) -> None:
     """Every pair of special numbers."""
     entry, inputs = ROWS[name], inputs_of(name, dtype)
     own, params = ours(inputs), parameters(entry)
@@ -101,7 +101,7 @@ def test_conversions(source: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_made(dtype: str) -> None:
+def test_created_tensors_have_torchs_values(dtype: str) -> None:
     """Kernels that fill memory: one value, and values of positions."""
     of = getattr(torch, dtype)
     agree_on("full", (3, 37), 1, dtype=of)

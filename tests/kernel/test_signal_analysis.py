@@ -59,7 +59,7 @@ def test_spectrogram(cut: int, complex_: bool) -> None:
 
 
 @pytest.mark.skipif(not DOUBLE, reason="the angle of a rounded number near the negative axis may have either sign")
-def test_angles() -> None:
+def test_angles_and_phases_are_scipys() -> None:
     for mode in ("angle", "phase"):
         options: dict[str, Any] = {"nperseg": 64, "mode": mode, "detrend": False}
         for mine, right in zip(ft.signal.spectrogram(ft.tensor(X), **options), scipy.spectrogram(X, **options)):
@@ -198,7 +198,7 @@ def test_peaks(values: list[int], limits: dict[str, Any]) -> None:
         ("find_peaks(x[0], height='a')", r"height='a' is no number and no pair"),
     ],
 )  # fmt: skip
-def test_messages(call: str, message: str) -> None:
+def test_analysis_errors_name_the_argument(call: str, message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as raised:
         eval(f"ft.signal.{call}", {"ft": ft, "np": np, "x": ft.tensor(X), **vars(builtins)})
     assert re.search(message, str(raised.value)), str(raised.value)

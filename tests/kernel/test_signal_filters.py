@@ -180,7 +180,7 @@ def test_a_design_without_scipy_names_the_package(monkeypatch: pytest.MonkeyPatc
         ("sosfilt(np.ones((1, 6)), [1.0])", r"not list"),
     ],
 )  # fmt: skip
-def test_messages(call: str, message: str) -> None:
+def test_filter_errors_name_the_argument(call: str, message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as raised:
         eval(f"ft.signal.{call}", {"ft": ft, "np": np, "x": ft.tensor(X), **vars(builtins)})
     assert re.search(message, str(raised.value)), str(raised.value)

@@ -57,7 +57,7 @@ def test_in_place() -> None:
 
 
 @pytest.mark.parametrize("first", [0, 1, 16])
-def test_rows(first: int) -> None:
+def test_streamed_rows_have_the_same_results(first: int) -> None:
     a, row = _random(37, N), _random(N)
     x = ft.from_numpy(a)
     assert ((x + ft.from_numpy(row)).numpy() == a + row).all()
@@ -72,7 +72,7 @@ def test_rows(first: int) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
 @pytest.mark.parametrize("size", [N, N + 5])
-def test_indexed(dtype: str, size: int) -> None:
+def test_streamed_indexed_reads_are_numpys(dtype: str, size: int) -> None:
     a, rows = _random(9, size, dtype=dtype), np.array([8, -9, 3, 3, 0, -1])
     places = np.random.default_rng(3).integers(0, size, (9, size))
     x = ft.tensor(a)

@@ -36,6 +36,6 @@ def test_an_error_of_the_function_is_its_own() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
-def test_no_time(seconds: float) -> None:
+def test_benchmark_refuses_a_bad_time(seconds: float) -> None:
     with pytest.raises(ValueError, match="min_time must be more than 0"):
         ft.benchmark(ft.ones, 3, min_time=seconds)

@@ -91,7 +91,7 @@ def test_signs_and_sizes_of_determinants(matrix: Any) -> None:
         ("lu_solve(ones, ones, ones)", "RuntimeError"),
     ],
 )
-def test_refusals(words: str, kind: str) -> None:
+def test_linalg_errors_are_torchs_and_name_the_op(words: str, kind: str) -> None:
     """Of torch's class, and with the op's name."""
     for lib in (torch, ft):
         matrices = {"zeros": lib.zeros(2, 2), "ones": lib.ones(2, 2), "wide": lib.ones(2, 3)}

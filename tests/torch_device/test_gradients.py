@@ -62,7 +62,7 @@ def test_transforms() -> None:
     agree(program, torch.randn(3, 4), torch.randn(3, 4))
 
 
-def test_threads() -> None:
+def test_gradients_are_computed_in_several_threads() -> None:
     wanted = torch.randn(8, 8)
     failed = []
 
