@@ -34,6 +34,7 @@ from . import elementwise as _elementwise
 from . import fft, linalg, special
 from . import linalg as _products
 from . import manipulation as _manipulation
+from . import numpy_names as _numpy_names
 from . import reductions as _reductions
 from .dtypes import Info as __array_namespace_info__  # noqa: N813
 from .dtypes import can_cast, finfo, iinfo, isdtype, result_type
@@ -59,7 +60,8 @@ FUNCTIONS = {
     **_elementwise.FUNCTIONS,
     **_reductions.FUNCTIONS,
 }
-globals().update(FUNCTIONS)
+globals().update(_functions(_numpy_names) | FUNCTIONS)
+lib = _numpy_names.lib
 _OTHERS = """
 can_cast finfo iinfo isdtype result_type e inf nan newaxis pi bool int8 int16 int32 int64 uint8
 uint16 uint32 uint64 float32 float64 complex64 complex128 fft linalg __array_api_version__

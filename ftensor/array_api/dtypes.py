@@ -26,6 +26,7 @@ from ..dtypes import (
     int16,
     int32,
     int64,
+    parse_dtype,
     promote_types,
     uint8,
     uint16,
@@ -138,8 +139,18 @@ def check_number(name: str, number: Any, d: dtype) -> None:
         raise messages.number_outside(name, number, d, integer_limits(d).min, integer_limits(d).max)
 
 
-def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
+def _named_dtype(x: object) -> dtype:
+    """Returns the dtype of a name or of another library's dtype. Raises TypeError for anything
+    else."""
+    if (found := parse_dtype(x.dtype if isinstance(x, np.generic) else x)) is None:
+        raise errors.not_a_dtype("result_type", "arrays_and_dtypes", x, None)
+    return found
+
+
+def result_type(*arrays_and_dtypes: Tensor | dtype | complex | str) -> dtype:
     """Returns the result dtype of an operation on these arrays, dtypes and Python numbers.
+
+    Names of dtypes, and NumPy's dtypes, promote as in `ft.promote_types` across kinds too.
 
     Shapes and values don't count: a 0-d array promotes like any other. Raises TypeError if the
     standard's tables have no common dtype, ValueError if only numbers are given.
@@ -150,8 +161,10 @@ def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
         raise messages.no_dtype_among()
     promoted = reduce(common_dtype, types)
     for x in operands:
-        if not isinstance(x, dtype):
+        if isinstance(x, (builtins.bool, int, float, complex)):
             promoted = with_number(promoted, x, "result_type")
+        elif not isinstance(x, dtype):
+            promoted = promote_types(promoted, _named_dtype(x))
     return promoted
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from functools import wraps
 from math import prod as _product
 from typing import Any
 
 from .._tensor import Tensor
 from ..dtypes import bool as bool_
 from ..dtypes import dtype, int64, uint64
+from ..errors import argument_type
 from ..errors import files as messages
 from ..rows.catalogue import ENTRIES
 from .dtypes import check
@@ -178,8 +180,23 @@ def _with_docstring(name: str, make: Any, arguments: tuple[str, ...], text: str)
     return function
 
 
+def _ignores_no_out(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Returns `function` with a keyword `out` that must be None: `numpy.any(x)` and its like pass it
+    to the method of an object, and libraries pass it on."""
+
+    @wraps(function)
+    def called(x: Tensor, /, *, out: None = None, **options: Any) -> Tensor:
+        if out is not None:
+            raise argument_type(function.__name__, "out", "None", out)
+        return function(x, **options)
+
+    return called
+
+
 FUNCTIONS: dict[str, Callable[..., Tensor]] = {name: _with_docstring(name, *row) for name, row in _DOCS.items()} | {
     "mean": mean,
     "count_nonzero": count_nonzero,
     "diff": diff,
 }
+for _name in ("all", "any", "max", "min", "sum", "prod", "mean", "std", "var"):
+    FUNCTIONS[_name] = _ignores_no_out(FUNCTIONS[_name])

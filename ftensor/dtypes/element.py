@@ -78,6 +78,12 @@ class dtype:
             raise errors.no_numpy_dtype(self)
         return self.numpy
 
+    @property
+    def type(self) -> builtins.type[np.generic]:
+        """NumPy's class of a single element; for types that NumPy lacks, of the dtype that they are
+        computed in."""
+        return self.numpy.type if self.in_numpy else self.compute.numpy.type
+
     def to_real(self) -> dtype:
         """Returns the dtype of a complex type's components; any other dtype itself."""
         return _REAL.get(self, self)

@@ -1,0 +1,40 @@
+"""NumPy's functions that libraries such as xarray call on a namespace, though the standard lacks them.
+
+They are attributes of the namespace, but not among its names: `dir` lists those of the standard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from .._tensor import Tensor
+
+
+def transpose(x: Tensor, /, axes: Sequence[int] | None = None) -> Tensor:
+    """Returns a view of `x` with its axes in this order, reversed for None."""
+    return x.permute(tuple(range(x.ndim))[::-1] if axes is None else tuple(axes))
+
+
+def pad(x: Tensor, /, pad_width: Any, mode: str = "constant", **options: Any) -> Tensor:
+    """Returns `x` with further elements at its ends, as `numpy.pad`."""
+    padded: Tensor = np.pad(x, pad_width, mode, **options)  # type: ignore[call-overload]
+    return padded
+
+
+def _sliding_window_view(
+    x: Tensor, window_shape: int | Sequence[int], axis: int | Sequence[int] | None = None, **_: Any
+) -> Tensor:
+    """Returns a view of all windows along these axes, as numpy.lib.stride_tricks has it: the axes of
+    the windows are last."""
+    sizes = (window_shape,) if isinstance(window_shape, int) else tuple(window_shape)
+    axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    for size, along in zip(sizes, [a % x.ndim for a in axes], strict=True):
+        x = x.unfold(along, size, 1)
+    return x
+
+
+lib = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_sliding_window_view))

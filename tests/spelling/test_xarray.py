@@ -1,0 +1,69 @@
+"""xarray's functions on tensors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ftensor as ft
+
+xarray = pytest.importorskip("xarray")
+
+CASES: dict[str, Callable[[Any], Any]] = {
+    "windows": lambda f: f.rolling(t=3).construct("w", fill_value=0).mean("w"),
+    "windows in the middle": lambda f: f.rolling(t=3, center=True).construct("w", fill_value=0).sum("w"),
+    "pad": lambda f: f.pad(t=(1, 2), constant_values=0),
+    "interp": lambda f: f.interp(t=[1.5, 2.25]),
+    "polyfit": lambda f: f.polyfit("t", 1).polyfit_coefficients,
+    "quantile": lambda f: f.quantile(0.3, "t"),
+    "where": lambda f: f.where(f > 0, 0),
+    "where of a half": lambda f: f.where(f > 0, 0.5),
+    "any": lambda f: np.any(f > 1),
+    "max": lambda f: np.max(f, axis=1),
+    "std": lambda f: np.std(f, axis=0),
+    "transpose": lambda f: f.transpose("c", "t") * 2,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_xarray_computes_with_tensors(name: str) -> None:
+    values = np.random.default_rng(0).standard_normal((12, 3)).astype("f4")
+    found, wanted = (
+        xarray.DataArray(data, dims=("t", "c"), coords={"t": np.arange(12.0)}) for data in (ft.tensor(values), values)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the host's fallback
+        found, wanted = CASES[name](found), CASES[name](wanted)
+    np.testing.assert_allclose(np.asarray(found.data), wanted.data, rtol=1e-4, atol=1e-5)
+    assert np.asarray(found.data).dtype.kind == wanted.dtype.kind
+    assert name in ("interp",) or isinstance(found.data, ft.Tensor)
+
+
+def test_a_file(tmp_path: Path) -> None:
+    f = xarray.DataArray(ft.arange(6.0).reshape(3, 2), dims=("t", "c"))
+    f.to_netcdf(tmp_path / "x.nc")
+    assert xarray.load_dataarray(tmp_path / "x.nc").values.tolist() == f.data.tolist()
+
+
+def test_result_type_of_names() -> None:
+    xp = ft.ones(1).__array_namespace__()
+    assert xp.result_type(ft.float32, "float32") is ft.float32
+    assert xp.result_type(ft.float32, "int8", "bool") is ft.float32
+    assert xp.result_type(ft.int32, "float64", np.dtype("f4")) is ft.float64
+    assert xp.result_type(ft.int32, np.float32(1)) is ft.float32
+    for other in ("object", None, [1]):
+        with pytest.raises(TypeError, match="result_type"):
+            xp.result_type(ft.float32, other)
+
+
+def test_the_class_of_an_element() -> None:
+    assert ft.float32.type is np.float32
+    assert ft.bfloat16.type is np.float32
+    assert issubclass(ft.int8.type, np.integer)
+    with pytest.raises(TypeError, match="`out` must be None"):
+        ft.array_api.any(ft.ones(2), out=ft.ones(1))
