@@ -15,6 +15,7 @@ from ftensor._device import default_backend
 from ftensor.kernels.skeleton import skeleton_of
 from ftensor.kernels.skeletons.conv import ConvKey
 from ftensor.kernels.skeletons.cpu.max_pool import MaxPoolKey
+from ftensor.kernels.skeletons.cpu.recurrent import RecurrentKey
 from ftensor.kernels.skeletons.nll import NllKey
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.intel.target import source as intel_source
@@ -67,6 +68,8 @@ F, H = ft.float32, ft.float16
 GRADIENTS = (
     *(MaxPoolKey("max_pool_back", d, 8, 2, 3, row) for d in (F, H) for row in (2, 8)),
     *(NllKey("nll_input", d, 8) for d in (F, H)),
+    *(RecurrentKey("recurrent", cell, F, 8, 2, saved) for cell in ("lstm", "gru") for saved in (False, True)),
+    *(RecurrentKey("recurrent_back", cell, F, 8, 2) for cell in ("lstm", "gru")),
     *(ConvKey(name, F, 8, 6, 1, 2) for name in ("conv_direct", "conv_weight")),
 )
 
