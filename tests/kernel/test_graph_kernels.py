@@ -11,7 +11,7 @@ import pytest
 import ftensor as ft
 import ftensor.nn.functional as F
 from ftensor._device import default_backend
-from ftensor.execute.packed_weights import MOST, constant_of
+from ftensor.execute.packed_weights import MAX_CACHED_BYTES, constant_of
 
 from ..targets import some
 
@@ -117,5 +117,5 @@ def test_equal_tables_are_one_tensor() -> None:
     for other in (table.astype(np.int64), table.reshape(2, 3), table + 1):
         constant = constant_of(other, x)
         assert constant is not kept and constant.tolist() == other.tolist()
-    large = np.zeros(MOST + 1, np.uint8)
+    large = np.zeros(MAX_CACHED_BYTES + 1, np.uint8)
     assert constant_of(large, x) is not constant_of(large, x)
