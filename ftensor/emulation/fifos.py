@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 _PATTERN = "fifos-*.json"
+_UNCHECKED = 1 << 30  # the depth of a stream whose other end is no kernel (toolchain/stream_ends.py)
 
 
 class FifoReports:
@@ -27,7 +28,12 @@ class FifoReports:
             if not text or (kernel, text) in self._seen:
                 return
             self._seen.add((kernel, text))
-            self._kernels[kernel] = merged(self._kernels.get(kernel), json.loads(text))
+            report = json.loads(text)
+            if rows := report.get("fifos"):
+                report["fifos"] = [row for row in rows if row["depth"] < _UNCHECKED]
+                if not report["fifos"]:
+                    return
+            self._kernels[kernel] = merged(self._kernels.get(kernel), report)
             temporary = self._path.with_suffix(".tmp")
             temporary.write_text(json.dumps(self._kernels))
             temporary.replace(self._path)

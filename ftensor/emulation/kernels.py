@@ -60,6 +60,9 @@ _SCALAR, _GLOBAL, _STREAM = 0, 1, 4
 # Suffix of the function that starts a kernel with streams, in a library where the kernels are
 # joined (image/manifest.py, which this package does not import).
 _JOINED = "_joined"
+# The same of a kernel with tensors as the ends of its streams; and the names of the sizes
+# (image/contents.py).
+_ENDS, _BYTES = "_ends", "ft_bytes_"
 
 
 class ImageProblem(Exception):
@@ -99,6 +102,13 @@ class KernelFunction:
     stuck: Any = None  # returns, in the calling thread, the deadlock report of its stages
     fifos: Any = None  # returns the report of the last launch's FIFOs, likewise
     record: Any = None  # lets the next launch have such a report
+
+    @property
+    def symbol(self) -> str:
+        """The name of the function in the library."""
+        if any(a.name.startswith(_BYTES) for a in self.arguments):
+            return self.name + _ENDS
+        return self.name + _JOINED * bool(self.streams)
 
     @property
     def ours(self) -> bool:
@@ -246,7 +256,7 @@ class Library:
             ) from None
         for kernel in kernels.values():
             try:
-                call = self._library[kernel.name + _JOINED * bool(kernel.streams)]
+                call = self._library[kernel.symbol]
             except AttributeError:
                 if kernel.streams:
                     raise _not_served(kernel.streams[0], kernel.name) from None

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .. import dtypes
 from ..boards import find
 from ..kernels.skeletons.conv.key import ConvKey
+from ..kernels.skeletons.fft import FftStreamGeometry, FftStreamKey
 from ..kernels.skeletons.sort import LOCAL_TILE, RUN, WAYS, SortGeometry, SortKey
 from ..kernels.workload import KernelLaunch
 from ..terminal import table
@@ -148,6 +149,7 @@ class Design(NamedTuple):
     published: float
     model: float
     source: str
+    reason: str = ""  # why the factor is beyond 1.3
 
     @property
     def factor(self) -> float:
@@ -159,14 +161,39 @@ def designs() -> Iterator[Design]:
     """Yields the published designs."""
     u280 = find("u280")
     sort = "Vitis Libraries compoundSort, U280"
-    yield Design("sort of 131,072 int32", "ms", 1.13, sort_seconds(131072, "u280", 300) * 1e3, sort)
+    tree = "the published one merges without leaving the chip"
+    yield Design("sort of 131,072 int32", "ms", 1.13, sort_seconds(131072, "u280", 300) * 1e3, sort, tree)
     for to_board, published in ((True, 127.0), (False, 83.5)):
         what = "512 KB to the board" if to_board else "512 KB from the board"
-        yield Design(what, "us", published, transfer_seconds(u280.link, 524288, to_board) * 1e6, sort)
+        call = "the published time has the calls of OpenCL, the model has the transfer"
+        yield Design(what, "us", published, transfer_seconds(u280.link, 524288, to_board) * 1e6, sort, call)
     merge = "ArgSort-Ultra96, 250 MHz (model: KV260)"
-    yield Design("16-way merge argsort of 2^20", "ms", 54.5, sort_seconds(1 << 20, "kv260", 250) * 1e3, merge)
+    yield Design(
+        "16-way merge argsort of 2^20",
+        "ms",
+        54.5,
+        sort_seconds(1 << 20, "kv260", 250) * 1e3,
+        merge,
+        "the published board's memory has less bandwidth",
+    )
+    rate = fft_rate(1024, 1024, "u55c", 300) * 1e-6
+    fft = "Vitis tutorial XD073, VCK190, cint16, one instance (model: complex64, U55C)"
+    yield Design("FFT rows of 1024", "M/s", 628, rate, fft)
     yield from _per_product("cnn", "conv", "float product", (494, 806, 5.0), "AutoSA cnn, U250, 1792 products")
-    yield from _per_product("int8", "conv_bytes", "int8 product", (59, 64, 0.5), "AutoSA mm, U250, 12,288 products")
+    each = (250.7e3 / 256, 430e3 / 256, 1224 / 256)
+    shared = "ports and control of four kernels of 64 products; the model's is one of 256"
+    gemm = "Vitis BLAS gemm_4CU, U250, 256 products"
+    yield from _per_product("cnn", "conv", "float product of gemm", each, gemm, shared)
+    add = "its part of the ports and of the edges, which the published array shares among more products"
+    mm = "AutoSA mm, U250, 12,288 products"
+    yield from _per_product("int8", "conv_bytes", "int8 product", (59, 64, 0.5), mm, add)
+    clock = find("u250").clock.value
+    place = "the model takes the clock that it is given; large designs need --clock 200 or a floorplan"
+    yield Design("clock of int8 products", "MHz", 136, clock, mm + ", not floorplanned", place)
+    yield Design("clock of int8 products, floorplanned", "MHz", 300, clock, mm + ", AutoBridge")
+    yield Design(
+        "clock of float products, floorplanned", "MHz", 265, clock, "AutoSA cnn, U250, 1792 products, AutoBridge"
+    )
 
 
 def sort_seconds(n: int, board: str, clock: float) -> float:
@@ -181,8 +208,15 @@ def sort_seconds(n: int, board: str, clock: float) -> float:
         tile, run, merges = min(WAYS * tile, n), tile, True
 
 
+def fft_rate(points: int, rows: int, board: str, clock: float) -> float:
+    """Returns the complex64 numbers a second of transforms of contiguous rows, by the model."""
+    g = FftStreamGeometry(rows, points.bit_length() - 1, 0, points, points, (1, points), (1, points))
+    launch = KernelLaunch(FftStreamKey(dtypes.complex64, 4096), 1, 0, g.pack())
+    return rows * points / estimate(launch, Setup(find(board), clock)).kernel
+
+
 def _per_product(
-    inventory: str, skeleton: str, what: str, published: tuple[float, float, float], where: str
+    inventory: str, skeleton: str, what: str, published: tuple[float, float, float], where: str, reason: str = ""
 ) -> Iterator[Design]:
     """Yields LUT, FF and DSP of a kernel of an inventory, divided by its products a cycle."""
     group = next(g for g in expand(read(inventory)) if g.skeleton == skeleton)
@@ -190,7 +224,8 @@ def _per_product(
     assert isinstance(key, ConvKey)
     products = key.rows * key.lanes
     for unit, figure in zip(("LUT", "FF", "DSP"), published):
-        yield Design(f"{unit} for each {what}", unit, figure, getattr(whole, unit.lower()) / products, where)
+        model = getattr(whole, unit.lower()) / products
+        yield Design(f"{unit} for each {what}", unit, figure, model, where, reason * (unit != "DSP"))
 
 
 def text() -> str:
@@ -199,4 +234,5 @@ def text() -> str:
     for one in designs():
         published = f"{one.published:.3g} {one.unit}"
         rows.append((one.quantity, published, f"{one.model:.3g}", f"{one.factor:.2f}", one.source))
-    return table(rows, indent="")
+    reasons = dict.fromkeys(f"{one.quantity}: {one.reason}" for one in designs() if one.reason)
+    return table(rows, indent="") + "\n\n" + "\n".join(reasons)

@@ -12,6 +12,10 @@ MEMORY_TYPES = (
 )  # fmt: skip
 CONTROLS = ("AP_CTRL_HS", "AP_CTRL_CHAIN", "AP_CTRL_NONE", "AP_CTRL_ME", "ACCEL_ADAPTER", "FAST_ADAPTER")
 CLOCK_TYPES = ("UNUSED", "DATA", "KERNEL", "SYSTEM")
+
+# Of a kernel with AXI streams that takes tensors in their place: the end of its function's name,
+# and the beginning of the names of the parameters with the tensors' sizes in bytes.
+ENDS, BYTES = "_ends", "ft_bytes_"
 NOT_MEMORY = {"STREAMING", "STREAMING_CONNECTION"}  # their size and base mean something else
 AFTER = -1  # the base of a bank that begins where those before it end
 

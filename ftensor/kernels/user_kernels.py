@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import dtypes
 from ..dtypes import dtype
+from ..image.contents import BYTES, ENDS
 from .inventory_terms import ManifestTerms
 from .key import Key
 from .skeleton import BoardSkeleton, Parameter, register
@@ -97,6 +98,11 @@ class UserKernelArgument:
     size: int = 0
 
     @property
+    def is_size(self) -> bool:
+        """True for the bytes of the tensor before it, at the end of a stream: no call passes them."""
+        return self.name.startswith(BYTES)
+
+    @property
     def is_number(self) -> bool:
         """True if a call passes a number: neither a pointer to global memory nor a stream."""
         return self.kind not in ("*", "stream")
@@ -141,6 +147,11 @@ class UserKernelKey:
     group: Ints | None = None
     skeleton: str = "own"
     lanes: int = 1
+
+    @property
+    def symbol(self) -> str:
+        """The name of the function in an image for the host."""
+        return self.name + ENDS * any(a.is_size for a in self.arguments)
 
     @property
     def entry(self) -> str:

@@ -50,11 +50,18 @@ def check_arguments(
     count, type or dtype, ValueError for an unsupported layout or number, RuntimeError for a tensor
     on another device or read-only memory.
     """
-    parameters = [a for a in key.arguments if a.kind != "stream"]
+    given = [a for a in key.arguments if a.kind != "stream"]
+    parameters = [a for a in given if not a.is_size]
     if len(args) != len(parameters):
         raise errors.own_argument_count(key.name, len(parameters), len(args), declaration(key.name, parameters))
-    tensors, numbers = [], []
-    for a, argument in zip(parameters, args):
+    tensors: list[Tensor] = []
+    numbers: list[Any] = []
+    arguments = iter(args)
+    for a in given:
+        if a.is_size:
+            numbers.append(tensors[-1].nbytes)
+            continue
+        argument = next(arguments)
         if a.kind == "*":
             tensors.append(_tensor(key.name, a, argument, device, alignment, called))
         else:
@@ -187,7 +194,7 @@ class Kernel:
         enqueue(launch, tensors or [self._nothing], numbers)
 
     def __repr__(self) -> str:
-        return f"<kernel {declaration(self.name, self._key.arguments)} on {self._device}>"
+        return f"<kernel {declaration(self.name, [a for a in self._key.arguments if not a.is_size])} on {self._device}>"
 
     def __reduce__(self) -> tuple[Callable[..., Kernel], tuple[Any, ...]]:
         return self._recreate

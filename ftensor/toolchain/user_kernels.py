@@ -24,6 +24,7 @@ from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.program import notice
 from ..runtime.targets import csim_compiler
+from . import stream_ends
 from .dataflow_marks import OPTION, RECORDED, marked, names_in_depths
 from .vitis.headers import include_folders
 
@@ -58,6 +59,38 @@ def command(source: Path, flags: Sequence[str]) -> list[str]:
 
 def library(source: Path, flags: Sequence[str]) -> bytes:
     """Compiles a kernel file to a shared object; raises RuntimeError if the compiler rejects it.
+
+    A kernel with streams gets a second function that takes tensors as their ends. A stream whose
+    beats are not whole bytes has none.
+    """
+    binary = _library(source, flags)
+    streaming = stream_ends.with_streams(functions(binary) or ())
+    if not streaming or language(source) == "c":
+        return binary
+    try:
+        return _with_ends(source, flags, streaming)
+    except RuntimeError:  # of one or more
+        served = [k for k in streaming if len(streaming) > 1 and _has_ends(source, flags, k)]
+        return _with_ends(source, flags, served) if served else binary
+
+
+def _has_ends(source: Path, flags: Sequence[str], kernel: KernelDescription) -> bool:
+    try:
+        _with_ends(source, [*flags, "-O0"], [kernel])
+    except RuntimeError:
+        return False
+    return True
+
+
+def _with_ends(source: Path, flags: Sequence[str], kernels: Sequence[KernelDescription]) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
+        twice = Path(folder) / source.name
+        twice.write_text(stream_ends.text(str(source.resolve()), kernels))
+        return _library(twice, flags)
+
+
+def _library(source: Path, flags: Sequence[str]) -> bytes:
+    """Returns the shared object of a kernel file.
 
     The object of a file with DATAFLOW regions records the accesses of its FIFOs, so that their
     depths are checked (hls/standin/fifos.h).
@@ -115,7 +148,7 @@ def described_kernels(binary: bytes, origin: object) -> tuple[KernelDescription,
         raise errors.no_debug_information(origin)
     if not kernels:
         raise errors.no_kernels(origin)
-    return kernels
+    return stream_ends.joined(kernels)
 
 
 def launchable_kernels(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
@@ -144,7 +177,7 @@ def image(source: Path, flags: Sequence[str]) -> ImageFile:
     words = command(source, flags)
     seen = _run(source, [*(w for w in words if w != "-shared"), "-E", "-P"])
     version = subprocess.run([words[0], "--version"], capture_output=True, text=True).stdout
-    key = cache.key("own cpp, fifos", seen.decode(errors="replace"), " ".join(flags), version, cpu_name())
+    key = cache.key("own cpp, ends", seen.decode(errors="replace"), " ".join(flags), version, cpu_name())
     data = cache.get(key)
     if data is None:
         binary = library(source, flags)

@@ -133,9 +133,9 @@ def test_files_that_are_refused(source: Path, tmp_path: Path) -> None:
     assert "no file" in refusal(FileNotFoundError, kernel, tmp_path / "none.cpp")
     (tmp_path / "kernels.txt").write_text("")
     assert ".xclbin and .awsxclbin are images" in refusal(ValueError, kernel, tmp_path / "kernels.txt")
-    assert "has 2 kernels, so name one of them: vadd, bytes" in refusal(ValueError, kernel, source)
-    for name in ("hidden", "answer", "streamed"):
-        assert f"has no kernel '{name}'; it has vadd, bytes" in refusal(ValueError, kernel, source, name)
+    assert "has 3 kernels, so name one of them: vadd, bytes, streamed" in refusal(ValueError, kernel, source)
+    for name in ("hidden", "answer"):
+        assert f"has no kernel '{name}'; it has vadd, bytes, streamed" in refusal(ValueError, kernel, source, name)
     (tmp_path / "wrong.cpp").write_text('extern "C" void f(int *out) { out[0] = nowhere; }')
     assert "nowhere" in refusal(RuntimeError, kernel, tmp_path / "wrong.cpp")
     (tmp_path / "streamed.cpp").write_text('#include <hls_stream.h>\nextern "C" void f(hls::stream<int> *in) {}')
@@ -222,7 +222,7 @@ def test_pack_refuses_what_is_forgotten(source: Path, tmp_path: Path, capsys: py
     assert "1 kernel, 3 compute units" in capsys.readouterr().out
     assert main(["image", "pack", str(packed)]) == 1  # no source
     assert main(["image", "pack", str(source)]) == 0
-    assert "2 kernels" in capsys.readouterr().out
+    assert "3 kernels" in capsys.readouterr().out
     source.with_suffix(".xclbin").unlink()
 
 

@@ -42,9 +42,9 @@ def user_kernel_launcher(file: ImageFile, key: UserKernelKey) -> CompiledKernel:
         raise image_errors.needs_a_board(file.path, file.platform)
     types = ["_Bool" if a.kind == "bool" else C_TYPES[a.kind] for a in key.arguments]
     units = ["int", "int"] if key.shared else []
-    library = opened(file, [f"void {key.name}({', '.join([*types, *units]) or 'void'});"])
+    library = opened(file, [f"void {key.symbol}({', '.join([*types, *units]) or 'void'});"])
     try:
-        call = getattr(library, key.name)
+        call = getattr(library, key.symbol)
     except AttributeError as e:
         raise image_errors.not_loaded(file.path, e) from None
     count = len(key.pointers)
