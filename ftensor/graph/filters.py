@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..execute.launch import Launch, Step
 from ..iterator.shape import is_contiguous, numel
@@ -45,16 +45,52 @@ def _is_filter(call: LayerCall) -> bool:
 def _filter_node(graph: Graph, call: LayerCall, members: Sequence[Node]) -> Node:
     (x,), weight, out = call.inputs, call.settings["weight"], call.result
     windows: ConvWindows = call.settings["windows"]
+    padding, before = _padding(graph, x), windows.before[0]
+    if padding is not None:
+        x, before = padding.signal, before + padding.before
     taps, (batch, _, samples), count = weight.shape[3], x.shape, out.shape[2]
     geometry = FirGeometry(
-        batch, 1, 1, samples, count, 1, count, taps, windows.dilation[0], windows.stride[0], windows.before[0], 1,
+        batch, 1, 1, samples, count, 1, count, taps, windows.dilation[0], windows.stride[0], before, 1,
         False, 0, x.strides[2], x.strides[:2], (0, 0, weight.strides[3]), (count, count),
     )  # fmt: skip
     step = Step(FirKey(x.dtype, taps), 1, (0, 1, 2, 2), (0, 1, 2, 2), numbers=False, geometry=geometry.pack())
-    inner, converted = tuple(members), _real_taps(graph, weight)
+    inner = (*(padding.nodes if padding is not None else ()), *members)
+    converted = _real_taps(graph, weight)
     if converted is not None:
         inner, weight = (converted[0], *inner), converted[1]
     return Node(Launch((step,), 3), (out, x, weight), (), call.origin, inner=inner)
+
+
+class _Padding(NamedTuple):
+    """A signal with zeros before it, in memory: the signal, the zeros, and the nodes that wrote them."""
+
+    signal: GraphTensor
+    before: int
+    nodes: tuple[Node, ...]
+
+
+def _padding(graph: Graph, x: GraphTensor) -> _Padding | None:
+    """Returns the signals of which `x` is a copy behind zeros, as of `pad(x, (before, 0))`; None if it
+    is another tensor."""
+    writers = [node for node in graph.nodes if x.memory in node.written]
+    if len(writers) != 2 or not graph.memories[x.memory].is_internal or x.offset:
+        return None
+    bodies = [loop_body_of(node) for node in writers]
+    names = [body.function.name for body in bodies if body is not None and not body.is_fold]
+    fill, copy = writers
+    if names != ["fill", "copy"] or list(fill.numbers) != [0] or len(copy.operands) != 2:
+        return None
+    out, source = copy.operands
+    before = out.offset
+    if source.dtype is not x.dtype or len(source.shape) != 3 or source.shape[1] != 1 or source.strides[2] != 1:
+        return None
+    same = out.shape == source.shape and out.strides[2] == 1 and (out.shape[0] == 1 or out.strides[0] == x.strides[0])
+    if not same or x.shape != (out.shape[0], 1, before + out.shape[2]) or fill.operands[0].offset:
+        return None
+    later = graph.nodes[graph.nodes.index(copy) :]
+    if numel(fill.operands[0].shape) != numel(x.shape) or any(source.memory in node.written for node in later):
+        return None
+    return _Padding(source, before, (fill, copy))
 
 
 def _real_taps(graph: Graph, weight: GraphTensor) -> tuple[Node, GraphTensor] | None:

@@ -204,3 +204,42 @@ def test_a_radio_chain_fits_boards(board: str, rate: float, tmp_path: Path) -> N
     launch = KernelLaunch(group.members[0], group.units, 1 << 16)
     cycles = max(one.cycles for unit in range(group.units) for one in group.kind.loops(launch, unit, False))
     assert 4096 * launch.n / cycles * of.clock.value * 1e6 > rate
+
+
+CAUSAL = """
+import sys
+import numpy as np
+import ftensor as ft
+from tests.flow.filter_program import in_order
+random = np.random.default_rng(0)
+x, taps = (random.standard_normal(shape).astype(np.float32) for shape in ((9, 64), (8,)))
+
+
+def causal(x, taps):
+    signals = ft.nn.functional.pad(x[:, None], (7, 0))
+    return ft.nn.functional.conv1d(signals, taps[None, None], stride=4).squeeze(1) * 2
+
+
+call = ft.jit(causal)
+arguments = ft.from_numpy(x), ft.from_numpy(taps)
+if sys.argv[1:]:
+    files = call.export(sys.argv[1], *arguments)
+    print(files.entry.rpartition("_")[0], files.apart)
+else:
+    print(call.graph(*arguments).kernels[0].split()[0])
+    np.testing.assert_array_equal(call(*arguments).numpy(), 2 * in_order(x, taps, 4, 7))
+"""
+
+
+@needs
+def test_a_causal_filter_is_a_stage(tmp_path: Path) -> None:
+    """`pad` puts zeros before the signals alone."""
+    (tmp_path / "causal.py").write_text(CAUSAL)
+    done = forked.run(str(tmp_path / "causal.py"), str(tmp_path / "graph"), env=dict(os.environ), cwd=ROOT)
+    assert done.stdout == "ft_fir_mul_staged ()\n", done.stdout + done.stderr
+    build = ("-m", "ftensor", "build", "--inventory", str(tmp_path / "graph.toml"), "--target", "csim")
+    done = forked.run(*build, "--out", str(tmp_path / "image"), env=dict(os.environ), cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    env = {**os.environ, "FTENSOR_DEVICE": "csim", "FTENSOR_IMAGE": str(tmp_path / "image" / "graph.xclbin")}
+    done = forked.run(str(tmp_path / "causal.py"), env=env, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "staged\n"), done.stdout + done.stderr
