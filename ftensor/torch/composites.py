@@ -261,22 +261,34 @@ def _attention(
     enable_gqa: bool = False,
 ) -> torch.Tensor | None:
     tensors = query, key, value
-    if attn_mask is not None or dropout_p or enable_gqa:
+    if dropout_p or enable_gqa or (attn_mask is not None and (is_causal or not _fits(attn_mask, query, key))):
         return None
     if not is_plain(tensors):
         return None
     q, k, v = lifted = list(map(lift, tensors))
+    mask = None if attn_mask is None else lift(attn_mask)
     heads, depth = q._shape[:-2], q._shape[-1:]
     if not same_float_dtype(lifted) or (heads, depth) != (k._shape[:-2], k._shape[-1:]):
         return None
     if k._shape[:-1] != v._shape[:-1]:
         return None
     if not needs_gradient(tensors):
-        return wrap(scaled_dot_product_attention(q, k, v, is_causal=is_causal, scale=scale))
+        return wrap(scaled_dot_product_attention(q, k, v, mask, is_causal=is_causal, scale=scale))
     if q._dtype not in WIDE:
         return None
-    result: torch.Tensor = _Attention.apply(*tensors, is_causal, scale)
+    result: torch.Tensor = _Attention.apply(*tensors, attn_mask, is_causal, scale)
     return result
+
+
+def _fits(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> bool:
+    """True if attention as one call takes the mask: it needs no gradient, and it has one number or
+    one for each number of every dim of the scores."""
+    if not is_here(mask) or not is_plain((mask,)) or needs_gradient((mask,)):
+        return False
+    if mask.dtype not in (torch.bool, query.dtype) or mask.dim() > query.dim() or query.dim() < 2:
+        return False
+    shape = (*query.shape[:-1], key.shape[-2])
+    return all(n in (1, size) for n, size in zip(mask.shape[::-1], shape[::-1]))
 
 
 class _Attention(torch.autograd.Function):
@@ -284,21 +296,29 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, causal: bool, scale: float | None
+        ctx: Any,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        mask: torch.Tensor | None,
+        causal: bool,
+        scale: float | None,
     ) -> torch.Tensor:
         ctx.causal, ctx.scale = causal, scale
         ctx.factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-        result, weights = attention(lift(query), lift(key), lift(value), ctx.factor, causal)
-        ctx.save_for_backward(query, key, value, wrap(weights))
+        lifted_mask = None if mask is None else lift(mask)
+        result, weights = attention(lift(query), lift(key), lift(value), ctx.factor, causal, lifted_mask)
+        ctx.save_for_backward(query, key, value, mask, wrap(weights))
         return wrap(result)
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        *inputs, weights = ctx.saved_tensors
+        *inputs, mask, weights = ctx.saved_tensors
         needed = ctx.needs_input_grad[:3]
         if torch.is_grad_enabled() or is_batched(grad):
-            decomposition = partial(decompose, _ATTENTION, is_causal=ctx.causal, scale=ctx.scale)
-            return (*decomposed_backward(lambda *a: (decomposition(*a),), inputs, needed, (grad,)), None, None)
+            decomposition = partial(decompose, _ATTENTION, attn_mask=mask, is_causal=ctx.causal, scale=ctx.scale)
+            second = decomposed_backward(lambda *a: (decomposition(*a),), inputs, needed, (grad,))
+            return (*second, None, None, None)
         q, k, v = map(lift, inputs)
         gradients = attention_backward(lift(grad), q, k, v, lift(weights), ctx.factor)
-        return (*[wrap(g) if n else None for g, n in zip(gradients, needed)], None, None)
+        return (*[wrap(g) if n else None for g, n in zip(gradients, needed)], None, None, None)

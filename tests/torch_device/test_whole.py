@@ -39,6 +39,10 @@ def twice(call: Callable[..., Any]) -> Callable[..., Any]:
     return size
 
 
+def mask_of(x: torch.Tensor) -> torch.Tensor:
+    return ((torch.arange(35) % 4 > 0) & (torch.arange(35) > 6)).reshape(5, 7).to(x.device)
+
+
 # Calls, their arguments and the node that records each.
 CALLS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]], str]] = {
     "linear": (F.linear, [(2, 3, 8), (6, 8), (6,)], "LinearBackward0"),
@@ -49,6 +53,19 @@ CALLS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]], str]] = {
     "causal attention": (
         lambda *a: F.scaled_dot_product_attention(*a, is_causal=True, scale=0.3),
         [(3, 5, 8), (3, 5, 8), (3, 5, 8)],
+        "_AttentionBackward",
+    ),
+    # The first query attends to nothing.
+    "masked attention": (
+        lambda *a: F.scaled_dot_product_attention(*a, attn_mask=mask_of(a[0])),
+        [(2, 4, 5, 8), (2, 4, 7, 8), (2, 4, 7, 6)],
+        "_AttentionBackward",
+    ),
+    "attention with a summand": (
+        lambda *a: F.scaled_dot_product_attention(
+            *a, attn_mask=torch.where(mask_of(a[0]), 0.5, float("-inf")).to(a[0].dtype)
+        ),
+        [(4, 5, 8), (4, 7, 8), (4, 7, 6)],
         "_AttentionBackward",
     ),
 }
@@ -121,12 +138,12 @@ def test_self_attention_with_one_tensor() -> None:
     )
 
 
-@pytest.mark.parametrize("of", ["mask", "groups", "half", "no words", "mixed"])
+@pytest.mark.parametrize("of", ["mask with a gradient", "groups", "half", "no words", "mixed"])
 def test_other_attention_goes_by_parts(of: str) -> None:
     q, k = seeded(2, 4, 5, 8), seeded(2, 4, 3, 8)
     options: dict[str, Any] = {}
-    if of == "mask":
-        options["attn_mask"] = torch.arange(15).reshape(5, 3) % 4 > 0
+    if of == "mask with a gradient":
+        options["attn_mask"] = seeded(5, 3)
     elif of == "groups":
         k, options["enable_gqa"] = seeded(2, 2, 3, 8), True
     elif of == "no words":
@@ -164,6 +181,8 @@ def test_a_word_is_few_launches() -> None:
     assert launches(lambda: F.linear(row, weight, bias)) == 1
     assert launches(lambda: F.layer_norm(row, (64,), row[0, 0], row[0, 0])) == 1
     assert launches(lambda: F.scaled_dot_product_attention(q, k, k)) <= 2
+    mask = torch.arange(9, device="fpga") < 5
+    assert launches(lambda: F.scaled_dot_product_attention(q, k, k, attn_mask=mask)) <= 4
 
 
 def test_a_step_of_an_lstm_is_few_launches() -> None:

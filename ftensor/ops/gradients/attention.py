@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from ..._tensor import Tensor
@@ -11,10 +10,9 @@ from ...execute.pointwise import pointwise
 from ...graph.fused import fused
 from ...rows.catalogue import op
 from ..bind import write_outputs
-from ..create.sizes import full
 from ..linalg.matmul import mm
 from ..linalg.product import product
-from ..nn.sequences.attention import scores
+from ..nn.sequences.attention import attention_weights
 from .pointwise import LOG_SOFTMAX, SOFTMAX
 
 
@@ -48,17 +46,15 @@ def _log_softmax_backward_data(
 
 
 @fused
-def attention(query: Tensor, key: Tensor, value: Tensor, factor: float, causal: bool) -> tuple[Tensor, Tensor]:
-    """Returns (weights @ value, weights) with weights = softmax(query @ key^T * factor).
+def attention(
+    query: Tensor, key: Tensor, value: Tensor, factor: float, causal: bool, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Returns (weights @ value, weights) with weights = softmax(query @ key^T * factor + mask).
 
     The shapes of query, key and value are (..., L, E), (..., S, E) and (..., S, V). `causal` masks
-    the positions after the query's.
+    the positions after the query's; a bool `mask` is True where attention is allowed.
     """
-    hidden = None
-    if causal:
-        sizes = query._shape[-2], key._shape[-2]
-        hidden = full(sizes, -math.inf, dtype=query._dtype, device=query.device).triu(1)
-    weights = scores(query, key.mT, factor, hidden).softmax(-1)
+    weights = attention_weights(query, key, factor, mask, causal)
     return weights @ value, weights
 
 

@@ -74,20 +74,28 @@ def scaled_dot_product_attention(
     dtype, compute = query._dtype, query._dtype.compute
     query, key, value = query.to(compute), key.to(compute), value.to(compute)
     factor = 1 / math.sqrt(query._shape[-1] or 1) if scale is None else scale
-    added = attn_mask
-    if is_causal:
-        sizes = query._shape[-2], key._shape[-2]
-        added = full(sizes, -math.inf, dtype=compute, device=query.device).triu(1)
-    elif attn_mask is not None and attn_mask._dtype is bool_:
-        added = where(attn_mask, 0.0, -math.inf).to(compute)
-    # The matrix product applies the scale and the mask too.
-    weights = scores(query, key.transpose(-2, -1), factor, added).softmax(-1)
-    if attn_mask is not None and attn_mask._dtype is bool_:
-        # A query that attends to nothing gets zeros instead of NaN.
-        weights = where(attn_mask.any(-1, keepdim=True), weights, 0.0)
+    weights = attention_weights(query, key, factor, attn_mask, is_causal)
     if dropout_p > 0:
         weights = nn_dropout(weights, dropout_p)
     return (weights @ value).to(dtype)
+
+
+def attention_weights(query: Tensor, key: Tensor, factor: float, mask: Tensor | None, is_causal: bool) -> Tensor:
+    """Returns softmax(query @ key^T * factor + mask); `mask` and `is_causal` as in
+    `scaled_dot_product_attention`."""
+    added = mask
+    if is_causal:
+        sizes = query._shape[-2], key._shape[-2]
+        added = full(sizes, -math.inf, dtype=query._dtype, device=query.device).triu(1)
+    elif mask is not None and mask._dtype is bool_:
+        added = where(mask, 0.0, -math.inf).to(query._dtype)
+    # The matrix product applies the scale and the mask too.
+    weights = scores(query, key.transpose(-2, -1), factor, added).softmax(-1)
+    if mask is None:
+        return weights
+    # A query that attends to nothing gets zeros instead of NaN.
+    allowed = mask if mask._dtype is bool_ else mask != -math.inf
+    return where(allowed.any(-1, keepdim=True), weights, 0.0)
 
 
 def scores(query: Tensor, keys: Tensor, factor: float, bias: Tensor | None) -> Tensor:
