@@ -12,7 +12,7 @@ from .._tensor import Tensor
 from ..errors import creation as errors_creation
 from ..formats import memory_format, preserve_format
 from ..iterator.shape import has_internal_overlap
-from ..rows.catalogue import COPY, FILL
+from ..rows.copies import COPY, FILL
 from .output import check_device, check_dtype, layout_strides, new, resize_out, suggested_format
 from .pointwise import pointwise
 

@@ -16,7 +16,8 @@ from .. import errors
 from .._tensor import Tensor
 from ..errors import KernelNotBuilt
 from ..kernels.skeleton import skeleton_of
-from ..rows.catalogue import COPY, op_called
+from ..rows.catalogue import op_called
+from ..rows.copies import COPY
 from ..runtime.program import kernel
 from .fallback import run_on_host
 from .keys import MAX_KEYS

@@ -22,7 +22,8 @@ from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
 from ..kernels import select
 from ..kernels.key import LOCATED, STRIDED
 from ..kernels.skeletons.cpu.take import TakeGeometry, take_key
-from ..rows.catalogue import COPY, is_op, op_called
+from ..rows.catalogue import is_op, op_called
+from ..rows.copies import COPY
 from ..rows.op import Op, refuses_bare
 from ..runtime.launch_cache import NEW
 from ..runtime.program import is_available

@@ -20,7 +20,8 @@ from ..iterator.plan import Plan, Tile, like_strides, plan_map, split, tiled
 from ..iterator.shape import Ints, broadcast_shapes, contiguous_strides, numel
 from ..kernels import select
 from ..kernels.key import lanes_for
-from ..rows.catalogue import COPY, name_called
+from ..rows.catalogue import name_called
+from ..rows.copies import COPY
 from ..rows.op import Op, Promote, dtypes_through, refuses_bare
 from ..runtime.program import is_available
 from .dispatch import run_uncached

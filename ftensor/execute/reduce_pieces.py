@@ -11,7 +11,8 @@ from .._tensor import Tensor
 from ..dtypes import dtype, int64
 from ..iterator.plan import reduced_shape, split
 from ..iterator.shape import Ints, broadcast_shapes, broadcast_strides, contiguous_strides, normalize_dims, numel
-from ..rows.catalogue import COPY, enter
+from ..rows.catalogue import enter
+from ..rows.copies import COPY
 from ..rows.op import Op, Promote, Reduce
 from .output import new_like
 from .pointwise import pointwise

@@ -13,7 +13,7 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import COUNTED, contiguous_strides, numel
 from ..kernels.select import compute_units
 from ..kernels.skeletons.scan import COLUMNS, SCANS, SIDE, TILE, CompactKey, ScanGeometry, ScanKey, scans_single_rows
-from ..rows.catalogue import COPY
+from ..rows.copies import COPY
 from ..rows.op import Op
 from . import output
 from .device_traits import spares_double

@@ -25,7 +25,8 @@ from ..execute.layer import FIR
 from ..execute.pointwise import pointwise
 from ..execute.scalars import TracedNumber, plain
 from ..iterator.shape import Ints
-from ..rows.catalogue import COPY, op_called
+from ..rows.catalogue import op_called
+from ..rows.copies import COPY
 from ..runtime.pool import Storage
 from .guards import OffsetGuard
 from .ir import (

@@ -1,5 +1,4 @@
-"""Catalogue of all rows and ops, and lookup of the op that is being called; the rows that
-move values unchanged, copy and fill."""
+"""Catalogue of all rows and ops, and lookup of the op that is being called."""
 
 from __future__ import annotations
 
@@ -264,10 +263,3 @@ def name_called(inner: str) -> str:
 
 
 message.name_called = name_called
-
-
-# A copy computes in the source's dtype and converts as it stores.
-COPY = Op("copy", "copy(src) -> Tensor", "a", bool_="a", complex_="a", any_out=True, located=True,
-          gathers=(0,), copies_bits=True, bare=BARE)  # fmt: skip
-FILL = Op("fill", "fill(value) -> Tensor", "value", bool_="value", complex_="value", params=("value",), bare=BARE)
-enter(__name__, COPY, FILL)

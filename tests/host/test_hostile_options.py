@@ -91,6 +91,7 @@ COMMANDS = {
     "package image": ["package", "TEXT"],
     "emulate image": ["emulate", "--image=TEXT", "--", "true"],
     "emulate json": ["emulate", "--no-build", "--json=none/TEXT", "--", "true"],
+    "emulate shuffle": ["emulate", "--shuffle=TEXT", "--", "true"],
     "emulate folder": ["emulate", "--intel", "--folder=TEXT", "--", "true"],
 }
 # Each of these runs the model or draws a picture.

@@ -182,7 +182,7 @@ def test_every_row_is_found() -> None:
 def test_the_page_names_the_categories() -> None:
     page = (Path(__file__).parents[2] / "docs" / "inventory.md").read_text()
     listed = set(re.findall(r"@(\w+)", page.partition("\nCategories: ")[2].partition("\n\n")[0]))
-    assert listed - {"own"} == set(categories()) - {"reduce_pieces"}
+    assert listed - {"own"} == set(categories()) - {"reduce_pieces", "own"}  # "own": rows that other tests defined
 
 
 @pytest.mark.parametrize("of", ["bool", "int32", "float16", "float32", "complex64"])

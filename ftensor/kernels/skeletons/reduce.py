@@ -273,7 +273,7 @@ def _interleaved_loops(key: KernelKey, g: FoldGeometry, begin: int, end: int) ->
     for k in range(len(key.ins) - 1):
         loops.append(PipelinedLoop("each", rows, once, 1, True, False, f"each{k}"))
     for k in range(outs):
-        name = "in_line" if g.kept_strides[k][0] == 1 else "leave"
+        name = "contiguous" if g.kept_strides[k][0] == 1 else "strided"
         loops.append(PipelinedLoop(name, rows, once, 1, True, False, f"leave{k}"))
     return loops
 

@@ -225,7 +225,7 @@ class Rows(OpSkeleton):
         if key.outs[0].kind == LOCATED or launch.structure == SCATTERS:
             return [walk]
         # A write burst is acknowledged before the next run begins.
-        name = "in_line" if g.steps[0] == 1 else "apart"
+        name = "contiguous" if g.steps[0] == 1 else "strided"
         run_count = entries if g.ordered else g.runs(0, 1).started(first, last)
         stage = "walk" if g.ordered else "leave"
         return [walk, PipelinedLoop(name, last - first, run_count, halves, True, False, stage)]

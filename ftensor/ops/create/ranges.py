@@ -17,7 +17,8 @@ from ...execute.indexed import record_bounds
 from ...execute.output import new, resize_out
 from ...execute.pointwise import pointwise
 from ...execute.scalars import rounded, storable, values_of
-from ...rows.catalogue import COPY, enter
+from ...rows.catalogue import enter
+from ...rows.copies import COPY
 from ...rows.op import Op, Promote
 from ..types.conversion import fill_, zero_
 from ..view.layout import as_int

@@ -13,7 +13,8 @@ from ...execute.indexed import ADD_AT, Index, IndexedOperand, Refusal, cache_gat
 from ...execute.output import check_written, out_or_new
 from ...execute.pointwise import pointwise
 from ...iterator.shape import broadcast_shapes, broadcast_strides, contiguous_strides, normalize_dim
-from ...rows.catalogue import COPY, enter, op
+from ...rows.catalogue import enter, op
+from ...rows.copies import COPY
 from ...rows.op import Op
 from ..types import conversion
 

@@ -36,7 +36,8 @@ from ...execute.scan import positions
 from ...interop.host import operand_tensor
 from ...iterator.plan import output_strides
 from ...iterator.shape import Ints, broadcast_shapes, broadcast_strides, contiguous_strides, numel, view_strides
-from ...rows.catalogue import COPY, enter, op
+from ...rows.catalogue import enter, op
+from ...rows.copies import COPY
 from ...rows.op import Op
 from ..create.data import items
 from ..types import conversion

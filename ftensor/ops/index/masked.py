@@ -14,7 +14,8 @@ from ...execute.output import check_dtype, check_written
 from ...execute.pointwise import pointwise
 from ...execute.scan import SHIFTED, positions
 from ...iterator.shape import broadcast_shapes, broadcast_strides, contiguous_strides, numel
-from ...rows.catalogue import COPY, enter, op
+from ...rows.catalogue import enter, op
+from ...rows.copies import COPY
 from ...rows.op import Op
 from ..types import conversion
 from .index import getitem, nonzero_tuple

@@ -13,7 +13,8 @@ from ...execute.copy import write_result
 from ...execute.indexed import ADD_AT, Index, IndexedOperand, locate
 from ...execute.output import check_written
 from ...iterator.shape import has_internal_overlap, normalize_dim
-from ...rows.catalogue import COPY, op
+from ...rows.catalogue import op
+from ...rows.copies import COPY
 from ...rows.op import Op
 from ..types import conversion
 from .gather import (

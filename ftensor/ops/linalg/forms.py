@@ -16,7 +16,7 @@ from ...execute import output
 from ...execute.fallback import run_numpy
 from ...execute.pointwise import pointwise
 from ...iterator.shape import Ints, broadcast_shapes
-from ...rows.catalogue import COPY
+from ...rows.copies import COPY
 from ...rows.spelling import declared, written
 from ..bind import composed
 

@@ -18,7 +18,8 @@ from ...execute.reduce import fold
 from ...execute.scalars import fitted
 from ...graph.fused import fused
 from ...iterator.shape import Ints, broadcast_shapes, broadcast_strides, numel, partial_overlap
-from ...rows.catalogue import COPY, enter
+from ...rows.catalogue import enter
+from ...rows.copies import COPY
 from ...rows.op import Op, Promote, Reduce
 from ..types import conversion
 

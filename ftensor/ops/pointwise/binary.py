@@ -1,5 +1,5 @@
-"""Arithmetic on two inputs: sums, products, division in all its roundings, extremes, bits, and
-real functions of two variables."""
+"""Arithmetic on two inputs: sums, products, division in all its roundings, extremes, and real
+functions of two variables."""
 
 from __future__ import annotations
 
@@ -266,46 +266,6 @@ def check_number_fits(row: Op, input: Any, *numbers: Any) -> None:
         check_fits(row.name, number, compute)
 
 
-def _bits(name: str, sign: str, doc: str) -> Op:
-    return Op(
-        f"bitwise_{name}",
-        f"bitwise_{name}(input, other, *, out=None) -> Tensor",
-        "",
-        doc=doc,
-        int_=f"a {sign} b",
-        operators=(f"__{name}__", f"__r{name}__", f"__i{name}__"),
-    )
-
-
-def _shift(direction: str, operator: str, doc: str) -> Op:
-    name = f"bitwise_{direction}_shift"
-    word = f"{operator}shift__"
-    return Op(
-        name,
-        f"{name}(input, other, *, out=None) -> Tensor",
-        "",
-        doc=doc,
-        int_=f"ftb_shift_{direction}(a, b)",
-        bool_="",
-        operators=(f"__{word}", f"__r{word}", f"__i{word}"),
-    )
-
-
-BITWISE_ROWS = [
-    _bits("and", "&", "Returns the bitwise and."),
-    _bits("or", "|", "Returns the bitwise or."),
-    _bits("xor", "^", "Returns the bitwise exclusive or."),
-    _shift("left", "l", "Returns `input` shifted left by `other` bits; 0 for a negative or too large number."),
-    _shift(
-        "right",
-        "r",
-        "Returns `input` shifted right by `other` bits, with its sign; 0 or -1 for a negative or too large number.",
-    ),
-]
-add_rows(BITWISE_ROWS, __name__)
-
-
-CATEGORY = "binary"
 DIVIDE = Op(
     "true_divide",
     "true_divide(input, other) -> Tensor",

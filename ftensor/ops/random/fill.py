@@ -18,7 +18,8 @@ from ...execute.pointwise import pointwise
 from ...formats import preserve_format
 from ...iterator.shape import broadcast_shapes
 from ...random import generator_for
-from ...rows.catalogue import COPY, enter, op
+from ...rows.catalogue import enter, op
+from ...rows.copies import COPY
 from ...rows.op import Op, Promote
 from ..create.factory import Options, factory
 from ..create.sizes import number_argument, sizes

@@ -1,0 +1,12 @@
+"""Rows of the ops that move values unchanged: copy and fill."""
+
+from __future__ import annotations
+
+from .catalogue import enter
+from .op import BARE, Op
+
+# A copy computes in the source's dtype and converts as it stores.
+COPY = Op("copy", "copy(src) -> Tensor", "a", bool_="a", complex_="a", any_out=True, located=True,
+          gathers=(0,), copies_bits=True, bare=BARE)  # fmt: skip
+FILL = Op("fill", "fill(value) -> Tensor", "value", bool_="value", complex_="value", params=("value",), bare=BARE)
+enter(__name__, COPY, FILL)
