@@ -1,6 +1,6 @@
-// From numbers with a fraction to integers. Cases that C leaves undefined are defined here, the same for every
-// compiler: numbers outside the integers of a type, and NaN, become the lowest integer, as with x86's instructions.
-// Such a value is replaced before it is converted, so that no compiler ever sees one.
+// Conversions from floating-point numbers to integers. Cases that C leaves undefined are defined here, the same for
+// every compiler: NaN, and numbers outside the range of the integer type, become the lowest integer, as with x86's
+// instructions. Such a value is replaced before the conversion, so that no compiler sees one.
 #define FT_TO_INTEGERS(T) \
     FT_FN FT_VEC(int) ft_to_int(FT_VEC(T) x) \
     { \

@@ -1,6 +1,6 @@
-// One pass of radix FT_R over a group's n numbers (Stockham's way: sorted by itself, decimation in time).
-// Transforms of `length` numbers, interleaved by n / length, become ones of FT_R * length. `roots` has for
-// each j below length exp(-2 pi i j k / (FT_R * length)) for k in [1, FT_R); the first pass, where length is 1, needs none.
+// One pass of radix FT_R over a group's n numbers (Stockham's algorithm, decimation in time, results in order).
+// Transforms of `length` numbers, interleaved by n / length, become transforms of FT_R * length. `roots` has for each j
+// below length exp(-2 pi i j k / (FT_R * length)) for k in [1, FT_R). The first pass, where length is 1, needs none.
 FT_NOINLINE void FT_CAT(ft_fft_pass_, FT_R)(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int n, int length)
 {

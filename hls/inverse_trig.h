@@ -1,5 +1,6 @@
-// The arc functions and erf of float32, to 1.2 ulp, where a runtime's own may be off by 2 to 4: polynomials, fitted to the least
-// relative error (Lawson's algorithm), of which the first term is exact and the others are small. FT_OWN_ARCS: the dialect's.
+// The arc functions and erf of float32, to 1.2 ulp, where a runtime's own may be off by 2 to 4: polynomials fitted to
+// the least relative error (Lawson's algorithm). Their first term is exact, and the others are small. FT_OWN_ARCS: the
+// dialect's.
 #if FT_OWN_ARCS && !FT_DOUBLE
 // A size with the sign of x.
 #define FT_SIGNED_AS(size, x) FT_BITS(float, FT_BITS(int, size) | FT_SIGN_OF(x))

@@ -1,6 +1,6 @@
-// Where index tensors lead: negative ones count from the end, unless a negative size says that they
-// are out of range. A bad one is noted in `bad` (1, which index, its value, the size) and leads to
-// -1, which is never written to.
+// Positions selected by index tensors. Negative indices count from the end, unless a negative size says that they are
+// out of range. An index out of range is recorded in `bad` (1, which index, its value, the size) and gives position -1,
+// which is never written to.
 FT_FN_ONCE long ft_locate(long there, long index, long size, long stride, FT_GLOBAL long *bad, int which)
 {
     const long n = size < 0 ? -size : size;

@@ -1,4 +1,4 @@
-// Parts of rows, m of a vector's lanes: whole vectors but for a row's last.
+// Parts of rows: m lanes of a vector. All vectors but a row's last are whole.
 #define FT_ROW_MEMBERS(k) (k + 1 < steps ? FT_LANES : n - k * FT_LANES)
 FT_FN_ONCE FT_WIDE(FT_T) ft_row_part(FT_GLOBAL const FT_T *p, int m)
 {

@@ -1,5 +1,5 @@
-// Planes of a small convolution's input are copied, with zeros around them, to a private memory, where windows at any
-// stride are runs of neighbours (see conv_pack.h).
+// Copies planes of a small convolution's input, with zeros around them, to private memory, where the windows of any
+// stride are contiguous (see conv_pack.h).
 #define FT_COPIES(n, from, to) FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from), 0, to)
 #define FT_COPY_PART(n) \
     if (m - i >= n) { FT_COPIES(n, from + i, to + i); i += n; }

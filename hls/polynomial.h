@@ -1,5 +1,5 @@
-// Orthogonal polynomials of degree n by their recurrences (DLMF 18.9). A lane takes as many turns as its degree, which a
-// kernel cannot know: the loop over the lanes waits for the longest, and on an FPGA it is no pipeline.
+// Orthogonal polynomials of degree n by their recurrences (DLMF 18.9). A lane takes as many iterations as its degree,
+// which is not known at compile time: the loop over the lanes waits for the longest, and on an FPGA it is no pipeline.
 
 // The degree: n without its fraction; what is no degree is below 0, where each polynomial is 0.
 FT_FN_ONCE FT_V fto_degree(FT_V n) { return n > K(-9e18) && n < K(9e18) ? trunc(n) : K(-1); }

@@ -1,6 +1,6 @@
-// Values computed from where they are: ranges and index lists, which read no memory at all.
-// An element's position in the contiguous output, which starts at its storage's beginning. The
-// offset is the launch's own where a tensor is too large for one.
+// Values computed from positions: ranges and index lists, which read no memory. An element's position is that in the
+// contiguous output, which starts at its storage's beginning. The offset is the launch's own if a tensor is too large
+// for one launch.
 #define FT_POSITION (FT_CONVERT(long, FT_INDEX(i)) + (FT_VEC(long))(out0_offset))
 
 #if !FT_FLOATING

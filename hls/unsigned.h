@@ -1,5 +1,5 @@
-// From numbers with a fraction to uint32 and uint64, by way of the signed type of the same width (convert.h):
-// negative ones wrap, and what is too large becomes 0.
+// Conversions from floating-point numbers to uint32 and uint64, through the signed type of the same width (convert.h):
+// negative numbers wrap, and numbers that are too large become 0.
 #define FT_TO_UNSIGNED(NAME, T, U, S, M, HALF, TOP)                                                 \
     FT_FN FT_VEC(U) NAME(FT_VEC(T) x)                                                               \
     {                                                                                               \

@@ -1,4 +1,4 @@
-// Functions of whole_rows: of the board's library where there is one.
+// Functions of whole_rows, from the board's library if it has them.
 #ifdef FT_MATH
 #define FT_ROW_EXP(x) FT_MATH::exp(x)
 #define FT_ROW_LOG(x) FT_MATH::log(x)

@@ -1,8 +1,7 @@
-// The kernel words in Intel's OpenCL C for FPGAs: aoc, and its emulator.
-// A kernel is one work-item that walks its slab in a pipelined loop; which compute unit it is, and of how
-// many, are its last two arguments, as in vitis.h. There is no word for a pipeline: the compiler gives
-// every loop of a single work-item one, and looks for the smallest initiation interval by itself.
-// Set before this file: what opencl_lanes.h needs.
+// Kernel macros in Intel's OpenCL C for FPGAs: for aoc, and its emulator. A kernel is one work-item that iterates over
+// its slab in a pipelined loop. Its last two arguments are the number of the compute unit and the number of units, as
+// in vitis.h. There is no macro for a pipeline: the compiler pipelines every loop of a single work-item, and finds the
+// smallest initiation interval by itself. Define before: the settings of opencl_lanes.h.
 
 // A vector is aligned to its own width, so that one access is one beat of an aligned 512-bit port.
 #define FT_MEMORY_LOAD(T, n, p) (*(const __global FT_CAT(T, n) *)(p))

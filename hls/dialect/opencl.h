@@ -1,5 +1,5 @@
-// The kernel words in OpenCL C 1.2: CPUs and GPUs that compile at run time.
-// Set before this file: FT_GRID_STRIDE, and what opencl_lanes.h needs.
+// Kernel macros in OpenCL C 1.2: CPUs and GPUs that compile at run time. Define before: FT_GRID_STRIDE, and the
+// settings of opencl_lanes.h.
 
 // Such memory knows no wider alignment than an element's.
 #define FT_MEMORY_LOAD(T, n, p) FT_CAT(vload, n)(0, p)

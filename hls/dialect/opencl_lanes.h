@@ -1,9 +1,9 @@
-// What the dialects of OpenCL C have in common: the words of lanes, masks, slabs and states.
-// A lane vector is a native vector type, so an expression is evaluated on all lanes at once.
-// Set before this file: FT_LANES (1, 2, 4, 8, 16), FT_N (the same, empty for 1), FT_T (compute type),
-// FT_MT (the integer type as wide as FT_T), FT_FP64; and by the dialect: FT_MEMORY_LOAD(T, n, p) and
-// FT_MEMORY_STORE(T, n, v, p), how n > 1 neighbours of global memory come and go in one access, and
-// FT_LANE_ARRAY(T, t, m, value), an array t of all lanes: `value` (of l) in the first m of them, else 0.
+// Macros that the dialects of OpenCL C share: lanes, masks, slabs and states. A lane vector is a native vector type, so
+// an expression is evaluated on all lanes at once.
+// Define before: FT_LANES (1, 2, 4, 8, 16), FT_N (the same, empty for 1), FT_T (compute type), FT_MT (the integer type
+// as wide as FT_T), FT_FP64. The dialect defines FT_MEMORY_LOAD(T, n, p) and FT_MEMORY_STORE(T, n, v, p), which access
+// n > 1 neighbours of global memory at once, and FT_LANE_ARRAY(T, t, m, value), an array t of all lanes: `value` (of l)
+// in the first m of them, else 0.
 #pragma OPENCL FP_CONTRACT OFF
 #if FT_FP64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

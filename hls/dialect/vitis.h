@@ -1,6 +1,5 @@
-// The kernel words in Vitis HLS C++: boards, and g++ for C simulation.
-// A lane vector is an array of scalars and the lanes are unrolled, so an expression stays scalar.
-// Set before this file: FT_LANES, FT_T (compute type), FT_MT.
+// Kernel macros in Vitis HLS C++: for boards, and for g++ in the C simulation. A lane vector is an array of scalars and
+// the lanes are unrolled, so an expression is scalar. Define before: FT_LANES, FT_T (compute type), FT_MT.
 #include "../vitis/common.h"
 
 typedef uint16_t ft_half;  // float16 in memory; kernels compute in float

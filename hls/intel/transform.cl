@@ -1,5 +1,5 @@
-// Parts of a stage through which the rows of a discrete Fourier transform flow, a beat of complex numbers a cycle
-// (kernels/transform.py), as hls/vitis/transform.h has them. A row has 2^bits beats, of 2^lane_bits lanes.
+// Parts of a stage that transforms rows (discrete Fourier transform), a beat of complex numbers a cycle
+// (kernels/transform.py), as in hls/vitis/transform.h. A row has 2^bits beats, of 2^lane_bits lanes.
 
 static inline ft_cfloat ft_select(bool first, ft_cfloat x, ft_cfloat y)
 {

@@ -1,8 +1,8 @@
-// Convolutions as products of matrices whose second factor is never made: column i, step (channel, tap) of it is
-// planes[channel * step + i + offset of the tap]. A position i counts the elements of a plane in rows of `pitch`,
-// of which the first `width` have results; so windows at any stride are runs of neighbours (see conv_pack.h).
-// An item is FT_TILE_ROWS filters of a group by FT_TILE_COLUMNS positions; sums of some channels join totals that
-// begin as the bias, so that sums of many terms stay exact.
+// Convolutions as products of matrices whose second factor is not stored. Its element at column i and step (channel,
+// tap) is planes[channel * step + i + offset of the tap]. Position i counts the elements of a plane in rows of `pitch`,
+// of which the first `width` have results. So the windows of any stride are contiguous (see conv_pack.h).
+// An item is FT_TILE_ROWS filters of a group by FT_TILE_COLUMNS positions. Partial sums of some channels are added to
+// totals that begin as the bias, which keeps long sums accurate.
 // Geometry g: ConvGeometry.
 #if FT_NATIVE_LANES && FT_LANES == 16 && !FT_E_HALF && !FT_E_BFLOAT16
 // m neighbours of a tile's row. A run that is no whole vectors ends with one that is moved back.

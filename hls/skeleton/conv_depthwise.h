@@ -1,6 +1,6 @@
-// Convolutions of few filters in a group, depthwise ones first of all: nothing is packed. An item is a group of a sample.
-// Its planes are copied to a private memory with zeros around them, where windows at any stride are runs of neighbours
-// (see conv_pack.h); FT_TILE_VECTORS vectors of positions, those between two rows included, are summed at once.
+// Convolutions of few filters in a group, above all depthwise ones, without packing. An item is a group of a sample.
+// Its planes are copied to private memory with zeros around them, where the windows of any stride are contiguous (see
+// conv_pack.h). FT_TILE_VECTORS vectors of positions are summed at a time, those between two rows included.
 // Geometry g: DepthwiseGeometry.
 FT_COPY_ROW(ft_conv_write, , FT_GLOBAL, 1, step)
 

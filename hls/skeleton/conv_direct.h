@@ -1,9 +1,9 @@
-// Convolutions of small planes: nothing is packed. An item is some filters of a group with all positions of a sample.
-// Its planes are copied to a private memory with zeros around them; of each tile of positions, the elements that every
-// step (channel, tap) meets are laid side by side, and products with weights where they lie are summed for all panels of
-// FT_TILE_ROWS filters. Sums of some steps join totals that begin as the bias, as in conv.h.
+// Convolutions of small planes, without packing. An item is some filters of a group with all positions of a sample. Its
+// planes are copied to private memory with zeros around them. For each tile of positions, the elements that each step
+// (channel, tap) reads are gathered into vectors. Their products with the weights, which are read in place, are summed
+// for all panels of FT_TILE_ROWS filters. Partial sums are added to totals that begin as the bias, as in conv.h.
 // Geometry g: DirectConvGeometry.
-// The elements of n steps side by side: `copies` from z, what the step meets first, to `line`.
+// Gathers the elements of n steps into `line`; z is the first element of a step, with `copies` vectors each.
 #define FT_CONV_NEAR(copies)                          \
     for (int k = 0; k < n; k++) {                     \
         const FT_T *z = y + offsets[tap];             \

@@ -1,7 +1,7 @@
-// Packs the operands of conv.h: planes of an input, with zeros around and between them, and panels of filters. A
-// plane has a part for each phase of the stride (along the last dim: elements 0, s, 2s, ... are neighbours in the
-// first, 1, s + 1, ... in the second), so that a window's step is one element in each. A panel has for FT_TILE_ROWS
-// filters their bias, then for each channel and tap their weights, side by side, and zeros beyond the last filter.
+// Packs the operands of conv.h: planes of an input, with zeros around and between them, and panels of filters. A plane
+// has a part for each phase of the stride. Along the last dim, the first part holds elements 0, s, 2s, ..., the second
+// 1, s + 1, .... So one step of the window moves one element in each part. For FT_TILE_ROWS filters, a panel holds
+// their bias, then their weights for each channel and tap, and zeros for absent filters.
 // Geometry g: ConvPackGeometry.
 #define FT_CHANNELS 16
 #if FT_LANES > 1

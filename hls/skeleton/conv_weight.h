@@ -1,10 +1,10 @@
-// The gradients of a small convolution's weights and bias: of each row (channel, tap) and filter the sum of what the row
-// meets in the input times the result's gradient, over samples and positions. Nothing is packed beforehand. An item is
-// some rows by a vector of filters, over a share of the samples: some samples at a time, their planes are copied to a
-// private memory with zeros around them, the gradients are turned so that filters are neighbours, and FT_TILE_ROWS rows
-// are summed at once. These sums join totals, so that sums of many terms stay exact.
+// Gradients of the weights and the bias of a small convolution, without packing: for each row (channel, tap) and
+// filter, the sum over samples and positions of the input element times the result's gradient. An item is some rows by
+// a vector of filters, over a share of the samples. For some samples at a time, the planes are copied to private memory
+// with zeros around them, and the gradients are transposed so that filters are contiguous. Then FT_TILE_ROWS rows are
+// summed at a time. These sums are added to totals, which keeps long sums accurate.
 // Geometry g: ConvWeightGeometry.
-// The gradients of n positions, m filters of a vector: those of a position side by side, and zeros.
+// Transposes the gradients of n positions and m filters: the filters of a position are contiguous, and zeros follow.
 FT_FN_ONCE void ft_conv_transpose(FT_T *to, FT_GLOBAL const FT_E *from, long filter_step, int n, int m)
 {
     for (int f = 0; f < FT_LANES; f += 4) {

@@ -1,6 +1,6 @@
-// The position of the largest (with FT_SMALLEST the smallest) element of a row, the first among equals: NaN precedes
-// every number. In each block only the extreme is computed, in vectors; the block with the row's extreme is read
-// again.
+// The position of the largest (with FT_SMALLEST the smallest) element of a row, the first among equals; NaN precedes
+// every number. A first pass computes the extreme of each block in vectors; a second pass reads the block with the
+// row's extreme again.
 // Geometry g: ExtremeGeometry. An item is one of the `splits` of a row.
 #define FT_BLOCK 2048
 #if FT_SMALLEST

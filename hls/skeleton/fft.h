@@ -1,11 +1,10 @@
-// Discrete Fourier transforms, FT_LANES side by side in working memory (fft.h), as the stages that a launch is told.
-// A stage takes its transforms group by group: it reads them, runs its steps, and writes them. A long transform of
-// a * b numbers is two stages: b transforms of a numbers that are b apart, times roots, and then a of b.
-// A stage of kind 1 or 2 joins a row's transform to real numbers, or parts it from them (fft_real.h).
-// Items are whole calls of all stages; where they are fewer than the units, a launch has one stage, whose groups
-// are cut into pieces.
+// Discrete Fourier transforms, FT_LANES at a time in working memory (fft.h). The launch describes the stages. A stage
+// reads a group of transforms, runs its steps, and writes the group. A long transform of a * b numbers has two stages:
+// b transforms of a numbers with stride b and their twiddle factors, then a transforms of b numbers.
+// A stage of kind 1 or 2 converts a row's transform between complex and real numbers (fft_real.h).
+// An item is a call with all of its stages. If there are fewer calls than compute units, a launch has one stage, and
+// the units divide its groups.
 // Geometry g: FftGeometry, of Stages.
-// input, strides[dims] of the output, all in real numbers, then the stages (read below).
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *table, FT_GLOBAL FT_T *scratch,
     long out_offset, long in_offset, FT_T scale, FT_GLOBAL const long *g FT_UNIT_PARAMS)

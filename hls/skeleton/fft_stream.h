@@ -1,16 +1,19 @@
-// Discrete Fourier transforms of rows of complex numbers that flow through a chain of stages, two numbers at a time: while
-// a row comes in, each stage works on one that came before it, and another goes out. A stage reads, at i and i + n / 2, what
-// the stage before it made of a row, and writes the memory behind it, so that results are sorted (Stockham's way,
-// decimation in frequency, radix 2). Rows are as long as a power of two, FT_POINTS at most: the last stages hand on shorter
-// ones as they are.
-// All rows are one loop. A turn of FT_LEAST pairs or more is a row, or several short ones, and a stage is half a turn and FT_LEAST
-// steps behind the one before it: then the second half of a row, with which it begins, was written FT_LEAST steps ago or earlier,
-// which is longer than the butterflies' pipeline. A memory holds three turns (slots). It is two memories, one for numbers with an even count of bits in their place: two
-// that are met together differ in one bit, so each memory is read once and written once a cycle, as block RAM is.
-// Of a row only so many numbers may come, before zeros, and only so many leave; what comes, and what leaves, may have
-// factors. So two launches make transforms of any length, as convolutions with a chirp (Bluestein).
-// Rows in line come and go in beats of FT_LANES parts (of numbers); from elsewhere a number a cycle, in twice as many.
-// Beats leave by a process of their own where there are such (FT_PROCESSES): their bursts are as long as a port's may be.
+// Discrete Fourier transforms of rows of complex numbers, for boards. A row flows through a chain of stages, two
+// numbers a cycle. While one row is read, each stage works on an earlier row, and the first of them is written. Each
+// stage is a step of Stockham's algorithm (radix 2, decimation in frequency), so results come in order: it reads
+// elements i and i + n / 2 of the memory before it, and writes the memory behind it. Row lengths are powers of two,
+// FT_POINTS at most; shorter rows pass the last stages unchanged.
+// All rows are one loop. A slot has FT_LEAST pairs or more: one row, or several short ones. A stage runs half a slot
+// and FT_LEAST steps behind the stage before it. So each element that it reads was written at least FT_LEAST steps
+// earlier, which is longer than the pipeline of a butterfly. A memory holds three slots. It is two block RAMs: one for
+// indices with an even number of set bits, one for the others. The two indices of a butterfly differ in one bit, so
+// each RAM has one read and one write a cycle.
+// The input may be shorter than a transform (zeros follow), and the output too. Input and output may be multiplied by
+// factors. With both, two launches compute a transform of any length as a convolution with a chirp (Bluestein's
+// algorithm).
+// Contiguous rows are read and written in beats of FT_LANES real numbers. Other rows take one complex number a cycle,
+// which doubles the number of cycles. With FT_PROCESSES, a process of its own writes the results, in bursts of the
+// longest length that a port allows.
 // Geometry g: FftStreamGeometry.
 #if FT_PROCESSES
 typedef hls::vector<FT_T, FT_LANES> ft_beat;

@@ -1,12 +1,12 @@
-// Filters of few taps along the rows of a tensor, for boards: a sample enters a row of registers in every cycle, all taps
-// are multiplied side by side, and a tree adds the products. Of the sums each `stride`-th is a result: of samples in line
-// up to FT_PACE enter at once, as many as the stride allows, if they lie in one beat. Taps are an operand; those that a
-// filter lacks, and those between dilated ones, stand still. What lies around a row is zero.
-// Ports move FT_LANES numbers at once: a beat is read when the first sample in it is wanted, whatever the step from
-// sample to sample, and results are gathered until they fill one. A row's first and last beat keep what else is in them.
-// Of complex numbers each is two numbers side by side (FT_PARTS).
+// Filters of few taps along the rows of a tensor, for boards. A sample enters a row of registers each cycle, all taps
+// multiply in parallel, and a tree adds the products. Every `stride`-th sum is a result. Contiguous samples enter up to
+// FT_PACE at a time: as many as the stride allows, and those in one beat. The taps are an operand; unused taps, and
+// those between dilated ones, are zero. A row has zeros around it.
+// Ports move FT_LANES numbers at a time. A beat is read when its first sample is needed, for any step between samples,
+// and results are collected until they fill a beat. The other elements in the first and last beat of a row keep their
+// values. A complex number is two neighbouring numbers (FT_PARTS).
 // Geometry g: FirGeometry.
-// What stands in place k of the line when n samples have entered.
+// Sets x to register k after n samples have entered.
 #define FT_BEHIND(n)                                                                                        \
     {                                                                                                      \
         const FT_T old_ = line[p][k >= n ? k - n : 0], new_ = entering[p][k < FT_PACE ? k : 0];             \

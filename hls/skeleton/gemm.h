@@ -1,7 +1,7 @@
-// Products of packed matrices (see gemm_pack.h). An item is a block of row panels times one column panel; its
-// FT_TILE_ROWS x FT_TILE_COLUMNS tiles are summed in registers along FT_DEPTH steps, then added to totals that
-// stay near, so that the column panel's part is reused by every row panel, and sums of many terms stay exact.
-// Geometry g: ProductGeometry, its steps in matrices of a_panels, of b_panels, in elements of out, of added.
+// Products of packed matrices (see gemm_pack.h). An item is a block of row panels times one column panel. Its tiles of
+// FT_TILE_ROWS x FT_TILE_COLUMNS are summed in registers along FT_DEPTH steps, then added to totals in the cache. So
+// all row panels reuse the column panel's part, and long sums stay accurate.
+// Geometry g: ProductGeometry. Its steps count matrices of a_panels and of b_panels, and elements of out and of added.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_T *a_panels, FT_GLOBAL const FT_T *b_panels,
     FT_GLOBAL const FT_E *added, long out_offset, long added_offset, FT_NUMBER_PARAMS,

@@ -1,7 +1,6 @@
-// Panels of two matrices, as gemm.h reads them: for each step along the depth the elements of
-// FT_TILE_ROWS rows (of FT_TILE_COLUMNS columns) side by side, converted, and zeros beyond the edge.
-// One lane: a value at a time.
-// Geometry g: PackGeometry, of a PackSide for each.
+// Panels of two matrices, as gemm.h reads them: for each step along the depth, the converted elements of FT_TILE_ROWS
+// rows (of FT_TILE_COLUMNS columns), and zeros beyond the edge. With one lane, a value at a time.
+// Geometry g: PackGeometry, with a PackSide for each matrix.
 #define FT_DEPTH_CHUNK 256
 // Elements are gathered in registers before they are written: a compiler can't know the panels' alignment.
 #define FT_SQUARE 16  // steps at a time, so that every cache line is read once

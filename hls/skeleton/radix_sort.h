@@ -1,12 +1,13 @@
-// Rows in order by digits, the lowest first: each pass puts the elements behind those of smaller digits, equal ones as
-// they stood. Elements keep their bits on the way; what is compared are whole numbers made of these: a float's as a
-// sign and a magnitude, so that -0 is 0, and NaN the largest. With `flip` (all bits set) the order is turned around.
-// Mode 0: a unit sorts whole rows, in memory of its own. Long rows are cut into parts, and a pass takes three launches:
-// mode 1 counts the digits of each part, mode 2 says where each part's digits go, mode 3 moves the elements.
-// With `lined`, elements are collected, and leave in vectors, past the caches where the result is large.
-// With FT_PACKED an element goes as one word with its place, else its place goes beside it.
-// A pass in which all digits are equal is left out: sides[0] and sides[1] say where a row is read and written, in `in`
-// (0), a (1) or b (2). The last pass writes the results.
+// Radix sort of rows, lowest digit first: each pass moves the elements behind those of smaller digits, in the order of
+// the pass before. Elements keep their bits. The keys are integers made of these bits: of a float its sign and
+// magnitude, so that -0 equals 0, and NaN is the largest. With `flip` (all bits set) the order is descending.
+// Mode 0: a unit sorts whole rows, in memory of its own. Long rows are divided into parts, and a pass takes three
+// launches: mode 1 counts the digits of each part, mode 2 computes where each part's digits go, and mode 3 moves the
+// elements.
+// With `lined`, elements are collected per digit and written as vectors, past the caches if the result is large.
+// With FT_PACKED, an element and its position are one word; otherwise the positions have a buffer of their own.
+// A pass in which all digits are equal is skipped: sides[0] and sides[1] select where a row is read and written, in
+// `in` (0), a (1) or b (2). The last pass writes the results.
 // Geometry g: RadixGeometry.
 #define FT_DIGITS 2048
 #define FT_KEYS FT_VEC(FT_KEY)

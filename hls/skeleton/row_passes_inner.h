@@ -1,8 +1,8 @@
-// Folds and maps over the same rows, one after another, with the lanes along the innermost reduced dim.
-// An item is one result of each fold, and all that it is folded of, which stays near while the passes go over it.
+// Folds and maps over the same rows, one after another, with the lanes along the innermost reduced dim. An item is one
+// result of each fold and the elements that it is folded from. They stay in the cache during the passes.
 // Geometry g: FoldGeometry, of one split.
-// Holes: FT_ROW_VALUES declares what passes find for a row, FT_PASSES is a row_pass_inner.h for each,
-// FT_ROW_READ(i, m) FT_ROW_RESULTS FT_ROW_WRITE(i, m) are for what the row gives one of.
+// Holes: FT_ROW_VALUES declares the values that passes compute for a row, FT_PASSES is a row_pass_inner.h for each
+// pass, FT_ROW_READ(i, m) FT_ROW_RESULTS FT_ROW_WRITE(i, m) read, compute and write operands with one element per row.
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
     FT_PORTS

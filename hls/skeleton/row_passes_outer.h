@@ -1,9 +1,9 @@
-// Folds and maps over the same rows, one after another, with the lanes along the innermost kept dim.
-// An item is a block of FT_VECTORS vectors of results and all that they are folded of, which stays near while the
-// passes go over it; the last block may be narrower.
+// Folds and maps over the same rows, one after another, with the lanes along the innermost kept dim. An item is a block
+// of FT_VECTORS vectors of results and the elements that they are folded from, which stay in the cache during the
+// passes. The last block may be narrower.
 // Geometry g: FoldGeometry, of one split; the kept dims are the outer ones, chunks are blocks of a kept row.
-// Holes: FT_ROW_VALUES declares what passes find for each lane, FT_PASSES is a row_pass_outer.h for each,
-// FT_ROW_READ(i, m) FT_ROW_RESULTS FT_ROW_WRITE(i, m) are for what each lane gives one of.
+// Holes: FT_ROW_VALUES declares the values that passes compute for each lane, FT_PASSES is a row_pass_outer.h for each
+// pass, FT_ROW_READ(i, m) FT_ROW_RESULTS FT_ROW_WRITE(i, m) read, compute and write operands with one element per lane.
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
     FT_PORTS

@@ -1,18 +1,18 @@
-// Running combinations along a dim: each result is the one before it, combined with the next element.
-// Neighbouring rows go side by side, FT_COLUMNS at most, so that a dim of any stride is read in order. Boards (FT_WAIT) keep
-// the states of many in block memory, and all elements of a block are one pipeline; a state is met again FT_WAIT turns
-// later at least, when the combination before is done: fewer columns wait.
-// A row alone has its state in a register; with FT_FOURS, where sums may be grouped, four elements join it at once, and
-// with FT_EIGHTS eight neighbours, a vector that is added to itself one, two and four lanes on; and
-// FT_GROUP of them where the state would wait for each element: they are combined with each other meanwhile.
-// A row that is to feed several units is cut into parts: a launch of mode 1 leaves the totals of all but the last,
-// and one of mode 0 then begins each part with the totals of those before it.
-// Results leave by a process of their own where there are such (FT_PROCESSES), in bursts where they lie in line; those of
-// short rows that follow each other are put side by side in block memory first.
+// Scan along a dim: each result is the previous result combined with the next element.
+// Up to FT_COLUMNS neighbouring rows are processed at a time, so that a dim of any stride is read in the order of
+// memory. Boards (FT_WAIT) keep the states of many rows in block memory, and all elements of a block are one pipeline.
+// A state recurs after FT_WAIT iterations or more, when its previous combination is done; fewer columns wait.
+// A single row has its state in a register. With FT_FOURS, where the order of sums is free, four elements are combined
+// at once, and with FT_EIGHTS eight: a vector is added to itself, shifted by one, two and four lanes. With FT_GROUP,
+// where each element would wait for the state, that number of elements are first combined with each other.
+// A row that several units share is divided into parts: a launch of mode 1 writes the totals of all parts but the last,
+// and a launch of mode 0 begins each part with the totals of the earlier parts.
+// With FT_PROCESSES, a process of its own writes the results, in bursts if they are contiguous; results of short rows
+// that follow each other are first joined in block memory.
 // Geometry g: ScanGeometry.
-// With FT_STATE_TYPE, states and totals are of that type, wider than an element's.
-// Holes: FT_COMBINE(x, y) of the state and an element; with FT_ARG, FT_REPLACES(x, y): whether y replaces x, and
-//   `places` gets where the element stands that did.
+// With FT_STATE_TYPE, states and totals have this type, which is wider than an element's.
+// Holes: FT_COMBINE(x, y) of the state and an element; with FT_ARG, FT_REPLACES(x, y) is true if y replaces x, and
+//   `places` gets the position of the element that replaced the state last.
 FT_FN_ONCE void ft_scan_store(FT_X x, FT_GLOBAL FT_E *p)
 {
     FT_WIDE_E w;

@@ -1,18 +1,19 @@
-// Rows in order, stably, with the places that their elements had, for boards: every loop takes an element a cycle.
-// Mode 0 sorts tiles of a row in local memory. FT_RUN elements are inserted into a row of registers, each at once where
-// it belongs, and leave in order while the next ones come; then FT_WAYS runs at a time are merged, from one side of the
-// memory to the other. Mode 1 merges FT_WAYS runs of `run` elements in memory into one: each has a part of the local
-// memory, of four rounds' elements. Three are there when a merge begins; what a round of FT_ROUND turns has taken of a
-// run, the next one reads again, an element a turn beside the merging, and the one behind that may be the first to
-// need it: until then a port has answered.
-// A merge is a tree of registers, where each node holds the least of what is below. When the root leaves, each node on the
-// way to the leaf that it came from takes the lesser of the two below it, all in one cycle: which is the lesser, all nodes
-// know at the same time. A leaf takes the oldest of the FT_AHEAD elements that wait beside it. In its place comes the
-// element of the run that is FT_AHEAD behind it, three turns later: which leaf took is known in the first, the address in
-// the second, the element in the third. So no address waits for an element that was just read. In the beginning all hold
-// what goes before every element (rank 0) and is not kept; behind a run's end comes what goes after all (rank 2). Of
-// equals the left one is taken, whose places are lower.
-// Results leave by a process of their own where there are such (FT_PROCESSES), in bursts where they lie in line.
+// Stable sort of rows, with the positions of the elements in the input, for boards: every loop takes an element a
+// cycle.
+// Mode 0 sorts tiles of a row in local memory. A row of FT_RUN registers sorts FT_RUN elements by insertion, and
+// outputs them while the next ones enter. Then passes merge FT_WAYS runs at a time, from one half of the memory to the
+// other. Mode 1 merges FT_WAYS runs of `run` elements in memory into one. Each run has a part of the local memory, for
+// the elements of four rounds. A merge begins with three of them filled. While a round of FT_ROUND cycles merges, each
+// run is refilled by the number of elements that the previous round took from it, one element a cycle. They are needed
+// in the round after next at the earliest, so the port has time to answer.
+// A merge is a tree of registers, where each node holds the least element below it. When the root is output, each node
+// on the path to that element's leaf takes the lesser of its two children, all in one cycle, since all nodes compare
+// their children at the same time. The leaf takes the oldest of its FT_AHEAD prefetched elements. The element that
+// replaces it is FT_AHEAD further in the run and arrives three cycles later: the first cycle selects the leaf, the
+// second the address, the third reads. So no address depends on an element that was just read. At first all nodes hold
+// an element of rank 0, which precedes all others and is dropped; elements behind the end of a run have rank 2 and
+// follow all others. Of equal elements the left one is taken, whose position is lower.
+// With FT_PROCESSES, a process of its own writes the results, in bursts if they are contiguous.
 // Geometry g: SortGeometry.
 #define FT_ROUND (FT_PART / 4)
 #if FT_PROCESSES

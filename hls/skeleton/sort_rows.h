@@ -1,14 +1,13 @@
-// Rows in order, stably, with the places that their elements had.
-// A run of a few elements is ordered by counting, for each, those that go before it; then runs are merged, from a
-// to b and back.
-// Mode 0: a unit sorts whole rows, in memory of its own. Long rows take several launches: mode 1 sorts tiles of a row,
-// mode 2 merges runs of `run` elements, where each tile of the result begins being found by bisection, and
-// mode 3 writes the results.
-// With FT_SELECTS, modes 4 and 5 sort nothing: the element of a rank is found digit by digit among those that share
-// its higher digits. Mode 4 leaves the first `run` elements, in the order of their places, mode 5 the one of rank `run`
-// (from 1), or the one in the middle: NaN where there is one (run = -1), or of those that are not NaN (-2).
+// Stable sort of rows, with the positions of the elements in the input. Runs of a few elements are sorted by counting,
+// for each element, those that precede it. Then runs are merged, from a to b and back.
+// Mode 0: a unit sorts whole rows, in memory of its own. Long rows take several launches. Mode 1 sorts the tiles of a
+// row. Mode 2 merges runs of `run` elements; the start of each result tile is found by bisection. Mode 3 writes the
+// results.
+// With FT_SELECTS, modes 4 and 5 select by rank: digit by digit, among the elements that share the higher digits. Mode
+// 4 writes the first `run` elements, in the order of their positions. Mode 5 writes the element of rank `run` (from 1),
+// or the median: NaN if the row has one (run = -1), or of the elements that are not NaN (run = -2).
 // Geometry g: SortRowsGeometry.
-// Elements [at, stop) of what runs [i, middle) and [j, end) give together.
+// Merges runs [i, middle) and [j, end) and writes elements [at, stop) of the result.
 FT_FN_ONCE void ft_merge(
     FT_GLOBAL const FT_KEY *keys, FT_GLOBAL const int *order, FT_GLOBAL FT_KEY *to_keys, FT_GLOBAL int *to_order,
     int i, int middle, int j, int end, int at, int stop)

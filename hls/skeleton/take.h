@@ -1,7 +1,7 @@
-// Copies through one index tensor: a run of neighbours for each index (FT_RUNS), or an element for each of
-// neighbouring indices. Elements are copied as bits. Indices are checked a vector at a time; a bad one is recorded as
-// in locate.h, and its write is skipped.
-// Geometry g: TakeGeometry. An item is a part of an innermost loop of n iterations, of `parts`.
+// Copies through one index tensor: a contiguous run for each index (FT_RUNS), or an element for each of several
+// neighbouring indices. Elements are copied as bits. Indices are checked a vector at a time; one out of range is
+// recorded as in locate.h, and its write is skipped.
+// Geometry g: TakeGeometry. An item is one of `parts` parts of an innermost loop of n iterations.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_B *out, FT_GLOBAL const FT_B *in, FT_GLOBAL const FT_J *index, long out_offset, long in_offset,
     long index_offset, long size, long stride, FT_GLOBAL long *bad, FT_GLOBAL const long *g FT_UNIT_PARAMS)

@@ -1,6 +1,6 @@
-// The first elements of each row in their order, with their places, for boards: an element a cycle enters a row of FT_FIRST
-// registers at once where it belongs, and what it pushes out behind the last is forgotten. Equal ones stay as they stood.
-// Elements come in beats, whatever the step from one to the next.
+// The first elements of each row in sorted order, with their positions, for boards. An element a cycle is inserted into
+// a row of FT_FIRST registers, and the one pushed out at the end is dropped. Equal elements keep their order. Elements
+// arrive in beats, for any step between them.
 // Geometry g: TopkGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, FT_GLOBAL const FT_B *in, long values_offset, long indices_offset,

@@ -1,6 +1,5 @@
-// The kernel words that are the same for every Vitis HLS kernel: C types, conversions of stored elements, and the
-// pragmas. v++ and g++ read the same text; pragmas mean nothing to g++. A lane is a scalar here, so a word of the
-// expressions is plain C: FT_VEC(float) is float.
+// Macros that are the same in every Vitis HLS kernel: C types, conversions of stored elements, and pragmas. v++ and g++
+// read the same text; g++ ignores the pragmas. A lane is a scalar, so expressions are plain C: FT_VEC(float) is float.
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Opens what one compute type needs, within a namespace of its own: the types that the helper headers
-// (math.h, complex.h, ...) speak of. Set before: FT_T and the FT_ settings; end_compute.h takes all back.
+// Opens the namespace of one compute type: the types and macros that the helper headers (math.h, complex.h, ...) use.
+// Define before: FT_T and the FT_ settings. end_compute.h undefines the macros.
 typedef FT_T FT_V;
 typedef bool FT_M;
 typedef int FT_I;

@@ -1,7 +1,8 @@
-// Planes of an input, with zeros around them (see skeleton/conv_pack.h). They go in pieces, a row's next LANES
-// elements or its end: if an input is contiguous and not strided, its beats come in one burst, and each piece takes
-// the elements inside the input; else one element comes in each cycle. `pack` joins the pieces. Set before this file:
-// LANES, TAPS, and FT_BYTES, where elements are bytes that represent numbers minus a zero, the value of the padding.
+// Planes of an input, with zeros around them (see skeleton/conv_pack.h). They are processed in pieces: a row's next
+// LANES elements, or the rest of the row. If an input is contiguous and not strided, its beats are read in one burst,
+// and each piece takes its elements inside the input; otherwise one element is read each cycle. `pack` joins the
+// pieces. Define before: LANES, TAPS, and FT_BYTES if elements are bytes that represent numbers minus a zero, the value
+// of the padding.
 #pragma once
 #include "row_pieces.h"
 

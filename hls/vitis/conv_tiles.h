@@ -1,5 +1,5 @@
-// Shared by convolutions: the position of each item, and the readers of its planes and panels. Set before this file:
-// DISTANCE, BEAT, the positions of a beat, and the types `beat` (of planes) and `step` (of panels).
+// Shared by convolutions: the position of each item, and the readers of its planes and panels. Define before: DISTANCE,
+// BEAT (the positions of a beat), and the types `beat` (of planes) and `step` (of panels).
 #pragma once
 
 // One item: its first beat of planes, first step of panels, first result, first position, filters and vectors.

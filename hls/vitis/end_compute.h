@@ -1,4 +1,4 @@
-// Takes back the macros of one compute type, so that the next can set its own.
+// Undefines the macros of one compute type, so that the next can define its own.
 #undef FT_T
 #undef FT_MT
 #undef FT_FP64

@@ -1,4 +1,4 @@
-// Takes back the macros of one body of a kernel that has several, so that the next can set its own.
+// Undefines the macros of one body of a kernel with several bodies, so that the next can define its own.
 #include "end_compute.h"
 #undef FT_NUMBER_PARAMS
 #undef FT_NUMBERS

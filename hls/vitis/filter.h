@@ -1,9 +1,9 @@
 // The stage of a filter that decimates, a beat of samples a cycle (kernels/row_filter.py).
 //
-// Samples go through a line of registers; all products of a cycle are side by side, and a tree of halves adds those of a
-// result: first products PLACES / 2 apart, and so on to neighbours. Where a result is due only every few beats, it is
-// computed in as many PHASES: a beat meets the taps of its own samples, and the sums of the phases are added at the end,
-// by the same tree, which has them as its last levels. So the order of a sum depends on neither lanes nor stride.
+// Samples move through a row of registers. All products of a cycle are computed in parallel, and a tree adds those of a
+// result: it adds products PLACES / 2 apart first, and neighbours last. If a result is due only every few beats, it is
+// computed in that number of PHASES: each beat multiplies its own samples by their taps, and the last levels of the
+// same tree add the sums of the phases. So the order of a sum depends neither on the lanes nor on the stride.
 #pragma once
 #include "common.h"
 

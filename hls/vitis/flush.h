@@ -1,6 +1,6 @@
-// For the C simulation of `ftensor build --subnormals flush`: while one of these lives, the processor takes a
-// subnormal operand for zero and gives zero for a subnormal result, each with its sign, as the floating-point
-// cores of an FPGA do. float and double; integers and bits that are moved stay as they are.
+// For the C simulation of `ftensor build --subnormals flush`: while an object of this class exists, the processor
+// treats subnormal operands and results as zeros, each with its sign, as the floating-point cores of an FPGA do. This
+// holds for float and double; integers and copied bits are unchanged.
 #pragma once
 #include <cstdint>
 

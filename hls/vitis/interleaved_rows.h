@@ -1,5 +1,5 @@
-// Short rows with a constant stride, each folded to one result. FT_INTERLEAVED_ROWS rows are interleaved, so that a row's
-// state recurs after that number of iterations, which is longer than the latency of the fold.
+// Short rows with a constant stride, each folded to one result. FT_INTERLEAVED_ROWS rows are interleaved, so that a
+// row's state recurs after that number of iterations, which is more than the latency of the fold.
 #pragma once
 #include "row_pieces.h"
 

@@ -1,5 +1,5 @@
-// Elements of a port as lanes side by side, and back. Where a port is no vector by its type,
-// neighbouring elements become one wide access only if the compiler can prove it.
+// Conversions between an element of a port and its lanes. If the port's type is no vector, the compiler makes one wide
+// access of neighbouring elements only if it can prove that they are contiguous.
 #pragma once
 #include <hls_vector.h>
 

@@ -1,9 +1,10 @@
-// Weights that a launch brings and that stay in the kernel's memories for the next launches. One process reads them from the
-// port and sends them through all processes that keep some: each takes its own and passes on the rest. A word has two
-// numbers of 32 bits, the first word is the count of those that follow: 0 if the memories have these weights already.
+// Weights that a launch passes in and that stay in the kernel's memories for the next launches. One process reads them
+// from the port and sends them through all processes with weights: each keeps its own and passes on the rest. A word
+// has two numbers of 32 bits. The first word is the number of words that follow: 0 if the memories have these weights
+// already.
 //
-// The functions are `static`, and so are their memories: a launch finds what the launch before it left. TAG is the layer's
-// number, which gives layers of equal shapes memories of their own.
+// The functions are `static`, and so are their memories, which therefore keep their contents between launches. TAG is
+// the layer's number, which gives layers of equal shapes memories of their own.
 #pragma once
 #include "network_ports.h"
 

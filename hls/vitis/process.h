@@ -1,6 +1,5 @@
-// Stages of a DATAFLOW region: v++ makes a process of each call. g++ runs each in a thread where its stand-in for
-// hls_stream.h can (region.h), else one after the other.
-// The first that a source includes.
+// Stages of a DATAFLOW region: v++ makes a process of each call. g++ runs each in a thread if its stand-in for
+// hls_stream.h supports it (region.h), else one after the other. Sources include this file first.
 #pragma once
 #define FT_AT_ONCE 1
 #include <hls_stream.h>

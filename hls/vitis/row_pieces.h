@@ -1,6 +1,6 @@
-// Rows that are not whole beats, or that do not begin on a beat. Each row is contiguous; up to three dims lead from row
-// to row. The rows pass through the lanes in pieces: a piece is up to LANES neighbours of one row, from one or two beats
-// of the operand. The results are contiguous as a whole, so the pieces are joined to beats again.
+// Rows that are not whole beats, or that do not begin on a beat. Each row is contiguous, and up to three dims step from
+// row to row. The lanes process rows in pieces: a piece is up to LANES neighbours of one row, from one or two beats of
+// the operand. The results are contiguous as a whole, so the pieces are joined to beats again.
 #pragma once
 #include "beat_runs.h"
 

@@ -1,5 +1,5 @@
-// The stages around an op's arithmetic: from a port into a FIFO, from a FIFO to a port.
-// One beat of a port is a V: hls::vector<T, LANES>, or T itself where there is one lane.
+// The stages around an op's arithmetic: from a port into a FIFO, from a FIFO to a port. A beat of a port is a V:
+// hls::vector<T, LANES>, or T with one lane.
 #pragma once
 #include <ap_int.h>
 #include <hls_stream.h>

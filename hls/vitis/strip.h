@@ -1,4 +1,4 @@
-// A part of a plane in local memory, a bank for each lane: what windows see that begin anywhere.
+// A part of a plane in local memory, in one bank for each lane: it serves windows that begin anywhere.
 #pragma once
 
 // LANES neighbours from element `at` of a strip on: each bank gives one, and they are turned into place.

@@ -1,5 +1,5 @@
-// Parts of a stage through which the rows of a discrete Fourier transform flow, a beat of complex numbers a cycle
-// (kernels/transform.py). LANES are a beat's, HALF of them is half as many, a row has 2^BITS beats.
+// Parts of a stage that transforms rows (discrete Fourier transform), a beat of complex numbers a cycle
+// (kernels/transform.py). A beat has LANES numbers, HALF is half of them, and a row has 2^BITS beats.
 #pragma once
 #include "common.h"
 
