@@ -154,6 +154,14 @@ def test_what_is_padded_lies_in_memory_as_torchs(mode: str) -> None:
             agree_on(F + "pad", x, (1, 0, -1, 2), mode, how={"strides": True})
 
 
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_long_rows_are_padded_as_torchs(mode: str) -> None:
+    """Whose index would be large: only the edges are gathered."""
+    for x in layouts((2, 9000, 3)):
+        for counts in ((2, 1, 500, 3), (0, 0, 0, 40), (1, 0, 7, -20), (0, 1, -7, 0)):
+            agree_on(F + "pad", x[None], counts, mode, how={"strides": True})
+
+
 def test_the_edges_of_a_histogram_are_a_copy() -> None:
     bins = ft.arange(4.0)
     ft.histogram(ft.ones(2), bins).bin_edges.zero_()

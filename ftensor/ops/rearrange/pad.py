@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,15 @@ from ...errors import nn as errors_spatial
 from ...errors import view as errors_shape
 from ...execute import output
 from ...execute.output import check_capacity, suggested_format
-from ...execute.packed_weights import constant_of
+from ...execute.packed_weights import MAX_CACHED_BYTES, constant_of
 from ...execute.scalars import as_float
 from ...rows.catalogue import op
 from ..index.gather import check_tensors
 from ..types import conversion
 from ..view.layout import int_list
-from .cat import suggested_strides
+from .cat import cat, suggested_strides
+
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @op(method=False)
@@ -58,26 +60,32 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     return result
 
 
-def _reflect(position: int, size: int) -> int:
-    position = abs(position)
-    return position if position < size else 2 * (size - 1) - position
+def _reflect(positions: IntArray, size: int) -> IntArray:
+    positions = np.abs(positions)
+    return np.minimum(positions, 2 * (size - 1) - positions)
 
 
-def _replicate(position: int, size: int) -> int:
-    return min(max(position, 0), size - 1)
+def _replicate(positions: IntArray, size: int) -> IntArray:
+    return np.clip(positions, 0, size - 1)
 
 
-def _wrap(position: int, size: int) -> int:
-    return position % size
+def _wrap(positions: IntArray, size: int) -> IntArray:
+    return positions % size
 
 
-MODES: dict[str, Callable[[int, int], int]] = {"reflect": _reflect, "replicate": _replicate, "circular": _wrap}
+MODES: dict[str, Callable[[IntArray, int], IntArray]] = {
+    "reflect": _reflect,
+    "replicate": _replicate,
+    "circular": _wrap,
+}
 
 
-def gather_positions(x: Tensor, dim: int, indices: list[int]) -> Tensor:
-    if indices == list(range(x._shape[dim])):
+def gather_positions(x: Tensor, dim: int, positions: Sequence[int] | IntArray) -> Tensor:
+    """Returns the elements at `positions` of a dim; `x` itself if these are all, in order."""
+    indices = np.asarray(positions, np.int64)
+    if len(indices) == x._shape[dim] and (indices == np.arange(len(indices))).all():
         return x
-    return x.index_select(dim, constant_of(np.array(indices, np.int64), x))
+    return x.index_select(dim, constant_of(indices, x))
 
 
 @op(namespace="nn.functional")
@@ -117,8 +125,13 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         if size <= 0 and (total or padding_before):  # nothing remains to wrap around
             raise errors_spatial.pad_wraps(mode, counts, input._shape)
         check_capacity(result, total, int64)
-        indices = [first + MODES[mode](position - padding_before, size) for position in range(total)]
-        result = gather_positions(result, dim, indices)
+        positions = first + MODES[mode](np.arange(-padding_before, total - padding_before), size)
+        if positions.nbytes > MAX_CACHED_BYTES and min(counts[2 * d : 2 * d + 2]) >= 0:  # all elements are kept
+            edges = positions[:padding_before], positions[padding_before + size :]
+            first_edge, last_edge = [gather_positions(result, dim, edge) for edge in edges]
+            result = cat((first_edge, result, last_edge), dim)
+        else:
+            result = gather_positions(result, dim, positions)
     if result is input:
         return input.clone()
     return result if mode == "circular" else result.contiguous(memory_format=suggested_format(input))
