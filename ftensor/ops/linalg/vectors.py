@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from itertools import combinations as chosen
 from itertools import combinations_with_replacement as chosen_again
 from math import comb
 from typing import Any
+
+import numpy as np
 
 from ... import errors
 from ..._tensor import Tensor
@@ -40,9 +43,10 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         return input[:0].clone()
     choose = chosen_again if with_replacement else chosen
     rows = comb(n + r - 1, r) if with_replacement and n else comb(n, r)
-    # The host's table: an entry of a list and of an array for each element.
+    # The host's table, and the index on the device.
     input._storage.backend.pool.check_capacity(rows * r * (16 + input._dtype.itemsize))
-    positions = [i for row in choose(range(n), r) for i in row] if rows else []
+    entries = chain.from_iterable(choose(range(n), r) if rows else ())
+    positions = np.fromiter(entries, np.int64, rows * r)
     index = tensor(positions, dtype=int64, device=input.device)
     elements: Tensor = input.index_select(0, index)
     return elements.reshape(rows, r)

@@ -119,7 +119,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     input = _bytes(name, input)
     sizes = adaptive_sizes(name, 2, input, output_size, "ui")
     spans = [intervals(m, k) for m, k in zip(input._shape[-2:], sizes)]
-    lengths = [np.array([end - begin for begin, end in spans_of_dim], np.float32) for spans_of_dim in spans]
+    lengths = [(ends - begins).astype(np.float32) for begins, ends in spans]
     factors = (np.float32(1) / lengths[0])[:, None] / lengths[1]
     kernel = [m // k if k and m % k == 0 else 0 for m, k in zip(input._shape[-2:], sizes)]
     settings: dict[str, Any] = {"kernel": tuple(kernel), "stride": tuple(kernel), "padding": (0, 0), "counts": sizes}

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import int64
@@ -18,10 +20,13 @@ from ...create.ranges import arange
 from ...create.sizes import full
 from ...random.fill import rand
 from ...rearrange.cat import cat
+from ...rearrange.pad import IntArray
 from ..layers.activation import SPACE
 from ..layers.stepwise import is_half, rounded_sum
 from .pool import EITHER, PAIR, lowest, maxima, maxima_in_window, pooling, window_sums
 from .windows import at_positions, in_input_format, ints_per_dim, padded, windows
+
+Spans = tuple[IntArray, IntArray]  # the begins and the ends of windows along a dim
 
 # 3-d windows with at most this number of 16-bit elements are summed as in torch, rounded at each
 # step; the sums of larger windows would stop growing. A single window is a mean in torch.
@@ -54,39 +59,43 @@ def adaptive_sizes(name: str, n: int, input: Tensor, output_size: Any, kinds: st
     return sizes
 
 
-def intervals(size: int, count: int) -> list[tuple[int, int]]:
-    """Returns (begin, end) of each of `count` windows over `size` elements."""
-    return [(j * size // count, -(-(j + 1) * size // count)) for j in range(count)]
+def intervals(size: int, count: int) -> Spans:
+    """Returns (begins, ends) of `count` windows over `size` elements."""
+    each, rest = divmod(size, max(count, 1))
+    j = np.arange(count + 1)
+    # floor(j * size / count) and ceil((j + 1) * size / count), in parts that do not overflow
+    floors, ceilings = j * each + j * rest // max(count, 1), j * each + -(-j * rest // max(count, 1))
+    return floors[:-1], ceilings[1:]
 
 
-def adaptive_windows(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, list[list[tuple[int, int]]]]:
+def adaptive_windows(input: Tensor, sizes: Ints, value: Any) -> tuple[Tensor, list[Spans]]:
     """Returns (the windows (*lead, *counts, *kernel), their intervals); shorter windows are padded
     with `value`."""
     n = len(sizes)
     spans = [intervals(m, k) for m, k in zip(input._shape[-n:], sizes)]
-    kernel = tuple([max((e - b for b, e in spans_of_dim), default=1) for spans_of_dim in spans])
-    if all(e - b == k for spans_of_dim, k in zip(spans, kernel) for b, e in spans_of_dim):
-        steps = [spans_of_dim[1][0] - spans_of_dim[0][0] if len(spans_of_dim) > 1 else 1 for spans_of_dim in spans]
-        if all(b == j * s for spans_of_dim, s in zip(spans, steps) for j, (b, _) in enumerate(spans_of_dim)):
+    kernel = tuple([int((ends - begins).max(initial=1)) for begins, ends in spans])
+    if all((ends - begins == k).all() for (begins, ends), k in zip(spans, kernel)):
+        steps = [int(begins[1] - begins[0]) if len(begins) > 1 else 1 for begins, _ in spans]
+        if all((begins == s * np.arange(len(begins))).all() for (begins, _), s in zip(spans, steps)):
             return windows(input, sizes, kernel, steps, (1,) * n), spans
     # One more element fills the unused positions of shorter windows.
     x = padded(input, (0,) * n, (1,) * n, value)
-    positions = [
-        [b + j if b + j < e else m for b, e in spans_of_dim for j in range(k)]
-        for spans_of_dim, k, m in zip(spans, kernel, input._shape[-n:])
-    ]
+    positions = []
+    for (begins, ends), k, m in zip(spans, kernel, input._shape[-n:]):
+        inside = begins[:, None] + np.arange(k)
+        positions.append(np.where(inside < ends[:, None], inside, m).reshape(-1))
     gathered = at_positions(x, positions)
     return windows(gathered, sizes, kernel, kernel, (1,) * n), spans
 
 
-def _rounded_means(window_view: Tensor, spans: list[list[tuple[int, int]]]) -> Tensor:
+def _rounded_means(window_view: Tensor, spans: list[Spans]) -> Tensor:
     """Returns the means of windows, rounded to their dtype after each addition and division, as
     torch does."""
     n = len(spans)
     positions = itertools.product(*[range(k) for k in window_view._shape[-n:]])
     result = rounded_sum([window_view[(..., *position)] for position in positions])
-    for d, spans_of_dim in enumerate(spans):
-        counts = tensor([e - b for b, e in spans_of_dim], dtype=result._dtype, device=result.device)
+    for d, (begins, ends) in enumerate(spans):
+        counts = tensor(ends - begins, dtype=result._dtype, device=result.device)
         result = result / counts.reshape(-1, *(1,) * (n - 1 - d))
     return result
 
@@ -102,12 +111,13 @@ def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Te
         return _rounded_means(window_view, spans).contiguous()
     result = window_sums(window_view, n)
     counts: Any = None
-    if all(len({e - b for b, e in spans_of_dim}) == 1 for spans_of_dim in spans):
-        counts = numel(tuple([spans_of_dim[0][1] - spans_of_dim[0][0] for spans_of_dim in spans]))
+    lengths = [ends - begins for begins, ends in spans]
+    if all((dim_lengths == dim_lengths[0]).all() for dim_lengths in lengths):
+        counts = numel(tuple([int(dim_lengths[0]) for dim_lengths in lengths]))
     else:
-        for spans_of_dim in spans:
-            lengths = tensor([e - b for b, e in spans_of_dim], dtype=result._dtype, device=result.device)
-            counts = lengths if counts is None else counts.unsqueeze(-1) * lengths
+        for dim_lengths in lengths:
+            length_tensor = tensor(dim_lengths, dtype=result._dtype, device=result.device)
+            counts = length_tensor if counts is None else counts.unsqueeze(-1) * length_tensor
     result = (result / counts).to(input._dtype)
     if n == 3 and numel(sizes) > 1:  # a single window is a mean, which keeps the layout
         return result.contiguous()
@@ -134,10 +144,8 @@ def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indic
         return result.contiguous() if n == 3 else in_input_format(result, input, n)
     values, offsets = maxima_in_window(window_view, n)
     begins = [
-        tensor([b for b, _ in spans_of_dim], dtype=offsets._dtype, device=offsets.device).reshape(
-            -1, *(1,) * (n - 1 - d)
-        )
-        for d, spans_of_dim in enumerate(spans)
+        tensor(begins, dtype=offsets._dtype, device=offsets.device).reshape(-1, *(1,) * (n - 1 - d))
+        for d, (begins, _) in enumerate(spans)
     ]
     positions = _positions(offsets, begins, window_view._shape[-n:], input._shape[-n:])
     if n == 3:

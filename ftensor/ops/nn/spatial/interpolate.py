@@ -23,7 +23,7 @@ from ....rows.op import Op
 from ...create.sizes import empty
 from ...index.gather import put_at
 from ...linalg.product import DOT
-from ...rearrange.pad import gather_positions
+from ...rearrange.pad import IntArray, gather_positions
 from ..layers.activation import SPACE
 from .adaptive import ADAPTIVE_AVG_POOL
 from .windows import in_input_format
@@ -67,10 +67,10 @@ FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
 }
 
 
-def nearest_taps(size: int, count: int, factor: float | None, exact: bool, real: Any) -> list[int]:
+def nearest_taps(size: int, count: int, factor: float | None, exact: bool, real: Any) -> IntArray:
     output_index = np.arange(count).astype(real) + (real(0.5) if exact else real(0))
     indices = np.floor(output_index * _scale(size, count, False, factor, real)).astype(np.int64)
-    return np.minimum(indices, size - 1).tolist()
+    return np.minimum(indices, size - 1)
 
 
 def _source(size: int, count: int, corners: bool, factor: float | None, real: Any) -> Any:
@@ -191,7 +191,7 @@ def _weighted(x: Tensor, dim: int, taps: Taps, compute: dtype) -> Tensor:
     if is_supported(x, dim, tap_positions):
         return interpolate_pairs(x, dim, tap_positions, weights)
     count, tap_count = tap_positions.shape
-    gathered = gather_positions(x, dim, tap_positions.reshape(-1).tolist())
+    gathered = gather_positions(x, dim, tap_positions.reshape(-1))
     shape = (*x._shape[:dim], count, tap_count, *x._shape[dim + 1 :])
     gathered = gathered.reshape(shape)
     factors = constant_of(weights, x).reshape(count, tap_count, *(1,) * (x.ndim - dim - 1))

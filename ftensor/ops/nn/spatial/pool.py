@@ -312,13 +312,13 @@ def _window_sizes(pool: PoolingCall, count_include_pad: bool, device: Any, eleme
     tensor."""
     lengths = []
     for m, k, s, p, count in zip(pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts):
-        begins = [j * s - p for j in range(count)]
-        window_ends = [min(b + k, m + p) for b in begins]
+        begins = np.arange(count) * s - p
+        window_ends = np.minimum(begins + k, m + p)
         if not count_include_pad:
-            begins, window_ends = [max(b, 0) for b in begins], [min(e, m) for e in window_ends]
-        lengths.append([e - b for b, e in zip(begins, window_ends)])
-    if all(len(set(dim_lengths)) == 1 for dim_lengths in lengths):
-        return numel(tuple(dim_lengths[0] for dim_lengths in lengths))
+            begins, window_ends = np.maximum(begins, 0), np.minimum(window_ends, m)
+        lengths.append(window_ends - begins)
+    if all((dim_lengths == dim_lengths[0]).all() for dim_lengths in lengths):
+        return numel(tuple([int(dim_lengths[0]) for dim_lengths in lengths]))
     counts = None
     for dim_lengths in lengths:
         length_tensor = tensor(dim_lengths, dtype=element, device=device)

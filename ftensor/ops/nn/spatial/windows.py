@@ -10,7 +10,7 @@ from ....errors import nn as errors
 from ....execute import output
 from ....formats import contiguous_format
 from ....iterator.shape import Ints, numel
-from ...rearrange.pad import gather_positions
+from ...rearrange.pad import IntArray, gather_positions
 from ...types import conversion
 
 
@@ -79,7 +79,7 @@ def windows(
     )
 
 
-def at_positions(x: Tensor, position_lists: Sequence[list[int]]) -> Tensor:
+def at_positions(x: Tensor, position_lists: Sequence[IntArray]) -> Tensor:
     for k, dim_positions in enumerate(position_lists):
         x = gather_positions(x, x.ndim - len(position_lists) + k, dim_positions)
     return x
