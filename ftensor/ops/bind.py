@@ -22,7 +22,7 @@ from ..errors.view import imag_of_real
 from ..execute.copy import write_result
 from ..execute.pointwise import pointwise
 from ..interop.host import operand_tensor
-from ..rows.catalogue import ENTRIES, Entry, Row, enter, name_frames, note_module, op, register
+from ..rows.catalogue import ENTRIES, OWN, Entry, Row, enter, name_frames, note_module, op, register
 from ..rows.op import Op, Promote, Reduce
 from ..rows.spelling import Shown, describe, renamed, show_types, signature_text, signature_without, tensors_only
 from .reduce.reduction import reduce_call
@@ -304,7 +304,7 @@ def make_inplace(op: Op) -> Callable[..., Any]:
     return _inplace(_typed(function, tensors), op.name, function)
 
 
-def add_rows(rows: Sequence[Row], module: str = "own") -> None:
+def add_rows(rows: Sequence[Row], module: str = OWN) -> None:
     """Registers rows and their functions in the catalogue. Rows of a user have the category
     "own"."""
     for row in rows:

@@ -21,7 +21,7 @@ from ..execute.pointwise import pointwise
 from ..iterator.shape import broadcast_shapes
 from ..kernels.source import OPERAND_NAMES
 from ..ops.reduce.reduction import dims_of, outputs
-from ..rows.catalogue import ENTRIES, enter
+from ..rows.catalogue import ENTRIES, OWN, enter
 from ..rows.op import Op, Promote, Reduce
 from ..terminal import counted, guess
 from .expression import LIMITS, WORDS, Piece, Refused, Writer
@@ -208,7 +208,7 @@ class ElementwiseKernel:
                 self.rows[kind] = self._rows(kind, read, fail)
             except Refused as reason:
                 self.why[kind] = str(reason)
-        enter("own", *[row for kind in self.rows.values() for row in kind])
+        enter(OWN, *[row for kind in self.rows.values() for row in kind])
 
     def _rows(self, kind: str, read: set[str], fail: Fail) -> tuple[Op, ...]:
         """Returns the row of each result for a kind of dtype. Raises Refused if the kind lacks an
@@ -368,7 +368,7 @@ class ReductionKernel:
                 self.rows[kind] = self._row(kind)
             except Refused as reason:
                 self.why[kind] = str(reason)
-        enter("own", *self.rows.values())
+        enter(OWN, *self.rows.values())
 
     def _row(self, kind: str) -> Reduce:
         """Returns the row for a kind of dtype. Raises Refused if the kind lacks an operation."""

@@ -23,6 +23,7 @@ Row = Op | Reduce
 
 # Category of each row, in the order in which modules are imported.
 ROWS: dict[Row, str] = {}
+OWN = "own"  # the category of a user's rows
 
 
 def enter(module: str, *rows: Row) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import ftensor as ft
 from ftensor.errors.build import InventoryError
 from ftensor.ops.bind import add_rows
 from ftensor.rows.catalogue import ROWS as ALL_ROWS
@@ -75,6 +76,18 @@ def test_a_row_of_ones_own_gets_into_an_image(tmp_path: Path) -> None:
         done = subprocess.run([*run, *command], cwd=tmp_path, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         assert said in done.stdout
+
+
+def test_a_row_of_ones_own_is_not_in_all() -> None:
+    """Another process, which builds the same inventory, has none."""
+    row = Op("own_in_all", "own_in_all(input) -> Tensor", "a + 2")
+    ft.fpga.elementwise("T x", "T y", "y = x + 2", "own_in_all_too")
+    add_rows([row])
+    text = '[[kernel]]\nops = ["{}"]\ndtypes = ["float32"]\nlayouts = ["linear"]\n'
+    names = {word: {k.name for g in expand(parse(text.format(word).encode(), Path("here.toml"))) for k in g.keys}
+             for word in ("*", "@own")}  # fmt: skip
+    assert {"own_in_all", "own_in_all_too"} <= names["@own"] and not names["*"] & names["@own"]
+    assert "exp" in names["*"]
 
 
 def test_a_bank_of_a_processor_has_a_name() -> None:

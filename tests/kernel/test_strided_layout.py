@@ -47,7 +47,7 @@ def with_kernels(
 
     make: Callable[[Any, Any], Any] = program.kernel
     for module in ("pointwise", "reduce", "indexed"):
-        monkeypatch.setattr(f"ftensor.execute.{module}.built", built)
+        monkeypatch.setattr(f"ftensor.execute.{module}.is_available", built)
     monkeypatch.setattr("ftensor.execute.dispatch.kernel", kernel)
     kept = dict(backend.launches)
     backend.launches.clear()

@@ -13,7 +13,7 @@ from ...errors import build as errors
 from ...kernels.inventory_terms import Option
 from ...kernels.skeleton import inventory_words as skeleton_words
 from ...kernels.skeleton import options
-from ...rows.catalogue import is_module_name
+from ...rows.catalogue import OWN, is_module_name
 from ..group import BANKS, MAX_NAME_LENGTH, STRUCTURES
 from .keys import (
     DTYPES_BY_NAME,
@@ -300,7 +300,8 @@ def _ops(table: TomlTable, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
     names: dict[str, bool] = {}
     for word in table.words(key):
         if word == "*":
-            names = dict.fromkeys(rows(), False) | names
+            own = categories().get(OWN, ())  # rows of the process's user, which no other process has
+            names = {name: False for name, named in rows().items() if not set(named) <= set(own)} | names
         elif word.startswith("@"):
             category = categories().get(word[1:])
             if category is None:
