@@ -11,13 +11,13 @@ FT_FN_ONCE FT_C ft_fft_times(FT_C x, FT_C w)
     return ft_cmake(FT_FFT_FMA(-x.im, w.im, x.re * w.re), FT_FFT_FMA(x.im, w.re, x.re * w.im));
 }
 // x + c y
-FT_FN_ONCE FT_C ft_fft_more(FT_C x, FT_V c, FT_C y)
+FT_FN_ONCE FT_C ft_fft_fma(FT_C x, FT_V c, FT_C y)
 {
     return ft_cmake(FT_FFT_FMA(c, y.re, x.re), FT_FFT_FMA(c, y.im, x.im));
 }
 // x - i y and x + i y
 FT_FN_ONCE FT_C ft_fft_right(FT_C x, FT_C y) { return ft_cmake(x.re + y.im, x.im - y.re); }
-FT_FN_ONCE FT_C ft_fft_left(FT_C x, FT_C y) { return ft_cmake(x.re - y.im, x.im + y.re); }
+FT_FN_ONCE FT_C ft_fft_add_i(FT_C x, FT_C y) { return ft_cmake(x.re - y.im, x.im + y.re); }
 
 FT_FN_ONCE void ft_dft_2(FT_C *a)
 {
@@ -28,10 +28,10 @@ FT_FN_ONCE void ft_dft_2(FT_C *a)
 FT_FN_ONCE void ft_dft_3(FT_C *a)
 {
     const FT_C t = ft_cadd(a[1], a[2]), d = ft_cscale(ft_csub(a[1], a[2]), K(0.86602540378443864676));
-    const FT_C m = ft_fft_more(a[0], K(-0.5), t);
+    const FT_C m = ft_fft_fma(a[0], K(-0.5), t);
     a[0] = ft_cadd(a[0], t);
     a[1] = ft_fft_right(m, d);
-    a[2] = ft_fft_left(m, d);
+    a[2] = ft_fft_add_i(m, d);
 }
 FT_FN_ONCE void ft_dft_4(FT_C *a)
 {
@@ -40,7 +40,7 @@ FT_FN_ONCE void ft_dft_4(FT_C *a)
     a[0] = ft_cadd(s, t);
     a[1] = ft_fft_right(d, e);
     a[2] = ft_csub(s, t);
-    a[3] = ft_fft_left(d, e);
+    a[3] = ft_fft_add_i(d, e);
 }
 FT_FN_ONCE void ft_dft_5(FT_C *a)
 {
@@ -48,13 +48,13 @@ FT_FN_ONCE void ft_dft_5(FT_C *a)
     const FT_V s = K(0.95105651629515357212), s2 = K(0.58778525229247312917);
     const FT_C t = ft_cadd(a[1], a[4]), u = ft_cadd(a[2], a[3]);
     const FT_C d = ft_csub(a[1], a[4]), e = ft_csub(a[2], a[3]);
-    const FT_C p = ft_fft_more(ft_fft_more(a[0], c, t), c2, u), q = ft_fft_more(ft_fft_more(a[0], c2, t), c, u);
-    const FT_C v = ft_fft_more(ft_cscale(d, s), s2, e), w = ft_fft_more(ft_cscale(d, s2), -s, e);
+    const FT_C p = ft_fft_fma(ft_fft_fma(a[0], c, t), c2, u), q = ft_fft_fma(ft_fft_fma(a[0], c2, t), c, u);
+    const FT_C v = ft_fft_fma(ft_cscale(d, s), s2, e), w = ft_fft_fma(ft_cscale(d, s2), -s, e);
     a[0] = ft_cadd(a[0], ft_cadd(t, u));
     a[1] = ft_fft_right(p, v);
     a[2] = ft_fft_right(q, w);
-    a[3] = ft_fft_left(q, w);
-    a[4] = ft_fft_left(p, v);
+    a[3] = ft_fft_add_i(q, w);
+    a[4] = ft_fft_add_i(p, v);
 }
 FT_FN_ONCE void ft_dft_8(FT_C *a)
 {
@@ -69,7 +69,7 @@ FT_FN_ONCE void ft_dft_8(FT_C *a)
     ft_dft_4(y);
     y[1] = ft_cscale(ft_fft_right(y[1], y[1]), h);
     y[2] = ft_cover_i(y[2]);
-    y[3] = ft_cscale(ft_fft_left(y[3], y[3]), -h);
+    y[3] = ft_cscale(ft_fft_add_i(y[3], y[3]), -h);
     FT_UNROLL
     for (int k = 0; k < 4; k++) {
         a[k] = ft_cadd(x[k], y[k]);
@@ -92,9 +92,9 @@ FT_FN_ONCE void ft_dft_16(FT_C *a)
     x[1][3] = ft_fft_times(x[1][3], ft_cmake(s, -c));
     x[2][1] = ft_cscale(ft_fft_right(x[2][1], x[2][1]), h);
     x[2][2] = ft_cover_i(x[2][2]);
-    x[2][3] = ft_cscale(ft_fft_left(x[2][3], x[2][3]), -h);
+    x[2][3] = ft_cscale(ft_fft_add_i(x[2][3], x[2][3]), -h);
     x[3][1] = ft_fft_times(x[3][1], ft_cmake(s, -c));
-    x[3][2] = ft_cscale(ft_fft_left(x[3][2], x[3][2]), -h);
+    x[3][2] = ft_cscale(ft_fft_add_i(x[3][2], x[3][2]), -h);
     x[3][3] = ft_fft_times(x[3][3], ft_cmake(-c, s));
     FT_UNROLL
     for (int k = 0; k < 4; k++) {

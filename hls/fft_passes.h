@@ -52,15 +52,15 @@ FT_NOINLINE void ft_fft_pass_any(
             FT_EACH_LANE FT_LANE(odd) = ft_cmake(K(0), K(0));
             for (int k = 1, at = q; k <= pairs; k++) {
                 const FT_T c = circle[2 * at], s = -circle[2 * at + 1];
-                FT_EACH_LANE FT_LANE(even) = ft_fft_more(FT_LANE(even), K(c), FT_LANE(sums[k]));
-                FT_EACH_LANE FT_LANE(odd) = ft_fft_more(FT_LANE(odd), K(s), FT_LANE(gaps[k]));
+                FT_EACH_LANE FT_LANE(even) = ft_fft_fma(FT_LANE(even), K(c), FT_LANE(sums[k]));
+                FT_EACH_LANE FT_LANE(odd) = ft_fft_fma(FT_LANE(odd), K(s), FT_LANE(gaps[k]));
                 at += q;
                 if (at >= r) at -= r;
             }
             FT_EACH_LANE {
                 const FT_C e = FT_LANE(even), o = FT_LANE(odd);
                 FT_LANE(odd) = ft_fft_right(e, o);
-                FT_LANE(other) = ft_fft_left(e, o);
+                FT_LANE(other) = ft_fft_add_i(e, o);
             }
             ft_fft_set(odd, y + q * across);
             ft_fft_set(other, y + (r - q) * across);

@@ -11,7 +11,7 @@ FT_FN_ONCE FT_C ft_fft_forth(FT_C a, FT_C b, FT_C w)
 FT_FN_ONCE FT_C ft_fft_back(FT_C a, FT_C b, FT_C w)
 {
     const FT_C e = ft_cmake(a.re + b.re, a.im - b.im), o = ft_cmake(a.re - b.re, a.im + b.im);
-    return ft_fft_left(e, ft_fft_times(o, ft_cmake(w.re, -w.im)));
+    return ft_fft_add_i(e, ft_fft_times(o, ft_cmake(w.re, -w.im)));
 }
 
 // Whether the imaginary parts of a spectrum change their sign, on either side.

@@ -20,11 +20,11 @@ FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x || x <= y ? x : y; }
 #define FT_SIGN_OF(x) (FT_BITS(int, x) & (-0x7fffffff - 1))
 #define FT_FLIPPED(v, bits) FT_BITS(float, FT_BITS(int, v) ^ (bits))
 #if FT_OWN_SIN && !FT_DOUBLE
-// Sine and cosine to 0.8 ulp, the tangent to 1, where a runtime's own may be off by 2 and 3. x = n * pi / 2 + r + low, of an
-// x that has no sign (that is put on last): up to FT_FAR with pi / 2 in three parts (Cody and Waite), of which the first step
-// is exact, since both products are multiples of 2^-24, and the others leave their errors in `low`: t is a multiple of the
-// last bit of p, so t - r is exact.
-#define FT_FAR K(2e5)
+// Sine and cosine to 0.8 ulp, the tangent to 1, where a runtime's own may be off by 2 and 3. For the absolute value of x,
+// x = n * pi / 2 + r + low. Up to FT_TRIG_LIMIT, pi / 2 has three parts (Cody and Waite). The first step is exact, since
+// both products are multiples of 2^-24, and the errors of the others go into `low`: t is a multiple of the last bit of p,
+// so t - r is exact.
+#define FT_TRIG_LIMIT K(2e5)
 FT_FN_ONCE FT_V ft_reduce_angle(FT_V x, FT_V n, FT_V *low)
 {
     const FT_V t = fma(-n, K(1.57079637050628662109), x);
@@ -33,9 +33,9 @@ FT_FN_ONCE FT_V ft_reduce_angle(FT_V x, FT_V n, FT_V *low)
     *low = fma(n, K(1.71512449441e-15), ((t - r) - p) - q);
     return r;
 }
-// Beyond FT_FAR by multiplication with 2 / pi (Payne and Hanek, SIGNUM Newsletter 18, 1983): of its bits those before `at`
-// make whole turns, and 96 behind these say, times the 24 bits of x, where in a turn x is, to 2^-70 of a quarter. No float is
-// nearer to a multiple of pi / 2 than 2^-30.
+// Beyond FT_TRIG_LIMIT, x is multiplied by 2 / pi (Payne and Hanek, SIGNUM Newsletter 18, 1983). The bits of 2 / pi before
+// `at` give whole turns and are left out. The next 96 bits times the 24 bits of x give the fraction of a turn, to 2^-70 of
+// a quarter. No float is nearer to a multiple of pi / 2 than 2^-30.
 FT_FN_ONCE FT_V ft_reduce_large_angle(FT_V x, FT_I *quarters, FT_V *low)
 {
 #define FT_WORD(x) ((FT_VEC(uint))(x))
@@ -68,7 +68,7 @@ FT_FN_ONCE FT_V ft_reduce_large_angle(FT_V x, FT_I *quarters, FT_V *low)
 FT_FN_ONCE FT_V ft_within_eighth(FT_V x, FT_I *quarters, FT_V *low)
 {
     const FT_V n = fma(x, K(0.63661977236758134308), FT_ROUNDER);
-    const FT_M far = !(x <= FT_FAR);
+    const FT_M far = !(x <= FT_TRIG_LIMIT);
     FT_V r = ft_reduce_angle(x, n - FT_ROUNDER, low);
     *quarters = FT_BITS(int, n);
     if (FT_ANY(far)) {

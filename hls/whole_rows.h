@@ -14,7 +14,7 @@
 // An element's contribution to a row's first states: itself, or for a sum 1/4096 of it (a row has at most 4096), so
 // that no sum overflows: exact, except for elements below 5e-35, whose share is subnormal.
 #define FT_ROW_SHARE K(0.000244140625)
-FT_FN_ONCE FT_V ft_row_taken(FT_V x, int op) { return op == FT_LAYER_NORM ? x * FT_ROW_SHARE : x; }
+FT_FN_ONCE FT_V ft_row_input(FT_V x, int op) { return op == FT_LAYER_NORM ? x * FT_ROW_SHARE : x; }
 // The combination of these states: the largest, or the sum. A row with a NaN gets NaNs by the sum of its
 // exponentials, whichever element counts as the largest here.
 FT_FN_ONCE FT_V ft_row_first(FT_V x, FT_V y, int op)

@@ -91,7 +91,7 @@ class TransformSteps(ABC):
                 self._crossed(k)
             self._add("butterflies", (len(table), half), f"roots_{k}", row)
         for apart in course.lane_distances:
-            self._add("near_butterflies", (apart, lanes, c_type))
+            self._add("lane_butterflies", (apart, lanes, c_type))
         self.rows("kept")
         odd = f"((v - {self._late}) >> {bits}) & 1"
         self._add("sorted", (bits, lanes.bit_length() - 1), "kept", self._beat(), odd)

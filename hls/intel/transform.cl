@@ -52,7 +52,7 @@ static inline $beat ft_butterflies($beat x, const ft_cfloat (*roots)[LANES / 2],
 }
 
 // Butterflies of numbers 1 or 2 lanes apart, whose roots are 1 and -i.
-static inline $beat ft_near_butterflies($beat x, int lanes_apart)
+static inline $beat ft_lane_butterflies($beat x, int lanes_apart)
 {
     $beat y;
     FT_UNROLL

@@ -19,7 +19,7 @@
 typedef hls::vector<FT_T, FT_LANES> ft_beat;
 #define FT_STREAM_IN const ft_beat
 #define FT_STREAM_OUT hls::stream<ft_beat> &line, hls::vector<FT_T, 2> *out_numbers
-#define FT_STREAM_LEAVES                                              \
+#define FT_STREAM_WRITE_BEAT                                              \
     {                                                                 \
         ft_beat full_;                                                \
         for (int l_ = 0; l_ < FT_LANES; l_++) full_[l_] = made[l_];   \
@@ -28,7 +28,7 @@ typedef hls::vector<FT_T, FT_LANES> ft_beat;
 #else
 #define FT_STREAM_IN FT_GLOBAL const FT_T
 #define FT_STREAM_OUT FT_GLOBAL FT_T *out
-#define FT_STREAM_LEAVES FT_BEAT_STORE(made, out, where)
+#define FT_STREAM_WRITE_BEAT FT_BEAT_STORE(made, out, where)
 #endif
 FT_FN_ONCE int ft_odd(int place)
 {
@@ -193,7 +193,7 @@ FT_NOINLINE void ft_stream_rows(
                         made[l + 3] = ends & 2 ? c : d;
                     }
                 }
-                if (lane == FT_LANES - 4) FT_STREAM_LEAVES
+                if (lane == FT_LANES - 4) FT_STREAM_WRITE_BEAT
                 where += lane == FT_LANES - 4;
                 lane = lane == FT_LANES - 4 ? 0 : lane + 4;
             } else {
@@ -216,7 +216,7 @@ FT_NOINLINE void ft_stream_rows(
         FT_BEAT_LOAD(beat, out, where)
         for (int l = lane; l < FT_LANES; l++) made[l] = beat[l];
 #endif
-        FT_STREAM_LEAVES
+        FT_STREAM_WRITE_BEAT
     }
 }
 #if FT_PROCESSES

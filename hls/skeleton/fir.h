@@ -7,7 +7,7 @@
 // values. A complex number is two neighbouring numbers (FT_PARTS).
 // Geometry g: FirGeometry.
 // Sets x to register k after n samples have entered.
-#define FT_BEHIND(n)                                                                                        \
+#define FT_FIR_SHIFT(n)                                                                                        \
     {                                                                                                      \
         const FT_T old_ = line[p][k >= n ? k - n : 0], new_ = entering[p][k < FT_PACE ? k : 0];             \
         x = k >= n ? old_ : new_;                                                                          \
@@ -109,10 +109,10 @@ FT_KERNEL void FT_NAME(
                 FT_UNROLL
                 for (int k = FT_TAPS - 1; k >= 0; k--) {
                     FT_T x;
-                    FT_BEHIND(1)
-                    if (FT_PACE >= 2 && pace == 2) FT_BEHIND(2)
-                    if (FT_PACE >= 4 && pace == 4) FT_BEHIND(4)
-                    if (FT_PACE >= 8 && pace == 8) FT_BEHIND(8)
+                    FT_FIR_SHIFT(1)
+                    if (FT_PACE >= 2 && pace == 2) FT_FIR_SHIFT(2)
+                    if (FT_PACE >= 4 && pace == 4) FT_FIR_SHIFT(4)
+                    if (FT_PACE >= 8 && pace == 8) FT_FIR_SHIFT(8)
                     line[p][k] = x;
                 }
             }

@@ -18,7 +18,7 @@
 #define FT_W FT_B
 #endif
 #define FT_WS FT_VEC(FT_W)
-#define FT_BESIDE (FT_PLACES && !FT_PACKED)
+#define FT_SEPARATE_POSITIONS (FT_PLACES && !FT_PACKED)
 // Vectors of 64 bytes, one or two; past the caches where FT_VSTORE_NONTEMPORAL goes past them.
 #define FT_LONGS_OUT(T, v, p) FT_CAT(vstore, FT_N)(v, 0, p);
 #if FT_LANES == 16 && defined(FT_STREAMED_BYTES) && defined(__has_builtin)
@@ -115,7 +115,7 @@ FT_FN_ONCE void ft_put_word(
 {
     if (!last) {
         to[p] = word;
-#if FT_BESIDE
+#if FT_SEPARATE_POSITIONS
         to_order[p] = place;
 #endif
         return;
@@ -141,7 +141,7 @@ FT_FN_ONCE void ft_move(
         ft_digits(ft_keys(in, step, moved_to, moved, i, m, flip, words), shift, mask, digits);
         for (int l = 0; l < m; l++) {
             const int p = at[digits[l]]++;
-            const int place = moved && FT_BESIDE ? order[i + l] : i + l;
+            const int place = moved && FT_SEPARATE_POSITIONS ? order[i + l] : i + l;
             ft_put_word(words[l], place, p, to, to_order, values, indices, out_step, last);
         }
     }
@@ -179,10 +179,10 @@ FT_FN_ONCE void ft_move_lined(
         for (int l = 0; l < m; l++) {
             const int d = digits[l], p = at[d], slot = p & (FT_LANES - 1);
             FT_GLOBAL FT_W *line = lines + d * FT_LANES;
-            FT_GLOBAL int *place = places + FT_BESIDE * d * FT_LANES;
+            FT_GLOBAL int *place = places + FT_SEPARATE_POSITIONS * d * FT_LANES;
             at[d] = p + 1;
             line[slot] = words[l];
-#if FT_BESIDE
+#if FT_SEPARATE_POSITIONS
             place[slot] = moved ? order[i + l] : i + l;
 #endif
             if (slot < FT_LANES - 1) continue;
@@ -190,14 +190,15 @@ FT_FN_ONCE void ft_move_lined(
             if (first < start[d]) {
                 for (int k = start[d]; k <= p; k++) {
                     const int s = k & (FT_LANES - 1);
-                    ft_put_word(line[s], FT_BESIDE ? place[s] : 0, k, to, to_order, values, indices, 1, last);
+                    ft_put_word(
+                        line[s], FT_SEPARATE_POSITIONS ? place[s] : 0, k, to, to_order, values, indices, 1, last);
                 }
                 continue;
             }
             const FT_WS whole = FT_CAT(vload, FT_N)(0, line);
             if (!last) {
                 FT_WORDS_OUT(whole, to + first)
-#if FT_BESIDE
+#if FT_SEPARATE_POSITIONS
                 FT_VSTORE_NONTEMPORAL(int, (FT_CAT(vload, FT_N)(0, place)), to_order + first)
 #endif
                 continue;
@@ -207,7 +208,7 @@ FT_FN_ONCE void ft_move_lined(
             FT_LONGS_OUT(long, FT_BITS(long, whole >> (FT_WS)32), indices + first)
 #else
             FT_VSTORE_NONTEMPORAL(FT_B, whole, values + first)
-#if FT_BESIDE
+#if FT_SEPARATE_POSITIONS
             FT_LONGS_OUT(long, FT_CONVERT(long, FT_CAT(vload, FT_N)(0, place)), indices + first)
 #endif
 #endif
@@ -217,7 +218,7 @@ FT_FN_ONCE void ft_move_lined(
         const int whole = at[d] & ~(FT_LANES - 1);
         for (int k = whole < start[d] ? start[d] : whole; k < at[d]; k++) {
             const int s = d * FT_LANES + (k & (FT_LANES - 1));
-            ft_put_word(lines[s], FT_BESIDE ? places[s] : 0, k, to, to_order, values, indices, 1, last);
+            ft_put_word(lines[s], FT_SEPARATE_POSITIONS ? places[s] : 0, k, to, to_order, values, indices, 1, last);
         }
     }
 }
@@ -245,7 +246,7 @@ FT_KERNEL void FT_NAME(
         const int begin = ft_slab(n, part, parts), end = ft_slab(n, part + 1, parts);
         const long base = (long)(mode == 0 ? FT_UNIT : row) * n;
         FT_GLOBAL FT_W *as[2] = {a + base, b + base};
-        FT_GLOBAL int *os[2] = {orders + FT_BESIDE * base, orders + FT_BESIDE * (kept + base)};
+        FT_GLOBAL int *os[2] = {orders + FT_SEPARATE_POSITIONS * base, orders + FT_SEPARATE_POSITIONS * (kept + base)};
         // A row's two sides, and behind them the counts of its parts.
         FT_GLOBAL int *sides = told + (long)row * ((parts << width) + 2), *counts = sides + 2;
         long from = in_offset, to = 0;
@@ -314,7 +315,7 @@ FT_KERNEL void FT_NAME(
             if (G_LINED(g) && (!last || out_step == 1)) {
                 const long first_line = (long)item * FT_LANES << width;
                 FT_GLOBAL FT_W *own = lines + first_line;
-                FT_GLOBAL int *own_places = orders + FT_BESIDE * (2L * kept + first_line);
+                FT_GLOBAL int *own_places = orders + FT_SEPARATE_POSITIONS * (2L * kept + first_line);
                 ft_move_lined(
                     source, in_step, as[was == 2], os[was == 2], was, begin, end, flip, pass * width, mask, at,
                     as[next == 2], os[next == 2], made, places, last, own, own_places);

@@ -53,7 +53,7 @@ typedef FT_X FT_STATE_OF;
 #endif
 #if FT_PROCESSES
 #define FT_SCAN_OUT hls::stream<FT_E> &results, hls::stream<int> &found
-#define FT_SCAN_LEAVES(x, at) ft_scan_send(x, results);
+#define FT_SCAN_WRITE(x, at) ft_scan_send(x, results);
 #define FT_SCAN_PLACE(place, at) found.write(place);
 FT_FN_ONCE void ft_scan_send(FT_X x, hls::stream<FT_E> &results)
 {
@@ -64,21 +64,21 @@ FT_FN_ONCE void ft_scan_send(FT_X x, hls::stream<FT_E> &results)
 }
 #else
 #define FT_SCAN_OUT FT_GLOBAL FT_E *out, FT_GLOBAL long *places
-#define FT_SCAN_LEAVES(x, at) ft_scan_store(x, out + (at) * FT_PARTS);
+#define FT_SCAN_WRITE(x, at) ft_scan_store(x, out + (at) * FT_PARTS);
 #define FT_SCAN_PLACE(place, at) places[at] = place;
 #endif
 #if FT_ARG
-#define FT_SCAN_TELLS(place, at) FT_SCAN_PLACE(place, at)
+#define FT_SCAN_WRITE_POSITION(place, at) FT_SCAN_PLACE(place, at)
 #else
-#define FT_SCAN_TELLS(place, at)
+#define FT_SCAN_WRITE_POSITION(place, at)
 #endif
 #define FT_SCAN_STEP                                                                              \
     {                                                                                             \
         const FT_X element = FT_ONE(in + (from + c * in_column) * FT_PARTS);                      \
         const FT_STATE_OF x = FT_TO_STATE(element);                                               \
         FT_SCAN_TAKE(state[c], place[c], x, k)                                                    \
-        FT_SCAN_TELLS(place[c], to + c * out_column)                                              \
-        if (mode == 0) FT_SCAN_LEAVES(FT_FROM_STATE(state[c]), to + c * out_column)               \
+        FT_SCAN_WRITE_POSITION(place[c], to + c * out_column)                                              \
+        if (mode == 0) FT_SCAN_WRITE(FT_FROM_STATE(state[c]), to + c * out_column)               \
     }
 // Elements `begin` to `stop` of m rows side by side, which begin with the totals of p parts; those of this one
 // are left in `total` where there is a launch for them.
@@ -135,11 +135,11 @@ FT_NOINLINE void ft_scan_work(
                 const FT_STATE_OF c = FT_TO_STATE(FT_ONE(x_at + 2 * in_step));
                 const FT_STATE_OF d = FT_TO_STATE(FT_ONE(x_at + 3 * in_step));
                 const FT_STATE_OF ab = FT_COMBINE(a, b), abcd = FT_COMBINE(ab, FT_COMBINE(c, d));
-                FT_SCAN_LEAVES(FT_FROM_STATE(FT_COMBINE(one, a)), to)
-                FT_SCAN_LEAVES(FT_FROM_STATE(FT_COMBINE(one, ab)), to + out_step)
-                FT_SCAN_LEAVES(FT_FROM_STATE(FT_COMBINE(one, FT_COMBINE(ab, c))), to + 2 * out_step)
+                FT_SCAN_WRITE(FT_FROM_STATE(FT_COMBINE(one, a)), to)
+                FT_SCAN_WRITE(FT_FROM_STATE(FT_COMBINE(one, ab)), to + out_step)
+                FT_SCAN_WRITE(FT_FROM_STATE(FT_COMBINE(one, FT_COMBINE(ab, c))), to + 2 * out_step)
                 one = FT_COMBINE(one, abcd);
-                FT_SCAN_LEAVES(FT_FROM_STATE(one), to + 3 * out_step)
+                FT_SCAN_WRITE(FT_FROM_STATE(one), to + 3 * out_step)
                 from += 4 * in_step;
                 to += 4 * out_step;
                 started = 1;
@@ -164,7 +164,7 @@ FT_NOINLINE void ft_scan_work(
             if (mode == 0) {
                 FT_UNROLL
                 for (int j = 0; j < FT_GROUP; j++) {
-                    FT_SCAN_LEAVES(FT_FROM_STATE(FT_COMBINE(one, run[j])), to + j * out_step)
+                    FT_SCAN_WRITE(FT_FROM_STATE(FT_COMBINE(one, run[j])), to + j * out_step)
                 }
             }
             one = FT_COMBINE(one, run[FT_GROUP - 1]);
@@ -178,9 +178,9 @@ FT_NOINLINE void ft_scan_work(
             FT_PIPELINE
             const FT_STATE_OF x = FT_TO_STATE(FT_ONE(in + from * FT_PARTS));
             FT_SCAN_TAKE(one, last, x, k)
-            FT_SCAN_TELLS(last, to)
+            FT_SCAN_WRITE_POSITION(last, to)
             started = 1;
-            if (mode == 0) FT_SCAN_LEAVES(FT_FROM_STATE(one), to)
+            if (mode == 0) FT_SCAN_WRITE(FT_FROM_STATE(one), to)
             from += in_step;
             to += out_step;
         }
@@ -224,10 +224,10 @@ FT_NOINLINE void ft_scan_work(
 #define FT_SCAN_WORK ft_scan_run
 #if FT_ARG
 #define FT_SCAN_FOUND(place) place = found.read();
-#define FT_SCAN_TOLD(place, told) place = told;
+#define FT_SCAN_READ_POSITION(place, told) place = told;
 #else
 #define FT_SCAN_FOUND(place)
-#define FT_SCAN_TOLD(place, told)
+#define FT_SCAN_READ_POSITION(place, told)
 #endif
 // The results of `rows` elements of m rows side by side, as they come: of each row one, and then the next of each.
 FT_NOINLINE void ft_scan_leave(
@@ -252,7 +252,7 @@ FT_NOINLINE void ft_scan_leave(
         for (int t = 0; t < all; t++) {
             FT_PIPELINE
             for (int part = 0; part < FT_PARTS; part++) out[t * FT_PARTS + part] = tile[t * FT_PARTS + part];
-            FT_SCAN_TOLD(places[t], tile_places[t])
+            FT_SCAN_READ_POSITION(places[t], tile_places[t])
         }
     } else if (step == 1) {
         for (int r = 0; r < all / length; r++) {

@@ -18,7 +18,7 @@
 #define FT_ROUND (FT_PART / 4)
 #if FT_PROCESSES
 #define FT_SORT_OUT hls::stream<FT_B> &sorted, hls::stream<int> &places
-#define FT_SORT_LEAVES(x, place, i) \
+#define FT_SORT_WRITE(x, place, i) \
     {                               \
         sorted.write(x);            \
         places.write(place);        \
@@ -27,7 +27,7 @@
 #define FT_SORT_OUT                                                                                          \
     FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, FT_GLOBAL FT_B *merged, FT_GLOBAL int *merged_order, int last, \
         long out_step
-#define FT_SORT_LEAVES(x, place, i)            \
+#define FT_SORT_WRITE(x, place, i)            \
     if (last) {                                \
         values[(long)(i) * out_step] = x;      \
         indices[(long)(i) * out_step] = place; \
@@ -163,7 +163,7 @@ FT_NOINLINE void ft_sort_work(
                 }
                 if (k >= FT_LEAD) {
                     if (pass == passes - 1) {
-                        FT_SORT_LEAVES(node_value[1], node_order[1], k - FT_LEAD)
+                        FT_SORT_WRITE(node_value[1], node_order[1], k - FT_LEAD)
                     } else {
                         value[1 - side][begin + (int)(k - FT_LEAD)] = node_value[1];
                         order[1 - side][begin + (int)(k - FT_LEAD)] = node_order[1];

@@ -34,7 +34,7 @@ FT_KERNEL void FT_NAME(
             for (int s = 0; s < FT_PARTIAL_STATES; s++) state[s] = none;
             for (int i = 0; i < n; i += FT_WIDTH) {
                 const int s = i / FT_WIDTH % FT_PARTIAL_STATES;
-                for (int l = 0; l < FT_WIDTH; l++) lane[l] = i + l < n ? ft_row_taken(from[i + l], op) : none;
+                for (int l = 0; l < FT_WIDTH; l++) lane[l] = i + l < n ? ft_row_input(from[i + l], op) : none;
                 FT_FOLDED(lane, FT_WIDTH, op)
                 state[s] = ft_row_first(state[s], lane[0], op);
             }

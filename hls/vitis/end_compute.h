@@ -27,7 +27,7 @@
 #undef FT_HALF_PI
 #undef FT_HALF_PI_LOW
 #undef FT_SMALL_ANGLE
-#undef FT_FAR
+#undef FT_TRIG_LIMIT
 #undef FT_ROUNDER
 #undef FT_SIGN_OF
 #undef FT_FLIPPED

@@ -53,7 +53,7 @@ static inline V ft_butterflies(const V &x, const T (&roots)[COUNT][HALF], int ro
 }
 
 // Butterflies of numbers 1 or 2 lanes apart, whose roots are 1 and -i.
-template <int APART, int LANES, typename T, typename V> static inline V ft_near_butterflies(const V &x)
+template <int APART, int LANES, typename T, typename V> static inline V ft_lane_butterflies(const V &x)
 {
 #pragma HLS INLINE
     V y;

@@ -86,7 +86,7 @@ first:
         FT_T lane[LANES];
         for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
-            const FT_T taken = ft_row_taken(b[l], p.op);
+            const FT_T taken = ft_row_input(b[l], p.op);
             lane[l] = at + l < p.n ? taken : none;
         }
         const FT_T of_beat = folded(lane, p.op), had = state[s], before = k < TURNS ? none : had;

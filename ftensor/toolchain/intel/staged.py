@@ -38,7 +38,7 @@ from ..transform_steps import FEW, TransformSteps
 from .member import head
 
 # Number of constants that each function takes as arguments; the beat's type implies the others.
-_PASSED = {"crossed": 1, "near_butterflies": 1, "sorted": 2}
+_PASSED = {"crossed": 1, "lane_butterflies": 1, "sorted": 2}
 
 
 class OpenCLSteps(TransformSteps):
