@@ -15,7 +15,7 @@ _LABEL = re.compile(r"\s*(?:(\w+):|FT_LOOP\((\w+)\))\s*$")
 _PARTITION = re.compile(r"HLS ARRAY_PARTITION variable=(\w+)(?: dim=(\d+)| complete| type=complete)+ *$", re.M)
 _APART = re.compile(
     r"HLS DEPENDENCE variable=(\w+) inter (?:(false)|RAW distance=(\d+))"
-    r"|HLS DEPENDENCE class=pointer inter false|\bFT_POINTERS_APART\b"
+    r"|HLS DEPENDENCE class=pointer inter false|\bFT_NO_POINTER_DEPENDENCE\b"
 )
 POINTERS = "*"  # all ports, of which one pragma speaks
 
