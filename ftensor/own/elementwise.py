@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary, finalize
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from ..execute.pointwise import pointwise
 from ..iterator.shape import broadcast_shapes
 from ..kernels.source import OPERAND_NAMES
 from ..ops.reduce.reduction import dims_of, outputs
-from ..rows.catalogue import ENTRIES, OWN, enter
+from ..rows.catalogue import ENTRIES, OWN, Row, enter, withdraw
 from ..rows.op import Op, Promote, Reduce
 from ..terminal import counted, guess
 from .expression import LIMITS, WORDS, Piece, Refused, Writer
@@ -34,7 +35,7 @@ TYPES: dict[str, dtype] = {d.name: d for d in dtypes.ALL if not d.bare or d is d
 }  # fmt: skip
 _PLACEHOLDER = re.compile("[A-Z]")
 _PARAMETER = re.compile(r"\s*(?P<raw>raw\s+)?(?P<type>[A-Za-z_]\w*)\s+(?P<name>[A-Za-z_]\w*)\s*", re.A)
-_LITERAL = re.compile(r"\bK\((\d+)\)")
+_LITERAL = re.compile(r"\bK\((-?\d+)\)")
 _KINDS = ("f", "i", "c")
 _RANK = "buifc"  # kinds of numbers, the narrowest first
 
@@ -151,11 +152,13 @@ def _failing(function: str, argument: str, text: str) -> Fail:
 def _checked_literals(op: Op, inputs: Any, params: Any, common: dtype) -> None:
     """`Op.check`: raises TypeError for integers of the text that the dtype can't hold."""
     if common.kind in "ui":
-        high = integer_limits(common).max
+        limits = integer_limits(common)
         texts = [op.int_ or "", *(text for _, text in op.lets)]
         for number in (int(n) for text in texts for n in _LITERAL.findall(text)):
-            if number > high:
-                raise errors.no_expression(op.name, common, f"it holds {number}, which is above {high}")
+            if number > limits.max:
+                raise errors.no_expression(op.name, common, f"it holds {number}, which is above {limits.max}")
+            if number < limits.min and common.kind == "i":  # unsigned numbers wrap, as in C
+                raise errors.no_expression(op.name, common, f"it holds {number}, which is below {limits.min}")
 
 
 def _reads(node: SyntaxNode) -> set[str]:
@@ -208,7 +211,7 @@ class ElementwiseKernel:
                 self.rows[kind] = self._rows(kind, read, fail)
             except Refused as reason:
                 self.why[kind] = str(reason)
-        enter(OWN, *[row for kind in self.rows.values() for row in kind])
+        _enter_while_alive(self, *[row for kind in self.rows.values() for row in kind])
 
     def _rows(self, kind: str, read: set[str], fail: Fail) -> tuple[Op, ...]:
         """Returns the row of each result for a kind of dtype. Raises Refused if the kind lacks an
@@ -368,7 +371,7 @@ class ReductionKernel:
                 self.rows[kind] = self._row(kind)
             except Refused as reason:
                 self.why[kind] = str(reason)
-        enter(OWN, *self.rows.values())
+        _enter_while_alive(self, *self.rows.values())
 
     def _row(self, kind: str) -> Reduce:
         """Returns the row for a kind of dtype. Raises Refused if the kind lacks an operation."""
@@ -422,17 +425,34 @@ class ReductionKernel:
         return f"<reduction kernel {self.name}({', '.join(map(str, self.signature.inputs))}) -> {self.result}>"
 
 
-_made = lru_cache(256)(ElementwiseKernel)
-_made_reduction = lru_cache(256)(ReductionKernel)
+def _enter_while_alive(kernel: Any, *rows: Row) -> None:
+    """Enters a kernel's rows in the catalogue, for inventories, until the kernel is garbage."""
+    enter(OWN, *rows)
+    finalize(kernel, withdraw, *rows)
+
+
+Kernel = TypeVar("Kernel", ElementwiseKernel, ReductionKernel)
+# Equal arguments give one kernel. The last ones stay, for a program that makes a kernel in each call.
+_ALIVE: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+_LATEST: deque[Any] = deque(maxlen=256)
+
+
+def _made(make: type[Kernel], words: tuple[Any, ...]) -> Kernel:
+    key = (make, *[(type(word), word) for word in words])
+    if not all(isinstance(word, (str, int, float, type(None))) for word in words):
+        return make(*words)  # which refuses them
+    kernel: Kernel | None = _ALIVE.get(key)
+    if kernel is None:
+        _ALIVE[key] = kernel = make(*words)
+        _LATEST.append(kernel)
+    return kernel
 
 
 def elementwise(*words: Any) -> ElementwiseKernel:
     """Returns the kernel; equal arguments give one kernel."""
-    is_hashable = all(isinstance(word, (str, int, float, type(None))) for word in words)
-    return _made(*words) if is_hashable else ElementwiseKernel(*words)
+    return _made(ElementwiseKernel, words)
 
 
 def reduction(*words: Any) -> ReductionKernel:
     """Returns the kernel; equal arguments give one kernel."""
-    is_hashable = all(isinstance(word, (str, int, float, type(None))) for word in words)
-    return _made_reduction(*words) if is_hashable else ReductionKernel(*words)
+    return _made(ReductionKernel, words)

@@ -178,6 +178,8 @@ class Writer:
             return Piece(f"(!{self.mask(part)})", mask=True)
         inner = self.text(part)
         value = self.as_value(inner)
+        if node.word == "-" and self.kind == "i" and part.kind == "number":
+            return Piece(value.replace("K(", "K(-"), whole=True)  # the least integer has no positive one
         if node.word == "~":
             if self.kind != "i":
                 raise Refused(f"~ is not defined for {_KINDS[self.kind]}")

@@ -41,6 +41,14 @@ def enter(module: str, *rows: Row) -> None:
         _NAMES.add(row.name)
 
 
+def withdraw(*rows: Row) -> None:
+    """Removes rows that `enter` has entered."""
+    for row in rows:
+        ROWS.pop(row, None)
+        if all(other.name != row.name for other in ROWS):
+            _NAMES.discard(row.name)
+
+
 @dataclass(frozen=True)
 class Entry:
     """Public spellings of one op: function, method, property, aliases.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 import ftensor as ft
 from ftensor.own.syntax import Parser, SyntaxNode
+from ftensor.rows.catalogue import ROWS, is_op
 
 
 def shape(node: SyntaxNode) -> str:
@@ -121,3 +125,12 @@ def test_equal_texts_are_one_kernel() -> None:
     make = ft.fpga.elementwise
     assert make("T x", "T z", "z = x + 1") is make("T x", "T z", "z = x + 1")
     assert make("T x", "T z", "z = x + 1").name != make("T x", "T z", "z = x + 2").name
+
+
+def test_kernels_that_nobody_holds_leave_the_catalogue() -> None:
+    kernels = [ft.fpga.elementwise("T x", "T y", f"y = x * {k}.25") for k in range(300)]
+    first, (row,) = weakref.ref(kernels[0]), kernels[0].rows["f"]
+    assert row in ROWS and is_op(row.name)
+    del kernels
+    gc.collect()
+    assert first() is None and row not in ROWS and not is_op(row.name)

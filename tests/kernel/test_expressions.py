@@ -35,6 +35,15 @@ def test_integers_stay_in_their_width(dtype: str) -> None:
     same(kernel(x, y), quotient + tx.fmod(ty) - (tx >> 1) + (tx & 6))
 
 
+def test_literals_fit_the_dtype() -> None:
+    least = ft.fpga.elementwise("T x", "T y", "y = x + -128")
+    same(least(ft.zeros(3, dtype=ft.int8)), torch.full((3,), -128, dtype=torch.int8))
+    same(ft.fpga.elementwise("T x", "T y", "y = x + -1")(ft.zeros(2, dtype=ft.uint8)), torch.full((2,), 255).byte())
+    for text, problem in (("x + 128", "128, which is above 127"), ("x + -129", "-129, which is below -128")):
+        with pytest.raises(TypeError, match=problem):
+            ft.fpga.elementwise("T x", "T y", f"y = {text}")(ft.zeros(3, dtype=ft.int8))
+
+
 def test_a_division_by_zero_is_defined() -> None:
     kernel = ft.fpga.elementwise("T x, T y", "T z, T w", "z = x / y; w = x % y")
     quotient, remainder = kernel(ft.tensor([7, -7, 5]), ft.tensor([0, 2, -3]))
