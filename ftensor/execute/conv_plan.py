@@ -121,8 +121,7 @@ class Planes:
     plane: int = 0
 
     def offset(self, offsets: Ints, stride: Ints) -> int:
-        """Returns the offset, in elements, from a result's position to the input element of a
-        tap."""
+        """Returns the offset in elements from a result's position to a tap's input element."""
         if not self.parts:
             return sum(b * s for b, s in zip(offsets, self.strides[2:]))
         phase, at = 0, 0
@@ -198,12 +197,10 @@ def batch_vectors_are_cheaper(
 
 @dataclass(frozen=True)
 class Tiling:
-    """How the results of a convolution are cut into tiles, over whole planes or row by row.
+    """How the results of a convolution are divided into tiles, over whole planes or row by row.
 
-    A tile counts `positions` positions. A row has `pitch` positions, of which `width` have results.
-    A plane has `middle` rows, of which `high` have results. `outside` are the dims that no tile
-    spans.
-    """
+    A tile has `positions`. A row has `pitch` positions, of which `width` have results. A plane has
+    `middle` rows, of which `high` have results. `outside` are the dims that no tile spans."""
 
     positions: int
     pitch: int
@@ -354,15 +351,13 @@ def in_line(strides: Ints, counts: Ints) -> int | None:
 
 
 def _inside(part: PhasePart, phase: int, size: int) -> tuple[int, int]:
-    """Returns the range [begin, end) of the elements of a phase that are not padding, for an input
-    dim of this size."""
+    """Returns the range [begin, end) of a phase's elements that are not padding, for one input dim."""
     begin = max(0, -(phase // part.stride))
     return begin, max(begin, min(part.size, -((phase - size) // part.stride)))
 
 
 def phases(planes: Planes, sizes: Ints, strides: Ints) -> tuple[Phase, ...]:
-    """Returns, for each phase of the packed planes, the block of the input that is copied there.
-    Omits phases without input elements."""
+    """Returns the block of the input that is copied to each phase of the planes, if it has any."""
     pieces = []
     room = prod(p.size for p in planes.parts)
     for k, at in enumerate(itertools.product(*[p.phases for p in planes.parts])):

@@ -11,20 +11,8 @@ import numpy as np
 
 from ..dtypes import dtype
 from ..dtypes.limits import iinfo
-from .network import (
-    ADD,
-    CAT,
-    DEPTHWISE,
-    LINEAR,
-    MAX_BITS,
-    MAX_POOL,
-    MAX_WINDOW,
-    POOLS,
-    Flow,
-    NetworkKey,
-    NetworkLayer,
-    words_of,
-)
+from . import network
+from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_POOL, POOLS, Flow, NetworkKey, NetworkLayer
 from .network_depths import FlowFifo, Process, deepen, divisors, same
 from .workload import LocalMemory
 
@@ -70,7 +58,7 @@ class Processes:
 
     def load_weights(self, key: NetworkKey) -> None:
         """Adds the process that reads weights."""
-        process = Process("weights", "load_weights", (words_of(key),), 1, passed=("in_1_offset",), typed=False)
+        process = Process("weights", "load_weights", (network.words_of(key),), 1, passed=("in_1_offset",), typed=False)
         self.processes.append(replace(process, loads=(self._more_words("weights"),)))
 
     def end_weights(self) -> None:
@@ -214,15 +202,15 @@ class Processes:
         """Returns the channels of a beat that a layer with one input reads."""
         taps, (p, s) = layer.kernel[0] * layer.kernel[1], layer.fold
         if layer.kind in POOLS:
-            most = MAX_WINDOW if layer.of_all(flow) else MAX_WINDOW // taps
+            most = network.MAX_WINDOW if layer.of_all(flow) else network.MAX_WINDOW // taps
             possible = [wide for wide in divisors(flow.wide) if wide <= most]
             return next((wide for wide in possible if flow.elements // wide <= self.slowest), possible[-1])
         if layer.kind == DEPTHWISE:
             # Strided windows are fewer than pixels: as many channels more make both take as long.
-            wides = [wide for wide in divisors(flow.channels) if wide % p == 0 and taps * wide <= MAX_WINDOW]
+            wides = [wide for wide in divisors(flow.channels) if wide % p == 0 and taps * wide <= network.MAX_WINDOW]
             return next((wide for wide in wides if wide >= p * layer.stride[0] * layer.stride[1]), wides[-1])
         in_parts = layer.kind == LINEAR or layer.in_rows(flow)
-        in_parts |= layer.plain and 8 * flow.channels > MAX_BITS
+        in_parts |= layer.plain and 8 * flow.channels > network.MAX_BITS
         if not in_parts:
             return flow.channels
         return flow.wide if flow.wide % s == 0 and not layer.in_rows(flow) else s
@@ -415,9 +403,8 @@ class Processes:
         return self.add(process, (fifo,), (result,))[0]
 
     def _common(self, k: int, name: str, inputs: Sequence[int], channels: int, total: int) -> list[int]:
-        """Regroups FIFOs to beats of one width, a divisor of `channels`, and returns them. The
-        width is the smallest at which this is no slower than the processes before, else the
-        fastest. An image has `total` elements in all."""
+        """Returns FIFOs with beats of one width, a divisor of `channels`: the smallest that is no
+        slower than the processes before, else the fastest. An image has `total` elements."""
         flows = [self.flow(fifo) for fifo in inputs]
 
         def trips(wide: int) -> int:
@@ -425,7 +412,7 @@ class Processes:
                 sum(f.elements for f in flows) // len(flows) // wide, *(f.elements // gcd(f.wide, wide) for f in flows)
             )
 
-        possible = [wide for wide in divisors(channels) if 8 * wide <= MAX_BITS]
+        possible = [wide for wide in divisors(channels) if 8 * wide <= network.MAX_BITS]
         wide = min(possible, key=lambda wide: (max(trips(wide), self.slowest), wide))
         return [self.regroup(f"{name}_{i}", fifo, wide, k) for i, fifo in enumerate(inputs)]
 

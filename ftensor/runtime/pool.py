@@ -333,8 +333,7 @@ class MemoryPool:
         return Storage(self.backend, stream, block, block.size, owner, readonly)
 
     def give_back(self, storage: Storage) -> None:
-        """Frees a storage that `take` did not simply allocate on one stream: adopted memory, or
-        memory that other streams used."""
+        """Frees adopted memory, and memory that several streams used."""
         block, stream = storage.block, storage.stream
         for user in storage.users or ():
             # Make later commands of the home stream on this block wait for the other stream's work.
