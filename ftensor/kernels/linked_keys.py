@@ -84,8 +84,8 @@ class StageKey:
     def stream_names(self) -> tuple[str, ...]:
         """The names of the stream ports; the port for row count and scalars is first."""
         if self.kind == BEGIN:
-            return tuple(f"told_{k}" for k in range(len(self.scalars_per_kernel)))
-        first = () if self.launched_graph is not None else ("told",)
+            return tuple(f"command_{k}" for k in range(len(self.scalars_per_kernel)))
+        first = () if self.launched_graph is not None else ("command",)
         return (*first, *(f.name for f in self.streams))
 
 
@@ -187,7 +187,7 @@ class LinkedGraph:
         """Connections from the BEGIN kernel to computing kernels, then the graph's FIFOs in
         order."""
         edges = [
-            StreamEdge(f"told_{self.stages.stages[k].name}", (0, f"told_{n}"), (k + 1, "told"), MIN_DEPTH, -1)
+            StreamEdge(f"command_{self.stages.stages[k].name}", (0, f"command_{n}"), (k + 1, "command"), MIN_DEPTH, -1)
             for n, k in enumerate(self.compute_stages)
         ]
         for f in self.stages.fifos:

@@ -32,7 +32,7 @@ template <typename T, typename = void> struct bits {
 template <typename T> struct bits<T, decltype((void)T::width)> {
     static const std::size_t value = T::width;
 };
-// What a beat carries, and its side channels.
+// The data of a beat, and its side channels.
 template <typename T, typename = void> struct beat {
     typedef T data_type;
     static T &data(T &x) { return x; }
@@ -107,7 +107,7 @@ template <typename S> class end
     ~end()
     {
         const unrecorded now;
-        if (is_input()) return;  // beats that nobody has read are told by the stream
+        if (is_input()) return;  // the stream reports beats that nobody has read
         const std::size_t written = held() - filled, most = (bytes + each - 1) / each;
         for (std::size_t k = 0; k < filled; k++) stream.read();
         for (std::size_t k = 0; k < written; k++) {

@@ -229,7 +229,7 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL long *indices,
 #endif
     FT_GLOBAL const FT_B *in, FT_GLOBAL FT_W *a, FT_GLOBAL FT_W *b, FT_GLOBAL FT_W *lines, FT_GLOBAL int *orders,
-    FT_GLOBAL int *told, long values_offset,
+    FT_GLOBAL int *digit_counts, long values_offset,
 #if FT_PLACES
     long indices_offset,
 #endif
@@ -248,7 +248,7 @@ FT_KERNEL void FT_NAME(
         FT_GLOBAL FT_W *as[2] = {a + base, b + base};
         FT_GLOBAL int *os[2] = {orders + FT_SEPARATE_POSITIONS * base, orders + FT_SEPARATE_POSITIONS * (kept + base)};
         // A row's two sides, and behind them the counts of its parts.
-        FT_GLOBAL int *sides = told + (long)row * ((parts << width) + 2), *counts = sides + 2;
+        FT_GLOBAL int *sides = digit_counts + (long)row * ((parts << width) + 2), *counts = sides + 2;
         long from = in_offset, to = 0;
         int rest = row;
         for (int d = dims - 1; d >= 0; d--) {

@@ -224,10 +224,10 @@ FT_NOINLINE void ft_scan_work(
 #define FT_SCAN_WORK ft_scan_run
 #if FT_ARG
 #define FT_SCAN_FOUND(place) place = found.read();
-#define FT_SCAN_READ_POSITION(place, told) place = told;
+#define FT_SCAN_READ_POSITION(place, position) place = position;
 #else
 #define FT_SCAN_FOUND(place)
-#define FT_SCAN_READ_POSITION(place, told)
+#define FT_SCAN_READ_POSITION(place, position)
 #endif
 // The results of `rows` elements of m rows side by side, as they come: of each row one, and then the next of each.
 FT_NOINLINE void ft_scan_leave(

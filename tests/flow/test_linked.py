@@ -197,7 +197,7 @@ def test_vitis_is_told_how_the_kernels_are_joined(groups: tuple[KernelGroup, ...
     joined = [line for line in lines if line.startswith("stream_connect=")]
     assert len(joined) == len(groups[0].joins) == 6
     fold, elements = groups[3].name, groups[4].name
-    assert f"stream_connect=centred_begin_1.told_0:{fold}_1.told:16" in joined
+    assert f"stream_connect=centred_begin_1.command_0:{fold}_1.command:16" in joined
     deep = f"stream_connect=centred_in0_1.v0_store_out1:{elements}_1.v0_elements_0:256"
     assert deep in joined
     for group in groups:

@@ -31,7 +31,7 @@ def source(group: KernelGroup) -> str:
         text, calls = f"{text}\n{_region(key, stages, calls, fifos)}", [_region_call(key)]
     if key.kind == BEGIN:
         body = [
-            f"told_{k}.write({word});"
+            f"command_{k}.write({word});"
             for k, scalars in enumerate(key.scalars_per_kernel)
             for word in ["n", *_packed_scalars(key.graph, scalars)]
         ]
@@ -40,7 +40,7 @@ def source(group: KernelGroup) -> str:
         body, comment = [f"if (n > 0) {call};" for call in calls], "Between memory and streams."
     else:
         body = [*_read_numbers(key.graph), *(f"{call};" for call in calls)]
-        comment = "Runs by itself: waits until it is told of rows, works through them, and waits again."
+        comment = "Runs by itself: waits for a command with a number of rows, processes them, and waits again."
     return fill(
         "linked.cpp",
         {
@@ -108,9 +108,9 @@ def _packed_scalars(key: StagedKey, numbers: Sequence[int]) -> list[str]:
 
 def _read_numbers(key: StagedKey) -> list[str]:
     """Returns lines that read the row count and then the scalars from the stream."""
-    lines = ["const int n = (int)told.read();"]
+    lines = ["const int n = (int)command.read();"]
     for c, name in _scalar_variables(key, range(len(key.numbers))):
-        read = "told.read()"
+        read = "command.read()"
         if c == "float":
             read = f"ft_bits<float>((uint){read})"
         else:

@@ -103,7 +103,7 @@ class RadixSort(Skeleton[RadixKey]):
             *([("*", "long *", "indices")] if key.places else []),
             ("*", f"const {c_type} *", "in"),
             *(("*", f"{key.word} *", name) for name in ("a", "b", "lines")),
-            *(("*", "int *", name) for name in ("orders", "told")),
+            *(("*", "int *", name) for name in ("orders", "digit_counts")),
             *(("long", "long ", f"{name}_offset") for name in (*outs, "in")),
             ("*", "const long *", "geometry"),
         )
