@@ -76,7 +76,7 @@ class Device:
             if answer is None:
                 raise Fatal(f"XRT asked for its call number {number}, which this device does not have")
             if self._shuffle is not None and number != Api.READ_REGISTERS:
-                self._shuffle.heard()
+                self._shuffle.note_request()
             try:
                 connection.answer(answer(fields))
             except OutOfRange as failure:
@@ -204,7 +204,7 @@ class Device:
         unit, offset = self._unit(fields.number(2))
         if not offset:
             if self._shuffle is not None:
-                self._shuffle.asked()
+                self._shuffle.note_poll()
             self._completions.hold(unit, HOLD)
             if unit.stuck:
                 waits = f"the stages of kernel {unit.kernel.name!r} wait for each other, and none can go on"

@@ -15,19 +15,19 @@ from .output import new
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
-# Bytes of a layer's weights for the hidden state, which an item reads in each step. Larger ones leave
-# the second caches, and a product for all sequences at once, from packed panels, is faster.
-MAX_WEIGHT = 1 << 18
-TERMS = 8  # of a product that take as long as an element of another op
+# Each item reads the hidden state's weights in each step. Larger ones do not fit the second-level
+# cache, and then one product of all sequences with packed panels is faster.
+MAX_WEIGHT_BYTES = 1 << 18
+TERMS = 8  # terms of a product that take as long as an element of a pointwise op
 
 
-def runs_steps(cell: str, x: Tensor, batch: int, width: int) -> bool:
+def fits_one_launch(cell: str, x: Tensor, batch: int, width: int) -> bool:
     """True if one kernel runs all steps of a layer ("lstm" or "gru") on the device of `x`: `batch`
     sequences, states of `width` elements, the dtype of `x`."""
     dtype = x._dtype
     if cell not in GATES or not x._storage.backend.target.processor or dtype.name not in ("float32", "float64"):
         return False
-    return batch > 0 and 0 < GATES[cell] * width * width * dtype.itemsize <= MAX_WEIGHT
+    return batch > 0 and 0 < GATES[cell] * width * width * dtype.itemsize <= MAX_WEIGHT_BYTES
 
 
 def run_steps(

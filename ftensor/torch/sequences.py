@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from .._tensor import Tensor
-from ..execute.recurrent import runs_steps
+from ..execute.recurrent import fits_one_launch
 from ..ops.gradients.recurrent import Layer, gru_layer_backward, gru_layers, lstm_layer_backward, lstm_layers
 from ..ops.nn.sequences.recurrent import Weights
 from ..ops.rearrange.cat import stack
@@ -73,7 +73,7 @@ def _run(
 
 def _runs_steps(input: torch.Tensor, hx: torch.Tensor, batch_first: bool) -> bool:
     batch, steps = input.shape[:2] if batch_first else input.shape[1::-1]
-    return steps > 1 and runs_steps("gru", lift(input), batch, hx.shape[-1])
+    return steps > 1 and fits_one_launch("gru", lift(input), batch, hx.shape[-1])
 
 
 def _same_plain_dtype(tensors: Sequence[torch.Tensor]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ftensor.emulation.shuffle import QUIET_QUESTIONS, Shuffle
+from ftensor.emulation.shuffle import POLLS_BEFORE_RUN, Shuffle
 
 from .emulation_host import build, emulate, host, output
 
@@ -85,18 +85,18 @@ def order_of(seed: int, names: str, **keywords: Any) -> list[str]:
     units = [Unit(name, order, **keywords) for name in names]
     for unit in units:
         unit.running = True
-        shuffle.heard()
+        shuffle.note_request()
         shuffle.start(unit, unit.run)  # type: ignore[arg-type]
     at_once = len(order)
-    for _ in range(2 * len(units) * len(units) * QUIET_QUESTIONS):
-        shuffle.asked()
+    for _ in range(2 * len(units) * len(units) * POLLS_BEFORE_RUN):
+        shuffle.note_poll()
     # None of the held ones ends, so the next one waits, unless both are joined by streams.
     assert len(order) == (len(units) if keywords else min(at_once + 1, len(units)))
     for _ in units:
         for unit in units:
             unit.running = unit.running and unit.name not in order
-        for _ in range(len(units) * QUIET_QUESTIONS):
-            shuffle.asked()
+        for _ in range(len(units) * POLLS_BEFORE_RUN):
+            shuffle.note_poll()
     assert sorted(order) == sorted(names)
     return order
 
@@ -128,6 +128,6 @@ def test_a_unit_whose_launch_has_ended_may_be_held_again() -> None:
     for count in range(1, 20):
         unit.running = True
         shuffle.start(unit, unit.run)  # type: ignore[arg-type]
-        for _ in range(QUIET_QUESTIONS):
-            shuffle.asked()
+        for _ in range(POLLS_BEFORE_RUN):
+            shuffle.note_poll()
         assert len(order) == count

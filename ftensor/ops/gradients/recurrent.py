@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..._tensor import Tensor
 from ...execute.output import new
 from ...execute.pointwise import pointwise
-from ...execute.recurrent import run_steps, run_steps_backward, runs_steps
+from ...execute.recurrent import fits_one_launch, run_steps, run_steps_backward
 from ...graph.fused import fused
 from ...rows.catalogue import aten_op
 from ..create.sizes import zeros_like
@@ -141,7 +141,7 @@ def lstm_layer(x: Tensor, h: Tensor, c: Tensor, w: Weights) -> Layer:
     hidden[0].copy_(h)
     cells[0].copy_(c)
     hh_transposed = w.hh.t().contiguous()  # once for all steps
-    if steps > 1 and runs_steps("lstm", x, batch, size):
+    if steps > 1 and fits_one_launch("lstm", x, batch, size):
         states = h.contiguous(), c.contiguous()
         out, every = hidden.narrow(0, 1, steps), cells.narrow(0, 1, steps)
         run_steps("lstm", input_gates, *states, hh_transposed, out, saved=gates, cells=every)
@@ -177,7 +177,7 @@ def _step_backward(
 def _gate_gradients(dy: Tensor, dh: Tensor, dc: Tensor, layer: Layer, hh: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Returns the gradients of the gates and of the initial h and c."""
     steps, batch, width = dy._shape
-    if steps > 1 and runs_steps("lstm", dy, batch, width):
+    if steps > 1 and fits_one_launch("lstm", dy, batch, width):
         inputs = [x.contiguous() for x in (dy, layer.gates, layer.cells, hh, dh, dc)]
         dgates, dc, dh = run_steps_backward("lstm", *inputs)
         return dgates, dh, dc
@@ -217,7 +217,7 @@ def _weight_gradients(
 
 def gru_layer(x: Tensor, h: Tensor, w: Weights) -> Layer:
     """Runs one GRU layer in one direction from the initial states (batch, hidden), on a device for
-    which `runs_steps` is True."""
+    which `fits_one_launch` is True."""
     steps, batch, _ = x._shape
     size, device = h._shape[-1], x._storage.device
     hidden = new((steps + 1, batch, size), x._dtype, device)
@@ -261,7 +261,7 @@ def lstm_layers(
     """Returns (hidden states of the last layer, last h of all layers, last c of all layers, saved
     values for the derivative, none without `saves`)."""
     steps, batch, _ = x._shape
-    if steps > 1 and not saves and runs_steps("lstm", x, batch, h._shape[-1]):
+    if steps > 1 and not saves and fits_one_launch("lstm", x, batch, h._shape[-1]):
         return _lstm_without_derivative(x, h, c, weights)
     parameters = [(w.ih, w.hh, w.b_ih, w.b_hh) for w in weights]
     return (_one_step if steps == 1 else _layers)(x, h, c, parameters)

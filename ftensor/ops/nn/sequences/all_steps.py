@@ -1,4 +1,4 @@
-"""All steps of an LSTM or GRU in one launch, where `runs_steps` is True (execute/recurrent.py)."""
+"""All steps of an LSTM or GRU in one launch, where `fits_one_launch` is True (execute/recurrent.py)."""
 
 from __future__ import annotations
 

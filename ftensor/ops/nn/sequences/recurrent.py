@@ -14,7 +14,7 @@ from ....errors import nn as errors_sequence
 from ....execute.device_traits import specializes
 from ....execute.output import new
 from ....execute.pointwise import pointwise
-from ....execute.recurrent import runs_steps
+from ....execute.recurrent import fits_one_launch
 from ....graph.fused import fused
 from ....rows.catalogue import enter, op
 from ....rows.op import Op
@@ -285,7 +285,7 @@ def _all_steps(
     if steps < 2 or w.hr is not None or sizes[-1] != batch:
         return None
     width = w.hh._shape[1]
-    if not runs_steps(kind.name, gates, batch, width) or any(x._dtype is not gates._dtype for x in (*state, w.hh)):
+    if not fits_one_launch(kind.name, gates, batch, width) or any(x._dtype is not gates._dtype for x in (*state, w.hh)):
         return None
     by_step = out.view(steps, batch, width)
     gates = gates.view(steps, batch, gates._shape[1])
