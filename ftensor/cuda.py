@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .errors.absent import no_cuda
+from .errors.torch import no_cuda
 
 __all__ = ["device_count", "is_available"]
 

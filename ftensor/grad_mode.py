@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from .errors import absent
+from .errors import torch as errors_torch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,7 +32,7 @@ class set_grad_enabled:
 
     def __init__(self, mode: bool) -> None:
         if mode:
-            raise absent.no_gradients(f"{type(self).__name__}()")
+            raise errors_torch.no_gradients(f"{type(self).__name__}()")
 
     def __enter__(self) -> None:
         """Does nothing."""

@@ -19,7 +19,7 @@ from . import errors
 from ._device import CPU, DeviceLike, backend_of, device, fpga_devices, resolve
 from ._tensor import Tensor
 from .dtypes import uint8
-from .errors import random as errors_random
+from .errors import creation as errors_creation
 from .execute.capture import thread_capture
 from .execute.dispatch import thread_recorder
 from .execute.output import new
@@ -63,9 +63,9 @@ class Generator:
         Raises RuntimeError for a value that is no integer, ValueError for a seed out of range.
         """
         if not isinstance(seed, int):
-            raise errors_random.no_seed(seed)
+            raise errors_creation.no_seed(seed)
         if not -(1 << 63) <= seed < 1 << 64:
-            raise errors_random.seed_out_of_range(seed)
+            raise errors_creation.seed_out_of_range(seed)
         first = int(seed) % (1 << 64)
         self._move(lambda: (first, 0))
         return self
@@ -89,7 +89,7 @@ class Generator:
     def set_offset(self, offset: int) -> None:
         """Continues as after `offset` calls. Raises RuntimeError for an invalid number."""
         if not isinstance(offset, int) or not 0 <= offset < _CALLS:
-            raise errors_random.bad_offset(offset)
+            raise errors_creation.bad_offset(offset)
         calls = int(offset)
         self._move(lambda: (self._seed, calls))
 
@@ -109,13 +109,13 @@ class Generator:
         size or an impossible state.
         """
         if not isinstance(new_state, Tensor) or new_state._dtype is not uint8:
-            raise errors_random.not_a_state(new_state)
+            raise errors_creation.not_a_state(new_state)
         if new_state._shape != (2 * _STATE.itemsize,):
-            raise errors_random.state_size(new_state._shape, 2 * _STATE.itemsize)
+            raise errors_creation.state_size(new_state._shape, 2 * _STATE.itemsize)
         _state_is_read()
         seed, calls = np.ascontiguousarray(new_state._host_values()).view(_STATE).tolist()
         if calls >= _CALLS:
-            raise errors_random.bad_offset(calls)
+            raise errors_creation.bad_offset(calls)
         self._set(seed, calls)
         return self
 
@@ -202,7 +202,7 @@ def manual_seed(seed: int) -> Generator:
     """
     number = int(seed)
     if not -(1 << 63) <= number < 1 << 64:
-        raise errors_random.seed_out_of_range(number)
+        raise errors_creation.seed_out_of_range(number)
     before, states = _seed, {name: generator._both() for name, generator in list(_defaults.items())}
     _seeded(partial(_seed_defaults, number % (1 << 64), {}), partial(_seed_defaults, before, states))
     return default_generator()
@@ -282,7 +282,7 @@ def generator_for(function: str, generator: object, device: device) -> Generator
     if generator is None:
         return default_generator(device)
     if not isinstance(generator, Generator):
-        raise errors_random.not_a_generator(function, generator)
+        raise errors_creation.not_a_generator(function, generator)
     if generator._device != device:
         raise errors.different_devices(function, [generator._device, device])
     return generator

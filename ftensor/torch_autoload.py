@@ -15,7 +15,7 @@ def load() -> None:
     """
     import torch
 
-    from .errors.torch_device import torch_version
+    from .errors.torch import torch_version
 
     if (version := ".".join(torch.__version__.split(".")[:2])) not in TORCH_TESTED:
         warnings.warn(f"{torch_version(version, TORCH_TESTED)}", stacklevel=2)

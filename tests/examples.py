@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import ftensor as ft
-from ftensor.errors.absent import torch_names
+from ftensor.errors.torch import torch_names
 from ftensor.ops.examples import FILE, HEADING
 
 from .written_examples import WRITTEN

@@ -14,7 +14,7 @@ from typing import Any
 
 import ftensor as ft
 from ftensor import dtypes
-from ftensor.errors.absent import torch_names
+from ftensor.errors.torch import torch_names
 from ftensor.execute import fallback
 from ftensor.rows.catalogue import ENTRIES, Entry
 from ftensor.rows.op import Op, Promote, Reduce, dtypes_through

@@ -253,7 +253,7 @@ def stubs() -> dict[str, str]:
 
 def torch_names() -> str:
     """Returns torch's public functions, classes, dtypes and modules, for
-    `ftensor/errors/absent.py`."""
+    `ftensor/errors/torch.py`."""
     import torch
 
     # Not every build of torch has what calls a vendor's library; fpga is what ftensor.torch adds.

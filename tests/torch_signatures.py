@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ftensor.errors.absent import torch_names
+from ftensor.errors.torch import torch_names
 
 FILE = Path(__file__).with_name("host") / "torch_signatures.txt"
 # The ops of these namespaces begin with a word of their own, those of nn.functional with none.

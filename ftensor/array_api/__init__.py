@@ -28,7 +28,7 @@ from ..dtypes import (
     uint32,
     uint64,
 )
-from ..errors import files as _messages
+from ..errors import creation as _messages
 from . import creation as _creation
 from . import elementwise as _elementwise
 from . import fft, linalg, special

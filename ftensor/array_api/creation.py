@@ -10,7 +10,7 @@ import numpy as np
 from .._device import DeviceLike
 from .._tensor import Tensor
 from ..dtypes import dtype, get_default_dtype, int64, uint64
-from ..errors import files as messages
+from ..errors import creation as messages
 from ..interop.dlpack import from_dlpack as _from_dlpack
 from ..rows.catalogue import ENTRIES
 from .dtypes import NUMBERS, own_dtype

@@ -34,7 +34,7 @@ from ..dtypes import (
     uint64,
 )
 from ..dtypes.limits import floating_limits, integer_limits
-from ..errors import files as messages
+from ..errors import creation as messages
 
 _SIGNED = (int8, int16, int32, int64)
 _UNSIGNED = (uint8, uint16, uint32, uint64)

@@ -10,7 +10,7 @@ from typing import Any
 from .._tensor import Tensor
 from ..dtypes import bool as bool_
 from ..dtypes import dtype
-from ..errors import files as messages
+from ..errors import creation as messages
 from ..rows.catalogue import ENTRIES
 from .dtypes import CATEGORIES, NUMBERS, check, check_number, common_dtype, is_outside, limited, with_number
 

@@ -9,7 +9,7 @@ from typing import Any
 from .._device import DeviceLike
 from .._tensor import Tensor
 from ..dtypes import dtype
-from ..errors import files as messages
+from ..errors import creation as messages
 from ..rows.catalogue import ENTRIES
 from .dtypes import check
 

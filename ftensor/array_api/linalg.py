@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .._tensor import Tensor
 from ..dtypes import dtype
-from ..errors import files as messages
+from ..errors import creation as messages
 from ..rows.catalogue import ENTRIES
 from .dtypes import check
 from .elementwise import FUNCTIONS as ELEMENTWISE

@@ -11,7 +11,7 @@ import numpy as np
 from .._tensor import Tensor
 from ..dtypes import bool as bool_
 from ..dtypes import int64
-from ..errors import files as messages
+from ..errors import creation as messages
 from ..rows.catalogue import ENTRIES
 from .dtypes import NUMBERS, check, is_outside, result_type
 from .elementwise import as_array, compare_outside, two_arrays

@@ -12,7 +12,7 @@ from .._tensor import Tensor
 from ..dtypes import bool as bool_
 from ..dtypes import dtype, int64, uint64
 from ..errors import argument_type
-from ..errors import files as messages
+from ..errors import creation as messages
 from ..rows.catalogue import ENTRIES
 from .dtypes import check
 

@@ -11,7 +11,7 @@ from .. import errors
 from .._tensor import Tensor
 from ..array_api.dtypes import is_outside
 from ..dtypes import dtype, from_numpy_dtype, get_default_dtype, int64, promote_types, result_type
-from ..errors import interop as messages
+from ..errors import call as messages
 from ..execute.fallback import upload_array
 from ..interop.host import to_array
 from ..rows.catalogue import ENTRIES

@@ -16,7 +16,7 @@ try:
 except ModuleNotFoundError as _missing:
     if _missing.name not in ("dask", "distributed"):
         raise
-    from ..errors.files import no_dask as _no_dask
+    from ..errors.creation import no_dask as _no_dask
 
     raise _no_dask() from None
 

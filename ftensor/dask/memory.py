@@ -31,7 +31,7 @@ from distributed.system import MEMORY_LIMIT
 from .. import dtypes, fpga
 from .._device import fpga_devices, get_device_mapping, set_device_mapping
 from .._tensor import Tensor
-from ..errors import files as errors
+from ..errors import creation as errors
 from ..execute.copy import clone
 from ..formats import contiguous_format
 from ..interop.host import export

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._tensor import Tensor
 from ..dtypes import get_default_dtype
-from ..errors import random as messages
+from ..errors import creation as messages
 from ..formats import Size
 from ..iterator.shape import broadcast_shapes
 from ..rows.catalogue import ENTRIES

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._tensor import Tensor
-from ..errors import random as messages
+from ..errors import creation as messages
 from .base import Distribution, joint_shape, op
 
 

@@ -8,7 +8,7 @@ from math import log, pi
 from typing import Any
 
 from .._tensor import Tensor
-from ..errors import random as messages
+from ..errors import creation as messages
 from .base import Distribution, joint_shape, op
 from .continuous import Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Poisson

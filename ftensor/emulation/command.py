@@ -17,8 +17,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from types import FrameType
 
-from ..errors import emulation as errors
-from ..errors.emulation import EmulationError
+from ..errors import commands as errors
+from ..errors.commands import EmulationError
 from ..errors.image import ImageError
 from ..image.file import locate
 from . import environment, fifos, shuffle

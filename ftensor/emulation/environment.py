@@ -20,7 +20,7 @@ from configparser import Error as ConfigParserError
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import emulation as errors
+from ..errors import commands as errors
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import emulation as errors
+from ..errors import commands as errors
 from ..runtime import cache
 from ..runtime.intel.emulator import default_folder, driver, environment
 from ..terminal import complain

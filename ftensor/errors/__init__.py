@@ -4,6 +4,4 @@ would raise.
 Messages that several layers raise are in this module; each area of ops has a module of its own.
 """
 
-from .call import *  # noqa: F403
-from .interop import *  # noqa: F403
-from .runtime import *  # noqa: F403
+from .call import *  # noqa: F403  # noqa: F403  # noqa: F403

@@ -1,10 +1,13 @@
-"""Messages about calls: arguments, dtypes, shapes, strides."""
+"""Messages that several layers raise: arguments, dtypes, shapes, exchange, devices, memory, kernels."""
 
 from __future__ import annotations
 
+import os
+import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from ..terminal import guess
 from .message import Message, of_call
 
 not_one_element = Message(
@@ -185,3 +188,288 @@ ambiguous_inferred = Message(
 shape_does_not_fit = Message(RuntimeError, "shape {shape!t} does not fit a tensor of {count} elements")
 output_shape = Message(RuntimeError, "the output has shape {out_shape!t}, but the operands broadcast to {shape!t}")
 too_few_dims = Message(RuntimeError, "{op}(): the input must have at least {need} dims, but it has {ndim}")
+
+
+not_an_array = Message(TypeError, "from_numpy() needs a numpy.ndarray, not {value!k}; tensor() takes lists")
+negative_strides = Message(
+    ValueError,
+    "the array's strides {strides!t} (bytes) include a negative one, which tensors can't have; pass array.copy()",
+)
+uneven_strides = Message(
+    ValueError,
+    "the array's strides {strides!t} (bytes) are not all multiples of its itemsize {itemsize}; pass array.copy()",
+)
+no_numpy_dtype = Message(TypeError, "NumPy has no dtype for {dtype}; convert first, for example with .float()")
+
+
+def array_needs_copy(dtype: object, requested: object | None) -> ValueError:
+    """Error for np.asarray(tensor, copy=False) if the memory can't be shared."""
+    reason = f"to convert it to {requested}" if requested else "because the device has its own memory"
+    return ValueError(f"the {dtype} tensor must be copied {reason}; don't pass copy=False")
+
+
+import_needs_copy = Message(
+    ValueError,
+    "memory with strides {strides!t} can't be used by {device} as it is: the device has its own "
+    "memory, the data is not aligned to its elements, or a stride is negative; don't pass "
+    "copy=False",
+    "device strides",
+)
+
+
+def export_needs_copy(device: object, readonly: bool) -> BufferError:
+    """Error for __dlpack__(copy=False) if the memory can't be shared."""
+    reason = "is read-only, which only DLPack 1.0 can tell" if readonly else f"is in {device}'s memory"
+    return BufferError(f"the tensor {reason}, so exporting it needs a copy; don't pass copy=False")
+
+
+dlpack_stream_type = Message(TypeError, "__dlpack__: stream must be None or an int, not {stream!k}")
+dlpack_stream = Message(ValueError, "__dlpack__: host memory has no streams, so stream must be None: {stream}")
+dlpack_device = Message(BufferError, "tensors are exported to the host only, dl_device (1, 0), not {dl_device}")
+no_dlpack = Message(
+    RuntimeError,
+    "from_dlpack(): argument 'ext_tensor' must have __dlpack__ and __dlpack_device__, or be a DLPack capsule, not "
+    "{value!k}; ft.as_tensor(x) makes a tensor of numbers and lists",
+)
+not_a_dlpack_capsule = Message(ValueError, "{value!r} holds no DLPack tensor; a capsule can be consumed only once")
+dlpack_broken = Message(BufferError, "the DLPack capsule is damaged: it has {why}; ask its producer for another one")
+dlpack_version = Message(BufferError, "the capsule is of DLPack {major}.{minor}; versions 0 and 1 can be read")
+
+
+def dlpack_foreign_device(dl_device: tuple[int, int]) -> BufferError:
+    """Error for a producer's memory that the host can't read."""
+    return BufferError(
+        f"the data is on DLPack device type {int(dl_device[0])}, id {int(dl_device[1])}, and its "
+        f"owner does not export it to host memory without help; move it to the CPU first"
+    )
+
+
+dlpack_dtype = Message(
+    BufferError,
+    "ftensor has no dtype for DLPack type code {code} with {bits} bits and {lanes} lanes; convert "
+    "the data before it is exchanged",
+)
+# from_torch of an object that is no torch tensor.
+not_a_torch_tensor = Message(TypeError, "from_torch() needs a torch.Tensor, not {value!k}")
+# A torch dtype that ftensor lacks.
+torch_dtype_not_supported = Message(TypeError, "ftensor has no {dtype}; convert the tensor with .to() first")
+# A torch tensor that is not in host memory.
+torch_device_not_supported = Message(
+    TypeError, "from_torch() reads torch's CPU tensors, not {device}; call .cpu() first"
+)
+# A torch tensor whose strides don't describe its values in memory.
+torch_kind_not_supported = Message(
+    TypeError, "a torch tensor {kind} has no values in host memory that could be read; make a plain tensor of it first"
+)
+# A sparse or otherwise special torch tensor.
+torch_layout_not_supported = Message(
+    TypeError, "from_torch() needs a strided tensor, not {layout}; call .to_dense() first"
+)
+# A torch tensor whose autograd history would be lost.
+requires_grad = Message(
+    RuntimeError,
+    "the torch tensor requires grad, and ftensor records no gradients; pass tensor.detach() if they are not needed",
+)
+stream_given = Message(ValueError, "to_device() has no streams: stream must be None, not {stream!r}")
+# NumPy's `out=` of another shape.
+out_shape = Message(ValueError, "out must have the shape {result!t} of the result, not {out!t}", "result out")
+
+
+class OutOfMemoryError(RuntimeError):
+    """The device, or the limit of its memory pool, has no room for a buffer."""
+
+
+# The last class is raised: torch's device adds one that is also torch's OutOfMemoryError.
+raised_out_of_memory: list[type[OutOfMemoryError]] = [OutOfMemoryError]
+
+
+class KernelNotBuilt(RuntimeError):
+    """The device's image lacks a kernel that the op needs.
+
+    `op` is the op's name. `dtypes` are names, the inputs' first, then the outputs'. `signature` is
+    both in an inventory's spelling. `layout` is the skeleton and each operand's kind of layout,
+    outputs first. `entry` is the kernel's identity, and `nearest` that of the most similar kernel
+    of the image.
+    """
+
+    op: str = ""
+    dtypes: tuple[str, ...] = ()
+    signature: str = ""
+    layout: str = ""
+    entry: str = ""
+    nearest: str | None = None
+
+    def again(self) -> KernelNotBuilt:
+        """Returns a copy to be raised again, without the traceback of this exception."""
+        copy = KernelNotBuilt(*self.args)
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+
+def kernel_not_built(
+    op: str,
+    dtypes: tuple[str, ...],
+    signature: str,
+    layout: str,
+    entry: str,
+    lines: Sequence[str],
+    nearest: str | None,
+    options: str,
+) -> KernelNotBuilt:
+    """Error for a launch whose kernel no loaded image has. `lines` of an inventory request it,
+    `nearest` is a similar kernel of an image, and `options` are those of `ftensor build` for the
+    device."""
+    op_text = f"{op} of {signature}" if signature else op
+    layout_text = f" in layout {layout!r}" if layout else ""
+    available = f"the nearest that it has is {nearest}" if nearest else "it has none of this op"
+    to_add = "".join(f"\n  {line}" for line in lines)
+    error = KernelNotBuilt(
+        f"the device's image has no kernel for {op_text}{layout_text} ({entry}); {available}. "
+        f"To build an image with one, add{to_add}\n"
+        f"to its inventory and run: ftensor build {options} --inventory INVENTORY.toml --out FOLDER"
+    )
+    error.op, error.dtypes, error.signature = op, dtypes, signature
+    error.layout, error.entry, error.nearest = layout, entry, nearest
+    return error
+
+
+def never_built(op: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
+    """Error for an op that only the host can compute, with a fallback policy that forbids it."""
+    error = KernelNotBuilt(f"no image has a kernel for {op}: NumPy computes it on the host")
+    error.op, error.dtypes, error.signature = op, dtypes, ", ".join(dtypes)
+    error.layout = "host"
+    return error
+
+
+def no_counterpart(function: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
+    """Error for a NumPy function, or its arguments, without a corresponding op."""
+    error = KernelNotBuilt(
+        f"no device computes {function} as it was called; pass np.asarray(x) where NumPy is to compute on the host"
+    )
+    error.op, error.dtypes, error.signature = function, dtypes, ", ".join(dtypes)
+    error.layout = "host"
+    return error
+
+
+def falls_back(missing: KernelNotBuilt) -> str:
+    """Returns the warning for the first call of an op and dtype that runs on the host."""
+    first = missing.dtypes[0] if missing.dtypes else "any dtype"
+    return (
+        f"{missing.op} of {first} runs on the host from now on: {missing}\n"
+        "Every such call copies its tensors to the host and back; ftensor.fallback_report() says "
+        'how much, set_fallback("error") finds the calls, set_fallback("silent") ends this warning'
+    )
+
+
+def bad_fallback(policy: object, policies: Sequence[str]) -> ValueError:
+    """Error for an unknown fallback policy."""
+    suggestion = guess(str(policy), policies)
+    return ValueError(f"{policy!r} is no fallback policy; there are {', '.join(policies)}{suggestion}")
+
+
+def bad_device(value: object, suggestion: object = None) -> RuntimeError:
+    """Error for a device string that names no kind of device, or is malformed; `suggestion` is a
+    dtype that it names instead."""
+    if suggestion is not None:
+        return RuntimeError(f"{value!r} names no device; for the dtype write {suggestion}")
+    return RuntimeError(
+        f"{value!r} names no device; devices are 'fpga', 'fpga:N' and 'cpu' "
+        f"(set_device_mapping or FTENSOR_DEVICE says what hardware 'fpga' stands for)"
+    )
+
+
+def images_unused(name: str) -> str:
+    """Returns the warning for FTENSOR_IMAGE without a device that takes an image."""
+    return (
+        f"FTENSOR_IMAGE is set, but no board was found, so 'fpga' is {name}, which compiles its "
+        "own kernels: `ftensor doctor` says why, and FTENSOR_DEVICE=fpga refuses anything else"
+    )
+
+
+bad_device_type = Message(
+    TypeError, "a device is given as a string, an index or an ftensor.device, not {value!r} ({value!k})"
+)
+device_index_twice = Message(RuntimeError, "device {text!r} already has an index; leave out index={index}")
+
+
+def device_index(kind: str, index: int, count: int) -> RuntimeError:
+    """Error for a device index out of range."""
+    available = "only one" if count == 1 else f"{count} of them, numbered from 0 to {count - 1}"
+    return RuntimeError(f"there is no device {kind}:{index}: this process sees {available}")
+
+
+not_an_fpga = Message(ValueError, "fpga.{function}() is about 'fpga' devices, not {value!r}")
+
+
+def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], mappings: Iterable[str]) -> RuntimeError:
+    """Error for a mapping that no device matches; `steps` are ways to get a device, `mappings`
+    words of mappings."""
+    available = f"the devices found are: {', '.join(present)}" if present else "no device was found"
+    lines = "".join(f"\n  - {step}" for step in steps)
+    return RuntimeError(
+        f"no device for the mapping {mapping!r}; {available}{guess(mapping, mappings) or '.'} "
+        f"What may help:{lines}\n"
+        f"`ftensor doctor` looks closer"
+    )
+
+
+def out_of_memory(
+    device: str, nbytes: int, allocated: int, reserved: int, limit: int, largest: int
+) -> OutOfMemoryError:
+    """Error for a buffer that does not fit, after the pool released its cached blocks; all figures
+    in bytes."""
+    reason = ""
+    if nbytes > largest:
+        reason = f"; the device takes at most {largest} bytes in one buffer"
+    return raised_out_of_memory[-1](
+        f"{device} has no room for {nbytes} bytes: {allocated} are in use, {reserved} reserved, "
+        f"the limit is {limit}{reason}. Drop tensors, work on smaller parts, or raise "
+        f"FTENSOR_MEMORY_LIMIT (bytes) if the device has more"
+    )
+
+
+no_linker = Message(
+    RuntimeError, "{device} needs the linker ld to make kernels, and there is none in PATH: apt-get install binutils"
+)
+wrong_results = Message(
+    RuntimeError,
+    "{name} gives {wrong} wrong values of {count}: don't use the device with this driver. Another "
+    "release of the driver may be right; please report both",
+)
+environment_value = Message(ValueError, "{name}={value!r} is not {wanted}; correct it or unset it")
+
+
+def kernel_build_failed(entry: str, device: str, log: str, source: str) -> RuntimeError:
+    """Error for a kernel of ftensor that the device's compiler rejected. It is the user's fault
+    only if the compiler can't read the name of the working directory, as Intel's."""
+    folder = os.getcwd()
+    if re.search(r'".* ', folder):
+        return RuntimeError(
+            f"{device} can't compile the kernel {entry}. Its compiler may not read the working directory {folder!r}, "
+            f"which has a double quote and a blank behind it: run the program in another folder\n{log.strip()}"
+        )
+    return RuntimeError(
+        f"{device} can't compile the kernel {entry}. Please report this, with the following:\n"
+        f"{log.strip()}\n--- source ---\n{source}"
+    )
+
+
+used_after_fork = Message(
+    RuntimeError,
+    "{device} was found or opened before this process was forked, and can't be used in the child. "
+    "Start workers with multiprocessing's 'spawn' or 'forkserver' method, or touch the first "
+    "device in the child only",
+)
+
+
+def event_without_time(recorded: bool) -> RuntimeError:
+    """Error for elapsed_time between events of which one has no time."""
+    if recorded:
+        return RuntimeError("elapsed_time needs events created with enable_timing=True")
+    return RuntimeError("elapsed_time needs two recorded events; record() them first")
+
+
+no_float64 = Message(
+    RuntimeError,
+    "{dtype} needs double precision, which {device} does not have; use float32 or complex64, or another device",
+)

@@ -15,7 +15,7 @@ from .. import errors
 from .._tensor import Tensor
 from ..dtypes import dtype
 from ..dtypes.limits import floating_limits, integer_limits, to_computable, to_storage
-from ..errors import pointwise as errors_arith
+from ..errors import arithmetic as errors_arithmetic
 
 
 class TracedNumber:
@@ -204,7 +204,7 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
         return
     if isinstance(number, complex):
         if number.imag:
-            raise errors_arith.number_does_not_fit(op, number, d)
+            raise errors_arithmetic.number_does_not_fit(op, number, d)
         number = number.real
     if d.kind == "f":
         fits = abs(number) <= floating_limits(d).max or number != number or abs(number) == float("inf")
@@ -215,7 +215,7 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
         least = limits.min if isinstance(number, float) else limits.min or -limits.max
         fits = least <= number <= limits.max
     if not fits:
-        raise errors_arith.number_does_not_fit(op, number, d)
+        raise errors_arithmetic.number_does_not_fit(op, number, d)
 
 
 def fitted(op: str, number: Any, d: dtype) -> Any:

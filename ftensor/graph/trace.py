@@ -17,8 +17,8 @@ import numpy as np
 from .._tensor import Tensor
 from ..dtypes import int32, uint8
 from ..errors import graph as errors
+from ..errors.call import environment_value
 from ..errors.message import line_of
-from ..errors.runtime import environment_value
 from ..execute.dispatch import LaunchRecorder, observed
 from ..execute.indexed import in_range
 from ..execute.layer import FIR

@@ -22,7 +22,7 @@ from .._device import DeviceLike, backend_of, resolve
 from .._tensor import Tensor, method
 from ..dtypes import dtype, uint8
 from ..errors import OutOfMemoryError
-from ..errors import files as errors_state
+from ..errors import creation as errors_creation
 from ..execute.copy import copy
 from ..execute.output import new
 from ..iterator.shape import Ints, contiguous_strides
@@ -125,7 +125,7 @@ def write(file: BinaryIO, tensors: Mapping[str, tuple[str, tuple[int, ...], Any]
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # aligns elements to 8 bytes
     if len(text) > HEADER_LIMIT:
-        raise errors_state.header_too_long(len(text), HEADER_LIMIT)
+        raise errors_creation.header_too_long(len(text), HEADER_LIMIT)
     file.write(len(text).to_bytes(8, "little") + text)
     for _, _, data in tensors.values():
         file.write(data)
@@ -141,28 +141,28 @@ def read_header(
     """
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or length > min(HEADER_LIMIT, len(data) - 8):
-        raise errors_state.broken(path, "it is too short for its header")
+        raise errors_creation.broken(path, "it is too short for its header")
     try:
         # Decodes UTF-8 only; `json.loads` would also accept UTF-16 and UTF-32.
         text = str(data[8 : 8 + length], "utf-8")
         header = json.loads(text, object_pairs_hook=_without_twins)
     except (ValueError, RecursionError) as error:
-        raise errors_state.broken(path, f"its header is no valid JSON ({error})") from None
+        raise errors_creation.broken(path, f"its header is no valid JSON ({error})") from None
     if not isinstance(header, dict):
-        raise errors_state.broken(path, "its header is no JSON object")
+        raise errors_creation.broken(path, "its header is no JSON object")
     notes = header.pop("__metadata__", {})
     if not isinstance(notes, dict) or not all(isinstance(v, str) for v in notes.values()):
-        raise errors_state.broken(path, "its __metadata__ is no text")
+        raise errors_creation.broken(path, "its __metadata__ is no text")
     begin = 8 + length
     entries = sorted(_entries(header, sizes, path), key=lambda t: (t.start, t.end))
     ends = [0, *[t.end for t in entries]]
     for t, end in zip(entries, ends):
         if t.start != end:
             why = f"{t.name!r} begins at byte {t.start}, the tensor before it ends at {end}"
-            raise errors_state.broken(path, why)
+            raise errors_creation.broken(path, why)
     if ends[-1] != len(data) - begin:
         why = f"its tensors have {ends[-1]} bytes, {len(data) - begin} are there"
-        raise errors_state.broken(path, why)
+        raise errors_creation.broken(path, why)
     return entries, notes, begin
 
 
@@ -184,17 +184,17 @@ def _entries(header: dict[str, Any], sizes: Mapping[str, int], path: object) -> 
         except (TypeError, KeyError, ValueError):
             fine = False
         if not fine:
-            raise errors_state.broken(path, f"its entry for {name!r} describes no tensor: {entry!r:.200}")
+            raise errors_creation.broken(path, f"its entry for {name!r} describes no tensor: {entry!r:.200}")
         of = NAMES.get(word, "") if isinstance(word, str) else ""
         if of not in sizes:
-            raise errors_state.dtype_unknown(path, name, word)
+            raise errors_creation.dtype_unknown(path, name, word)
         # Counts 0 as 1: even a tensor without elements has strides, which are products of sizes.
         if len(shape) > MAX_DIMS or prod(max(n, 1) for n in shape) * sizes[of] >= 1 << 63:
-            raise errors_state.broken(path, f"{name!r} has an impossible shape, {shape!r:.200}")
+            raise errors_creation.broken(path, f"{name!r} has an impossible shape, {shape!r:.200}")
         size = prod(shape) * sizes[of]
         if size != end - start:
             problem = f"{name!r} of shape {shape!r:.200} has {end - start} bytes instead of {size}"
-            raise errors_state.broken(path, problem)
+            raise errors_creation.broken(path, problem)
         yield FileTensor(name, of, tuple(shape), start, end)
 
 
@@ -227,7 +227,7 @@ def save(obj: Any, f: str | os.PathLike[str] | BinaryIO) -> None:
         try:
             notes = {NOTE: json.dumps(_tree(obj, tensors, ""))}
         except RecursionError:
-            raise errors_state.too_deep() from None
+            raise errors_creation.contents_too_deep() from None
     content = {name: _bytes_of(t) for name, t in tensors.items()}
     if not isinstance(f, (str, os.PathLike)):
         write(f, content, notes)
@@ -278,13 +278,13 @@ def _tree(value: Any, tensors: dict[str, Tensor], path: str) -> Any:
         pairs = []
         for key, part in value.items():
             if type(key) not in (str, int):
-                raise errors_state.not_savable(key, f"a key of {path or 'the dict'}")
+                raise errors_creation.not_savable(key, f"a key of {path or 'the dict'}")
             pairs.append([key, _tree(part, tensors, f"{path}.{key}" if path else str(key))])
         return {"dict": pairs}
     if type(value) in (list, tuple):
         items = [_tree(part, tensors, f"{path}.{i}" if path else str(i)) for i, part in enumerate(value)]
         return {type(value).__name__: items}
-    raise errors_state.not_savable(value, path)
+    raise errors_creation.not_savable(value, path)
 
 
 def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | None = None) -> Any:
@@ -302,10 +302,10 @@ def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | Non
     device = resolve(map_location)
     if data[8:9] != b"{":
         if data.startswith(NPY) or _is_npz(data):
-            raise errors_state.of_numpy(path, "array" if data.startswith(NPY) else "archive of arrays")
+            raise errors_creation.of_numpy(path, "array" if data.startswith(NPY) else "archive of arrays")
         if data.startswith((ZIP, LEGACY)):
             return _of_torch(data, path, device)
-        raise errors_state.unreadable(path, data[:8])
+        raise errors_creation.unreadable(path, data[:8])
     view = memoryview(data)
     entries, notes, begin = read_header(view, _SIZES, path)
     tensors = {}
@@ -321,9 +321,9 @@ def load(f: str | os.PathLike[str] | BinaryIO, *, map_location: DeviceLike | Non
     try:
         value = _value(json.loads(notes[NOTE]), left)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise errors_state.bad_tree(path, repr(error)) from None
+        raise errors_creation.bad_tree(path, repr(error)) from None
     if left:
-        raise errors_state.bad_tree(path, f"it has no place for {', '.join(left):.200}")
+        raise errors_creation.bad_tree(path, f"it has no place for {', '.join(left):.200}")
     return value
 
 
@@ -369,7 +369,7 @@ def _of_torch(data: bytes, path: object, device: Any) -> Any:
     try:
         import torch
     except ImportError:
-        raise errors_state.needs_torch(path) from None
+        raise errors_creation.needs_torch(path) from None
     try:
         content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
         value = _from_torch(content, device)
@@ -379,7 +379,7 @@ def _of_torch(data: bytes, path: object, device: Any) -> Any:
     # IndexError, KeyError, TypeError, AssertionError, EOFError and others.
     except Exception as error:  # noqa: BLE001 - any error means an unreadable file
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise errors_state.torch_refuses(path, why) from None
+        raise errors_creation.torch_refuses(path, why) from None
     return value
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from .. import errors
 from .._tensor import Tensor, method
-from ..errors import pointwise as errors_arith
-from ..errors.absent import no_attribute
+from ..errors import arithmetic as errors_arithmetic
 from ..errors.message import call_named
+from ..errors.torch import no_attribute
 from ..errors.view import imag_of_real
 from ..execute.copy import write_result
 from ..execute.pointwise import pointwise
@@ -90,7 +90,7 @@ def row_operator(name: str, op: Op) -> Callable[..., Any]:
 
         def invert(self: Tensor) -> Any:
             if self._dtype.kind in "fc":
-                raise errors_arith.invert_dtype(self._dtype)
+                raise errors_arithmetic.invert_dtype(self._dtype)
             return pointwise(op, (self,))
 
         return invert
@@ -335,7 +335,7 @@ def inplace_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     def inplace(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         if "out" in kwargs:
-            raise errors_arith.inplace_out(name)
+            raise errors_arithmetic.inplace_out(name)
         return call_named(call, input, *args, out=input, **kwargs)
 
     inplace.__code__ = inplace.__code__.replace(co_name=name)  # errors show this name

@@ -16,7 +16,7 @@ from .. import dtypes
 from .._tensor import Tensor
 from ..dtypes import dtype, result_dtype, scalar_dtype
 from ..dtypes.limits import integer_limits
-from ..errors import expression as errors
+from ..errors import image as errors
 from ..execute.output import new
 from ..execute.pointwise import pointwise
 from ..iterator.shape import broadcast_shapes
@@ -87,7 +87,7 @@ class _Parameters:
             if names.count(name) > 1:
                 raise errors.named_twice(function, name)
         if len(self.inputs) > len(OPERAND_NAMES):
-            raise errors.too_many(function, len(self.inputs), len(OPERAND_NAMES))
+            raise errors.too_many_operands(function, len(self.inputs), len(OPERAND_NAMES))
         if all(p.type is dtypes.bool for p in self.inputs):
             raise errors.no_value(function)
         if not self.results:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isinf
 
-from ..errors.expression import unknown_name
+from ..errors.image import unknown_name
 from .syntax import Fail, SyntaxNode
 
 # Functions by name: number of arguments, and the text for floating-point numbers, for integers and

@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError as _missing:
     if _missing.name != "torch":
         raise
-    from ..errors.torch_device import no_torch as _no_torch
+    from ..errors.torch import no_torch as _no_torch
 
     raise _no_torch() from None
 

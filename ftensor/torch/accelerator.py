@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from .. import errors as all_errors
-from ..errors import torch_device as errors
-from ..errors.runtime import raised_out_of_memory
+from ..errors import torch as errors
+from ..errors.call import raised_out_of_memory
 from ..runtime.stream import DeviceStream
 from . import internals, module
 from .registration import NAME

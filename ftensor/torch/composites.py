@@ -13,7 +13,7 @@ from torch.library import get_kernel
 
 from .._tensor import Tensor
 from ..dtypes import bfloat16, float16, float32, float64
-from ..errors import torch_device as errors
+from ..errors import torch as errors
 from ..execute.copy import fill
 from ..execute.output import new
 from ..ops.gradients.attention import attention, attention_backward

@@ -11,7 +11,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from .. import formats
 from .._device import backend_of
-from ..errors import torch_device as errors
+from ..errors import torch as errors
 from ..execute.copy import clone as ft_clone
 from ..execute.copy import convert as ft_converted
 from ..execute.copy import copy as ft_copy

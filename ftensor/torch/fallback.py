@@ -14,7 +14,7 @@ from torch._decomp import decomposition_table
 from torch.library import Library
 
 from .._tensor import Tensor
-from ..errors import torch_device as errors
+from ..errors import torch as errors
 from ..errors.message import levels_to_user
 from ..errors.nn import unpool_bounds
 from ..execute.capture import thread_capture

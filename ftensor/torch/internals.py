@@ -17,7 +17,7 @@ import torch
 from torch.autograd import forward_ad
 
 from .._version import TORCH_TESTED
-from ..errors import torch_device as errors
+from ..errors import torch as errors
 
 T = TypeVar("T")
 # Names that this package replaces, because torch's own versions need a device in C++.

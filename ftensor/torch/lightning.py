@@ -15,7 +15,7 @@ from lightning.pytorch.plugins.precision import MixedPrecision
 from lightning.pytorch.strategies import SingleDeviceStrategy, StrategyRegistry
 from lightning.pytorch.trainer.connectors.accelerator_connector import _AcceleratorConnector
 
-from ..errors import torch_device as errors
+from ..errors import torch as errors
 from . import module as fpga
 from .registration import DEVICE, NAME
 

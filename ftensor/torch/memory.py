@@ -16,7 +16,7 @@ from .. import dtypes
 from .._device import backend_of, resolve
 from .._device import device as ft_device
 from .._tensor import Tensor, geometry_key
-from ..errors import torch_device as errors
+from ..errors import torch as errors
 from ..execute.output import new as ft_new
 from ..interop import host as shared
 from ..interop import torch as exchange

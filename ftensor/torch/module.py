@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from .. import fpga as _f
-from ..errors import torch_device as _errors
+from ..errors import torch as _errors
 from ..runtime.backend import DeviceProperties
 from ..runtime.stream import DeviceStream as _Stream
 from ..runtime.stream import Event

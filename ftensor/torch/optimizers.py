@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from .._tensor import Tensor
-from ..errors import torch_device as errors
+from ..errors import torch as errors
 from ..execute.copy import copy
 from ..graph.fused import fused_foreach
 from ..ops.nn.layers.updates import Adam, adagrad, adam, descend

@@ -15,7 +15,7 @@ from torch.multiprocessing.reductions import reduce_storage
 
 from .._tensor import Tensor
 from ..dtypes import uint8
-from ..errors import torch_device as errors
+from ..errors import torch as errors
 from ..execute.copy import copy
 from . import internals
 from . import memory as m

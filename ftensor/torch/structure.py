@@ -16,7 +16,7 @@ from torch.library import get_kernel
 from .._device import backend_of
 from .._tensor import Tensor
 from ..dtypes import uint8
-from ..errors import torch_device as errors
+from ..errors import torch as errors
 from ..execute.copy import copy
 from ..execute.output import new as ft_new
 from ..iterator.shape import contiguous_strides, extent

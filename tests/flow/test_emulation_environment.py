@@ -18,7 +18,7 @@ import pytest
 
 from ftensor.emulation import command, device, environment, protocol
 from ftensor.emulation.protocol import Api
-from ftensor.errors.emulation import EmulationError
+from ftensor.errors.commands import EmulationError
 
 from .emulation_host import HANG, ROOT
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.errors.runtime import kernel_build_failed
+from ftensor.errors.call import kernel_build_failed
 from ftensor.runtime import cache
 from ftensor.runtime.icd import path_without_blanks
 

@@ -12,7 +12,7 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.errors.runtime import kernel_not_built
+from ftensor.errors.call import kernel_not_built
 from ftensor.runtime.stream import DeviceStream
 
 

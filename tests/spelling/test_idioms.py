@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import ftensor as ft
-from ftensor.errors import absent
+from ftensor.errors.torch import _ADVICE, _CODE
 from ftensor.modules import CLASSES
 
 from ..oracle import same
@@ -124,7 +124,7 @@ def test_dropouts_end_with_training() -> None:
 SHAPED = {"A": "ft.eye(3)", "B": "ft.ones(3, 1)", "size": "(9,)", "groups": "1"}
 
 
-@pytest.mark.parametrize(("name", "code"), absent._CODE.items())
+@pytest.mark.parametrize(("name", "code"), _CODE.items())
 def test_advice_that_is_code_runs(name: str, code: str) -> None:
     scope = {"ft": ft, "torch": torch, "x": ft.eye(3) if "shuffle" not in code else ft.ones(1, 4, 2)}
     scope |= {word: eval(text, {"ft": ft}) for word, text in SHAPED.items()}
@@ -136,7 +136,7 @@ def test_advice_that_is_code_runs(name: str, code: str) -> None:
 
 
 def test_names_that_advice_is_about_are_absent() -> None:
-    for name in absent._ADVICE:
+    for name in _ADVICE:
         owner = ft.Tensor if name.startswith("Tensor.") else ft
         assert not hasattr(owner, name.rpartition(".")[2]) or owner is ft.Tensor, name
 

@@ -9,7 +9,7 @@ from typing import Any
 from ... import dtypes, errors, return_types
 from ..._tensor import Tensor
 from ...dtypes.limits import integer_limits
-from ...errors import reduce as errors_order
+from ...errors import arithmetic as errors_arithmetic
 from ...execute import output
 from ...formats import contiguous_format
 from ...iterator.shape import numel
@@ -37,21 +37,21 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor("bincount", "input", input)
     if input._dtype.kind not in "iu":
-        raise errors_order.counted(input._shape, input._dtype)
+        raise errors_arithmetic.counted(input._shape, input._dtype)
     if minlength < 0:
-        raise errors_order.minlength(minlength)
+        raise errors_arithmetic.minlength(minlength)
     if input.ndim == 1 and not input.numel():
         return zeros(minlength, dtype=dtypes.int64, device=input.device)
     if input.ndim != 1:
-        raise errors_order.counted(input._shape, input._dtype)
+        raise errors_arithmetic.counted(input._shape, input._dtype)
     if weights is not None and weights._shape != input._shape:
-        raise errors_order.weight_shape("bincount", weights._shape, input._shape)
+        raise errors_arithmetic.weight_shape("bincount", weights._shape, input._shape)
     output.check_capacity(input, input.numel(), dtypes.int64)  # memory for the summands
     low, high = (int(x) for x in input.aminmax())
     if low < 0:
-        raise errors_order.negative_counted(low)
+        raise errors_arithmetic.negative_counted(low)
     if high >= integer_limits(dtypes.int64).max:
-        raise errors_order.counted_too_large(high)
+        raise errors_arithmetic.counted_too_large(high)
     result_dtype = dtypes.int64
     if weights is not None:
         result_dtype = dtypes.float32 if weights._dtype is dtypes.float32 else dtypes.float64
@@ -66,7 +66,7 @@ def _limits(name: str, x: Tensor, low: float, high: float, explicit: bool, margi
     if not explicit:
         low, high = (v.item() for v in x.aminmax()) if x.numel() else (0.0, 1.0)
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
-        raise errors_order.value_range(name, low, high)
+        raise errors_arithmetic.value_range(name, low, high)
     return (low - margin, high + margin) if low == high else (low, high)
 
 
@@ -80,7 +80,7 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     if input._dtype.kind not in "fiu":
         raise errors.not_implemented_for("histc", input._dtype)
     if bins <= 0:
-        raise errors_order.bins("histc", bins)
+        raise errors_arithmetic.bins("histc", bins)
     x = input.reshape(-1)
     if input._dtype.kind != "f":
         return _integer_histc(x, bins, min, max)
@@ -98,7 +98,7 @@ def _integer_histc(x: Tensor, bins: int, min: Any, max: Any) -> Tensor:
     first, last = (int(v) for v in _limits("histc", x, int(min), int(max), explicit, 1))
     largest = integer_limits(dtypes.int64).max
     if first < -largest or last > largest or (last - first) * bins > largest:
-        raise errors_order.integer_range("histc", bins, first, last)
+        raise errors_arithmetic.integer_range("histc", bins, first, last)
     as_int64 = x.to(dtypes.int64)
     least = first if first > 0 or x._dtype.is_signed else 0  # elements beyond int64 have become negative
     in_range = as_int64[(as_int64 >= least) & (as_int64 <= last)]
@@ -110,10 +110,10 @@ def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
     """Returns the edges of bins: the given ones, or those of `bins` equal parts."""
     if isinstance(bins, Tensor):
         if bins.ndim != 1 or bins._dtype is not x._dtype or not bins.numel():
-            raise errors_order.bin_edges(name, bins._shape, bins._dtype, x._dtype)
+            raise errors_arithmetic.bin_edges(name, bins._shape, bins._dtype, x._dtype)
         return bins.clone(memory_format=contiguous_format)
     if bins <= 0:
-        raise errors_order.bins(name, bins)
+        raise errors_arithmetic.bins(name, bins)
     return linspace(low, high, bins + 1, dtype=x._dtype, device=x.device)
 
 
@@ -144,9 +144,9 @@ def _check_weight(name: str, input: Tensor, weight: Tensor | None, expected_shap
     if not isinstance(weight, Tensor):
         raise errors.not_a_tensor(name, "weight", weight)
     if weight._shape != expected_shape:
-        raise errors_order.weight_shape(name, weight._shape, expected_shape)
+        raise errors_arithmetic.weight_shape(name, weight._shape, expected_shape)
     if weight._dtype is not input._dtype:
-        raise errors_order.weight_dtype(name, weight._dtype, input._dtype)
+        raise errors_arithmetic.weight_dtype(name, weight._dtype, input._dtype)
 
 
 @op(forms=("histogram(input, bins=100, *, range=None, weight=None, density=False, out=None) -> (hist, bin_edges)",))
@@ -172,7 +172,7 @@ def histogram(
     low, high = 0.0, 0.0
     if not isinstance(bins, Tensor):
         if range is not None and len(range) != 2:
-            raise errors_order.range_length("histogram", len(range), 2)
+            raise errors_arithmetic.range_length("histogram", len(range), 2)
         low, high = (0.0, 0.0) if range is None else (float(r) for r in range)
         low, high = _limits("histogram", x, low, high, range is not None)
     edges = _edges("histogram", x, bins, low, high)
@@ -191,16 +191,16 @@ def histogramdd(
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
     if input.ndim < 2:
-        raise errors_order.at_least_two_dims(input._shape)
+        raise errors_arithmetic.at_least_two_dims(input._shape)
     if input._dtype not in (dtypes.float32, dtypes.float64):
         raise errors.not_implemented_for(name, input._dtype)
     dims = input._shape[-1]
     output.check_capacity(input, dims, dtypes.int64)  # memory for the list of bins
     bins_per_dim = [bins] * dims if isinstance(bins, int) else list(bins)
     if len(bins_per_dim) != dims:
-        raise errors_order.bins_for_dims(len(bins_per_dim), dims)
+        raise errors_arithmetic.bins_for_dims(len(bins_per_dim), dims)
     if range is not None and len(range) != 2 * dims:
-        raise errors_order.range_length(name, len(range), 2 * dims)
+        raise errors_arithmetic.range_length(name, len(range), 2 * dims)
     _check_weight(name, input, weight, input._shape[:-1])
     x = input.reshape(numel(input._shape[:-1]), dims)
     edges = []

@@ -7,7 +7,7 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes.limits import iinfo
-from ...errors import reduce as errors_order
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.output import check_overlap
 from ...execute.sort import select, selects, topk
 from ...formats import contiguous_format
@@ -38,7 +38,7 @@ def _check_not_empty(name: str, x: Tensor, dim: int) -> None:
     if x._dtype.is_complex:
         raise errors.not_implemented_for(name, x._dtype)
     if not x._shape[dim]:
-        raise errors_order.no_elements(name, dim)
+        raise errors_arithmetic.no_elements(name, dim)
 
 
 @op(bare="h")
@@ -51,7 +51,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out
     if x._dtype is dtypes.bool:
         raise errors.not_implemented_for("kthvalue", x._dtype)
     if not 1 <= k <= x._shape[axis]:
-        raise errors_order.selected("kthvalue", k, x._shape[axis], 1)
+        raise errors_arithmetic.selected("kthvalue", k, x._shape[axis], 1)
     for result in () if out is None else check_out_tuple("kthvalue", out, 2):
         check_overlap("kthvalue", result, (input,))
     if selects(x):
@@ -159,16 +159,16 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)
     if not input.numel():
-        raise errors_order.empty_quantile()
+        raise errors_arithmetic.empty_quantile()
     if input._dtype not in (dtypes.float32, dtypes.float64):
-        raise errors_order.quantile_dtype(input._dtype)
+        raise errors_arithmetic.quantile_dtype(input._dtype)
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
-        raise errors_order.interpolation(interpolation)
+        raise errors_arithmetic.interpolation(interpolation)
     if isinstance(q, Tensor):
         if q.ndim > 1:
-            raise errors_order.quantile_ranks(f"of shape {q._shape}")
+            raise errors_arithmetic.quantile_ranks(f"of shape {q._shape}")
         if q._dtype is not input._dtype:
-            raise errors_order.quantile_rank_dtype(q._dtype, input._dtype)
+            raise errors_arithmetic.quantile_rank_dtype(q._dtype, input._dtype)
         ranks = q.reshape(-1)
         if q.device != input.device:
             raise errors.different_devices(name, (input.device, q.device))
@@ -177,7 +177,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
             raise errors.argument_type(name, "q", "a number or a Tensor", q)
         ranks = tensor([q], dtype=input._dtype, device=input.device)
     if ranks.numel() and not bool(((ranks >= 0) & (ranks <= 1)).all().item()):
-        raise errors_order.quantile_ranks(ranks.tolist())
+        raise errors_arithmetic.quantile_ranks(ranks.tolist())
     x, axis = (input.reshape(-1), 0) if dim is None else dim_argument(name, input, dim)
     rows = sorted_values(name, x.movedim(axis, -1), -1)
     last = rows._shape[-1] - 1
@@ -244,10 +244,10 @@ def _unique(name: str, input: Any, is_sorted: bool, return_inverse: bool, return
     else:
         dim = normalize_dim(dim, input.ndim)
         if not input.ndim:
-            raise errors_order.unique_of_scalar(dim)
+            raise errors_arithmetic.unique_of_scalar(dim)
         rows = input.movedim(dim, 0)
         if not numel(rows._shape[1:]) or (0 in input._shape and input._shape.count(0) > 1):
-            raise errors_order.unique_empty(input._shape, dim)
+            raise errors_arithmetic.unique_empty(input._shape, dim)
         shape = (rows._shape[0],)
     n = rows._shape[0]
     order = None

@@ -7,7 +7,7 @@ from typing import Any
 from ... import dtypes, errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import dtype, result_type
-from ...errors import reduce as errors_order
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.scan import scan
 from ...execute.sort import search, select, selects, values_in_order
 from ...execute.sort import sort as run
@@ -56,7 +56,7 @@ def sort_call(name: str, input: Any, dim: Any, descending: Any = False) -> tuple
     numbers."""
     x, axis = dim_argument(name, input, dim)
     if x._dtype.is_complex:
-        raise errors_order.no_order(name, x._dtype)
+        raise errors_arithmetic.no_order(name, x._dtype)
     if not isinstance(descending, bool):
         raise errors.argument_type(name, "descending", "a bool", descending)
     results = run(x, axis, descending)
@@ -66,7 +66,7 @@ def sort_call(name: str, input: Any, dim: Any, descending: Any = False) -> tuple
 def sorted_values(name: str, input: Any, dim: Any) -> Tensor:
     x, axis = dim_argument(name, input, dim)
     if x._dtype.is_complex:
-        raise errors_order.no_order(name, x._dtype)
+        raise errors_arithmetic.no_order(name, x._dtype)
     return values_in_order(x, axis).reshape(input._shape)
 
 
@@ -102,11 +102,11 @@ def topk(
     Raises RuntimeError for a `k` beyond the dim's size, for bool and for complex numbers."""
     x, axis = dim_argument("topk", input, dim)
     if x._dtype.is_complex:
-        raise errors_order.no_order("topk", x._dtype)
+        raise errors_arithmetic.no_order("topk", x._dtype)
     if x._dtype.kind == "b":
-        raise errors_order.not_of_bool("topk", x._dtype)
+        raise errors_arithmetic.not_of_bool("topk", x._dtype)
     if not 0 <= k <= x._shape[axis]:
-        raise errors_order.selected("topk", k, x._shape[axis], 0)
+        raise errors_arithmetic.selected("topk", k, x._shape[axis], 0)
     k = k if input.ndim else 1  # a 0-d tensor is its own largest element for any k
     results = topk_by_kernel(x, axis, k, largest) if isinstance(largest, bool) else None
     if results is not None:
@@ -128,7 +128,7 @@ def _searchsorted(name: str, row: Any, values: Any, out_int32: bool, right: bool
         raise errors.not_a_tensor(name, "sorted_sequence", row)
     if side is not None:
         if side not in ("left", "right") or (right and side == "left"):
-            raise errors_order.search_side(side, right)
+            raise errors_arithmetic.search_side(side, right)
         right = side == "right"
     number = not isinstance(values, Tensor)
     if number:
@@ -136,24 +136,24 @@ def _searchsorted(name: str, row: Any, values: Any, out_int32: bool, right: bool
         values = tensor(values, dtype=result_dtype, device=row.device)
         row = row.to(result_dtype)
     elif values._dtype is not row._dtype:
-        raise errors_order.search_dtypes(row._dtype, values._dtype)
+        raise errors_arithmetic.search_dtypes(row._dtype, values._dtype)
     if values.device != row.device:
         raise errors.different_devices(name, (row.device, values.device))
     if not row.ndim:
-        raise errors_order.search_shapes(row._shape, values._shape)
+        raise errors_arithmetic.search_shapes(row._shape, values._shape)
     if row.ndim > 1 and row._shape[:-1] != values._shape[:-1]:
-        raise errors_order.search_shapes(row._shape, values._shape)
+        raise errors_arithmetic.search_shapes(row._shape, values._shape)
     if row._dtype.is_complex or row._dtype is dtypes.bool:
         raise errors.not_implemented_for(name, row._dtype)
     if sorter is not None:
         if not isinstance(sorter, Tensor):
             raise errors.not_a_tensor(name, "sorter", sorter)
         if sorter._shape != row._shape or sorter._dtype is not dtypes.int64:
-            raise errors_order.search_sorter(sorter._shape, sorter._dtype, row._shape)
+            raise errors_arithmetic.search_sorter(sorter._shape, sorter._dtype, row._shape)
         if sorter.numel():
             low, high = sorter.aminmax()
             if int(low) < 0 or int(high) >= row._shape[-1]:
-                raise errors_order.sorter_range(row._shape[-1])
+                raise errors_arithmetic.sorter_range(row._shape[-1])
         sorter = sorter.contiguous()
     positions = search(row.contiguous(), values.contiguous(), sorter, right)
     return positions.to(dtypes.int32) if out_int32 else positions
@@ -180,7 +180,7 @@ def searchsorted(
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """Returns `searchsorted` in one row of boundaries."""
     if isinstance(boundaries, Tensor) and boundaries.ndim != 1:
-        raise errors_order.boundaries(boundaries._shape)
+        raise errors_arithmetic.boundaries(boundaries._shape)
     return _searchsorted("bucketize", boundaries, input, out_int32, right, None, None)
 
 

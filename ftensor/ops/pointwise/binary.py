@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...errors import pointwise as errors_arith
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.pointwise import common_dtype, pointwise
 from ...execute.scalars import check_fits, is_traced_number, values_of
 from ...rows.catalogue import also_in, op
@@ -30,13 +30,13 @@ def check_factor(op: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -
         # decides.
         allowed_kinds = {"b": "b", "f": "fc", "c": "c"}.get(kind, "buifc")
         if common_dtype.kind not in allowed_kinds:
-            raise errors_arith.alpha_kind(op.name, name, value, common_dtype)
+            raise errors_arithmetic.alpha_kind(op.name, name, value, common_dtype)
 
 
 def _check_subtraction(op: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
     operand_dtypes = _dtypes(inputs)
     if dtypes.bool in operand_dtypes:
-        raise errors_arith.bool_subtraction(op.name, operand_dtypes)
+        raise errors_arithmetic.bool_subtraction(op.name, operand_dtypes)
     check_factor(op, inputs, params, common_dtype)
 
 
@@ -304,9 +304,9 @@ def _divide(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
     divisor."""
     if isinstance(other, int) and type(input) is Tensor and input._dtype.kind in "bui":
         if other == 0 or not values_of(other, common_dtype(row, (input, other)))[0]:
-            raise errors_arith.zero_division(row.name)
+            raise errors_arithmetic.zero_division(row.name)
     elif row.numbers_alone and (input.__class__, other.__class__) in _INTEGERS and not other:
-        raise errors_arith.zero_division(row.name)
+        raise errors_arithmetic.zero_division(row.name)
     return pointwise(row, (input, other), (), out)
 
 
@@ -322,7 +322,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor
     if rounding_mode == "trunc":
         has_dims = type(other) is Tensor and other._shape
         return _divide(TRUNC_DIVIDE if has_dims else TRUNC_DIVIDE_BY_NUMBER, input, other, out)
-    raise errors_arith.rounding_mode(rounding_mode)
+    raise errors_arithmetic.rounding_mode(rounding_mode)
 
 
 @op(inplace=True)

@@ -7,7 +7,7 @@ from typing import Any
 from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import get_default_dtype, result_type
-from ...errors import pointwise as errors_arith
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import op
 from ...rows.op import BARE, Op, Promote
@@ -122,7 +122,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8
         raise errors.dtypes_differ("isclose", (input._dtype, other._dtype))
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not value >= 0:
-            raise errors_arith.negative_tolerance(name, value)
+            raise errors_arithmetic.negative_tolerance(name, value)
     if input._dtype.kind in "bui":
         if rtol == 0 and atol == 0:
             return pointwise(ROWS[0], (input, other))

@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import dtypes
 from ..._tensor import Tensor
-from ...errors import pointwise as errors_arith
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.copy import write_result
 from ...execute.output import check_capacity, check_dtype, new_like
 from ...execute.pointwise import common_dtype, pointwise
@@ -45,7 +45,7 @@ def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     if type(exponent) is Tensor or type(input) is not Tensor:
         return pointwise(POW, (input, exponent), (), out)
     if isinstance(exponent, int) and exponent < 0 and input._dtype.kind in "bui":
-        raise errors_arith.negative_integer_power(exponent)
+        raise errors_arithmetic.negative_integer_power(exponent)
     if isinstance(exponent, (int, float, complex)):
         row = EXACT.get(exponent, POW)
         if row is POW:

@@ -11,7 +11,7 @@ from ... import errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import int32
 from ...dtypes.limits import finfo
-from ...errors import pointwise as errors_unary
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.copy import write_result
 from ...execute.pointwise import pointwise
 from ...execute.scalars import as_float
@@ -265,7 +265,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     if not isinstance(n, int):
         raise errors.argument_type("polygamma", "n", "an int", n)
     if n < 0:
-        raise errors_unary.negative_order("polygamma", n)
+        raise errors_arithmetic.negative_order("polygamma", n)
     if n == 0:
         return pointwise(DIGAMMA, (input,), (), out)
     if n == 1:

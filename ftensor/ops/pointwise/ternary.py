@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...errors import pointwise as errors_arith
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.pointwise import common_dtype, pointwise
 from ...execute.scalars import fitted, storable
 from ...rows.catalogue import op
@@ -66,10 +66,10 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     if input is None or other is None:
-        raise errors_arith.where_arguments()
+        raise errors_arithmetic.where_arguments()
     kind = condition._dtype
     if kind is not dtypes.bool and kind is not dtypes.uint8:
-        raise errors_arith.not_a_condition(kind)
+        raise errors_arithmetic.not_a_condition(kind)
     common = None
     for x in (input, other):
         if isinstance(x, (int, float)) and not -100 <= x <= 100:
@@ -83,7 +83,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
     """Limits the elements to [`min`, `max`]; `max` wins if the limits cross. Limits are numbers or
     tensors and take part in type promotion; NaN in any of them gives NaN."""
     if min is None and max is None:
-        raise errors_arith.no_bounds("clamp")
+        raise errors_arithmetic.no_bounds("clamp")
     if min is None:
         return _limited(CLAMP_MAX, input, (max,), out)
     if max is None:
@@ -148,7 +148,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
 
 def _check_addcdiv(row: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
     if all(type(x) is Tensor and x._dtype.kind in "bui" for x in inputs[1:]):
-        raise errors_arith.integer_addcdiv()
+        raise errors_arithmetic.integer_addcdiv()
 
 
 ADDCMUL = Op(
@@ -211,7 +211,7 @@ def _factor_as_compute(row: Op, inputs: tuple[Any, ...], value: Any) -> Any:
 def _check_parts(row: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -> None:
     first, second = (x._dtype for x in inputs)
     if {first, second} - {dtypes.float16, dtypes.float32, dtypes.float64}:
-        raise errors_arith.needs_real_floats(row.name, (first, second))
+        raise errors_arithmetic.needs_real_floats(row.name, (first, second))
     if first is not second:
         raise errors.dtypes_differ(row.name, (first, second))
 

@@ -8,7 +8,6 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
-from ...errors import random as errors_random
 from ...execute.copy import write_result
 from ...execute.output import check_capacity, new, resize_out
 from ...iterator.shape import broadcast_shapes, numel
@@ -37,7 +36,7 @@ def randperm(options: Options, n: int, *, generator: Any = None, out: Tensor | N
         raise errors.not_implemented_for("randperm", element)
     limit = round(2 / finfo(element).eps) + 1 if element.kind == "f" else iinfo(element).max + 1
     if count > limit:
-        raise errors_random.permutation_dtype(count, element)
+        raise errors_creation.permutation_dtype(count, element)
     keys = new((count,), dtypes.int64, result._storage.device)
     fill_random("randperm", INTEGERS, (0, 0), keys, generator)
     return result.copy_(keys.argsort(stable=True))
@@ -81,17 +80,17 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     """
     layout(input, "multinomial")
     if input.ndim not in (1, 2):
-        raise errors_random.weights_dims(input.ndim)
+        raise errors_creation.weights_dims(input.ndim)
     if input._dtype.kind != "f":
-        raise errors_random.weights_dtype(input._dtype)
+        raise errors_creation.weights_dtype(input._dtype)
     count = as_int(num_samples, "multinomial", "num_samples")
     if count <= 0 or (not replacement and count > input._shape[-1]):
-        raise errors_random.sample_count(count, input._shape[-1])
+        raise errors_creation.sample_count(count, input._shape[-1])
     check_capacity(input, max(input.numel(), numel(input._shape[:-1]) * count), dtypes.int64)
     weights = input.float() if input._dtype.itemsize == 2 else input
     largest = weights.amax(-1, keepdim=True)
     if bool((weights < 0).any() | ~((largest > 0) & (largest < float("inf"))).all()):
-        raise errors_random.bad_weights()
+        raise errors_creation.bad_weights()
     relative = weights / largest
     if not replacement or count == 1:
         waits = exponential_(empty_like(relative), generator=generator)
@@ -118,7 +117,7 @@ def poisson(input: Tensor, generator: Any = None, *, out: Tensor | None = None) 
     if input._dtype.kind != "f" or input._dtype.bare:
         raise errors.not_implemented_for("poisson", input._dtype)
     if not bool(((input >= 0) & (input < 9.2e18)).all()):
-        raise errors_random.poisson_rate()
+        raise errors_creation.poisson_rate()
     return write_result("poisson", out, fill_random("poisson", POISSON, (), empty_like(input), generator, (input,)))
 
 
@@ -133,9 +132,9 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None, *, out: Tensor 
     for name, tensor in (("count", count), ("prob", prob)):
         layout(tensor, "binomial", name)
         if tensor._dtype.kind != "f" or tensor._dtype.bare:
-            raise errors_random.binomial_dtype(name, tensor._dtype)
+            raise errors_creation.binomial_dtype(name, tensor._dtype)
     if prob._dtype is not count._dtype:
-        raise errors_random.binomial_dtypes(count._dtype, prob._dtype)
+        raise errors_creation.binomial_dtypes(count._dtype, prob._dtype)
     shape = broadcast_shapes(count._shape, prob._shape)
     target = empty_like(count) if shape == count._shape else new(shape, count._dtype, count._storage.device)
     operands = (count.expand(shape), prob.expand(shape))

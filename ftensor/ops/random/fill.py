@@ -10,7 +10,6 @@ from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
-from ...errors import random as errors_random
 from ...execute.capture import draw_numbers
 from ...execute.dispatch import recorder
 from ...execute.output import layout_strides, new, resize_out
@@ -110,7 +109,7 @@ def _bounds(
         raise errors_creation.surplus_arguments(function, 2, len(args))
     for name, value in keywords.items():
         if name not in ("from", "to"):
-            raise errors_random.unknown_argument(function, name)
+            raise errors_creation.unknown_argument(function, name)
         if name in bounds:
             raise errors_creation.given_twice(function, name)
         bounds[name] = value
@@ -133,7 +132,7 @@ def _continuous(input: Tensor, function: str) -> Tensor:
 
 def _positive(function: str, name: str, value: float) -> None:
     if not value > 0:
-        raise errors_random.bad_parameter(function, name, "above 0", value)
+        raise errors_creation.bad_parameter(function, name, "above 0", value)
 
 
 @op(function=False, forms=("uniform_(from=0.0, to=1.0, *, generator=None) -> Tensor",))
@@ -151,11 +150,11 @@ def uniform_(input: Tensor, *args: Any, generator: Any = None, **named: Any) -> 
     limits = finfo(element)
     for name, value in (("from", low), ("to", high)):
         if not limits.min <= value <= limits.max:
-            raise errors_random.beyond_dtype("uniform_", name, value, element)
+            raise errors_creation.beyond_dtype("uniform_", name, value, element)
     if low > high:
-        raise errors_random.empty_range("uniform_", low, high)
+        raise errors_creation.empty_range("uniform_", low, high)
     if high - low > limits.max:
-        raise errors_random.too_wide(low, high, element)
+        raise errors_creation.too_wide(low, high, element)
     fill_random("uniform_", UNIFORM, (low, high - low, _largest_below(low, high, element)), components, generator)
     return input
 
@@ -176,7 +175,7 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
     half the variance. Raises RuntimeError for a negative `std`."""
     centre, deviation = number_argument("normal_", "mean", mean), _real("normal_", "std", std)
     if not deviation >= 0:
-        raise errors_random.bad_parameter("normal_", "std", "0 or more", deviation)
+        raise errors_creation.bad_parameter("normal_", "std", "0 or more", deviation)
     components = _continuous(input, "normal_")
     if components is input:
         return fill_random("normal_", NORMAL, (float(centre), deviation), input, generator)
@@ -218,7 +217,7 @@ def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator
 def _floats(input: Tensor, function: str) -> None:
     layout(input, function)
     if input._dtype.kind != "f":
-        raise errors_random.not_continuous(function, input._dtype)
+        raise errors_creation.not_continuous(function, input._dtype)
 
 
 @op(function=False)
@@ -227,7 +226,7 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
     `p`. Raises RuntimeError unless `p` is between 0 and 1."""
     chance = _real("geometric_", "p", p)
     if not 0 < chance < 1:
-        raise errors_random.bad_parameter("geometric_", "p", "between 0 and 1", chance)
+        raise errors_creation.bad_parameter("geometric_", "p", "between 0 and 1", chance)
     layout(input, "geometric_")
     if input._dtype.kind not in "uif":
         raise errors.not_implemented_for("geometric_", input._dtype)
@@ -263,7 +262,7 @@ def fill_integers(function: str, out: Tensor, low: int, high: int | None, genera
     """
     element = out._dtype
     if element.is_complex:
-        raise errors_random.complex_integers(function, element)
+        raise errors_creation.complex_integers(function, element)
     if element.kind == "b":
         lowest, highest = 0, 1
     elif element.kind == "f":
@@ -273,11 +272,11 @@ def fill_integers(function: str, out: Tensor, low: int, high: int | None, genera
         lowest, highest = iinfo(element).min, iinfo(element).max
     top = highest if high is None else high - 1
     if top < low:
-        raise errors_random.empty_range(function, low, top + 1)
+        raise errors_creation.empty_range(function, low, top + 1)
     limit = int(finfo(element).max) if element.kind == "f" else highest
     for name, value in (("from", low), ("to - 1", top)):
         if not lowest <= value <= limit:
-            raise errors_random.beyond_dtype(function, name, value, element)
+            raise errors_creation.beyond_dtype(function, name, value, element)
     return fill_random(function, INTEGERS, (low, (top - low + 1) % (1 << 64)), out, generator)
 
 
@@ -301,7 +300,7 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
 def probability(function: str, p: Any) -> float:
     value = _real(function, "p", p)
     if not 0 <= value <= 1:
-        raise errors_random.bad_parameter(function, "p", "from 0 to 1", value)
+        raise errors_creation.bad_parameter(function, "p", "from 0 to 1", value)
     return value
 
 
@@ -435,11 +434,11 @@ def _normal_of(mean: Any, std: Any, out: Tensor | None, generator: Any) -> Tenso
     shape = like._shape
     if isinstance(std, Tensor):
         if std._dtype.is_complex:
-            raise errors_random.complex_std()
+            raise errors_creation.complex_std()
         if isinstance(mean, Tensor):
             shape = broadcast_shapes(mean._shape, shape if mean is std else std._shape)
         if std.numel() and bool((std < 0).any()):
-            raise errors_random.negative_std()
+            raise errors_creation.negative_std()
     target = new(shape, like._dtype, like._storage.device) if out is None else resize_out(out, shape)
     if not isinstance(std, Tensor):
         return normal_(target, 0.0, std, generator=generator).add_(mean)

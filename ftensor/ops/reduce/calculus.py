@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
-from ...errors import reduce as errors_calculus
+from ...errors import arithmetic as errors_arithmetic
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import Entry, op, register
 from ...rows.spelling import MISSING
@@ -27,17 +27,17 @@ def diff(
         if x is not None and not isinstance(x, Tensor):
             raise errors.not_a_tensor("diff", word, x)
     if not input.ndim:
-        raise errors_calculus.one_dim("diff")
+        raise errors_arithmetic.one_dim("diff")
     dim = normalize_dim(dim, input.ndim)
     if n < 0:
-        raise errors_calculus.order(n)
+        raise errors_arithmetic.order(n)
     added = [x for x in (prepend, append) if x is not None]
     for x in added:
         if x.ndim != input.ndim:
-            raise errors_calculus.ends(input._shape, x._shape)
+            raise errors_arithmetic.ends(input._shape, x._shape)
         for d, (a, b) in enumerate(zip(input._shape, x._shape)):
             if d != dim and a != b:
-                raise errors_calculus.ends(input._shape, x._shape)
+                raise errors_arithmetic.ends(input._shape, x._shape)
     if added and n:
         inputs = [x for x in (prepend, input, append) if x is not None]
         input = cat(inputs, dim)
@@ -57,17 +57,17 @@ def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
     """Returns the distances between the points `x`, shaped to multiply sums of neighbours along
     `dim` of `y`."""
     if not x.ndim:
-        raise errors_calculus.scalar_points(name)
+        raise errors_arithmetic.scalar_points(name)
     if x.ndim == 1:
         if x._shape[0] != y._shape[dim]:
-            raise errors_calculus.points(name, y._shape[dim], x._shape[0])
+            raise errors_arithmetic.points(name, y._shape[dim], x._shape[0])
         widths = x.narrow(0, 1, x._shape[0] - 1) - x.narrow(0, 0, x._shape[0] - 1)
         return widths.reshape([-1 if d == dim else 1 for d in range(y.ndim)])
     if x.ndim < y.ndim:
         x = x.reshape([1] * (y.ndim - x.ndim) + list(x._shape))
     size = x._shape[dim]
     if not size:
-        raise errors_calculus.points(name, y._shape[dim], size)
+        raise errors_arithmetic.points(name, y._shape[dim], size)
     return x.narrow(dim, 1, size - 1) - x.narrow(dim, 0, size - 1)
 
 
@@ -75,22 +75,22 @@ def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
     """Returns the area of each trapezoid between neighbours along `dim`."""
     dx = None if dx is MISSING else dx
     if x is not None and dx is not None:
-        raise errors_calculus.two_widths(name)
+        raise errors_arithmetic.two_widths(name)
     if not isinstance(y, Tensor):
         raise errors.not_a_tensor(name, "y", y)
     if x is not None and not isinstance(x, Tensor):
         x, dx = None, x  # torch's form (y, dx)
     if y._dtype.kind == "b" or (x is not None and x._dtype.kind == "b"):
-        raise errors_calculus.no_bool(name)
+        raise errors_arithmetic.no_bool(name)
     if not y.ndim:
-        raise errors_calculus.one_dim(name)
+        raise errors_arithmetic.one_dim(name)
     dim = normalize_dim(dim, y.ndim)
     size = y._shape[dim]
     widths: Any = 1 if dx is None else dx
     if x is not None:
         widths = _widths(name, y, x, dim) if size or not x.ndim else 1
     elif isinstance(dx, complex) or (dx is not None and not isinstance(dx, (int, float))):
-        raise errors_calculus.width(name, dx)
+        raise errors_arithmetic.width(name, dx)
     if not size:
         return y if y._dtype.kind in "fc" else y.to(zeros(0)._dtype)
     sums = y.narrow(dim, 0, size - 1) + y.narrow(dim, 1, size - 1)
@@ -119,29 +119,29 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order:
     their coordinates. Raises RuntimeError for sizes that are too small and lists that don't fit.
     """
     if edge_order not in (1, 2):
-        raise errors_calculus.edge_order(edge_order)
+        raise errors_arithmetic.edge_order(edge_order)
     if input._dtype.kind in "bu":
-        raise errors_calculus.no_bool("gradient")
+        raise errors_arithmetic.no_bool("gradient")
     if dim is None:
         dims = tuple(range(input.ndim))
     else:
         dims = tuple(normalize_dim(d, input.ndim) for d in ((dim,) if isinstance(dim, int) else dim))
     if len(set(dims)) != len(dims):
-        raise errors_calculus.repeated(dims)
+        raise errors_arithmetic.repeated(dims)
     spacing = 1 if spacing is None else spacing
     if isinstance(spacing, (tuple, list)):
         if len(spacing) != len(dims):
-            raise errors_calculus.spacings(len(spacing), len(dims))
+            raise errors_arithmetic.spacings(len(spacing), len(dims))
         steps: Sequence[Any] = spacing
     elif isinstance(spacing, Tensor):
         if len(dims) != 1 and spacing.ndim:
-            raise errors_calculus.spacings(1, len(dims))
+            raise errors_arithmetic.spacings(1, len(dims))
         steps = [spacing] * len(dims)
     else:
         steps = [spacing] * len(dims)
     for d in dims:
         if input._shape[d] < edge_order + 1:
-            raise errors_calculus.too_few(input._shape[d], edge_order)
+            raise errors_arithmetic.too_few(input._shape[d], edge_order)
     return tuple(_derivative(input, d, step, edge_order) for d, step in zip(dims, steps))
 
 
@@ -155,7 +155,7 @@ def _derivative(y: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
 
     if isinstance(step, Tensor):
         if step._shape != (n,):
-            raise errors_calculus.points("gradient", n, step.numel())
+            raise errors_arithmetic.points("gradient", n, step.numel())
         h = step.narrow(0, 1, n - 1) - step.narrow(0, 0, n - 1)
     else:
         h = None

@@ -7,7 +7,7 @@ from typing import Any
 from ... import errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import dtype
-from ...errors import reduce as errors_reduce
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.copy import write_result
 from ...execute.output import check_dtype
 from ...execute.pointwise import pointwise
@@ -86,7 +86,7 @@ MEAN = Reduce(
     params=("n",),
     kinds="f",
     instead={"c": MEAN_COMPLEX},
-    refusal=errors_reduce.no_fractions,
+    refusal=errors_arithmetic.no_fractions,
     refuses_first=True,
     converts=True,
     doc="Returns the mean over `dim`; NaN without elements.",
@@ -136,7 +136,7 @@ def nanmean(
     dims = dims_of("nanmean", dim, input.ndim)
     result_dtype = dtype or input._dtype
     if result_dtype.kind not in "fc":
-        raise errors_reduce.no_fractions("nanmean", result_dtype)
+        raise errors_arithmetic.no_fractions("nanmean", result_dtype)
     total = reduced(NANSUM if result_dtype.kind == "f" else SUM, input, dims, keepdim, result_dtype)
     count = reduced(SUM, pointwise(NOT_NAN, (input,)), dims, keepdim)
     return pointwise(QUOTIENT, (total, count), (), out)
@@ -166,7 +166,7 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     target_shape = ints(size[0], size[1:], "sum_to_size", "size")
     shape, leading = input._shape, input.ndim - len(target_shape)
     if leading < 0 or [n for n, dim_size in zip(target_shape, shape[leading:]) if n not in (1, dim_size)]:
-        raise errors_reduce.not_summable_to(shape, target_shape)
+        raise errors_arithmetic.not_summable_to(shape, target_shape)
     dims = tuple([d for d, n in enumerate(shape) if d < leading or (target_shape[d - leading] == 1 and n != 1)])
     if target_shape and not dims:
         return input
@@ -224,11 +224,11 @@ def _extreme(
     name = row_along_dim.name
     if isinstance(dim, Tensor):
         if other is not MISSING:
-            raise errors_reduce.argument_unexpected(name, "other", "twice")
+            raise errors_arithmetic.argument_unexpected(name, "other", "twice")
         dim, other = MISSING, dim
     if other is not MISSING:
         if dim is not MISSING or keepdim is not MISSING:
-            raise errors_reduce.argument_unexpected(name, "dim", "beside another tensor")
+            raise errors_arithmetic.argument_unexpected(name, "dim", "beside another tensor")
         check_arguments(name, input)
         if not isinstance(other, Tensor):
             raise errors.not_a_tensor(name, "other", other)

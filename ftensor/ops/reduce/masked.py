@@ -14,7 +14,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, float32, int64
 from ...dtypes.limits import iinfo
-from ...errors import reduce as errors_reduce
+from ...errors import arithmetic as errors_arithmetic
 from ...iterator.shape import Ints, normalize_dim
 from ...rows.catalogue import op
 from ...rows.op import Reduce
@@ -32,13 +32,13 @@ from .stats import vector_norm
 
 def _lowest_identity(name: str, element: dtype) -> Any:
     if element.kind == "b" or (element.is_complex and name != "logsumexp"):
-        raise errors_reduce.no_identity(name, element, not element.is_complex)
+        raise errors_arithmetic.no_identity(name, element, not element.is_complex)
     return -math.inf if element.kind in "fc" else iinfo(element).min
 
 
 def _highest_identity(name: str, element: dtype) -> Any:
     if element.kind in "bc":
-        raise errors_reduce.no_identity(name, element, not element.is_complex)
+        raise errors_arithmetic.no_identity(name, element, not element.is_complex)
     return math.inf if element.kind == "f" else iinfo(element).max
 
 
@@ -47,7 +47,7 @@ def _mask(name: str, input: Tensor, mask: Any) -> Tensor:
     if not isinstance(mask, Tensor):
         raise errors.not_a_tensor(name, "mask", mask)
     if mask.ndim > input.ndim:
-        raise errors_reduce.mask_of_more_dims(name, mask._shape, input._shape)
+        raise errors_arithmetic.mask_of_more_dims(name, mask._shape, input._shape)
     return broadcast_to(mask, input._shape).to(dtypes.bool)
 
 
@@ -192,7 +192,7 @@ def _mean(
     check_arguments("masked.mean", input)
     result_dtype = input._dtype if dtype is None else dtype
     if result_dtype.kind not in "fc":
-        raise errors_reduce.mean_of(result_dtype)
+        raise errors_arithmetic.mean_of(result_dtype)
     total = _sum(input, dim, keepdim=keepdim, dtype=result_dtype, mask=mask)
     return total / _count("masked.mean", input, dim, keepdim, mask)
 
@@ -210,7 +210,7 @@ def _median(
     if element.kind == "f":
         return median
     if median.isnan().any():
-        raise errors_reduce.nothing_let_through("masked.median", element)
+        raise errors_arithmetic.nothing_let_through("masked.median", element)
     return median.to(element if dtype is None else dtype)
 
 
@@ -262,7 +262,7 @@ def _variance(
 ) -> Tensor:  # fmt: skip
     """Returns the variance: the mean of the squared distances to the mean."""
     if unbiased is not None and correction is not None:
-        raise errors_reduce.argument_unexpected(name, "correction", "beside `unbiased`")
+        raise errors_arithmetic.argument_unexpected(name, "correction", "beside `unbiased`")
     check_arguments(name, input)
     correction_ = (1.0 if unbiased is not False else 0.0) if correction is None else float(correction)
     result_dtype = input._dtype if dtype is None else dtype

@@ -9,7 +9,7 @@ from typing import Any
 from ... import dtypes, errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import dtype, get_default_dtype
-from ...errors import reduce as errors_reduce
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.output import check_dtype
 from ...execute.reduce import fold
 from ...iterator.shape import Ints, normalize_dims, numel
@@ -64,7 +64,7 @@ def dims_of(name: str, dim: Any, ndim: int, rule: Dims = _SOME) -> Ints:
                 dim = None
     dims = normalize_dims(dim, ndim)
     if ndim > MAX_DIMS and dim is not None:
-        raise errors_reduce.too_many_dims(name, ndim, MAX_DIMS)
+        raise errors_arithmetic.too_many_dims(name, ndim, MAX_DIMS)
     return dims if ndim else ()
 
 
@@ -78,10 +78,10 @@ def check_not_empty(name: str, input: Tensor, dims: Ints, dim: Any, kind: type[E
     if 0 not in input._shape:
         return
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
-        raise errors_reduce.empty_input(name, input._shape, kind)
+        raise errors_arithmetic.empty_input(name, input._shape, kind)
     for d in dims:
         if not input._shape[d]:
-            raise errors_reduce.empty_dim(name, input._shape, d)
+            raise errors_arithmetic.empty_dim(name, input._shape, d)
 
 
 @cache
@@ -162,7 +162,7 @@ def reduce_call(row: Reduce, input: Any, dim: Any, keepdim: Any, requested: Any,
 def _check_out(row: Reduce, input_dtype: dtype, requested: dtype | None, outs: Sequence[Tensor]) -> None:
     if row.promote is Promote.TRUTH:
         if outs[0]._dtype not in (dtypes.bool, dtypes.uint8):
-            raise errors_reduce.out_not_bool(row.name, outs[0]._dtype)
+            raise errors_arithmetic.out_not_bool(row.name, outs[0]._dtype)
         return
     for target, expected in zip(outs, _variant_for(row, input_dtype, requested, get_default_dtype())[2]):
         check_dtype(row.name, target, expected)

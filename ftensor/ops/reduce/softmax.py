@@ -9,7 +9,7 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
-from ...errors import reduce as errors_reduce
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.copy import write_result
 from ...execute.device_traits import revisits_rows
 from ...execute.output import new_like
@@ -68,7 +68,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False, *, out: Tensor | N
     """Returns the logarithm of the sum of exponentials over `dim`, computed without overflow."""
     check_arguments("logsumexp", input, keepdim, None, out)
     if out is not None and out._dtype.kind not in "fc":
-        raise errors_reduce.out_not_floating("logsumexp", out._dtype)
+        raise errors_arithmetic.out_not_floating("logsumexp", out._dtype)
     if dim is None:
         raise errors.argument_type("logsumexp", "dim", "an int or a tuple of ints", dim)
     result_dtype = input._dtype if input._dtype.kind in "fc" else dtypes.get_default_dtype()
@@ -191,7 +191,7 @@ def _layer(call: Callable[..., Tensor], name: str, doc: str) -> Callable[..., Te
     def layer(input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
         if dim is None:
             check_arguments(name, input)
-            warnings.warn(errors_reduce.implicit_dim(name), stacklevel=_stacklevel)
+            warnings.warn(errors_arithmetic.implicit_dim(name), stacklevel=_stacklevel)
             dim = 0 if input.ndim in (0, 1, 3) else 1
         return call(input, dim, dtype)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import can_cast, dtype, float64
-from ...errors import reduce as errors_reduce
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.copy import convert
 from ...execute.device_traits import spares_double
 from ...execute.output import check_dtype
@@ -73,18 +73,18 @@ def _norm_of(
         raise errors.floating_only(name, d)
     if requested is not None:
         if requested.kind not in "fc":
-            raise errors_reduce.norm_dtype(requested, "floating point or complex")
+            raise errors_arithmetic.norm_dtype(requested, "floating point or complex")
         if requested.is_complex != d.is_complex:
-            raise errors_reduce.norm_dtype(requested, "complex" if d.is_complex else "real")
+            raise errors_arithmetic.norm_dtype(requested, "complex" if d.is_complex else "real")
         if dtypes.promote_types(d, requested) is not requested:
-            raise errors_reduce.norm_narrows(d, requested)
+            raise errors_arithmetic.norm_narrows(d, requested)
     dims = dims_of(name, dim, input.ndim)
     if (order < 0 or order == math.inf) and 0 in input._shape:
         if not dim and dim != 0:
-            raise errors_reduce.empty_norm(order, input._shape, None)
+            raise errors_arithmetic.empty_norm(order, input._shape, None)
         for k in dims:
             if not input._shape[k]:
-                raise errors_reduce.empty_norm(order, input._shape, k)
+                raise errors_arithmetic.empty_norm(order, input._shape, k)
     result_dtype = requested or d
     red = _ROWS.get(order, NORM_P)
     if red not in (NORM_0, NORM_HIGH) and count(input._shape, dims) == 1:
@@ -100,7 +100,7 @@ def _order(order: Any) -> float:
     if isinstance(order, Tensor):
         order = order.item()
     if isinstance(order, complex):
-        raise errors_reduce.norm_order(order)
+        raise errors_arithmetic.norm_order(order)
     if not isinstance(order, (int, float)):
         raise errors.argument_type("linalg.vector_norm", "ord", "a number", order)
     return float(order)
@@ -146,7 +146,7 @@ def norm(
         result: Tensor = ENTRIES["linalg.matrix_norm"].call(input, p, of_two, keepdim, dtype=dtype, out=out)
         return result
     if isinstance(p, str) and p != "fro":
-        raise errors_reduce.norm_order(p)
+        raise errors_arithmetic.norm_order(p)
     order = 2.0 if p is None or isinstance(p, str) else _order(p)
     return _norm_of(input, order, dim, keepdim, dtype, out)
 
@@ -201,12 +201,12 @@ def _dispersion(
     """Returns (variance or deviation, mean); the mean has the compute dtype and keeps the dims."""
     if isinstance(dim, bool):  # the form with `unbiased` alone
         if unbiased is not MISSING or correction is not MISSING:
-            raise errors_reduce.argument_unexpected(name, "unbiased", "twice")
+            raise errors_arithmetic.argument_unexpected(name, "unbiased", "twice")
         dim, unbiased = None, dim
     check_arguments(name, input, keepdim)
     if unbiased is not MISSING:
         if correction is not MISSING:
-            raise errors_reduce.argument_unexpected(name, "correction", "beside `unbiased`")
+            raise errors_arithmetic.argument_unexpected(name, "correction", "beside `unbiased`")
         if not isinstance(unbiased, bool):
             raise errors.argument_type(name, "unbiased", "a bool", unbiased)
         correction = int(unbiased)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import image as errors
-from ...errors import image as image_errors
 from ...image.file import CHANNEL_DEPTH, TARGETS, VARIABLE, ImageFile, stages, uses_channels
 from ...image.manifest import SCOPE, ArgumentRecord, KernelRecord, compiled, expressions
 from ...kernels.skeleton import exact_units
@@ -298,5 +297,5 @@ class IntelBackend(OpenCLBackend):
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
         """Compiles a kernel on the emulator. Raises ImageError on a board."""
         if not self.compiles:
-            raise image_errors.no_image(self.properties.name)
+            raise errors.no_image(self.properties.name)
         return super().build(source, entry, params, options)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import errors
-from ...errors import runtime as runtime_errors
+from ...errors import call as runtime_errors
 from .. import cache
 from ..backend import Backend, host_bytes, host_memory
 from ..interfaces import CompiledKernel, DeviceProperties, KernelSource

@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
-from ...errors import emulation as errors
+from ...errors import commands as errors
 from ...errors.build import no_aoc, no_board
 from ...image.file import image_uuid, uses_channels
 from ...image.manifest import Manifest

@@ -8,7 +8,7 @@ from typing import Any
 from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import bool as bool_
-from ....errors import pointwise as errors_unary
+from ....errors import arithmetic as errors_arithmetic
 from ....errors.message import call_named
 from ....execute.copy import without_expanded_dims
 from ....execute.output import new_like
@@ -69,11 +69,11 @@ def _as_compute_numbers(name: str, input: Tensor, *numbers: float) -> tuple[floa
 
 def _check_limits(name: str, input: Tensor, low: float, high: float) -> tuple[float, ...]:
     if low > high:
-        raise errors_unary.limits_swapped(name, low, high)
+        raise errors_arithmetic.limits_swapped(name, low, high)
     if input.dtype.kind in "ui":  # limits lose their fractions before the check
         low, high = int(low), int(high)
     if input.dtype.kind == "u" and low < 0:
-        raise errors_unary.negative_limit(name, low, input.dtype)
+        raise errors_arithmetic.negative_limit(name, low, input.dtype)
     return _check_numbers(name, input, low, high)
 
 
@@ -83,7 +83,7 @@ def _elu(name: str, input: Tensor, alpha: float) -> tuple[float, ...]:
 
 def _celu(name: str, input: Tensor, alpha: float) -> tuple[float, ...]:
     if alpha == 0:
-        raise errors_unary.zero_alpha(name)
+        raise errors_arithmetic.zero_alpha(name)
     (alpha,) = _as_compute_numbers(name, input, alpha)
     return alpha, 1.0, 1.0 / alpha
 
@@ -94,11 +94,11 @@ def _limit(name: str, input: Tensor, threshold: float, value: float) -> tuple[fl
 
 def _shrink(name: str, input: Tensor, lambd: float) -> tuple[float, ...]:
     if not lambd >= 0:
-        raise errors_unary.negative_lambda(name, lambd)
+        raise errors_arithmetic.negative_lambda(name, lambd)
     return _check_numbers(name, input, lambd)
 
 
-_CLAMPS: dict[str, Any] = {"float_only": False, "bool_": "", "refusal": errors_unary.no_clamp}
+_CLAMPS: dict[str, Any] = {"float_only": False, "bool_": "", "refusal": errors_arithmetic.no_clamp}
 
 RELU = row("relu", "", "a < K(0) ? K(0) : a", **_CLAMPS)
 relu = activation(RELU, "", None, "Returns max(input, 0).")
@@ -190,7 +190,7 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
     """Returns the input times the normal distribution function, or times its approximation by
     "tanh"."""
     if approximate not in ("none", "tanh"):
-        raise errors_unary.gelu_approximation(approximate)
+        raise errors_arithmetic.gelu_approximation(approximate)
     return pointwise(GELU if approximate == "none" else GELU_TANH, (input,), (), out)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .... import dtypes, errors
 from ...._tensor import Tensor
-from ....errors import random as errors_random
+from ....errors import creation as errors_creation
 from ....execute.copy import write_result
 from ....execute.output import new_like
 from ....rows.catalogue import op
@@ -29,7 +29,7 @@ _ALPHA = SELU_ALPHA * SELU_SCALE
 def _check_probability(input: Tensor, p: Any, error: type[Exception] = RuntimeError) -> float:
     layout(input, "dropout")
     if not 0 <= p <= 1:
-        raise errors_random.dropout_probability(p, error)
+        raise errors_creation.dropout_probability(p, error)
     return float(p)
 
 
@@ -37,7 +37,7 @@ def _fractions(input: Tensor) -> None:
     if input._dtype.is_complex:
         raise errors.not_implemented_for("dropout", input._dtype)
     if input._dtype.kind != "f":
-        raise errors_random.dropout_cast(input._dtype)
+        raise errors_creation.dropout_cast(input._dtype)
 
 
 def _numbers(p: float) -> tuple[float, float]:
@@ -70,7 +70,7 @@ def _alpha_dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
 def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Tensor:
     """Drops whole channels: one random draw for each index of the first two dims."""
     if input.ndim < 2:
-        raise errors_random.feature_dims(input.ndim)
+        raise errors_creation.feature_dims(input.ndim)
     _fractions(input)
     shape = (*input._shape[:2], *(1,) * (input.ndim - 2))
     keep_mask = chance(empty(shape, dtype=input._dtype, device=input._storage.device), 1 - p)
@@ -197,7 +197,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """Drops whole channels of a (batch, channels, length) or (channels, length) input."""
     _check_probability(input, p, ValueError)
     if input.ndim not in (2, 3):
-        raise errors_random.dropout1d_dims(input.ndim)
+        raise errors_creation.dropout1d_dims(input.ndim)
     return _channel_dropout(input, p, training, inplace, input.ndim == 2)
 
 
@@ -207,9 +207,9 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     as (batch, channels, length), which torch plans to change."""
     _check_probability(input, p, ValueError)
     if input.ndim not in (3, 4):
-        errors_random.warn_channels("dropout2d", input.ndim, (3, 4))
+        errors_creation.warn_channels("dropout2d", input.ndim, (3, 4))
     elif input.ndim == 3:
-        errors_random.warn_batch()
+        errors_creation.warn_batch()
     return _channel_dropout(input, p, training, inplace)
 
 
@@ -219,7 +219,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     without a batch."""
     _check_probability(input, p, ValueError)
     if input.ndim not in (4, 5):
-        errors_random.warn_channels("dropout3d", input.ndim, (4, 5))
+        errors_creation.warn_channels("dropout3d", input.ndim, (4, 5))
     return _channel_dropout(input, p, training, inplace, input.ndim == 4)
 
 
@@ -232,7 +232,7 @@ def _channel_dropout(input: Tensor, p: float, training: Any, inplace: Any, allow
 def _random_slopes(input: Tensor, lower: Any, upper: Any, training: Any, generator: Any, out: Tensor | None) -> Tensor:
     layout(input, "rrelu")
     if lower > upper:
-        raise errors_random.slope_bounds(lower, upper)
+        raise errors_creation.slope_bounds(lower, upper)
     if input._dtype.kind != "f":
         raise errors.not_implemented_for("rrelu", input._dtype)
     if not training:
