@@ -1,6 +1,6 @@
-// Bessel functions of orders 0 and 1, and what orders of 1/3 make: Airy's Ai.
+// Bessel functions of orders 0 and 1, and Airy's Ai, which is computed from those of order 1/3.
 #define FTK_EULER 0.57721566490153286061
-#define FTK_EULER_HALVED -0.11593151565841244881  // less log 2: half of the least number would be 0
+#define FTK_EULER_HALVED -0.11593151565841244881  // Euler's constant - log 2, for log(x): x / 2 may underflow
 #define FT_SQRT_INV_PI 0.56418958354775628695
 #define FT_SQRT_HALF_INV_PI 0.39894228040143267794
 

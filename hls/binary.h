@@ -1,6 +1,7 @@
 // Helpers of the ops on two and three inputs; all lanes alike, integers never trap.
 #if FT_FLOATING
-// A step's value as a float16 or bfloat16 result has it, where torch rounds between two steps.
+// Rounds an intermediate value to a float16 or bfloat16 result's precision, where torch rounds between two
+// steps.
 #if FT_DROPPED_BITS
 FT_FN_ONCE FT_V ftb_narrow(FT_V v)
 {
@@ -15,9 +16,9 @@ FT_FN_ONCE FT_V ftb_narrow(FT_V v)
 #else
 #define FTB_FAR K(0x1p100f)
 #endif
-// The remainder of a division towards zero, exactly. A quotient rounded to nearest leaves a
-// remainder that is representable, so each step removes one precision's worth of bits; most values
-// need one. A step may go below zero by less than `y`; the end corrects this.
+// The exact remainder of a division that rounds towards zero. A quotient rounded to nearest leaves a remainder
+// that is representable, so each iteration removes one precision's worth of bits; most values need one
+// iteration. An iteration may go below zero by less than `y`; the end corrects this.
 FT_FN_ONCE FT_V ftb_fmod(FT_V a, FT_V b)
 {
     const FT_V y = fabs(b);
@@ -34,8 +35,8 @@ FT_FN_ONCE FT_V ftb_fmod(FT_V a, FT_V b)
     r = copysign(r < K(0) ? r + y : r, a);
     return !ft_isfinite(a) || b == K(0) || b != b ? K(NAN) : (ft_isinf(b) ? a : r);
 }
-// The quotient rounded down. A quotient that rounds up to an integer is found by the remainder;
-// the last step undoes what (a - m) / b loses.
+// The quotient rounded down. The remainder shows whether the quotient was rounded up to an integer; the last
+// step corrects the rounding error of (a - m) / b.
 FT_FN_ONCE FT_V ftb_floor_divide(FT_V a, FT_V b)
 {
     const FT_V m = ftb_fmod(a, b), p = (a - m) / b;
@@ -55,17 +56,18 @@ FT_FN_ONCE FT_V ftb_remainder(FT_V a, FT_V b)
 // where it matters, to 2^-32. 2^r for |r| <= 1/2 by nine terms of its series, right to 2^-37.
 #define FTB_D(x) ((FT_VEC(double))(x))
 #define FTB_L(x) ((FT_VEC(ulong))(x))
-#define FTB_ROUNDER FTB_D(0x1.8p52)  // the bits of 3 * 2^51 + n end on those of n, which is rounded by the sum
+#define FTB_ROUNDER FTB_D(0x1.8p52)  // adding 3 * 2^51 rounds n to an integer, which is then in the low bits of the sum
 FT_FN_ONCE FT_VEC(double) ftb_log2_wide(FT_V x)
 {
-    // Beyond where a float may be, 1 / sqrt(2) begins a power of two.
+    // Splits off the exponent so that the mantissa is in [1/sqrt(2), sqrt(2)). A float as a double is always
+    // normal.
     const FT_VEC(ulong) bits = FT_BITS(ulong, FT_CONVERT(double, x));
     const FT_VEC(ulong) k = (bits + FTB_L(0x3ff0000000000000ul - 0x3fe6a09e667f3bcdul)) >> 52;
     const FT_VEC(double) m = FT_BITS(double, bits - (k << 52) + FTB_L(0x3ff0000000000000ul));
     const FT_VEC(double) whole = FT_BITS(double, k | FTB_L(0x4330000000000000ul)) - FTB_D(0x1p52 + 1023);
     const FT_VEC(double) a = m - FTB_D(1), b = m + FTB_D(1);
     const FT_VEC(double) by = FT_CONVERT(double, K(1) / FT_CONVERT(float, b)), near = a * by;
-    const FT_VEC(double) s = fma(fma(-near, b, a), by, near), z = s * s;  // a division of floats, and what it lacks
+    const FT_VEC(double) s = fma(fma(-near, b, a), by, near), z = s * s;  // a float division, corrected by its remainder
     FT_VEC(double) p = FTB_D(1.0 / 13);
     p = fma(fma(fma(p, z, FTB_D(1.0 / 11)), z, FTB_D(1.0 / 9)), z, FTB_D(1.0 / 7));
     p = fma(fma(fma(p, z, FTB_D(1.0 / 5)), z, FTB_D(1.0 / 3)), z, FTB_D(1));
@@ -85,8 +87,8 @@ FT_FN_ONCE FT_V ftb_power(FT_V x, FT_V y)
 {
     const FT_V size = fabs(x), half_ = y * K(0.5);
     const FT_VEC(double) l = ftb_log2_wide(size), p = FT_CONVERT(double, y) * l;
-    const FT_V v = ftb_exp2_wide(l == FTB_D(0) ? l : p);  // 1 to an infinite power is 1
-    // Infinity's logarithm is found to be 1024.
+    const FT_V v = ftb_exp2_wide(l == FTB_D(0) ? l : p);  // 1 to an infinite power is 1, but 0 * infinity is NaN
+    // ftb_log2_wide gives 1024 for infinity, so the power of infinity is selected here.
     const FT_V of = size == K(INFINITY) ? (y < K(0) ? K(0) : K(INFINITY)) : v;
     const FT_M whole = trunc(y) == y, odd = whole && (trunc(half_) != half_);
     const FT_V made = x < K(0) ? (odd ? -of : (whole || size == K(INFINITY) ? of : K(NAN))) : of;
@@ -98,8 +100,8 @@ FT_FN_ONCE FT_V ftb_power(FT_V x, FT_V y)
 #else
 #define ftb_power(x, y) pow(x, y)
 #endif
-// Powers of 0 are separated first: some vector libraries give wrong results in the other lanes
-// otherwise.
+// Powers of 0 are selected first: with a 0 in one lane, some vector libraries give wrong results in the other
+// lanes.
 FT_FN_ONCE FT_V ftb_pow(FT_V a, FT_V b)
 {
     const FT_V r = ftb_power(a == K(0) ? K(1) : a, b), half_ = b * K(0.5);
@@ -129,7 +131,7 @@ FT_FN_ONCE FT_V ftb_xlog1py(FT_V a, FT_V b)
     const FT_V r = a == K(0) ? K(0) : a * log1p(b);
     return b != b ? b : r;
 }
-// From the nearer end, so that weight 1 gives `b` itself.
+// Interpolates from the nearer end, so that weight 1 gives `b` itself.
 FT_FN_ONCE FT_V ftb_lerp(FT_V a, FT_V b, FT_V w)
 {
     const FT_V d = b - a;
@@ -146,7 +148,8 @@ FT_FN_ONCE FT_V ftb_nextafter_bfloat16(FT_V a, FT_V b)
     const FT_V r = a == K(0) ? tiny : near;
     return a != a || b != b ? a + b : (a == b ? b : r);
 }
-// The next float16: 13 bits of a float32's fraction are not in it, and below 2^-14 steps are 2^-24.
+// The next float16. A float32's fraction has 13 bits more; below 2^-14 the distance of two float16 numbers is
+// 2^-24.
 FT_FN_ONCE FT_V ftb_nextafter_float16(FT_V a, FT_V b)
 {
     const FT_M grows = (b > a) == (a > K(0));
@@ -162,7 +165,8 @@ FT_FN_ONCE FT_V ftb_nextafter_float16(FT_V a, FT_V b)
 
 #else  // integers
 
-// Towards zero, as C divides. By zero: all bits set; the least number by -1 wraps.
+// The quotient rounded towards zero, as in C. A division by zero sets all bits; the least number divided by -1
+// wraps.
 FT_FN_ONCE FT_V ftb_quotient(FT_V a, FT_V b)
 {
 #if FT_SIGNED
@@ -218,7 +222,7 @@ FT_FN_ONCE FT_V ftb_lcm(FT_V a, FT_V b)
 #endif
 }
 
-// By squaring. Negative powers round to zero, except those of 1 and -1.
+// A power by repeated squaring. Negative exponents give zero, except for the bases 1 and -1.
 FT_FN_ONCE FT_V ftb_pow(FT_V a, FT_V b)
 {
 #if FT_SIGNED
@@ -239,7 +243,8 @@ FT_FN_ONCE FT_V ftb_pow(FT_V a, FT_V b)
     return r;
 }
 
-// A shift by a negative number or by all bits leaves nothing: 0, or the sign.
+// A shift by a negative number, or by the type's width or more, gives 0, or -1 for negative numbers shifted
+// right.
 FT_FN_ONCE FT_V ftb_shift_left(FT_V a, FT_V b)
 {
 #if FT_SIGNED
@@ -268,7 +273,7 @@ FT_FN_ONCE FT_C ftb_cwhere(FT_M c, FT_C x, FT_C y)
 {
     return ft_cmake(c ? x.re : y.re, c ? x.im : y.im);
 }
-// Smith's method: no square that could leave the range.
+// Smith's method: it computes no square that could overflow or underflow.
 FT_FN_ONCE FT_C ftb_cdiv(FT_C x, FT_C y)
 {
     const FT_M wide = fabs(y.re) >= fabs(y.im), none = (y.re == K(0)) && (y.im == K(0));
@@ -279,7 +284,7 @@ FT_FN_ONCE FT_C ftb_cdiv(FT_C x, FT_C y)
     const FT_V zero = fabs(y.re);
     return ft_cmake(none ? x.re / zero : re, none ? x.im / zero : im);
 }
-// Powers multiply the logarithm's error, so for float parts it is taken in double, if there is any.
+// A power multiplies the logarithm's error by the exponent, so float uses double here if the device has it.
 #if FT_FP64 && !FT_DOUBLE
 typedef FT_VEC(double) ftb_double;
 FT_FN_ONCE FT_C ftb_clog(FT_C z)
@@ -307,7 +312,7 @@ FT_FN_ONCE FT_C ftb_clerp(FT_C a, FT_C b, FT_C w)
     const FT_C high = ft_csub(b, ft_cmul(d, ft_cmake(K(1) - w.re, -w.im)));
     return ftb_cwhere(hypot(w.re, w.im) < K(0.5), low, high);
 }
-// log(exp(x) + exp(y)): from the one with the larger real part.
+// log(exp(x) + exp(y)): computed relative to the operand with the larger real part.
 FT_FN_ONCE FT_C ftb_clogaddexp(FT_C x, FT_C y)
 {
     const FT_M swap = x.re < y.re;

@@ -1,7 +1,8 @@
 // Complex helpers: FT_C is a pair of real lane vectors. Functions follow C99 Annex G at zeros,
 // infinities and NaNs, and scale where a square or an exponential alone would leave the range.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 12 && __GNUC_MINOR__ < 3
-// These g++ contract the vectorized products of complex numbers despite the option against it.
+// These versions of g++ contract the vectorized products of complex numbers to fma, although an option forbids
+// it.
 #pragma GCC optimize("no-tree-vectorize")
 #endif
 typedef FT_CAT(ft_c, FT_T) FT_C;
@@ -14,8 +15,8 @@ FT_FN_ONCE FT_C ft_cmul(FT_C x, FT_C y) { return ft_cmake(x.re * y.re - x.im * y
 #if FT_DOUBLE
 #define FT_CHUGE K(1e8)     // 1 / FT_CHUGE^2 is below the rounding of 1
 #define FT_CWIDE K(22.0)    // tanh(FT_CWIDE) rounds to 1
-#define FT_CTOP K(1e300)    // beyond it sums of parts are scaled down,
-#define FT_CBOTTOM K(1e-290)  // below it up
+#define FT_CTOP K(1e300)  // larger parts are scaled down before they are added
+#define FT_CBOTTOM K(1e-290)  // smaller ones are scaled up
 #else
 #define FT_CHUGE K(1e4)
 #define FT_CWIDE K(10.0)
@@ -43,7 +44,7 @@ FT_FN_ONCE FT_C ft_csgn(FT_C z)
     return ft_cmake(zero ? K(0) : z.re / r, zero ? K(0) : z.im / r);
 }
 
-// 1 / z by Smith's method: no square that could leave the range.
+// 1 / z by Smith's method: it computes no square that could overflow or underflow.
 FT_FN_ONCE FT_C ft_crecip(FT_C z)
 {
     const FT_M wide = fabs(z.re) >= fabs(z.im);
@@ -53,7 +54,7 @@ FT_FN_ONCE FT_C ft_crecip(FT_C z)
     return ft_cmake(re, im);
 }
 
-// The exponential is taken in two halves: whole, it overflows where its product with cos(y) doesn't.
+// The exponential is the product of two halves, because exp(x) may overflow where exp(x) cos(y) does not.
 FT_FN_ONCE FT_C ft_cexp(FT_C z)
 {
     const FT_M far = fabs(z.re) > K(80);
@@ -74,7 +75,7 @@ FT_FN_ONCE FT_C ft_clog(FT_C z)
     const FT_V x = fabs(z.re), y = fabs(z.im);
     const FT_V m = x > y ? x : y, n = x > y ? y : x, q = n / m;
     const FT_V far = log(m) + K(0.5) * log1p(q * q);
-    const FT_V near = K(0.5) * log1p((m - K(1)) * (m + K(1)) + n * n);  // |z| may be close to 1
+    const FT_V near = K(0.5) * log1p((m - K(1)) * (m + K(1)) + n * n);  // accurate for |z| near 1
     const FT_V re = m > K(0.5) && m < K(2) ? near : (m == K(0) ? K(-INFINITY) : far);
     const FT_V odd = x != x || y != y ? K(NAN) : re;
     return ft_cmake(ft_isinf(x) || ft_isinf(y) ? K(INFINITY) : odd, ft_atan2(z.im, z.re));
@@ -125,7 +126,7 @@ FT_FN_ONCE FT_C ft_ccosh(FT_C z)
     return ft_cmake(wild ? K(INFINITY) : re, z.re == K(0) || z.im == K(0) ? K(0) : im);
 }
 
-// By tan(y) and sinh(x), which have no cancellation; far out the real part is 1.
+// tanh by tan(y) and sinh(x), which have no cancellation. For large |x| the real part is 1.
 FT_FN_ONCE FT_C ft_ctanh(FT_C z)
 {
     const FT_V t = ft_tan(z.im), b = K(1) + t * t, s = sinh(z.re), r = sqrt(K(1) + s * s);
@@ -138,14 +139,14 @@ FT_FN_ONCE FT_C ft_ctanh(FT_C z)
     return ft_cmake(lost ? K(NAN) : (z.re == K(0) ? z.re : re), z.im == K(0) ? z.im : im);
 }
 
-// asin and acos by Kahan's forms; where z*z would swallow 1, by log(2z).
+// asin and acos by Kahan's formulas. Where 1 is lost beside z*z, log(2z) is used.
 FT_FN_ONCE FT_C ft_casin(FT_C z)
 {
     const FT_C p = ft_csqrt(ft_cmake(K(1) - z.re, -z.im)), q = ft_csqrt(ft_cmake(K(1) + z.re, z.im));
     const FT_V re = ft_atan2(z.re, p.re * q.re - p.im * q.im), im = asinh(p.re * q.im - p.im * q.re);
     const FT_M far = fabs(z.re) > FT_CHUGE || fabs(z.im) > FT_CHUGE;
     const FT_V l = K(FT_LN2) + ft_clog(z).re;
-    const FT_M lost = z.im != z.im && z.re == K(0);  // the real part is known all the same
+    const FT_M lost = z.im != z.im && z.re == K(0);  // a NaN imaginary part leaves the real part 0
     return ft_cmake(lost ? z.re : (far ? ft_atan2(z.re, fabs(z.im)) : re), far ? copysign(l, z.im) : im);
 }
 

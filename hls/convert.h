@@ -1,6 +1,6 @@
-// Conversions from floating-point numbers to integers. Cases that C leaves undefined are defined here, the same for
-// every compiler: NaN, and numbers outside the range of the integer type, become the lowest integer, as with x86's
-// instructions. Such a value is replaced before the conversion, so that no compiler sees one.
+// Conversions from floating-point numbers to integers. C leaves NaN and numbers outside the integer type's
+// range undefined. Here they become the lowest integer with every compiler, as with x86's instructions. Such a
+// value is replaced before the conversion, so that no compiler sees one.
 #define FT_TO_INTEGERS(T) \
     FT_FN FT_VEC(int) ft_to_int(FT_VEC(T) x) \
     { \

@@ -1,6 +1,6 @@
-// Elements and columns of matrices, for factors and solutions. Matrices are column-major: element (i, j) is the one
-// at i + j * lead. An element (ft_one) is a scalar, whatever the lanes. The functions that v++ has hardware for are
-// those of a namespace.
+// Elements and columns of matrices, for factorizations and solvers. Matrices are column-major: element (i, j)
+// is at i + j * lead. An element (ft_one) is a scalar, whatever the number of lanes. Functions that v++
+// implements in hardware are called by the namespace FT_MATH.
 #ifdef FT_MATH
 #define FT_ROOT(x) FT_MATH::sqrt(x)
 #define FT_SIZE(x) FT_MATH::fabs(x)
@@ -30,7 +30,7 @@ FT_FN_ONCE ft_one ft_times(ft_one x, ft_one y)
 {
     return ft_pair_of(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re);
 }
-// By Smith's method: no square that could leave the range.
+// A quotient by Smith's method: it computes no square that could overflow or underflow.
 FT_FN_ONCE ft_one ft_over(ft_one x, ft_one y)
 {
     if (FT_SIZE(y.re) >= FT_SIZE(y.im)) {
@@ -64,12 +64,12 @@ FT_FN_ONCE ft_one ft_conj_if(int conjugate, ft_one x)
 }
 #define FT_AT(p, i) ((p) + FT_PARTS * (long)(i))
 #define FT_REAL_ONE(x) ft_pair_of(x, 0)
-// The size by which LAPACK chooses a pivot.
+// The magnitude by which LAPACK selects a pivot.
 FT_FN_ONCE FT_T ft_size(ft_one x) { return FT_SIZE(ft_re(x)) + FT_SIZE(ft_im(x)); }
 
 #if FT_HELD
-// How many matrices a board keeps in block memory at once. They take turns, so that a step of one finds what the step
-// before it wrote; each unit has some.
+// The number of matrices that a unit of a board keeps in block memory at once. Iterations alternate between
+// them, so that a step of one matrix finds the results of the step before.
 FT_FN_ONCE int ft_group(int matrices, int size, int rows, int units)
 {
     int group = (matrices + units - 1) / units;
@@ -80,7 +80,8 @@ FT_FN_ONCE int ft_group(int matrices, int size, int rows, int units)
 }
 #endif
 
-// Lanes go along a column where memory may be accessed anywhere; the rest of it, one by one.
+// With unaligned vector access, lanes cover neighbouring elements of a column; the rest of it takes scalar
+// steps.
 #if FT_LANES > 1
 #if FT_COMPLEX
 #define FT_COLUMN_LOAD(p) ft_load_pair(p)
@@ -101,7 +102,7 @@ typedef FT_V ft_column;
 #endif
 #endif
 
-// y -= s * x, for n elements of two columns, which have none in common.
+// y -= s * x, for n elements of two columns that do not overlap.
 FT_FN_ONCE void ft_less(FT_GLOBAL FT_T *y, FT_GLOBAL const FT_T *x, ft_one s, int n)
 {
     int i = 0;
@@ -153,7 +154,8 @@ FT_FN_ONCE ft_one ft_dot(FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *y, int c
     return sum;
 }
 
-// Applies the reflection whose v is below element j of another column to a column y of m elements.
+// Applies a Householder reflection to a column y of m elements. Its vector v is stored below element j of
+// another column.
 FT_FN_ONCE void ft_reflect(FT_GLOBAL FT_T *y, FT_GLOBAL const FT_T *v, int j, ft_one tau, int m)
 {
     const int n = m - j - 1;

@@ -1,7 +1,7 @@
-// Elements: their storage type (FT_E), and their compute type (FT_X).
-// Set before this file: FT_E; FT_E_HALF, FT_E_BFLOAT16 or FT_COMPLEX if FT_E holds these; FT_NO_FMA in HLS sources:
-// `fma` is one instruction of a CPU, but no core of Vitis' library. Its logic takes as much as several adders and is
-// twice as long as one; a product in a core of its own is outside the recurrence of a sum.
+// Elements: their storage type (FT_E) and their compute type (FT_X). Define before: FT_E; FT_E_HALF,
+// FT_E_BFLOAT16 or FT_COMPLEX if FT_E holds these; FT_NO_FMA in HLS sources. `fma` is one instruction on a CPU,
+// but Vitis has no core for it: its logic is as large as several adders and has twice the latency of one. A
+// separate product is not part of the recurrence of a sum.
 #if FT_COMPLEX
 #define FT_PARTS 2
 typedef FT_C FT_X;
@@ -41,7 +41,8 @@ FT_FN_ONCE FT_X ft_xfma(FT_X x, FT_X y, FT_X sum) { return x * y + sum; }
 #endif
 #endif
 
-// FT_WIDE_E: lanes as they travel to and from memory; FT_VALUE, FT_STORED: one of them as a value, and back.
+// FT_WIDE_E: lanes as a port loads and stores them. FT_VALUE and FT_STORED convert one lane to a value and
+// back.
 #if FT_COMPLEX
 #define FT_WIDE_E FT_WIDE_PAIR(FT_T)
 #define FT_E_LOAD(p) ft_load_pair(p)

@@ -1,6 +1,6 @@
-// The arithmetic of Fourier transforms: butterflies of small radices, forward, on complex lane vectors.
-// a[k] becomes the sum over m of a[m] * exp(-2 pi i k m / r). complex.h comes before.
-// Where fma is no core of its own (FT_NO_FMA, see gemm.h), products are rounded.
+// The arithmetic of Fourier transforms: butterflies of small radices, forward, on complex lane vectors. a[k]
+// becomes the sum over m of a[m] * exp(-2 pi i k m / r). Include complex.h before. With FT_NO_FMA (see
+// element.h) products are rounded before they are added.
 #if FT_NO_FMA
 #define FT_FFT_FMA(x, y, z) ((x) * (y) + (z))
 #else
@@ -78,7 +78,7 @@ FT_FN_ONCE void ft_dft_8(FT_C *a)
 }
 FT_FN_ONCE void ft_dft_16(FT_C *a)
 {
-    // exp(-2 pi i k / 16) for k = 1 and 3; the others are these, turned, or halves of right angles.
+    // exp(-2 pi i k / 16) for k = 1 and 3. Symmetry and the half right angle (h) give the other roots.
     const FT_V h = K(0.70710678118654752440), c = K(0.92387953251128675613), s = K(0.38268343236508977173);
     FT_C x[4][4];
     FT_UNROLL
@@ -107,8 +107,8 @@ FT_FN_ONCE void ft_dft_16(FT_C *a)
     }
 }
 
-// A group's numbers in working memory: for each place along the transforms a vector of real parts, then one of
-// imaginary ones; a vector holds one number of each of FT_LANES transforms. So no lane meets another.
+// Access to a group's working memory: each position along the transforms has a vector of real parts, then one
+// of imaginary parts. A vector holds one number of each of FT_LANES transforms, so lanes are independent.
 #define FT_FFT_SIZE (2 * FT_LANES)
 FT_FN_ONCE FT_WIDE_PAIR(FT_T) ft_fft_get(FT_GLOBAL const FT_T *p)
 {

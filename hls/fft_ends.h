@@ -4,7 +4,7 @@
 // are transposed.
 #if FT_LANES > 1
 typedef FT_VEC(FT_T) ft_fft_vec;
-// Half of x and half of y in one vector: which half of each, and where they go.
+// Combines half of x and half of y in one vector; the macro's arguments select the halves and their positions.
 #define FT_FFT_HALVES(name, of, to_x, to_y) \
     FT_FN_ONCE ft_fft_vec name(ft_fft_vec x, ft_fft_vec y) \
     { \
@@ -18,7 +18,7 @@ FT_FFT_HALVES(ft_fft_high, hi, even, odd)
 FT_FFT_HALVES(ft_fft_evens, even, lo, hi)
 FT_FFT_HALVES(ft_fft_odds, odd, lo, hi)
 #undef FT_FFT_HALVES
-// Rows become columns: in as many steps as FT_LANES is a power of two, lines in the two halves are interleaved.
+// Transposes rows to columns in log2(FT_LANES) steps, each of which interleaves lines of the two halves.
 FT_FN_ONCE void ft_fft_transpose(ft_fft_vec *x)
 {
     FT_UNROLL
@@ -35,7 +35,8 @@ FT_FN_ONCE void ft_fft_transpose(ft_fft_vec *x)
 }
 #endif
 
-// `count` numbers; with `real` their imaginary parts are 0. With `swap` the parts change places.
+// Reads `count` numbers; with `real` their imaginary parts are 0. With `swap`, real and imaginary parts are
+// exchanged.
 FT_NOINLINE void ft_fft_read(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, long step, long lane, long im, int m, int count, int real,
     int swap)
@@ -87,7 +88,8 @@ FT_NOINLINE void ft_fft_read(
     }
 }
 
-// Places [begin, n): zeros, or with `half_` what is left of a spectrum whose numbers n - i are their conjugates.
+// Fills positions [begin, n) with zeros, or with `half_` with the rest of a spectrum, whose number n - i is the
+// conjugate of number i.
 FT_NOINLINE void ft_fft_fill(FT_GLOBAL FT_T *s, int begin, int n, int half_, int swap)
 {
     for (int i = begin; i < n; i++) {
@@ -105,7 +107,7 @@ FT_NOINLINE void ft_fft_fill(FT_GLOBAL FT_T *s, int begin, int n, int half_, int
     }
 }
 
-// Writes `count` numbers times `scale`, and with `twiddles` also times a table of equal layout.
+// Writes `count` numbers times `scale`, and with `twiddles` also times a table of the same layout.
 FT_NOINLINE void ft_fft_write(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *twiddles, long step, long lane, long im,
     int m, int count, int real, int swap, int twiddle, FT_T scale)

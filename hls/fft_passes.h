@@ -18,8 +18,8 @@
 #include "fft_pass.h"
 #undef FT_R
 
-// As fft_pass.h for any odd radix r up to FT_MAX_RADIX: what is the same distance before and behind the middle
-// shares its products. The r roots of unity follow the pass's other roots.
+// Like fft_pass.h, for any odd radix r up to FT_MAX_RADIX. Inputs at the same distance from the middle share
+// their products. The r roots of unity follow the pass's other roots in the table.
 FT_NOINLINE void ft_fft_pass_any(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int r, int n, int length)
 {
@@ -88,8 +88,9 @@ FT_FN_ONCE void ft_fft_pass(
     }
 }
 
-// Every number times one of a table, the same for all lanes. With the parts swapped before and after it, a
-// forward transform is an inverse one; bits of `ends`: swap what is read, swap what is written.
+// Multiplies every number by one of a table, the same for all lanes. With real and imaginary parts exchanged
+// before and after it, a forward transform is an inverse one. Bits of `ends`: exchange the parts of the input,
+// of the output.
 FT_NOINLINE void ft_fft_times_table(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *table, int n, int ends)
 {

@@ -14,10 +14,11 @@ FT_FN_ONCE FT_C ft_fft_back(FT_C a, FT_C b, FT_C w)
     return ft_fft_add_i(e, ft_fft_times(o, ft_cmake(w.re, -w.im)));
 }
 
-// Whether the imaginary parts of a spectrum change their sign, on either side.
+// Conjugates x if `conj` is set: spectra may be stored conjugated on either side.
 FT_FN_ONCE FT_C ft_fft_conj(FT_C x, int conj) { return ft_cmake(x.re, conj ? -x.im : x.im); }
 
-// In a group's working memory. Back, the parts are swapped, since an inverse transform follows.
+// Real transforms in a group's working memory. The backward function exchanges the parts, since an inverse
+// transform follows.
 FT_NOINLINE void ft_fft_real_forth(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_T *from, FT_GLOBAL const FT_T *roots, int h, int conj)
 {
@@ -36,7 +37,7 @@ FT_NOINLINE void ft_fft_real_back(
         const FT_WIDE_PAIR(FT_T) y = ft_fft_get(from + (long)(h - k) * FT_FFT_SIZE);
         FT_EACH_LANE {
             FT_C a = ft_fft_conj(FT_LANE(x), conj), b = ft_fft_conj(FT_LANE(y), conj);
-            if (k == 0) {  // the first and the last number count without their imaginary parts
+            if (k == 0) {  // only the real parts of the first and the last number are used
                 a.im = K(0);
                 b.im = K(0);
             }
@@ -47,7 +48,7 @@ FT_NOINLINE void ft_fft_real_back(
     }
 }
 
-// Rows in memory, each number's parts side by side: numbers [begin, end).
+// Rows in memory, with each number's parts adjacent: numbers [begin, end).
 #if FT_LANES > 1
 FT_FN_ONCE ft_fft_vec ft_fft_reversed(ft_fft_vec x)
 {
@@ -66,7 +67,7 @@ FT_FN_ONCE FT_C ft_fft_row(FT_GLOBAL const FT_T *p)
     const ft_fft_vec x = FT_VLOAD(p), y = FT_VLOAD(p + FT_LANES);
     return ft_cmake(ft_fft_evens(x, y), ft_fft_odds(x, y));
 }
-// For numbers k, k + 1, ... those at h - k, h - k - 1, ...
+// Loads the numbers h - k, h - k - 1, ... that belong to the numbers k, k + 1, ...
 FT_FN_ONCE FT_C ft_fft_mirrored(FT_GLOBAL const FT_T *row, int at)
 {
     const FT_C x = ft_fft_row(row + 2L * (at - (FT_LANES - 1)));

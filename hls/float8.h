@@ -1,9 +1,10 @@
 // float8 by its bits: a sign, exponent and fraction in a byte. e5m2 is the upper half of a float16. e4m3fn has
-// no infinities: its largest exponent holds numbers too, and only the largest fraction is a NaN. Lane-generic.
-// EXP_BIAS: what the exponent is stored above; BITS: of the fraction; TINY: its least number.
+// no infinities: its largest exponent is that of numbers too, and only the largest fraction is a NaN. The
+// functions work on any number of lanes. BIAS: the exponent's bias; BITS: the fraction's width; TINY: the
+// smallest positive number.
 
-// A subnormal is a whole number of the least numbers and becomes a float as one, since a subnormal float32
-// might be taken for zero. SPECIAL is the least of the bits that are no finite number; a NaN is quiet.
+// A subnormal is converted as an integer times TINY, because a subnormal float32 might be flushed to zero.
+// SPECIAL is the smallest magnitude that is not a finite number; a NaN becomes quiet.
 #define FT_FROM_FLOAT8(NAME, BITS, BIAS, TINY, SPECIAL, MADE)                                         \
     FT_FN_ONCE FT_VEC(float) NAME(FT_VEC(uchar) v)                                                    \
     {                                                                                                 \
@@ -17,9 +18,8 @@ FT_FROM_FLOAT8(ft_from_float8_e4m3fn, 3, 7u, 0x1p-9f, (FT_VEC(uint))(0x7fu), (FT
 FT_FROM_FLOAT8(ft_from_float8_e5m2, 2, 15u, 0x1p-16f, (FT_VEC(uint))(0x7cu),
                ((rest << 21) + 0x70000000u) | (rest > 0x7cu ? (FT_VEC(uint))(0x400000u) : (FT_VEC(uint))(0u)))
 
-// Rounds to nearest, ties to even. A number beyond the range becomes TOP; a NaN has all bits set except its sign.
-// Below the least normal number, the bits of LIFT + size hold the rounded result, where the fraction of LIFT ends at
-// TINY.
+// Rounds to nearest, ties to even. A number beyond the range becomes TOP; a NaN has all bits set except its
+// sign. Below the smallest normal number, the sum LIFT + |x| rounds: TINY is the last bit of LIFT's fraction.
 #define FT_TO_FLOAT8(NAME, BITS, BIAS, LIFT, TOP)                                                     \
     FT_FN_ONCE FT_VEC(uchar) NAME(FT_VEC(float) v)                                                    \
     {                                                                                                 \

@@ -1,4 +1,4 @@
-// Conversions of values between units. FT_HALF_ROUNDED(v): rounded to float16.
+// Conversions of values between element functions. FT_HALF_ROUNDED(v): rounded to float16.
 #if !FT_NATIVE_LANES
 #define FT_HALF_ROUNDED(v) ft_from_half(ft_to_half(v))
 #define FT_FIRST_OF(v) (v)
@@ -23,7 +23,7 @@ FT_FN_ONCE FT_VEC(float) ft_half_rounded(FT_VEC(float) v)
 #endif
 
 #if FT_NATIVE_LANES && FT_LANES == 16
-// Pairs in two vectors, for folds whose lanes exceed the widest vector.
+// Complex numbers in two vectors, for folds with more lanes than the widest vector.
 #define FT_PAIRS_IN_TWO(T)                                                           \
     FT_FN FT_CAT(ft_c, T) ft_load_pair(const __global T *p)                          \
     {                                                                                \

@@ -97,7 +97,7 @@ FT_FN_ONCE FT_V ftg_fraction(FT_V a, FT_V x)
     return f;
 }
 
-// P(a, x), or Q(a, x) where `upper`; NaN for negative arguments, and where both are 0 or both infinite.
+// P(a, x), or Q(a, x) where `upper`. NaN for negative arguments, and where both are 0 or both infinite.
 #define FTG_LARGE K(FT_DOUBLE ? 12 : 8)
 FT_FN_ONCE FT_V ftg_incomplete(FT_V a_, FT_V x_, int upper)
 {
@@ -129,7 +129,7 @@ FT_FN_ONCE FT_V ftg_incomplete(FT_V a_, FT_V x_, int upper)
         factor = large ? exp(-a * excess - stirling) * K(0.39894228040143267794) * sqrt(r) : factor;
     }
 
-    FT_V value = K(0);  // P where it is the one computed: `low` or left of Temme's, unless `small`
+    FT_V value = K(0);  // P, or Q where `is_upper` (below)
     FT_M small = low && low != low;
     if (FT_ANY(low)) {
         value = factor * ftg_power_series(a, low ? x : K(0));
@@ -156,7 +156,7 @@ FT_FN_ONCE FT_V ftg_incomplete(FT_V a_, FT_V x_, int upper)
     const FT_V other = K(1) - value;
     const FT_V result = upper ? (is_upper ? value : other) : (is_upper ? other : value);
 
-    // At the ends P is 0 or 1.
+    // At the limits of its arguments P is 0 or 1.
     const FT_M none = (x_ == K(0) && a_ != K(0)) || a_ == K(INFINITY), whole = (a_ == K(0) && x_ > K(0)) || x_ == K(INFINITY);
     const FT_M beyond = a_ < K(0) || x_ < K(0) || (none && whole) || (!none && !whole);
     const FT_V end = beyond ? K(NAN) : (none ? K(upper ? 1 : 0) : K(upper ? 0 : 1));

@@ -1,4 +1,4 @@
-// Parts of matrix products: scalars times operands, panels, results.
+// Parts of matrix products: scalar factors, panels, results.
 #include "element.h"
 
 #if FT_COMPLEX
@@ -9,7 +9,7 @@
 #define FT_NUMBERS alpha_re, beta_re
 #endif
 
-// Element i of a panel, from memory.
+// Copies element i of a panel from memory.
 #if FT_COMPLEX
 #define FT_ELEMENT(to, i, p) { (to)[2 * (i)] = (p)[0]; (to)[2 * (i) + 1] = (p)[1]; }
 #define FT_ELEMENT_ZERO(to, i) { (to)[2 * (i)] = 0; (to)[2 * (i) + 1] = 0; }
@@ -18,7 +18,7 @@
 #define FT_ELEMENT_ZERO(to, i) (to)[i] = 0;
 #endif
 
-// A result: a sum, or alpha * sum, or beta * added + alpha * sum (mode 0, 1, 2).
+// A result for modes 0, 1, 2: the sum, alpha * sum, beta * added + alpha * sum.
 FT_FN_ONCE FT_X ft_scaled(FT_X sum, FT_X added, int mode, FT_NUMBER_PARAMS)
 {
     if (mode == 2) return ft_xadd(ft_xmul(FT_X_NUMBER(beta), added), ft_xmul(FT_X_NUMBER(alpha), sum));
@@ -26,7 +26,7 @@ FT_FN_ONCE FT_X ft_scaled(FT_X sum, FT_X added, int mode, FT_NUMBER_PARAMS)
     return sum;
 }
 
-// One vector of results. `whole` says that it may be written in one go.
+// Stores one vector of results. `whole` is true if all its lanes may be written at once.
 FT_FN_ONCE void ft_result(
     FT_WIDE_X sums, int mode, FT_NUMBER_PARAMS, FT_GLOBAL const FT_E *added, int added_step,
     FT_GLOBAL FT_E *out, int out_step, int m, int whole)

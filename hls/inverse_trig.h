@@ -1,11 +1,11 @@
-// The arc functions and erf of float32, to 1.2 ulp, where a runtime's own may be off by 2 to 4: polynomials fitted to
-// the least relative error (Lawson's algorithm). Their first term is exact, and the others are small. FT_OWN_ARCS: the
-// dialect's.
+// The arc functions and erf of float32, to 1.2 ulp; a runtime's own may be off by 2 to 4. The polynomials
+// minimize the largest relative error (Lawson's algorithm). Their first term is exact, and the others are
+// small. A dialect defines FT_OWN_ARCS to use them.
 #if FT_OWN_ARCS && !FT_DOUBLE
-// A size with the sign of x.
+// `size` with the sign of x.
 #define FT_SIGNED_AS(size, x) FT_BITS(float, FT_BITS(int, size) | FT_SIGN_OF(x))
 #define FT_HALF_PI K(1.57079637050628662109)
-// Times a multiple of FT_HALF_PI: what this lacks of that multiple of pi / 2.
+// The rounding error of FT_HALF_PI, multiplied like it.
 #define FT_HALF_PI_LOW K(-2.78275348e-8)
 // atan(t) / t - 1 for t in [0, 1].
 FT_FN_ONCE FT_V ft_atan_past(FT_V t)
@@ -23,7 +23,7 @@ FT_FN_ONCE FT_V ft_atan(FT_V x)
     const FT_V beyond = FT_HALF_PI - (t + fma(past, t, K(4.37113900018624283e-8)));
     return FT_SIGNED_AS(far ? beyond : fma(past, t, t), x);
 }
-// Equal sizes make 1, two infinities too; two zeros make 0.
+// Equal magnitudes give a quotient of 1, also two infinities; two zeros give 0.
 FT_FN_ONCE FT_V ft_atan2(FT_V y, FT_V x)
 {
     const FT_V a = fabs(y), b = fabs(x);
@@ -48,8 +48,8 @@ FT_FN_ONCE FT_V ft_asin_past(FT_V s, FT_V z)
     const FT_V p = fma(fma(K(4.22105119e-2), z, K(2.41528153e-2)), z, K(4.54759113e-2));
     return fma(fma(p, z, K(7.49525279e-2)), z, K(0.166667536)) * z * s;
 }
-// asin(a) = pi / 2 - 2 asin(sqrt((1 - a) / 2)): within 0.5 on one of the sides. The rounding error of pi / 2 - 2 s is
-// kept, because s may be off by half an ulp, which is twice as much of the result.
+// asin(a) = pi / 2 - 2 asin(sqrt((1 - a) / 2)): one of both arguments is at most 0.5. The rounding error of pi
+// / 2 - 2 s is kept: s may be off by half an ulp, and the result doubles that error.
 FT_FN_ONCE FT_V ft_asin(FT_V x)
 {
     const FT_V a = fabs(x);
@@ -67,7 +67,8 @@ FT_FN_ONCE FT_V ft_acos(FT_V x)
     const FT_V base = far ? (left ? K(2) * FT_HALF_PI : K(0)) : FT_HALF_PI, times = far != left ? K(1) : K(-1);
     return base + fma(far ? times + times : times, arc, base * FT_HALF_PI_LOW);
 }
-// a + a p(a * a) up to 0.85, then 1 - 2^(a q(a)), which is 1 beyond 4. 2^e = 2^n 2^f with the nearest n.
+// a + a p(a * a) up to 0.85, then 1 - 2^(a q(a)), which rounds to 1 beyond 4. 2^e = 2^n 2^f with the nearest
+// integer n.
 FT_FN_ONCE FT_V ft_erf(FT_V x)
 {
     const FT_V size = fabs(x), a = size > K(4) ? K(4) : size, z = a * a;

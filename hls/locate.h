@@ -1,6 +1,6 @@
-// Positions selected by index tensors. Negative indices count from the end, unless a negative size says that they are
-// out of range. An index out of range is recorded in `bad` (1, which index, its value, the size) and gives position -1,
-// which is never written to.
+// Positions selected by index tensors. Negative indices count from the end; with a negative `size` they are out
+// of range. An index out of range is recorded in `bad` (1, index tensor, value, size) and gives position -1,
+// which is never written.
 FT_FN_ONCE long ft_locate(long there, long index, long size, long stride, FT_GLOBAL long *bad, int which)
 {
     const long n = size < 0 ? -size : size;

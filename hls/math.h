@@ -1,29 +1,31 @@
-// Helpers that an op's expression may call. FT_V: values in the compute type, FT_M: masks; all lanes alike.
+// Helpers that an op's expression may call. FT_V: values in the compute type, FT_M: masks; each works on all
+// lanes.
 #define ft_where(c, x, y) ((c) ? (x) : (y))
 #define ft_isnan(x) ((x) != (x))
 
 #if FT_FLOATING
 #define FT_PI 3.14159265358979323846
 #define ft_abs(x) fabs(x)
-// x brought into [low, high]; a NaN stays one.
+// Clamps x to [low, high]; a NaN stays a NaN.
 FT_FN_ONCE FT_V ft_within(FT_V x, FT_V low, FT_V high) { return x < low ? low : (x > high ? high : x); }
 #define ft_isinf(x) (fabs(x) == K(INFINITY))
 #define ft_isfinite(x) (fabs(x) < K(INFINITY))
-// Not by signbit: g++ 12 fails on a vectorized one.
+// Uses copysign, since g++ 12 fails on a vectorized signbit.
 #define ft_signbit(x) (copysign(K(1), x) < K(0))
 // torch's maximum and minimum propagate NaN; C's fmax and fmin drop it. Among equal numbers (0 and -0) the first is
 // kept.
 FT_FN_ONCE FT_V ft_max(FT_V x, FT_V y) { return x != x || x >= y ? x : y; }
 FT_FN_ONCE FT_V ft_min(FT_V x, FT_V y) { return x != x || x <= y ? x : y; }
-// For float32: the low bits of 3 * 2^22 + n are those of n, which the sum rounds; the sign bit.
+// For float32: adding 3 * 2^22 rounds to an integer, which is then in the low bits of the sum. FT_SIGN_OF: the
+// sign bit.
 #define FT_ROUNDER K(0x1.8p23f)
 #define FT_SIGN_OF(x) (FT_BITS(int, x) & (-0x7fffffff - 1))
 #define FT_FLIPPED(v, bits) FT_BITS(float, FT_BITS(int, v) ^ (bits))
 #if FT_OWN_SIN && !FT_DOUBLE
-// Sine and cosine to 0.8 ulp, the tangent to 1, where a runtime's own may be off by 2 and 3. For the absolute value of x,
-// x = n * pi / 2 + r + low. Up to FT_TRIG_LIMIT, pi / 2 has three parts (Cody and Waite). The first step is exact, since
-// both products are multiples of 2^-24, and the errors of the others go into `low`: t is a multiple of the last bit of p,
-// so t - r is exact.
+// Sine and cosine to 0.8 ulp, the tangent to 1 ulp; a runtime's own may be off by 2 and 3. For x >= 0, x = n *
+// pi / 2 + r + low. Up to FT_TRIG_LIMIT, pi / 2 is a sum of three parts (Cody and Waite). The first step is
+// exact, since both products are multiples of 2^-24. The errors of the others go into `low`: t is a multiple of
+// the last bit of p, so t - r is exact.
 #define FT_TRIG_LIMIT K(2e5)
 FT_FN_ONCE FT_V ft_reduce_angle(FT_V x, FT_V n, FT_V *low)
 {
@@ -81,7 +83,8 @@ FT_FN_ONCE FT_V ft_within_eighth(FT_V x, FT_I *quarters, FT_V *low)
     }
     return r;
 }
-// For r + low within a quarter turn: a value and its rounding error; both begin with 1 - r * r / 2.
+// Sine and cosine of r + low within a quarter turn, with their rounding errors. The cosine's series begins with
+// 1 - r * r / 2.
 FT_FN_ONCE FT_V ft_sin_near(FT_V r, FT_V low, FT_V *lost)
 {
     const FT_V z = r * r, w = fma(r * K(-0.5), r, K(1));
@@ -122,16 +125,16 @@ FT_FN_ONCE FT_V ft_sin(FT_V x) { return ft_wave(fabs(x), 0, FT_SIGN_OF(x)); }
 FT_FN_ONCE FT_V ft_cos(FT_V x) { return ft_wave(fabs(x), 1, FT_BITS(int, K(0))); }
 FT_FN_ONCE FT_V ft_tan(FT_V x) { return FT_FLIPPED(ft_slope(fabs(x)), FT_SIGN_OF(x)); }
 #else
-// Angles so small that the first term is the rounded result: a runtime's sine of a subnormal beside a huge
-// angle in the same vector may be wrong (PoCL 3.1 gives 0.0079 for 1e-40).
+// For smaller angles the first term is the rounded result. A runtime's sine of a subnormal may be wrong if the
+// vector also holds a huge angle (PoCL 3.1 gives 0.0079 for 1e-40).
 #define FT_SMALL_ANGLE K(FT_DOUBLE ? 1e-8 : 1e-4)
 FT_FN_ONCE FT_V ft_sin(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? x : sin(x); }
 FT_FN_ONCE FT_V ft_cos(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? K(1) : cos(x); }
 FT_FN_ONCE FT_V ft_tan(FT_V x) { return fabs(x) < FT_SMALL_ANGLE ? x : tan(x); }
 #endif
 #if FT_OWN_TANH && FT_OWN_SIN && !FT_DOUBLE
-// To an ulp, as v = u / w with u = exp(2 |x|) - 1 and w = u + 2, each sum with what its rounding lost: 2 |x| = n ln 2 + r,
-// exp(r) = 1 + p, u = (2^n - 1) + 2^n p. Beyond 9.02 1 is nearest.
+// tanh to an ulp, as v = u / w with u = exp(2 |x|) - 1 and w = u + 2, each sum with its rounding error: 2 |x| =
+// n ln 2 + r, exp(r) = 1 + p, u = (2^n - 1) + 2^n p. Beyond 9.02 the result rounds to 1.
 FT_FN_ONCE FT_V ft_tanh(FT_V x)
 {
     const FT_V y = fabs(x) * K(2), n = fma(y, K(1.44269504088896340736), FT_ROUNDER), whole = n - FT_ROUNDER;
@@ -148,7 +151,8 @@ FT_FN_ONCE FT_V ft_tanh(FT_V x)
 #else
 #define ft_tanh(x) tanh(x)
 #endif
-// A product and a sum, rounded once where that is an instruction or a block of its own: Vitis has no such core.
+// A product and a sum, in one rounding if the target has an instruction or a core for it. Vitis has no such
+// core.
 #if FT_NATIVE_LANES
 #define FT_MULTIPLY_ADD(x, y, z) fma(x, y, z)
 #else
@@ -165,7 +169,7 @@ FT_FN_ONCE FT_V ft_abs(FT_V x) { return x < K(0) ? -x : x; }
 #endif
 #endif
 
-// The identities of max and min: no number is beyond them.
+// The identities of max and min.
 #if FT_FLOATING
 #define FT_LOWEST K(-INFINITY)
 #define FT_HIGHEST K(INFINITY)

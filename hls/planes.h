@@ -3,7 +3,8 @@
 #define FT_COPIES(n, from, to) FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from), 0, to)
 #define FT_COPY_PART(n) \
     if (m - i >= n) { FT_COPIES(n, from + i, to + i); i += n; }
-// m neighbours; a run that is no whole vectors of 8 ends with one that is moved back.
+// Copies m neighbours. A run whose length is not a multiple of 8 ends with a vector that overlaps the one
+// before.
 #define FT_COPY_ROW(name, from_space, to_space, from_step, to_step)                        \
     FT_FN_ONCE void name(to_space FT_T *to, from_space const FT_T *from, long step, int m) \
     {                                                                                      \
@@ -19,8 +20,8 @@
         for (; i < m; i++) to[i * (to_step)] = from[i * (from_step)];                      \
     }
 FT_COPY_ROW(ft_conv_read, FT_GLOBAL, , step, 1)
-// The planes of some channels. The geometry g has the strides `x` of a channel, and of a phase in three dims, `planes` of a
-// phase in a private plane (two dims), and `phases`.
+// Copies the planes of some channels. The geometry g has `x`, the stride of a channel (and of a phase in three
+// dims); `planes`, the stride of a phase in a private plane (two dims); and `phases`.
 FT_FN_ONCE void ft_conv_planes(
     FT_T *planes, FT_GLOBAL const FT_E *x, int channels, int plane, FT_GLOBAL const long *g)
 {

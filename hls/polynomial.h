@@ -1,10 +1,12 @@
-// Orthogonal polynomials of degree n by their recurrences (DLMF 18.9). A lane takes as many iterations as its degree,
-// which is not known at compile time: the loop over the lanes waits for the longest, and on an FPGA it is no pipeline.
+// Orthogonal polynomials of degree n by their recurrences (DLMF 18.9). A lane needs as many iterations as its
+// degree, which the compiler does not know: the loop ends with the lane of the highest degree, and on an FPGA
+// it is not pipelined.
 
-// The degree: n without its fraction; what is no degree is below 0, where each polynomial is 0.
+// The degree: n rounded towards zero; -1 for values that are no degree, for which each polynomial is 0.
 FT_FN_ONCE FT_V fto_degree(FT_V n) { return n > K(-9e18) && n < K(9e18) ? trunc(n) : K(-1); }
 FT_FN_ONCE FT_M fto_even(FT_V n) { return n - K(2) * floor(K(0.5) * n) == K(0); }
-// p of degree 0 is 1, that of degree 1 is `first`; `next` makes the one of degree k + 1 from q (k) and p (k - 1).
+// The polynomial of degree 0 is 1, that of degree 1 is `first`; `next` computes degree k + 1 from q (degree k)
+// and p (degree k - 1).
 #define FTO_TURNS(most, next)                                                                  \
     FT_V p = K(1), q = first;                                                                  \
     for (int k = 1; k < most && FT_ANY(q == q && K(k) < n); k++) {                             \
@@ -16,8 +18,8 @@ FT_FN_ONCE FT_M fto_even(FT_V n) { return n - K(2) * floor(K(0.5) * n) == K(0); 
     const FT_V value = n < K(0) ? K(0) : (n == K(0) ? K(1) : q);
 #define FTO_MOST 2147483647
 
-// Chebyshev's four kinds share a recurrence. Within (-1, 1) a high degree has a closed form in the angle (DLMF 18.5.1-4), which
-// takes the recurrence's turns from it; at the ends the values are known.
+// The four kinds of Chebyshev polynomials share a recurrence. In (-1, 1) a high degree uses the closed form in
+// the angle (DLMF 18.5.1-4), which saves the iterations; the values at -1 and 1 are known.
 #define FTO_CHEBYSHEV(name, first_, closed, at_1, at_minus_1)                                  \
     FT_FN_ONCE FT_V name(FT_V x, FT_V degree)                                                  \
     {                                                                                          \
@@ -36,7 +38,7 @@ FTO_CHEBYSHEV(fto_chebyshev_u, x + x, ft_sin((d + K(1)) * angle) / ft_sin(angle)
 FTO_CHEBYSHEV(fto_chebyshev_v, x + x - K(1), ft_cos((d + K(0.5)) * angle) / ft_cos(K(0.5) * angle), K(1), d + d + K(1))
 FTO_CHEBYSHEV(fto_chebyshev_w, x + x + K(1), ft_sin((d + K(0.5)) * angle) / ft_sin(K(0.5) * angle), d + d + K(1), K(1))
 
-// Hermite's polynomials of a degree whose coefficients a number cannot hold are NaN.
+// Hermite polynomials whose coefficients overflow are NaN.
 FT_FN_ONCE FT_V fto_hermite_h(FT_V x, FT_V degree)
 {
     const FT_V n = fto_degree(degree), first = x + x;

@@ -1,17 +1,17 @@
-// Values computed from positions: ranges and index lists, which read no memory. An element's position is that in the
-// contiguous output, which starts at its storage's beginning. The offset is the launch's own if a tensor is too large
-// for one launch.
+// Values computed from positions: ranges and index lists, which read no memory. The position of an element is
+// its index in the contiguous output. If a tensor is too large for one launch, the output's offset is that of
+// the launch.
 #define FT_POSITION (FT_CONVERT(long, FT_INDEX(i)) + (FT_VEC(long))(out0_offset))
 
 #if !FT_FLOATING
-// The elements before row r of a lower triangle: rows `first` to `full` grow by one element from
-// `count` on, all later ones have `cols`.
+// The number of elements before row r of a lower triangle: rows `first` to `full` grow by one element each,
+// beginning with `count`; all later rows have `cols`.
 FT_FN_ONCE FT_V ft_triangle_before(FT_V r, FT_V first, FT_V full, FT_V count, FT_V cols)
 {
     const FT_V grown = ft_min(r, full) - first;
     return grown * count + ((grown * (grown - K(1))) >> 1) + ft_max(r - full, K(0)) * cols;
 }
-// The row of the triangle's element k: a binary search, exact where a square root would not be.
+// The row of the triangle's element k, by bisection: a square root would not be exact.
 FT_FN_ONCE FT_V ft_triangle_row(FT_V k, FT_V first, FT_V full, FT_V count, FT_V cols)
 {
     FT_V r = first;

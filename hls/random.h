@@ -1,10 +1,11 @@
-// Random numbers by counter: each element's bits are a function of the seed, the call's number and the element's
-// position, by Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011).
-// Numbers are computed from the bits by sums, products and selections only (and divisions in double), which IEEE 754
-// defines to the last bit: no function of a runtime, no fused steps. So every device gives the same numbers.
+// Random numbers by counter: each element's bits are a function of the seed, the call's number and the
+// element's position, by Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2,
+// 3; SC 2011). Numbers are computed from the bits by sums, products and selections (and divisions in double).
+// IEEE 754 defines these to the last bit, so every device gives the same numbers. Functions of a runtime and
+// fma are not used.
 #if FT_BITS_PER_VALUE >= 32
 #if FT_BITS_PER_VALUE == 64
-#define FTR_W ulong  // the bits that one element takes, and the same with a sign
+#define FTR_W ulong  // the type of an element's bits; FTR_S is its signed type
 #define FTR_S long
 #define FTR_MOST 0x7FFFFFFFFFFFFFFF
 #else
@@ -32,7 +33,8 @@
 #define FTR_TO_UINT(v) FT_CONVERT(uint, v)
 #define FTR_TO_ULONG(v) FT_CONVERT(ulong, v)
 FTR_PHILOX(ftr_philox, FT_VEC(uint), FT_VEC(ulong), FTR_TO_UINT, FTR_TO_ULONG)
-// The seed's 64 bits come as 22, 21 and 21 of them, the call's number as 24 and 24: float holds each.
+// The seed's 64 bits are passed in parts of 22, 21 and 21 bits, the call's number in two of 24: float
+// represents each exactly.
 #define FTR_STREAM FT_V seed0, FT_V seed1, FT_V seed2, FT_V call0, FT_V call1
 FT_FN_ONCE void ftr_block(FT_VEC(uint) *c, FT_VEC(ulong) at, FTR_STREAM)
 {
@@ -45,10 +47,10 @@ FT_FN_ONCE void ftr_block(FT_VEC(uint) *c, FT_VEC(ulong) at, FTR_STREAM)
     c[3] = FT_CONVERT(uint, call >> 32);
     ftr_philox(c, FT_CONVERT(uint, seed & low), FT_CONVERT(uint, seed >> 32));
 }
-// The bits of the element at a position: one word of a block for 32 of them, two for 64.
+// The bits of the element at a position: one word of a Philox block for 32 bits, two for 64.
 #if FT_LANES * FT_BITS_PER_VALUE >= 128 && FT_NATIVE_LANES
-// Lanes are neighbours, and their first position is a multiple of their number (launches of more than 2^31 elements
-// are cut at such): so they share blocks, of which there are FT_LANES * FT_BITS_PER_VALUE / 128.
+// Lanes are neighbours, and their first position is a multiple of the lanes (larger launches are split at such
+// positions). So they share FT_LANES * FT_BITS_PER_VALUE / 128 blocks.
 #if FT_LANES * FT_BITS_PER_VALUE == 128
 #define FTR_BLOCKS(T) T
 #define FTR_PAIRS ulong2
@@ -114,17 +116,17 @@ FT_FN_ONCE FT_VEC(FTR_W) ftr_word(FT_VEC(long) position, FTR_STREAM)
 #define FTR_PART(n) K(1.0f / (float)((ulong)1 << (n)))
 #endif
 #define FTR_CONST(x) ((FT_VEC(FTR_S))(x))
-// In [0, 1), of as many bits as the result's dtype has: it holds each of them exactly.
+// Uniform in [0, 1), with as many bits as the result's dtype represents exactly.
 FT_FN_ONCE FT_V ftr_uniform(FT_VEC(FTR_W) w)
 {
     return FT_CONVERT(FT_T, w >> (FT_BITS_PER_VALUE - FTR_FRACTION_BITS)) * FTR_PART(FTR_FRACTION_BITS);
 }
-// (w + 1/2) / 2^32, or 2^64, rounded: in (0, 1], and fine near 0.
+// (w + 1/2) / 2^32, or 2^64, rounded: in (0, 1], with a fine resolution near 0.
 FT_FN_ONCE FT_V ftr_open(FT_VEC(FTR_W) w)
 {
     return (FT_CONVERT(FT_T, w) + K(0.5)) * (FTR_PART(FT_BITS_PER_VALUE / 2) * FTR_PART(FT_BITS_PER_VALUE / 2));
 }
-// Whether an event of this probability happens: never for 0, always for 1.
+// True if an event of this probability happens: never for 0, always for 1.
 #define ftr_happens(w, probability) (ftr_open(w) <= (probability))
 
 // The logarithm of 1 + f, for f from sqrt(1/2) - 1 to sqrt(2) - 1.
@@ -154,7 +156,7 @@ FT_FN_ONCE FT_V ftr_log1p(FT_V f)
 #define FTR_ROOT_HALF 0x3FE6A09E667F3BCD
 #define FTR_ONE 0x3FF0000000000000
 #define FTR_NEAR_ONE (-5402926248376768512)  // sqrt(1/2) - 1 in 2^-64
-#define FTR_LN_2 K(0.69314718036912381649)   // its upper bits, of which few are set, and the rest
+#define FTR_LN_2 K(0.69314718036912381649)  // the upper bits of log 2, few of which are set; the next constant has the rest
 #define FTR_LN_2_REST K(1.90821492927058770002e-10)
 #else
 #define FTR_ROOT_HALF 0x3F3504F3
@@ -163,7 +165,7 @@ FT_FN_ONCE FT_V ftr_log1p(FT_V f)
 #define FTR_LN_2 K(0.693359375)
 #define FTR_LN_2_REST K(-2.12194440e-4)
 #endif
-// y in (0, 1] as (1 + f) * 2^e, with f as ftr_log1p takes it.
+// Splits y in (0, 1] into (1 + f) * 2^e, with f in ftr_log1p's range.
 FT_FN_ONCE FT_V ftr_parts(FT_V y, FT_V *f)
 {
     const FT_VEC(FTR_S) bits = FT_BITS(FTR_S, y), e = (bits - FTR_CONST(FTR_ROOT_HALF)) >> FTR_EXPONENT_AT;
@@ -189,9 +191,9 @@ FT_FN_ONCE FT_V ftr_exponential(FT_VEC(FTR_W) w)
     return -(turns * FTR_LN_2 + (part + turns * FTR_LN_2_REST));
 }
 
-// The normal distribution's quantile: with a sign, and a size m of one bit less, |x| = (m + 1/2) / 2^31 is the
-// probability of a smaller size. It is x * P(-log(1 - x * x)), where P is smooth and one of some polynomials
-// (fitted to the inverse of erfc in 50 digits at Chebyshev's points; to 3e-9, in double 3e-15).
+// The quantile of the normal distribution. The bits are a sign and a magnitude m; |x| = (m + 1/2) / 2^31 is the
+// probability of a smaller magnitude. The result is x * P(-log(1 - x * x)) with P piecewise polynomial (fitted
+// to the inverse of erfc in 50 digits at Chebyshev's points; to 3e-9, in double 3e-15).
 FT_FN_ONCE FT_V ftr_normal(FT_VEC(FTR_W) w)
 {
     const FT_VEC(FTR_S) s = FT_BITS(FTR_S, w), m = s ^ (s >> (FT_BITS_PER_VALUE - 1));
@@ -254,8 +256,8 @@ FT_FN_ONCE FT_V ftr_exp(FT_V a)
     return a != a ? a : p * ftr_power_of_2(half_) * ftr_power_of_2(n - half_);
 }
 
-// Cauchy's distribution: tan(pi v) for v = (s + 1/2) / 2^32, by polynomials of tan(pi v) / v up to 1/4 and of
-// v / tan(pi v) beyond, where v is what lacks to 1/2.
+// Cauchy's distribution: tan(pi v) for v = (s + 1/2) / 2^32. Up to 1/4 a polynomial approximates tan(pi v) / v;
+// beyond, with v replaced by 1/2 - v, another one approximates v / tan(pi v).
 FT_FN_ONCE FT_V ftr_reciprocal(FT_V x)
 {
 #if FT_DOUBLE
@@ -322,14 +324,14 @@ FT_FN_ONCE FT_V ftr_cauchy(FT_VEC(FTR_W) w)
     return s < FTR_CONST(0) ? -size : size;
 }
 #elif FT_BITS_PER_VALUE == 64
-// An integer from 0 to range - 1, or any where range is 0: the block's 128 bits as a fraction of 1, times
-// range, so that no probability is off by more than 2^-64.
+// An integer from 0 to range - 1, or any if range is 0: the block's 128 bits, read as a fraction of 1, times
+// range. No probability is off by more than 2^-64.
 FT_FN_ONCE FT_V ftr_below(FT_V range, FT_VEC(long) position, FTR_STREAM)
 {
     FT_VEC(uint) c[4];
     ftr_block(c, FT_CONVERT(ulong, position), seed0, seed1, seed2, call0, call1);
     const FT_VEC(ulong) low = (FT_VEC(ulong))(0xFFFFFFFFu), n = FT_BITS(ulong, range), n0 = n & low, n1 = n >> 32;
-    // Digits of 32 bits: c, the lowest first, times n, of which the two above c's four are the result.
+    // Multiplies c's four digits of 32 bits (lowest first) by n. The two digits above them are the result.
     FT_VEC(ulong) carry = (FT_VEC(ulong))(0), above = (FT_VEC(ulong))(0);
     FT_UNROLL
     for (int k = 0; k < 4; k++) {

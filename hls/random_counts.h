@@ -1,8 +1,8 @@
-// How many events happen: Poisson's distribution and the binomial one, by random.h's rules. An element draws
-// block after block of its own: the counter has the block's number above the element's position.
+// Numbers of events: the Poisson and the binomial distribution, by the rules of random.h. An element draws as
+// many blocks as it needs: the counter has the block's number above the element's position.
 #if FT_FLOATING
 #define FTR_COUNT_WORDS (128 / FT_BITS_PER_VALUE)
-#define FTR_COUNT_DRAWS 64  // at most; more are wanted with a probability below 1e-28
+#define FTR_COUNT_DRAWS 64  // the probability of more is below 1e-28
 FT_FN_ONCE void ftr_count_words(FT_VEC(FTR_W) *w, FT_VEC(long) position, int turn, FTR_STREAM)
 {
     FT_VEC(uint) c[4];
@@ -17,8 +17,8 @@ FT_FN_ONCE void ftr_count_words(FT_VEC(FTR_W) *w, FT_VEC(long) position, int tur
 #endif
 }
 
-// How many waits end within `total` when one follows the other: exponential ones of mean 1, or of `scale` in
-// whole tries, at least one. Where `open` is not true: 0.
+// Counts the waits that end within `total`, one after the other. Waits are exponential with mean 1, or with
+// `scale` a whole number of tries, at least one. 0 where `open` is false.
 FT_FN_ONCE FT_V ftr_count_waits(FT_M open, FT_V total, FT_V scale, int tries, FT_VEC(long) position, FTR_STREAM)
 {
     FT_V count = K(0), at = K(0);
@@ -36,7 +36,7 @@ FT_FN_ONCE FT_V ftr_count_waits(FT_M open, FT_V total, FT_V scale, int tries, FT
     return count;
 }
 
-// 1 / sqrt(x), for x from 0.
+// 1 / sqrt(x) for x >= 0.
 FT_FN_ONCE FT_V ftr_inverse_root(FT_V x)
 {
     FT_V r = FT_BITS(FT_T, FTR_CONST(FT_DOUBLE ? 0x5FE6EB50C7B537A9 : 0x5F3759DF) - (FT_BITS(FTR_S, x) >> 1));
@@ -114,7 +114,7 @@ FT_FN_ONCE FT_V ftr_count_poisson(FT_V rate, FT_VEC(long) position, FTR_STREAM)
     return many ? more : few;
 }
 
-// Counts are rounded down; those below 0 are 0, as are probabilities, of which those above 1 are 1. NaN for NaN.
+// Counts are rounded down, and are at least 0; probabilities are clamped to [0, 1]. NaN stays NaN.
 FT_FN_ONCE FT_V ftr_count_binomial(FT_V count, FT_V probability, FT_VEC(long) position, FTR_STREAM)
 {
     const FT_V whole = count > K(0) ? floor(count) : K(0);
@@ -122,7 +122,7 @@ FT_FN_ONCE FT_V ftr_count_binomial(FT_V count, FT_V probability, FT_VEC(long) po
     const FT_V rarer = mostly ? K(1) - probability : probability, least = K(FT_DOUBLE ? 1e-300 : 1e-37);
     const FT_V p = rarer > least ? rarer : K(0), mean = whole * p;
     const FT_M many = mean >= K(10), none = p == K(0) || whole == K(0);
-    // The logarithm of 1 - p, near 0 from p itself.
+    // log(1 - p); for small p from p itself, without cancellation.
     const FT_V lost = p < K(0.25) ? -ftr_log1p(p < K(0.25) ? -p : K(0)) : ftr_minus_log(K(1) - p);
     const FT_V scale = ftr_reciprocal(none ? K(1) : lost);
     const FT_V few = ftr_count_waits(!many && !none, whole, scale, 1, position, seed0, seed1, seed2, call0, call1);

@@ -3,7 +3,7 @@
 #define FT_SQRT_HALF 0.70710678118654752440
 #define FT_LN_2 0.69314718055994530942
 
-// digamma: reflected to x > 0, carried up by psi(x) = psi(x + 1) - 1 / x, then Stirling's series.
+// digamma by reflection to x > 0, the recurrence psi(x) = psi(x + 1) - 1 / x, then Stirling's series.
 FT_FN_ONCE FT_V ftx_digamma(FT_V a)
 {
     const FT_M left = a < K(0.5);
@@ -23,7 +23,7 @@ FT_FN_ONCE FT_V ftx_digamma(FT_V a)
     return left ? (turn == K(0) || ft_isinf(a) ? pole : mirrored) : right;
 }
 
-// exp(x * x) * erfc(x): by its definition near 0, by the continued fraction of erfc beyond.
+// exp(x * x) * erfc(x): by its definition near 0, by the continued fraction of erfc for large x.
 FT_FN_ONCE FT_V ftx_erfcx(FT_V a)
 {
     const FT_V x = fabs(a), edge = K(FT_DOUBLE ? 6 : 2);
@@ -31,7 +31,7 @@ FT_FN_ONCE FT_V ftx_erfcx(FT_V a)
     FT_UNROLL
     for (int k = 14; k > 0; k--) f = x + K(0.5 * k) / f;
     const FT_V far = K(1.0 / FT_SQRT_PI) / f;
-    // The rounding error of the square is a factor of its own, because exp would amplify it.
+    // exp would amplify the rounding error of the square, so it is applied as a separate factor.
     const FT_V square = x * x, lost = fma(x, x, -square), grown = exp(square);
     const FT_V whole = grown < K(INFINITY) ? fma(grown, lost, grown) : grown;
     const FT_V near = x < edge ? x : edge, close = whole * erfc(near);
@@ -47,8 +47,8 @@ FT_FN_ONCE FT_V ftx_log_ndtr(FT_V x)
 }
 
 #if FT_DOUBLE
-// The x with erf(x) = y, where q = 1 - |y| is given apart (y near 1 cannot hold it):
-// a closed first guess, then Halley's steps on erf near 0 and Newton's on log(erfc) in the tail.
+// The x with erf(x) = y. q = 1 - |y| is passed separately, since a y near 1 cannot represent it. A closed
+// formula gives the initial value; then Halley's steps on erf near 0, and Newton's on log(erfc) in the tail.
 FT_FN_ONCE FT_V ftx_erfinv_of(FT_V y, FT_V q)
 {
     const FT_V p = fabs(y), c = K(4.33074675078), l = log(q * (K(2) - q)), t = c + K(0.5) * l;
@@ -96,7 +96,7 @@ FT_FN_ONCE FT_V ftx_erfinv_of(FT_V y, FT_V w, FT_V s)
     FTX_TERM(-3.44315916e-3, -2.33183056e-3)
     FTX_TERM(6.84335548e-3, 1.15481652e-2)
     FTX_TERM(2.66227731e-3, 0.232013822)
-    p = fma(p, u, far ? K(-0.167198002) : K(-0.113773078));  // rounded once on boards, too: their last place is the result's
+    p = fma(p, u, far ? K(-0.167198002) : K(-0.113773078));  // rounded once on boards, too: it is the last bit
     const FT_V lost = fma(-s, s, w) * FT_MULTIPLY_ADD(K(-0.062), s, K(0.365));
     return far ? s + (p + lost) : fma(p, y, y);
 }
@@ -108,7 +108,7 @@ FT_FN_ONCE FT_V ftx_erfinv(FT_V x)
     return y <= K(1) ? copysign(y == K(1) ? K(INFINITY) : v, x) : K(NAN);
 }
 
-// sqrt(2) erfinv(2 p - 1); small p lead further than any float between -1 and 1 does.
+// sqrt(2) erfinv(2 p - 1). For small p, 2 p - 1 would round to -1.
 FT_FN_ONCE FT_V ftx_ndtri(FT_V p)
 {
     const FT_V rest = K(4) * p * (K(1) - p), y = K(2) * p - K(1), w = -log(rest), s = sqrt(w), u = s - K(7);
@@ -135,7 +135,7 @@ FT_FN_ONCE FT_V ftx_entr(FT_V x)
     return x != x ? x : (x > K(0) ? y : (x == K(0) ? K(0) : K(-INFINITY)));
 }
 
-// exp(-|x|) I_n(x) for n = 0, 1: the power series (all terms positive), Hankel's series far out.
+// exp(-|x|) I_n(x) for n = 0, 1: the power series (all terms positive), Hankel's series for large x.
 #define FTX_BESSEL(name, order, sign)                                                          \
     FT_FN_ONCE FT_V name(FT_V a)                                                               \
     {                                                                                          \
@@ -159,34 +159,38 @@ FTX_BESSEL(ftx_i1e, 1, 1)
 FT_FN_ONCE FT_V ftx_i0(FT_V x) { return ftx_i0e(x) * exp(fabs(x)); }
 FT_FN_ONCE FT_V ftx_i1(FT_V x) { return ftx_i1e(x) * exp(fabs(x)); }
 
-// Hurwitz' zeta function of q + 1, q > 0: nine terms of its sum, then Euler and Maclaurin's formula (DLMF 25.11.5).
+// Hurwitz's zeta function of q + 1, for q > 0: nine terms of its sum, then the Euler-Maclaurin formula (DLMF
+// 25.11.5).
 FT_FN_ONCE FT_V ftx_zeta_after(FT_V x, FT_V q)
 {
     const FT_V end = q + K(10), last = pow(end, -x), r = K(1) / (end * end);
-    // Each summand has B_2j / (2j)! and two factors (x + 2j - 3)(x + 2j - 2) / end^2 more than the one before.
+    // Term j has B_2j / (2j)! and two more factors (x + 2j - 3)(x + 2j - 2) / end^2 than the term before.
 #define FTX_NEXT(j, share) (x + K(2 * j - 3)) * (x + K(2 * j - 2)) * r * (K(share)
     const FT_V tail = x / end * (K(1.0 / 12) + FTX_NEXT(2, -1.0 / 720) + FTX_NEXT(3, 1.0 / 30240)
         + FTX_NEXT(4, -1.0 / 1209600) + FTX_NEXT(5, 1.0 / 47900160) + FTX_NEXT(6, -691.0 / 1307674368000.0)
         + FTX_NEXT(7, 1.0 / 74724249600.0) + FTX_NEXT(8, -3617.0 / 10670622842880000.0)))))))));
 #undef FTX_NEXT
-    // A power that is 0 leaves no tail, whose factors may be infinite. The smallest are added first.
+    // If the last power is 0, the tail is 0, though its factors may be infinite. The smallest terms are added
+    // first.
     FT_V sum = last == K(0) ? K(0) : pow(end, K(1) - x) / (x - K(1)) + last * (K(0.5) + tail);
     FT_UNROLL
     for (int k = 9; k > 0; k--) sum += pow(q + K(k), -x);
     return sum;
 }
 
-// zeta(x, q), which is NaN for an infinite q in torch. For q < 0 it is the sum over all of q's neighbours minus the
-// sum beyond them, both for positive arguments.
+// zeta(x, q); NaN for an infinite q, as in torch. For q < 0 it is the sum over all integers' distances from q,
+// minus the sum beyond, both for positive arguments.
 FT_FN_ONCE FT_V ftx_zeta(FT_V x, FT_V q)
 {
     const FT_M left = q < K(0);
-    // How far q is from its neighbours: exact where it is near one of them. Their powers nearly cancel between them.
+    // The distances from q to the integers below and above it, exact where q is near one. Their powers nearly
+    // cancel.
     const FT_V down = floor(q), part = left ? q - down : q, rest = left ? -q - floor(-q) : K(1), past = K(1) - q;
     const FT_V odd = x - K(2) * floor(K(0.5) * x);
     const FT_V sign = odd == K(0) ? K(1) : K(-1);
     const FT_V near = pow(part, -x), mirrored = pow(rest, -x), other = sign * mirrored;
-    // Halfway between two neighbours the difference of their powers comes from that of the distances, which is exact.
+    // Near the middle, the difference of the powers is computed from the difference of the distances, which is
+    // exact.
     const FT_V lean = part - rest, apart = mirrored * expm1(-x * log1p(lean / rest));
     const FT_V both = sign < K(0) && fabs(lean) < K(0.25) ? apart : near + other;
     const FT_V beyond = pow(past, -x) + ftx_zeta_after(x, past);
@@ -197,7 +201,7 @@ FT_FN_ONCE FT_V ftx_zeta(FT_V x, FT_V q)
     return pole ? K(INFINITY) : (x < K(1) ? K(NAN) : value);
 }
 
-// The second logarithmic derivative of gamma: reflected to x > 0.5, carried up, then Stirling's series.
+// trigamma by reflection to x > 0.5, the recurrence, then Stirling's series.
 FT_FN_ONCE FT_V ftx_trigamma(FT_V a)
 {
     const FT_M left = a < K(0.5);
@@ -213,7 +217,7 @@ FT_FN_ONCE FT_V ftx_trigamma(FT_V a)
     return left ? K(FT_PI) * K(FT_PI) / (turn * turn) - sum : sum;
 }
 
-// A number as mantissa * 2^exponent, the mantissa's size in [0.5, 1); what is not finite is its own mantissa.
+// x = mantissa * 2^exponent, with |mantissa| in [0.5, 1). A NaN or an infinity is its own mantissa.
 FT_FN_ONCE FT_V ftx_mantissa(FT_V x)
 {
     FT_I exponent;

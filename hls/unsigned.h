@@ -1,5 +1,5 @@
-// Conversions from floating-point numbers to uint32 and uint64, through the signed type of the same width (convert.h):
-// negative numbers wrap, and numbers that are too large become 0.
+// Conversions from floating-point numbers to uint32 and uint64, through the signed type of the same width
+// (convert.h): negative numbers wrap, and numbers that are too large become 0.
 #define FT_TO_UNSIGNED(NAME, T, U, S, M, HALF, TOP)                                                 \
     FT_FN FT_VEC(U) NAME(FT_VEC(T) x)                                                               \
     {                                                                                               \

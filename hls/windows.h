@@ -1,16 +1,16 @@
-// Adjacent windows along rows: FT_LINE_COUNT lines of FT_LINE_SIZE elements each. FT_LANES windows are processed at
-// once, and their elements are FT_SIZE vectors of neighbours. FT_ROW of the windows are of one row; where rows are
-// shorter than the lanes, the next windows are of the rows below it, with nothing in between.
-// Geometry g: WindowsGeometry.
+// Adjacent windows along rows: FT_LINE_COUNT lines of FT_LINE_SIZE elements each. FT_LANES windows are computed
+// at once; their elements are FT_SIZE contiguous vectors. FT_ROW of the windows are in one row; where rows are
+// shorter than the lanes, the next windows are in the rows below. Geometry g: WindowsGeometry.
 #define FT_SIZE (FT_LINE_COUNT * FT_LINE_SIZE)
 #if !FT_NATIVE_LANES
 #define FT_LANES_FROM(p) ft_load(p)
 #define FT_LANES_TO(v, p) ft_store(v, p)
 #endif
-// A vector's first window: its number; where it begins in memory, and in its plane; its entry of `firsts`.
+// A vector's first window: its address (`at`), its number, its first element's index in the plane, and its
+// entry in `firsts`.
 typedef struct { long at; int window, first, entry; } ft_spot;
-// The last vector of a row, or of all rows together, is moved back, so that all lanes are full; what two vectors have
-// in common, both write alike.
+// The last vector of a row, or of all rows together, is moved back, so that all lanes are used. Windows in two
+// vectors are written twice, with equal values.
 FT_FN_ONCE ft_spot ft_windows(FT_GLOBAL const int *g, int item)
 {
     ft_spot s;
@@ -29,7 +29,7 @@ FT_FN_ONCE ft_spot ft_windows(FT_GLOBAL const int *g, int item)
     s.at = (long)plane * G_PLANE(g) + s.first;
     return s;
 }
-// Where the windows of all lanes begin in their planes.
+// The index of each lane's first element in its plane.
 FT_FN_ONCE FT_WIDE(int) ft_beginnings(FT_GLOBAL const int *g, ft_spot s)
 {
 #if FT_ROW < FT_LANES
@@ -40,7 +40,7 @@ FT_FN_ONCE FT_WIDE(int) ft_beginnings(FT_GLOBAL const int *g, ft_spot s)
     return first;
 #endif
 }
-// Where the v-th vector of the windows' elements begins, behind the first window's first one.
+// The distance of the v-th vector of the windows' elements from the first window's first element.
 FT_FN_ONCE long ft_begins(FT_GLOBAL const int *g, int v)
 {
     return FT_ROW < FT_LANES ? v * FT_LANES : G_LINES(g)[v / FT_LINE_SIZE] + v % FT_LINE_SIZE * FT_LANES;

@@ -6,7 +6,7 @@
 // A vector is aligned to its own width, so that one access is one beat of an aligned 512-bit port.
 #define FT_MEMORY_LOAD(T, n, p) (*(const __global FT_CAT(T, n) *)(p))
 #define FT_MEMORY_STORE(T, n, v, p) (*(__global FT_CAT(T, n) *)(p) = (v))
-// Hardware for all lanes at once: a loop of fixed length.
+// An unrolled loop of constant length: hardware for all lanes.
 #define FT_LANE_ARRAY(T, t, m, value) \
     T t[FT_LANES];                \
     for (int l = 0; l < FT_LANES; l++) t[l] = l < m ? value : (T)0;
@@ -25,10 +25,10 @@
 #define FT_LOOP(name)
 #define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
-#define FT_ARRAY_PARTITION(name, dim)  // an array is as many memories as that dim is long
-#define FT_NO_DEPENDENCE(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_DEPENDENCE_DISTANCE(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
-#define FT_NO_POINTER_DEPENDENCE    // nor through a pointer
+#define FT_ARRAY_PARTITION(name, dim)  // one memory per index of that dim
+#define FT_NO_DEPENDENCE(name)  // no iteration reads an element that the iteration before wrote
+#define FT_DEPENDENCE_DISTANCE(name, turns)  // a read follows the write by `turns` iterations or more
+#define FT_NO_POINTER_DEPENDENCE  // the same for pointers
 
 #define FT_STREAMED(count, in_place)
 #define FT_VSTORE_NONTEMPORAL(T, v, p) FT_VSTORE(v, p)
@@ -61,7 +61,7 @@ FT_DEFINE_ALIGNED(double)
 #endif
 #endif
 
-// The values of a port's bits, where a port carries float16 and its kernel serves several dtypes.
+// Converts the bits of a float16 port, for a kernel that serves several dtypes.
 FT_FN_ONCE FT_VEC(float) ft_from_halves(FT_VEC(ushort) bits)
 {
     ushort t[FT_LANES];

@@ -1,10 +1,10 @@
 // Kernel macros in OpenCL C 1.2: CPUs and GPUs that compile at run time. Define before: FT_GRID_STRIDE, and the
 // settings of opencl_lanes.h.
 
-// Such memory knows no wider alignment than an element's.
+// vload and vstore need no alignment beyond an element's.
 #define FT_MEMORY_LOAD(T, n, p) FT_CAT(vload, n)(0, p)
 #define FT_MEMORY_STORE(T, n, v, p) FT_CAT(vstore, n)(v, 0, p)
-// As many turns as there are values: compilers take far longer over a choice in every lane.
+// A loop over the m lanes: a choice in every lane would take compilers far longer.
 #define FT_LANE_ARRAY(T, t, m, value) \
     T t[FT_LANES] = {0};          \
     for (int l = 0; l < m; l++) t[l] = value;
@@ -12,7 +12,7 @@
 #define FT_OWN_SIN 1
 #include "opencl_lanes.h"
 
-// A unit that walks a slab has vectors of its own. Intel's compiler would put 16 units side by side as
+// A unit has a slab of vectors of its own. Without this attribute Intel's compiler vectorizes over 16 units as
 // well, which takes most of its time and makes nothing faster.
 #define FT_KERNEL __kernel
 #if !FT_GRID_STRIDE && defined(__has_attribute)
@@ -24,7 +24,7 @@
 #define FT_UNIT_PARAMS
 #define FT_UNIT ((int)get_global_id(0))
 #define FT_UNITS ((int)get_global_size(0))
-#if FT_MEMBER  // a function of a kernel of several (hls/skeleton/series.h)
+#if FT_MEMBER  // a function of a kernel with several members (hls/skeleton/series.h)
 #undef FT_KERNEL
 #undef FT_UNIT_PARAMS
 #undef FT_UNIT
@@ -39,16 +39,16 @@
 #define FT_LOOP(name)
 #define FT_BEATS(i)
 #define FT_UNROLL _Pragma("unroll")
-#define FT_ARRAY_PARTITION(name, dim)  // an array is as many memories as that dim is long
-#define FT_NO_DEPENDENCE(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_DEPENDENCE_DISTANCE(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
-#define FT_NO_POINTER_DEPENDENCE    // nor through a pointer
+#define FT_ARRAY_PARTITION(name, dim)  // one memory per index of that dim
+#define FT_NO_DEPENDENCE(name)  // no iteration reads an element that the iteration before wrote
+#define FT_DEPENDENCE_DISTANCE(name, turns)  // a read follows the write by `turns` iterations or more
+#define FT_NO_POINTER_DEPENDENCE  // the same for pointers
 
 #define FT_VLOAD(p) FT_LANES_FROM(p)
 #define FT_VSTORE(v, p) FT_LANES_TO(v, p)
-// A result that no cache can hold passes by them, line by line, so that none of its lines is fetched first. A
-// smaller one is better off in a cache, where the next op finds it, and so is a line that was just read.
-// FT_STREAMED_BYTES, where the build sets it, says beyond which size.
+// A result larger than every cache is stored past the caches, so that no cache line is fetched before it is
+// overwritten. A smaller result stays in a cache for the next op, as do lines that were just read. The build
+// sets FT_STREAMED_BYTES, the size from which results bypass the caches.
 #define FT_STREAMED(count, in_place)
 #define FT_VSTORE_NONTEMPORAL(T, v, p) FT_VSTORE(v, p);
 #if FT_LANES > 1 && defined(FT_STREAMED_BYTES) && defined(__has_builtin)
@@ -69,7 +69,7 @@
 #define FT_HALF_LOAD(p) vload_half(0, p)
 #define FT_HALF_STORE(v, p) vstore_half_rte(v, 0, p)
 #else
-// By way of a private array: PoCL's vload_half and vstore_half take vectors to begin on 16 bytes.
+// Copies through a private array: PoCL's vload_half and vstore_half expect vectors aligned to 16 bytes.
 #define FT_HALF_LOAD(p) ft_half_load(p)
 #define FT_HALF_STORE(v, p) ft_half_store(v, p)
 FT_FN FT_VEC(float) ft_half_load(__global const half *p)
@@ -92,7 +92,8 @@ FT_DEFINE_HALF_STORE(double)
 #endif
 
 #if FT_LANES > 1
-// Lanes turned by a step that the compiler knows are one instruction, where an array waits for what was stored last.
+// A rotation of lanes by a constant compiles to one instruction; through an array it would wait for the last
+// store.
 #if FT_LANES == 2
 #define FT_ROTATE_CASES(v) FT_ROTATE_BY(1, v.s10)
 #elif FT_LANES == 4
@@ -128,7 +129,7 @@ FT_DEFINE_ROTATE(double)
 #define ft_rotate(v, step) ft_rotate_constant(v, step)
 #endif
 
-// On GPUs the units go through memory in step, so that neighbours touch neighbouring addresses.
+// Units of a GPU iterate in step, so that neighbouring units access neighbouring addresses.
 #if FT_GRID_STRIDE
 #undef FT_FOR_SLAB
 #define FT_FOR_SLAB(i, n) for (int i = FT_UNIT; i < (n); i += FT_UNITS)

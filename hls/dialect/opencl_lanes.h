@@ -23,7 +23,7 @@
 
 typedef half ft_half;  // float16 in memory
 
-// One pass computes every lane.
+// One evaluation of an expression computes all lanes.
 #define FT_NATIVE_LANES 1
 // Arc functions and erf of float are computed by hls/inverse_trig.h.
 #define FT_OWN_ARCS 1
@@ -33,7 +33,7 @@ typedef half ft_half;  // float16 in memory
 #define FT_WIDE(T) FT_VEC(T)
 #define FT_WIDE_PAIR(T) FT_CAT(ft_c, T)
 
-// No types of their own: a text may compute in several types, one part after the other.
+// Macros, not typedefs: a text may compute in several types, one part after the other.
 #define FT_V FT_VEC(FT_T)     // values of the compute type
 #define FT_M FT_VEC(FT_MT)    // masks: all bits set where true (1 where there is a single lane)
 #define FT_I FT_VEC(int)      // positions
@@ -70,7 +70,7 @@ typedef half ft_half;  // float16 in memory
 #define FT_IOTA (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #endif
 #endif
-// By halves: PoCL's any() asks one lane after the other, which takes longer than a sine.
+// Combines halves: PoCL's any() tests one lane after the other, which takes longer than a sine.
 #define FT_DEFINE_ANY(T)                                                        \
     FT_FN int ft_any(FT_CAT(T, 2) m) { return (m.lo | m.hi) != 0; }       \
     FT_FN int ft_any(FT_CAT(T, 4) m) { return ft_any(m.lo | m.hi); }      \
@@ -81,7 +81,7 @@ FT_DEFINE_ANY(short)
 FT_DEFINE_ANY(int)
 FT_DEFINE_ANY(long)
 #define FT_VLOAD_UNALIGNED(p) FT_LANES_FROM(p)  // neighbours that may begin off a vector's alignment
-// Beat i of what `p` leads to as an array of its numbers, and back; another port to the same memory.
+// Loads beat i of an array of vectors into `name`, and stores it, through a pointer to its elements.
 #define FT_BEAT_SIZE(name) (int)(sizeof(name) / sizeof(name[0]))
 #define FT_BEAT_LOAD(name, p, i)                                                                          \
     {                                                                                                     \
@@ -100,7 +100,8 @@ FT_DEFINE_ANY(long)
 #define FT_MASK_INDEX(m) FT_MASK_AS(int, m)
 
 #if defined(FT_POW_BY_LANE) && FT_DOUBLE && FT_LANES > 1
-// PoCL 3.1's pow of eight doubles, on AVX-512, takes the exponent of one lane for another's beside a lane near zero.
+// Computes lane by lane: PoCL 3.1's pow of eight doubles on AVX-512 uses one lane's exponent for another lane
+// if an operand is near zero.
 FT_FN_ONCE FT_V ft_pow_by_lane(FT_V x, FT_V y)
 {
     FT_T base[FT_LANES], power[FT_LANES];
@@ -109,12 +110,12 @@ FT_FN_ONCE FT_V ft_pow_by_lane(FT_V x, FT_V y)
     for (int l = 0; l < FT_LANES; l++) base[l] = pow(base[l], power[l]);
     return FT_LANES_FROM(base);
 }
-#pragma push_macro("pow")  // PoCL has one of its own
+#pragma push_macro("pow")  // PoCL defines a macro of this name
 #undef pow
 #define pow(x, y) ft_pow_by_lane(x, y)
 #endif
 
-// Lanes picked one by one: a strided operand, or the last vector of a row that is not full (m lanes of it).
+// Loads and stores single lanes: of a strided operand, or the first m of a row's last, incomplete vector.
 #define FT_DEFINE_STRIDED(T)                                                                   \
     static inline FT_OVERLOAD FT_VEC(T) ft_load_strided(const __global T *p, int stride, int m) \
     {                                                                                 \
@@ -164,7 +165,7 @@ FT_FN_ONCE FT_VEC(float) ft_from_bfloat16(FT_VEC(ushort) v)
 {
     return FT_BITS(float, FT_CONVERT(uint, v) << 16);
 }
-// Round to nearest, ties to even; a NaN keeps its upper bits and stays one.
+// Rounds to nearest, ties to even. A NaN keeps its upper bits and stays a NaN.
 FT_FN_ONCE FT_VEC(ushort) ft_to_bfloat16(FT_VEC(float) v)
 {
     const FT_VEC(uint) u = FT_BITS(uint, v);
@@ -216,7 +217,7 @@ FT_DEFINE_PAIRS(float)
 #if FT_FP64
 FT_DEFINE_PAIRS(double)
 #endif
-// Pairs of float16, which are floats in a kernel.
+// Pairs of float16, which kernels hold as floats.
 FT_FN ft_cfloat ft_load_pair(const __global half *p)
 {
     const FT_CAT(float, FT_2N) w = FT_CAT(vload_half, FT_2N)(0, p);
@@ -237,12 +238,12 @@ FT_FN void ft_store_strided_pair(ft_cfloat c, __global half *p, int stride, int 
     ft_store_strided_half(c.re, p, 2 * stride, m);
     ft_store_strided_half(c.im, p + 1, 2 * stride, m);
 }
-// One by one: PoCL's own store of vectors of halves wants them on 16 bytes.
+// Stores element by element: PoCL's store of vectors of halves expects 16-byte alignment.
 FT_FN void ft_store_pair(ft_cfloat c, __global half *p) { ft_store_strided_pair(c, p, 1, FT_LANES); }
 #endif
 
-// The vectors (or rows) of [0, n) that this unit takes: a slab of neighbours.
-// A single one takes all, without a division.
+// The vectors (or rows) of [0, n) that this unit computes: a contiguous slab. A single unit takes all, without
+// a division.
 FT_FN_ONCE int ft_slab(int n, int unit, int units)
 {
     return units == 1 ? n * unit : (int)((long)n * unit / units);
@@ -251,7 +252,7 @@ FT_FN_ONCE int ft_slab(int n, int unit, int units)
     for (int i = ft_slab(n, FT_UNIT, FT_UNITS), i##_end = ft_slab(n, FT_UNIT + 1, FT_UNITS);      \
          i < i##_end; i++)
 
-// A reduction's state, all lanes starting from the identity; folding the lanes of one turns the vector by halves.
+// A reduction's state, with the identity in all lanes. To combine the lanes, the vector is halved repeatedly.
 #define FT_STATE(s) FT_S s = ft_identity();
 #define FT_EACH_VECTOR _Pragma("unroll") for (int v = 0; v < FT_VECTORS; v++)
 #define FT_STATES(s)    \

@@ -55,7 +55,7 @@ template <typename T> static inline ft_vec<T> ft_load_strided(const T *p, int st
     FT_EACH_LANE
     {
         FT_PIPELINE
-        const T x = p[ft_lane < m ? ft_lane * stride : 0];  // read on no condition
+        const T x = p[ft_lane < m ? ft_lane * stride : 0];  // an unconditional read
         v[ft_lane] = ft_lane < m ? x : T(0);
     }
     return v;
@@ -106,7 +106,7 @@ static inline void ft_store_strided_half(const ft_vec<float> &v, ft_half *p, int
         if (ft_lane < m) p[ft_lane * stride] = ft_to_half(v[ft_lane]);
     }
 }
-// Pairs: of plain numbers as they are, of float16 as floats.
+// Loads of complex numbers: plain parts are copied, float16 parts become floats.
 static inline float ft_load_value(float v) { return v; }
 static inline double ft_load_value(double v) { return v; }
 static inline float ft_load_value(ft_half v) { return ft_from_half(v); }
@@ -163,7 +163,7 @@ template <typename T> static inline void ft_store_strided_pair(const ft_vec<FT_P
     for (int i = ft_slab(n, FT_UNIT, FT_UNITS), i##_end = ft_slab(n, FT_UNIT + 1, FT_UNITS);      \
          i < i##_end; i++)
 
-// A reduction's state, one for each lane, starting from the identity; a tree folds the lanes into lane 0.
+// A reduction's state, with the identity in each lane. A tree combines the lanes into lane 0.
 #define FT_STATE(s)   \
     FT_S s[FT_LANES]; \
     FT_EACH_LANE s[ft_lane] = ft_identity();

@@ -1,4 +1,5 @@
-// Arithmetic of a filter's stage (kernels/row_filter.py): products of samples with taps, zero outside the signal.
+// Arithmetic of a filter stage (kernels/row_filter.py): products of samples with taps, which are zero outside
+// the signal.
 
 static inline float ft_tap_float_product(float x, float w, bool inside)
 {
@@ -22,7 +23,7 @@ static inline ft_cfloat ft_tap_sum_complex(ft_cfloat a, ft_cfloat b)
     const ft_cfloat sum = {a.re + b.re, a.im + b.im};
     return sum;
 }
-// A sum of nothing but negative zeros is zero.
+// Turns a negative zero into zero: a sum of negative zeros only would be -0.
 static inline float ft_plain_zero_float(float x) { return x == 0.0f ? 0.0f : x; }
 static inline ft_cfloat ft_plain_zero_complex(ft_cfloat x)
 {

@@ -1,6 +1,7 @@
 $units
 
-// A row, its beats, the states that a fold of it has side by side, the rows of a block, and those of a compute unit.
+// LENGTH of a row, its LANES and BEATS, the STATES of a fold, the rows of a block (PERIOD), and the rows of a
+// unit.
 #define LENGTH $length
 #define LANES $lanes
 #define BEATS $beats

@@ -13,7 +13,7 @@ FT_KERNEL void $name($parameters)
         }
     }
     const long samples = $samples;
-    long at = 0;  // index, in its signal, of the beat's first sample, from which its first result is counted
+    long at = 0;  // index, in its signal, of the beat's first sample
     int beat = 0;  // input beats of the current beat of results
     for (long v = 0; v < (long)rows * $beats + (rows > 0 ? $delay : 0); v++) {
         $beat got = {0};
@@ -36,7 +36,7 @@ FT_KERNEL void $name($parameters)
                     const bool inside = sample >= 0 && sample < samples && k + phase * $step >= $first;
                     sum[n] = $product(line[r * $stride + k], taps[k], inside);
                 }
-                // Halves of the sum, and of the sums of the phases, as in hls/vitis/filter.h.
+                // Adds halves of the sum, then of the phases' sums, as in hls/vitis/filter.h.
                 FT_UNROLL
                 for (int half_ = $places / $phases / 2; half_ >= $step; half_ /= 2) {
                     FT_UNROLL

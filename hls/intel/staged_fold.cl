@@ -1,9 +1,9 @@
-// $comment: a row's beats into $state_count states side by side, which become one behind its last beat.
+// $comment: folds a row's beats into $state_count states in turn, and combines these after the row's last beat.
 FT_KERNEL void $name($parameters)
 {
     $slab
     const $state nothing = $identity();
-    $state sum[8][LANES];  // the last of the 8 is the state that has waited longest
+    $state sum[8][LANES];  // a shift register: sum[7] is the oldest state
     $kept
     int column = 0;
     for (long v = 0; v < (long)rows * $beats; v++) {

@@ -1,4 +1,4 @@
-// Input $port, its PERIOD rows again and again.
+// Input $port: its PERIOD rows, repeated for each block.
 FT_KERNEL void $name($parameters)
 {
     $slab

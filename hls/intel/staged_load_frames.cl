@@ -1,11 +1,11 @@
-// Input $port, rows that overlap: each row begins $hop beats after the one before. A beat is read once, and kept in
-// local memory until the last row that has it.
+// Input $port: overlapping rows, each of which begins $hop beats after the one before. A beat is read once, and
+// stays in local memory until the last row that contains it.
 FT_KERNEL void $name($parameters)
 {
     $slab
     long next = $offset / LANES + (long)first * $hop;
     $beat kept[$beats];
-    int place = 0, column = 0;  // of a beat in local memory, and in its row
+    int place = 0, column = 0;  // index of the beat in local memory, and in its row
     for (long v = 0; v < (long)rows * $beats; v++) {
         $beat w = kept[place];
         if (v < $beats || column >= $beats - $hop) {

@@ -1,4 +1,4 @@
-// Input $port, $comment: read once, and kept in local memory.
+// Input $port, $comment: read once into local memory.
 FT_KERNEL void $name($parameters)
 {
     $slab

@@ -1,4 +1,5 @@
-// Input $port, row by row; rows are no whole beats, and what is read beyond a row's end is nobody's.
+// Input $port, row by row. The row length is not a multiple of the lanes, so lanes beyond a row's end hold
+// unused elements.
 FT_KERNEL void $name($parameters)
 {
     $slab

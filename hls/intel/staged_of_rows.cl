@@ -1,4 +1,4 @@
-// $comment: what is of a row.
+// $comment: values of a row.
 FT_KERNEL void $name($parameters)
 {
     $slab

@@ -1,5 +1,5 @@
-// Result $port: rows whose length is no multiple of a beat, joined. Elements behind the last one, and before the
-// first, belong to neighbours.
+// Result $port: joins rows whose length is not a multiple of the lanes. Elements before the first one and after
+// the last one belong to other units or tensors.
 FT_KERNEL void $name($parameters)
 {
     $slab
@@ -15,7 +15,8 @@ FT_KERNEL void $name($parameters)
     for (long v = 0; v < (long)rows * $beats; v++) {
         const int left = $length - column * LANES, size = left < LANES ? left : LANES;
         const $beat w = $read;
-        // The pending elements, the next piece, and the part of it that exceeds the beat.
+        // `joined`: the pending elements, then the next piece. Its second half is the part that exceeds the
+        // beat.
         $type joined[2 * LANES];
         FT_UNROLL
         for (int l = 0; l < LANES; l++) {

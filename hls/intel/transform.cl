@@ -1,5 +1,5 @@
-// Parts of a stage that transforms rows (discrete Fourier transform), a beat of complex numbers a cycle
-// (kernels/transform.py), as in hls/vitis/transform.h. A row has 2^bits beats, of 2^lane_bits lanes.
+// Parts of a stage that transforms rows (discrete Fourier transform), one beat of complex numbers per cycle
+// (kernels/transform.py), as in hls/vitis/transform.h. A row has 2^bits beats of 2^lane_bits lanes.
 
 static inline ft_cfloat ft_select(bool first, ft_cfloat x, ft_cfloat y)
 {
@@ -7,7 +7,7 @@ static inline ft_cfloat ft_select(bool first, ft_cfloat x, ft_cfloat y)
     return r;
 }
 
-// The lowest `bits` bits of a number in reverse order.
+// Reverses the lowest `bits` bits of a number.
 static inline int ft_reversed(int x, int bits)
 {
     int y = 0;
@@ -16,8 +16,8 @@ static inline int ft_reversed(int x, int bits)
     return y;
 }
 
-// A beat and the one `delay` later exchange halves: the first two become the earlier beat, which leaves `delay` beats
-// after it entered, the second two the later one.
+// Exchanges halves between a beat and the one `delay` later: their first halves become the earlier beat, which
+// leaves `delay` beats after it entered; their second halves become the later beat.
 static inline $beat ft_crossed(
     $beat x, ft_cfloat (*second)[LANES / 2], ft_cfloat (*first)[LANES / 2], int beat, int delay)
 {
@@ -66,7 +66,7 @@ static inline $beat ft_lane_butterflies($beat x, int lanes_apart)
     return y;
 }
 
-// Lane l becomes what was in lane l ^ by.
+// Moves lane l ^ by to lane l.
 static inline $beat ft_exchanged($beat x, int by)
 {
     $beat y = x;
@@ -80,9 +80,10 @@ static inline $beat ft_exchanged($beat x, int by)
     return y;
 }
 
-// A row's numbers in their order, a row later. Behind the last butterflies a number's place has the bits of its index in
-// the other order, but for beats, whose lowest bit has become the highest. Memories are one for each lane: what comes
-// in together goes to all of them, and so does what leaves together, for numbers are kept in other lanes than they had.
+// Returns the numbers of a row in order, one row later. After the last butterflies, a number's position is its
+// index with the bits reversed, except that the lowest bit of the beat has become the highest. Each lane has a
+// memory of its own. The numbers of one beat must come from, and go to, different memories, so numbers are
+// stored in rotated lanes.
 static inline $beat ft_sorted(
     $beat x, ft_cfloat (*kept)[BEATS][LANES], int beat, int odd, int bits, int lane_bits)
 {
@@ -96,7 +97,7 @@ static inline $beat ft_sorted(
         gone.lane[l] = kept[!odd][ft_reversed(((beat << lane_bits) | (l ^ from)) & (BEATS - 1), bits)][l];
     }
     const $beat turned = ft_exchanged(gone, from);
-    // Rows of fewer beats than lanes have some bits of an index in a lane's number before and after.
+    // In rows with fewer beats than lanes, some index bits select a lane both before and after the reordering.
     const int alone = lane_bits > bits ? bits : lane_bits;
     FT_UNROLL
     for (int l = 0; l < LANES; l++) {
@@ -106,7 +107,7 @@ static inline $beat ft_sorted(
     return y;
 }
 
-// The parts of numbers exchanged: the transform of such, exchanged again, is the inverse one.
+// Exchanges real and imaginary parts. Before and after a forward transform, this makes it the inverse one.
 static inline $beat ft_parts_exchanged($beat x)
 {
     $beat y;

@@ -1,5 +1,6 @@
-// The positions of the true elements of a contiguous mask, in two launches over the same slabs:
-// each unit counts its own, then (from the sum of the counts before it) writes its positions.
+// The positions of the true elements of a contiguous mask, in two launches over the same slabs. In the first
+// each unit counts its true elements. In the second it writes their positions, from the sum of the counts of
+// the units before it.
 FT_KERNEL void FT_NAME(FT_GLOBAL const uchar *mask, FT_GLOBAL long *out, FT_GLOBAL const long *starts,
                        long mask_offset, long first, int n, int count FT_UNIT_PARAMS)
 {

@@ -5,7 +5,8 @@
 // totals that begin as the bias, which keeps long sums accurate.
 // Geometry g: ConvGeometry.
 #if FT_NATIVE_LANES && FT_LANES == 16 && !FT_E_HALF && !FT_E_BFLOAT16
-// m neighbours of a tile's row. A run that is no whole vectors ends with one that is moved back.
+// Copies m neighbours of a tile's row. A run whose length is not a multiple of the vector ends with a vector
+// that overlaps the one before.
 #define FT_PART(n) \
     if (m & n) { FT_CAT(vstore, n)(FT_CAT(vload, n)(0, sums + i), 0, out + i); i += n; }
 FT_FN_ONCE void ft_conv_store(const FT_T *sums, FT_GLOBAL FT_E *out, int step, int m)
@@ -35,7 +36,7 @@ FT_FN_ONCE void ft_conv_store(FT_WIDE_X sums, int first, FT_GLOBAL FT_E *out, in
 #define FT_CONV_STORE(r, i, out, step, m) ft_conv_store(total[(r) / FT_TILE_ROWS][(r) % FT_TILE_ROWS][(i) / FT_LANES], (i) % FT_LANES, out, step, m)
 #endif
 
-// The products of a step with the positions `positions_` of vector v.
+// Adds the products of a step with the positions `positions_` of vector v.
 #define FT_ACCUMULATE(positions_)                                                                          \
     FT_WIDE_X b[FT_TILE_VECTORS];                                                                    \
     FT_UNROLL                                                                                        \

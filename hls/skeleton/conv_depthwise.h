@@ -12,7 +12,7 @@ FT_KERNEL void FT_NAME(
     const int positions = G_POSITIONS(g), plane = G_PLANE(g), pitch = (int)G_PLANES_HIGH(g);
     const long channel_step = G_W_CHANNEL(g);
     FT_GLOBAL const long *taps_at = G_OFFSETS(g);
-    FT_T planes[FT_PLANES + 2 * FT_TILE_COLUMNS] __attribute__((aligned(64)));  // zeros stay around every item's
+    FT_T planes[FT_PLANES + 2 * FT_TILE_COLUMNS] __attribute__((aligned(64)));  // the padding's zeros stay
     FT_T made[FT_PLANES + FT_TILE_COLUMNS] __attribute__((aligned(64)));
     int offsets[FT_DEPTH];
     for (int t = 0; t < taps; t++) offsets[t] = (int)taps_at[t];

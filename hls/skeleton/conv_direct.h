@@ -25,7 +25,7 @@ FT_KERNEL void FT_NAME(
     const long filter_step = G_W_FILTER(g), jump = G_W_CHANNEL(g) - taps;
     const long out_filter = G_OUT_FILTER(g), out_step = G_OUT_POSITION(g);
     FT_GLOBAL const long *offsets = G_OFFSETS(g), *ends = G_ENDS(g), *pieces = G_PIECES(g);
-    FT_T planes[FT_PLANES + FT_TILE_COLUMNS] __attribute__((aligned(64)));  // zeros stay around every item's
+    FT_T planes[FT_PLANES + FT_TILE_COLUMNS] __attribute__((aligned(64)));  // the padding's zeros stay
     FT_T near_[FT_DEPTH * FT_TILE_COLUMNS + FT_TILE_COLUMNS] __attribute__((aligned(64)));
     FT_T begins[(FT_BLOCK + 1) * FT_TILE_ROWS];
     FT_WIDE_X total[FT_BLOCK][FT_TILE_ROWS][FT_TILE_VECTORS];
@@ -42,9 +42,10 @@ FT_KERNEL void FT_NAME(
             begins[f] = G_BIAS(g) < 0 ? (FT_T)0 : bias[bias_offset + (group * filters + lowest + f) * G_BIAS(g)];
         }
         for (int tile = 0; tile < tiles; tile++) {
-            // The starts of a tile's pieces; the last is repeated up to four, and may be longer than the rest:
-            // elements behind a step's are overwritten by the next step. The index is a long and the count known
-            // before: Intel's compiler begins the rest of an int counted up in a loop of vectors at 0xfffffff8.
+            // Where a tile's pieces begin. The last piece is repeated up to a multiple of four. It may be
+            // longer than the rest of the tile, since the next step overwrites what exceeds a step. The index
+            // is a long, and the count is computed before the loop: Intel's compiler begins the remainder of an
+            // int loop that it vectorizes at 0xfffffff8.
             int to[FT_TILE_COLUMNS + 4], at[FT_TILE_COLUMNS + 4];
             const long piece = tile ? ends[tile - 1] : 0, own = ends[tile] - piece, count = (own + 3) / 4 * 4;
             for (long q = 0; q < count; q++) {
@@ -85,7 +86,7 @@ FT_KERNEL void FT_NAME(
                     FT_CONV_NEAR(for (long q = 0; q < own; q++) FT_COPIES(8, z + at[q], line + to[q]);)
                 }
                 for (int p = 0; p < many; p++) {
-                    // The last panel ends with the filters: some are summed twice rather than others left out.
+                    // The last panel ends with the last filter, so some filters are summed twice.
                     const int next = first + p * FT_TILE_ROWS;
                     const int here = filters - next < FT_TILE_ROWS ? filters - FT_TILE_ROWS : next;
                     FT_GLOBAL const FT_E *w = lines + here * filter_step;

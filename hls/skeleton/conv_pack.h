@@ -13,7 +13,7 @@ FT_FN_ONCE FT_WIDE_X ft_values(FT_WIDE_E w)
 }
 #endif
 #if FT_NATIVE_LANES && FT_LANES > 1
-// From FT_LANES pairs, the first elements, or the second ones.
+// Stores the first or the second elements of FT_LANES pairs.
 FT_FN_ONCE void ft_pack_pairs(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, int second)
 {
     FT_T t[2 * FT_LANES], half_[FT_LANES];
@@ -27,8 +27,8 @@ FT_FN_ONCE void ft_pack_pairs(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, in
 #define FT_PARTS_OF_16 (FT_NATIVE_LANES && FT_LANES == 16 && !FT_E_HALF && !FT_E_BFLOAT16)
 #define FT_PACK_PART(n) \
     if (m - i >= n) { FT_CAT(vstore, n)(FT_CAT(vload, n)(0, from + i), 0, to + i); i += n; }
-// m values from elements `step` apart. Where vectors may start anywhere, a run that is no whole vectors ends with one
-// that is moved back.
+// Stores m values from elements `step` apart. With unaligned vector access, a run whose length is not a
+// multiple of the lanes ends with a vector that overlaps the one before.
 FT_FN_ONCE void ft_pack_values(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
 {
     int i = 0;
@@ -55,7 +55,7 @@ FT_FN_ONCE void ft_pack_values(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, l
 #endif
     }
 #if FT_NATIVE_LANES && FT_LANES > 1
-    if (step == 2 && m > FT_LANES) {  // nothing behind the last one is read
+    if (step == 2 && m > FT_LANES) {  // reads nothing beyond the last element
         for (; i + FT_LANES < m; i += FT_LANES) ft_pack_pairs(to + i, from + 2 * i, 0);
         ft_pack_pairs(to + m - FT_LANES, from + 2 * (m - FT_LANES) - 1, 1);
         return;
@@ -84,7 +84,7 @@ FT_FN_ONCE void ft_pack_zeros(FT_GLOBAL FT_T *to, int m)
         to[i] = (FT_T)0;
     }
 }
-// A step of a panel: m values, and zeros.
+// Stores a step of a panel: m values, then zeros.
 FT_FN_ONCE void ft_pack_step(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
 {
     FT_LOOP(filters)
@@ -161,7 +161,8 @@ FT_KERNEL void FT_NAME(
                 weight + (weight_offset + group * G_W_GROUP(g) + panel * FT_TILE_ROWS * G_W_FILTER(g) + c0 * G_W_CHANNEL(g));
             int k = 0, t = 0;
 #if FT_NATIVE_LANES && FT_LANES > 1
-            // A filter's weights are neighbours, or those of each channel are: by vectors, turned around.
+            // If the weights of a filter (or of each of its channels) are contiguous, reads vectors and
+            // transposes them.
             for (const int run = G_LINE(g) == 1 ? n * taps : taps; G_LINE(g) && k < n * taps; k += run) {
                 int i = 0;
                 for (; i + FT_LANES <= run; i += FT_LANES) {

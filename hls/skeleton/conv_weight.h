@@ -36,7 +36,7 @@ FT_KERNEL void FT_NAME(
     const int samples = G_SAMPLES(g), some = G_SOME(g), positions = G_POSITIONS(g), plane = G_PLANE(g);
     const long x_channel = G_X_CHANNEL(g), filter_step = G_GRAD_FILTER(g);
     FT_GLOBAL const long *offsets = G_OFFSETS(g), *places = G_PLACES(g);
-    FT_T planes[FT_PLANES] __attribute__((aligned(64)));  // zeros stay around every sample's
+    FT_T planes[FT_PLANES] __attribute__((aligned(64)));  // samples overwrite the inside only, so the zeros stay
     FT_T grads[FT_STEPS * FT_LANES] __attribute__((aligned(64)));
     FT_WIDE_X total[FT_ROWS];
     int place[FT_STEPS], row_at[FT_ROWS];
@@ -52,7 +52,7 @@ FT_KERNEL void FT_NAME(
         const int channel = row / taps, own = (row_end - 1) / taps + 1 - channel;
         const int begin = ft_slab(samples, share, shares), end = ft_slab(samples, share + 1, shares);
         FT_WIDE_X bias_total = FT_ZERO_X;
-        for (int r = 0; r < panels * FT_TILE_ROWS; r++) {  // rows beyond the last repeat it
+        for (int r = 0; r < panels * FT_TILE_ROWS; r++) {  // rows beyond the last one repeat it
             const int at = row + r < row_end ? row + r : row_end - 1;
             row_at[r] = (at / taps - channel) * plane + (int)offsets[at % taps];
             total[r] = FT_ZERO_X;
@@ -64,7 +64,7 @@ FT_KERNEL void FT_NAME(
                     x + (x_offset + (sample + s) * G_X_SAMPLE(g) + (group * channels + channel) * x_channel);
                 ft_conv_planes(planes + s * own * plane, from, own, plane, g);
             }
-            // All positions of some samples, or some positions of one.
+            // A block has all positions of several samples, or some positions of one sample.
             for (int p0 = 0; p0 < positions; p0 += FT_STEPS) {
                 const int n = positions - p0 < FT_STEPS ? positions - p0 : FT_STEPS, steps = many * n;
                 for (int s = 0; s < many; s++) {

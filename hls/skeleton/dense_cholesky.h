@@ -1,6 +1,6 @@
-// Matrices a = L L^H in place, by columns, of which the lower triangle is read; above it L has zeros. An item
-// is a matrix of n rows and columns. info: 0, or the order of the first leading minor that is not positive.
-// Boards take matrices of up to FT_HELD elements in block memory, as for LU.
+// Cholesky factors a = L L^H in place, by columns. Only the lower triangle is read; above it L gets zeros. An
+// item is a matrix of n rows and columns. info: 0, or the order of the first leading minor that is not
+// positive. Boards keep matrices of up to FT_HELD elements in block memory, as for LU.
 FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *info, long a_offset, long info_offset, int items, int n,
                        int lead, long step FT_UNIT_PARAMS)
 {

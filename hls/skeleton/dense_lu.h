@@ -1,9 +1,8 @@
-// Matrices a = P L U in place, by columns, with the largest element of a column as its pivot. An item is a matrix of
-// m rows and n columns. pivots[j]: the row (from 1) that was exchanged with row j; info: 0, or the first column (from
-// 1) whose pivot is 0.
-// Boards take matrices of up to FT_HELD elements in block memory, several at a time, where a loop goes over all of
-// them. There rows are not exchanged: `rows` maps positions to rows. The iteration that reads the first element of a
-// column keeps it for those below.
+// LU factors a = P L U in place, by columns, with the largest element of a column as its pivot. An item is a
+// matrix of m rows and n columns. pivots[j]: the row (from 1) that was exchanged with row j; info: 0, or the
+// first column (from 1) whose pivot is 0. Boards keep several matrices of up to FT_HELD elements each in block
+// memory, and each loop iterates over all of them. Rows are not exchanged there: `rows` maps positions to rows.
+// The iteration that reads the first element of a column keeps it for the elements below.
 FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *info, long a_offset,
                        long pivots_offset, long info_offset, int items, int m, int n, int lead, long step
                        FT_UNIT_PARAMS)

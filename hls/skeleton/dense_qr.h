@@ -12,7 +12,8 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *tau, long a_offset, lo
         for (int j = 0; j < count; j++) {
             FT_GLOBAL FT_T *column = FT_AT(x, (long)j * lead);
             const ft_one alpha = ft_get(column, j);
-            // The column's length, of parts of its largest element: no square leaves the range.
+            // The column's norm, computed from its elements divided by the largest one, so that no square
+            // overflows or underflows.
             FT_T most = 0, below = 0;
             FT_LOOP(largest)
             for (int i = j + 1; i < m; i++) {

@@ -1,8 +1,8 @@
-// Solutions x of a x = b with triangular matrices a, in the place of b. An item is one of the k columns of one
-// b. upper: which triangle is read; turned: 1 for a's transpose, 2 for its conjugate transpose; unit: a's
-// diagonal is not read, since it holds ones.
-// Boards take matrices of up to FT_HELD elements in block memory: several with all of their columns, or one with some of
-// them. There a step takes from every column a multiple of a column of a (or of a row, where it is turned).
+// Solutions x of a x = b with triangular matrices a; x replaces b. An item is one of the k columns of one b.
+// upper: which triangle is read; turned: 1 for a's transpose, 2 for its conjugate transpose; unit: the diagonal
+// is ones and is not read. Boards keep matrices of up to FT_HELD elements in block memory: several matrices
+// with all of their columns, or one with some of them. A step there subtracts from every column of b a multiple
+// of a column of a (of a row, if transposed).
 FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset, long b_offset, int items, int n,
                        int k, int a_lead, int b_lead, long a_step, long b_step, int upper, int turned, int unit
                        FT_UNIT_PARAMS)
@@ -15,7 +15,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset
         const int size = n * n, most = ft_group(items, 1, n, FT_UNITS), each = k < most ? k : most;
         const int fit = each < k ? 1 : ft_group(items / k, size, n * k, FT_UNITS), parts = (k + each - 1) / each;
         const int backward = turned != 0 ? upper == 0 : upper != 0;
-        int at_hand = -1;  // the first matrix in block memory: for some of its columns it may be there from those before
+        int at_hand = -1;  // the first matrix in block memory; the next block of columns may use the same one
         FT_FOR_SLAB(block, (items / k + fit - 1) / fit * parts)
         {
             const int first = block / parts * fit, begin = block % parts * each;
@@ -83,7 +83,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset
         for (int t = 0; t < n; t++) {
             const int j = backward ? n - 1 - t : t;
             FT_GLOBAL const FT_T *column = FT_AT(m, (long)j * a_lead);
-            // The part of the column on the triangle's side of the diagonal.
+            // The part of the column on the same side of the diagonal as the triangle.
             const int first = upper ? 0 : j + 1, count = upper ? j : n - 1 - j;
             ft_one y = ft_get(x, j);
             if (turned) y = ft_minus(y, ft_dot(FT_AT(column, first), FT_AT(x, first), turned == 2, count));

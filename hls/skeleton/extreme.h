@@ -1,7 +1,7 @@
-// The position of the largest (with FT_SMALLEST the smallest) element of a row, the first among equals; NaN precedes
-// every number. A first pass computes the extreme of each block in vectors; a second pass reads the block with the
-// row's extreme again.
-// Geometry g: ExtremeGeometry. An item is one of the `splits` of a row.
+// The position of the largest (with FT_SMALLEST the smallest) element of a row; of equal elements the first.
+// NaN precedes every number. A first pass computes the extreme of each block in vectors; a second pass searches
+// the first block that has the row's extreme. Geometry g: ExtremeGeometry. An item is one of the `splits` of a
+// row.
 #define FT_BLOCK 2048
 #if FT_SMALLEST
 #define FT_BEATS_IT(x, y) ((x) < (y))
@@ -9,7 +9,7 @@
 #define FT_BEATS_IT(x, y) ((x) > (y))
 #endif
 
-// The extreme of n elements; *nan is set where there is one.
+// The extreme of n elements; sets *nan if one of them is NaN.
 FT_FN_ONCE FT_T ft_extreme(FT_GLOBAL const FT_T *x, int n, int *nan)
 {
     FT_V best[4], lanes;
@@ -44,7 +44,7 @@ FT_FN_ONCE FT_T ft_extreme(FT_GLOBAL const FT_T *x, int n, int *nan)
     return found;
 }
 
-// The first of n elements that is `found`, or NaN where that is wanted.
+// The index of the first of n elements that equals `found`, or of the first NaN if `nan` is set.
 FT_FN_ONCE int ft_first_index(FT_GLOBAL const FT_T *x, int n, FT_T found, int nan)
 {
     int i = 0;

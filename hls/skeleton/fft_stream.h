@@ -35,7 +35,7 @@ FT_FN_ONCE int ft_odd(int place)
     const int a = place ^ (place >> 8), b = a ^ (a >> 4), c = b ^ (b >> 2);
     return (c ^ (c >> 1)) & 1;
 }
-// The numbers k (a, b) and k + 1 (c, d), times their factors where there are any.
+// Multiplies number k (a, b) and number k + 1 (c, d) by their factors, if there are any.
 #define FT_STREAM_FACTORS(side, k)                                                                              \
     {                                                                                                           \
         const int odd_ = ft_odd(k), at_ = (k) >> 1;                                                             \
@@ -50,7 +50,7 @@ FT_FN_ONCE int ft_odd(int place)
         d = factors ? s_ : d;                                                                                   \
     }
 
-// The rows from `begin` to `end`.
+// Transforms the rows from `begin` to `end`.
 FT_NOINLINE void ft_stream_rows(
     FT_STREAM_OUT, FT_STREAM_IN *in, FT_STREAM_IN *table, long out_offset, long in_offset, FT_T scale, int begin, int end,
     int stages, int ends, int come, int leave, long in_step, long in_row, long out_step, long out_row, int in_line, int out_line,
@@ -62,7 +62,7 @@ FT_NOINLINE void ft_stream_rows(
     const FT_T factor = ends & 4 ? scale : (FT_T)1;
     FT_T re[FT_STAGES + 1][2][3 * FT_SLOT], im[FT_STAGES + 1][2][3 * FT_SLOT];
     FT_T cosine[FT_STAGES][FT_POINTS / 2], sine[FT_STAGES][FT_POINTS / 2];
-    FT_T factor_re[2][2][FT_POINTS / 2], factor_im[2][2][FT_POINTS / 2];  // of what comes, of what leaves
+    FT_T factor_re[2][2][FT_POINTS / 2], factor_im[2][2][FT_POINTS / 2];  // of the input, of the output
     FT_T beat[FT_LANES], made[FT_LANES], number[2];
     FT_ARRAY_PARTITION(re, 1)
     FT_ARRAY_PARTITION(re, 2)
@@ -107,7 +107,7 @@ FT_NOINLINE void ft_stream_rows(
     const long all = turns > 0 ? (long)turns * trips + (FT_STAGES + 1) * lag : 0;
     long held = -1, where = to / FT_LANES;
     int turn = 0, left = 0, lane = (int)(to & (FT_LANES - 1));
-    // Where in its turn each is, less than 0 before it begins: what comes in, the stages, what goes out.
+    // The step within its turn of the input, of each stage, and of the output; negative before the first turn.
     int step[FT_STAGES + 2], slot[FT_STAGES + 2];
     FT_ARRAY_PARTITION(step, 1)
     FT_ARRAY_PARTITION(slot, 1)
@@ -120,7 +120,7 @@ FT_NOINLINE void ft_stream_rows(
         FT_PIPELINE
         FT_NO_DEPENDENCE(re)
         FT_NO_DEPENDENCE(im)
-        // A row comes in.
+        // Reads a number or two of the row that enters.
         const int own = in_line ? 2 * step[0] : step[0], row = begin + turn * many + (own >> stages);
         if (row < end && (step[0] < length || !in_line)) {
             const int k = own & (n - 1);
@@ -169,7 +169,7 @@ FT_NOINLINE void ft_stream_rows(
                 im[s + 1][1][odd_to] = swapped ? sum_im : turned_im;
             }
         }
-        // And a row goes out.
+        // Writes a number or two of the row that leaves.
         const int last = step[FT_STAGES + 1], its = out_line ? 2 * last : last;
         const int to_row = begin + left * many + (its >> stages), its_k = its & (n - 1);
         if (last >= 0 && to_row < end && its_k < leave && (last < length || !out_line)) {
@@ -220,7 +220,7 @@ FT_NOINLINE void ft_stream_rows(
     }
 }
 #if FT_PROCESSES
-// Keeps the elements in the first and the last beat outside the parts [to, end).
+// Preserves the elements of the first and the last beat that are outside [to, end).
 FT_NOINLINE void ft_stream_beside(ft_beat *out, ft_beat made, long at, long to, long end)
 {
     ft_beat beat = out[at];

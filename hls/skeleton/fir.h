@@ -35,7 +35,8 @@ FT_KERNEL void FT_NAME(
         const long taps_at = FT_PARTS * (weight_offset + group * G_W_GROUP(g) + own * G_W_FILTER(g));
         const long bias_at = FT_PARTS * (bias_offset + filter * G_BIAS(g));
         const long row_at = in_offset + outside * G_X_ROW(g) + group * G_X_GROUP(g);
-        // `pace` samples enter at once; the last of them is `late` samples behind the newest that a result uses.
+        // `pace` samples enter per cycle. The last of them comes `late` samples after the newest one that a
+        // result uses.
         int pace = G_PACE(g), late = 0;
         const int newest = begin * stride - G_BEFORE(g) + cover - 1;
         for (; pace > 1; pace /= 2) {
@@ -62,7 +63,7 @@ FT_KERNEL void FT_NAME(
         }
         int left = many - 1, since = 0, still = late;
         FT_LOOP(taps)
-        for (int k = 0; k < FT_TAPS; k++) {  // from the last one on, which meets the newest sample
+        for (int k = 0; k < FT_TAPS; k++) {  // from the last tap, which multiplies the newest sample, to the first
             FT_PIPELINE
             const int here = left >= 0 && since == 0 && still == 0;
             const long at = taps_at + (left < 0 ? 0 : left) * tap_step;

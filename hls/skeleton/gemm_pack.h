@@ -1,9 +1,10 @@
-// Panels of two matrices, as gemm.h reads them: for each step along the depth, the converted elements of FT_TILE_ROWS
-// rows (of FT_TILE_COLUMNS columns), and zeros beyond the edge. With one lane, a value at a time.
-// Geometry g: PackGeometry, with a PackSide for each matrix.
+// Panels of two matrices, as gemm.h reads them: for each step along the depth, the converted elements of
+// FT_TILE_ROWS rows (of FT_TILE_COLUMNS columns), and zeros beyond the edge. With one lane, values are copied
+// one by one. Geometry g: PackGeometry, with a PackSide for each matrix.
 #define FT_DEPTH_CHUNK 256
-// Elements are gathered in registers before they are written: a compiler can't know the panels' alignment.
-#define FT_SQUARE 16  // steps at a time, so that every cache line is read once
+// Elements are collected in registers before they are stored, since the compiler does not know the alignment of
+// a panel.
+#define FT_SQUARE 16  // steps at a time: each cache line is read once
 #define FT_PANEL_WIDTH (FT_TILE_ROWS > FT_TILE_COLUMNS ? FT_TILE_ROWS : FT_TILE_COLUMNS)
 FT_FN_ONCE void ft_pack_panels(
     FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, int width, int m, int depth, long across, long along)

@@ -1,5 +1,5 @@
-// The largest element of each window, and its place in the plane: the first of equal ones, the last NaN of several.
-// Geometry g: as in windows.h.
+// The largest element of each window, and its index in the plane: the first of equal ones, and the last of
+// several NaNs. Geometry g: as in windows.h.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *values, FT_GLOBAL long *places, FT_GLOBAL const FT_E *from, long values_offset,
     long places_offset, long from_offset, FT_GLOBAL const int *g FT_UNIT_PARAMS)

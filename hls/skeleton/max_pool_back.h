@@ -1,5 +1,5 @@
-// The gradient of each element of windows that cover every element once: its window's gradient if the window's index
-// is this element, else 0. Geometry g: as in windows.h.
+// The gradient of adjacent windows that cover every element once. An element gets its window's gradient if the
+// window's index names it, else 0. Geometry g: as in windows.h.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *made, FT_GLOBAL const FT_E *grad, FT_GLOBAL const long *places, long made_offset,
     long grad_offset, long places_offset, FT_GLOBAL const int *g FT_UNIT_PARAMS)

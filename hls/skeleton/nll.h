@@ -1,7 +1,8 @@
-// The cost of the right classes: -weight[target] * x[target], of logarithms of probabilities, for each target, or
-// summed (and divided by the sum of the weights) by one unit. total: that sum of weights; 0 without a sum. A target
-// that is no class is recorded in `bad` (1, index, value, number of classes) and costs nothing. x is (samples,
-// classes, targets of a sample); all arrays are contiguous. Geometry g: NllGeometry.
+// The negative log likelihood of target classes: -weight[target] * x[target], where x holds logarithms of
+// probabilities. Written for each target, or summed by one unit (and divided by the sum of the weights). total:
+// that sum of weights; 0 without a sum. A target that is no class is recorded in `bad` (1, index, value, number
+// of classes) and adds nothing. x is (samples, classes, targets of a sample); all arrays are contiguous.
+// Geometry g: NllGeometry.
 FT_FN_ONCE void ft_nll_give(FT_V v, FT_GLOBAL FT_E *p)
 {
     FT_WIDE_E w;

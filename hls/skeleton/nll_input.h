@@ -1,7 +1,6 @@
-// The derivative of nll.h's x: -weight[target] * grad (/ total) at each target's class, 0 elsewhere. A target that is
-// no class is ignored.
-// All arrays are contiguous. Geometry g: NllGeometry, of samples; `kind` is whether grad has an element for each
-// target.
+// The gradient of nll.h with respect to x: -weight[target] * grad (/ total) at each target's class, 0
+// elsewhere. A target that is no class is ignored. All arrays are contiguous. Geometry g: NllGeometry, of
+// samples; `kind` is 1 if grad has an element for each target.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *grad, FT_GLOBAL const long *target, FT_GLOBAL const FT_E *weight,
     FT_GLOBAL const FT_E *total, long out_offset, long grad_offset, long target_offset, long weight_offset,

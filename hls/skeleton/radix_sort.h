@@ -19,7 +19,7 @@
 #endif
 #define FT_WS FT_VEC(FT_W)
 #define FT_SEPARATE_POSITIONS (FT_PLACES && !FT_PACKED)
-// Vectors of 64 bytes, one or two; past the caches where FT_VSTORE_NONTEMPORAL goes past them.
+// Stores vectors of 64 bytes, one or two; FT_VSTORE_NONTEMPORAL bypasses the caches if the target can.
 #define FT_LONGS_OUT(T, v, p) FT_CAT(vstore, FT_N)(v, 0, p);
 #if FT_LANES == 16 && defined(FT_STREAMED_BYTES) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
@@ -39,7 +39,7 @@
 #define FT_WORDS_OUT(v, p) FT_VSTORE_NONTEMPORAL(FT_B, v, p)
 #endif
 
-// The bits of m elements; behind them the first one's.
+// The bits of m elements; the lanes after them repeat the first.
 FT_FN_ONCE FT_VEC(FT_B) ft_bits(FT_GLOBAL const FT_B *from, long step, int m)
 {
     if (step == 1 && m == FT_LANES) return FT_CAT(vload, FT_N)(0, from);
@@ -48,7 +48,7 @@ FT_FN_ONCE FT_VEC(FT_B) ft_bits(FT_GLOBAL const FT_B *from, long step, int m)
     return FT_CAT(vload, FT_N)(0, bits);
 }
 
-// The sort keys of m elements from i on, read from the input or, once `moved`, from words; and their words.
+// The sort keys, and the words, of m elements from index i: from the input, or from words once `moved` is set.
 FT_FN_ONCE FT_UNSIGNED_KEYS ft_keys(
     FT_GLOBAL const FT_B *in, long step, FT_GLOBAL const FT_W *moved_to, int moved, int i, int m, FT_KEY flip, FT_W *words)
 {
@@ -83,7 +83,7 @@ FT_FN_ONCE void ft_digits(FT_UNSIGNED_KEYS keys, int shift, int mask, int *digit
     FT_CAT(vstore, FT_N)(FT_CONVERT(int, keys >> (FT_UNSIGNED_KEYS)shift) & mask, 0, digits);
 }
 
-// How often each digit is there, of `passes` digits from `shift` on.
+// Counts how often each digit occurs, for `passes` digits from bit `shift` on.
 FT_FN_ONCE void ft_count(
     FT_GLOBAL const FT_B *in, long step, FT_GLOBAL const FT_W *moved_to, int moved, int begin, int end, FT_KEY flip,
     int shift, int width, int passes, int *counts)
@@ -108,7 +108,7 @@ FT_FN_ONCE void ft_count(
     }
 }
 
-// An element's word to place p: of the results, or of what the next pass reads.
+// Stores an element's word at index p of the results, or of the next pass's input.
 FT_FN_ONCE void ft_put_word(
     FT_W word, int place, int p, FT_GLOBAL FT_W *to, FT_GLOBAL int *to_order, FT_GLOBAL FT_B *values,
     FT_GLOBAL long *indices, long out_step, int last)
@@ -128,7 +128,7 @@ FT_FN_ONCE void ft_put_word(
 #endif
 }
 
-// Elements [begin, end) go to the places `at` of their digits.
+// Moves elements [begin, end) to the places `at` of their digits.
 FT_FN_ONCE void ft_move(
     FT_GLOBAL const FT_B *in, long step, FT_GLOBAL const FT_W *moved_to, FT_GLOBAL const int *order, int moved, int begin,
     int end, FT_KEY flip, int shift, int mask, int *at, FT_GLOBAL FT_W *to, FT_GLOBAL int *to_order,
@@ -148,7 +148,7 @@ FT_FN_ONCE void ft_move(
 }
 
 #if FT_PACKED
-// n words that are in order to values and places.
+// Unpacks n sorted words to values and indices.
 FT_FN_ONCE void ft_unpack(
     FT_GLOBAL const FT_W *words, int n, FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, long out_step)
 {
@@ -162,13 +162,13 @@ FT_FN_ONCE void ft_unpack(
 }
 #endif
 
-// The same, by lines of a vector for each digit; results are contiguous.
+// Like ft_move for contiguous results: collects a vector per digit before it stores one.
 FT_FN_ONCE void ft_move_lined(
     FT_GLOBAL const FT_B *in, long step, FT_GLOBAL const FT_W *moved_to, FT_GLOBAL const int *order, int moved, int begin,
     int end, FT_KEY flip, int shift, int mask, int *at, FT_GLOBAL FT_W *to, FT_GLOBAL int *to_order,
     FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, int last, FT_GLOBAL FT_W *lines, FT_GLOBAL int *places)
 {
-    FT_STREAMED(0x7fffffff, 0)  // a part that is lined is a large one
+    FT_STREAMED(0x7fffffff, 0)  // a lined part is large
     int start[FT_DIGITS];
     for (int d = 0; d <= mask; d++) start[d] = at[d];
     for (int i = begin; i < end; i += FT_LANES) {
@@ -247,7 +247,7 @@ FT_KERNEL void FT_NAME(
         const long base = (long)(mode == 0 ? FT_UNIT : row) * n;
         FT_GLOBAL FT_W *as[2] = {a + base, b + base};
         FT_GLOBAL int *os[2] = {orders + FT_SEPARATE_POSITIONS * base, orders + FT_SEPARATE_POSITIONS * (kept + base)};
-        // A row's two sides, and behind them the counts of its parts.
+        // `sides`: where a row is read and written. The digit counts of its parts follow.
         FT_GLOBAL int *sides = digit_counts + (long)row * ((parts << width) + 2), *counts = sides + 2;
         long from = in_offset, to = 0;
         int rest = row;
@@ -279,7 +279,7 @@ FT_KERNEL void FT_NAME(
                 }
                 if (alike && !last) continue;
                 const int next = side == 1 ? 2 : 1;
-                // Words go to one place each; as values and places they would go to two.
+                // Words stay packed until the last pass: one store each instead of two for value and index.
                 ft_move(
                     source, in_step, as[side == 2], os[side == 2], side, 0, n, flip, shift, mask, at, as[next == 2],
                     os[next == 2], made, places, out_step, last && !FT_PACKED);

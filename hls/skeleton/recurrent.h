@@ -27,7 +27,7 @@ FT_KERNEL void FT_NAME(
     hidden += hidden_offset;
     input += input_offset;
     h += h_offset;
-    other += other_offset;  // an LSTM's cell state, a GRU's bias of the hidden state's part
+    other += other_offset;  // an LSTM's cell state; a GRU's bias of the hidden state
     weight += weight_offset;
 #if FT_LSTM
     cells += cells_offset;

@@ -1,8 +1,8 @@
-// A reduction with the lanes along the innermost reduced dim: every lane folds its share, then a tree folds the lanes.
-// An item is one output and one split of its reduced space; splits feed the compute units when outputs are few.
-// Sums are folded in four levels (a chunk, 16 chunks, 256 chunks, the rest): the error stays near that of pairwise summation.
-// A chunk is folded into FT_VECTORS states side by side, so that a vector need not wait for the one before.
-// Geometry g: FoldGeometry.
+// A reduction with the lanes along the innermost reduced dim: every lane folds its share, then a tree combines
+// the lanes. An item is one output and one split of its reduced space; with few outputs, the splits give work
+// to all compute units. Sums are folded in four levels (a chunk, 16 chunks, 256 chunks, the rest), so the error
+// is near that of pairwise summation. A chunk is folded into FT_VECTORS independent states, so that a vector
+// does not wait for the one before. Geometry g: FoldGeometry.
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
     FT_PORTS

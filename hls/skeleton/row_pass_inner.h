@@ -1,7 +1,7 @@
-        // One pass over a row. It folds in the order of reduce_inner.h.
-        // Holes: FT_READ(i) FT_READ_PART(i, m) FT_ELEMENT(position) FT_WRITE(i) FT_WRITE_PART(i, m), and of a pass that
-        // folds (FT_FOLDS) the state, FT_BELOW(m), which keeps the lifted state of m lanes, FT_OF_ROW(i, m),
-        // which reads what the row has one of, and FT_ROW(folded).
+        // One pass over a row. It folds in the order of reduce_inner.h. Holes: FT_READ(i) FT_READ_PART(i, m)
+        // FT_ELEMENT(position) FT_WRITE(i) FT_WRITE_PART(i, m). A pass that folds (FT_FOLDS) also has the holes
+        // of its state; FT_BELOW(m), which keeps the lifted state of m lanes; FT_OF_ROW(i, m), which reads an
+        // operand with one element per row; and FT_ROW(folded).
         {
             for (int k = 0; k < FT_OPERANDS; k++) at[k] = first[k];
             for (int d = 0; d < reduced; d++) counter[d] = 0;

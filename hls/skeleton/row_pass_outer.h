@@ -1,9 +1,9 @@
-        // One pass over what a block of results is folded of, in the order of reduce_outer.h.
+        // One pass over the elements that a block of results is folded from, in the order of reduce_outer.h.
         // Holes: as in row_pass_inner.h.
         {
             for (int k = 0; k < FT_OPERANDS; k++) at[k] = first[k];
             for (int d = 0; d < reduced; d++) counter[d] = 0;
-            int line[FT_OPERANDS];  // from row to row, where these are one dim
+            int line[FT_OPERANDS];  // the step from row to row, if the reduced dims are one dim
             for (int k = 0; k < FT_OPERANDS; k++) line[k] = reduced == 1 ? strides[k] : 0;
 #if FT_FOLDS
             FT_STATES(sum)

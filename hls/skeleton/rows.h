@@ -1,7 +1,6 @@
-// Operands with strides: nested counters walk the outer dims, the inner dim goes in vectors.
-// A row is cut into chunks so that few long rows still feed every compute unit.
-// Geometry g: RowsGeometry, all in elements.
-// Holes: as in map.h, with offsets at[operand] and inner strides step[operand].
+// Operands with strides: nested counters iterate over the outer dims, vectors over the inner dim. Rows are cut
+// into chunks, so that few long rows still occupy every compute unit. Geometry g: RowsGeometry, all in
+// elements. Holes: as in map.h, with offsets at[operand] and inner strides step[operand].
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
     FT_PORTS
@@ -13,7 +12,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
     int counter[FT_MAX_DIMS], at[FT_OPERANDS];
     for (int k = 0; k < FT_OPERANDS; k++) at[k] = 0;
     int row = begin / chunks, part = begin % chunks;
-    for (int d = dims - 1; d >= 0; d--) {  // the only divisions: where this unit starts
+    for (int d = dims - 1; d >= 0; d--) {  // the only divisions: the first row of this unit
         counter[d] = row % shape[d];
         row /= shape[d];
         for (int k = 0; k < FT_OPERANDS; k++) at[k] += counter[d] * strides[k * dims + d];

@@ -80,8 +80,8 @@ FT_FN_ONCE void ft_scan_send(FT_X x, hls::stream<FT_E> &results)
         FT_SCAN_WRITE_POSITION(place[c], to + c * out_column)                                              \
         if (mode == 0) FT_SCAN_WRITE(FT_FROM_STATE(state[c]), to + c * out_column)               \
     }
-// Elements `begin` to `stop` of m rows side by side, which begin with the totals of p parts; those of this one
-// are left in `total` where there is a launch for them.
+// Scans elements `begin` to `stop` of m adjacent rows. The state begins with the totals of p earlier parts; a
+// launch of mode 1 leaves the totals of this part in `total`.
 FT_NOINLINE void ft_scan_work(
     FT_SCAN_OUT, FT_GLOBAL const FT_E *in, FT_GLOBAL const FT_STATE_TYPE *before, FT_GLOBAL FT_STATE_TYPE *total, int mode,
     int p, int side, int begin, int stop, int m, long in_step, long in_column, long out_step, long out_column)
@@ -229,7 +229,7 @@ FT_NOINLINE void ft_scan_work(
 #define FT_SCAN_FOUND(place)
 #define FT_SCAN_READ_POSITION(place, position)
 #endif
-// The results of `rows` elements of m rows side by side, as they come: of each row one, and then the next of each.
+// Writes results in the order in which they arrive: one of each of the m rows, then the next of each.
 FT_NOINLINE void ft_scan_leave(
     FT_E *out, long *places, hls::stream<FT_E> &results, hls::stream<int> &found, int m, int rows, long out_step,
     long out_column)

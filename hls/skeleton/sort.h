@@ -36,7 +36,7 @@
         merged_order[i] = place;               \
     }
 #endif
-// One tile, or one merge: `size` elements.
+// Sorts one tile, or performs one merge, of `size` elements.
 FT_NOINLINE void ft_sort_work(
     FT_SORT_OUT, FT_GLOBAL const FT_B *in, FT_GLOBAL const FT_B *runs, FT_GLOBAL const int *runs_order, long in_step,
     int first, int size, int merges, long run, int passes, FT_KEY flip)
@@ -95,8 +95,9 @@ FT_NOINLINE void ft_sort_work(
             FT_B node_value[2 * FT_WAYS], next_value[FT_WAYS][FT_AHEAD];
             int node_order[2 * FT_WAYS], node_rank[2 * FT_WAYS];
             int next_order[FT_WAYS][FT_AHEAD], next_rank[FT_WAYS][FT_AHEAD], oldest[FT_WAYS];
-            // For each run: its elements, its place, how many were requested, how many consumed, and consumed before
-            // this round; and which iterations of this round read the runs before it.
+            // For each run: its length, its start, how many elements were requested, how many were consumed,
+            // and how many of them before this round. until[w] is the iteration of this round that ends the
+            // refill of run w.
             int length[FT_WAYS], start[FT_WAYS], filled[FT_WAYS], at[FT_WAYS], had[FT_WAYS], until[FT_WAYS];
             FT_ARRAY_PARTITION(node_key, 1)
             FT_ARRAY_PARTITION(node_value, 1)
@@ -142,9 +143,9 @@ FT_NOINLINE void ft_sort_work(
             const int count = (int)(size - low < FT_WAYS * width ? size - low : FT_WAYS * width);
             const long turns = FT_LEAD + (long)count;
             const int mask = merges ? FT_PART - 1 : FT_TILE - 1;
-            int turn = 0;  // of this round
-            // Which leaf took an element, and which of those that wait (-1: none did yet), in this turn, and in the two
-            // before; the place of the element that follows, and the element.
+            int turn = 0;  // iteration of this round
+            // The lookup of the element that follows, in three cycles: which leaf took an element (-1: none
+            // yet) and from which slot, the request two cycles ago, the element that arrives now.
             int took = -1, took_slot = 0, asked = -1, asked_slot = 0, asked_rank = 0, asked_place = 0;
             int came = -1, came_slot = 0, came_rank = 0, came_order = 0;
             FT_B came_value = 0;

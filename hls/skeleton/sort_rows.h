@@ -15,7 +15,7 @@ FT_FN_ONCE void ft_merge(
     FT_LOOP(merged)
     for (int k = at; k < stop; k++) {
         FT_PIPELINE
-        // A run that is at its end is read at its last element, and not taken.
+        // A run that is used up is still read, at its last element, but that element is not taken.
         const int left = i < middle ? i : middle - 1, right = j < end ? j : end - 1;
         const FT_KEY x = keys[left], y = keys[right];
         const int second = j < end && (i >= middle || y < x);
@@ -47,7 +47,7 @@ FT_FN_ONCE FT_KEY ft_ranked(FT_GLOBAL const FT_KEY *a, FT_GLOBAL FT_KEY *b, int 
         for (int i = 0; i < kept; i++) {
             const FT_KEY key = from[i];
             const int digit = (int)(key >> shift);
-            b[count] = key;  // what is not kept, the next one writes over
+            b[count] = key;  // the next key overwrites a key that is not kept
             count += (top ? digit + FT_DIGITS / 2 : digit & (FT_DIGITS - 1)) == wanted;
         }
         kept = count;
@@ -58,7 +58,7 @@ FT_FN_ONCE FT_KEY ft_ranked(FT_GLOBAL const FT_KEY *a, FT_GLOBAL FT_KEY *b, int 
 }
 #endif
 
-// All runs of [0, n), two and two.
+// Merges all runs of [0, n), in pairs.
 FT_FN_ONCE void ft_merge_all(
     FT_GLOBAL const FT_KEY *keys, FT_GLOBAL const int *order, FT_GLOBAL FT_KEY *to_keys, FT_GLOBAL int *to_order, int n,
     int run)
@@ -114,7 +114,7 @@ FT_KERNEL void FT_NAME(
             if (run == -1) rank = none > 0 ? n - none : (n - 1) / 2;
             if (run == -2) rank = none < n ? (n - 1 - none) / 2 : 0;
             const FT_KEY last = ft_ranked(keys, b_keys + base, n, &rank);
-            // Among the elements equal to the last one, the first `rank` + 1 are taken.
+            // Of the elements equal to key `last`, only the first `rank` + 1 are selected.
             for (int i = 0; i < n && rank >= 0; i++) {
                 const int same = keys[i] == last;
                 rank -= same;
@@ -124,7 +124,7 @@ FT_KERNEL void FT_NAME(
                     to += out_step;
                 }
                 if (rank < 0 && mode == 4) {
-                    // The remaining ones are smaller.
+                    // All of these are found: only smaller elements follow.
                     for (i++; i < n; i++) {
                         if (keys[i] < last) {
                             values[values_offset + to] = in[from + i * in_step];
@@ -168,7 +168,7 @@ FT_KERNEL void FT_NAME(
             FT_GLOBAL const FT_KEY *keys = a_keys + base;
             const int low = (int)(first / (2L * run) * (2L * run));
             const int middle = n - low < run ? n : low + run, end = n - middle < run ? n : middle + run;
-            // How many of the elements before this tile are of the left run.
+            // The number of elements before this tile that come from the left run.
             const int before = first - low;
             int least = before < end - middle ? 0 : before - (end - middle);
             int most = before < middle - low ? before : middle - low;

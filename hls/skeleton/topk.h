@@ -1,7 +1,6 @@
-// The first elements of each row in sorted order, with their positions, for boards. An element a cycle is inserted into
-// a row of FT_FIRST registers, and the one pushed out at the end is dropped. Equal elements keep their order. Elements
-// arrive in beats, for any step between them.
-// Geometry g: TopkGeometry.
+// The first elements of each row in sorted order, with their positions, for boards. Each cycle inserts one
+// element into a row of FT_FIRST registers and drops the last one. Equal elements keep their order. Elements
+// are read in beats, whatever the step between them. Geometry g: TopkGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_B *values, FT_GLOBAL long *indices, FT_GLOBAL const FT_B *in, long values_offset, long indices_offset,
     long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)

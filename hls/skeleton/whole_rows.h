@@ -5,7 +5,7 @@
 // Geometry g: WholeRowsGeometry.
 #define FT_PARTIAL_STATES 8
 #define FT_WIDTH 16
-// v[0] of `width` numbers, a power of two.
+// Combines `width` elements of v, a power of two, into v[0].
 #define FT_FOLDED(v, width, op)                                   \
     for (int half_ = (width) / 2; half_ > 0; half_ /= 2)          \
         for (int l = 0; l < half_; l++) v[l] = ft_row_first(v[l], v[l + half_], op);

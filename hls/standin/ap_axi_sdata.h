@@ -1,5 +1,6 @@
-// Stand-in for Vitis' ap_axi_sdata.h: a beat of an AXI stream with its side channels. A channel that a type leaves out
-// is absent, and its use an error. By Xilinx's ap_int.h, which is asked for where it is missing and needed.
+// Stand-in for Vitis' ap_axi_sdata.h: a beat of an AXI stream with its side channels. A channel that a type
+// omits is absent, and any use of it is a compile error. ap_int.h is Xilinx's own; if it is needed and missing,
+// the error names the command that fetches it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
-// The channels of a beat, a bit for each.
+// The channels of a beat, one bit each.
 #define AXIS_ENABLE_DATA 0x01
 #define AXIS_ENABLE_DEST 0x02
 #define AXIS_ENABLE_ID 0x04
@@ -22,7 +23,7 @@
 
 namespace hls {
 
-// A channel that is not there.
+// A channel that the type omits.
 struct axis_absent {
     template <typename T> void operator=(const T &) const
     {
@@ -31,7 +32,7 @@ struct axis_absent {
 };
 template <bool there, typename T> using axis_channel = typename std::conditional<there, T, axis_absent>::type;
 
-// The bytes that `keep` tells of: of a type of any width those of its bits, not of the memory that it takes in C++.
+// The number of bytes that `keep` describes: for integers of any width those of the bits, not sizeof in C++.
 template <typename T, typename = void> struct axis_bytes {
     static const std::size_t value = sizeof(T);
 };
@@ -42,14 +43,14 @@ template <> struct axis_bytes<void> {
     static const std::size_t value = 1;
 };
 
-// A side channel's name, whether it is there, and its bits.
+// For a side channel: its name, whether the type has it, and its width in bits.
 #define FT_AXIS_CHANNEL(name, there, bits)                           \
     static const bool has_##name = there;                            \
     axis_channel<has_##name, ap_uint<(bits) ? (bits) : 1>> name;     \
     decltype(name) get_##name() const { return name; }               \
     void set_##name(const decltype(name) &x) { name = x; }
 
-// With `strict`, the bits of `enabled` and the widths must agree.
+// With `strict`, `enabled` and the widths must agree.
 template <typename T, std::size_t WUser = 0, std::size_t WId = 0, std::size_t WDest = 0,
           std::uint8_t enabled = AXIS_ENABLE_KEEP | AXIS_ENABLE_LAST | AXIS_ENABLE_STRB, bool strict = false>
 struct axis {
@@ -74,11 +75,11 @@ struct axis {
 };
 #undef FT_AXIS_CHANNEL
 
-// Data, and of the other channels those that are named.
+// Data and the named side channels.
 template <typename T, std::uint8_t enabled = AXIS_ENABLE_DATA, std::size_t WUser = 0, std::size_t WId = 0,
           std::size_t WDest = 0, bool strict = true>
 using axis_data = axis<T, WUser, WId, WDest, enabled | AXIS_ENABLE_DATA, strict>;
-// No data.
+// Side channels without data.
 template <std::size_t WUser, std::uint8_t enabled = AXIS_ENABLE_USER, std::size_t WId = 0, std::size_t WDest = 0,
           bool strict = true>
 using axis_user = axis<void, WUser, WId, WDest, enabled & AXIS_DISABLE_DATA, strict>;
@@ -91,6 +92,6 @@ using ap_axis = hls::axis<ap_int<W>, WUser, WId, WDest, enabled, strict>;
 template <std::size_t W, std::size_t WUser, std::size_t WId, std::size_t WDest,
           std::uint8_t enabled = AXIS_ENABLE_KEEP | AXIS_ENABLE_LAST | AXIS_ENABLE_STRB, bool strict = false>
 using ap_axiu = hls::axis<ap_uint<W>, WUser, WId, WDest, enabled, strict>;
-// For queues between a host and a board: no `strb`.
+// For queues between a host and a board, which have no `strb`.
 template <std::size_t W, std::size_t WUser, std::size_t WId, std::size_t WDest>
 using qdma_axis = hls::axis<ap_uint<W>, WUser, WId, WDest, AXIS_ENABLE_ALL ^ AXIS_ENABLE_STRB>;

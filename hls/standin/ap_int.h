@@ -1,13 +1,14 @@
 // Stand-in for Vitis' ap_int.h if Xilinx's own is not installed: integers of at most 64 bits with construction,
-// storage, comparison and bit access only. Operations whose width or sign differs in Xilinx's (all arithmetic), and
-// everything this file lacks, are errors that name the command which fetches Xilinx's header, never another value.
+// storage, comparison and bit access only. Arithmetic, whose results in Xilinx's types have other widths and
+// signs, and everything else that this file lacks is a compile error. The error names the command that fetches
+// Xilinx's header.
 #pragma once
 #include <cstddef>
 #include <type_traits>
 
 #include "hls_half.h"
 
-// Global names of Vitis' own that a kernel could take by mistake.
+// Global names of Vitis' header, so that a kernel that redefines one fails here, too.
 enum ap_q_mode { AP_RND, AP_RND_ZERO, AP_RND_MIN_INF, AP_RND_INF, AP_RND_CONV, AP_TRN, AP_TRN_ZERO };
 enum ap_o_mode { AP_SAT, AP_SAT_ZERO, AP_SAT_SYM, AP_WRAP, AP_WRAP_SM };
 template <int W> class ap_int;
@@ -15,7 +16,7 @@ template <int W> class ap_uint;
 
 #define FT_AP_FETCH \
     "this needs Xilinx's own ap_int.h: fetch it by `ftensor headers --install`, compile with `g++ $(ftensor headers)`"
-// This name has more characters than any name of a parameter pack.
+// The name is so long that no parameter pack of a user has the same one.
 #define FT_AP_LACKS(name)                                \
     template <typename... T> long name(T &&...) const    \
     {                                                    \
@@ -25,7 +26,7 @@ template <int W> class ap_uint;
 
 namespace ft_ap {
 
-// Words of the sizes that Xilinx's have, so that arrays and ports of them are laid out alike.
+// Words of the sizes of Xilinx's types, so that arrays and ports have the same layout.
 template <int W> struct words {
     static_assert(W >= 1 && W <= 64, FT_AP_FETCH);
     using small = typename std::conditional<W <= 8, signed char, short>::type;
@@ -34,7 +35,7 @@ template <int W> struct words {
     using of_uint = typename std::make_unsigned<of_int>::type;
 };
 
-// A bit that is looked at.
+// Read-only access to a bit.
 class bit
 {
     const bool is_set;
@@ -58,8 +59,8 @@ template <typename A, typename B>
 using comparable = where<(is_int<A>::value && (is_int<B>::value || std::is_integral<B>::value)) ||
                          (is_int<B>::value && std::is_integral<A>::value)>;
 
-// The number of bits, and the sign. For numbers with and without a sign Xilinx's types compare as in C if the widths
-// are equal; certain is only a signed integer that holds all of the other's numbers.
+// The number of bits, and the sign. Xilinx's types of equal width compare as in C. Of different widths, only a
+// signed integer that holds all values of the other type is certain to.
 template <typename T> struct form {
     static const int bits = 8 * sizeof(T);
     static const bool sign = std::is_signed<T>::value;
@@ -83,7 +84,8 @@ template <int W> constexpr __int128 wide(const ap_uint<W> &x) { return x.to_ulon
 
 }  // namespace ft_ap
 
-// In both: as with Vitis' own, one converts from another of any width, so `c ? x : y` is ambiguous for two widths.
+// Members of both types. As in Vitis, each converts from any other width, so `c ? x : y` is ambiguous for two
+// widths.
 #define FT_AP_MEMBERS(own, kind)                                                                         \
     using word = typename ft_ap::words<W>::kind;                                                         \
     word bits;                                                                                           \
@@ -148,7 +150,7 @@ FT_AP_COMPARE(==) FT_AP_COMPARE(!=) FT_AP_COMPARE(<) FT_AP_COMPARE(<=) FT_AP_COM
 FT_AP_BINARY(+, is_int) FT_AP_BINARY(-, is_int) FT_AP_BINARY(*, is_int) FT_AP_BINARY(/, is_int)
 FT_AP_BINARY(%, is_int) FT_AP_BINARY(<<, is_int) FT_AP_BINARY(&, is_int)
 FT_AP_BINARY(|, is_int) FT_AP_BINARY(^, is_int)
-// Shifted down an integer is of the type that it was, and a negative number of places leads up.
+// The result of a right shift keeps its operand's type. A negative number of places shifts left.
 template <typename T> constexpr unsigned long ft_ap_up(const T &x, unsigned long places)
 {
     return places < 64 ? x.to_ulong() << places : 0;
@@ -169,7 +171,7 @@ template <typename T> constexpr unsigned long ft_ap_up(const T &x, unsigned long
 FT_AP_DOWN(ap_uint) FT_AP_DOWN(ap_int)
 #undef FT_AP_DOWN
 #define FT_AP_COMMA ,
-FT_AP_BINARY(FT_AP_COMMA, is_any)  // in Xilinx's one that puts bits side by side
+FT_AP_BINARY(FT_AP_COMMA, is_any)  // Xilinx's comma operator concatenates bits
 #define FT_AP_ASSIGNED(op)                                                              \
     template <typename A, typename B, typename = ft_ap::where<ft_ap::is_int<A>::value>> \
     A &operator op(A &a, const B &)                                                     \

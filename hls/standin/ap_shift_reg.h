@@ -1,2 +1,2 @@
-// Xilinx's own header of this name comes first in g++'s path where it was fetched.
+// If Xilinx's own header was fetched, it is earlier in g++'s include path than this file.
 #error "ap_shift_reg.h is Xilinx's: fetch it by `ftensor headers --install`, and compile with `g++ $(ftensor headers)`"

@@ -1,4 +1,4 @@
-// Stand-in for Vitis' ap_utils.h: cycles that a kernel waits for, which a function in C++ has none of.
+// Stand-in for Vitis' ap_utils.h: waits of some cycles, which do nothing in C++.
 #pragma once
 #include <cstdint>
 

@@ -1,11 +1,11 @@
-// Checks the depths of FIFOs without a board. The stages of a DATAFLOW region run one after the other; each records
-// its accesses of streams in order, if `ft_fifos_record` was called before the launch. After it, `Replay` runs the
-// recorded accesses again, all stages at the same time, with FIFOs of any depths: a read of an empty FIFO waits, and so
-// does a write to a full one. Whether a region locks up depends on the depths alone, not on the stages' speeds, so one
-// replay decides it.
+// Checks the depths of FIFOs without a board. The stages of a DATAFLOW region run one after the other. Each
+// records its stream accesses in order, if `ft_fifos_record` was called before the launch. After the launch,
+// `Replay` repeats the recorded accesses with all stages at the same time and FIFOs of any depths: a read of an
+// empty FIFO waits, and so does a write to a full one. Whether a region deadlocks depends only on the depths,
+// not on the speed of the stages, so one replay is enough.
 //
-// `ftensor` writes the calls of `region`, `set_depth` and `set_name` into the preprocessed source, behind the pragmas.
-// Everything is private to a library, as several may be loaded.
+// `ftensor` inserts calls of `region`, `set_depth` and `set_name` into the preprocessed source, after the
+// pragmas. Everything has internal linkage, as several such libraries may be loaded.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -20,17 +20,17 @@
 namespace ft_fifos {
 namespace {
 
-const std::size_t DEFAULT_DEPTH = 2;           // of Vitis HLS
-const std::size_t MAX_ACCESSES = 1 << 28;     // of a launch that is checked for a lock-up
-const std::size_t MAX_STORED = 1 << 26;       // words of memory that they take
-const std::size_t MAX_TIMED = 1 << 24;        // of a launch whose least depths are found
-const std::size_t MAX_REPLAYED = 1 << 29;     // in all replays that find them
+const std::size_t DEFAULT_DEPTH = 2;  // the default of Vitis HLS
+const std::size_t MAX_ACCESSES = 1 << 28;  // of a launch that is checked for deadlock
+const std::size_t MAX_STORED = 1 << 26;  // words of memory for the recorded accesses
+const std::size_t MAX_TIMED = 1 << 24;  // of a launch whose minimal depths are searched
+const std::size_t MAX_REPLAYED = 1 << 29;  // in all replays of that search
 const std::uint32_t NEVER = 0xffffffff;
 
-// The accesses of a process in order, each FIFO << 1 | writes. What a loop repeats is kept once.
+// The accesses of a process in order, each as FIFO << 1 | writes. A repeated sequence is stored once.
 class Accesses
 {
-    static const std::size_t LONGEST = 16;  // accesses of a repeated part
+    static const std::size_t LONGEST = 16;  // accesses of a repeated sequence
     struct Run {
         std::size_t begin, period, count;  // ends[begin + k % period] for each k below count
     };
@@ -38,7 +38,7 @@ class Accesses
     std::vector<Run> runs;
 
   public:
-    // A place among them.
+    // A position in the sequence of accesses.
     struct Place {
         std::size_t run = 0, k = 0, phase = 0;
     };
@@ -82,9 +82,9 @@ struct Process {
 };
 struct Fifo {
     std::string name;
-    std::size_t depth, held;          // elements that it holds when the launch begins
+    std::size_t depth, held;  // elements in the FIFO when the launch begins
     std::uint32_t count[2] = {0, 0};  // reads, writes
-    // The processes that read, that write, each with the number of its first access: they keep this order.
+    // The readers and the writers, each with the number of its first access. Several readers keep this order.
     std::vector<std::pair<std::uint32_t, int>> processes[2];
     std::size_t peak;
 };
@@ -111,7 +111,7 @@ Trace &trace()
     return one;
 }
 
-// Which process makes the next access of each FIFO's ends.
+// The process that makes the next access at each end of a FIFO.
 class Turns
 {
     const Trace &t;
@@ -131,7 +131,8 @@ class Turns
     }
 };
 
-// Replays the accesses with the declared depths, without their times; then `at` has the next one of each process.
+// Replays the accesses with the declared depths, without times. Afterwards `at` is the next access of each
+// process.
 class Order
 {
     const Trace &t;
@@ -140,7 +141,7 @@ class Order
     std::vector<Accesses::Place> at;
 
     explicit Order(const Trace &t) : t(t), at(t.processes.size()) {}
-    // True if all are done.
+    // Returns true if all processes finish.
     bool run()
     {
         Turns turns(t);
@@ -172,8 +173,8 @@ class Order
     }
 };
 
-// `run` returns the cycle in which all is done, or NEVER if the processes lock up.
-// A process reads and writes each FIFO at most once a cycle, and has no latency.
+// `run` returns the cycle in which all processes are done, or NEVER if they deadlock. A process reads and
+// writes each FIFO at most once a cycle, and has no latency.
 class Replay
 {
     const Trace &t;
@@ -212,7 +213,7 @@ class Replay
                 const std::uint32_t end = accesses[at[p]], f = end >> 1, way = end & 1;
                 auto &own = times[way][f], &other = times[1 - way][f];
                 const std::size_t held = t.fifos[f].held, depth = std::max(depths[f], held);
-                // the access of the other end that this one waits for, counted from 1
+                // the access at the other end that must precede this one, counted from 1
                 const std::size_t before = own.size() + 1 + (way ? held : 0);
                 const std::size_t after = before > (way ? depth : held) ? before - (way ? depth : held) : 0;
                 if (other.size() < after || !turns.of(p, end, own.size())) {
@@ -233,7 +234,8 @@ class Replay
         steps += done;
         return done == t.total ? last : NEVER;
     }
-    // Lowers depths one after the other, as far as `run` stays within `cycles`. False without enough time.
+    // Lowers one depth after the other, while `run` takes at most `cycles`. Returns false if the replays exceed
+    // MAX_REPLAYED.
     bool lower(std::vector<std::size_t> &depths, std::uint32_t cycles)
     {
         const auto well = [&] {
@@ -318,7 +320,7 @@ std::string report(const Trace &t)
     return out + "]}";
 }
 
-// A DATAFLOW region that runs. Each statement of it is a process, the same one whenever the region runs again.
+// A running DATAFLOW region. Each statement is a process, the same one each time the region runs.
 class region
 {
     const int outer;
@@ -341,7 +343,7 @@ class region
     region(const region &) = delete;
     ~region() { trace().current = outer; }
     void next(int statement, const char *name) { trace().current = process(statement, 0, name); }
-    // In another turn of an unrolled loop a statement is another process.
+    // A statement in an unrolled loop is a process of its own in each iteration.
     void next(int statement, const char *name, int loop) { trace().current = process(statement, turns[loop], name); }
     void turn(int loop) { turns[loop]++; }
 };
@@ -349,12 +351,12 @@ class region
 }  // namespace
 }  // namespace ft_fifos
 
-// Lets this thread's next launch be recorded.
+// Records the next launch of this thread.
 extern "C" __attribute__((weak, used, visibility("default"))) int ft_fifos_record(void)
 {
     return ft_fifos::trace().records = true;
 }
-// The report of this thread's last launch, which is then forgotten.
+// Returns the report of this thread's last launch, and clears it.
 extern "C" __attribute__((weak, used, visibility("default"))) const char *ft_fifos_report(void)
 {
     static thread_local std::string text;
@@ -366,13 +368,14 @@ extern "C" __attribute__((weak, used, visibility("default"))) const char *ft_fif
 
 namespace hls {
 
-// A FIFO's ends.
+// The ends of a FIFO.
 class place
 {
     std::string name;
     std::size_t depth;
     const std::size_t &count;
-    // A launch, and the FIFO's number in its trace: at once, as launches of two threads may share a FIFO.
+    // The launch and the FIFO's number in its trace, in one atomic word, since launches of two threads may
+    // share a FIFO.
     std::atomic<std::uint64_t> known{0};
 
     std::uint32_t number()

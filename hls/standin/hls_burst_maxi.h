@@ -1,5 +1,5 @@
-// Stand-in for Vitis' hls_burst_maxi.h: a port whose bursts the kernel requests itself. A request that would make
-// hardware wait for ever, or write elsewhere, ends the simulation with a message.
+// Stand-in for Vitis' hls_burst_maxi.h: a port whose bursts the kernel requests itself. A request that would
+// hang the hardware, or write elsewhere, ends the simulation with a message.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace hls {
 
 template <typename T> class burst_maxi
 {
-    // Nothing else is in it, so that a kernel gets it as it gets a pointer. Copies are the same port.
+    // The only member, so that a kernel's argument has the layout of a pointer. Copies are the same port.
     T *memory;
 
     struct burst {

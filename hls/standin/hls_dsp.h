@@ -1,2 +1,2 @@
-// Functions for radio, whose bits are Xilinx's.
+// Radio functions whose results only Xilinx's library reproduces to the bit.
 #error "hls_dsp.h has no stand-in: name Vitis' headers in FTENSOR_VITIS_INCLUDE (<folder of Vitis_HLS>/include)"

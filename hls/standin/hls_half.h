@@ -1,5 +1,5 @@
-// Stand-in for Vitis' hls_half.h: IEEE's numbers of 16 bits. Each operation is one of float, rounded to nearest even,
-// which is the exact one rounded once: float has more than twice the bits.
+// Stand-in for Vitis' hls_half.h: IEEE's 16-bit numbers. Each operation is computed in float and rounded to
+// nearest even. That equals the exact result rounded once, because float has more than twice the bits.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -18,7 +18,7 @@ class half
         if (size >= 0x477ff000) return (std::uint16_t)(sign | 0x7c00);  // 65520 and more
         const int exponent = (int)(size >> 23) - 127;
         if (exponent < -25) return (std::uint16_t)sign;
-        // A subnormal result loses more bits of the fraction.
+        // A subnormal result drops more bits of the fraction.
         const std::uint32_t drop = exponent < -14 ? -1 - exponent : 13;
         const std::uint32_t fraction = exponent < -14 ? (size & 0x7fffff) | 0x800000 : size - 0x38000000;
         const std::uint32_t kept = fraction >> drop, rest = fraction & ((1u << drop) - 1), tie = 1u << (drop - 1);
@@ -27,7 +27,8 @@ class half
 
   public:
     half() = default;
-    // From other numbers as C converts: through float where it holds them, double and wide integers once.
+    // Converts from other numbers as C does: through float if that holds them; double and wide integers are
+    // rounded once.
     template <typename T, typename = typename std::enable_if<std::is_arithmetic<T>::value>::type>
     half(T x) : bits(rounded(odd(x))) {}
     template <typename T, typename = typename std::enable_if<std::is_arithmetic<T>::value>::type>
@@ -63,7 +64,7 @@ class half
     half &operator--() { return *this = half((float)*this - 1.0f); }
 
   private:
-    // A float that rounds to the half to which `x` does: rounded to odd, so that no tie is made on the way.
+    // A float that rounds to the same half as `x`: rounded to odd, so that it is never a tie.
     static float odd(float x) { return x; }
     template <typename T> static float odd(T x)
     {

@@ -1,12 +1,12 @@
-// Stand-in for Vitis' hls_math.h: the functions of the host's C library under their HLS names.
-// Vitis' own are correct to within an ulp or a few; + - * / sqrt and fma are equal to the bit.
-// As there each is a function of floats and one of doubles: a call with one of both is ambiguous.
+// Stand-in for Vitis' hls_math.h: the functions of the host's C library under their HLS names. Vitis' own
+// results may differ by an ulp or a few; + - * / sqrt and fma are equal to the bit. As in Vitis, each function
+// has a float and a double overload: a call with one argument of each type is ambiguous.
 #pragma once
 #include <cmath>
 
 #include "hls_half.h"
 
-#ifdef __SYNTHESIS__  // names only, for what reads the code that a compiler makes of a kernel
+#ifdef __SYNTHESIS__  // declarations only, for tools that read a kernel's compiled code
 #define FT_HLS_NAMED(f, T, parameters, ...) T f parameters noexcept __asm__("hls_" #f "_" #T) __VA_ARGS__;
 #define FT_HLS(f, T, parameters, passed) FT_HLS_NAMED(f, T, parameters, __attribute__((const)))
 #define FT_HLS_WRITES(f, T, parameters, passed) FT_HLS_NAMED(f, T, parameters)
@@ -30,7 +30,7 @@ FT_HLS(ldexp, float, (float x, int k), (x, k)) FT_HLS(ldexp, double, (double x, 
 FT_HLS_WRITES(frexp, float, (float x, int *k), (x, k)) FT_HLS_WRITES(frexp, double, (double x, int *k), (x, k))
 using std::isfinite; using std::isinf; using std::isnan; using std::signbit;
 }  // namespace hls
-#ifndef __SYNTHESIS__  // what ftensor's own kernels do not call
+#ifndef __SYNTHESIS__  // functions that ftensor's own kernels do not call
 #include "hls_math_more.h"
 #endif
 #undef FT_HLS

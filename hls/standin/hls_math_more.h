@@ -1,5 +1,5 @@
-// Part of the stand-in for hls_math.h: C's names for float, functions of half, those that C's library lacks, and an
-// error for types whose values in Vitis differ from the C library's.
+// Part of the stand-in for hls_math.h: C's names for float, functions of half, functions that C's library
+// lacks, and a compile error for types whose results in Vitis differ from the C library's.
 #pragma once
 #include <type_traits>
 
@@ -18,7 +18,7 @@ static inline double nearbyint(double x) { return std::nearbyint(x); }
 static inline float fdim(float x, float y) { return std::fdim(x, y); }
 static inline double fdim(double x, double y) { return std::fdim(x, y); }
 
-// Functions that C's library lacks, of float by way of double.
+// Functions that C's library lacks. Float overloads compute in double.
 static inline double recip(double x) { return 1 / x; }
 static inline float recip(float x) { return 1 / x; }
 static inline double rsqrt(double x) { return 1 / std::sqrt(x); }
@@ -47,7 +47,7 @@ static inline float frexpf(float x, int *k) { return frexp(x, k); }
 static inline float modff(float x, float *whole) { return modf(x, whole); }
 static inline void sincosf(float x, float *s, float *c) { sincos(x, s, c); }
 
-// For half: the float result, rounded.
+// Functions of half: the float result, rounded.
 #define FT_HLS_HALF_1(f)                                       \
     static inline half f(half x) { return half(f((float)x)); } \
     static inline half half_##f(half x) { return f(x); }
@@ -56,14 +56,14 @@ static inline void sincosf(float x, float *s, float *c) { sincos(x, s, c); }
     static inline half half_##f(half x, half y) { return f(x, y); }
 FT_HLS_EACH_1(FT_HLS_HALF_1) FT_HLS_EACH_2(FT_HLS_HALF_2)
 FT_HLS_HALF_1(recip) FT_HLS_HALF_1(rsqrt) FT_HLS_HALF_1(exp10) FT_HLS_HALF_1(abs) FT_HLS_HALF_2(divide)
-// By way of double, in which the product is exact, and the sum to more than a float could round a second time.
+// In double, where the product is exact and the sum accurate enough to be rounded to half once.
 static inline half fma(half x, half y, half z) { return half((double)(float)x * (double)(float)y + (double)(float)z); }
 static inline bool isnan(half x) { return std::isnan((float)x); }
 static inline bool isinf(half x) { return std::isinf((float)x); }
 static inline bool isfinite(half x) { return std::isfinite((float)x); }
 static inline bool signbit(half x) { return std::signbit((float)x); }
 
-// Fixed point has functions of its own in Vitis, whose last bits are not the C library's.
+// Vitis has functions of its own for fixed point, whose last bits differ from the C library's.
 #define FT_HLS_UNKNOWN(f)                                                                                             \
     template <typename T, typename = typename std::enable_if<std::is_class<T>::value>::type>                          \
     T f(const T &x)                                                                                                   \

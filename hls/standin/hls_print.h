@@ -1,4 +1,4 @@
-// Stand-in for Vitis' hls_print.h: a line with one number at most.
+// Stand-in for Vitis' hls_print.h: prints a line with at most one number.
 #pragma once
 #include <cstdio>
 

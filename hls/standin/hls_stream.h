@@ -1,7 +1,7 @@
-// Stand-in for Vitis' hls_stream.h: a FIFO between two stages. The stages run one after the other, as in Vitis' own
-// C simulation, so a FIFO holds as much as the first one writes, whatever its DEPTH in hardware. But where
-// FT_AT_ONCE is defined and in a region (region.h): there each is a thread, and a FIFO holds DEPTH elements and no more.
-// With FT_FIFOS the accesses are recorded, and the depths checked after each launch (fifos.h).
+// Stand-in for Vitis' hls_stream.h: a FIFO between two stages. The stages run one after the other, as in Vitis'
+// own C simulation, so a FIFO holds everything that its writer writes, whatever its DEPTH in hardware. With
+// FT_AT_ONCE each stage of a region is a thread (region.h), and a FIFO holds at most DEPTH elements. With
+// FT_FIFOS the accesses are recorded, and the depths are checked after each launch (fifos.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,9 @@
 namespace hls {
 
 #ifdef FT_AT_ONCE
-inline namespace at_once {  // both kinds may meet in one program
+inline namespace at_once {  // a program may use both kinds of stream
 #elif !defined(FT_FIFOS)
-// A FIFO's ends, where nobody waits.
+// The ends of a FIFO that nobody waits for.
 struct place {
     place(const char *, std::size_t, const std::size_t &) {}
     bool full() const { return false; }
@@ -34,7 +34,7 @@ struct place {
 
 template <typename T, int DEPTH = 0> class stream;
 
-// The FIFO itself: blocks of elements in a chain, aligned as T is (C++14's `new` would not do it).
+// The FIFO: a chain of blocks, aligned like T, which `new` of C++14 would not guarantee.
 template <typename T> class stream<T, 0>
 {
     static const std::size_t block_size = 256;
@@ -43,7 +43,7 @@ template <typename T> class stream<T, 0>
         block *next;
     };
     block *head, *tail;
-    std::size_t first, count, last;  // where reading is in `head`, elements held, where writing is in `tail`
+    std::size_t first, count, last;  // read index in `head`, elements, write index in `tail`
     const char *name;
     place between;
 
@@ -150,7 +150,7 @@ template <typename T> class stream<T, 0>
     void operator>>(T &x) { read(x); }
 };
 
-// With a depth for the hardware; stages take it by its plain form.
+// A stream with the depth of the hardware FIFO; stages take a reference to its base.
 template <typename T, int DEPTH> class stream : public stream<T, 0>
 {
   public:

@@ -1,5 +1,6 @@
-// Stand-in for Vitis' hls_streamofblocks.h: a FIFO of arrays, each filled and emptied as a whole. As with streams, the
-// stages run one after the other, so it holds as many as the first one writes, whatever its depth in hardware.
+// Stand-in for Vitis' hls_streamofblocks.h: a FIFO of arrays, each filled and emptied as a whole. As with
+// streams, the stages run one after the other, so it holds all blocks that its writer fills, whatever its depth
+// in hardware.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -31,7 +32,7 @@ template <typename T> class stream_of_blocks<T, 0>
 template <typename T, int DEPTH> class stream_of_blocks : public stream_of_blocks<T, 0> {
 };
 
-// In its scope a block is being filled; at the end it is handed on.
+// A block that is being filled; it enters the FIFO at the end of the scope.
 template <typename T> class write_lock
 {
     stream_of_blocks<T, 0> &to;
@@ -45,7 +46,7 @@ template <typename T> class write_lock
     template <typename K> auto operator[](K k) -> decltype((mine->elements[k])) { return mine->elements[k]; }
 };
 
-// In its scope the oldest block is read; at the end it is free.
+// The oldest block while it is read; it is freed at the end of the scope.
 template <typename T> class read_lock
 {
     stream_of_blocks<T, 0> &from;

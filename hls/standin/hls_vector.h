@@ -1,7 +1,7 @@
-// Stand-in for Vitis' hls_vector.h, so that g++ compiles the kernels as they are.
-// As there: N elements side by side, aligned to the greatest power of two that divides their size, so
-// that a vector whose size is a power of two is one beat of a port. Operators work element by element, with a
-// single number for all as well; comparisons of whole vectors are not here.
+// Stand-in for Vitis' hls_vector.h, so that g++ compiles kernels unchanged. N elements, aligned to the largest
+// power of two that divides their size, as in Vitis: a vector whose size is a power of two is one beat of a
+// port. Operators work element by element, also with one number for all elements. Comparisons of whole vectors
+// are missing.
 #pragma once
 #include <array>
 #include <cassert>
@@ -13,7 +13,7 @@
 namespace hls {
 
 namespace details {
-// The greatest power of two that divides n.
+// The largest power of two that divides n.
 constexpr std::size_t power_of_two(std::size_t n) { return n & (~n + 1); }
 }  // namespace details
 
@@ -54,7 +54,7 @@ template <typename T, std::size_t N> class alignas(details::power_of_two(sizeof(
     HLS_VECTOR_OPERATOR(>>)
 #undef HLS_VECTOR_OPERATOR
 
-    // All elements folded, from the first to the last.
+    // Combines all elements, from the first to the last.
 #define HLS_VECTOR_REDUCE(name, op)                                \
     T reduce_##name() const                                        \
     {                                                              \
@@ -66,7 +66,7 @@ template <typename T, std::size_t N> class alignas(details::power_of_two(sizeof(
     HLS_VECTOR_REDUCE(or, |)
     HLS_VECTOR_REDUCE(xor, ^)
 #undef HLS_VECTOR_REDUCE
-    // For floating point the order changes the last bits, and Vitis' order is not known here.
+    // For floating point the order changes the last bits, and Vitis' order is not known.
     T reduce_add() const { return folded(false); }
     T reduce_mult() const { return folded(true); }
 

@@ -1,2 +1,2 @@
-// Xilinx's video functions, which newer Vitis has as a library of its own.
+// Xilinx's video functions; newer versions of Vitis have them in a separate library.
 #error "hls_video.h has no stand-in: name Vitis' headers in FTENSOR_VITIS_INCLUDE (<folder of Vitis_HLS>/include)"

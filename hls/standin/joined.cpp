@@ -1,4 +1,5 @@
-// The graph $graph for g++: its kernels as threads of a region, their streams as FIFOs as deep as link.cfg has them.
+// The graph $graph for g++: its kernels are threads of a region, their streams FIFOs with the depths of
+// link.cfg.
 
 $settings
 #include "ftensor/vitis/process.h"

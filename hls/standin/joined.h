@@ -1,5 +1,6 @@
-// Kernels of one graph, joined by streams: in hardware they run side by side, whoever starts them one by one. Here
-// those of one launch wait for each other, and the thread of the last runs all of them in a region.
+// Kernels of one graph, joined by streams. In hardware they run at the same time, although the host starts one
+// after the other. Here the started kernels of a launch wait for the last one, whose thread runs all of them in
+// a region.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -13,8 +14,8 @@
 namespace hls {
 inline namespace at_once {
 
-// The number of a launch whose kernels this thread starts itself, one after another, so that none but the last may
-// wait; else 0.
+// The number of a launch whose kernels this thread starts itself, one after another, so that only the last
+// start may wait; else 0.
 inline unsigned long &starts_all()
 {
     static thread_local unsigned long now = 0;
@@ -36,11 +37,11 @@ class meeting
 
   public:
     explicit meeting(std::size_t kernels) : kernels(kernels) {}
-    // One kernel of a launch is started; `run` runs all of them.
+    // Starts one kernel of a launch. `run` runs all of them.
     void start(const std::function<void()> &call, void (*run)(const calls &))
     {
         std::unique_lock<std::mutex> lock(mutex);
-        if (starts_all() != begun) here.clear();  // a launch that was interrupted before its last kernel
+        if (starts_all() != begun) here.clear();  // drops a launch that was interrupted before its last kernel
         begun = starts_all();
         here.push_back(call);
         if (here.size() == kernels) {
@@ -60,7 +61,8 @@ class meeting
 }  // namespace at_once
 }  // namespace hls
 
-// For a host that starts all kernels of a launch from one thread: said before the first, and taken back after the last.
+// For a host that starts all kernels of a launch from one thread: called with 1 before the first start and with
+// 0 after the last.
 extern "C" __attribute__((weak, used, visibility("default"))) void ft_starts_all(int all)
 {
     static std::atomic<unsigned long> launches{0};

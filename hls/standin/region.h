@@ -1,8 +1,8 @@
-// Stages that run at the same time: in a `region` each process is a thread, and FIFOs with a depth are as long as in
-// hardware. If all processes wait and none can continue, each of them ends, and the region reports the content of
-// every FIFO. A process that was woken and does not run yet can continue, so it counts as running. A region in a
-// process of another is a part of that: its processes are the other's, too. A free-running process is called again
-// and again, until all other processes have ended.
+// Stages that run at the same time: in a `region` each process is a thread, and FIFOs with a depth hold no more
+// elements than in hardware. If all processes wait and none can continue, each of them ends, and the region
+// reports the content of every FIFO. A process that was woken but does not run yet counts as running. A region
+// inside a process is part of the outer region, and so are its processes. A free-running process is called
+// again and again until all other processes have ended.
 #pragma once
 #include <algorithm>
 #include <condition_variable>
@@ -19,7 +19,7 @@ inline namespace at_once {
 
 class region;
 
-// A report on the deadlock in this thread's last region; empty without a deadlock.
+// The report of a deadlock in this thread's last region; empty without one.
 inline std::string &stuck_text()
 {
     static thread_local std::string text;
@@ -31,14 +31,14 @@ inline region *&current_region()
     return now;
 }
 
-// A FIFO's ends in a region; outside of one, or without a depth, nobody waits.
+// The ends of a FIFO in a region. Outside a region, or without a depth, nobody waits.
 class place
 {
     friend class region;
     region *const in;
     const char *const name;
     const std::size_t depth, &count;
-    bool reader = false, writer = false;  // waits
+    bool reader = false, writer = false;  // true while it waits
     std::condition_variable changed;
 
     bool goes_on() const { return (reader && count > 0) || (writer && count < depth); }
@@ -52,7 +52,7 @@ class place
     static void polled() {}
     bool stopped() const;
 
-    // One element goes in or out: waits until it can.
+    // Waits until one element can enter or leave.
     class turn
     {
         place &at;
@@ -75,16 +75,16 @@ class region
     std::mutex mutex;
     std::vector<place *> places;
     std::vector<std::thread> processes;
-    int live = 1, waiting = 0;  // of all threads; this one counts but while it waits for others to end
-    int started = 1;            // of these, those that do not run by themselves
+    int live = 1, waiting = 0;  // threads; the one that waits for the others to end does not count
+    int started = 1;  // those of them that are not free-running
     bool stuck = false, ended = false;
     region *const outer;
-    const bool alone;    // whether the thread runs by itself, and with it what it begins
-    int own = 0;         // processes of this region, of a part that is one
+    const bool alone;  // whether this thread, with all that it starts, is free-running
+    int own = 0;  // processes of this region alone, if it is part of another
     bool joins = false;  // this thread waits for them
 
     region &whole() { return outer ? *outer : *this; }
-    // Ends all processes if none can go on.
+    // Ends all processes if none can continue.
     void look()
     {
         if (stuck || ended || live == 0 || waiting < live) return;
@@ -100,7 +100,7 @@ class region
             p->changed.notify_all();
         }
     }
-    // All that was started is done: what runs by itself ends when it has nothing to do.
+    // All ordinary processes have ended: free-running ones end when their input is empty.
     void end(int count)
     {
         started -= count;
@@ -122,11 +122,11 @@ class region
             try {
                 do call();
                 while (again);
-            } catch (const stop &) {  // every process ends then
+            } catch (const stop &) {  // a deadlock ends every process
             }
             const std::lock_guard<std::mutex> lock(all.mutex);
             own--;
-            all.live -= !(joins && own == 0);  // the thread that waited for the last one goes on
+            all.live -= !(joins && own == 0);  // the thread that waited for the last process continues
             all.end(!by_itself);
             all.look();
         });
@@ -147,9 +147,9 @@ class region
     }
     region(const region &) = delete;
     template <typename F> void process(F call) { begin(call, alone, false); }
-    // A free-running process.
+    // Starts a free-running process.
     template <typename F> void process_alone(F call) { begin(call, true, true); }
-    // Waits for all processes. FIFOs must still be there.
+    // Waits for all processes. The FIFOs must still exist.
     void join()
     {
         {
@@ -207,7 +207,7 @@ inline place::turn::turn(place &at, bool writes) : at(at)
 }  // namespace at_once
 }  // namespace hls
 
-// A report on the deadlock of the kernel that this thread ran last, or an empty text.
+// Returns the deadlock report of the last kernel on this thread; empty without a deadlock.
 extern "C" __attribute__((weak, used, visibility("default"))) const char *ft_stuck(void)
 {
     return hls::stuck_text().c_str();

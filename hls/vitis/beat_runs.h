@@ -4,7 +4,7 @@
 #pragma once
 #include "stages.h"
 
-// Most beats of a run that is kept for its repetitions: 4 KiB at the full width of a port.
+// The longest run, in beats, that is kept for its repetitions: 4 KiB at the full width of a port.
 static const int FT_MAX_CACHED_BEATS = 64;
 
 // The layout of an operand: runs of `length` beats, each repeated `times` times, and the dims that lead from run to run,
@@ -14,8 +14,8 @@ template <int MAX_DIMS> struct ft_runs {
     int shape[MAX_DIMS], stride[MAX_DIMS];
 };
 
-// Merges rows that follow each other in memory (step 1), or that share one element (step 0), to longer runs. Of the dims
-// that remain, the innermost with stride 0 become repetitions.
+// Merges rows that are adjacent in memory (step 1), or that share one element (step 0), into longer runs. Of
+// the remaining dims, the innermost ones with stride 0 become repetitions.
 template <int LANES, int MAX_DIMS> static void ft_join_runs(ft_runs<MAX_DIMS> &runs, int dims, int beats, int step)
 {
 #pragma HLS INLINE
@@ -38,12 +38,12 @@ join_repeats:
 // The position of a loop over runs.
 template <int MAX_DIMS> struct ft_run_cursor {
     int counter[MAX_DIMS];
-    int beats_done;  // of the current run
-    int repeat;      // index of the repetition
-    long at;         // the run's first element
+    int beats_done;  // beats done of the current run
+    int repeat;  // index of the repetition
+    long at;  // index of the run's first element
 };
 
-// Sets the cursor to beat `first`. Only this divides; the loops count.
+// Sets the cursor to beat `first`. This is the only division; the loops count.
 template <int MAX_DIMS> static void ft_seek_run(ft_run_cursor<MAX_DIMS> &cursor, const ft_runs<MAX_DIMS> &runs, long offset, int first)
 {
     int run = first / runs.length;
@@ -78,7 +78,7 @@ next_run:
     }
 }
 
-// Reads `count` beats of input INPUT from beat `first` on, one burst for each run.
+// Reads `count` beats of input INPUT from beat `first`, in one burst for each run.
 template <int LANES, int INPUT, typename V, int INPUTS, int MAX_DIMS>
 static void ft_read_runs(const V *port, hls::stream<V> &to, ft_input_use<INPUTS> inputs, long offset,
                          const ft_runs<MAX_DIMS> &runs, int first, int count)
@@ -86,7 +86,7 @@ static void ft_read_runs(const V *port, hls::stream<V> &to, ft_input_use<INPUTS>
     if (!inputs.reads[INPUT]) return;
     V kept[FT_MAX_CACHED_BEATS], line{};
     bool keeps = false;
-    long held = -1;  // the number of the beat in `line`; neighbouring rows have their elements in it
+    long held = -1;  // index of the beat in `line`; adjacent rows have their elements in it
     ft_run_cursor<MAX_DIMS> cursor;
     ft_seek_run(cursor, runs, offset, first);
 runs_in:
@@ -130,8 +130,8 @@ runs_in:
     }
 }
 
-// Writes `count` beats from beat `first` on, a burst for each run. Rows are whole beats: elements
-// between them are not touched.
+// Writes `count` beats from beat `first`, in one burst for each run. Rows are whole beats, so elements between
+// them are not written.
 template <int LANES, typename V, int MAX_DIMS>
 static void ft_write_runs(V *port, hls::stream<V> &from, long offset, const ft_runs<MAX_DIMS> &runs, int first, int count)
 {
@@ -168,7 +168,7 @@ runs_of_elements:
     ft_join_runs<1>(runs, dims, inner, step);
 }
 
-// Writes `count` elements from element `first` on, `step` apart; a contiguous run is one burst.
+// Writes `count` elements from element `first`, `step` apart; a contiguous run is one burst.
 template <typename T, int MAX_DIMS>
 static void ft_write_elements(
     T *port, hls::stream<T> &from, long offset, const ft_runs<MAX_DIMS> &runs, int step, int first, int count)

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <limits>
 
-// v++ synthesizes the functions of its own library, and treats those of <cmath> as CPU functions. A using declaration
-// of these would collide with C's own name here, so it is in a namespace (compute.h).
+// v++ synthesizes functions of its own library, and treats those of <cmath> as CPU functions. A using
+// declaration would conflict with C's name at global scope, so it is in a namespace (compute.h).
 #ifdef __SYNTHESIS__
 #include <hls_math.h>
 #define FT_MATH hls
@@ -32,13 +32,13 @@ typedef unsigned long ulong;
 #define FT_PORT(name, bundle)                                                                     \
     FT_PRAGMA(HLS INTERFACE m_axi port = name bundle = bundle offset = slave max_widen_bitwidth = 512)
 #define FT_PIPELINE FT_PRAGMA(HLS PIPELINE II = 1)
-#define FT_LOOP(name)  // the label of a loop, in sources that `ftensor build` makes
-#define FT_BEATS(i)    // where the vectors from element i on begin, in those sources
-#define FT_UNROLL  // v++ unrolls loops of a fixed length inside a pipelined one by itself
-#define FT_ARRAY_PARTITION(name, dim)  // an array is as many memories as that dim is long
-#define FT_NO_DEPENDENCE(name)    // no turn of a loop reads of an array what the turn before it wrote
-#define FT_DEPENDENCE_DISTANCE(name, turns)  // an iteration reads values that were written `turns` iterations before, or earlier
-#define FT_NO_POINTER_DEPENDENCE FT_PRAGMA(HLS DEPENDENCE class = pointer inter false)  // nor through a pointer
+#define FT_LOOP(name)  // labels a loop in sources that `ftensor build` writes
+#define FT_BEATS(i)  // the address of the vector at element i, in those sources
+#define FT_UNROLL  // v++ unrolls loops of constant length inside a pipelined loop by itself
+#define FT_ARRAY_PARTITION(name, dim)  // one memory per index of that dim
+#define FT_NO_DEPENDENCE(name)  // no iteration reads an element that the iteration before wrote
+#define FT_DEPENDENCE_DISTANCE(name, turns)  // a read follows the write by `turns` iterations or more
+#define FT_NO_POINTER_DEPENDENCE FT_PRAGMA(HLS DEPENDENCE class = pointer inter false)  // the same for pointers
 #define FT_VEC(T) T
 #define K(x) ((FT_V)(x))  // a number in the compute type
 #define FT_PAIR(T, r, i) (FT_CAT(ft_c, T){r, i})
@@ -46,7 +46,7 @@ typedef unsigned long ulong;
 template <typename To, typename From> static inline To ft_bits(From v)
 {
     static_assert(sizeof(To) == sizeof(From), "bits are kept, not converted");
-    union {  // as HLS documents it for this
+    union {  // type punning as the HLS manual recommends it
         From from;
         To to;
     } r;
@@ -65,8 +65,8 @@ template <typename To, typename From> static inline To ft_bits(From v)
 FT_TO_INTEGERS(float)
 FT_TO_INTEGERS(double)
 
-// float16 by its bits. A subnormal is a whole number of 2^-24 and becomes a float as one: as the bits of a
-// subnormal float32, scaled, it would be zero where the operators take these for zero, as those of an FPGA do.
+// float16 by its bits. A subnormal is converted as an integer times 2^-24. As a scaled subnormal float32 it
+// would be zero if the operators flush these to zero, as those of an FPGA do.
 static inline float ft_from_half(uint16_t h)
 {
     const uint sign = (uint)(h & 0x8000) << 16, rest = (uint)(h & 0x7fff) << 13;
@@ -77,13 +77,13 @@ static inline float ft_from_half(uint16_t h)
     if (rest >= 0x0f800000u) bits = rest + 0x70000000u;  // infinity, NaN
     return ft_bits<float>(sign | bits);
 }
-// Round to nearest, ties to even.
+// Rounds to nearest, ties to even.
 static inline uint16_t ft_to_half(float f)
 {
     const uint u = ft_bits<uint>(f), sign = (u >> 16) & 0x8000, mag = u & 0x7fffffff;
     if (mag > 0x7f800000) return (uint16_t)(sign | 0x7e00);
     if (mag >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
-    if (mag < 0x38800000) {  // below the smallest normal: the bits of 0.5 + f hold the rounded result
+    if (mag < 0x38800000) {  // below the smallest normal number: the low bits of 0.5 + |f| are the rounded result
         const float tiny = ft_bits<float>(mag) + 0.5f;
         return (uint16_t)(sign | (ft_bits<uint>(tiny) - 0x3f000000u));
     }
@@ -99,15 +99,15 @@ static inline ushort ft_to_bfloat16(float v)
 typedef struct { float re, im; } ft_cfloat;
 typedef struct { double re, im; } ft_cdouble;
 
-// A pair of halves in 32 bits, the storage of complex32.
+// A pair of halves in 32 bits: the storage of complex32.
 static inline ft_cfloat ft_from_half_pair(uint32_t v)
 {
     return ft_cfloat{ft_from_half((uint16_t)v), ft_from_half((uint16_t)(v >> 16))};
 }
 static inline uint32_t ft_to_half_pair(ft_cfloat v) { return (uint32_t)ft_to_half(v.im) << 16 | ft_to_half(v.re); }
 
-// One of two values, both of them read. `c ? a : b` on two objects of a class is one of two places in memory,
-// and a pointer that leads to either of two memories is nothing that becomes hardware.
+// Selects one of two values, both of which are read. `c ? a : b` on objects of a class selects an address, and
+// hardware cannot have a pointer to either of two memories.
 template <typename T> static inline T ft_select(bool first, T a, T b)
 {
 #pragma HLS INLINE
@@ -115,8 +115,9 @@ template <typename T> static inline T ft_select(bool first, T a, T b)
     return b;
 }
 
-// Beat i of what `p` leads to as an array of its numbers, and back. In sources that `ftensor build` makes such a port is a
-// vector by its type (V), which is read and written whole, and another port may lead to the same memory (FT_SECOND_PORT).
+// Loads beat i of an array of vectors into `name`, and stores it, through a pointer to elements. In sources
+// that `ftensor build` writes, the port's type (V) is a vector, which is read and written whole. FT_SECOND_PORT
+// is another port to the same memory.
 #define FT_SECOND_PORT(p, other) p
 #define FT_BEAT_LOAD(name, p, i) ft_beat_load(name, p, i);
 #define FT_BEAT_STORE(name, p, i) ft_beat_store(name, p, i);

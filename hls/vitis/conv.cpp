@@ -7,14 +7,15 @@ $settings
 $includes
 #include "ftensor/vitis/strip.h"
 
-// Convolutions as products of matrices (see skeleton/conv.h, whose sums these are, in the same order). Five stages
-// run at the same time: `walk` says where each item lies, `read_planes` brings what its windows see of a channel,
-// `read_panels` the weights, `multiply` sums a tile in local memory, `store` writes the one before.
-// A tile sees of a channel a strip, of runs of beats; the geometry says of each run its first beat and how many, and of
-// each tap where its first position lies in the strip.
-static const int STRIP = 1023;  // beats of a strip at most
-static const int TAPS = 64;     // of a kernel
-// So many steps later a sum is met again: more than an addition takes, the products are made beside it.
+// Convolutions as products of matrices, with the sums of skeleton/conv.h in the same order. Five stages run at
+// the same time: `walk` computes each item's position, `read_planes` reads the part of each channel that an
+// item's windows cover (a strip), `read_panels` reads the weights, `multiply` sums a tile in local memory,
+// `store` writes the tile before. A strip consists of runs of beats. The geometry has the first beat and the
+// length of each run, and the first position of each tap in the strip.
+static const int STRIP = 1023;  // the longest strip, in beats
+static const int TAPS = 64;  // the largest number of taps of a kernel
+// A sum is updated every DISTANCE iterations, which exceeds the latency of an addition. Products are not in the
+// recurrence.
 static const int DISTANCE = $distance;
 static const int BEAT = FT_LANES;
 typedef hls::vector<FT_T, BEAT> beat;
@@ -24,8 +25,9 @@ static_assert(sizeof(beat) <= 64 && sizeof(step) <= 64, "a port is at most 512 b
 
 #include "ftensor/vitis/conv_tiles.h"
 
-// A step (channel, tap) for every vector of positions, then the next: FT_TILE_ROWS x FT_LANES products a cycle. The
-// next channel's strip arrives meanwhile. A tile of few vectors is filled up with steps that nobody looks at.
+// Computes a step (channel, tap) for every vector of positions, then the next step: FT_TILE_ROWS x
+// FT_TILE_COLUMNS products a cycle. The next channel's strip arrives meanwhile. A tile of few vectors is padded
+// with idle iterations.
 static void multiply(
     hls::stream<ft_tile> &items, hls::stream<beat> &from_planes, hls::stream<step> &from_panels, hls::stream<beat> &to,
     const int *places, int count, int beats, int channels, int taps)
@@ -55,7 +57,7 @@ items:
         }
         int c = 0, tap = 0, next = 0;
     sums:
-        for (int k0 = 0; k0 == 0 || k0 < depth; k0 += FT_DEPTH) {  // once also without depth: the bias
+        for (int k0 = 0; k0 == 0 || k0 < depth; k0 += FT_DEPTH) {  // runs once even if depth is 0, for the bias
 #pragma HLS LOOP_TRIPCOUNT min=1 max=16
             const int n = depth - k0 < FT_DEPTH ? depth - k0 : FT_DEPTH;
             int k = 0, q = 0;
@@ -64,7 +66,8 @@ items:
             for (int t = 0; t < n * p.slots; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=192 max=4096
-// Reads and writes of one vector are `slots` steps apart; a beat's arrival and its use at most one fewer.
+// A sum is read `slots` iterations after it was written. A strip is read at least one iteration fewer after its
+// arrival.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=$distance true
 #pragma HLS DEPENDENCE variable=strip inter RAW distance=$arrival true
                 const int half = c % 2, v = q < p.vectors ? q : 0;
@@ -130,8 +133,9 @@ static inline FT_E stored(FT_T x)
 #endif
 }
 
-// Results leave as whole vectors if all of them begin on beats; if a filter's are neighbours in memory, in a line for
-// each filter of the tile; else one by one. Sums between results are skipped. Both pointers lead to the same memory.
+// Writes results as whole vectors if all of them begin on beats; in one line for each filter of the tile if a
+// filter's results are contiguous; else one by one. Sums between results are skipped. Both pointers point to
+// the same memory.
 static void store(
     out_beat *out, FT_E *out_elements, hls::stream<ft_tile> &items, hls::stream<beat> &from, int count, int positions,
     int pitch, int width, int middle, int high, long out_filter, long out_plane, long out_row, long out_step, int whole,
@@ -196,7 +200,7 @@ items:
                 }
             }
         } else {
-            // Where the vector begins, and the element.
+            // The position of the vector, and of the current element.
             ft_position vector = position_of(p.begin, positions, pitch, middle), now = vector;
             beat row{};
         elements:
@@ -209,7 +213,7 @@ items:
                 now = next_position(now, pitch, middle);
                 if (++l == FT_LANES) {
                     l = 0;
-                    if (++r == p.rows) {  // on to the next vector, which begins here
+                    if (++r == p.rows) {  // the next vector begins here
                         r = 0;
                         vector = now;
                     }
@@ -251,7 +255,7 @@ extern "C" void $name(
     $parameters)
 {
     $interfaces
-    // The walk's numbers, the runs of a strip, and where taps begin in it: for each stage that reads them.
+    // The geometry, the runs of a strip and the taps' first positions: copied for each stage that reads them.
     long g[G_HEAD + 3 * FT_MAX_DIMS], strip[2 * TAPS];
     int places[TAPS];
     const int taps = G_TAPS(geometry), runs = G_RUN_COUNT(geometry);

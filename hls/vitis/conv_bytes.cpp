@@ -8,17 +8,17 @@ $includes
 #include "ftensor/vitis/strip.h"
 #include "ftensor/vitis/row_pieces.h"
 
-// Convolutions, and products of matrices, of signed bytes, summed in int32: like vitis/conv.cpp, by planes, strips
-// and panels, but 64 positions a beat, FT_TILE_ROWS x 64 products a cycle, two of them in a DSP block. Sums are
-// exact, so their order is free. Integers represent numbers minus `zero`, and the padding of planes is `zero`: each
-// result subtracts `zero` times the sum of its weights. `gather` joins a filter's results if these are neighbours in
-// memory, 16 a cycle. If those of a tile's filters are neighbours, as in a product of matrices (`across`), a
-// position's results leave as a beat.
-static const int STRIP = 1023;  // beats of a strip at most
-static const int TAPS = 64;     // of a kernel
+// Convolutions, and products of matrices, of signed bytes, summed in int32: like vitis/conv.cpp, by planes,
+// strips and panels. A beat has 64 positions, and a cycle computes FT_TILE_ROWS x 64 products, two of them in
+// one DSP block. Sums are exact, so their order is free. Integers represent numbers minus `zero`, and the
+// padding of planes is `zero`: each result subtracts `zero` times the sum of its weights. If a filter's results
+// are contiguous, `gather` joins them, 16 a cycle. If the results of a tile's filters are contiguous
+// (`across`), as in a product of matrices, a position's results are written as a beat.
+static const int STRIP = 1023;  // the longest strip, in beats
+static const int TAPS = 64;  // the largest number of taps of a kernel
 static const int DISTANCE = $distance;  // dependence distance of a sum in iterations
-static const int OUT = 16;      // results of a beat
-static const int BEAT = FT_BEAT;  // bytes of one
+static const int OUT = 16;  // results in a beat
+static const int BEAT = FT_BEAT;  // bytes in a beat
 typedef hls::vector<FT_T, BEAT> beat;
 typedef hls::vector<FT_T, FT_TILE_ROWS> step;
 typedef hls::vector<int, BEAT> sums;
@@ -28,8 +28,9 @@ static_assert(FT_TILE_ROWS == OUT, "a position's results are a beat");
 
 #include "ftensor/vitis/conv_tiles.h"
 
-// Two products in one DSP block of 27 x 18 bits: in (second 2^18 + first) and w the lower 18 bits are the first
-// product, at most 2^14; if it is negative, it has borrowed one from the second, which is above it.
+// Two products in one DSP block of 27 x 18 bits: (second 2^18 + first) * w. The lower 18 bits are the first
+// product, at most 2^14. If it is negative, it has borrowed one from the second product, which is in the upper
+// bits.
 static inline void two_products(FT_T first, FT_T second, FT_T w, int &low, int &high)
 {
 #pragma HLS INLINE
@@ -41,8 +42,8 @@ static inline void two_products(FT_T first, FT_T second, FT_T w, int &low, int &
     high = (int)(product >> 18) + (lower >> 17);
 }
 
-// A step (channel, tap) for every vector of positions, then the next. The next channel's strip arrives meanwhile. A tile of few
-// vectors is filled up with steps that nobody looks at.
+// Computes a step (channel, tap) for every vector of positions, then the next step. The next channel's strip
+// arrives meanwhile. A tile of few vectors is padded with idle iterations.
 static void multiply(
     hls::stream<ft_tile> &items, hls::stream<beat> &from_planes, hls::stream<step> &from_panels, hls::stream<sums> &to,
     const int *places, int count, int beats, int channels, int taps, int zero, int across)
@@ -59,7 +60,7 @@ items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
         const ft_tile p = items.read();
-        from_panels.read();  // where others have a bias
+        from_panels.read();  // this kernel has no bias
         for (int r = 0; r < FT_TILE_ROWS; r++) {
 #pragma HLS UNROLL
             weights[r] = 0;
@@ -80,7 +81,8 @@ items:
         for (int t = 0; t < depth * p.slots; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=192 max=16384
-// Reads and writes of one vector are `slots` steps apart; a beat's arrival and its use at most one fewer.
+// A sum is read `slots` iterations after it was written. A strip is read at least one iteration fewer after its
+// arrival.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=$distance true
 #pragma HLS DEPENDENCE variable=strip inter RAW distance=$arrival true
             const int half = c % 2, v = q < p.vectors ? q : 0;
@@ -158,8 +160,8 @@ items:
     }
 }
 
-// In lines, sums between results are skipped, and a filter's results are joined from the lane of its first one in a
-// beat of memory; else every row of sums leaves unchanged, in beats.
+// In lines, drops the sums between results, and aligns a filter's results with the beats of memory. Otherwise
+// passes every row of sums on unchanged, in beats.
 static void gather(
     hls::stream<ft_tile> &items, hls::stream<sums> &from, hls::stream<ft_tile> &to_store, hls::stream<out_beat> &to, int count,
     int positions, int pitch, int width, int middle, int high, long out_filter, int across, int lines)
@@ -256,8 +258,8 @@ items:
     }
 }
 
-// Lines leave in beats, except for beats shared with others' results; else results leave one by one, without the sums
-// between them. Both pointers lead to the same memory.
+// Writes lines in beats, except for beats that hold other results, too; else writes results one by one, without
+// the sums between them. Both pointers point to the same memory.
 static void store(
     out_beat *out, int *out_elements, hls::stream<ft_tile> &items, hls::stream<out_beat> &from, int count, int positions,
     int pitch, int width, int middle, int high, long out_filter, long out_plane, long out_row, long out_step, int across,
@@ -312,7 +314,7 @@ items:
                 }
             }
         } else {
-            // Where the vector begins, and the element.
+            // The position of the vector, and of the current element.
             ft_position vector = position_of(p.begin, positions, pitch, middle), now = vector;
             out_beat some{};
         elements:
@@ -325,7 +327,7 @@ items:
                 now = next_position(now, pitch, middle);
                 if (++l == BEAT) {
                     l = 0;
-                    if (++r == p.rows) {  // on to the next vector, which begins here
+                    if (++r == p.rows) {  // the next vector begins here
                         r = 0;
                         vector = now;
                     }
@@ -374,7 +376,7 @@ extern "C" void $name(
     $parameters)
 {
     $interfaces
-    // The walk's numbers, the runs of a strip, and where taps begin in it: for each stage that reads them.
+    // The geometry, the runs of a strip and the taps' first positions: copied for each stage that reads them.
     long g[G_HEAD + 3 * FT_MAX_DIMS], strip[2 * TAPS];
     int places[TAPS];
     const int taps = G_TAPS(geometry), runs = G_RUN_COUNT(geometry);

@@ -6,10 +6,11 @@ $title
 $settings
 $includes
 
-// Packs the operands of vitis/conv_bytes.cpp: planes of bytes padded with `zero`, and panels of filters, both at the
-// same time. If the weights of a filter are neighbours, they come in beats, WORD of them a cycle, else one a cycle.
+// Packs the operands of vitis/conv_bytes.cpp: planes of bytes padded with `zero`, and panels of filters, both
+// at the same time. If the weights of a filter are contiguous, they are read in beats, WORD of them a cycle;
+// else one a cycle.
 static const int LANES = FT_BEAT, ROWS = FT_TILE_ROWS;
-static const int TAPS = 64;  // of a kernel
+static const int TAPS = 64;  // the largest number of taps of a kernel
 static const int WORD = 8;
 #define FT_BYTES 1
 #include "ftensor/vitis/conv_planes.h"
@@ -19,10 +20,10 @@ typedef hls::vector<FT_T, ROWS> step;
 struct ft_panels {
     int first, count, panels, filters, channels, some, taps;
     long weight, group, filter, channel;
-    bool line;  // a filter's weights are neighbours
+    bool line;  // a filter's weights are contiguous
 };
 
-// The beats of each filter's weights, for some channels.
+// Reads the beats of each filter's weights, for some channels.
 static void read_weights(const in_beat *weights, hls::stream<in_beat> &to, ft_panels p)
 {
     int panel = p.count > 0 ? p.first % p.panels : 0, group = p.count > 0 ? p.first / p.panels : 0;
@@ -38,7 +39,7 @@ items:
             long from = p.weight + group * p.group + panel * ROWS * p.filter + c0 * p.channel, b = from / LANES;
             int r = 0;
         weights:
-            for (; r < m;) {  // one filter's after another's, without a wait for memory between them
+            for (; r < m;) {  // one filter after another, so that memory latency occurs once
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=64
                 to.write(weights[b]);
@@ -56,8 +57,8 @@ items:
     }
 }
 
-// An unused step (other kernels have biases there), then a panel's weights: some channels of each filter, which wait
-// in local memory, WORD of them in a word, until all filters' are there.
+// Writes an unused step (other kernels have biases there), then a panel's weights. Local memory collects some
+// channels of each filter, in words of WORD weights, until all filters are complete.
 static void read_panels(
     const FT_E *weight, hls::stream<in_beat> &beats, hls::stream<step> &to, ft_panels p, const int *taps)
 {

@@ -6,11 +6,11 @@ $title
 $settings
 $includes
 
-// Packs the operands of vitis/conv.cpp (see skeleton/conv_pack.h): planes of an input with zeros around them, and
-// panels of filters, both at the same time. The weights of each filter of a panel come in a burst, and leave filter
-// by filter.
+// Packs the operands of vitis/conv.cpp (see skeleton/conv_pack.h): planes of an input with zeros around them,
+// and panels of filters, both at the same time. The weights of each filter are read in a burst and transposed
+// to steps of all filters of the panel.
 static const int LANES = FT_TILE_ROWS;
-static const int TAPS = 64;  // of a kernel
+static const int TAPS = 64;  // the largest number of taps of a kernel
 #include "ftensor/vitis/conv_planes.h"
 
 // The panels of a unit.
@@ -19,8 +19,8 @@ struct ft_panels {
     long weight, bias, bias_step, group, filter, channel;
 };
 
-// A panel's biases, then its weights: some channels of each filter, which wait in local memory until all filters' are
-// there.
+// Writes a panel's biases, then its weights. Local memory collects some channels of each filter until all
+// filters are complete.
 static void read_panels(const FT_E *weight, const FT_E *bias, hls::stream<beat> &to, ft_panels p, const int *taps)
 {
     FT_T local[FT_DEPTH][LANES];

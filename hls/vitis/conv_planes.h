@@ -10,16 +10,16 @@ typedef hls::vector<FT_T, LANES> beat;
 typedef hls::vector<FT_E, LANES> in_beat;
 static_assert(sizeof(beat) <= 64, "a port is at most 512 bits wide");
 
-// The planes of a unit: rows, and a gap behind them to the next beat, in a number of pieces; for each dim the
-// elements of a part, the input's size, and steps there.
+// The planes of a unit: their rows, and the gap to the next beat, in pieces. For each dim: the elements of a
+// part, the input's size, and the step there.
 struct ft_planes {
     int first, count, channels, dense, row_count, gap, pieces, deep_phases, high_phases, wide_phases;
     int deep, high, wide, in_deep, in_high, in_wide;
     long x, plane, sample, channel, step_deep, step_high, step_wide, x_deep, x_high, x_wide;
-    int zero, flip;  // for bytes: the padding's value, minus 128 if unsigned
+    int zero, flip;  // for bytes: the padding's value, minus 128 for unsigned bytes
 };
 
-// The planes of a unit, from the geometry.
+// Returns the planes of a unit, read from the geometry.
 static ft_planes planes_of(const long *geometry, long x_offset, int ft_unit, int ft_units)
 {
 #pragma HLS INLINE
@@ -67,7 +67,7 @@ line:
     }
 }
 
-// Pieces of the rows of planes, with zeros outside the input.
+// Writes the pieces of the planes' rows, with zeros outside the input.
 static void place(
     const FT_E *elements, hls::stream<in_beat> &from, hls::stream<beat> &to, ft_planes p, const int *deep_first,
     const int *high_first, const int *wide_first)
@@ -155,7 +155,7 @@ elements:
                     }
                 }
             }
-            if (row++ == last) {  // on to the next plane
+            if (row++ == last) {  // begins the next plane
                 row = 0;
                 h = 0;
                 d = 0;
@@ -171,7 +171,7 @@ elements:
     }
 }
 
-// Rows side by side; planes are whole beats.
+// Joins the pieces of rows to beats; planes are whole beats.
 static void pack(hls::stream<beat> &from, hls::stream<beat> &to, ft_planes p)
 {
     const int last = p.gap > 0 ? p.row_count : p.row_count - 1;

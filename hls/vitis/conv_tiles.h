@@ -40,7 +40,7 @@ items:
         p.rows = filters - filter < FT_TILE_ROWS ? filters - filter : FT_TILE_ROWS;
         const int left = (positions - p.begin + BEAT - 1) / BEAT;
         p.vectors = left < FT_TILE_VECTORS ? left : FT_TILE_VECTORS;
-        // A strip arrives while the one before it is computed with.
+        // A strip arrives while the one before it is used.
         p.slots = p.vectors < DISTANCE ? DISTANCE : p.vectors;
         if (p.slots < at_least) p.slots = at_least;
         to_planes.write(p);
@@ -50,7 +50,7 @@ items:
     }
 }
 
-// For each channel its strip, a run of beats after another.
+// Reads each channel's strip, run by run.
 static void read_planes(
     const beat *planes, const long *strip, int runs, hls::stream<ft_tile> &items, hls::stream<beat> &to, int count, int channels,
     long channel_beats)
@@ -59,7 +59,7 @@ items:
     for (int i = 0; i < count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=1024
         const ft_tile p = items.read();
-        // A strip of one run does not wait for the memory where the one before it ends.
+        // If strips are single runs, one loop reads those of all channels, so memory latency occurs once.
         const beat *first = planes + (p.planes + strip[0]);
         const int one = runs == 1 ? (int)strip[1] : 0;
     channels:
@@ -91,7 +91,7 @@ items:
     }
 }
 
-// The bias and the weights of each item: one burst.
+// Reads the bias and the weights of each item, in one burst.
 static void read_panels(const step *panels, hls::stream<ft_tile> &items, hls::stream<step> &to, int count, int steps)
 {
 items:
@@ -107,14 +107,14 @@ items:
     }
 }
 
-// The number of a filter's results before a position, not counting the sums between results.
+// Returns the number of results of a filter before a position, without the sums between results.
 static inline int before(int position, int pitch, int width, int middle, int high)
 {
     const int first = position / pitch, at = position - first * pitch, plane = first / middle, h = first - plane * middle;
     return h < high ? (plane * high + h) * width + (at < width ? at : width) : (plane + 1) * high * width;
 }
 
-// The results of a filter in a tile: the number before them, and their count.
+// The results of a filter in a tile: how many precede them, and how many there are.
 struct ft_result_range {
     int done, many;
 };
@@ -127,7 +127,7 @@ static inline ft_result_range result_range(const ft_tile &p, int positions, int 
     return line;
 }
 
-// A position: its index in its row, the row in its plane, the plane, and the number of positions from it on.
+// A position: its index in the row, the row in the plane, the plane, and the number of positions from there on.
 struct ft_position {
     int at, h, plane, left;
 };
@@ -154,7 +154,7 @@ static inline ft_position next_position(ft_position now, int pitch, int middle)
     }
     return now;
 }
-// True if the position is a result, and its index from its filter's first.
+// True if the position is a result and not a sum between results.
 static inline bool is_result(const ft_position &now, int width, int high)
 {
 #pragma HLS INLINE
@@ -166,7 +166,7 @@ static inline long offset_of(const ft_position &now, long plane, long row, long 
     return now.plane * plane + now.h * row + now.at * step;
 }
 
-// The first result from a tile's beginning on: how many positions behind that, in which place of a row, in which row.
+// The first result at or after a tile's beginning: the positions skipped, its index in the row, the row.
 struct ft_first_result {
     int skipped, at, h;
 };

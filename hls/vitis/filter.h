@@ -1,16 +1,17 @@
-// The stage of a filter that decimates, a beat of samples a cycle (kernels/row_filter.py).
+// The stage of a filter that decimates, one beat of samples per cycle (kernels/row_filter.py).
 //
-// Samples move through a row of registers. All products of a cycle are computed in parallel, and a tree adds those of a
-// result: it adds products PLACES / 2 apart first, and neighbours last. If a result is due only every few beats, it is
-// computed in that number of PHASES: each beat multiplies its own samples by their taps, and the last levels of the
-// same tree add the sums of the phases. So the order of a sum depends neither on the lanes nor on the stride.
+// Samples shift through a row of registers. All products of a cycle are computed in parallel, and a tree adds
+// the products of a result: first those PLACES / 2 apart, neighbours last. If a result is due only every few
+// beats, it is computed in that number of PHASES: each beat multiplies its own samples by their taps, and the
+// last levels of the same tree add the sums of the phases. So the order of a sum depends neither on the lanes
+// nor on the stride.
 #pragma once
 #include "common.h"
 
-// Sets a part of a sample: the real one is part 0.
+// Sets a part of a sample: 0 for the real part, 1 for the imaginary one.
 static inline void ft_set_part(float &x, int, float to) { x = to; }
 static inline void ft_set_part(ft_cfloat &x, int part, float to) { (part == 0 ? x.re : x.im) = to; }
-// A part of a product of a sample with a tap.
+// Multiplies a part of a sample by a tap.
 static inline float ft_tap_product(float x, float w, int) { return x * w; }
 static inline float ft_tap_product(ft_cfloat x, float w, int part) { return (part == 0 ? x.re : x.im) * w; }
 static inline float ft_tap_product(ft_cfloat x, ft_cfloat w, int part)
@@ -18,7 +19,7 @@ static inline float ft_tap_product(ft_cfloat x, ft_cfloat w, int part)
     return part == 0 ? x.re * w.re - x.im * w.im : x.re * w.im + x.im * w.re;
 }
 
-// Sums COUNT values, a power of two, into the first STEP: element k gets the sum of the values k, k + STEP, ...
+// Adds COUNT values, a power of two, into the first STEP: element k gets the sum of the values k, k + STEP, ...
 template <int COUNT, int STEP> static inline void ft_sum_halves(float (&sum)[COUNT])
 {
 #pragma HLS INLINE
@@ -32,17 +33,17 @@ template <int COUNT, int STEP> static inline void ft_sum_halves(float (&sum)[COU
     }
 }
 
-// T: type of samples, W: of taps. The sum of a result begins BEFORE samples ahead of its own STRIDE samples.
+// T: the type of samples, W: of taps. A result's sum begins BEFORE samples before its own STRIDE samples.
 template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE> struct ft_filter {
     static constexpr int ft_power(int n, int p) { return p >= n ? p : ft_power(n, 2 * p); }
     static const int TAPS = TAPS_, STRIDE = STRIDE_, PLACES = ft_power(TAPS > STRIDE ? TAPS : STRIDE, 1);
     static const int PARTS = sizeof(T) / sizeof(float);
-    static const int FIRST = PLACES - TAPS;  // the first tap's place
+    static const int FIRST = PLACES - TAPS;  // the place of the first tap
     static const int STEP = LANES < STRIDE ? LANES : STRIDE, PHASES = STRIDE / STEP, RESULTS = LANES / STEP;
     static const int AHEAD = TAPS - BEFORE - STRIDE, DELAY = AHEAD > 0 ? (AHEAD + LANES - 1) / LANES : 0;
     static const int LINE = LANES * (1 + DELAY) + FIRST + BEFORE, ROWS = PLACES / STRIDE;
 
-    // Shifts the next tap in at the end.
+    // Shifts a tap into the last place.
     static inline void shift_in_tap(W (&taps)[PLACES], W tap)
     {
 #pragma HLS INLINE
@@ -53,7 +54,7 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
         taps[PLACES - 1] = tap;
     }
 
-    // Shifts the next beat in at the end of the line.
+    // Shifts a beat into the end of the line.
     static inline void shift_in_beat(T (&line)[LINE], const ft_vec<T> &got)
     {
 #pragma HLS INLINE
@@ -67,8 +68,8 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
         }
     }
 
-    // Computes in a cycle RESULTS results, or one of the PHASES of a result, and appends results to the beat `packed`.
-    // `at` is the index, in its signal, of the sample at which the first result's own samples begin.
+    // Computes RESULTS results in a cycle, or one of the PHASES of a result, and appends results to the beat
+    // `packed`. `at` is the index in the signal of the first sample that belongs to the first result.
     static inline void compute(
         W (&taps)[PLACES], const T (&line)[LINE], float (&parts)[PARTS][STRIDE], ft_vec<T> &packed, int phase, long at, long samples)
     {
@@ -105,7 +106,7 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
                     parts[part][k] = phase_sums[k];
                 }
                 ft_sum_halves<STRIDE, 1>(phase_sums);
-                // A sum of nothing but negative zeros is zero.
+                // Turns a negative zero into zero: a sum of negative zeros only would be -0.
                 ft_set_part(results[r], part, phase_sums[0] == 0 ? 0 : phase_sums[0]);
             }
         }
@@ -122,7 +123,7 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
         }
     }
 
-    // Moves the taps of the next phase to the first STEP of STRIDE places.
+    // Moves the taps of the next phase to the first STEP of every STRIDE places.
     static inline void rotate_taps(W (&taps)[PLACES], int from)
     {
 #pragma HLS INLINE

@@ -6,32 +6,34 @@ $title
 $settings
 $includes
 
-// Products of packed matrices (see skeleton/gemm.h, whose sums these are, in the same order). Five stages run at the
-// same time: `walk` computes the position of each item, `read_a` and `read_b` read panels, `multiply` sums a tile in
-// local memory, `store` writes the one before.
-static const int GROUP = 16;  // steps of a panel that are one burst, buffered for `multiply`
+// Products of packed matrices, with the sums of skeleton/gemm.h in the same order. Five stages run at the same
+// time: `walk` computes the position of each item, `read_a` and `read_b` read panels, `multiply` sums a tile in
+// local memory, `store` writes the tile before.
+static const int GROUP = 16;  // steps of a panel in one burst, buffered for `multiply`
 static const int BEAT = 64;   // bytes of the widest port
-// So many steps later a sum is met again: more than an addition takes, the products are made beside it.
+// A sum is updated every DISTANCE iterations, which exceeds the latency of an addition. Products are not in the
+// recurrence.
 static const int DISTANCE = $distance;
 static const int SLOTS = FT_BLOCK > DISTANCE ? FT_BLOCK : DISTANCE;
-static const int STEP = FT_TILE_COLUMNS * FT_PARTS;  // numbers of one step of a column panel
+static const int STEP = FT_TILE_COLUMNS * FT_PARTS;  // numbers in a step of a column panel
 static const int NUMBERS = BEAT / sizeof(FT_T), B_LANES = STEP < NUMBERS ? STEP : NUMBERS;
 typedef hls::vector<FT_T, FT_TILE_ROWS * FT_PARTS> a_step;
 typedef hls::vector<FT_T, B_LANES> b_beat;
-typedef hls::vector<FT_T, STEP> b_step;  // or a row of sums
+typedef hls::vector<FT_T, STEP> b_step;  // also the type of a row of sums
 typedef hls::vector<FT_E, FT_LANES * FT_PARTS> out_beat;
 static_assert(sizeof(a_step) <= BEAT && sizeof(out_beat) <= BEAT, "a port is at most 512 bits wide");
 static_assert((sizeof(a_step) & (sizeof(a_step) - 1)) == 0, "a step of a row panel fills its beat");
 static_assert(STEP % B_LANES == 0, "a step of a column panel fills its beats");
 static_assert(FT_DEPTH % GROUP == 0, "a group lies within one sum");
 
-// One item: its steps in the panels, its first elements in `out` and `added`, its row panels.
+// One item: its first step in each panel, its first elements in `out` and `added`, and the number of its row
+// panels.
 struct ft_tile {
     long a, b, out, added;
     int first, panels, column;
 };
 
-// Value i of a step or a row, and a result as it goes to memory.
+// ft_value_of: value i of a step or a row. The next function converts a result to its storage type.
 template <typename S> static inline FT_X ft_value_of(const S &step, int i)
 {
 #pragma HLS INLINE
@@ -101,7 +103,7 @@ items:
     }
 }
 
-// The row panels of each item, side by side: a group of steps of each, a burst, then the next group.
+// Reads the row panels of each item: a group of steps of every panel, in one burst each, then the next group.
 static void read_a(const a_step *panels, hls::stream<ft_tile> &items, hls::stream<a_step> &to, int count, int depth)
 {
     const int groups = depth / GROUP, rest = depth % GROUP;
@@ -136,7 +138,7 @@ items:
     }
 }
 
-// The column panel of each item: one burst after another.
+// Reads the column panel of each item, burst by burst.
 static void read_b(const b_beat *panels, hls::stream<ft_tile> &items, hls::stream<b_step> &to, int count, int depth)
 {
     const int BEATS = STEP / B_LANES;
@@ -159,13 +161,13 @@ items:
     }
 }
 
-// A step along the depth of every row panel, then the next: FT_TILE_ROWS x FT_TILE_COLUMNS products a
-// cycle. A block of few panels is filled up to DISTANCE with steps that nobody looks at.
+// Computes a step along the depth for every row panel, then the next step: FT_TILE_ROWS x FT_TILE_COLUMNS
+// products a cycle. A block of few panels is padded to DISTANCE with idle iterations.
 static void multiply(
     hls::stream<ft_tile> &items, hls::stream<a_step> &from_a, hls::stream<b_step> &from_b, hls::stream<b_step> &to,
     int count, int rows, int depth)
 {
-    // One half is computed with while the group behind it arrives in the other.
+    // A double buffer: one half is used while the next group arrives in the other.
     a_step ahead[2][FT_BLOCK][GROUP];
     FT_X sum[SLOTS][FT_TILE_ROWS][FT_TILE_COLUMNS], total[FT_BLOCK * FT_TILE_ROWS][FT_TILE_COLUMNS];
 #pragma HLS ARRAY_PARTITION variable=ahead dim=1 complete
@@ -190,7 +192,7 @@ items:
             }
         }
     sums:
-        for (int k0 = 0; k0 == 0 || k0 < depth; k0 += FT_DEPTH) {  // once also without depth: zeros
+        for (int k0 = 0; k0 == 0 || k0 < depth; k0 += FT_DEPTH) {  // runs once even if depth is 0, to write zeros
 #pragma HLS LOOP_TRIPCOUNT min=1 max=16
             const int n = depth - k0 < FT_DEPTH ? depth - k0 : FT_DEPTH;
             int k = 0, q = 0, next_k = 0, next_q = 0, next = 0;
@@ -199,7 +201,8 @@ items:
             for (int t = 0; t < n * slots; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=192 max=4096
-// Reads and writes of one panel are `slots` steps apart; a half's arrival and its use no fewer.
+// A sum is read `slots` iterations after it was written, and a half of `ahead` as late or later after its
+// arrival.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=$distance true
 #pragma HLS DEPENDENCE variable=ahead inter RAW distance=$distance true
                 const int half = (k0 + k) / GROUP % 2, at = k % GROUP;
@@ -250,8 +253,8 @@ items:
     }
 }
 
-// The rows of results: as whole vectors if they begin on beats, else by elements, in one burst for a row's part if
-// these are neighbours. Both pointers lead to the same memory.
+// Writes rows of results: as whole vectors if they begin on beats, else by elements, contiguous ones in one
+// burst. Both pointers point to the same memory.
 static void store(
     out_beat *out, FT_E *out_elements, const FT_E *added, hls::stream<ft_tile> &items, hls::stream<b_step> &from,
     int count, FT_NUMBER_PARAMS, int rows, int columns, int mode, int whole, long out_row, long out_step,

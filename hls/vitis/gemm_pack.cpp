@@ -5,12 +5,12 @@ $title
 $settings
 $includes
 
-// Panels of two matrices as gemm.cpp reads them: for each step along the depth the elements of
-// FT_TILE_ROWS rows (of FT_TILE_COLUMNS columns) side by side, converted, and zeros beyond the edge.
-// Both matrices are packed at the same time, a chunk of a panel after another: elements arrive by
-// rows, in local memory they become steps, and these leave as vectors.
+// Panels of two matrices as gemm.cpp reads them: for each step along the depth the converted elements of
+// FT_TILE_ROWS rows (of FT_TILE_COLUMNS columns), and zeros beyond the edge. Both matrices are packed at the
+// same time, one chunk of a panel after another. Elements arrive by rows; local memory transposes them to
+// steps, which are written as vectors.
 static const int CHUNK = 256;  // steps
-static const int GROUP = 16;   // elements of one burst
+static const int GROUP = 16;  // elements in a burst
 static const int STEP = FT_TILE_COLUMNS * FT_PARTS, NUMBERS = 64 / sizeof(FT_T);
 typedef hls::vector<FT_T, FT_TILE_ROWS * FT_PARTS> a_step;
 typedef hls::vector<FT_T, (STEP < NUMBERS ? STEP : NUMBERS)> b_beat;

@@ -5,11 +5,12 @@
 
 static const int FT_INTERLEAVED_ROWS = 8;
 
-// The position in interleaved rows: the first row of the block, the piece, and the row within the block.
+// The position in interleaved rows: the first row of the block, the index of the piece, and the row in the
+// block.
 struct ft_row_cursor {
     int block, piece, row;
 };
-// Goes to the next row of a block of `size` rows, and after the last to the next piece.
+// Advances to the next row of a block of `size` rows, and after the last row to the next piece.
 static inline void ft_next_row(ft_row_cursor &at, int size, int pieces)
 {
 #pragma HLS INLINE
@@ -23,10 +24,10 @@ static inline void ft_next_row(ft_row_cursor &at, int size, int pieces)
 // The positions of the pieces in the order in which they are folded.
 template <int LANES> struct ft_interleaved_cursor {
     ft_row_cursor cursor;
-    long low, high;  // numbers of the kept beats
+    long low, high;  // the indices of the kept beats
     bool is_second;  // the first of two new beats has been read
-    // First element of the piece, of the same piece in the block's first row, and of that row: running sums, so that
-    // no iteration waits for a product.
+    // The first elements of the piece, of the same piece in the block's first row, and of that row. They are
+    // running sums, so that no iteration waits for a product.
     long place, column, row;
     void begin(long offset)
     {
@@ -106,7 +107,7 @@ align:
     }
 }
 
-// Reads one element for each row, and writes one result for each.
+// Reads one element per row, and writes one result per row.
 template <typename T> static void ft_read_strided(const T *port, hls::stream<T> &to, int stride, int rows)
 {
 each:

@@ -1,12 +1,12 @@
-// Conversions between an element of a port and its lanes. If the port's type is no vector, the compiler makes one wide
+// Conversions between port elements and lanes. If a port's type is not a vector, the compiler makes one wide
 // access of neighbouring elements only if it can prove that they are contiguous.
 #pragma once
 #include <hls_vector.h>
 
 #include "common.h"
 
-// The first m lanes of one beat; the others are zero. The beat comes by value: through a reference to the
-// port each lane would be an access of its own, and one that hangs on a condition.
+// The first m lanes of a beat; the others are zero. The beat is passed by value: with a reference to the port,
+// each lane would be a conditional access of its own.
 template <typename T, size_t LANES>
 static inline void ft_unpack_lanes(T (&w)[LANES], hls::vector<T, LANES> beat, int m)
 {
@@ -18,8 +18,8 @@ unpack_lanes:
     }
 }
 
-// The first m lanes from `from`, `stride` elements apart; the others are zero. Lanes beyond them read the
-// first element again, so that no access hangs on a condition; m is 1 at least.
+// The first m lanes from `from`, `stride` elements apart; the others are zero. Lanes beyond m (at least 1) read
+// the first element again, so that no access is conditional.
 template <typename T, int LANES> static inline void ft_read_lanes(T (&w)[LANES], const T *from, int stride, int m)
 {
 read_lanes:
@@ -29,7 +29,7 @@ read_lanes:
         w[l] = l < m ? one : T();
     }
 }
-// One element for all lanes.
+// Repeats one element in all lanes.
 template <typename T, int LANES> static inline void ft_splat_lanes(T (&w)[LANES], T one)
 {
 same_lanes:
@@ -38,8 +38,8 @@ same_lanes:
         w[l] = one;
     }
 }
-// Elements `first` and those behind it of a row of `width` as one beat, for a FIFO; beyond the row it is the
-// row's first element.
+// Returns the elements from `first` on of a row of `width` as one beat. Lanes beyond the row repeat its first
+// element.
 template <int LANES, typename T>
 static inline hls::vector<T, LANES> ft_gather_lanes(const T *row, int first, int stride, int width)
 {

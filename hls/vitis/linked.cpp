@@ -11,7 +11,7 @@ $headers
 
 $units
 
-// A row, its beats, the states that a fold of it has side by side, and the rows of a block.
+// LENGTH of a row, its LANES and BEATS, the STATES of a fold, and the rows of a block (PERIOD).
 static const int LENGTH = $length, LANES = $lanes, BEATS = $beats, STATES = $states, PERIOD = $period;
 
 $stage

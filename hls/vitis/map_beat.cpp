@@ -1,4 +1,4 @@
-// One beat of every port: all lanes side by side.
+// Computes one beat: all lanes in parallel.
 static out0_beat one_beat($beat_parameters)
 {
 #pragma HLS INLINE

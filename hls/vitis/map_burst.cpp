@@ -1,6 +1,6 @@
-// A block is read into local memory in one burst for each operand, computed there, and written
-// back in one burst: reading and arithmetic take turns.
-static const int BLOCK = $block;  // beats: 4 KiB of the widest port
+// Reads a block of each operand into local memory in one burst, computes it there, and writes it back in one
+// burst. Transfers and arithmetic alternate.
+static const int BLOCK = $block;  // beats: 4 KiB at the widest port
 
 extern "C" void $name(
     $parameters)
@@ -8,7 +8,7 @@ extern "C" void $name(
     $interfaces
     const int beats = n / LANES, first = ft_slab(beats, ft_unit, ft_units);
     const int count = ft_slab(beats, ft_unit + 1, ft_units) - first;
-    // The last compute unit also takes the elements that fill no beat.
+    // The last compute unit also computes the elements after the last whole beat.
     const int rest = ft_unit == ft_units - 1 ? n % LANES : 0;
     $inputs
     $buffers

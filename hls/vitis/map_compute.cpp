@@ -1,4 +1,4 @@
-// The arithmetic: a beat of each operand in, a beat of the result out, in every cycle.
+// The arithmetic: reads one beat of each operand and writes one beat of the result per cycle.
 static void compute(
     $compute_streams,
     $compute_scalars)

@@ -17,7 +17,7 @@ extern "C" void $name(
     $interfaces
     const int beats = n / LANES, first = ft_slab(beats, ft_unit, ft_units);
     const int count = ft_slab(beats, ft_unit + 1, ft_units) - first;
-    // The last compute unit also takes the elements that fill no beat.
+    // The last compute unit also computes the elements after the last whole beat.
     const int rest = ft_unit == ft_units - 1 ? n % LANES : 0;
     $inputs
     run($run_arguments);

@@ -6,7 +6,7 @@
 #include "network_weights.h"
 #include "network_windows.h"
 
-// Maxima of windows of TAPS pixels.
+// Computes the maximum of each window of TAPS pixels.
 template <typename T, int TAPS, int C, long PIXELS>
 static void maxima(hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<T, C> > &to, int n)
 {
@@ -29,7 +29,8 @@ maxima:
     }
 }
 
-// A sum of TERMS elements as their mean, as the op "quantized_average" rounds it, in float32 at each step.
+// Returns the mean of TERMS elements from their sum, rounded like the op "quantized_average": in float32 after
+// each operation.
 template <typename T, int TERMS, int ZERO_IN, int ZERO, int LOW, int HIGH> static inline T averaged(int sum, float factor)
 {
 #pragma HLS INLINE
@@ -38,7 +39,7 @@ template <typename T, int TERMS, int ZERO_IN, int ZERO, int LOW, int HIGH> stati
     return (T)(int)(y > (float)HIGH ? (float)HIGH : y);
 }
 
-// Means of windows of TAPS pixels; `factor` is the reciprocal of the divisor.
+// Computes the mean of each window of TAPS pixels; `factor` is the reciprocal of the divisor.
 template <typename T, int TAPS, int C, int ZERO_IN, int ZERO, int LOW, int HIGH, long BEATS>
 static void averages(hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<T, C> > &to, float factor, int n)
 {
@@ -61,7 +62,7 @@ averages:
     }
 }
 
-// Means of whole images of PIXELS pixels, in G beats of S channels each.
+// Computes the mean of each image of PIXELS pixels, in G beats of S channels each.
 template <typename T, int PIXELS, int G, int S, int ZERO_IN, int ZERO, int LOW, int HIGH>
 static void image_averages(hls::stream<ft_beat<T, S> > &from, hls::stream<ft_beat<T, S> > &to, float factor, int n)
 {
@@ -87,8 +88,9 @@ image_averages:
     }
 }
 
-// Two filters' sums of S products with the same inputs x. A DSP block multiplies both weights by an input at once, 18 bits
-// apart, and four such products are added before the two sums are taken apart: 4 * 128 * 255 < 2^17.
+// Adds two filters' sums of S products with the same inputs x. A DSP block multiplies both weights, 18 bits
+// apart, by an input at once. Four such products are added before the two sums are separated: 4 * 128 * 255 <
+// 2^17.
 template <typename T, int S>
 static inline void paired_products(const signed char *first, const signed char *second, const T *x, int &low, int &high)
 {
@@ -107,9 +109,10 @@ static inline void paired_products(const signed char *first, const signed char *
     }
 }
 
-// Sums of products. A result takes BEATS beats of the FIFO, cut into CUTS steps of S elements; each step takes GROUPS
-// iterations, of P filters each. The filters' sums begin with `begin`, the share of the zero point, and are written in the
-// last GROUPS iterations. A word of the weights has those of an iteration, in one memory or in BANKS.
+// Sums of products. The windows of a result are BEATS beats, cut into CUTS steps of S elements; each step takes
+// GROUPS iterations of P filters each. The filters' sums start at `begin`, the contribution of the zero point,
+// and are written in the last GROUPS iterations. A word of the weights holds those of one iteration, in one
+// memory or in BANKS.
 template <typename T, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS, int BANKS>
 static void products(
     hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<int, P> > &to,
@@ -167,7 +170,7 @@ products:
     }
 }
 
-// The same with weights that a launch brings, in block RAM or in UltraRAM.
+// Like `products`, with weights that a launch passes, in block RAM or in UltraRAM.
 template <typename T, int TAG, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS>
 static void loaded_products(
     hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<int, P> > &to, hls::stream<ft_word> &words,
@@ -197,8 +200,8 @@ static void uram_products(
     products<T, CUTS, BEATS, GROUPS, P, S, RESULTS, P>(from, to, weights, begin, n);
 }
 
-// Sums of products of each channel with weights of its own, P channels an iteration. A beat of the FIFO has windows of C
-// channels, a pixel has GROUPS * P.
+// Sums of products of each channel with its own weights, P channels per iteration. A beat of the FIFO has
+// windows of C channels; a pixel has GROUPS * P channels.
 template <typename T, int TAPS, int C, int P, int GROUPS, long RESULTS>
 static void channel_products(
     hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<int, P> > &to,
@@ -236,7 +239,7 @@ channel_products:
     }
 }
 
-// The same with weights that a launch brings.
+// Like `channel_products`, with weights that a launch passes.
 template <typename T, int TAG, int TAPS, int C, int P, int GROUPS, long RESULTS>
 static void loaded_channel_products(
     hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<int, P> > &to, hls::stream<ft_word> &words,
@@ -251,8 +254,9 @@ static void loaded_channel_products(
     channel_products<T, TAPS, C, P, GROUPS, RESULTS>(from, to, weights, begin, n);
 }
 
-// Sums as elements, as the op "requantize" rounds them, in float32 at each step: rint((sum + added) * factor) + ZERO, at
-// least LOW and at most HIGH. R of a beat's P results an iteration; GROUPS beats have all channels.
+// Rounds sums to elements like the op "requantize", in float32 after each operation: rint((sum + added) *
+// factor) + ZERO, clamped to [LOW, HIGH]. Computes R of a beat's P results per iteration; GROUPS beats have all
+// channels.
 template <typename T, int P, int R, int GROUPS, int ZERO, int LOW, int HIGH, long BEATS>
 static void requantize(
     hls::stream<ft_beat<int, P> > &from, hls::stream<ft_beat<T, P> > &to, const float (&added)[GROUPS][P],
@@ -281,7 +285,7 @@ requantize:
     }
 }
 
-// The same with addends and factors that a launch brings.
+// Like `requantize`, with addends and factors that a launch passes.
 template <typename T, int TAG, int P, int R, int GROUPS, int ZERO, int LOW, int HIGH, long BEATS>
 static void loaded_requantize(
     hls::stream<ft_beat<int, P> > &from, hls::stream<ft_beat<T, P> > &to, hls::stream<ft_word> &words,
@@ -294,7 +298,8 @@ static void loaded_requantize(
     requantize<T, P, R, GROUPS, ZERO, LOW, HIGH, BEATS>(from, to, added, factor, n);
 }
 
-// The op "quantized_add", in float32 at each step: both terms as numbers, their sum as an element, at least LOW, at most HIGH.
+// The op "quantized_add", in float32 after each operation: dequantizes both terms, adds them, and rounds the
+// sum to an element in [LOW, HIGH].
 template <typename T, int WIDE, int FIRST, int SECOND, int ZERO, int LOW, int HIGH, long BEATS>
 static void add(
     hls::stream<ft_beat<T, WIDE> > &first, hls::stream<ft_beat<T, WIDE> > &second, hls::stream<ft_beat<T, WIDE> > &to,
@@ -317,8 +322,9 @@ add:
     }
 }
 
-// Pixels of FIRST beats of one FIFO, then SECOND beats of another. An input whose scale and zero point are the result's is
-// copied (FIRST_SAME, SECOND_SAME); others are rounded as the op "requantize_bytes" does, in float32 at each step.
+// Concatenates pixels of FIRST beats of one FIFO and SECOND beats of another. An input with the result's scale
+// and zero point is copied (FIRST_SAME, SECOND_SAME); others are rounded like the op "requantize_bytes", in
+// float32 after each operation.
 template <typename T, int WIDE, int FIRST, int SECOND, int FIRST_SAME, int SECOND_SAME, int FIRST_ZERO, int SECOND_ZERO, int ZERO, int LOW, int HIGH, long PIXELS>
 static void concatenate(
     hls::stream<ft_beat<T, WIDE> > &first, hls::stream<ft_beat<T, WIDE> > &second, hls::stream<ft_beat<T, WIDE> > &to,

@@ -1,5 +1,5 @@
-// Ports and FIFOs of networks: images between memory and beats, beats of other widths, beats for two readers. A beat in a
-// FIFO has neighbouring channels of a pixel; pixels follow each other in raster order, images without a gap.
+// Ports and FIFOs of networks: images between memory and beats, other beat widths, beats for two readers. A
+// beat in a FIFO has adjacent channels of a pixel. Pixels are in raster order, and images follow without a gap.
 #pragma once
 #include <hls_stream.h>
 #include <hls_vector.h>
@@ -7,8 +7,8 @@
 // WIDE elements that enter or leave a FIFO together.
 template <typename T, int WIDE> struct ft_beat { T at[WIDE]; };
 
-// Reads an image whose order in memory is the order in the FIFO: COUNT elements, WIDE an iteration. WIDE divides LANES
-// and COUNT; `offset` is a multiple of LANES.
+// Reads images whose order in memory is the order in the FIFO: COUNT elements each, WIDE per iteration. WIDE
+// divides LANES and COUNT; `offset` is a multiple of LANES.
 template <typename T, int LANES, int WIDE, long COUNT>
 static void load_line(const hls::vector<T, LANES> *port, hls::stream<ft_beat<T, WIDE> > &to, long offset, int n)
 {
@@ -31,8 +31,8 @@ load_line:
     }
 }
 
-// Reads images of C planes, one plane behind the other in memory, of PIXELS elements each: an element an iteration, so
-// that at most one beat of the port is read in one. A plane may begin within a beat.
+// Reads images stored as C contiguous planes of PIXELS elements: one element per iteration, so an iteration
+// reads at most one beat of the port. A plane may begin within a beat.
 template <typename T, int LANES, int C, int PIXELS>
 static void load_planes(const hls::vector<T, LANES> *port, hls::stream<ft_beat<T, C> > &to, long offset, int n)
 {
@@ -41,7 +41,7 @@ static void load_planes(const hls::vector<T, LANES> *port, hls::stream<ft_beat<T
 #pragma HLS ARRAY_PARTITION variable=held complete
     ft_beat<T, C> w{};
     int c = 0, pixel = 0;
-    long image = 0, at = 0;  // where the image begins, and the element that is read
+    long image = 0, at = 0;  // the image's first element, and the element that is read
 load_planes:
     for (long v = 0; v < (long)n * PIXELS * C; v++) {
 #pragma HLS PIPELINE II=1
@@ -71,18 +71,18 @@ load_planes:
     }
 }
 
-// The same for planes that are whole beats, a pixel an iteration: while one beat of each plane leaves, the next come in. C is
-// at most LANES. C iterations more fill the first beats.
+// Like `load_planes` for planes that are whole beats, one pixel per iteration: while one beat of each plane is
+// used, the next ones are read. C is at most LANES. C more iterations fill the first beats.
 template <typename T, int LANES, int C, int PIXELS>
 static void load_pixels(const hls::vector<T, LANES> *port, hls::stream<ft_beat<T, C> > &to, long offset, int n)
 {
-    static const int PLANE = PIXELS / LANES;  // beats
+    static const int PLANE = PIXELS / LANES;  // beats of a plane
     const hls::vector<T, LANES> *from = port + offset / LANES;
     hls::vector<T, LANES> held[C], next[C];
 #pragma HLS ARRAY_PARTITION variable=held complete
 #pragma HLS ARRAY_PARTITION variable=next complete
-    int lane = 0, group = 0, filled = 0;  // `group`: beat of a plane that comes in
-    long image = 0;                       // beat at which its image begins
+    int lane = 0, group = 0, filled = 0;  // `group`: the beat of a plane that is read
+    long image = 0;  // the first beat of that image
 load_pixels:
     for (long v = 0; v < (n > 0 ? (long)n * PIXELS + C : 0); v++) {
 #pragma HLS PIPELINE II=1
@@ -112,7 +112,7 @@ load_pixels:
             }
             to.write(w);
         }
-        // The beats of a group come in while the group before leaves, in the first iterations of it.
+        // The beats of a group are read in the first iterations of the group before.
         const bool ends = first ? v == C - 1 : lane == LANES - 1, plane = group == PLANE - 1;
         filled = ends ? 0 : filled < C ? filled + 1 : C;
         if (ends && plane) image += (long)PLANE * C;
@@ -121,8 +121,8 @@ load_pixels:
     }
 }
 
-// Writes images whose order in memory is the order in the FIFO: COUNT elements each, WIDE an iteration. A beat of the
-// port that is filled in part keeps its other elements.
+// Writes images whose order in memory is the order in the FIFO: COUNT elements each, WIDE per iteration. In a
+// beat of the port that is only partly written, the other elements keep their values.
 template <typename T, int LANES, int WIDE, long COUNT>
 static void store_line(hls::stream<ft_beat<T, WIDE> > &from, hls::vector<T, LANES> *port, long offset, int n)
 {
@@ -157,7 +157,7 @@ store_line:
     }
 }
 
-// Beats of MANY * WIDE elements as MANY beats of WIDE.
+// Splits each beat of MANY * WIDE elements into MANY beats of WIDE.
 template <typename T, int MANY, int WIDE, long BEATS>
 static void narrow(hls::stream<ft_beat<T, MANY * WIDE> > &from, hls::stream<ft_beat<T, WIDE> > &to, int n)
 {
@@ -181,7 +181,7 @@ narrow:
     }
 }
 
-// MANY beats of WIDE elements as one.
+// Joins MANY beats of WIDE elements into one.
 template <typename T, int MANY, int WIDE, long BEATS>
 static void widen(hls::stream<ft_beat<T, WIDE> > &from, hls::stream<ft_beat<T, MANY * WIDE> > &to, int n)
 {
@@ -205,7 +205,7 @@ widen:
     }
 }
 
-// Beats for two readers.
+// Copies beats to two readers.
 template <typename T, int WIDE, long BEATS>
 static void fork(
     hls::stream<ft_beat<T, WIDE> > &from, hls::stream<ft_beat<T, WIDE> > &first, hls::stream<ft_beat<T, WIDE> > &second, int n)
@@ -219,7 +219,8 @@ fork:
     }
 }
 
-// Images as planes, an element an iteration: while one image is read plane by plane, the next comes in.
+// Reorders images to planes, one element per iteration: while one image is read plane by plane, the next
+// arrives.
 template <typename T, int C, int PIXELS>
 static void planes(hls::stream<ft_beat<T, C> > &from, hls::stream<ft_beat<T, 1> > &to, int n)
 {
@@ -230,7 +231,7 @@ static void planes(hls::stream<ft_beat<T, C> > &from, hls::stream<ft_beat<T, 1> 
 planes:
     for (long v = 0; v < (n > 0 ? ((long)n + 1) * PIXELS * C : 0); v++) {
 #pragma HLS PIPELINE II=1
-// One image is written while the other is read.
+// A double buffer: one image is written while the other is read.
 #pragma HLS DEPENDENCE variable=held inter false
         if (part == 0 && v < (long)n * PIXELS * C) {
             const ft_beat<T, C> got = from.read();

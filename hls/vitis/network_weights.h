@@ -1,18 +1,18 @@
-// Weights that a launch passes in and that stay in the kernel's memories for the next launches. One process reads them
-// from the port and sends them through all processes with weights: each keeps its own and passes on the rest. A word
-// has two numbers of 32 bits. The first word is the number of words that follow: 0 if the memories have these weights
-// already.
+// Weights that a launch passes and that stay in the kernel's memories for later launches. One process reads
+// them from the port and sends them through all processes with weights. Each keeps its own and passes the rest
+// on. A word has two numbers of 32 bits. The first word is the number of words that follow: 0 if the memories
+// already hold these weights.
 //
-// The functions are `static`, and so are their memories, which therefore keep their contents between launches. TAG is
-// the layer's number, which gives layers of equal shapes memories of their own.
+// The functions are `static`, and so are their memories, which therefore keep their contents between launches.
+// TAG is the layer's number: it gives layers of equal shapes separate memories.
 #pragma once
 #include "network_ports.h"
 
 typedef ft_beat<int, 2> ft_word;
 
-// Reads weights unless they are those in the memories. The first beat of the port has their SHA-256, then two sums of the
-// words. The digest is kept when all words are on their way and have these sums, so memories that are filled in part, or
-// from a buffer that another program has by now, have none.
+// Reads weights unless the memories already hold them. The first beat of the port has their SHA-256, then two
+// checksums of the words. The digest is stored only after all words were sent and matched the checksums. So
+// memories that are filled in part, or from a buffer that another program has overwritten, have no digest.
 template <int WORDS> static void load_weights(const hls::vector<int, 16> *port, hls::stream<ft_word> &to, long offset)
 {
     static int kept[8];
@@ -55,7 +55,8 @@ load_weights:
     }
 }
 
-// Reads the count of words, subtracts the MINE words of this process, and passes the rest on. Returns true if words follow.
+// Reads the count of words, subtracts the MINE words of this process, and passes the rest on. Returns true if
+// words follow.
 template <int MINE> static bool weights_come(hls::stream<ft_word> &from, hls::stream<ft_word> &to, int &rest)
 {
 #pragma HLS INLINE
@@ -67,7 +68,7 @@ template <int MINE> static bool weights_come(hls::stream<ft_word> &from, hls::st
     return come;
 }
 
-// Passes on the words for later processes.
+// Passes on the words of later processes.
 static inline void pass_weights(hls::stream<ft_word> &from, hls::stream<ft_word> &to, int rest)
 {
 #pragma HLS INLINE
@@ -78,11 +79,11 @@ pass_weights:
     }
 }
 
-// The end of the processes with weights.
+// Ends the chain of processes with weights.
 static inline void end_weights(hls::stream<ft_word> &from) { from.read(); }
 
-// Reads a layer's initial sums, one word each, then its weights: GROUPS * P filters of STEPS * S bytes. UNIT is the largest
-// number of bytes that divides S and a word. A cycle unpacks UNIT bytes.
+// Reads a layer's initial sums, one word each, then its weights: GROUPS * P filters of STEPS * S bytes. UNIT is
+// the largest number of bytes that divides S and the size of a word. A cycle unpacks UNIT bytes.
 template <int STEPS, int GROUPS, int P, int S>
 static void fill_weights(
     hls::stream<ft_word> &words, hls::stream<ft_word> &words_on, ft_beat<signed char, S> (&weights)[P][STEPS * GROUPS],
@@ -140,7 +141,7 @@ fill_weights:
     pass_weights(words, words_on, rest);
 }
 
-// Reads the addend and the factor with which each filter's sums are requantized, one word for each filter.
+// Reads the addend and the factor that requantize each filter's sums, one word per filter.
 template <int GROUPS, int P>
 static void fill_factors(
     hls::stream<ft_word> &words, hls::stream<ft_word> &words_on, float (&added)[GROUPS][P], float (&factor)[GROUPS][P])

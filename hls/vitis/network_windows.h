@@ -1,9 +1,9 @@
-// Windows of images, as processes of a DATAFLOW region: layers of network.h read them. Each process counts its own
-// iterations.
+// Windows of images, as processes of a DATAFLOW region; the layers of network.h read them. Each process counts
+// its own iterations.
 #pragma once
 #include "network_ports.h"
 
-// The window at (top, left) in the image's coordinates, as one beat; pixels beyond the image are OUTSIDE.
+// Returns the window at (top, left) of the image as one beat; pixels outside the image are OUTSIDE.
 template <typename T, int H, int W, int C, int KH, int KW, int OUTSIDE>
 static ft_beat<T, KH * KW * C> padded_window(const ft_beat<T, C> (&tap)[KH][KW], int top, int left)
 {
@@ -24,9 +24,10 @@ static ft_beat<T, KH * KW * C> padded_window(const ft_beat<T, C> (&tap)[KH][KW],
     return w;
 }
 
-// Windows of KH x KW pixels of C channels at strides SH < H, SW < W, with PH < KH rows and PW < KW columns of OUTSIDE
-// around the image. Pixels shift through KH - 1 line buffers (`rows`) into registers (`tap`). Padding is selected by the
-// window's position and takes no iterations: an image takes H * W, and the last one at most PH * W + PW more.
+// Windows of KH x KW pixels of C channels with strides SH < H, SW < W, and PH < KH rows and PW < KW columns of
+// OUTSIDE around the image. Pixels shift through KH - 1 line buffers (`rows`) into registers (`tap`). Padding
+// is selected by the window's position and takes no iterations: an image takes H * W, and the last one at most
+// PH * W + PW more.
 template <typename T, int H, int W, int C, int KH, int KW, int PH, int PW, int SH, int SW, int OUTSIDE>
 static void windows(hls::stream<ft_beat<T, C> > &from, hls::stream<ft_beat<T, KH * KW * C> > &to, int n)
 {
@@ -35,9 +36,9 @@ static void windows(hls::stream<ft_beat<T, C> > &from, hls::stream<ft_beat<T, KH
 #pragma HLS ARRAY_PARTITION variable=rows dim=1 complete
 #pragma HLS AGGREGATE variable=rows
 #pragma HLS ARRAY_PARTITION variable=tap dim=0 complete
-    static const int EARLY = (KH - 1 - PH) * W + KW - 1 - PW;  // iterations until the first window is whole
+    static const int EARLY = (KH - 1 - PH) * W + KW - 1 - PW;  // iterations until the first window is complete
     int column = 0, early = EARLY;
-    int y = 0, x = 0, down = 0, across = 0;  // the window's place, and its rest by the strides
+    int y = 0, x = 0, down = 0, across = 0;  // the window's position, and its remainder by the strides
 windows:
     for (long v = 0; v < (long)n * H * W + (n > 0 ? (PH * W + PW < EARLY ? PH * W + PW : EARLY) : 0); v++) {
 #pragma HLS PIPELINE II=1
@@ -73,25 +74,26 @@ windows:
     }
 }
 
-// The same for pixels of G > 1 beats, each of S channels: a window becomes G beats. The columns of a window are in local
-// memory, too, since a pixel's next channels come before its neighbour.
+// Like `windows`, for pixels of G > 1 beats of S channels each: a window becomes G beats. The columns of a
+// window are in local memory, too, since a pixel's next channels arrive before the next pixel.
 template <typename T, int H, int W, int G, int S, int KH, int KW, int PH, int PW, int SH, int SW, int OUTSIDE>
 static void channel_windows(hls::stream<ft_beat<T, S> > &from, hls::stream<ft_beat<T, KH * KW * S> > &to, int n)
 {
     static const int HIGH = H + 2 * PH - KH + 1, WIDE = W + 2 * PW - KW + 1;
     static const int EARLY = ((KH - 1 - PH) * W + KW - 1 - PW) * G, REST = (PH * W + PW) * G;
-    ft_beat<T, S> rows[KH > 1 ? KH - 1 : 1][W * G], columns[KH][KW > 1 ? KW - 1 : 1][G];  // columns[r][KW - 2]: a pixel ago
+    ft_beat<T, S> rows[KH > 1 ? KH - 1 : 1][W * G], columns[KH][KW > 1 ? KW - 1 : 1][G];  // columns[r][KW - 2]: one pixel ago
 #pragma HLS ARRAY_PARTITION variable=rows dim=1 complete
 #pragma HLS AGGREGATE variable=rows
 #pragma HLS ARRAY_PARTITION variable=columns dim=1 complete
 #pragma HLS ARRAY_PARTITION variable=columns dim=2 complete
 #pragma HLS AGGREGATE variable=columns
-    int at = 0, g = 0, early = EARLY, place_g = 0;  // in a row, in a pixel; the place's channels
-    int y = 0, x = 0, down = 0, across = 0;         // the window's place, and its rest by the strides
+    int at = 0, g = 0, early = EARLY, place_g = 0;  // indices in a row and in a pixel; the window's group of channels
+    int y = 0, x = 0, down = 0, across = 0;  // the window's position, and its remainder by the strides
 channel_windows:
     for (long v = 0; v < (long)n * H * W * G + (n > 0 ? (REST < EARLY ? REST : EARLY) : 0); v++) {
 #pragma HLS PIPELINE II=1
-// A pixel has at least two beats, so an element is read again two iterations after it was written, at the earliest.
+// A pixel has at least two beats, so an element is read again two iterations after it was written, at the
+// earliest.
 #pragma HLS DEPENDENCE variable=rows inter RAW distance=2 true
 #pragma HLS DEPENDENCE variable=columns inter RAW distance=2 true
         ft_beat<T, S> moved{}, tap[KH][KW];
@@ -131,9 +133,9 @@ channel_windows:
     }
 }
 
-// Windows of many channels, S channels a beat, from a ring of RING rows (a power of two) in block memory. FIRST rows are
-// read before the first step. A step writes the windows of one row of results, KH * KW * C / S beats each, and reads the
-// rows that the next step needs, at most COME.
+// Windows of many channels, S channels a beat, from a ring buffer of RING rows (a power of two) in block
+// memory. FIRST rows are read before the first step. A step writes the windows of one row of results, KH * KW *
+// C / S beats each, and reads the rows that the next step needs, at most COME.
 template <typename T, int H, int W, int C, int S, int KH, int KW, int PH, int PW, int SH, int SW, int OUTSIDE, int RING, int COME>
 static void window_rows(hls::stream<ft_beat<T, S> > &from, hls::stream<ft_beat<T, S> > &to, int n)
 {
@@ -142,7 +144,7 @@ static void window_rows(hls::stream<ft_beat<T, S> > &from, hls::stream<ft_beat<T
     static const int STEP = (LEAVE > COME * W ? LEAVE : COME * W) * PIXEL;
     ft_beat<T, S> ring[RING * W * PIXEL];
 #pragma HLS AGGREGATE variable=ring
-    long held = FIRST, image = 0;  // rows that have come in; the first row of the step's image
+    long held = FIRST, image = 0;  // rows read so far; the first row of the step's image
     int oy = 0;
 first_rows:
     for (int v = 0; v < (n > 0 ? FIRST * W * PIXEL : 0); v++) {
@@ -158,7 +160,7 @@ first_rows:
     window_rows:
         for (int v = 0; v < STEP; v++) {
 #pragma HLS PIPELINE II=1
-// Rows that come in are others than those that leave.
+// The loop reads no row that it writes.
 #pragma HLS DEPENDENCE variable=ring inter false
             if (v < coming) {
                 ring[to_place] = from.read();

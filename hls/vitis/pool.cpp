@@ -7,30 +7,30 @@ $settings
 $includes
 #include "ftensor/vitis/strip.h"
 
-// Windows of planes (see skeleton/pool.h, whose results these are). Three stages run at the same time: `read` reads a
-// band's part of its plane in a burst; `fold` takes an element of each of several neighbouring windows in every
-// cycle, while the next band arrives; `store` writes a result a cycle.
+// Windows of planes, with the results of skeleton/pool.h. Three stages run at the same time: `read` reads a
+// band's part of its plane in a burst; `fold` processes one element of each of several adjacent windows per
+// cycle, while the next band arrives; `store` writes one result per cycle.
 static const int LANES = 16;
 static const int LINES = 504;  // beats of a band's part of a plane
-static const int GUARD = 2;    // beats before it, into which windows reach that begin in the padding
-static const int DEPTH = 512;  // and some behind it
-// Groups of windows alternate: the dependence distance of a sum in iterations, longer than reading, adding, choosing and
-// writing it.
+static const int GUARD = 2;  // beats before it, for windows that begin in the padding
+static const int DEPTH = 512;  // the rest: beats after it
+// Groups of windows alternate: a sum is updated every TURNS iterations, longer than it takes to read, add,
+// select and write it.
 static const int TURNS = 12;
 typedef hls::vector<FT_E, LANES> beat;
 typedef hls::vector<FT_T, LANES> values;
 typedef hls::vector<int, LANES> positions;
 static_assert(sizeof(beat) <= 64 && sizeof(values) <= 64, "a port is at most 512 bits wide");
 
-// The numbers of a launch.
+// The geometry of a launch.
 struct ft_pool {
     long out, places, in;
     int mean, wants, planes, bands, band, groups, windows, divisor, padded, in_high, in_wide, out_high, out_wide;
     int kernel_high, kernel_wide, stride_high, stride_wide, padding_high, padding_wide, dilation_high, dilation_wide;
 };
 
-// One band: its first row of results, how many, the row of the plane that its beats begin with, where that is in the
-// first beat, the first beat, how many.
+// One band: its first row of results and their number, the first plane row in its beats, that row's lane in the
+// first beat, the first beat, and the number of beats.
 struct ft_band {
     int first, rows, top, lead, beats;
     long begin;
@@ -74,8 +74,8 @@ items:
     }
 }
 
-// An element of each window of a group, then of the next group: windows are `stride_wide` apart, and a group has the
-// windows that begin within LANES neighbours. The lanes between them compute unused values.
+// Processes an element of each window of a group, then of the next group. Windows are `stride_wide` apart; a
+// group has the windows that begin within LANES adjacent elements. Lanes between windows compute unused values.
 static void fold(
     hls::stream<beat> &from, hls::stream<values> &to, hls::stream<positions> &to_places, ft_pool p, int first, int end)
 {
@@ -116,7 +116,7 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=32 max=4096
 #pragma HLS DEPENDENCE variable=value inter RAW distance=12 true
 #pragma HLS DEPENDENCE variable=place inter RAW distance=12 true
-// Arriving elements are read only after this band is done.
+// Arriving elements belong to the next band, so this band does not read them.
 #pragma HLS DEPENDENCE variable=strip inter false
             if (arrived < coming) {
                 const beat one = from.read();
@@ -160,7 +160,7 @@ items:
                 q = 0;
                 if (++c == p.kernel_wide) {
                     c = 0;
-                    if (++a == p.kernel_high) {  // on to the next groups
+                    if (++a == p.kernel_high) {  // the next groups
                         a = 0;
                         begin_y = y;
                         begin_group = group;
@@ -195,7 +195,7 @@ static inline FT_E stored(FT_T x)
 #endif
 }
 
-// Results follow each other in memory.
+// Writes results, which are contiguous.
 static void store(
     FT_E *out, long *places, hls::stream<values> &from, hls::stream<positions> &from_places, ft_pool p, int first, int end)
 {

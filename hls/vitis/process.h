@@ -1,4 +1,4 @@
-// Stages of a DATAFLOW region: v++ makes a process of each call. g++ runs each in a thread if its stand-in for
+// Stages of a DATAFLOW region: v++ makes each call a process. g++ runs each in a thread if its stand-in for
 // hls_stream.h supports it (region.h), else one after the other. Sources include this file first.
 #pragma once
 #define FT_AT_ONCE 1

@@ -8,7 +8,7 @@ $streams
 $turns
 
 static const int LANES = $lanes;
-static const int VECTORS = $vectors;  // states that are folded side by side
+static const int VECTORS = $vectors;  // states that are folded in turn
 static const int OUTPUTS = $outputs;
 static const int OPERANDS = $operands;  // pointers, outputs first
 static const int MAX_DIMS = $max_dims;

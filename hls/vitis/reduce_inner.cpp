@@ -1,6 +1,5 @@
-// The loop below, for any of these. A pipelined loop starts a step as soon as the state of the one
-// before is there: its interval is what the latency of `combine` leaves, so it is not asked for.
-//
+// The loop for any of these folds. A pipelined loop starts an iteration as soon as the state of the one before
+// is ready. So its initiation interval follows from the latency of `combine`, and the pragma requests none.
 $comment
 template <typename fold>
 static void run(

@@ -1,10 +1,10 @@
 $comment
-// Two stages run at the same time, joined by FIFOs: `fetch` walks memory, `fold_rows` computes. In each
-// row all VECTORS vectors take their turn, so a state is met again VECTORS steps later.
+// Two stages run at the same time, joined by FIFOs: `fetch` reads memory, `fold_rows` computes. In each row the
+// VECTORS vectors take turns, so a state recurs after VECTORS iterations.
 static_assert((VECTORS & (VECTORS - 1)) == 0, "a power of two: which vector it is are bits of a step's number");
 $beats
 
-// One item: its place among the kept rows, its first element there, how many, and its reduced rows.
+// One item: its split, its index among the kept rows, its first element and their number, and its reduced rows.
 struct part { int split, place, first, width, begin, end; };
 static part part_of(const int *g, int item)
 {
@@ -24,8 +24,8 @@ static void next_row(int (&at)[OPERANDS], const int (&along)[OPERANDS])
     }
 }
 
-// Reads the rows of every item, a burst of VECTORS beats for each. Rows in line along the innermost
-// reduced dim are one run of the pipelined loop; the dims outside of it are counted between the runs.
+// Reads the rows of every item, in a burst of VECTORS beats each. Rows along the innermost reduced dim are one
+// run of the pipelined loop; the outer dims advance between the runs.
 static void fetch(
     $in_pointers,
     $streams_to,
@@ -98,7 +98,7 @@ items:
     }
 }
 
-// Folds the rows of every item and writes what they come to.
+// Folds the rows of every item and writes the results.
 template <typename fold>
 static void fold_rows(
     $out_pointers,
@@ -106,8 +106,7 @@ static void fold_rows(
     $out_scalars, int operands, const int *g, int ft_unit, int ft_units)
 {
     typedef typename fold::state state;
-    // The sums of the last rows, and of 16, 256, 4096 of them: each starts anew at the first of its
-    // block.
+    // The sums of the last rows, and of 16, 256 and 4096 rows. Each restarts at the first row of its block.
     state sum[VECTORS][LANES], middle[VECTORS][LANES], top[VECTORS][LANES], high[VECTORS][LANES];
 #pragma HLS ARRAY_PARTITION variable=sum dim=0 complete
 #pragma HLS ARRAY_PARTITION variable=middle dim=0 complete
@@ -126,7 +125,7 @@ items:
         for (long i = 0; i < steps; i++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=524288
-// A step reads what the step VECTORS before it has written, none in between.
+// An iteration reads states that were written VECTORS iterations before, none later.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=$vectors true
 #pragma HLS DEPENDENCE variable=middle inter RAW distance=$vectors true
 #pragma HLS DEPENDENCE variable=top inter RAW distance=$vectors true
@@ -155,7 +154,7 @@ items:
             for (int k = 0; k < OUTPUTS; k++) at[k] += rest % kept_shape[d] * kept_strides[k * kept + d];
             rest /= kept_shape[d];
         }
-    // One by one, as they leave: there is one of each operator.
+    // Writes results one by one, so that one instance of each operator is enough.
     results:
         for (int i = 0; i < p.width; i++) {
 #pragma HLS PIPELINE II=1
@@ -184,7 +183,7 @@ static void stages(
     fold_rows<fold>($folded, operands, fold_g, ft_unit, ft_units);
 }
 
-// The stages for one type of state; each has the geometry for itself.
+// Runs the stages for one type of state. Each stage has its own copy of the geometry.
 template <typename fold>
 static void run(
     $pointers,

@@ -1,5 +1,5 @@
-// Short rows with a constant stride, each folded to one result, in stages: `turns` folds a piece in each cycle, and the
-// pieces of $turns rows in turn.
+// Short rows with a constant stride, each folded to one result, in stages: `turns` folds one piece per cycle,
+// of $turns rows in turn.
 template <typename fold>
 static void turns(
     $streams,
@@ -16,7 +16,7 @@ turns:
     for (long i = 0; i < (long)blocks * pieces * FT_INTERLEAVED_ROWS; i++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=8 max=65536
-// A step reads what the step FT_INTERLEAVED_ROWS before it has written, none in between.
+// An iteration reads states that were written FT_INTERLEAVED_ROWS iterations before, none later.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=8 true
         const bool here = at.block + at.row < rows;
         const int left = length - at.piece * LANES;
@@ -31,7 +31,7 @@ turns:
             sum[at.row][lane] = one[lane];
         }
         if (here && at.piece == pieces - 1) {
-            for (int level = 0; level < 6; level++) {  // a beat has 64 lanes at most
+            for (int level = 0; level < 6; level++) {  // a beat has at most 64 lanes
 #pragma HLS UNROLL
                 const int half = LANES >> (level + 1);
                 for (int l = 0; l < LANES; l++) {

@@ -6,14 +6,14 @@
 
 // A compute unit's slab: `count` elements from element `first` on, counted over all rows.
 struct ft_row_slab {
-    bool pieces;    // false: rows are whole beats and are read in runs (beat_runs.h)
+    bool pieces;  // false: rows are whole beats and are read in runs (beat_runs.h)
     int length;     // of a row
     int inner, outer;  // sizes of the two innermost dims of rows
     long first, count;
 };
 
-// The distance from an operand's row to the next: `step` along the innermost dim, plus `inner_wrap` where that dim
-// begins anew, plus `outer_wrap` where the dim outside it does, too.
+// The distance from an operand's row to the next: `step` along the innermost dim, plus `inner_wrap` where that
+// dim restarts, plus `outer_wrap` where the dim outside it restarts, too.
 struct ft_row_steps {
     int step;
     long inner_wrap, outer_wrap;
@@ -41,7 +41,7 @@ template <int LANES> static inline int ft_piece_size(const ft_piece_cursor &piec
     const int row = length - piece.column, most = row < LANES ? row : LANES;
     return piece.left < most ? (int)piece.left : most;
 }
-// Goes to the next piece; true if it begins a row.
+// Advances to the next piece. Returns true if it begins a row.
 static inline bool ft_next_piece(ft_piece_cursor &piece, int length, int size)
 {
 #pragma HLS INLINE
@@ -52,7 +52,7 @@ static inline bool ft_next_piece(ft_piece_cursor &piece, int length, int size)
     return true;
 }
 
-// The number of pieces of a slab.
+// Returns the number of pieces of a slab.
 template <int LANES> static int ft_count_pieces(const ft_row_slab &rows)
 {
     if (!rows.pieces || rows.count == 0) return 0;
@@ -63,14 +63,14 @@ template <int LANES> static int ft_count_pieces(const ft_row_slab &rows)
     return (rows.length - begin + LANES - 1) / LANES + (int)(last - 1) * each + (over + LANES - 1) / LANES;
 }
 
-// The position of a loop over an operand's beats. The beats of the piece before are kept. A piece with two new beats
-// takes two iterations.
+// The position of a loop over an operand's beats. The beats of the previous piece are kept. A piece with two
+// new beats takes two iterations.
 template <int LANES> struct ft_operand_cursor {
     ft_piece_cursor piece;
-    long at, row;     // element where the piece begins, and where its row begins
-    long low, high;   // numbers of the kept beats
+    long at, row;  // the first elements of the piece and of its row
+    long low, high;  // the indices of the kept beats
     bool is_second;   // the first of two new beats has been read
-    int inner, outer; // index of the row in the two innermost dims of rows
+    int inner, outer; // the row's index in the two innermost dims of rows
 
     void begin(const ft_row_slab &rows, long offset, const ft_row_steps &steps, bool single)
     {
@@ -86,13 +86,13 @@ template <int LANES> struct ft_operand_cursor {
         is_second = false;
     }
 };
-// One iteration on the way to a piece: `beat` is the beat to read, or -1; `first` and `last` are the beats of the piece;
-// `has_first` is true if the first is kept, `complete` if all beats of the piece are there after the read.
+// An iteration that reads for a piece: `beat` is the beat to read, or -1; `first` and `last` are the piece's
+// beats; `has_first` is true if the first one is kept, `complete` if this read completes the piece.
 struct ft_read_step {
     long beat, first, last;
     bool has_first, complete;
 };
-// Plans the read for `size` elements from element `at` on; the beats `low` and `high` are kept.
+// Plans the read of `size` elements from element `at` on, with beats `low` and `high` kept.
 template <int LANES> static inline ft_read_step ft_plan_read(long at, int size, long low, long high, bool is_second)
 {
 #pragma HLS INLINE
@@ -126,7 +126,8 @@ static inline void ft_advance(
     }
 }
 
-// Reads the beats of input INPUT's pieces; contiguous rows as one burst, rows of whole beats in runs (beat_runs.h).
+// Reads the beats of input INPUT's pieces: contiguous rows in one burst, rows of whole beats in runs
+// (beat_runs.h).
 template <int LANES, int INPUT, typename V, int INPUTS, int MAX_DIMS>
 static void ft_read_pieces(const V *port, hls::stream<V> &to, ft_input_use<INPUTS> inputs, long offset,
                      const ft_runs<MAX_DIMS> &runs, ft_row_slab rows, ft_row_steps steps, int first, int count)
@@ -160,7 +161,7 @@ look_up:
     }
 }
 
-// Returns LANES neighbours of two beats, from lane `by` of the first on.
+// Returns LANES adjacent elements of two beats, from lane `by` of the first on.
 template <typename V, typename T, int LANES> static inline V ft_shift_lanes(const V &low, const V &high, int by)
 {
 #pragma HLS INLINE
@@ -171,7 +172,7 @@ template <typename V, typename T, int LANES> static inline V ft_shift_lanes(cons
         window[l] = low[l];
         window[LANES + l] = high[l];
     }
-    for (int bit = 0; bit < 6; bit++) {  // a beat has 64 lanes at most
+    for (int bit = 0; bit < 6; bit++) {  // a beat has at most 64 lanes
 #pragma HLS UNROLL
         const int step = 1 << bit;
         if (step >= LANES || !(by & step)) continue;
@@ -192,7 +193,7 @@ template <typename V, typename T, int LANES> static inline V ft_shift_lanes(cons
 template <typename V> struct ft_beat_window {
     V low, high, waiting;
 };
-// Updates the kept beats by an iteration that has read `got`. `highest` is the number of the higher kept beat.
+// Updates the kept beats after an iteration that read `got`. `highest` is the index of the higher kept beat.
 template <typename V>
 static inline void ft_load_window(ft_beat_window<V> &beats, const ft_read_step &step, const V &got, long highest, bool is_second)
 {
@@ -244,8 +245,8 @@ align:
     }
 }
 
-// Appends `size` elements of a piece to the `filled` elements in `held`. Returns true if they fill a beat, which is then
-// in `joined`.
+// Appends `size` elements of a piece to the `filled` elements in `held`. Returns true if they fill a beat,
+// which `joined` then holds.
 template <int LANES, typename T>
 static inline bool ft_append_piece(hls::vector<T, LANES> &held, int &filled, const hls::vector<T, LANES> &piece, int size,
                            hls::vector<T, LANES> &joined)
@@ -296,7 +297,7 @@ pack:
     if (filled > 0) to.write(held);
 }
 
-// Writes the results: contiguous as a whole, or rows of whole beats.
+// Writes results: contiguous ones, or rows of whole beats.
 template <int LANES, typename V, int MAX_DIMS>
 static void ft_write_rows(V *port, hls::stream<V> &from, long offset, const ft_runs<MAX_DIMS> &runs, ft_row_slab rows, int first,
                      int count)

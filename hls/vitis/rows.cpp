@@ -12,14 +12,15 @@ $words
 static const int MAX_GEOMETRY = G_HEAD + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
 static_assert(OPERANDS <= 16, "as many as a mask of operands has bits");
 
-// Which operands each opcode has ($operand_names): its geometry lists these and no others.
+// The operands of each opcode ($operand_names): the geometry lists only these.
 $uses
 $located
 
 $units
 
-// Any layout: one element per step, each operand at an address of its own. The outer dims are walked by nested
-// counters, of which the innermost is part of the pipeline; the only divisions find where a compute unit starts.
+// Any layout: one element per iteration, each operand at an address of its own. Nested counters iterate over
+// the outer dims; the innermost counter is part of the pipeline. Divisions occur only at the start of a compute
+// unit's slab.
 static void walk(
     $results$walk_takes,
     ap_uint<OPERANDS> uses, const int shape[MAX_DIMS], const int strides[OPERANDS][MAX_DIMS], const int step[OPERANDS],
@@ -45,7 +46,7 @@ find_start:
         }
     }
     const int rows = dims > 0 ? shape[dims - 1] : 1;
-    int todo = (rows - (dims > 0 ? counter[dims - 1] : 0)) * inner - i;  // until those rows end
+    int todo = (rows - (dims > 0 ? counter[dims - 1] : 0)) * inner - i;  // elements until those rows end
 $noted
 blocks_of_rows:
     for (int left = count; left > 0; left -= todo, todo = rows * inner) {
@@ -83,13 +84,13 @@ $pipeline
 }
 
 $run
-// The geometry has strides of the operands that the opcode has, all in elements.
+// The geometry has the strides of the opcode's operands, all in elements.
 extern "C" void $name(
     $parameters)
 {
     $interfaces
     const ap_uint<OPERANDS> uses = USES[opcode];
-    // The geometry in one burst, and from then on where it is at hand.
+    // Copies the geometry to local memory in one burst.
     int g[MAX_GEOMETRY], used = 0;
 count_operands:
     for (int k = 0; k < OPERANDS; k++) {

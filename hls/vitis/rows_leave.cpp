@@ -1,4 +1,4 @@
-// Results leave by a process of their own, in bursts if they are contiguous.
+// A separate process writes the results, in bursts if they are contiguous.
 static void run(
     $element *out0, long out0_offset,
     $walk_takes,

@@ -3,7 +3,7 @@ static const int MAX_DIMS = $max_dims;
 $words
 static const int MAX_GEOMETRY = G_HEAD + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
 
-// Which operands each opcode has ($operand_names): its geometry lists these and no others.
+// The operands of each opcode ($operand_names): the geometry lists only these.
 $uses
 
 // Reading, arithmetic and writing run at the same time, joined by FIFOs.
@@ -21,17 +21,17 @@ static void run(
     $writes
 }
 
-// In the inner dim each operand is contiguous, or one element that all lanes repeat. Rows of whole beats, each of
-// which begins on one, are walked in runs; others, of four dims at most, go through in pieces (row_pieces.h), and then
-// the results are contiguous as a whole; so do short runs of whole beats, each of which would wait for the memory.
-// The work is cut into beats of results, so a unit may begin within a row. The geometry has strides of the operands
-// that the opcode has, all in elements.
+// In the inner dim each operand is contiguous, or one element that all lanes repeat. Rows of whole, aligned
+// beats are read in runs. Other rows, of at most four dims, pass the lanes in pieces (row_pieces.h); then the
+// results are contiguous. Short runs of whole beats also pass in pieces, since each run would pay the memory
+// latency. The work is cut into beats of results, so a unit may begin within a row. The geometry has the
+// strides of the opcode's operands, all in elements.
 extern "C" void $name(
     $parameters)
 {
     $interfaces
     const ap_uint<OPERANDS> uses = USES[opcode];
-    // The geometry in one burst, and from then on where it is at hand.
+    // Copies the geometry to local memory in one burst.
     int g[MAX_GEOMETRY], used = 0;
 count_operands:
     for (int k = 0; k < OPERANDS; k++) {
@@ -46,8 +46,8 @@ read_geometry:
     }
     const int dims = G_DIMS(g), length = G_INNER(g);
     const long elements = (long)(G_TOTAL(g) / G_CHUNKS(g)) * length, offsets[OPERANDS] = {$offsets};
-    // Each operand's runs are registers of their own: what is done to them is unrolled and in line, so that
-    // none is reached by a number that only the running kernel knows.
+    // Each operand's runs are separate registers. All functions on them are inlined and unrolled, so that no
+    // index into them depends on a value at run time.
     ft_runs<MAX_DIMS> runs[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=runs complete
     int at = G_AT_STRIDES(g), steps = G_AT_STEPS(g, used);
@@ -73,7 +73,7 @@ read_runs:
     pieces = pieces || (apart && dims <= 3 && runs[0].dims == 0);
     const int beats = (int)(elements / LANES), first = ft_slab(beats, ft_unit, ft_units);
     const int count = ft_slab(beats, ft_unit + 1, ft_units) - first;
-    // The last compute unit also takes the elements that fill no beat.
+    // The last compute unit also computes the elements after the last whole beat.
     const long rest = ft_unit == ft_units - 1 ? elements % LANES : 0;
     const int inner = dims > 1 ? G_SHAPE(g)[dims - 1] : FT_UNBOUNDED, outer = dims > 2 ? G_SHAPE(g)[dims - 2] : FT_UNBOUNDED;
     const ft_row_slab rows = {pieces, length, inner, outer, (long)first * LANES, (long)count * LANES + rest};

@@ -11,9 +11,9 @@ $headers
 
 $units
 
-// A row, its beats, the states that a fold of it has side by side, and the rows of a block.
+// LENGTH of a row, its LANES and BEATS, the STATES of a fold, and the rows of a block (PERIOD).
 static const int LENGTH = $length, LANES = $lanes, BEATS = $beats, STATES = $states, PERIOD = $period;
-// The least rows that begin and end on beats and on blocks: compute units share the rows in multiples of it.
+// The fewest rows that begin and end on beats and on blocks. A compute unit gets a multiple of it.
 static const int TOGETHER = $together;
 
 $stages

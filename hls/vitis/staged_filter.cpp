@@ -15,7 +15,7 @@ $entering:
         filter::shift_in_tap(taps, $taps.read());
     }
     const long samples = $samples;
-    long at = 0;  // index, in its signal, of the beat's first sample, from which its first result is counted
+    long at = 0;  // index, in its signal, of the beat's first sample
     int beat = 0;  // input beats of the current beat of results
 $name:
     for (long v = 0; v < (long)rows * $beats + filter::DELAY; v++) {

@@ -1,4 +1,4 @@
-// $comment: a row's beats into $state_count states side by side, which leave behind its last ones.
+// $comment: folds a row's beats into $state_count states in turn, and writes these after the row's last beats.
 static void $name_of_states($streams, hls::stream<ft_vec<$state> > &to, $scalars)
 {
     $state sum[8][LANES];
@@ -10,7 +10,7 @@ $name_of_states:
     for (long v = 0; v < (long)rows * $beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-// A step reads what the step 8 before it has written, none in between.
+// An iteration reads the state that was written 8 iterations before, none later.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=8 true
         const int turn = (int)(v % 8), left = $length - column * LANES;
         $reads
@@ -28,7 +28,7 @@ $name_of_states:
         column = column == $beats - 1 ? 0 : column + 1;
     }
 }
-// Each row's states become one.
+// Combines the states of each row.
 static void $name_of_tree(hls::stream<ft_vec<$state> > &from, $trees, $scalars)
 {
 $name_of_tree:
@@ -56,7 +56,7 @@ $name_of_tree:
                 }
             }
         }
-        for (int level = 0; level < 6; level++) {  // a beat has 64 lanes at most
+        for (int level = 0; level < 6; level++) {  // a beat has at most 64 lanes
 #pragma HLS UNROLL
             const int half = LANES >> (level + 1);
             for (int l = 0; l < LANES; l++) {

@@ -1,4 +1,4 @@
-// Input $port, its PERIOD rows again and again.
+// Input $port: its PERIOD rows, repeated for each block.
 static void $name(const $beat *port, $streams, long offset, int rows)
 {
     const $beat *from = port + offset / LANES;

@@ -1,4 +1,4 @@
-// Input $port, its PERIOD rows again and again: read once, and kept in local memory.
+// Input $port: its PERIOD rows, repeated for each block from local memory.
 static void $name(const $beat *port, $streams, long offset, int rows)
 {
     const $beat *from = port + offset / LANES;

@@ -1,4 +1,4 @@
-// Input $port, each of its rows PERIOD times: kept in local memory meanwhile.
+// Input $port: each row PERIOD times, from local memory.
 static void $name(const $beat *port, $streams, long offset, int rows)
 {
     const $beat *from = port + offset / LANES;

@@ -1,4 +1,4 @@
-// Input $port, one row that is every row's: kept in local memory.
+// Input $port: one row, repeated for every row from local memory.
 static void $name(const $beat *port, $streams, long offset, int rows)
 {
     const $beat *from = port + offset / LANES;

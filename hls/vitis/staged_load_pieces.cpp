@@ -1,9 +1,9 @@
-// Input $port, row by row; rows are no whole beats, and each goes on from its own first lane.
+// Input $port, row by row. The row length is not a multiple of the lanes, so each row is shifted to lane 0.
 static void $name(const $beat *port, $streams, long offset, int rows)
 {
     const $beat *from = port + offset / LANES;
     $beat low{}, high{};
-    long at = 0, next = 0;  // where a piece begins, and the beat that is read next
+    long at = 0, next = 0;  // the first element of a piece, and the next beat to read
     int column = 0;
 $name:
     for (long v = 0; v < (long)rows * $beats; v++) {

@@ -1,4 +1,5 @@
-// Result $port: of each row the first $half elements, joined. Elements behind the last one belong to a neighbour.
+// Result $port: joins the first $half elements of each row. Elements after the last one belong to other
+// tensors.
 static void $name($beat *port, $streams, long offset, int rows)
 {
     $beat *to = port + offset / LANES;

@@ -1,5 +1,5 @@
-// Result $port: rows whose length is no multiple of a beat, joined. Elements behind the last one belong to a
-// neighbour.
+// Result $port: joins rows whose length is not a multiple of the lanes. Elements after the last one belong to
+// other tensors.
 static void $name($beat *port, $streams, long offset, int rows)
 {
     $beat *to = port + offset / LANES;

@@ -1,5 +1,5 @@
-// The stages around an op's arithmetic: from a port into a FIFO, from a FIFO to a port. A beat of a port is a V:
-// hls::vector<T, LANES>, or T with one lane.
+// The stages around an op's arithmetic: from a port into a FIFO, from a FIFO to a port. A beat of a port has
+// type V: hls::vector<T, LANES>, or T with one lane.
 #pragma once
 #include <ap_int.h>
 #include <hls_stream.h>
@@ -7,11 +7,12 @@
 
 #include "common.h"
 
-// Element l of a beat, for both forms of it.
+// Returns element l of a beat, for both types of beat.
 template <typename T, size_t N> static inline T ft_lane(const hls::vector<T, N> &v, int l) { return v[l]; }
 template <typename T> static inline T ft_lane(const T &v, int) { return v; }
 
-// A beat that repeats one element of another, which comes by value: a port is read in whole beats.
+// Fills a beat with one element of another. That beat is passed by value, so that the port is read in whole
+// beats.
 template <typename T, size_t N> static inline void ft_broadcast_lane(hls::vector<T, N> &v, hls::vector<T, N> from, int l)
 {
     const T one = from[l];
@@ -23,7 +24,7 @@ fill_lanes:
 }
 template <typename T> static inline void ft_broadcast_lane(T &v, const T &from, int) { v = from; }
 
-// The first m lanes from `next`, the others as they were.
+// Takes the first m lanes from `next` and keeps the others.
 template <typename T, size_t N>
 static inline void ft_merge_lanes(hls::vector<T, N> &v, const hls::vector<T, N> &next, int m)
 {
@@ -35,8 +36,8 @@ keep_lanes:
 }
 template <typename T> static inline void ft_merge_lanes(T &v, const T &next, int) { v = next; }
 
-// The opcode's use of its inputs, a bit for each: whether it reads the input at all (an input that it does not read
-// costs no transfer), and whether it is a single element, which every lane repeats.
+// How an opcode uses its inputs, one bit for each: whether it reads the input (an unused input costs no
+// transfer), and whether the input is a single element, which every lane repeats.
 template <int INPUTS> struct ft_input_use {
     ap_uint<INPUTS> reads, singles;
 };
@@ -67,8 +68,8 @@ static void ft_read_port(
     }
 }
 
-// Writes `count` beats and then `rest` elements, which fill no beat: elements beyond them in the
-// last beat belong to a neighbour, so that beat is read, changed and written back.
+// Writes `count` beats and then `rest` elements, less than a beat. The rest of their beat belongs to another
+// tensor, so that beat is read, changed and written back.
 template <int LANES, typename V>
 static void ft_write_port(V *port, hls::stream<V> &from, long offset, int first, int count, int rest)
 {
@@ -86,7 +87,7 @@ write:
     }
 }
 
-// A beat of an operand, straight from its port; see ft_read_port.
+// Reads a beat of an operand directly from its port; see ft_read_port.
 template <int LANES, int INPUT, typename V, int INPUTS>
 static inline V ft_read_beat(const V *port, ft_input_use<INPUTS> inputs, long offset, int beat)
 {
@@ -100,7 +101,7 @@ static inline V ft_read_beat(const V *port, ft_input_use<INPUTS> inputs, long of
     return v;
 }
 
-// As ft_read_port and ft_write_port, between a port and a block in local memory.
+// Like ft_read_port and ft_write_port, between a port and a block in local memory.
 template <int LANES, int INPUT, typename V, int INPUTS>
 static void ft_read_block(
     const V *port, V *block, ft_input_use<INPUTS> inputs, long offset, int first, int count)

@@ -1,7 +1,8 @@
-// A part of a plane in local memory, in one bank for each lane: it serves windows that begin anywhere.
+// A part of a plane in local memory, with one bank per lane, so that windows may begin at any element.
 #pragma once
 
-// LANES neighbours from element `at` of a strip on: each bank gives one, and they are turned into place.
+// LANES adjacent elements of a strip from element `at` on: each bank reads one, and they are rotated into
+// place.
 template <typename V, typename T, int LANES> static inline V ft_load_unaligned(const T (*strip)[LANES], int at)
 {
 #pragma HLS INLINE
@@ -12,7 +13,7 @@ template <typename V, typename T, int LANES> static inline V ft_load_unaligned(c
 #pragma HLS UNROLL
         own[l] = strip[line + (l < first ? 1 : 0)][l];
     }
-    for (int turn = 0; 1 << turn < LANES; turn++) {  // by 1, 2, 4, ...
+    for (int turn = 0; 1 << turn < LANES; turn++) {  // rotates by 1, 2, 4, ...
 #pragma HLS UNROLL
         T turned[LANES];
         for (int l = 0; l < LANES; l++) {

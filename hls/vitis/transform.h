@@ -1,9 +1,9 @@
-// Parts of a stage that transforms rows (discrete Fourier transform), a beat of complex numbers a cycle
+// Parts of a stage that transforms rows (discrete Fourier transform), one beat of complex numbers per cycle
 // (kernels/transform.py). A beat has LANES numbers, HALF is half of them, and a row has 2^BITS beats.
 #pragma once
 #include "common.h"
 
-// The lowest BITS bits of a number, in the other order.
+// Reverses the lowest BITS bits of a number.
 template <int BITS> static inline int ft_reversed(int x)
 {
 #pragma HLS INLINE
@@ -15,8 +15,8 @@ template <int BITS> static inline int ft_reversed(int x)
     return y;
 }
 
-// A beat and the one DELAY later exchange halves: the first two become the earlier beat, which leaves DELAY beats after
-// it came in, the second two the later one.
+// Exchanges halves between a beat and the one DELAY later: their first halves become the earlier beat, which
+// leaves DELAY beats after it entered; their second halves become the later beat.
 template <int DELAY, int HALF, typename V, typename T>
 static inline V ft_crossed(const V &x, T (&second)[DELAY][HALF], T (&first)[DELAY][HALF], int beat)
 {
@@ -66,12 +66,12 @@ template <int APART, int LANES, typename T, typename V> static inline V ft_lane_
     return y;
 }
 
-// Lane l becomes what was in lane l ^ by.
+// Moves lane l ^ by to lane l.
 template <int LANES, typename T, typename V> static inline V ft_exchanged(const V &x, int by)
 {
 #pragma HLS INLINE
     V y = x;
-    for (int level = 0; level < 3; level++) {  // a beat has 8 lanes at most
+    for (int level = 0; level < 3; level++) {  // a beat has at most 8 lanes
 #pragma HLS UNROLL
         const int bit = 1 << level;
         if (bit >= LANES) continue;
@@ -86,9 +86,10 @@ template <int LANES, typename T, typename V> static inline V ft_exchanged(const 
     return y;
 }
 
-// A row's numbers in their order, a row later. Behind the last butterflies a number's place has the bits of its index in
-// the other order, but for beats, whose lowest bit has become the highest. Memories are one for each lane: what comes
-// in together goes to all of them, and so does what leaves together, for numbers are kept in other lanes than they had.
+// Returns the numbers of a row in order, one row later. After the last butterflies, a number's position is its
+// index with the bits reversed, except that the lowest bit of the beat has become the highest. Each lane has a
+// memory of its own. The numbers of one beat must come from, and go to, different memories, so numbers are
+// stored in rotated lanes.
 template <int BITS, int LANE_BITS, typename T, int BEATS, int LANES, typename V>
 static inline V ft_sorted(const V &x, T (&kept)[2][BEATS][LANES], int beat, bool odd)
 {
@@ -103,7 +104,7 @@ static inline V ft_sorted(const V &x, T (&kept)[2][BEATS][LANES], int beat, bool
         gone[l] = kept[!odd][ft_reversed<BITS>(((beat << LANE_BITS) | (l ^ from)) & (BEATS - 1))][l];
     }
     const V turned = ft_exchanged<LANES, T>(gone, from);
-    // Rows of fewer beats than lanes have some bits of an index in a lane's number before and after.
+    // In rows with fewer beats than lanes, some index bits select a lane both before and after the reordering.
     const int alone = LANE_BITS > BITS ? BITS : LANE_BITS;
     for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
@@ -114,7 +115,7 @@ static inline V ft_sorted(const V &x, T (&kept)[2][BEATS][LANES], int beat, bool
     return y;
 }
 
-// The parts of numbers exchanged: the transform of such, exchanged again, is the inverse one.
+// Exchanges real and imaginary parts. Before and after a forward transform, this makes it the inverse one.
 template <int LANES, typename T, typename V> static inline V ft_parts_exchanged(const V &x)
 {
 #pragma HLS INLINE

@@ -7,18 +7,19 @@ $settings
 $includes
 #include "ftensor/vitis/row_pieces.h"
 
-// Rows in line (see skeleton/whole_rows.h, whose results these are, in the same order), in stages that run at the same
-// time. A row waits in a FIFO until what is known of all of it comes: its largest element or mean, then the sum of
-// what is left of its elements. A row follows another without a gap: beat k of a row becomes one by a tree and goes
-// into the state that has waited longest, of TURNS; behind its last beats the states leave, and become one elsewhere.
+// Contiguous rows, with the results of skeleton/whole_rows.h in the same order, in stages that run at the same
+// time. A row waits in a FIFO until the result of its first fold (the maximum or the mean) is known, and then
+// until the second sum is. Rows follow without a gap. A tree combines each beat of a row, and the result
+// updates one of TURNS states in turn. After the row's last beats the states leave, and another stage combines
+// them.
 static const int LANES = 16;
-static const int TURNS = 8;    // more than an addition takes, and it is written
-static const int BEATS = 256;  // of a row at most
+static const int TURNS = 8;  // exceeds the latency of an addition and its write
+static const int BEATS = 256;  // the longest row, in beats
 typedef hls::vector<FT_T, LANES> beat;
 static_assert(sizeof(beat) <= 64, "a port is at most 512 bits wide");
 static_assert(LANES == 16 && TURNS == 8, "trees have four and three levels");
 
-// The numbers of a unit's work: rows, their length, in beats, and how many states these fill.
+// The work of a unit: the op, rows, their length in elements and in beats, and the number of states in use.
 struct ft_row_work {
     int op, rows, n, beats, states, weighted, shifted;
 };
@@ -35,7 +36,7 @@ line:
     }
 }
 
-// Each row from a first lane on: a piece is in one beat, or in two.
+// Shifts each row to lane 0; a piece spans one beat or two.
 static void align(hls::stream<beat> &from, hls::stream<beat> &to, ft_row_work p, long first)
 {
     beat high{};
@@ -45,7 +46,7 @@ align:
     for (int t = 0; t < p.rows * p.beats; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
-        // At hand is the beat of the piece's first element, unless that begins one.
+        // The kept beat holds the piece's first element, unless the piece begins a new beat.
         const int size = left < LANES ? left : LANES;
         const beat low = high;
         if (lane == 0 || lane + size > LANES) high = from.read();
@@ -56,7 +57,7 @@ align:
     }
 }
 
-// The combination of a beat's lanes.
+// Combines the lanes of a beat.
 static inline FT_T folded(FT_T *lane, int op)
 {
 #pragma HLS INLINE
@@ -70,7 +71,7 @@ static inline FT_T folded(FT_T *lane, int op)
     return lane[0];
 }
 
-// The largest elements, or the sum, in states; rows go on.
+// The first fold: the maximum or the sum of each row, in states. Passes the rows on.
 static void first(hls::stream<beat> &from, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_row_work p)
 {
     FT_T state[TURNS];
@@ -104,7 +105,7 @@ first:
     }
 }
 
-// A row's states, which leave in turns: the first to leave is state `turn`.
+// Combines a row's states. They leave in turns: the first one is state `turn`.
 static inline FT_T joined(hls::stream<FT_T> &states, ft_row_work p, FT_T none, int op)
 {
 #pragma HLS INLINE
@@ -130,7 +131,7 @@ static inline FT_T joined(hls::stream<FT_T> &states, ft_row_work p, FT_T none, i
     return own[0];
 }
 
-// A row in TURNS cycles, in which its states come.
+// Combines the states of a row in TURNS cycles, one for each state.
 static void middle(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_row_work p)
 {
 middles:
@@ -144,7 +145,8 @@ middles:
     }
 }
 
-// Elements less the row's first number, or their exponentials, go on; sums of what is left of them, in states.
+// Passes on x - m or its exponential, with m the first fold's result, and sums the terms of the second fold in
+// states.
 static void second(
     hls::stream<beat> &from, hls::stream<FT_T> &middles, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_row_work p)
 {
@@ -232,7 +234,7 @@ third:
     }
 }
 
-// Rows side by side again: whole beats, and one at the end that need not be.
+// Joins rows to whole beats; the last beat may be incomplete.
 static void pack(hls::stream<beat> &from, hls::stream<beat> &to, ft_row_work p)
 {
     beat held{};
@@ -255,7 +257,7 @@ static void store(beat *out, hls::stream<beat> &from, long first, long count)
     ft_write_port<LANES>(out, from, first, 0, (int)(count / LANES), (int)(count % LANES));
 }
 
-// The additional outputs of layer norm.
+// Writes the additional outputs of layer norm.
 static void say(FT_T *mean, FT_T *rstd, hls::stream<FT_T> &middles, hls::stream<FT_T> &scales, ft_row_work p)
 {
     const int rows = p.op == FT_LAYER_NORM ? p.rows : 0;
@@ -277,7 +279,7 @@ static void run(
     hls::stream<FT_T> first_states("first_states"), second_states("second_states");
     hls::stream<FT_T> middles("middles"), scales("scales"), said_middles("said_middles"), said_scales("said_scales");
     const long count = (long)p.rows * p.n;
-// A row, and what comes behind it until its states are one.
+// Depth: a row, and the beats that arrive until its states are combined.
 #pragma HLS STREAM variable=rows depth=512
 #pragma HLS STREAM variable=kept depth=512
 #pragma HLS STREAM variable=line depth=32
@@ -286,7 +288,7 @@ static void run(
 #pragma HLS STREAM variable=packed depth=32
 #pragma HLS STREAM variable=first_states depth=32
 #pragma HLS STREAM variable=second_states depth=32
-// The number of short rows in flight.
+// Depth: the number of short rows in flight.
 #pragma HLS STREAM variable=middles depth=64
 #pragma HLS STREAM variable=scales depth=64
 #pragma HLS STREAM variable=said_middles depth=128

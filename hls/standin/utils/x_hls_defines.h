@@ -1,2 +1,2 @@
-// Parts of Vitis' own headers.
+// Internal part of Vitis' headers.
 #error "utils/x_hls_defines.h has no stand-in: name Vitis' headers in FTENSOR_VITIS_INCLUDE (<folder of Vitis_HLS>/include)"
