@@ -79,6 +79,7 @@ from .interop import methods as _methods
 from .interop import state as _pickling
 from .interop.dlpack import from_dlpack
 from .interop.host import from_numpy
+from .interop.opencl import from_buffer
 from .interop.state import load, save
 from .interop.torch import from_torch
 from .ops import bind as _bind

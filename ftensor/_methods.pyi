@@ -326,6 +326,12 @@ class Methods:
         """Converts the tensor: `to(ftensor.bool)`."""
     def broadcast_to(self, size: _int | Sequence[_int], *more: _int) -> _Tensor:
         """Returns the same as `input.expand(size)`."""
+    @property
+    def buffer(self: Any) -> Any:
+        """The pyopencl buffer of the storage; the elements begin at its byte `buffer_offset`."""
+    @property
+    def buffer_offset(self: Any) -> _int:
+        """The byte of `buffer` at which the first element begins."""
     def byte(self, memory_format: _memory_format=...) -> _Tensor:
         """Converts the tensor: `to(ftensor.uint8)`."""
     def cauchy_(self, median: _float=0.0, sigma: _float=1.0, *, generator: Any=None) -> _Tensor:

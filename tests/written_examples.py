@@ -222,6 +222,14 @@ WRITTEN = {
     "get_rng_state": "ft.get_rng_state().dtype",
     "set_rng_state": "ft.set_rng_state(ft.get_rng_state())",
     "synchronize": "ft.synchronize()",
+    "from_buffer": "buffer = ft.arange(4.0).buffer\nft.from_buffer(buffer, (2, 2), ft.float32)",
+    "Tensor.buffer": "x.buffer.size >= x.nbytes",
+    "Tensor.buffer_offset": "x[1:].buffer_offset",
+    "fpga.use_context": "ft.fpga.use_context(x.buffer.context)",
+    "fpga.ExternalStream": (
+        "import pyopencl\nqueue = pyopencl.CommandQueue(x.buffer.context)\n"
+        "with ft.fpga.stream(ft.fpga.ExternalStream(queue)):\n    total = x.sum()\ntotal"
+    ),
     "from_dlpack": "ft.from_dlpack(x)",
     "from_numpy": "ft.from_numpy(__import__('numpy').arange(3))",
     "fpga.is_available": "ft.fpga.is_available()",

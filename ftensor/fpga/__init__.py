@@ -11,6 +11,7 @@ from .. import errors
 from .._device import DeviceLike, detected_device, fpga_devices, fpga_index, resolve, set_fpga_index
 from .._device import device as _device
 from ..errors import image as image_errors
+from ..interop.opencl import ExternalStream, use_context
 from ..rows.catalogue import note_module
 from ..runtime.interfaces import DeviceProperties
 from ..runtime.stream import DeviceStream as _Stream
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Event",
+    "ExternalStream",
     "Stream",
     "StreamContext",
     "current_device",
@@ -86,6 +88,7 @@ __all__ = [
     "source",
     "stream",
     "synchronize",
+    "use_context",
 ]
 
 

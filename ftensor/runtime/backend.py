@@ -49,6 +49,8 @@ class Backend(ABC):
     adopt_alignment: int = 1
     # True if small launches may run in the calling thread while the stream is idle.
     inline: bool = False
+    # True if a stream's queue is pyopencl's and a program may use it.
+    has_opencl_queues: bool = False
     # The cache's name for this family's tuned thresholds; "" if they are not measured.
     tuned_as: str = ""
 

@@ -149,17 +149,20 @@ class DetectedDevice:
         """True if the device is open."""
         return self._backend is not None
 
-    def open(self) -> Backend:
-        """Opens the device and returns its backend; later calls return the same backend."""
+    def open(self, context: Any = None) -> Backend:
+        """Opens the device and returns its backend; later calls return the same backend.
+
+        An OpenCL device opens with the given context, by default with a new one.
+        """
         if self._backend is None:
             with lifetime.gate.inside(), self._lock:
                 if self._backend is None:
                     if self.lost:
                         raise errors.used_after_fork(self.name)
-                    self._backend = self._open()
+                    self._backend = self._open(context)
         return self._backend
 
-    def _open(self) -> Backend:
+    def _open(self, context: Any) -> Backend:
         if self.target.kind == "csim":
             from .csim.backend import CSimBackend
 
@@ -171,10 +174,10 @@ class DetectedDevice:
         if self.target.dialect == "intel":
             from .intel.backend import IntelBackend
 
-            return IntelBackend(self.target, self.cl_platform, self.cl_device)
+            return IntelBackend(self.target, self.cl_platform, self.cl_device, context=context)
         from .opencl.backend import OpenCLBackend
 
-        return OpenCLBackend(self.target, self.cl_platform, self.cl_device)
+        return OpenCLBackend(self.target, self.cl_platform, self.cl_device, context=context)
 
 
 def _has_board() -> bool:

@@ -244,7 +244,7 @@ class Tables:
         """Returns a table with the contents of the array that no other launch shares."""
         pool, stream, size = (self.backend.pool, self.backend.default_stream, size_class(array.nbytes))
         pool.check_open()
-        self._collect(stream.finished)
+        self._collect(stream.count_finished())
         try:
             block = self._free[size].pop()
         except IndexError:
@@ -261,7 +261,7 @@ class Tables:
 
     def release(self) -> None:
         """Frees the memory of unused tables. The caller has waited for the device."""
-        self._collect(self.backend.default_stream.finished)
+        self._collect(self.backend.default_stream.count_finished())
         self.backend.pool.drop_free(self._free)
 
     def _collect(self, finished: int) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
 from .. import errors
+from ..errors import opencl as opencl_errors
 from .pool import FreeLists, wait_unless_exiting
 
 if TYPE_CHECKING:
@@ -84,10 +85,10 @@ class Doubt(Protocol):
 class DeviceStream:
     """One in-order queue of a device, like `torch.cuda.Stream`. `priority` is only stored."""
 
-    def __init__(self, backend: Backend, priority: int = 0) -> None:
+    def __init__(self, backend: Backend, priority: int = 0, *, queue: Any = None) -> None:
         self.backend = backend
         self.priority = priority
-        self.queue: Any = backend.make_queue()
+        self.queue: Any = backend.make_queue() if queue is None else queue
         self.free = FreeLists()
         # Commands enqueued, and commands known to be done. Launches increment the former after the
         # enqueue, so equality never means idle while a counted command still runs.
@@ -114,9 +115,27 @@ class DeviceStream:
         self.__class__ = ClosedStream
         self.__dict__["launched"] += 1  # code that closes all streams waits for them afterwards
 
+    @property
+    def opencl_queue(self) -> Any:
+        """The stream's pyopencl queue, on an OpenCL device.
+
+        Commands that a program enqueues there run in order with ftensor's. From the first use of
+        this property on, waits for the stream include them, and small launches no longer run in
+        the calling thread. Raises RuntimeError on another device.
+        """
+        if not self.backend.has_opencl_queues:
+            raise opencl_errors.no_opencl(self.backend.properties.name)
+        if not isinstance(self, (SharedStream, ClosedStream, LostStream)):
+            self.__class__ = SharedStream
+        return self.queue
+
     def idle(self) -> bool:
         """True if all counted commands are known to be done, without a query to the device."""
         return self.finished == self.launched
+
+    def count_finished(self) -> int:
+        """Returns the number of ftensor's commands that are known to be done."""
+        return self.finished
 
     def synchronize(self) -> None:
         """Waits for all commands enqueued so far.
@@ -276,6 +295,36 @@ class DeviceStream:
 
     def __repr__(self) -> str:
         return f"Stream(device={self.backend.properties.name!r}, priority={self.priority})"
+
+
+class SharedStream(DeviceStream):
+    """A stream whose queue other code uses, too. It is never known to be idle: each wait waits for
+    the queue, and no launch runs beside it."""
+
+    @property
+    def finished(self) -> int:
+        """-1: less than the number of commands enqueued."""
+        return -1
+
+    @finished.setter
+    def finished(self, count: int) -> None:
+        self.__dict__["finished"] = max(self.count_finished(), count)
+
+    def count_finished(self) -> int:
+        count: int = self.__dict__.get("finished", 0)
+        return count
+
+    def query_finished(self) -> bool:
+        return False
+
+    def query(self) -> bool:
+        self.backend.settle()
+        before, self._probe = self._probe, None
+        marker = self.marker() if before is None else before[1]
+        if self.backend.marker_done(marker):
+            return True
+        self._probe = (0, marker)  # a marker of its own for each query might never be done
+        return False
 
 
 class _Unseen:

@@ -279,8 +279,10 @@ class IntelBackend(OpenCLBackend):
 
     images: IntelImages | None = None
 
-    def __init__(self, target: Target, cl_platform: Any, cl_device: Any, host_shared: bool | None = None) -> None:
-        super().__init__(target, cl_platform, cl_device, host_shared)
+    def __init__(
+        self, target: Target, cl_platform: Any, cl_device: Any, host_shared: bool | None = None, context: Any = None
+    ) -> None:
+        super().__init__(target, cl_platform, cl_device, host_shared, context)
         self.compiles = bool(target.emulates)
         if os.environ.get(VARIABLE) or not self.compiles:
             images = IntelImages(self)

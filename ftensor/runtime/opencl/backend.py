@@ -170,15 +170,19 @@ INLINE_EXTENSION, INLINE = "cl_intel_exec_by_local_thread", 1 << 31
 
 
 class OpenCLBackend(Backend):
-    """One OpenCL device with its own context."""
+    """One OpenCL device with a context: its own, or that of the program."""
 
-    def __init__(self, target: Target, cl_platform: Any, cl_device: Any, host_shared: bool | None = None) -> None:
+    has_opencl_queues = True
+
+    def __init__(
+        self, target: Target, cl_platform: Any, cl_device: Any, host_shared: bool | None = None, context: Any = None
+    ) -> None:
         import pyopencl as cl
 
         prepare_pyopencl()
         self.cl = cl
         self.cl_device = cl_device
-        self.context = cl.Context([cl_device])
+        self.context = cl.Context([cl_device]) if context is None else context
         if host_shared is None:
             # Both CPU runtimes use the memory of a USE_HOST_PTR buffer itself, at any alignment.
             host_shared = bool(cl_device.type & cl.device_type.CPU)

@@ -34,6 +34,8 @@ class XrtBackend(XrtMemory):
     """One board. It computes only with kernels from its images."""
 
     images: XrtImages
+    # XRT moves buffers between banks, so a buffer is not a tensor's for good.
+    has_opencl_queues = False
 
     def __init__(self, target: Target, cl_platform: Any, cl_device: Any) -> None:
         # Includes queues of streams that are being destroyed and no longer registered.
