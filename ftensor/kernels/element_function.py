@@ -21,10 +21,12 @@ _ANGLE = re.compile(r"\bft_(?:sin|cos)\(")
 
 @dataclass(frozen=True)
 class ElementFunction:
-    """The computation of a key per element: dtypes, and `Port.sees` of each operand.
+    """What an op computes per element, apart from the operands' memory layout: the dtypes, and how
+    the expression sees each operand (`Port.sees`).
 
     An input without a dtype is a scalar passed by value. With a `reduction`, the function is a
-    fold: `reduction.lift` lifts the inputs, and `body` computes the outputs from the folded state.
+    fold: `reduction.lift` turns the inputs into a state, and `body` computes the outputs from the
+    folded state.
     """
 
     name: str
@@ -94,10 +96,11 @@ def with_vector_operands(key: KernelKey) -> KernelKey:
 
 
 def function_text(unit: ElementFunction, name: str) -> str:
-    """Returns the unit as a C function of one lane or of all lanes, in macros of the dialects.
+    """Returns an element function as a C function of one lane or of all lanes, in macros of the
+    dialects.
 
-    The parameters are the tensors' elements, the scalars, the position if the unit is positional,
-    and pointers to the results.
+    The parameters are the tensors' elements, the scalars, the position if the function is
+    positional, and pointers to the results.
     """
     key = unit.key()
     lets = [f"const FT_V {name_of_let} = {text};" for name_of_let, text in key.lets]
@@ -111,7 +114,7 @@ def function_text(unit: ElementFunction, name: str) -> str:
 
 
 def unit_text(unit: ElementFunction, name: str) -> str:
-    """Returns the C functions of a unit: an element function, or the functions of a fold."""
+    """Returns the C functions of an element function: one, or the functions of a fold."""
     return "\n".join(fold_functions(unit, name)) if unit.reduction else function_text(unit, name)
 
 
@@ -161,15 +164,15 @@ DEFINED_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 
 
 def helper_space(key: KernelKey) -> str:
-    """Returns the name of a key's helper space: the compute dtype, followed by the output dtype if
-    the helpers round intermediate values to it."""
+    """Returns the name of the section that a key's helpers belong to: the compute dtype, followed
+    by the output dtype if the helpers round intermediate values to it."""
     dropped = source.dropped_bits(key)
     narrow = f"_for_{key.outs[0].dtype.name}" if dropped and dropped[0] else ""
     return f"{key.compute.name}{narrow}"
 
 
 def group_by_space(keys: Sequence[KernelKey]) -> dict[str, list[int]]:
-    """Returns the indices of the keys of each helper space."""
+    """Returns the indices of the keys of each helper section."""
     spaces: dict[str, list[int]] = {}
     for index, key in enumerate(keys):
         spaces.setdefault(helper_space(key), []).append(index)
@@ -189,7 +192,8 @@ def _dialect_text(dialect: str) -> frozenset[str]:
 
 
 def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str], dialect: str) -> Iterable[str]:
-    """Yields the OpenCL C sections of the keys: for each helper space, helpers, then functions.
+    """Yields the OpenCL C sections of the keys, one for each compute dtype (`helper_space`):
+    helpers, then functions.
 
     `function` returns the text for a key and its index. The end of a section undefines the macros
     of its helpers.
@@ -244,7 +248,7 @@ END_OF_SPACE = '#include "ftensor/vitis/end_compute.h"'
 
 
 def namespaces(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
-    """Yields the HLS C++ namespace of each helper space: helpers, then functions (`sections`)."""
+    """Yields an HLS C++ namespace for each compute dtype (`helper_space`): helpers, then functions."""
     for space, indices in group_by_space(keys).items():
         texts = [function(place, keys[place]) for place in indices]
         yield "\n".join([*namespace(f"compute_{space}", [keys[k] for k in indices]), *texts, "}", END_OF_SPACE])

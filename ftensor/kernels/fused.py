@@ -25,8 +25,9 @@ _POSITION = "FT_CONVERT(long, FT_INDEX(i)) + (FT_VEC(long))(out0_offset)"
 
 @dataclass(frozen=True)
 class Call:
-    """Call of an element function. `operands` are the indices of the values for its tensor inputs;
-    `numbers` are the indices of the key's scalars for its inputs by value, then for its params."""
+    """Call of an element function. `operands` are the indices of the values that are its tensor
+    inputs; `numbers` are the indices of the key's scalars for its scalar inputs, then for its
+    parameters."""
 
     unit: ElementFunction
     operands: tuple[int, ...]
@@ -80,7 +81,7 @@ class FusedKey:
 
     @cached_property
     def units(self) -> dict[ElementFunction, int]:
-        """The index of each distinct unit among the calls."""
+        """The index of each distinct element function among the calls."""
         return {unit: k for k, unit in enumerate(dict.fromkeys(c.unit for c in self.calls))}
 
     @cached_property
@@ -206,7 +207,8 @@ def call_numbers(key: FusedKey, k: int) -> list[str]:
 
 
 def _round_to_memory(v: int, dtype: dtype) -> list[str]:
-    """Returns lines that round a value as a store would; [] if the dtype needs none."""
+    """Returns C lines that round the value `v` to the precision of `dtype`, as a store and a load
+    would; [] if registers hold the dtype exactly."""
     if dtype.name not in source.HALF_DTYPES:
         return []
     parts = (f"v{v}.re", f"v{v}.im") if dtype.is_complex else (f"v{v}",)
@@ -234,8 +236,8 @@ def store_lines(key: FusedKey) -> list[str]:
 
 def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str, list[str]]:
     """Returns the macros of reduce_inner.h and reduce_outer.h, in the form of
-    `holes.hole_definitions`. `result` is the macro arguments for the epilogue's reads, first
-    element and count: "0, 1" or "i, m"."""
+    `holes.hole_definitions`. `result` is the macro arguments with which the epilogue reads its
+    inputs, index and count: "0, 1" or "i, m"."""
     fold = next(k for k, call in enumerate(key.calls) if call.unit.reduction is not None)
     ins = input_names(key)
     common, results, reads, writes = memory_holes(key.entry, parameters(key), key.outs, ins, True)
@@ -364,8 +366,8 @@ class Passes:
         return operands | set(inputs) | set(needed)
 
     def _may_read_output(self, out: int, row_pass: Pass, *excluded: int) -> bool:
-        """True if a pass reads an input that may share memory with output `out`. The pass does not
-        compute the values `excluded`."""
+        """True if a pass, which does not compute the values `excluded`, reads an input that may share
+        memory with output `out`."""
         key = self.key
         inputs, _ = producers(key, self.element_values(row_pass), (*self.already_computed(row_pass), *excluded))
         size = key.outs[out].dtype.itemsize

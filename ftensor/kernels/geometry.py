@@ -38,10 +38,10 @@ class NamedNumbers(NamedTuple):
 
 @dataclass(frozen=True)
 class ListField:
-    """Annotation of a list field. `count` is the list's length or the name of the length: a number
-    field of the geometry, or else a length that the buffer holds for the list. With `packed` False,
-    the buffer lacks the length, and later macros take it as a parameter. "" means the rest of the
-    buffer. `width` is the count of numbers in an element, or the name of a length."""
+    """Annotation of a list field. `count` is the name of the field with the list's length, or a
+    name for a length that the buffer holds itself; "" means that the list extends to the end of the
+    buffer. With `packed` False, the buffer lacks the length, and the macros of later fields take it
+    as a parameter. `width` is the count of numbers in an element, or the name of that count."""
 
     count: str | int
     width: str | int = 1
@@ -110,7 +110,7 @@ class Geometry:
 
 
 class _NumberField(NamedTuple):
-    """A number field, or a field of several named numbers that build a value of type `kind`."""
+    """A field of one number, or of several named numbers that are the arguments of the type `kind`."""
 
     name: str
     wide: bool = False
@@ -185,7 +185,7 @@ class _BufferLayout(NamedTuple):
         return {str(each.count) for each in self.lists if not each.packed}
 
     def listed(self, lengths: Mapping[str, int]) -> int:
-        """Returns the count of numbers in all lists."""
+        """Returns how many numbers all lists have together."""
         sizes = ((_length(x.count, lengths), _length(x.width, lengths)) for x in self.lists)
         return sum(count * width for count, width in sizes)
 

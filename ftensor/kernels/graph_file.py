@@ -25,8 +25,8 @@ from .transform import RowTransform, row_transform, transform_refusal
 MAX_BYTES, MAX_CALLS, MAX_LENGTH = 1 << 20, 256, 1 << 20
 
 
-# Returns the units of rows, given name, compute dtype, dtypes of outputs and of inputs (None:
-# scalar).
+# Returns the element functions of rows with this name, compute dtype, output and input dtypes
+# (None: scalar).
 RowUnits = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], Iterable[ElementFunction]]
 
 
@@ -44,10 +44,11 @@ def parse_json(data: bytes) -> dict[str, Any]:
 
 
 def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> StagedKey:
-    """Returns the key of a graph file, its JSON object and its bytes, with units from `row_units`.
+    """Returns the key of a graph file; `raw` is its JSON object, `data` its bytes, `row_units`
+    builds the element functions.
 
-    Raises ValueError, with the location, if `data` is no graph file: a text that differs from
-    `text` of the key, a missing value, or a unit without a row.
+    Raises ValueError with the location if `data` is no graph file: the text differs from the key's
+    `text`, a value is missing, or no row has the element function.
     """
     kinds = {word: kind for kind, word in KIND_NAMES.items()}
     try:
@@ -175,8 +176,8 @@ def _check_lengths(key: StagedKey) -> None:
 
 
 def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:
-    """Returns the unit, of a row or a transform, whose JSON object is `raw`. Raises ValueError if
-    there is none."""
+    """Returns the element function, transform or filter that the JSON object `raw` describes.
+    Raises ValueError if there is none."""
     name, compute = raw["name"], _dtype(raw["compute"])
     outs = [_dtype(dtype_name) for dtype_name, _ in raw["outs"]]
     ins = [None if dtype_name is None else _dtype(dtype_name) for dtype_name, _ in raw["ins"]]
@@ -202,7 +203,8 @@ def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:
 
 
 def _filters(raw: Mapping[str, Any], ins: Sequence[dtype | None]) -> Iterable[ElementFunction]:
-    """Returns the filter of a unit's JSON object `raw`, or nothing for dtypes that no filter has."""
+    """Returns the filter that the JSON object `raw` describes, or nothing if no filter has its
+    dtypes."""
     counts = (_int(raw["taps"], MAX_TAPS + 1), _int(raw["stride"], MAX_LENGTH + 1), _int(raw["before"], MAX_TAPS))
     if len(ins) != 2:
         return

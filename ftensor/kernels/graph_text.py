@@ -68,7 +68,7 @@ def digest(key: StagedKey) -> str:
 
 
 def unit_json(unit: ElementFunction) -> dict[str, Any]:
-    """Returns a unit as the JSON object of graph files."""
+    """Returns an element function as the JSON object of graph files."""
     r = unit.reduction
     kind: dict[str, Any] = {}
     if isinstance(unit, RowTransform):

@@ -65,10 +65,10 @@ def memory_holes(
     rows: bool,
     more: Sequence[str] = (),
 ) -> tuple[dict[str, list[str]], list[str], dict[bool, list[str]], dict[bool, list[str]]]:
-    """Returns the macros of a kernel with these outputs and named inputs in memory, the lines that
-    declare the results, the reading lines and the writing lines.
+    """Returns (the macros of a kernel with these outputs and named inputs in memory, the lines that
+    declare the results, the reading lines, the writing lines).
 
-    The reading and writing lines are by part: False for whole vectors, True for partial vectors.
+    The reading and writing lines are dicts: False for whole vectors, True for partial vectors.
     `more` are further ports.
     """
     ports = {f"out{k}": p for k, p in enumerate(outs)} | dict(ins)
@@ -99,8 +99,8 @@ def result_hole(outs: int, ins: Sequence[str]) -> str:
 
 
 def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
-    """Returns the lines `reads` in an order in which index inputs come before the located offset,
-    and that before all other inputs."""
+    """Returns the lines of `reads` with index inputs first, then the offset that they locate, then
+    all other inputs."""
     names = indices(key)
     if not names:
         return reads
@@ -212,7 +212,7 @@ def _lane_value(key: KernelKey, k: int, p: Port) -> str:
     text = lane(f"w_in_{name}", p)
     if p.dtype.name in ctype.ENCODED_DTYPES:
         text = f"ft_from_{p.dtype.name}({text})"
-    if p.dtype.name == "bool":  # any other byte than 0 is true, whoever wrote it
+    if p.dtype.name == "bool":  # bytes from other programs may be neither 0 nor 1
         text = f"FT_MASK_VALUE(uchar, {text} != (FT_VEC(uchar))(0))"
     return text
 
@@ -347,7 +347,8 @@ def state_lines(key: KernelKey) -> str:
 
 
 def state_outputs(key: KernelKey) -> list[str]:
-    """Returns the lines that declare the folded x (and i) for the output expressions."""
+    """Returns the lines that declare the folded value x (and its position i) for the output
+    expressions."""
     r = key.reduction
     assert r is not None
     lines = [f"const {'FT_C' if r.complex else 'FT_V'} x = state.x;"]

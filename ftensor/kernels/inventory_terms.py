@@ -9,7 +9,7 @@ from ..dtypes import dtype
 
 # Vector registers for tiles of 16 sums and their factors; with fewer, a tile has at most 6 sums.
 ROOMY_REGISTERS = 24
-SOME_REGISTERS = 8  # what 16 registers of 8 floats are
+SOME_REGISTERS = 8  # 16 registers of 8 floats
 
 
 class KernelTarget(Protocol):
@@ -17,7 +17,8 @@ class KernelTarget(Protocol):
 
     @property
     def grid(self) -> str:
-        """ "slab": each compute unit takes neighbours; "stride": the grid strides over all."""
+        """How units share vectors: "slab" for a contiguous part each, "stride" for a loop over all
+        with the grid's stride."""
 
     @property
     def lanes_bytes(self) -> int:
@@ -44,7 +45,7 @@ class InventoryTerms(NamedTuple):
     dtypes: of the inputs, then of the outputs
     signature: the same as text, "outs(ins)"
     layout: skeleton and access kinds of the operands in memory, outputs first
-    lines: the inventory table that requests the kernel, or one that takes any layout instead
+    lines: the inventory table that requests the kernel, or one that accepts any layout instead
     """
 
     entry: str
@@ -68,8 +69,8 @@ class ManifestTerms(NamedTuple):
 
 
 class Option(NamedTuple):
-    """A setting of inventories that a skeleton reads: a list of words, or of numbers between
-    `low` and `high` where there are no words. `default` holds where the setting is missing."""
+    """A setting of inventories that a skeleton reads: a list of `words`, or of numbers from `low`
+    to `high` if `words` is empty. `default` is its value if the inventory does not set it."""
 
     name: str
     default: tuple[Any, ...]

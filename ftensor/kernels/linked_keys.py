@@ -25,8 +25,8 @@ class StageKey:
     graph: the stage as a graph whose row operands are streams; for the BEGIN kernel the whole graph
     kind: the kind of the stage, or BEGIN
     scalars_per_kernel: in the BEGIN kernel, for each computing kernel its scalar arguments
-    launched_graph: the graph with which the host starts the kernel; None: it is free-running
-    port: the kernel argument of the launched graph that the kernel reads or writes
+    launched_graph: the graph of a kernel that the host starts; None for a free-running kernel
+    port: the argument of the launched graph that the kernel reads or writes
     """
 
     graph: StagedKey

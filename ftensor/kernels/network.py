@@ -1,10 +1,4 @@
-"""Keys of quantized networks as one dataflow kernel: layers over images, and their folds.
-
-Each layer becomes a few processes of hls/vitis/network.h, joined by FIFOs whose beats have `wide`
-neighbouring channels of a pixel (`Flow`); network_processes.py has them. The fold of a layer is the
-products of one iteration: P filters, times S factors (weight and input element) of each. FINN calls
-them PE and SIMD. An `image` is a picture's shape as a `Flow`, not the file that a board loads.
-"""
+"""Keys of quantized networks as one dataflow kernel: layers over images, and their folds."""
 
 from __future__ import annotations
 
@@ -28,15 +22,15 @@ KINDS = (CONV, DEPTHWISE, LINEAR, MAX_POOL, AVG_POOL, ADD, CAT)
 POOLS = (MAX_POOL, AVG_POOL)
 # The kinds that multiply by weights.
 PRODUCTS = (CONV, DEPTHWISE, LINEAR)
-# Where the weights are: in the kernel's text, or in a buffer that a launch brings.
+# Where the weights are: in the kernel's text, or in a buffer that a launch passes.
 TEXT, LOADED = "text", "loaded"
-# What a fold may ask for: most bits of a FIFO's beat, and most products in one iteration. Beats of
-# whole pixels, which no fold widens, may have more bits.
+# Limits of a fold: bits of a FIFO's beat, and products in one iteration. Beats of whole pixels,
+# which no fold widens, may have more bits.
 MAX_BITS, MAX_PRODUCTS = 4096, 4096
 # Most elements of the images between two layers: FIFO depths are computed from each beat.
 MAX_ELEMENTS = 1 << 20
-# Most bytes of a window in registers; and most terms of a sum, so that the products and the share
-# of the zero point (BEGIN in the text), each up to terms * 128 * 255, fit in int32 together.
+# Limits: bytes of a window in registers, and terms of a sum. The products and the zero point's
+# contribution (BEGIN in the text), each up to terms * 128 * 255, must fit in int32 together.
 MAX_WINDOW, MAX_TERMS = 512, (1 << 31) // (128 * 255 * 2)
 
 
@@ -80,12 +74,12 @@ ONE = Fold(1, 1)
 class NetworkLayer:
     """A layer; `check_layer` says which are possible.
 
-    `inputs` are the numbers of the values that it reads: 0 is the network's input, k + 1 the result
-    of layer k. `channels` are those of its results. `zero_in` and `zero_other` are the zero points
-    of its inputs, `zero` of its results, `low` is the least result. `scales` of an addition and of
-    `cat` are the scales of the inputs and the reciprocal of the result's, of an average pool the
-    reciprocal of the divisor, rounded to float32. `zeros` of `cat` are the zero points of its
-    inputs.
+    `inputs` are the indices of the values that it reads: 0 is the network's input, k + 1 the result
+    of layer k. `channels` is the count of its results' channels. `zero_in` and `zero_other` are the
+    zero points of its inputs, `zero` is that of its results, `low` is the smallest result. `scales`
+    are rounded to float32: for an addition and `cat` the scales of the inputs and the reciprocal of
+    the result's; for an average pool the reciprocal of the divisor. `zeros` are the zero points of
+    the inputs of `cat`.
     """
 
     kind: str
@@ -103,9 +97,9 @@ class NetworkLayer:
     fold: Fold = ONE
 
     def result(self, image: Flow) -> Flow:
-        """Returns the images that the layer makes of `image`, its first input. A layer that
-        multiplies writes beats of `fold.filters` channels; beats of other layers are those of the
-        processes before."""
+        """Returns the flow of the layer's results if `image` is its first input. A layer that
+        multiplies writes beats of `fold.filters` channels; other layers keep the beats of their
+        input."""
         if self.kind == LINEAR:
             return Flow(1, 1, self.channels, self.fold.filters)
         if self.kind in (ADD, CAT):
@@ -128,11 +122,11 @@ class NetworkLayer:
         return (self.kernel, self.stride, self.padding) == ((1, 1), (1, 1), (0, 0))
 
     def of_all(self, image: Flow) -> bool:
-        """True if a pool has a single window, which is all of `image`."""
+        """True if a pool has a single window that covers `image`."""
         return self.kind == AVG_POOL and self.kernel == (image.height, image.width) and self.padding == (0, 0)
 
     def in_rows(self, image: Flow) -> bool:
-        """True if windows of `image` are too large for registers, and come from a ring of rows."""
+        """True if windows of `image` exceed the registers and are read from a ring buffer of rows."""
         return self.kind == CONV and not self.plain and self.depth(image) > MAX_WINDOW
 
 
@@ -151,8 +145,8 @@ class NetworkKey:
     last layer's result is the network's; each other value is read by a later layer.
 
     `constants` are the bytes of all layers' `Constants`, in order; they are part of the kernel. A
-    `loaded` network has none: a launch brings them (network_weights.py), so that networks which
-    differ in them alone have one kernel.
+    `loaded` network has none: a launch passes them (network_weights.py), so networks that differ
+    only in their constants share one kernel.
     """
 
     name: str
@@ -242,7 +236,7 @@ class NetworkKey:
 
     @property
     def constants_size(self) -> int:
-        """The bytes of constants that the layers have."""
+        """The size of the layers' constants in bytes."""
         sizes = (
             one.channels * (one.depth(self.image_of(k)) + 8) * (one.kind in PRODUCTS)
             for k, one in enumerate(self.layers)
@@ -250,7 +244,7 @@ class NetworkKey:
         return sum(sizes)
 
     def without_constants(self) -> NetworkKey:
-        """Returns the network whose launches bring the constants."""
+        """Returns the network whose launches pass the constants."""
         return replace(self, constants=b"", loaded=True)
 
     def folded(self, folds: Sequence[Fold]) -> NetworkKey:
@@ -273,7 +267,7 @@ def least_fold(layer: NetworkLayer, image: Flow) -> Fold:
 
 
 def check_layer(layer: NetworkLayer, image: Flow) -> str:
-    """Returns why no process computes a layer of `image`; "" if one does."""
+    """Returns the reason why no process computes a layer of `image`; "" if one does."""
     (p, s), depth = layer.fold, layer.depth(image)
     if image.elements > MAX_ELEMENTS:
         return f"its images have {image.elements} elements, of at most {MAX_ELEMENTS}"
@@ -295,13 +289,13 @@ def check_layer(layer: NetworkLayer, image: Flow) -> str:
 
 
 def _check_windows(layer: NetworkLayer, image: Flow) -> str:
-    """Returns why no process makes the windows of a layer; "" if one does."""
+    """Returns the reason why no process computes the windows of a layer; "" if one does."""
     taps = layer.kernel[0] * layer.kernel[1]
     if (layer.kind == DEPTHWISE or layer.kind in POOLS) and taps > MAX_WINDOW:
         return f"a window of {taps} pixels is larger than the {MAX_WINDOW} that registers hold"
     sizes = (layer.kernel, layer.padding, layer.stride, (image.height, image.width))
     for k, padding, stride, n in zip(*sizes):
-        # A window begins at each place of the image, at most.
+        # The last window begins at the last place of the padded image that a stride reaches.
         last = (n + 2 * padding - k) // stride * stride
         if padding > k // 2 or last > n - 1 or stride > k > 1 or k > n + 2 * padding:
             return (
@@ -315,7 +309,7 @@ def _check_windows(layer: NetworkLayer, image: Flow) -> str:
 
 
 def check_inputs(layer: NetworkLayer, images: Sequence[Flow]) -> str:
-    """Returns why a layer can't read these images together; "" if it can."""
+    """Returns the reason why a layer can't read these images together; "" if it can."""
     shapes = [f"{image.channels} x {image.height} x {image.width}" for image in images]
     same = all(image[:2] == images[0][:2] for image in images)
     if layer.kind == CAT:
@@ -326,7 +320,7 @@ def check_inputs(layer: NetworkLayer, images: Sequence[Flow]) -> str:
 
 
 def check_ports(images: Flow, results: Flow) -> str:
-    """Returns why no process loads `images` or stores `results`; "" if one does each."""
+    """Returns the reason why no process loads `images` or stores `results`; "" if processes do."""
     for name, flow in (("images", images), ("results", results)):
         if flow.pixels > 1 and 8 * flow.channels > MAX_BITS:
             return f"its {name} have {flow.channels} channels, of at most {MAX_BITS // 8} with several pixels"
@@ -334,7 +328,7 @@ def check_ports(images: Flow, results: Flow) -> str:
 
 
 def constant_bytes(constants: Sequence[Constants]) -> bytes:
-    """Returns layers' constants as a key has them."""
+    """Returns the bytes of layers' constants, as `NetworkKey.constants` holds them."""
     parts = []
     for one in constants:
         parts += [one.weights.astype(np.int8).tobytes()]
@@ -343,11 +337,11 @@ def constant_bytes(constants: Sequence[Constants]) -> bytes:
 
 
 # The buffer of loaded weights, as hls/vitis/network_weights.h reads it, has beats of 64 bytes. The
-# first has the SHA-256 of the others, by which the kernel sees whether its memories have these
-# weights already, and two sums of the words, by which it sees whether it has loaded them. Then each
-# layer with weights has the start value of each filter's sum, a word of 8 bytes each; the weights
-# in the order of `Constants`, which does not depend on folds; and for each filter the two numbers
-# of the rounding, in a word.
+# first beat has the SHA-256 of the others, by which the kernel recognizes weights that its memories
+# already hold, and two checksums of the words, by which it checks a complete load. For each layer
+# with weights follow: the initial value of each filter's sum, one word of 8 bytes each; the weights
+# in the order of `Constants`, which does not depend on folds; for each filter a word with the two
+# numbers of the rounding.
 WORD, BEAT = 8, 64
 
 

@@ -13,7 +13,7 @@ from .workload import LocalMemory
 
 # Usual depth of a FIFO in beats, so that a pause of one of its processes does not stop the other.
 DEPTH = 32
-# Latency of a process in iterations, for FIFOs that pass other processes by.
+# Latency of a process in iterations, for FIFOs that bypass other processes.
 LATENCY = 16
 # Images in the analysis of FIFOs: the first fills the line buffers, the second shows the period.
 IMAGES = 3
@@ -28,13 +28,13 @@ Needs = Callable[[int], np.ndarray]
 class Process:
     """A process: a call of `function`, a template of hls/vitis/network.h.
 
-    Its template arguments are the element type (unless `typed` is False), then `sizes`. Its
-    arguments are FIFOs, then `passed`. FIFOs are by index: those that it `reads` and `writes`, and
-    in `loads` those by which loaded weights come from one process and go to the next.
+    The template arguments are the element type (unless `typed` is False), then `sizes`. The call's
+    arguments are FIFOs, then `passed`. FIFOs are indices: those that the process `reads` and
+    `writes`, and in `loads` those through which loaded weights enter and leave it.
 
-    `trips` are its iterations for an image, `layer` is its layer (-1: none). `operators` and
-    `memories` are for the area model. FIFO depths follow from `needs`, a function for each input,
-    and `burst`, the beats that the process may read before it needs them.
+    `trips` is its iterations per image, `layer` is the index of its layer (-1: none). `operators`
+    and `memories` are for the area model. FIFO depths follow from `needs`, a function for each
+    input, and from `burst`, the beats that the process may read before it needs them.
     """
 
     name: str
@@ -71,13 +71,13 @@ class FlowFifo:
 
 
 def same(flow: Flow) -> Needs:
-    """Returns the needs of a process that writes one beat for each beat that it reads."""
+    """Returns the `needs` of a process that writes one beat for each beat that it reads."""
     return lambda n: np.arange(1, n * flow.beats + 1)
 
 
 def deepen(processes: Sequence[Process], fifos: Sequence[FlowFifo]) -> None:
-    """Sets the depths of the FIFOs behind a fork of which a join reads one branch later than the
-    other, so that processes never wait for each other in a circle, and run at full speed."""
+    """Sets FIFO depths after a fork whose branches meet in a join with different delays, so that
+    processes never wait for each other in a circle, and run at full speed."""
     for process in processes:
         if len(process.reads) < 2:
             continue
@@ -108,7 +108,7 @@ def _sources(processes: Sequence[Process], fifos: Sequence[FlowFifo], fifo: int)
 def _reads_of(processes: Sequence[Process], fork: int, last: int) -> dict[int, np.ndarray]:
     """Returns, for each FIFO that depends on a fork and is written up to process `last`, and each
     of its beats, the beats of the fork that are read before it is written."""
-    (need,) = processes[fork].needs  # a fork has one input, of as many beats as its results
+    (need,) = processes[fork].needs  # a fork writes its input's beats to all outputs
     of_fork = dict.fromkeys(processes[fork].writes, need(IMAGES))
     for process in processes[fork + 1 : last + 1]:
         inputs = [(need, of_fork[f]) for f, need in zip(process.reads, process.needs) if f in of_fork]

@@ -1,8 +1,8 @@
-"""Network files: a network as canonical JSON, and its constants as bytes in a file beside it.
+"""Network files: a network as canonical JSON, and its constants in a binary file beside it.
 
-As for graphs, a network has exactly one text, and any other text is no network file. The text has
-numbers alone, and the SHA-256 of the constants. The constants of a loaded network are checked, but
-are no part of its key.
+As for graphs, a network has exactly one text, and any other text is no network file. The text
+contains only numbers and the SHA-256 of the constants. The constants of a loaded network are
+checked, but are not part of its key.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def parse_network(raw: Mapping[str, Any], data: bytes, constants: bytes) -> Netw
         _require(not why, why)
         weights = raw.get("weights", LOADED)
         _require(weights == LOADED, f'its weights are {weights!r}, not "{LOADED}"')
-        # A loaded network may be without its constants: its kernel needs none.
+        # The kernel of a loaded network needs no constants, so they may be missing.
         size = key.constants_size * bool(constants or "weights" not in raw)
         _require(size == len(constants), f"it has {len(constants)} bytes of constants, and its layers {size}")
         tables = [one for one in key.tables if one] if constants else []

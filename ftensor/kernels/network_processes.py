@@ -18,9 +18,9 @@ from .workload import LocalMemory
 
 # Depth of the FIFOs of loaded weights, in words.
 WORDS_DEPTH = 2
-# The block RAMs of a chip for each UltraRAM: about as many on all boards that have some.
+# Block RAMs per UltraRAM of a chip, about the same on all boards that have UltraRAM.
 URAM_BRAMS = 2.1
-MAX_LUTRAM_WORDS = 32  # a memory of so few words takes LUTs
+MAX_LUTRAM_WORDS = 32  # a smaller memory takes LUTs
 # Processes of loaded weights in block RAM and in UltraRAM.
 _PRODUCTS = ("loaded_products", "uram_products")
 # Operators of one rounding of a sum to an element in float32.
@@ -29,7 +29,7 @@ ROUNDING = {"to_float": 1, "add": 2, "mul": 1, "round": 1, "compare": 2, "choose
 
 class Processes:
     """Processes in topological order, and their FIFOs. Methods that add a process take and return
-    FIFOs by index. If weights are loaded, their words pass through all processes that keep some."""
+    indices of FIFOs. Loaded weights pass through all processes that keep some of them."""
 
     def __init__(self, element: dtype, loaded: bool = False) -> None:
         self.dtype, self.loaded = element, loaded
@@ -40,8 +40,8 @@ class Processes:
     def add(
         self, process: Process, inputs: Sequence[int], flows: Sequence[Flow], element: str = "T"
     ) -> tuple[int, ...]:
-        """Adds a process that reads the FIFOs `inputs`. Returns the numbers of the FIFOs that it
-        writes, one for each flow."""
+        """Adds a process that reads the FIFOs `inputs`. Returns the indices of the FIFOs that it
+        writes, one for each of `flows`."""
         first, number = len(self.fifos), len(self.processes)
         for k, flow in enumerate(flows):
             name = f"from_{process.name}" + (f"_{k}" if len(flows) > 1 else "")
@@ -62,13 +62,13 @@ class Processes:
         self.processes.append(replace(process, loads=(self._more_words("weights"),)))
 
     def end_weights(self) -> None:
-        """Adds the process behind the last one that keeps weights."""
+        """Adds the process that follows the last one that keeps weights."""
         assert self.words is not None
         self.processes.append(Process("end_weights", "end_weights", (), 1, loads=(self.words,), typed=False))
 
     def balance(self) -> None:
-        """Moves loaded weights from UltraRAM to block RAM while that lowers the larger share of the
-        two: first those that fill UltraRAM least."""
+        """Moves loaded weights from UltraRAM to block RAM while that lowers the larger of their two
+        shares: first the weights that fill their UltraRAMs least."""
         memories = [m for p in self.processes for m in p.memories] + [LocalMemory(*f.memory) for f in self.fifos]
         uram = sum(m.ultra_rams for m in memories if m.uram)
         bram = sum(m.block_rams for m in memories if not m.uram and m.words > MAX_LUTRAM_WORDS)
@@ -89,7 +89,7 @@ class Processes:
         return self.words
 
     def _keeping(self, process: Process, k: int, function: str, memories: Sequence[LocalMemory]) -> Process:
-        """Returns a process that keeps a layer's loaded weights, in place of one that reads
+        """Returns a process that keeps a layer's loaded weights, instead of `process`, which reads
         tables."""
         loads = (*(() if self.words is None else (self.words,)), self._more_words(process.name))
         return replace(
@@ -109,7 +109,7 @@ class Processes:
             shifts = ((("choose", "int8"), 3 * lanes * c),)
             process = Process("load", "load_pixels", (lanes, c, h * w), flow.pixels, operators=shifts)
         else:
-            # An element of the beat of one plane: as many choices as a beat has elements.
+            # Selecting an element of a plane's beat takes a choice per element of the beat.
             chosen = ((("choose", "int8"), lanes * c),)
             process = Process("load", "load_planes", (lanes, c, h * w), flow.elements, operators=chosen)
         process = replace(process, passed=("in_0_offset",))
@@ -137,7 +137,7 @@ class Processes:
 
     def regroup(self, name: str, fifo: int, wide: int, layer: int = -1) -> int:
         """Adds processes that change the beats to `wide` channels: first split to the greatest
-        common divisor, then joined. Adds none if the beats have them."""
+        common divisor, then joined. Adds none if the beats already have `wide` channels."""
         flow = self.flow(fifo)
         least = gcd(flow.wide, wide)
         if flow.wide != least:
@@ -163,7 +163,7 @@ class Processes:
         return fifo
 
     def fork(self, name: str, fifo: int, readers: int) -> list[int]:
-        """Adds processes that give a flow to several readers. Returns a FIFO for each."""
+        """Adds processes that copy a flow to several readers. Returns a FIFO for each."""
         if readers == 1:
             return [fifo]
         flow = self.flow(fifo)
@@ -206,7 +206,8 @@ class Processes:
             possible = [wide for wide in divisors(flow.wide) if wide <= most]
             return next((wide for wide in possible if flow.elements // wide <= self.slowest), possible[-1])
         if layer.kind == DEPTHWISE:
-            # Strided windows are fewer than pixels: as many channels more make both take as long.
+            # Strided windows are fewer than pixels, so beats with that many more channels balance
+            # both processes.
             wides = [wide for wide in divisors(flow.channels) if wide % p == 0 and taps * wide <= network.MAX_WINDOW]
             return next((wide for wide in wides if wide >= p * layer.stride[0] * layer.stride[1]), wides[-1])
         in_parts = layer.kind == LINEAR or layer.in_rows(flow)
@@ -256,7 +257,7 @@ class Processes:
         result, pixel = layer.result(flow), flow.channels // flow.wide
         high, height = result.height, flow.height
         first = min(kh - ph, height)
-        last = min((high - 1) * sh + first, height)  # rows that have come in before the last step
+        last = min((high - 1) * sh + first, height)  # rows read before the last step
         come = max(sh if high > 1 else 0, height - last + first)
         ring = 1 << (max(kh + sh, height + first - ((high - 1) * sh - ph)) - 1).bit_length()
         leave = result.width * kh * kw * pixel
@@ -293,7 +294,7 @@ class Processes:
         return iinfo(self.dtype).min if layer.kind == MAX_POOL else layer.zero_in
 
     def _pool(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
-        """Adds the process of a pool behind its windows."""
+        """Adds the process of a pool after its windows."""
         taps, wide = layer.kernel[0] * layer.kernel[1], result.wide
         sizes, passed = self._average_numbers(layer)
         count = (taps - 1) * wide
@@ -351,7 +352,7 @@ class Processes:
         )
         if self.loaded:
             words = LocalMemory(steps * groups, 8 * s, p)
-            # In the memory of which it takes the smaller share.
+            # Uses the memory of which the weights take the smaller share.
             words = words._replace(uram=words.block_rams > URAM_BRAMS * words.ultra_rams)
             memories = (words, LocalMemory(groups, 64 * p))
             process = self._keeping(process, k, _PRODUCTS[words.uram], memories)
@@ -379,10 +380,10 @@ class Processes:
         return self.add(process, (fifo,), (result,), "int")[0]
 
     def _requantize(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow, steps: int) -> int:
-        """Adds the process that rounds sums; `steps` are the iterations for each sum."""
+        """Adds the process that rounds sums; `steps` is the iterations per sum."""
         p = layer.fold.filters
         groups = layer.channels // p
-        # The fewest lanes that take no longer than the products.
+        # The fewest lanes that are no slower than the products.
         lanes = next(r for r in divisors(p) if p // r <= steps)
         process = Process(
             f"{name}_requantize",

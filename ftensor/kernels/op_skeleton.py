@@ -1,4 +1,4 @@
-"""Skeletons whose kernels are filled with ops: the key is a KernelKey, the text has holes."""
+"""Skeletons of ops: the key is a KernelKey, and the text has holes for the op."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
     shares = True
     # True if the keys hold a reduction.
     folds = False
-    # True if a geometry buffer drives the loop nest; else each operand is a run of n or one
-    # element.
+    # True if a geometry buffer drives the loop nest; otherwise each operand is a run of n elements
+    # or a single element.
     walks = True
 
     def parameters(self, key: KernelKey) -> tuple[Parameter, ...]:
@@ -74,8 +74,8 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return f"{self.name} {memory}"
 
     def serves(self, kinds: str, outs: int) -> str:
-        """Returns the layout that an inventory requests for launches with these access kinds at
-        full lanes."""
+        """Returns the layout that an inventory requests for launches with these access kinds and
+        full vectors."""
         word = self.layout(kinds, outs)
         return word if " " not in word else ANY.word
 
@@ -98,7 +98,7 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return ManifestTerms(key.name, outs, ins, kinds, key.compute.name, key.params)
 
     def in_words(self, key: KernelKey) -> InventoryTerms:
-        """Returns the inventory terms; the signature spells inputs by value as "number"."""
+        """Returns the inventory terms; the signature names scalar inputs "number"."""
         dtypes = tuple(p.dtype.name for p in key.ins + key.outs)
         layout = f"{self.name} {memory_kinds(key)}"
         op = self.op(key.name)
@@ -122,8 +122,8 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return [f'layouts = ["{layout}"]']
 
     def copies(self, key: KernelKey) -> Mapping[str, int]:
-        """Returns the instances of each function of the op in a kernel: "body" for pointwise ops,
-        "lift", "combine" and "finish" for reductions."""
+        """Returns how many instances of each function of the op a kernel has: "body" for pointwise
+        ops; "lift", "combine" and "finish" for reductions."""
         return {"body": key.lanes}
 
     def operators(self, key: KernelKey) -> Mapping[tuple[str, str], int]:
@@ -142,8 +142,8 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return True
 
     def family(self, key: KernelKey) -> tuple[object, ...]:
-        """Returns a value that is equal for keys that may share one kernel, as far as lanes and
-        port widths do not decide that."""
+        """Returns a value that is equal for keys that may share one kernel, as far as it does not
+        depend on lanes and port widths."""
         return ()
 
     def short(self, key: KernelKey) -> str:
@@ -151,7 +151,7 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return self.name
 
     def suffix(self, key: KernelKey) -> str:
-        """Returns the part of a kernel's name that tells members of one table apart: op, dtypes,
+        """Returns the part of a kernel's name that distinguishes members of one table: op, dtypes,
         and a mark for an unusual layout, such as "add_float32"."""
         outs = "_".join(p.dtype.name for p in key.outs)
         tail = self.mark(key) + ("k" if any(p.kind == BY_VALUE for p in key.ins) else "")

@@ -21,8 +21,8 @@ SAMPLES = ("float32", "complex64")
 class RowFilter(ElementFunction):
     """FIR filter of the signals in rows: result j of a signal is the sum of taps[k] * x[j * stride
     - before + k]; samples outside the signal are zero. A signal is `rows` rows, or all rows of a
-    launch if that is 0. A row has `stride` times as many samples as results. The body is empty: a
-    result is not computed from one element."""
+    launch if `rows` is 0. A row has `stride` samples for each result. The body is empty, since a
+    result depends on more than one element."""
 
     taps: int = 1
     stride: int = 1
@@ -39,8 +39,8 @@ def row_filter(samples: dtype, tap: dtype, taps: int, stride: int, before: int, 
 @dataclass(frozen=True)
 class FilterSchedule:
     """Schedule of a filter in beats of `lanes` samples. A result sums `places` products, a power of
-    two: the taps are at the last places. With a stride of more than a beat, a result takes several
-    cycles, its phases; with a smaller one, a cycle has several results."""
+    two, with the taps at the last places. If the stride exceeds a beat, a result takes several
+    cycles, its phases; otherwise a cycle computes one or several results."""
 
     unit: RowFilter
     lanes: int
@@ -57,7 +57,7 @@ class FilterSchedule:
 
     @property
     def step(self) -> int:
-        """Of each `stride` adjacent products, the number that one cycle computes."""
+        """The number of products per `stride` adjacent ones that one cycle computes."""
         return min(self.lanes, self.unit.stride)
 
     @property

@@ -16,13 +16,14 @@ _STATE = re.compile(rf"\b({'|'.join(STATE_NAMES)})\b")
 
 
 def _state_functions(text: str, unit: str) -> str:
-    """Returns `text` with the names of the fold state prefixed by the unit: unit_0_sum_combine."""
+    """Returns `text` with the names of the fold state prefixed by the element function's name:
+    unit_0_sum_combine."""
     lines = [line for line in text.splitlines() if not line.startswith("#define FT_VECTORS")]
     return _STATE.sub(lambda m: f"{unit}_{m[1][3:].lower()}", "\n".join(lines))
 
 
 def unit_text(unit: ElementFunction, name: str) -> str:
-    """Returns the C functions of a unit; each fold has a state of its own."""
+    """Returns the C functions of an element function; each fold has a state of its own."""
     text = unit_functions(unit, name)
     return _state_functions(text, name) if unit.reduction else text
 
@@ -172,8 +173,8 @@ class RowPassMacros:
         return f"w_r{v} = FT_FIRST_OF(v{v});"
 
     def _known(self, needed: Iterable[int], boundary: Iterable[int], stored_values: dict[int, int]) -> list[str]:
-        """Returns lines that declare the values that a pass need not compute: per-row values, and
-        values that an earlier pass stored in outputs."""
+        """Returns lines that declare the values that a pass reads instead of computing: per-row
+        values, and values that an earlier pass stored in outputs."""
         key, stopped = self.key, set(boundary)
         _, calls = producers(key, needed, stopped)
         used = {v for k in calls for v in key.calls[k].operands} | set(needed)
@@ -188,7 +189,7 @@ class RowPassMacros:
         return lines
 
     def _reads_back(self, stored_values: dict[int, int], part: bool) -> list[str]:
-        """Returns lines that load the values kept in outputs."""
+        """Returns lines that load the values that an earlier pass stored in outputs."""
         key = self.key
         outs = [(f"out{k}", p) for k, p in enumerate(key.outs)]
         _, _, reads, _ = memory_holes(key.entry, (), (), outs + fused.input_names(key), True)
@@ -202,6 +203,6 @@ def vectors(key: FusedKey) -> int:
 
 
 def _cached_store(line: str) -> str:
-    """Returns the line with a store that stays in the cache, for an output that a later pass
+    """Returns a store line whose store goes through the cache, for an output that a later pass
     reads."""
     return re.sub(r"FT_VSTORE_NONTEMPORAL\(\w+, ", "FT_VSTORE(", line)

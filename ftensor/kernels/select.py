@@ -32,20 +32,21 @@ class Convolutions:
     # A row of a panel that reads the planes unpacked; the start of a panel.
     lying_row: float = 1.1
     panel: float = 0.4
-    # Copies of a step: four pieces of 4 elements; a piece of 8 among at most two; a piece of 8
-    # among more.
+    # Cost of a step's copies: four pieces of 4 elements; a piece of 8 among at most two; a piece of
+    # 8 among more.
     fours: float = 5.0
     eight: float = 1.5
     eights: float = 2.5
-    # Six rows of packed panels; the overhead of a tile of packed panels; packing an element.
+    # Cost of six rows of packed panels; overhead of a tile of packed panels; cost of packing an
+    # element.
     packed_rows: float = 6.1
     packed_tile: float = 2.0
     packed: float = 1.5
-    # Packing an element that is not contiguous with its neighbours; the overhead of packing a row.
+    # Cost of packing an element with non-contiguous neighbours; overhead of packing a row.
     apart: float = 9.0
     packed_row: float = 10.0
-    # A tile along whole planes, which skips the elements between results; a tile along a row costs
-    # 1.
+    # Cost of a tile along whole planes, which skips the elements between results, relative to a
+    # tile along a row.
     whole_planes: float = 1.02
 
 
@@ -62,7 +63,8 @@ class Transforms:
     beyond_far: float = 4.0
     # A pass of a radix r without a butterfly of its own takes `plain_radix` * r times as long.
     plain_radix: float = 1 / 4
-    # Overhead of a group; a number read by itself; the factor if all numbers are; another launch.
+    # Overhead of a group; cost of a number that is read by itself; its factor if all are; cost of
+    # another launch.
     group: int = 10
     picked: int = 4
     all_picked: int = 3
@@ -99,20 +101,21 @@ class WorkSharing(Protocol):
 
     @property
     def grid(self) -> str:
-        """ "slab": each compute unit takes neighbours; "stride": the grid strides over all."""
+        """How units share vectors: "slab" for a contiguous part each, "stride" for a loop over all
+        with the grid's stride."""
 
     @property
     def unit_elements(self) -> int:
-        """Elements below which a second compute unit does not pay."""
+        """Elements per compute unit below which another unit does not pay."""
 
     @property
     def short_row(self) -> int:
-        """Vectors of a row below which each lane folds its own row. Strided loads then cost less
-        than folding the lanes of a vector at the end of every row."""
+        """Row length in vectors below which each lane folds its own row. Strided loads then cost
+        less than combining the lanes at the end of every row."""
 
     @property
     def row_vectors(self) -> tuple[int, int]:
-        """Vectors of a row that a chunk folds, and vectors that are folded in parallel."""
+        """(Vectors of a row in a chunk, states that are folded in parallel)."""
 
 
 @dataclass(frozen=True)
@@ -226,9 +229,10 @@ def choose_fold(
     """Returns the launch of a reduction. `plan.kept_strides` holds `outputs` outputs, then the
     inputs.
 
-    `strided` selects the kernel that takes any layout; `lanes` is 1 then. `row_wise` folds along
-    rows of any length. `max_result_vectors` is the maximum of result vectors in parallel.
-    `row_vectors` is the count of row vectors in parallel; 0 means the target's."""
+    `strided` selects the kernel that accepts any layout; `lanes` is 1 then. `row_wise` folds along
+    rows of any length. `max_result_vectors` limits the result vectors in parallel. `row_vectors` is
+    the number of row vectors in parallel; 0 selects the target's.
+    """
     kept, reduced = plan.kept, plan.reduced
     input_strides = plan.kept_strides[outputs] if len(plan.kept_strides) > outputs else (0,)
     results, work_elements = prod(kept), prod(reduced)
@@ -258,7 +262,7 @@ def choose_fold(
         inner = reduced[-1]
         long_row = inner >= 2 * INNER_VECTORS * lanes and not strided
         vectors = (row_vectors or default_vectors) if long_row else 1
-        # As many additions one after another, however many states there are.
+        # A chunk has the same number of sequential additions, however many states there are.
         chunk = (chunk_vectors * vectors // default_vectors if long_row else FOLD_VECTORS) * lanes
         chunks = max(1, -(-inner // chunk))
         base = results
@@ -272,7 +276,7 @@ def choose_fold(
     units = compute_units(results * work_elements, most, target, lanes)
     splits = max(1, min(units // max(base, 1), work)) if split else 1
     items = base * splits
-    # Empty loops have no iterations, but the kernels divide by their sizes: sizes are at least 1.
+    # Sizes are at least 1, since kernels divide by them also if loops have no iterations.
     geometry = FoldGeometry(
         splits,
         items,

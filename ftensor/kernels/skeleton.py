@@ -90,8 +90,8 @@ class Skeleton(ABC, Generic[K]):
         return self.name
 
     def located(self, key: K) -> tuple[int, ...]:
-        """Returns the indices of the pointers to operands that a launch visits only in part, as
-        other operands select."""
+        """Returns the indices of the pointers to operands of which a launch accesses only the
+        elements that other operands select."""
         return ()
 
     def unread(self, geometry: Ints) -> tuple[int, ...]:
@@ -156,15 +156,15 @@ class BoardSkeleton(Skeleton[K]):
     waits = False
     # True if a kernel of an image may keep values from a launch for the next.
     keeps = False
-    # Skeletons of one word become one kernel of an image where operands of one name have one width,
-    # whatever else they are passed; "": only keys that are passed the same.
+    # Skeletons with the same word become one kernel of an image if operands of the same name have
+    # the same width, whatever their other arguments; "": only keys with equal arguments do.
     together = ""
-    # What an inventory's `ops` calls it where it isn't asked for by the rows of ops; "" otherwise.
+    # The name in an inventory's `ops` if the kernel belongs to no op row; "" otherwise.
     word = ""
     options: tuple[Option, ...] = ()
     layouts: tuple[Layout, ...] = ()
-    # The file of hls/vitis/ that is its HLS C++, with places to fill; "" where that is its own
-    # text with the dialect's words replaced.
+    # The file of hls/vitis/ with the HLS C++ and its placeholders; "" if that is the kernel text
+    # with the dialect's macros replaced.
     template = ""
 
     def record(self, key: K) -> ManifestTerms:
@@ -173,7 +173,7 @@ class BoardSkeleton(Skeleton[K]):
         return ManifestTerms(self.name, (dtype_name,), (dtype_name,), "", dtype_name)
 
     def op(self, recorded: str) -> str:
-        """Returns the inventory's name of an op of a manifest."""
+        """Returns the name in inventories of an op that a manifest records."""
         return self.word or recorded
 
     def keys(self, request: InventoryRequest) -> Iterator[K]:
@@ -202,7 +202,7 @@ class BoardSkeleton(Skeleton[K]):
         return "loop"
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """True if a port, of vectors or of elements, has accesses of only one or few at a time."""
+        """True if a port, of vectors or of elements, requests only one or a few beats at a time."""
         return False
 
     def beats(self, key: K) -> Mapping[str, int]:
@@ -220,7 +220,7 @@ class BoardSkeleton(Skeleton[K]):
         return tuple(arguments)
 
     def by_elements(self, key: K, name: str) -> KernelArgument:
-        """Returns a second port to the operand `name`, for elements that fill no whole vector."""
+        """Returns a second port to the operand `name`, for elements that do not fill a vector."""
         c = next(c for _, c, argument_name in self.parameters(key) if argument_name == name)
         return KernelArgument(f"{name}_elements", "*", c, name)
 
@@ -233,12 +233,12 @@ class BoardSkeleton(Skeleton[K]):
         return None
 
     def hardware(self, key: K) -> K:
-        """Returns the key that HLS C++ is generated from; keys with equal results have equal
-        HLS C++."""
+        """Returns the key from which the HLS C++ is generated; keys that differ only on CPUs have
+        one kernel."""
         return key
 
     def suffix(self, key: K) -> str:
-        """The part of a kernel's name that tells the kernels of one inventory table apart."""
+        """The part of a kernel's name that distinguishes the kernels of one inventory table."""
         return f"{self.name}_{self.record(key).compute}"
 
     def vitis(self, lanes: int) -> str:

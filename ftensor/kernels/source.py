@@ -31,8 +31,8 @@ def hls_root() -> Path:
     )
 
 
-# In memory; complex numbers are pairs of the named type. float16 is `half` in OpenCL C and 16 bits
-# in HLS C++, whose own headers have a class `half`. complex32 is pairs of these.
+# C types in memory; complex numbers are pairs of the named type. float16 is `half` in OpenCL C and
+# a 16-bit integer in HLS C++, whose headers have a class `half`. complex32 is a pair of these.
 MEMORY = {
     "bool": "uchar",
     "uint8": "uchar",
@@ -57,9 +57,9 @@ MEMORY = {
 ENCODED_DTYPES = ("float8_e4m3fn", "float8_e5m2", "bfloat16")
 # Dtypes that dedicated load macros read as float.
 HALF_DTYPES = ("float16", "complex32")
-# As read into a register, before any conversion.
+# C types in a register before any conversion.
 REGISTER = {**MEMORY, **dict.fromkeys((*ENCODED_DTYPES, *HALF_DTYPES), "float")}
-# The integer type whose vectors are as wide as a comparison's result.
+# The integer type whose vectors are as wide as the result of a comparison.
 MASK = {"uchar": "char", "char": "char", "short": "short", "int": "int", "long": "long"}
 MASK |= {"float": "int", "double": "long"}
 MASK |= {"ushort": "short", "uint": "int", "ulong": "long"}

@@ -27,7 +27,7 @@ MAX_CACHED_BYTES = 1 << 20
 SLACK, LATENCY = 32, 16
 LOAD, ELEMENTS, ROW_VALUES, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
 TRANSFORM, FILTER = "transform", "filter"
-# The rows that compute units share, if all rows of a launch are one signal: no launch has more.
+# The rows that compute units share if all rows of a launch are one signal, which is never split.
 ONE_SIGNAL = 1 << 30
 
 
@@ -36,13 +36,14 @@ class StagedKey(FusedKey):
     """A graph over any number of rows of `length` elements. With operands of kind PER_BLOCK or
     EVERY_BLOCK, `period` rows form a block.
 
-    The ports have the access kinds of transform.py, which also decide which values are per row.
-    Units compute per element or per row, transform whole rows (transform.py), or fold rows. A fold
-    adds beat k of a row to state k % 8, so its order differs from that of other kernels.
+    The ports have the access kinds of graph_text.py, which also decide which values are per row.
+    Element functions compute per element or per row, transform whole rows (transform.py), or fold
+    rows. A fold adds beat k of a row to state k % 8, so its order differs from that of other
+    kernels.
 
-    Filters shorten rows (row_filter.py). `length` is that of the shortest rows. `spans` has a
-    number for each input, and is empty if all are 1: how many times longer its rows are; for kind
-    TAPS the number of taps; for kind FRAMES the distance between frames in elements.
+    Filters shorten rows (row_filter.py); `length` is that of the shortest rows. `spans` is empty,
+    or has a number for each input: the factor by which its rows are longer; for kind TAPS the
+    number of taps; for kind FRAMES the distance between frames in elements.
     """
 
     length: int = 1
@@ -85,8 +86,8 @@ class StagedKey(FusedKey):
 
     @cached_property
     def is_half(self) -> tuple[bool, ...]:
-        """For each value, True if its rows are halves of spectra: all of a spectrum is in FIFOs, and
-        stores write its first half."""
+        """For each value, True if its rows are halves of spectra: FIFOs carry the whole spectrum,
+        and stores write the first half."""
         halves = [False] * len(self.ins)
         for k, call in enumerate(self.calls):
             half = any(halves[v] for v in call.operands) or (isinstance(call.unit, RowTransform) and call.unit.half)
@@ -103,13 +104,14 @@ class StagedKey(FusedKey):
         return self.states_of(1)
 
     def states_of(self, factor: int) -> int:
-        """Returns the parallel states of a fold of rows that are `factor` times as long."""
+        """Returns the number of parallel states of a fold of rows that are `factor` times as long
+        as the shortest."""
         return min(STATES, self.beats * factor)
 
     @cached_property
     def factors(self) -> tuple[int, ...]:
-        """For each value, how many times longer its rows are than the shortest; 1 for a value per
-        row."""
+        """For each value, the factor by which its rows are longer than the shortest; 1 for a value
+        per row."""
         spans = self.spans or (1,) * len(self.ins)
         factors = [1 if p.kind in (PER_ROW, ONE_ELEMENT, TAPS, FRAMES) else n for p, n in zip(self.ins, spans)]
         for k, call in enumerate(self.calls):
@@ -164,7 +166,7 @@ class StagedKey(FusedKey):
 
 
 def lanes_of(key: StagedKey) -> tuple[int, ...]:
-    """Returns the lanes with which a graph can be built, the key's own first, then fewer."""
+    """Returns the lane counts with which a graph can be built: the key's own, then smaller ones."""
     lanes = [key.lanes >> k for k in range(key.lanes.bit_length())]
     return tuple(n for n in lanes if not key.transforms or not transform_refusal(key.length, n))
 
@@ -291,8 +293,8 @@ class Stages:
         return 0
 
     def factor_of(self, stage: DataflowStage) -> int:
-        """Returns how many times longer than the shortest the rows are that a stage reads; for a
-        load, those that it writes."""
+        """Returns the factor by which the rows that a stage reads (a load: writes) are longer than
+        the shortest."""
         return max(self.key.factors[v] for v in stage.inputs or stage.outputs)
 
     def filter_schedule(self, stage: DataflowStage) -> FilterSchedule:

@@ -16,9 +16,9 @@ MIN_LANES, MAX_LANES = 2, 8
 
 @dataclass(frozen=True)
 class RowTransform(ElementFunction):
-    """Transform of a row, or inverse transform. An optional parameter scales the results. The body
-    is empty: a transform is not computed per element. With `half`, elements are real, and of the
-    results the first `half_of` leave the kernel."""
+    """Fourier transform of a row, or the inverse transform. An optional parameter scales the
+    results. The body is empty, since a result depends on all elements. With `half`, elements are
+    real, and only the first `half_of` results leave the kernel."""
 
     inverse: bool = False
     half: bool = False
@@ -34,14 +34,14 @@ class RowTransform(ElementFunction):
 
 
 def row_transform(dtype: dtype, inverse: bool, scaled: bool, half: bool = False) -> RowTransform:
-    """Returns the transform of rows of the complex dtype `dtype`, or with `half` of real ones."""
+    """Returns the transform of rows of the complex dtype `dtype`; with `half`, of real rows."""
     name, pair, params = "ifft" if inverse else "rfft" if half else "fft", ((dtype, VALUE),), ("scale",) * scaled
     ins = ((dtype.to_real(), VALUE),) if half else pair
     return RowTransform(name, dtype, pair, ins, (), params, inverse=inverse, half=half)
 
 
 def half_of(length: int) -> int:
-    """Returns the numbers of half a spectrum of `length` real numbers."""
+    """Returns how many numbers half a spectrum of `length` real numbers has."""
     return length // 2 + 1
 
 

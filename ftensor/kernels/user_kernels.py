@@ -17,7 +17,7 @@ from .workload import Access, KernelLaunch, PipelinedLoop
 
 Ints = tuple[int, ...]
 BEAT = 64  # bytes of the widest port
-# Words of C for numbers, by the words that kernels are declared with here.
+# C types of scalars, by the type names that declarations here use.
 _SCALARS = {
     "bool": "bool", "_Bool": "bool", "half": "half", "_Float16": "half", "float": "float",
     "double": "double", "uchar": "uchar", "ushort": "ushort", "uint": "uint", "ulong": "ulong",
@@ -59,9 +59,10 @@ def scalar(c: str) -> str | None:
 
 
 def element(c: str) -> tuple[dtype | None, int]:
-    """Returns (dtype of tensors for a pointer to C type `c`, bytes of an element).
+    """Returns (dtype of the tensors that a pointer to C type `c` takes, size of an element in
+    bytes).
 
-    The dtype is None if tensors of any dtype are valid; the bytes are 0 if the size is unknown.
+    The dtype is None if tensors of any dtype are valid; the size is 0 if it is unknown.
     """
     words = " ".join(w for w in c.replace("std::", "").split() if w not in _QUALIFIERS)
     if (word := scalar(words)) is not None:
@@ -82,10 +83,11 @@ def element(c: str) -> tuple[dtype | None, int]:
 class UserKernelArgument:
     """A parameter of a kernel.
 
-    `kind` is "*" for a pointer to global memory, "local" for a pointer to local memory, a name
-    of `DTYPES` for a scalar, "stream" for a stream, which the hardware connects and no call passes.
+    `kind` is "*" for a pointer to global memory, "local" for a pointer to local memory, a name of
+    `DTYPES` for a scalar, "stream" for a stream, which the hardware connects and no call passes.
     `number` is the index among all parameters, streams included. A pointer takes tensors of `dtype`
-    (None: any dtype) and whole elements of `nbytes`. `size` is the bytes of a scalar's register.
+    (None: any dtype) whose bytes are a multiple of `nbytes`. `size` is the size of a scalar's
+    register in bytes.
     """
 
     name: str
@@ -99,7 +101,7 @@ class UserKernelArgument:
 
     @property
     def is_size(self) -> bool:
-        """True for the bytes of the tensor before it, at the end of a stream: no call passes them."""
+        """True for the size in bytes of a tensor that ends a stream; calls do not pass it."""
         return self.name.startswith(BYTES)
 
     @property

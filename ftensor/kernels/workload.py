@@ -13,18 +13,18 @@ from ..dtypes import dtype
 from ..iterator.shape import contiguous_strides
 from .source import constant
 
-# Cycles of one operator at 300 MHz on UltraScale+, as Vitis HLS names its cores there
-# (fadd_..._7_full_dsp, fmul_..._4_max_dsp, dadd_..._8_full_dsp, dmul_..._8_max_dsp): the model
-# takes them for every clock, though a slower one needs fewer.
+# Cycles of one operator at 300 MHz on UltraScale+, by the names that Vitis HLS gives its cores
+# there (fadd_..._7_full_dsp, fmul_..._4_max_dsp, dadd_..._8_full_dsp, dmul_..._8_max_dsp). The
+# model uses them for every clock, though slower clocks need fewer cycles.
 CYCLES = {
     "float": {"add": 7, "mul": 4, "compare": 2, "div": 16},
     "double": {"add": 8, "mul": 8, "compare": 2, "div": 31},
     "integer": {"add": 1, "mul": 3, "compare": 1, "div": 36},
 }
-# Least cycles of a function of hls_math.h: a square root takes as long as a quotient, others
+# Minimum cycles of a function of hls_math.h: a square root takes as long as a division, others
 # longer.
 FUNCTION_CYCLES = {"float": 16, "double": 31}
-# A division of 32-bit integers takes a cycle for each bit and a few more.
+# A division of 32-bit integers takes one cycle per bit and a few more.
 DIVISION_CYCLES = CYCLES["integer"]["div"]
 # Pipeline depth in cycles if the model does not count the op's own operators: an addition takes 7,
 # an exponential about 20. Only the pipeline fill depends on DEPTH.
@@ -40,14 +40,14 @@ def operator_cycles(dtype: dtype) -> dict[str, int]:
 
 
 def distance(recurrence: int) -> int:
-    """Returns after how many iterations a state in local memory may be used again at initiation
-    interval 1, if its update takes `recurrence` cycles."""
-    return recurrence + 1  # writing it takes a cycle
+    """Returns the number of iterations after which a state in local memory may be used again at
+    initiation interval 1, if its update takes `recurrence` cycles."""
+    return recurrence + 1  # the write takes a cycle
 
 
 def interval(recurrence: int, between: int) -> int:
-    """Returns the initiation interval if a result is needed again `between` iterations later, after
-    `recurrence` cycles."""
+    """Returns the initiation interval of a loop that uses a result again `between` iterations
+    later, if computing it takes `recurrence` cycles."""
     return -(-distance(recurrence) // between)
 
 
@@ -102,7 +102,7 @@ SCATTERS = "scatters"
 class KernelLaunch(NamedTuple):
     """One launch: the kernel's key, and the number of compute units.
 
-    `n` is the size if the skeleton takes no other argument; other skeletons have a `geometry`.
+    `n` is the size if the skeleton has no geometry buffer; other skeletons have a `geometry`.
     `structure` is the data movement of a map, as in `toolchain.group.KernelGroup`, or SCATTERS.
     """
 
@@ -149,8 +149,8 @@ class PipelinedLoop(NamedTuple):
 
 
 class LocalMemory(NamedTuple):
-    """Local memory of a kernel: words, bits of a word, the number of copies, and whether the source
-    asks for UltraRAM, which has no initial contents."""
+    """Local memory of a kernel: the number of words, bits of a word, the number of copies, and
+    whether the source requests UltraRAM, which has no initial contents."""
 
     words: int
     bits: int
@@ -159,12 +159,12 @@ class LocalMemory(NamedTuple):
 
     @property
     def block_rams(self) -> float:
-        """The block RAMs of 36 Kb that hold it."""
+        """Number of block RAMs of 36 Kb that the memory takes."""
         return ceil(self.bits / 36) * ceil(self.words / 512) / 2 * self.copies
 
     @property
     def ultra_rams(self) -> int:
-        """The UltraRAMs of 288 Kb that hold it."""
+        """Number of UltraRAMs of 288 Kb that the memory takes."""
         return ceil(self.bits / 72) * ceil(self.words / 4096) * self.copies
 
 
@@ -193,20 +193,20 @@ def split_numbers(numbers: Ints, size: int, count: int) -> Iterator[Ints]:
 
 
 def members_below(end: int, period: int, first_member: int, end_member: int) -> int:
-    """Returns the count of i in [0, end) with first <= i % period < last."""
+    """Counts the i in [0, end) with first_member <= i % period < end_member."""
     whole_periods, rest = divmod(end, period)
     return whole_periods * (end_member - first_member) + min(max(rest - first_member, 0), end_member - first_member)
 
 
 def members_in(begin: int, end: int, period: int, first_member: int, end_member: int) -> int:
-    """Returns the count of i in [begin, end) with first <= i % period < last."""
+    """Counts the i in [begin, end) with first_member <= i % period < end_member."""
     return members_below(end, period, first_member, end_member) - members_below(begin, period, first_member, end_member)
 
 
 def pieces(inner: int, chunk: int, chunks: int, begin: int, end: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Counts the chunks with numbers in [begin, end), if each row of `inner` elements is cut into
-    `chunks` chunks of `chunk` elements, the last of a row being shorter. Returns (count, length) of
-    the whole chunks, then of the last chunks."""
+    """Counts the chunks that contain numbers of [begin, end). Each row of `inner` elements is cut
+    into `chunks` chunks of `chunk` elements, of which the last may be shorter. Returns (count,
+    length) of the whole chunks, then of the last chunks."""
     last = members_in(begin, end, chunks, chunks - 1, chunks)
     return (end - begin - last, chunk), (last, inner - (chunks - 1) * chunk)
 
@@ -217,9 +217,8 @@ def distinct_elements(shape: Ints, strides: Ints) -> int:
 
 
 def _looked_up(low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
-    """Returns (loop iterations, beats read) for pieces that lie in the beats from `low` to `high`.
-    A model of `ft_plan_read`: a beat that one of the last two reads has fetched is not read
-    again."""
+    """Returns (loop iterations, beats read) for pieces that span the beats `low` to `high` each.
+    Models `ft_plan_read`, which does not read the last two beats again."""
     before = np.concatenate([[-1], low[:-1]]), np.concatenate([[-1], high[:-1]])
     has_low = (low == before[0]) | (low == before[1])
     has_high = (high == before[0]) | (high == before[1]) | (high == low)
@@ -229,8 +228,8 @@ def _looked_up(low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
 
 
 class RowPieces(NamedTuple):
-    """A compute unit's part of rows whose length is no multiple of a beat (hls/vitis/row_pieces.h):
-    `elements` results from `first` on."""
+    """A compute unit's part of rows whose length is not a multiple of a beat
+    (hls/vitis/row_pieces.h): `elements` results from `first` on."""
 
     first: int
     elements: int

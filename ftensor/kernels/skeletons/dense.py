@@ -15,12 +15,13 @@ from ..key import lanes_for
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, Access, KernelLaunch, LocalMemory, PipelinedLoop, interval, operator_cycles
 
-# Least cycles from a write to a port until a read returns the value.
+# Fewest cycles between a write to a port and a read of that value.
 ROUND_TRIP = 2 * LATENCY
 
 
 def _loops(dtype: dtype, counts: Iterator[tuple[str, int, int]]) -> list[PipelinedLoop]:
-    """Returns the loops of (name, trips, entries), with the initiation interval of each name."""
+    """Returns the loops for `counts`, which are (name, trips, entries), with each name's initiation
+    interval."""
     parts, cycles = 2 if dtype.is_complex else 1, operator_cycles(dtype)
     least = {
         "search": max(cycles["compare"], parts),
@@ -161,7 +162,7 @@ def loops(word: str, launch: KernelLaunch, unit: int) -> list[PipelinedLoop]:
 
 
 def _solve_sizes(launch: KernelLaunch) -> tuple[int, int, int, int]:
-    """Returns (matrices, matrices in local memory at once, pieces of a matrix's columns, columns of
+    """Returns (matrices, matrices in local memory at once, pieces of a matrix's columns, columns in
     a piece)."""
     items, n, k, *_ = launch.geometry
     matrices, each = items // k, min(k, _matrices_per_group(items, 1, n, launch.units))
@@ -170,8 +171,8 @@ def _solve_sizes(launch: KernelLaunch) -> tuple[int, int, int, int]:
 
 
 def _solve_loads(launch: KernelLaunch, unit: int) -> list[int]:
-    """Returns, for each time that a compute unit loads matrices into local memory, how many. The
-    pieces of columns of one group of matrices share a load."""
+    """Returns how many matrices each load into local memory brings, for the loads of a compute
+    unit. Column pieces of one group of matrices share a load."""
     matrices, fit, parts, _ = _solve_sizes(launch)
     begin, end = launch.slab(-(-matrices // fit) * parts, unit)
     groups = range(begin // parts, -(-end // parts)) if end > begin else ()

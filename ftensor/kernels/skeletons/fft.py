@@ -19,7 +19,7 @@ from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMem
 RADICES = (16, 8, 4, 2, 3, 5)
 # The largest prime radix of a pass.
 MAX_RADIX = 61
-# Values of `FftStep.what` that are no radix.
+# Values of `FftStep.what` that are not a radix.
 TIMES, FORTH, BACK = 1, 0, -1
 # Values of `FftStage.kind`.
 GROUPS, ROW_FORTH, ROW_BACK = 0, 1, 2
@@ -29,7 +29,8 @@ SWAP_IN, SWAP_OUT, SCALE, CONJ = 1, 2, 4, 8
 REAL, HALF = 1, 2
 
 
-# Cycles of an iteration: the loops are for CPUs, and none is pipelined (read, compute, write).
+# Cycles of an iteration (read, compute, write): these loops are for CPUs, and are not pipelined on
+# boards.
 ROUND_TRIP = 2 * LATENCY
 
 
@@ -60,7 +61,7 @@ class FftStep(NamedTuple):
     """One step on the numbers of a group.
 
     what: the radix of a pass, or the kind of another step
-    length: of the transforms before a pass; of other kinds, option bits and the end of the zeros
+    length: of the transforms before a pass; for other kinds, option bits and the end of the zeros
     n: count of numbers
     table: where the step's table begins
     """
@@ -245,7 +246,7 @@ register(Fft())
 
 # The largest `points` of an inventory; all are powers of two.
 MAX_POINTS = 4096
-# Least pairs of numbers in a turn: more than the latency of a butterfly and its memories.
+# Fewest pairs of numbers in a turn: more than the latency of a butterfly and its memories.
 LEAST = 32
 # Bit of `ends`: the table has factors for inputs and for results.
 FACTORS = 16

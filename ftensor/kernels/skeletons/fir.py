@@ -42,7 +42,7 @@ class FirKey:
 
     @property
     def pace(self) -> int:
-        """Most samples per cycle; all are in one beat."""
+        """The most samples per cycle; they are in one beat."""
         return min(PACE, self.lanes // self.parts)
 
     @property
@@ -207,7 +207,7 @@ class Fir(BoardSkeleton[FirKey]):
         counts = Counter({("mul", kind): parts**2 * taps, ("add", kind): parts * taps})
         counts["add", kind] += (parts - 1) * parts * taps
         counts["choose", kind] += parts * taps + 2 * key.lanes
-        # Samples of a cycle are selected from a beat, and shift the delay line by their number.
+        # The samples of a cycle are selected from a beat; the delay line shifts by their number.
         shift_levels = key.pace.bit_length() - 1
         counts["choose", kind] += parts * (taps * shift_levels + key.pace * key.lanes // parts)
         return counts

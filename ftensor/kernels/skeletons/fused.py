@@ -1,4 +1,5 @@
-"""fused_*, row_passes_*: map, rows and folds with several element functions in one kernel."""
+"""Skeletons of fused kernels (fused_*, row_passes_*): several element functions in the loops of a
+map, rows or a fold."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .rows import RowsGeometry
 
 
 class Fused(Skeleton[FusedKey]):
-    """Base of the fused skeletons. The kernel text is the text of the skeleton `of`."""
+    """Base of the fused skeletons. The kernel text is that of the skeleton named `of`."""
 
     of: str
     walks = False
@@ -31,8 +32,8 @@ class Fused(Skeleton[FusedKey]):
         return source.kernel_file(f"skeleton/{self.of}.h")
 
     def program(self, key: FusedKey, dialect: str, *, float64: bool, grid: str) -> str:
-        """Returns settings, dialect, the units in sections by compute dtype, and the kernel
-        text."""
+        """Returns settings, dialect, the element functions in sections by compute dtype, and the
+        kernel text."""
         fused.check(key)
         unsigned = any(d.name in ("uint32", "uint64") for d in key.dtypes)
         return "\n".join(
@@ -51,11 +52,11 @@ class Fused(Skeleton[FusedKey]):
         )
 
     def filled(self, key: FusedKey, dialect: str) -> str:
-        """Returns the kernel text; overridden if macros do not suffice."""
+        """Returns the kernel text; overridden by skeletons with further placeholders."""
         return self.text()
 
     def unit_text(self, unit: ElementFunction, name: str) -> str:
-        """Returns the C functions of a unit."""
+        """Returns the C functions of an element function."""
         return unit_text(unit, name)
 
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
@@ -73,12 +74,13 @@ def define_lines(holes: Mapping[str, list[str]]) -> list[str]:
 
 
 def _units(key: FusedKey) -> tuple[ElementFunction, ...]:
-    """Returns the units, double first: later sections drop the dialect's macros for double."""
+    """Returns the element functions, double first, because later sections drop the dialect's macros
+    for double."""
     return tuple(sorted(key.units, key=lambda u: not element_function.computes_in_double(u.compute)))
 
 
 def _sections(key: FusedKey, dialect: str, text: Callable[[ElementFunction, str], str]) -> Iterable[str]:
-    """Yields the units' functions, in sections by compute dtype."""
+    """Yields the element functions' text, in sections by compute dtype."""
     units = _units(key)
     keys = [u.key(key.lanes) for u in units]
     helper_names = {name for k in keys for name in source.helper_files(k)}

@@ -74,7 +74,7 @@ class Map(OpSkeleton):
             beats = -(-n // key.lanes)
             burst = min(_block(key), beats) if launch.structure == "burst" else 0
             if launch.structure == "loop" and not many:
-                # The loop reads a single value again for every beat.
+                # A single value is read again for every beat in this loop.
                 beats, burst = -(-launch.n // key.lanes), 1
             accesses.append(Access(name, write, n * size, beats, burst if many else 1, n * size))
         return accesses

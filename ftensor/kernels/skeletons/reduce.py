@@ -101,7 +101,7 @@ class ReduceSkeleton(OpSkeleton):
         return _reduction(key).vectors, _reduction(key).stage
 
     def short(self, key: KernelKey) -> str:
-        """Returns direction, stage, parallel states, and "s" for strided inputs."""
+        """Returns direction, stage, number of parallel states, and "s" for strided inputs."""
         r = _reduction(key)
         stage = {"whole": "", "first": "a", "second": "b"}[r.stage]
         text = self.name.removeprefix("reduce_") + stage + (str(r.vectors) if r.vectors > 1 else "")
@@ -112,7 +112,7 @@ class ReduceSkeleton(OpSkeleton):
         return key.name.removesuffix("_whole")
 
     def mark(self, key: KernelKey) -> str:
-        """Returns the first letter of the direction and the parallel states."""
+        """Returns the first letter of the direction and the number of parallel states."""
         vectors = _reduction(key).vectors
         return self.name.removeprefix("reduce_")[0] + (str(vectors) if vectors > 1 else "")
 
@@ -135,7 +135,7 @@ class ReduceSkeleton(OpSkeleton):
         for k, (name, p, write) in enumerate(memory_operands(key)):
             size = p.dtype.itemsize
             if write:
-                # Kernels write results one by one, also the lanes at a row's end.
+                # Kernels write results one by one, including the lanes at a row's end.
                 crossing = 0 if r.stage == "first" else results * size
                 accesses.append(Access(name, True, results * size, results, 1, crossing, True))
                 continue
@@ -144,7 +144,7 @@ class ReduceSkeleton(OpSkeleton):
             distinct_bytes = distinct_elements((*kept, *reduced), (*kept_strides, *reduced_strides)) * size
             crossing = 0 if r.stage == "second" else distinct_bytes
             if p.kind == LINEAR:
-                # A row ends with a beat of its own.
+                # The end of a row counts as a beat.
                 lanes = key.lanes
                 rows = prod(kept[:-1]) * prod(reduced) if outer else elements // max(g.inner, 1)
                 beats = rows * -(-g.inner // lanes)

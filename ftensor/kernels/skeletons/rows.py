@@ -60,10 +60,10 @@ class RowsGeometry(Geometry):
         return self.total // self.chunks * self.inner // lanes
 
     def pieces(self, lanes: int) -> bool:
-        """True if the kernel processes rows in pieces: rows or strides are no multiples of a beat,
-        or short runs have contiguous results.
+        """True if the kernel processes rows in pieces: rows or strides are not multiples of a beat,
+        or the runs are short and the results contiguous.
 
-        An offset that is no multiple of a beat also leads to pieces, but is unknown here.
+        An offset that is not a multiple of a beat also requires pieces, but is unknown here.
         """
         moving = [k for k, step in enumerate(self.steps) if step]
         if self.inner % lanes or any(n % lanes for k in moving for n in self.strides[k]):
@@ -92,8 +92,8 @@ class BeatRuns(NamedTuple):
 
     length: int
     times: int
-    dims: int  # outer dims, which lead from run to run
-    stride: int  # from a run to the next, in elements
+    dims: int  # the outer dims that advance from run to run
+    stride: int  # distance between runs in elements
     lanes: int
 
     @classmethod
@@ -125,7 +125,7 @@ class BeatRuns(NamedTuple):
             return 0, 0
         run, part = divmod(first, self.length)
         last, over = divmod(end, self.length)
-        # The first run comes from the port in any turn, and once more if only part of the run was
+        # The first run is read from the port in every turn, and once more if only part of it was
         # read.
         begin = run + 1 + (part > 0 and (run + 1) % self.times > 0)
         whole_periods = members_in(begin, max(begin, last), self.times, 1, self.times)
@@ -158,7 +158,7 @@ class Rows(OpSkeleton):
         return super().layout(kinds, outs)
 
     def serves(self, kinds: str, outs: int) -> str:
-        """Returns ROWS also for single values."""
+        """Returns the layout ROWS, also for single values."""
         return ANY.word if STRIDED in kinds else ROWS.word
 
     def lanes(self, word: str, kinds: str, full: int) -> int:
@@ -214,7 +214,7 @@ class Rows(OpSkeleton):
         begin, end = launch.slab(g.total, unit)
         # A gathered and a scattered element may have the same address.
         ordered = key.outs[0].kind == LOCATED and any(p.kind == LOCATED for p in key.ins)
-        # An element of 16 bytes is two.
+        # An element of 16 bytes is two words.
         halves = max(1, *(p.dtype.itemsize // 8 for p in (*key.outs, *key.ins)))
         interval = 2 * LATENCY + DEPTH if ordered else halves
         first, last = (w // g.chunks * g.inner + w % g.chunks * g.chunk for w in (begin, end))

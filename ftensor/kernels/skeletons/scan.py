@@ -33,8 +33,9 @@ GROUP = 8  # elements of a single row added at once, about the latency of an add
 
 
 class Combine(NamedTuple):
-    """Combination of a state x and the next element y: the new state, or, if `place`, the condition
-    under which y replaces x. `complex_` is the expression for complex dtypes; "" refuses them."""
+    """How a state x and the next element y combine: the expression of the new state or, with
+    `place`, the condition under which y replaces x. `complex_` is the expression for complex
+    dtypes; "" rejects them."""
 
     combine: str
     complex_: str = ""
@@ -54,8 +55,8 @@ OPS = Option("scans", tuple(SCANS), words=tuple(SCANS))
 
 @dataclass(frozen=True)
 class ScanKey:
-    """Key of an op in a dtype. `wide` sums in float64; `held` keeps many states in block RAM, on
-    boards."""
+    """Key of a scan op in a dtype. With `wide`, float64 states; with `held`, on boards, many states
+    in block RAM."""
 
     op: str
     dtype: dtype
@@ -84,7 +85,7 @@ def recurrence(key: ScanKey) -> int:
 
 
 def _apart(recurrence: int) -> int:
-    return distance(recurrence) + 1  # states are in block memory, of which a read takes a cycle
+    return distance(recurrence) + 1  # a read of block memory takes a cycle
 
 
 def group(key: ScanKey) -> int:

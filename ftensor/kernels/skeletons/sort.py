@@ -22,11 +22,11 @@ RUN = 32  # elements that a register array sorts by insertion
 WAYS = 16  # runs that a merge combines
 LOCAL_TILE = 1 << 13  # elements in local memory
 PART = LOCAL_TILE // WAYS  # local memory of one run in global memory: four rounds of a merge
-AHEAD = 4  # elements that wait beside a leaf of a merge tree; one arrives three turns behind the last one taken
+AHEAD = 4  # prefetched elements per leaf of a merge tree; one arrives three iterations after the last one was taken
 LEAD = (2 + AHEAD) * WAYS - 1  # registers of a merge tree, empty at the start
 
 BITS = {1: "char", 2: "short", 4: "int", 8: "long"}
-# Compared in a wider type; uint64, which has no wider type, with its top bit flipped.
+# Comparison types are unsigned; uint64, which no wider type holds, has its top bit flipped.
 _UNSIGNED = {"bool": "uchar", "uint8": "uchar", "uint16": "ushort", "uint32": "uint"}
 # (mask of the magnitude, bits of infinity)
 FLOATS = {
@@ -73,7 +73,7 @@ O = TypeVar("O", bound=ComparedKey)
 
 
 class OrderSkeleton(BoardSkeleton[O]):
-    """Base of sort and topk: one kernel for each dtype, which writes elements in order and
+    """Base of sort and topk: one kernel per dtype, which writes elements in order and their
     indices."""
 
     key: Callable[[dtype], O]

@@ -145,7 +145,8 @@ class Staged(BoardSkeleton[StagedKey]):
     # The area model
 
     def operators(self, key: StagedKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators of transforms and filters, which no op counts."""
+        """Returns the operators of transforms and filters, which the area model of ops does not
+        cover."""
         counts: Counter[tuple[str, str]] = Counter()
         for call in key.calls:
             if isinstance(call.unit, RowTransform):
@@ -199,7 +200,7 @@ def _rows(launch: KernelLaunch, unit: int) -> tuple[int, int]:
 
 
 def _row_lengths(key: StagedKey) -> list[int]:
-    """Returns for each operand, outputs first, the elements of its rows; of taps their number."""
+    """Returns, for each operand (outputs first), the elements of a row; for taps their number."""
     lengths = [key.row_length(v) for v in (*key.results, *range(len(key.ins)))]
     for k, p in enumerate(key.ins, len(key.outs)):
         lengths[k] = key.taps_of(k - len(key.outs)) if p.kind == TAPS else lengths[k]

@@ -48,7 +48,7 @@ class _Bytes(BoardConv):
         return [*lines, *(f"#define {word} {n}" for word, n in defines.items()), *self.geometry_words()]
 
     def helpers(self, key: ConvKey) -> list[str]:
-        """Returns []: the kernels multiply bytes as they are in memory."""
+        """Returns []: the kernels multiply bytes without conversion."""
         return []
 
     def record(self, key: ConvKey) -> ManifestTerms:

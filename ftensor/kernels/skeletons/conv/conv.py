@@ -69,15 +69,15 @@ class ConvPackGeometry(Geometry):
 
     @property
     def line(self) -> int:
-        """How weights are contiguous: 1 if those of a filter are, in the order (channel, tap); 2 if
-        those of each channel are; else 0."""
+        """Contiguity of the weights: 1 if those of a filter are contiguous in the order (channel,
+        tap), 2 if those of each channel are, else 0."""
         if self.taps != tuple(range(len(self.taps))):
             return 0
         return 1 if self.w[2] == len(self.taps) else 2
 
     @property
     def dense(self) -> bool:
-        """True if the input is contiguous and the kernel reads all of the input in order."""
+        """True if the input is contiguous and read in order as a whole."""
         one = all(len(phases) == 1 for phases in (self.deep, self.high, self.wide))
         if not one or set(self.step) != {1} or not prod(self.input):
             return False
@@ -207,8 +207,8 @@ register(ConvPack())
 def conv_key(dtype: dtype, target: KernelTarget, unaligned: bool, filters: int) -> ConvKey:
     """Returns the key for `filters` filters of a group.
 
-    On a CPU, the tile fills the registers with sums of filters that share the input. Boards have
-    one tile shape, the width of the ports: a step of a panel is a beat.
+    On a CPU, the tile fills the registers with sums of filters that share the input. On boards, the
+    tile has the width of the ports: a step of a panel is a beat.
     """
     lanes = lanes_for([dtype.compute], dtype.compute, target.lanes_bytes)
     if target.grid == "stride":

@@ -19,7 +19,7 @@ from ...workload import Ints
 from ..conv.key import ConvKey, ConvSkeleton, Phase
 
 COSTS = PROCESSOR.convolutions
-# Most elements of an item's planes, which fit the first caches of a CPU.
+# Limit of an item's plane elements, which fit the first caches of a CPU.
 PLANES = 8192
 # Filters that share copied positions.
 FILTERS = 48
@@ -90,7 +90,7 @@ class DirectConvGeometry(Geometry):
 
 
 class DirectConv(ConvSkeleton):
-    """Direct convolution. An item is all positions of a sample by some filters."""
+    """Direct convolution. An item is some filters at all positions of a sample."""
 
     name = "conv_direct"
     geometry: type[Geometry] = DirectConvGeometry
@@ -116,7 +116,7 @@ register(DirectConv())
 
 
 def depthwise_conv_key(dtype: dtype, target: KernelTarget) -> ConvKey:
-    """Returns the key of a CPU, with as many vectors of positions as registers allow."""
+    """Returns the key of a CPU. The tile has all vectors of positions that fit the registers."""
     lanes = lanes_for([dtype.compute], dtype.compute, target.lanes_bytes)
     return ConvKey("conv_depthwise", dtype, lanes, 1, 8 if target.registers >= ROOMY_REGISTERS else 4)
 

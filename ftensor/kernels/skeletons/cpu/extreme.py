@@ -54,8 +54,8 @@ def extreme_key(
 
 @dataclass(frozen=True)
 class ExtremeGeometry(Geometry):
-    """Geometry buffer: `n` elements of a row, folded in `splits` splits whose results are
-    `split_step` apart; the loop nest over rows, with strides in the results and in the input."""
+    """Geometry buffer: rows of `n` elements, each in `splits` splits whose results are `split_step`
+    apart, and the loop nest over rows with the strides of results and input."""
 
     derived = ("items",)
     n: int
@@ -67,7 +67,7 @@ class ExtremeGeometry(Geometry):
 
     @property
     def items(self) -> int:
-        """Splits of rows to share among the compute units."""
+        """Number of splits of all rows, which the compute units share."""
         return prod(self.shape) * self.splits
 
 

@@ -127,7 +127,7 @@ def max_pool_key(
 
 
 class MaxPool(Skeleton[MaxPoolKey]):
-    """Maxima of windows, a vector of windows at a time; the kernel separates their elements in
+    """Maxima of windows, one vector of windows at a time; the kernel separates their elements in
     registers. `operands` maps the name of each pointer to True for outputs. Boards use another
     skeleton (`PoolSkeleton`)."""
 

@@ -69,7 +69,7 @@ class MemberParameters(NamedTuple):
     pointers: list[Parameter]
     offsets: list[Parameter]
     numbers: list[Parameter]
-    last: Parameter | None  # its n, or its geometry
+    last: Parameter | None  # the member's n, or its geometry buffer
 
 
 def parameters_of(member: MergedKernel) -> MemberParameters:
@@ -89,9 +89,9 @@ def _count(member: MergedKernel) -> int:
 def merged_geometry(
     units: Sequence[int], copies: Sequence[int], parts: Sequence[Sequence[int]], wide: Sequence[bool | None]
 ) -> Ints:
-    """Returns the geometry buffer of a merged launch: the compute units of each kernel, where the
-    part of each kernel begins, the bytes of each copied memory, and the parts. `wide` is, for each
-    part, True for longs, False for ints, None for a single value."""
+    """Returns the geometry buffer of a merged launch: the compute units of each kernel, the index
+    at which each kernel's part begins, the sizes of the copied memories in bytes, and the parts.
+    `wide` is, for each part, True for longs, False for ints, None for a single number."""
     head, tail = list(units), [int(n) for n in copies]
     offset = 2 * len(units) + len(copies)
     starts: list[int] = []

@@ -20,8 +20,9 @@ GATES = {"lstm": 4, "gru": 3}
 
 @dataclass(frozen=True)
 class RecurrentKey:
-    """Key of a layer or of its derivative: the cell ("lstm" or "gru"), the dtype, sequences of an
-    item (`tile_rows`); with `saved`, the layer stores its gates for the derivative."""
+    """Key of a recurrent layer or of its derivative: the cell ("lstm" or "gru"), the dtype, and the
+    sequences per item (`tile_rows`). With `saved`, the layer stores its gates for the derivative.
+    """
 
     skeleton: str
     cell: str
@@ -51,7 +52,7 @@ def recurrent_key(
 
 @dataclass(frozen=True)
 class RecurrentGeometry(Geometry):
-    """Geometry buffer: `items` of the batch; with `reverse`, the last step is the first. The strides
+    """Geometry buffer: `items` groups of sequences; `reverse` begins with the last step. Strides:
     of a step and of a row of the hidden states (or of their gradients), and of a step of the cell
     states; all else is contiguous."""
 

@@ -24,7 +24,7 @@ _ALL = {1: "0xff", 2: "0xffff", 4: "-1", 8: "-1L"}
 
 @dataclass(frozen=True)
 class RadixKey:
-    """Key of the radix sort of a dtype; `places` also returns the indices of elements."""
+    """Key of the radix sort of a dtype; with `places`, the kernel also returns indices."""
 
     dtype: dtype
     lanes: int
@@ -60,8 +60,8 @@ def radix_key(dtype: dtype, target: KernelTarget, indices: bool) -> RadixKey:
 
 @dataclass(frozen=True)
 class RadixGeometry(Geometry):
-    """Geometry buffer of a radix sort, in elements. This launch makes pass `turn` of `passes`, over
-    a digit of `width` bits. `kept` are the elements of each buffer; `read` and `written` are
+    """Geometry buffer of a radix sort, in elements. The launch performs pass `turn` of `passes`,
+    over a digit of `width` bits. `kept` is the elements in each buffer; `read` and `written` are
     strides along a row."""
 
     derived = ("items",)
@@ -146,8 +146,8 @@ MEDIAN, NANMEDIAN = -1, -2  # ranks that the kernel determines
 
 @dataclass(frozen=True)
 class SortRowsKey:
-    """Key of the merge sort of a dtype; `selects` finds elements by rank without a sort, on
-    CPUs."""
+    """Key of the merge sort of a dtype; with `selects`, the kernel also finds elements by rank
+    without sorting."""
 
     dtype: dtype
     lanes: int = 1
@@ -161,7 +161,8 @@ class SortRowsKey:
 
 
 def first_run(n: int) -> int:
-    """Returns the run size of the insertion sort for which the number of merge passes is even."""
+    """Returns the size of the runs that are sorted by insertion, chosen so that the number of merge
+    passes is even."""
     for run in (RUN, RUN // 2):
         size, passes = run, 0
         while size < n:

@@ -53,7 +53,7 @@ class DirectGemm(Gemm):
 
     name = "gemm_direct"
     geometry = DirectGeometry
-    together = "gemm_direct"  # real and complex numbers
+    together = "gemm_direct"  # real and complex dtypes share a kernel
     part = DIRECT
     operands_in_order = ("out", "a", "b", "added")
     offsets = operands_in_order
@@ -72,7 +72,7 @@ class DirectGemm(Gemm):
         # An access per lane if the port is not widened. Sums are in local memory.
         lane = 1 if widened else key.lanes * key.parts
         step = max(distance(recurrence(key)), lane, key.rows * key.parts)
-        # Each result takes a scale and a store, and a load of the addend before.
+        # A result takes a scaling and a store, in mode 2 also a load of the addend.
         memory_reads = 3 if g.mode == 2 else 2
         return [
             PipelinedLoop("depth", items * g.depth, entries, step),
@@ -80,8 +80,8 @@ class DirectGemm(Gemm):
         ]
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators of both loops over a tile, each of which works for as many cycles
-        as an addition to a sum takes, and those that scale a lane."""
+        """Returns the operators of both loops over a tile, shared over the cycles of an addition to
+        a sum, and those that scale a lane."""
         return products(key, 2 * key.rows * key.lanes / recurrence(key) + 2)
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:

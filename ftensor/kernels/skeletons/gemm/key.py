@@ -41,7 +41,7 @@ class GemmKey:
 
     @property
     def parts(self) -> int:
-        """Real numbers of an element: 2 for complex dtypes, else 1."""
+        """Real components of an element: 2 for complex dtypes, else 1."""
         return 2 if self.dtype.is_complex else 1
 
     @property
@@ -85,7 +85,7 @@ class Gemm(BoardSkeleton[GemmKey]):
 
     @abstractmethod
     def word_of(self, key: GemmKey, operand: str) -> str:
-        """Returns the C type of an operand's element."""
+        """Returns the C type of an operand's elements."""
 
     def parameters(self, key: GemmKey) -> tuple[Parameter, ...]:
         """Returns pointers, offsets, alpha and beta, geometry."""

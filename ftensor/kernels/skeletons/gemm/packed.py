@@ -67,7 +67,8 @@ class PackGeometry(Geometry):
 
 
 class GemmPack(Gemm):
-    """Packing: for each step along the depth, the elements of a panel's rows are contiguous."""
+    """Packing: transposes a panel so that the elements of its rows at one step along the depth are
+    contiguous."""
 
     name = "gemm_pack"
     geometry = PackGeometry
@@ -96,7 +97,7 @@ class GemmPack(Gemm):
             chunks = -(-x.depth // chunk)
             begin, end = launch.slab(x.panels * x.matrices * chunks, unit)
             beats = -(-width * key.dtype.compute.itemsize // PORT_BYTES)
-            # The last panel may have fewer rows, the last chunk of each fewer steps.
+            # The last panel may have fewer rows, and the last chunk of a panel fewer steps.
             period, rows = x.panels * chunks, x.rows - (x.panels - 1) * width
             steps = x.depth - (chunks - 1) * chunk
             below = members_in(begin, end, period, period - chunks, period)
@@ -181,9 +182,9 @@ def packed_key(dtype: dtype, target: KernelTarget) -> GemmKey:
 
 
 class TileGroup(NamedTuple):
-    """Items of a packed product with equal sizes: their number, and rows and columns of each.
+    """Items of a packed product with equal sizes: their number, and the rows and columns of each.
 
-    `way` is the store of results: "vectors", "lines" or "elements", as in hls/vitis/gemm.cpp.
+    `way` is how they store results: "vectors", "lines" or "elements", as in hls/vitis/gemm.cpp.
     """
 
     items: int
