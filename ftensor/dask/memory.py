@@ -32,7 +32,7 @@ from .. import dtypes, fpga
 from .._device import fpga_devices, get_device_mapping, set_device_mapping
 from .._tensor import Tensor
 from ..errors import creation as errors
-from ..execute.copy import clone
+from ..execute.pointwise import clone
 from ..formats import contiguous_format
 from ..interop.host import export
 from ..interop.state import rebuild_tensor, storage_from_bytes

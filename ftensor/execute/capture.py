@@ -17,9 +17,8 @@ from .._tensor import Tensor
 from ..errors import graph as errors
 from ..errors.message import line_of
 from ..rows.catalogue import op_called
-from .capture_pool import GraphPool
+from .capture_replay import GraphPool, prepare_replay
 from .dispatch import Observer, find_observer, observed, thread_recorder
-from .prepared import prepare_replay
 from .scalars import CapturedNumber, values_of
 
 if TYPE_CHECKING:

@@ -140,7 +140,7 @@ class LaunchRecorder(Observer):
     def layer(
         self, kind: str, inputs: Sequence[Tensor], settings: Mapping[str, Any], compute: Callable[[], Tensor]
     ) -> Tensor:
-        """Returns `compute()`; a subclass may record its launches as one layer (layer.py)."""
+        """Returns `compute()`; a subclass may record its launches as one layer (layers.py)."""
         return compute()
 
 

@@ -29,11 +29,10 @@ from ..runtime.launch_cache import NEW
 from ..runtime.program import is_available
 from . import output
 from .capture import capturing
-from .copy import fill
 from .dispatch import alias_launch, recorder, run
 from .keys import located_key
 from .launch import Launch, Output, Step
-from .pointwise import pointwise
+from .pointwise import fill, pointwise
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend

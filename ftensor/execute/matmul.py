@@ -24,9 +24,9 @@ from ..kernels.skeletons.gemm import (
     supports_dot_product,
 )
 from ..runtime.program import in_image, is_available
-from .copy import clone, copy
 from .dispatch import cache_result, run, run_uncached
 from .launch import Launch, Output, Step
+from .pointwise import clone, copy
 from .scalars import values_of
 
 if TYPE_CHECKING:

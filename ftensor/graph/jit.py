@@ -15,8 +15,8 @@ from ..errors import KernelNotBuilt
 from ..errors import graph as errors
 from ..errors.message import levels_to_user
 from ..execute.dispatch import MissingKernel, recorder
+from ..execute.reduce import as_single_ops
 from ..execute.scalars import TracedNumber
-from ..execute.whole_rows import as_single_ops
 from ..kernels.skeleton import skeleton_of
 from ..runtime import program
 from .filters import with_filters

@@ -21,7 +21,7 @@ from ..errors.call import environment_value
 from ..errors.message import line_of
 from ..execute.dispatch import LaunchRecorder, observed
 from ..execute.indexed import in_range
-from ..execute.layer import FIR
+from ..execute.layers import FIR
 from ..execute.pointwise import pointwise
 from ..execute.scalars import TracedNumber, plain
 from ..iterator.shape import Ints

@@ -17,7 +17,7 @@ from .. import errors
 from .._device import DeviceLike, backend_of, device, resolve
 from .._tensor import Tensor
 from ..dtypes import dtype, from_numpy_dtype
-from ..execute.copy import clone
+from ..execute.pointwise import clone
 from ..formats import contiguous_format
 from ..iterator.shape import Ints, contiguous_strides, extent, numel
 

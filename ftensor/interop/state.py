@@ -23,8 +23,8 @@ from .._tensor import Tensor, method
 from ..dtypes import dtype, uint8
 from ..errors import OutOfMemoryError
 from ..errors import creation as errors_creation
-from ..execute.copy import copy
 from ..execute.output import new
+from ..execute.pointwise import copy
 from ..iterator.shape import Ints, contiguous_strides
 from ..runtime.pool import Storage
 from .host import adopt, export

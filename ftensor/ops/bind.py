@@ -19,8 +19,7 @@ from ..errors import arithmetic as errors_arithmetic
 from ..errors.message import call_named
 from ..errors.torch import no_attribute
 from ..errors.view import imag_of_real
-from ..execute.copy import write_result
-from ..execute.pointwise import pointwise
+from ..execute.pointwise import pointwise, write_result
 from ..interop.host import operand_tensor
 from ..rows.catalogue import ENTRIES, OWN, Entry, Row, enter, name_frames, note_module, op, register
 from ..rows.op import Op, Promote, Reduce

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from .._device import fpga_devices
 from .._tensor import Tensor
 from ..errors import image as errors
-from ..execute.copy import copy
-from ..execute.pointwise import replaced
+from ..execute.pointwise import copy, replaced
 from ..rows.catalogue import ENTRIES
 from ..rows.op import Op
 from ..terminal import guess

@@ -14,8 +14,7 @@ from .. import dtypes, errors
 from .._tensor import Tensor
 from ..errors import linalg as errors_factor
 from ..errors import nn as errors_nn
-from ..execute.copy import copy
-from ..execute.pointwise import pointwise
+from ..execute.pointwise import copy, pointwise
 from ..graph.fused import fused
 from ..iterator.shape import normalize_dim
 from ..ops.create.ranges import arange

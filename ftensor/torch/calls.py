@@ -11,7 +11,7 @@ from torch.fx import Node
 
 from .. import arange, constant_pad_nd, full, full_like
 from .._tensor import Tensor
-from ..execute.copy import convert, copy
+from ..execute.pointwise import convert, copy
 from ..iterator.shape import numel
 from ..ops.index.index import put
 from ..ops.linalg.matmul import flat

@@ -17,7 +17,7 @@ from torch.utils import _pytree as pytree
 from .._device import default_backend
 from ..errors import graph as errors
 from ..execute.capture import Capture, capturing
-from ..execute.capture_pool import GraphPool
+from ..execute.capture_replay import GraphPool
 from ..terminal import table
 from .graphs import FPGAGraph, OptimizerNumbers, capture_launches
 from .memory import to_ftensor, untyped_storage

@@ -14,8 +14,8 @@ from torch.library import get_kernel
 from .._tensor import Tensor
 from ..dtypes import bfloat16, float16, float32, float64
 from ..errors import torch as errors
-from ..execute.copy import fill
 from ..execute.output import new
+from ..execute.pointwise import fill
 from ..ops.gradients.attention import attention, attention_backward
 from ..ops.gradients.attention import linear_backward as ft_linear_backward
 from ..ops.index.index import put

@@ -12,10 +12,10 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from .. import formats
 from .._device import backend_of
 from ..errors import torch as errors
-from ..execute.copy import clone as ft_clone
-from ..execute.copy import convert as ft_converted
-from ..execute.copy import copy as ft_copy
 from ..execute.indexed import MAX_CHECKED_INDICES, record_bounds
+from ..execute.pointwise import clone as ft_clone
+from ..execute.pointwise import convert as ft_converted
+from ..execute.pointwise import copy as ft_copy
 from ..interop.torch import to_torch
 from . import memory as m
 from .internals import CPU_KEYS, untyped_storage

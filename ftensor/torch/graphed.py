@@ -9,7 +9,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ..errors import graph as errors
-from ..execute.capture_pool import GraphPool
+from ..execute.capture_replay import GraphPool
 from .graphs import FPGAGraph, graph
 
 Function = Callable[..., Any]

@@ -12,7 +12,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from .._device import default_backend
 from ..errors import graph as errors
 from ..execute.capture import Capture, Recording, captured, capturing
-from ..execute.capture_pool import GraphPool
+from ..execute.capture_replay import GraphPool
 
 
 class OptimizerNumbers(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from .._tensor import Tensor
-from ..execute.copy import copy
+from ..execute.pointwise import copy
 from . import memory as m
 from .copies import MEMORY
 from .fallback import on_host

@@ -9,7 +9,7 @@ import torch
 
 from .._tensor import Tensor
 from ..errors import torch as errors
-from ..execute.copy import copy
+from ..execute.pointwise import copy
 from ..graph.fused import fused_foreach
 from ..ops.nn.layers.updates import Adam, adagrad, adam, descend
 from ..ops.pointwise.ternary import where

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from .._tensor import Tensor
-from ..execute.recurrent import fits_one_launch
+from ..execute.layers import fits_one_launch
 from ..ops.gradients.recurrent import Layer, gru_layer_backward, gru_layers, lstm_layer_backward, lstm_layers
 from ..ops.nn.sequences.recurrent import Weights
 from ..ops.rearrange.cat import stack

@@ -16,7 +16,7 @@ from torch.multiprocessing.reductions import reduce_storage
 from .._tensor import Tensor
 from ..dtypes import uint8
 from ..errors import torch as errors
-from ..execute.copy import copy
+from ..execute.pointwise import copy
 from . import internals
 from . import memory as m
 from .memory import adopt_storage, array_of, forget, host_storage

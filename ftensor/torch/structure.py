@@ -17,8 +17,8 @@ from .._device import backend_of
 from .._tensor import Tensor
 from ..dtypes import uint8
 from ..errors import torch as errors
-from ..execute.copy import copy
 from ..execute.output import new as ft_new
+from ..execute.pointwise import copy
 from ..iterator.shape import contiguous_strides, extent
 from . import memory as m
 from .internals import CPU_KEYS, has_kernel_for, untyped_storage

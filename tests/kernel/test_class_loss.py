@@ -9,8 +9,8 @@ import torch
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute import nll as nll_module
-from ftensor.execute.nll import nll, nll_input
+from ftensor.execute import layers as nll_module
+from ftensor.execute.layers import nll, nll_input
 from ftensor.ops.gradients import losses as layers
 from ftensor.rows.catalogue import ENTRIES
 

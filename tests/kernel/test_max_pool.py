@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="torch is the oracle of these tests"
 
 import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
-from ftensor.execute import pool as execute  # noqa: E402
+from ftensor.execute import layers as execute  # noqa: E402
 from ftensor.ops.nn.spatial.pool import pool_of  # noqa: E402
 from ftensor.runtime.launch_cache import LaunchTable  # noqa: E402
 

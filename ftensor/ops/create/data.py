@@ -14,9 +14,9 @@ from ..._tensor import Tensor
 from ...dtypes import dtype, from_numpy_dtype, promote_types, scalar_dtype
 from ...dtypes.limits import iinfo, to_storage
 from ...errors import creation as errors_creation
-from ...execute.copy import convert
 from ...execute.indexed import record_array_bounds
 from ...execute.output import new
+from ...execute.pointwise import convert
 from ...iterator.shape import contiguous_strides, numel
 from ...rows.catalogue import op
 from .factory import Options, factory

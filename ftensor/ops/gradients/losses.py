@@ -12,7 +12,7 @@ from ..._tensor import Tensor
 from ...dtypes import int64
 from ...execute.device_traits import specializes
 from ...execute.indexed import known_bounds
-from ...execute.nll import nll, nll_input
+from ...execute.layers import nll, nll_input
 from ...execute.output import new
 from ...execute.packed_weights import constant
 from ...execute.pointwise import pointwise

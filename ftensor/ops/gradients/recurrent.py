@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..._tensor import Tensor
+from ...execute.layers import fits_one_launch, run_steps, run_steps_backward
 from ...execute.output import new
 from ...execute.pointwise import pointwise
-from ...execute.recurrent import fits_one_launch, run_steps, run_steps_backward
 from ...graph.fused import fused
 from ...rows.catalogue import aten_op
 from ..create.sizes import zeros_like

@@ -14,7 +14,7 @@ from ... import dtypes
 from ..._tensor import Tensor
 from ...execute.conv_plan import ConvWindows, weight_gradients
 from ...execute.device_traits import specializes
-from ...execute.pool import max_pool_back
+from ...execute.layers import max_pool_back
 from ...iterator.shape import Ints, numel
 from ...rows.catalogue import aten_op
 from ..create.data import tensor

@@ -8,10 +8,9 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import view as errors_index
 from ...execute import output
-from ...execute.copy import write_result
 from ...execute.indexed import Index, IndexedOperand, locate, record_bounds
 from ...execute.output import check_dtype, check_written
-from ...execute.pointwise import pointwise
+from ...execute.pointwise import pointwise, write_result
 from ...execute.scan import SHIFTED, positions
 from ...iterator.shape import broadcast_shapes, broadcast_strides, contiguous_strides, numel
 from ...rows.catalogue import enter, op

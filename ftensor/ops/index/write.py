@@ -9,9 +9,9 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import view as errors_index
 from ...execute import output
-from ...execute.copy import write_result
 from ...execute.indexed import ADD_AT, Index, IndexedOperand, locate
 from ...execute.output import check_written
+from ...execute.pointwise import write_result
 from ...iterator.shape import has_internal_overlap, normalize_dim
 from ...rows.catalogue import op
 from ...rows.copies import COPY

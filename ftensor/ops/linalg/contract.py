@@ -11,8 +11,7 @@ from ..._tensor import Tensor
 from ...dtypes import promote_types
 from ...errors import linalg as errors_matmul
 from ...execute import output
-from ...execute.copy import write_result
-from ...execute.pointwise import pointwise
+from ...execute.pointwise import pointwise, write_result
 from ...iterator.shape import Ints, contiguous_strides, normalize_dim, numel
 from ...rows.catalogue import op
 from ..pointwise.binary import MUL

@@ -9,10 +9,9 @@ from ..._tensor import Tensor
 from ...dtypes import int8, int32, uint8
 from ...errors import linalg as errors_matmul
 from ...execute import output as execute_output
-from ...execute.copy import write_result
 from ...execute.dispatch import cached_result
 from ...execute.output import check_device
-from ...execute.pointwise import common_dtype, pointwise
+from ...execute.pointwise import common_dtype, pointwise, write_result
 from ...execute.scalars import fitted, rounded
 from ...graph.fused import fused
 from ...iterator.shape import Ints, broadcast_shapes, contiguous_strides, numel, view_strides

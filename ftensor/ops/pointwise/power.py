@@ -7,9 +7,8 @@ from typing import Any
 from ... import dtypes
 from ..._tensor import Tensor
 from ...errors import arithmetic as errors_arithmetic
-from ...execute.copy import write_result
 from ...execute.output import check_capacity, check_dtype, new_like
-from ...execute.pointwise import common_dtype, pointwise
+from ...execute.pointwise import common_dtype, pointwise, write_result
 from ...execute.scalars import check_fits
 from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op

@@ -12,8 +12,7 @@ from ..._tensor import Tensor
 from ...dtypes import int32
 from ...dtypes.limits import finfo
 from ...errors import arithmetic as errors_arithmetic
-from ...execute.copy import write_result
-from ...execute.pointwise import pointwise
+from ...execute.pointwise import pointwise, write_result
 from ...execute.scalars import as_float
 from ...rows.catalogue import Entry, also_in, enter, op, register
 from ...rows.op import Op, Promote

@@ -10,7 +10,7 @@ from ..._tensor import Tensor
 from ...dtypes import float32, int8, int32, uint8
 from ...dtypes.limits import iinfo
 from ...errors import nn as errors
-from ...execute.layer import layer
+from ...execute.layers import layer
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
 from ..linalg.matmul import matmul

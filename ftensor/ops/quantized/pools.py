@@ -12,7 +12,7 @@ from ..._tensor import Tensor
 from ...dtypes import dtype, int8, int32, int64, uint8
 from ...dtypes.limits import iinfo
 from ...errors import nn as errors
-from ...execute.layer import layer
+from ...execute.layers import layer
 from ...execute.output import new
 from ...execute.packed_weights import constant
 from ...iterator.shape import Ints, normalize_dim, numel

@@ -8,8 +8,8 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
-from ...execute.copy import write_result
 from ...execute.output import check_capacity, new, resize_out
+from ...execute.pointwise import write_result
 from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
 from ..bind import composed

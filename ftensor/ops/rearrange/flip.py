@@ -10,9 +10,8 @@ from ..._tensor import Tensor
 from ...errors import view as errors_shape
 from ...errors import view as errors_view
 from ...execute import output
-from ...execute.copy import write_result
 from ...execute.output import check_written, out_or_new
-from ...execute.pointwise import pointwise
+from ...execute.pointwise import pointwise, write_result
 from ...iterator.shape import channels_last_strides, contiguous_strides, is_channels_last, normalize_dim, normalize_dims
 from ...rows.catalogue import enter, op
 from ...rows.op import Op

@@ -8,9 +8,8 @@ from ... import errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import arithmetic as errors_arithmetic
-from ...execute.copy import write_result
 from ...execute.output import check_dtype
-from ...execute.pointwise import pointwise
+from ...execute.pointwise import pointwise, write_result
 from ...rows.catalogue import enter, op
 from ...rows.op import Dims, Op, Promote, Reduce
 from ...rows.spelling import MISSING

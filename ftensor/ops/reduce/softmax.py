@@ -10,12 +10,10 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import arithmetic as errors_arithmetic
-from ...execute.copy import write_result
 from ...execute.device_traits import revisits_rows
 from ...execute.output import new_like
-from ...execute.pointwise import pointwise
-from ...execute.reduce import fold
-from ...execute.whole_rows import whole_softmax
+from ...execute.pointwise import pointwise, write_result
+from ...execute.reduce import fold, whole_softmax
 from ...graph.fused import fused
 from ...graph.fusion_group import CACHED_ROW_BYTES
 from ...iterator.shape import normalize_dim, numel

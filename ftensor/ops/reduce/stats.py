@@ -9,10 +9,9 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import can_cast, dtype, float64
 from ...errors import arithmetic as errors_arithmetic
-from ...execute.copy import convert
 from ...execute.device_traits import spares_double
 from ...execute.output import check_dtype
-from ...execute.pointwise import pointwise
+from ...execute.pointwise import convert, pointwise
 from ...execute.reduce import fold
 from ...graph.fused import fused
 from ...rows.catalogue import ENTRIES, enter, op

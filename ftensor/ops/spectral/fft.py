@@ -16,7 +16,7 @@ from ...errors import creation as errors_creation
 from ...errors import spectral as errors_spectral
 from ...execute.fft import cached_transform, has_stream_kernel, kept_table, too_long, transform
 from ...execute.fft_plan import chirp, chirp_spectrum, smooth
-from ...execute.whole_rows import are_single_ops
+from ...execute.reduce import are_single_ops
 from ...formats import contiguous_format
 from ...iterator.shape import Ints, normalize_dim, numel
 from ...kernels.transform import MIN_LANES, transform_refusal

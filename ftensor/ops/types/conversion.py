@@ -12,11 +12,11 @@ from ..._device import resolve
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.copy import clone as copied
-from ...execute.copy import convert as convert_tensor
-from ...execute.copy import copy, without_expanded_dims
-from ...execute.copy import fill as fill_with
 from ...execute.output import format_strides, layout_strides, new
+from ...execute.pointwise import clone as copied
+from ...execute.pointwise import convert as convert_tensor
+from ...execute.pointwise import copy, without_expanded_dims
+from ...execute.pointwise import fill as fill_with
 from ...execute.scalars import number, storable
 from ...formats import contiguous_format, memory_format, preserve_format
 from ...iterator.shape import numel

@@ -9,8 +9,8 @@ from ... import dtypes
 from ..._device import CPU, resolve
 from ..._tensor import Tensor
 from ...errors import creation as errors_creation
-from ...execute.copy import convert
 from ...execute.output import suggested_format
+from ...execute.pointwise import convert
 from ...formats import contiguous_format, memory_format, preserve_format
 from ...rows.catalogue import op
 from ..view.layout import layout

@@ -12,8 +12,8 @@ from ..._tensor import Tensor, method
 from ...errors import view as errors_view
 from ...errors.message import call_named
 from ...execute import output
-from ...execute.copy import clone, write_result
 from ...execute.output import new
+from ...execute.pointwise import clone, write_result
 from ...formats import channels_last, channels_last_3d, contiguous_format, memory_format
 from ...iterator.plan import loop_order
 from ...iterator.shape import contiguous_strides, normalize_dim

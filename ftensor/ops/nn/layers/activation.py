@@ -10,9 +10,8 @@ from ...._tensor import Tensor
 from ....dtypes import bool as bool_
 from ....errors import arithmetic as errors_arithmetic
 from ....errors.message import call_named
-from ....execute.copy import without_expanded_dims
 from ....execute.output import new_like
-from ....execute.pointwise import pointwise
+from ....execute.pointwise import pointwise, without_expanded_dims
 from ....execute.scalars import fitted
 from ....rows.catalogue import Entry, op, register
 from ....rows.op import Op, Promote

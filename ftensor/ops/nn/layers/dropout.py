@@ -9,8 +9,8 @@ from typing import Any
 from .... import dtypes, errors
 from ...._tensor import Tensor
 from ....errors import creation as errors_creation
-from ....execute.copy import write_result
 from ....execute.output import new_like
+from ....execute.pointwise import write_result
 from ....rows.catalogue import op
 from ....rows.spelling import written
 from ...create.sizes import empty, empty_like, ones_like

@@ -13,7 +13,7 @@ from ....errors import nn as errors_nn
 from ....execute import output
 from ....execute.device_traits import specializes
 from ....execute.pointwise import pointwise
-from ....execute.whole_rows import whole_norm
+from ....execute.reduce import whole_norm
 from ....formats import channels_last, channels_last_3d, contiguous_format
 from ....graph.fused import fused
 from ....iterator.shape import is_channels_last, numel

@@ -11,7 +11,7 @@ from ...._tensor import Tensor
 from ....dtypes import int64, uint8
 from ....errors import nn as errors_nn
 from ....errors import nn as errors_sequence
-from ....execute.nll import nll
+from ....execute.layers import nll
 from ....execute.output import new
 from ....execute.pointwise import pointwise
 from ....graph.fused import fused

@@ -1,9 +1,9 @@
-"""All steps of an LSTM or GRU in one launch, where `fits_one_launch` is True (execute/recurrent.py)."""
+"""All steps of an LSTM or GRU in one launch, where `fits_one_launch` is True (execute/layers.py)."""
 
 from __future__ import annotations
 
 from ...._tensor import Tensor
-from ....execute.recurrent import run_steps
+from ....execute.layers import run_steps
 from ...create.sizes import zeros
 
 

@@ -12,9 +12,9 @@ from ...._tensor import Tensor
 from ....dtypes import int64
 from ....errors import nn as errors_sequence
 from ....execute.device_traits import specializes
+from ....execute.layers import fits_one_launch
 from ....execute.output import new
 from ....execute.pointwise import pointwise
-from ....execute.recurrent import fits_one_launch
 from ....graph.fused import fused
 from ....rows.catalogue import enter, op
 from ....rows.op import Op

@@ -14,7 +14,7 @@ from ....execute import output
 from ....execute.conv import cached_convolution, convolve, convolve_bytes, filtered, has_byte_kernel, has_kernel
 from ....execute.conv_plan import ConvWindows
 from ....execute.device_traits import spares_double
-from ....execute.layer import FIR, layer
+from ....execute.layers import FIR, layer
 from ....execute.matmul import gemm
 from ....execute.reduce import fold
 from ....formats import contiguous_format

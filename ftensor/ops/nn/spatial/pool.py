@@ -17,12 +17,11 @@ from ....dtypes.limits import iinfo
 from ....errors import nn as errors_spatial
 from ....execute.device_traits import has_built_kernel, specializes
 from ....execute.indexed import record_bounds
-from ....execute.layer import layer
+from ....execute.layers import layer, pool_on_board
+from ....execute.layers import max_pool as max_of_windows
 from ....execute.output import new
 from ....execute.packed_weights import constant
 from ....execute.pointwise import pointwise
-from ....execute.pool import max_pool as max_of_windows
-from ....execute.pool import pool_on_board
 from ....execute.reduce import fold
 from ....graph.fused import fused
 from ....iterator.shape import COUNTED, Ints, is_contiguous, numel
