@@ -28,7 +28,7 @@ from ..kernels.skeletons.conv import (
 from ..kernels.skeletons.conv.key import DEPTH
 from ..kernels.skeletons.cpu.conv import DepthwiseGeometry, DirectConvGeometry
 from ..kernels.skeletons.fir import MAX_TAPS, FirGeometry, FirKey, fir_serves
-from ..runtime.program import in_image, is_available
+from ..runtime.launch_cache import in_image, is_available
 from . import packed_weights
 from .conv_plan import (
     ConvWindows,

@@ -7,8 +7,8 @@ from .._tensor import Tensor
 from ..dtypes import int64
 from ..kernels.key import STRIDED
 from ..rows.op import Op
+from ..runtime.launch_cache import in_image, is_available
 from ..runtime.lifetime import open_backends
-from ..runtime.program import in_image, is_available
 from .keys import gathering_key, op_key
 
 

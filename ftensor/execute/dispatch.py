@@ -18,7 +18,7 @@ from ..errors import KernelNotBuilt
 from ..kernels.skeleton import skeleton_of
 from ..rows.catalogue import op_called
 from ..rows.copies import COPY
-from ..runtime.program import kernel
+from ..runtime.launch_cache import kernel
 from .fallback import run_on_host
 from .keys import MAX_KEYS
 from .launch import LAUNCH_BYTES, Bound, Launch, Output, Step, enqueue

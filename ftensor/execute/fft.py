@@ -28,7 +28,7 @@ from ..kernels.skeletons.fft import (
     radices,
 )
 from ..kernels.workload import PORT_BYTES
-from ..runtime.program import in_image
+from ..runtime.launch_cache import in_image
 from .dispatch import alias_launch, run
 from .fft_plan import MAX_CHIRP, FftProblem, PlannedStep, chirp, chirp_spectrum, kept_table, plan, smooth, unit_roots
 from .launch import Launch, Output, Step, check_memory

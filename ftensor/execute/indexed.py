@@ -25,8 +25,7 @@ from ..kernels.skeletons.cpu.take import TakeGeometry, take_key
 from ..rows.catalogue import is_op, op_called
 from ..rows.copies import COPY
 from ..rows.op import Op, refuses_bare
-from ..runtime.launch_cache import NEW
-from ..runtime.program import is_available
+from ..runtime.launch_cache import NEW, is_available
 from . import output
 from .capture import capturing
 from .dispatch import alias_launch, recorder, run

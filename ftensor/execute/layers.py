@@ -17,7 +17,7 @@ from ..kernels.skeletons.cpu.max_pool import PlaneWindows, max_pool_key
 from ..kernels.skeletons.cpu.recurrent import GATES, RecurrentGeometry, RecurrentKey, recurrent_key
 from ..kernels.skeletons.nll import NllGeometry, NllKey
 from ..kernels.skeletons.pool import PoolGeometry, PoolKey, PoolWindows, serves
-from ..runtime.program import is_available
+from ..runtime.launch_cache import is_available
 from .device_traits import is_board, spares_double
 from .dispatch import never_on_host, recorder, run, try_run
 from .indexed import Check, in_range

@@ -23,7 +23,7 @@ from ..kernels.skeletons.gemm import (
     packed_key,
     supports_dot_product,
 )
-from ..runtime.program import in_image, is_available
+from ..runtime.launch_cache import in_image, is_available
 from .dispatch import cache_result, run, run_uncached
 from .launch import Launch, Output, Step
 from .pointwise import clone, copy

@@ -25,7 +25,7 @@ from ..kernels.key import lanes_for
 from ..rows.catalogue import name_called
 from ..rows.copies import COPY, FILL
 from ..rows.op import Op, Promote, dtypes_through, refuses_bare
-from ..runtime.program import is_available
+from ..runtime.launch_cache import is_available
 from .dispatch import run_uncached
 from .keys import op_key
 from .launch import Launch, Output, Step, check_memory

@@ -28,7 +28,7 @@ from ..kernels.select import FoldChoice, choose_fold, compute_units, interleaves
 from ..kernels.skeletons.cpu.extreme import ExtremeGeometry, extreme_key
 from ..kernels.skeletons.whole_rows import BEATS, LANES, WholeRowsGeometry, WholeRowsKey
 from ..rows.op import Reduce
-from ..runtime.program import is_available
+from ..runtime.launch_cache import is_available
 from .device_traits import is_board
 from .dispatch import run_uncached, try_run
 from .indexed import record_bounds

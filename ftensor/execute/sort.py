@@ -43,7 +43,7 @@ from ..kernels.skeletons.sort import (
     TopkKey,
     comparison_dtype,
 )
-from ..runtime.program import in_image
+from ..runtime.launch_cache import in_image
 from .device_traits import is_board
 from .dispatch import never_on_host, run
 from .launch import Launch, Output, Step, check_memory

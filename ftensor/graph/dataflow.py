@@ -14,9 +14,8 @@ from ..iterator.shape import Ints, numel
 from ..kernels.fused import MAX_OPERANDS
 from ..kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
 from ..kernels.key import Port, lanes_for
-from ..kernels.row_filter import RowFilter, filter_refusal
+from ..kernels.signal_stages import RowFilter, RowTransform, filter_refusal, half_of, transform_refusal
 from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey, frames_refusal
-from ..kernels.transform import RowTransform, half_of, transform_refusal
 from ..kernels.workload import PORT_BYTES
 from .filters import filter_body, filter_refusal_of
 from .fusion_group import MAX_CALLS, ElementCall, call_sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..execute.launch import Launch, Step
 from ..iterator.shape import is_contiguous, numel
-from ..kernels.row_filter import SAMPLES, row_filter
+from ..kernels.signal_stages import SAMPLES, row_filter
 from ..kernels.skeletons.fir import FirGeometry, FirKey
 from .ir import Graph, GraphTensor, LayerCall, Node
 from .loop_body import AffineAccess, Loop, LoopBody, loop_body_of

@@ -18,7 +18,7 @@ from ..execute.dispatch import MissingKernel, recorder
 from ..execute.reduce import as_single_ops
 from ..execute.scalars import TracedNumber
 from ..kernels.skeleton import skeleton_of
-from ..runtime import program
+from ..runtime import launch_cache
 from .filters import with_filters
 from .fusion import fuse_graph
 from .guards import GUARD_FAILED, closure_storage
@@ -296,7 +296,7 @@ class Jitted(Generic[P, R]):
             return self._traced(backend, trace_arguments.tensors, trace_arguments.args, trace_arguments.kwargs)
 
     def _traced(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
-        with as_single_ops(backend.images is None and program.stand_in_build is not None):
+        with as_single_ops(backend.images is None and launch_cache.stand_in_build is not None):
             return trace_graph(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
 
 

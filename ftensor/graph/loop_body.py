@@ -11,6 +11,7 @@ from ..iterator.plan import coalesce
 from ..iterator.shape import Ints, broadcast_strides, numel
 from ..kernels.element_function import ElementFunction, element_function_of
 from ..kernels.key import BY_VALUE, INDEX, LOCATED, REAL, VALUE, KernelKey
+from ..kernels.signal_stages import half_of, row_transform
 from ..kernels.skeletons.fft import (
     CONJ,
     FORTH,
@@ -23,7 +24,6 @@ from ..kernels.skeletons.fft import (
     FftStreamKey,
 )
 from ..kernels.skeletons.reduce import FoldGeometry
-from ..kernels.transform import half_of, row_transform
 from .ir import GraphTensor, Node
 
 if TYPE_CHECKING:

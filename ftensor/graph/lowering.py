@@ -20,10 +20,9 @@ from ..execute.keys import shared_key
 from ..execute.launch import Launch, Output, Step, enqueue
 from ..execute.scalars import CapturedNumber, values_of
 from ..iterator.shape import Ints, is_dense, numel
-from .guards import CapturedStorage, Guards, captured_storage
+from .guards import CapturedStorage, Guards, Replay, ResultPart, ReturnedArgument, captured_storage, replay
 from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, Seeding, assign_slots
 from .launch_merging import LaunchMerger
-from .replay import Replay, ResultPart, ReturnedArgument, replay
 from .signature import FreeNumbers, number_at
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from ..kernels.network import (
     least_fold,
     words_of,
 )
-from ..runtime import program
+from ..runtime import launch_cache
 from .guards import CapturedValues
 from .ir import CALL_NUMBER, Graph, GraphBuffer, GraphTensor, LayerCall, Node, live_nodes
 
@@ -48,7 +48,7 @@ def as_network(graph: Graph, backend: Backend) -> Graph | None:
     """Replaces a traced graph of quantized layers by one launch of its network kernel: the one with
     these weights as constants, or the one that loads weights. Returns None if the graph is not a
     network, or if neither kernel is available; while a program is traced for a board, both are."""
-    traced = program.stand_in_build is not None and backend.dialect == "vitis"
+    traced = launch_cache.stand_in_build is not None and backend.dialect == "vitis"
     if not graph.layers or not (traced or backend.images is not None) or not (traced or backend.built_ahead):
         return None
     try:
@@ -58,9 +58,11 @@ def as_network(graph: Graph, backend: Backend) -> Graph | None:
     keys = (builder.key, builder.key.without_constants())
     images = backend.images
     held = [
-        key for key in keys if images is not None and images.holds(key.entry) and program.is_available(backend, key)
+        key
+        for key in keys
+        if images is not None and images.holds(key.entry) and launch_cache.is_available(backend, key)
     ]
-    possible = held or [key for key in keys if program.is_available(backend, key)]
+    possible = held or [key for key in keys if launch_cache.is_available(backend, key)]
     if not possible:
         return None
     key, memories = possible[0], graph.memories

@@ -13,7 +13,7 @@ from ..errors import graph as errors
 from ..kernels.network import NetworkKey
 from ..kernels.select import compute_units
 from ..kernels.staged import StagedKey, Stages, lanes_of
-from ..runtime import program
+from ..runtime import launch_cache
 from .dataflow import DataflowBuilder, stage_body
 from .filters import with_filters, without_filters
 from .ir import Graph, Node, ResultTensor, eliminate_dead_nodes
@@ -116,7 +116,7 @@ def as_dataflow(graph: Graph, backend: Backend) -> Graph:
     """
     if not graph.nodes or backend.dialect not in ("vitis", "intel"):
         return replace(graph, nodes=without_filters(graph.nodes))
-    if backend.images is None and (program.stand_in_build is None or backend.dialect == "intel"):
+    if backend.images is None and (launch_cache.stand_in_build is None or backend.dialect == "intel"):
         return replace(graph, nodes=without_filters(graph.nodes))
     nodes: list[Node] = []
     for segment in dataflow_segments(graph):
@@ -130,7 +130,7 @@ def _in_images(backend: Backend, key: StagedKey) -> StagedKey | None:
     built on request, else None."""
     for lanes in lanes_of(key):
         fewer = replace(key, lanes=lanes)
-        if program.in_image(backend, fewer):
+        if launch_cache.in_image(backend, fewer):
             return fewer
     return key if backend.images is not None and backend.images.has(key.entry) else None
 

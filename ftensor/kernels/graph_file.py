@@ -17,9 +17,17 @@ from .fused import MAX_OPERANDS, Call, check, kernel_name
 from .graph_text import EVERY_BLOCK, FORMAT, FRAMES, KIND_NAMES, PER_BLOCK, PER_ROW, ROWS, TAPS, text, unit_json
 from .key import Port
 from .network_file import FORMAT as NETWORK
-from .row_filter import MAX_TAPS, SAMPLES, RowFilter, filter_refusal, row_filter
+from .signal_stages import (
+    MAX_TAPS,
+    SAMPLES,
+    RowFilter,
+    RowTransform,
+    filter_refusal,
+    row_filter,
+    row_transform,
+    transform_refusal,
+)
 from .staged import StagedKey, frames_refusal
-from .transform import RowTransform, row_transform, transform_refusal
 
 # Limits of a file; exported graphs are far below.
 MAX_BYTES, MAX_CALLS, MAX_LENGTH = 1 << 20, 256, 1 << 20

@@ -13,8 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from .element_function import ElementFunction
-from .row_filter import RowFilter
-from .transform import RowTransform
+from .signal_stages import RowFilter, RowTransform
 
 if TYPE_CHECKING:
     from .staged import StagedKey

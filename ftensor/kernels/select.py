@@ -15,8 +15,8 @@ from typing import Protocol
 from ..iterator.plan import Plan, ReducePlan
 from ..iterator.shape import COUNTED
 from .key import LINEAR, ROW_VECTORS, SINGLE, STRIDED
+from .skeletons.elementwise import RowsGeometry
 from .skeletons.reduce import INNER_VECTORS, OUTER_VECTORS, FoldGeometry
-from .skeletons.rows import RowsGeometry
 from .workload import Ints
 
 # Calls of expensive functions in expressions, and the cost of one call in additions of elements in

@@ -14,8 +14,7 @@ from .fused import FusedKey
 from .graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS, digest
 from .holes import wide_of
 from .key import LINEAR, Port
-from .row_filter import FilterSchedule, RowFilter
-from .transform import RowTransform, TransformSchedule, half_of, transform_refusal
+from .signal_stages import FilterSchedule, RowFilter, RowTransform, TransformSchedule, half_of, transform_refusal
 
 # Access kinds that ports transfer in beats.
 VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK, FRAMES)
@@ -37,11 +36,11 @@ class StagedKey(FusedKey):
     EVERY_BLOCK, `period` rows form a block.
 
     The ports have the access kinds of graph_text.py, which also decide which values are per row.
-    Element functions compute per element or per row, transform whole rows (transform.py), or fold
+    Element functions compute per element or per row, transform whole rows (signal_stages.py), or fold
     rows. A fold adds beat k of a row to state k % 8, so its order differs from that of other
     kernels.
 
-    Filters shorten rows (row_filter.py); `length` is that of the shortest rows. `spans` is empty,
+    Filters shorten rows (signal_stages.py); `length` is that of the shortest rows. `spans` is empty,
     or has a number for each input: the factor by which its rows are longer; for kind TAPS the
     number of taps; for kind FRAMES the distance between frames in elements.
     """

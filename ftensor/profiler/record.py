@@ -16,7 +16,7 @@ from ..iterator.shape import numel
 from ..kernels.skeleton import skeleton_of
 from ..kernels.workload import distinct_elements
 from ..rows.catalogue import ENTRIES
-from ..runtime.program import notice
+from ..runtime.launch_cache import notice
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,8 @@ from ..errors import image as own_errors
 from ..errors.image import bad_description, unreadable
 from ..image.contents import ArgumentDescription, Description, KernelDescription
 from ..image.description import complete, pack, read
-from ..image.dwarf import functions
 from ..image.info import complain
+from ..image.metadata import functions
 from ..kernels.user_kernels import argument
 from ..terminal import counted
 from .user_kernels import language, launchable_kernels, library

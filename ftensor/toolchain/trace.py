@@ -20,7 +20,7 @@ from ..kernels.key import Key
 from ..kernels.user_kernels import is_user_kernel
 from ..kernels.workload import KernelLaunch
 from ..python_program import PythonProgram
-from ..runtime import program
+from ..runtime import launch_cache
 from ..runtime.targets import csim_compiler
 from ..terminal import counted, waiting
 
@@ -155,7 +155,7 @@ def recording(
     if target.grid != "slab" or target.lanes_bytes != 64:
         raise errors.not_sliced(backend.properties.name)
     recorder = _Recorder()
-    before = program.stand_in_build
+    before = launch_cache.stand_in_build
     images = backend.images
 
     def offered(key: Key) -> bool:
@@ -164,7 +164,7 @@ def recording(
         chosen = (held is None or key.entry in held) and (fits is None or fits(key))
         return chosen and (images is None or images.has(key.entry))
 
-    program.stand_in_build = offered
+    launch_cache.stand_in_build = offered
     try:
         with (
             # Includes the program's threads, and torch's threads for backward passes.
@@ -173,7 +173,7 @@ def recording(
         ):
             yield recorder.trace
     finally:
-        program.stand_in_build = before
+        launch_cache.stand_in_build = before
         recorder.finish()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..execute.fft_plan import unit_roots
-from ..kernels.transform import RowTransform, TransformSchedule
+from ..kernels.signal_stages import RowTransform, TransformSchedule
 
 
 def roots(course: TransformSchedule) -> list[np.ndarray]:

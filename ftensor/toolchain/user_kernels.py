@@ -16,13 +16,13 @@ from ..errors.build import no_cxx
 from ..image import file as image_file
 from ..image.contents import ArgumentDescription, Description, KernelDescription
 from ..image.description import pack
-from ..image.dwarf import functions
 from ..image.file import ImageFile
+from ..image.metadata import functions
 from ..kernels.user_kernels import argument
 from ..runtime import cache
 from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
-from ..runtime.program import notice
+from ..runtime.launch_cache import notice
 from ..runtime.targets import csim_compiler
 from . import stream_ends
 from .dataflow_marks import OPTION, RECORDED, marked, names_in_depths

@@ -19,8 +19,7 @@ from ..dtypes import dtype
 from ..errors import commands as errors
 from ..rows.catalogue import ENTRIES
 from ..runtime import cache
-from ..runtime.launch_cache import LaunchTable
-from ..runtime.program import batch_source, batches, notice
+from ..runtime.launch_cache import LaunchTable, batch_source, batches, notice
 from ..terminal import complain, counted
 from ..toolchain.jobs.progress import Progress, clock, reporter
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.program import batch_source, batches
+from ftensor.runtime.launch_cache import batch_source, batches
 from ftensor.warm.command import noting
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import ftensor as ft
-from ftensor.runtime import discovery, fallback, program, targets
+from ftensor.runtime import discovery, fallback, launch_cache, targets
 from ftensor.runtime.csim.backend import CSimBackend
 from ftensor.runtime.launch_cache import LaunchTable
 
@@ -51,14 +51,14 @@ class Image:
 def lacking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """Fixture: use(lacks, kind, host) makes fpga:0 a device with such an image and returns its
     backend."""
-    obtain = program.build_kernel
+    obtain = launch_cache.build_kernel
 
     def noted(backend: Any, key: Any, types: Any, text: Any) -> Any:
         if backend.images is not None:
             backend.images.texts[key.entry] = text
         return obtain(backend, key, types, text)
 
-    monkeypatch.setattr(program, "build_kernel", noted)
+    monkeypatch.setattr(launch_cache, "build_kernel", noted)
     monkeypatch.setattr(fallback, "_host", None)
     monkeypatch.setattr(fallback, "_policy", "silent")
     monkeypatch.setattr(fallback, "_warned", set())

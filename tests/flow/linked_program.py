@@ -12,7 +12,7 @@ import numpy as np
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.image.manifest import JOINED
-from ftensor.runtime.csim.images import CSimImages
+from ftensor.runtime.csim.backend import CSimImages
 
 from .interrupting import calls_after_interrupts
 

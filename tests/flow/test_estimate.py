@@ -12,7 +12,7 @@ from ftensor.errors.commands import EstimateError
 from ftensor.estimate import model, published, show
 from ftensor.estimate.model import Setup, estimate, loops
 from ftensor.estimate.report import bank_copies, report
-from ftensor.kernels.skeletons.rows import RowsGeometry
+from ftensor.kernels.skeletons.elementwise import RowsGeometry
 from ftensor.kernels.workload import KernelLaunch, members_in
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, parse

@@ -19,7 +19,7 @@ import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
 from ftensor.errors import KernelNotBuilt  # noqa: E402
 from ftensor.kernels.key import ROW_VECTORS, KernelKey  # noqa: E402
-from ftensor.runtime import fallback, program  # noqa: E402
+from ftensor.runtime import fallback, launch_cache  # noqa: E402
 from ftensor.toolchain import trace  # noqa: E402
 
 from .fallback_cases import CASES, arange, same  # noqa: E402
@@ -305,13 +305,13 @@ def test_the_lines_of_an_error_ask_for_the_kernel(use: Any, monkeypatch: pytest.
     keys: dict[str, Any] = {}
     raised: list[KernelNotBuilt] = []
     monkeypatch.setattr(fallback, "admit", raised.append)
-    obtain = program.build_kernel
+    obtain = launch_cache.build_kernel
 
     def noted(backend: Any, key: Any, types: Any, text: Any) -> Any:
         keys[key.entry] = key
         return obtain(backend, key, types, text)
 
-    monkeypatch.setattr(program, "build_kernel", noted)
+    monkeypatch.setattr(launch_cache, "build_kernel", noted)
     for expression, _ in CASES.values():
         expression(ft)
     assert len({e.entry for e in raised}) > 40

@@ -16,7 +16,7 @@ import pytest
 import ftensor as ft
 from ftensor.boards import BOARDS
 from ftensor.kernels.graph_file import parse_json, parse_key
-from ftensor.kernels.row_filter import FilterSchedule, row_filter
+from ftensor.kernels.signal_stages import FilterSchedule, row_filter
 from ftensor.kernels.staged import StagedKey, Stages
 from ftensor.kernels.workload import KernelLaunch
 from ftensor.runtime.intel import emulator

@@ -15,7 +15,7 @@ import ftensor as ft
 from ftensor._device import backend_of, get_device_mapping, resolve, set_device_mapping
 from ftensor.execute.dispatch import observed
 from ftensor.kernels.key import KernelKey
-from ftensor.runtime import program
+from ftensor.runtime import launch_cache
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.inventory.read import expand, parse
@@ -65,7 +65,7 @@ def used() -> Iterator[list[KernelKey]]:
     backend = backend_of(resolve())
     units, backend.units = backend.units, UNITS
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "stand_in_build", lambda key: key in held)
+        patch.setattr(launch_cache, "stand_in_build", lambda key: key in held)
         for kept in (backend.kernels, backend.launches):
             kept.clear()
         with observed(backend, Kernels(from_source)):

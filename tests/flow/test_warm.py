@@ -13,9 +13,8 @@ from ftensor.cli import main
 from ftensor.dtypes import float32
 from ftensor.runtime import cache
 from ftensor.runtime.backend import Backend, CompiledKernel, KernelSource
-from ftensor.runtime.launch_cache import KernelTable, LaunchTable
+from ftensor.runtime.launch_cache import JOINT, MAX_BATCH, KernelTable, LaunchTable, batch_source, batches
 from ftensor.runtime.opencl.backend import OpenCLBackend
-from ftensor.runtime.program import JOINT, MAX_BATCH, batch_source, batches
 from ftensor.runtime.targets import CSIM, csim_compiler
 from ftensor.toolchain.jobs.progress import Quiet
 from ftensor.warm.command import compile_all, everything, named, programs_for

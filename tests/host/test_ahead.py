@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ftensor.runtime.interfaces import KernelSource
-from ftensor.runtime.program import batches
+from ftensor.runtime.launch_cache import batches
 
 from .. import ahead
 

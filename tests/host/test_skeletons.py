@@ -24,10 +24,10 @@ from ftensor.kernels.skeleton import (
     skeleton_named,
     skeletons,
 )
+from ftensor.kernels.skeletons.elementwise import RowsGeometry
 from ftensor.kernels.skeletons.fused import Fused
 from ftensor.kernels.skeletons.gemm import DirectGeometry, PackGeometry, PackSide, ProductGeometry
 from ftensor.kernels.skeletons.reduce import FoldGeometry
-from ftensor.kernels.skeletons.rows import RowsGeometry
 from ftensor.runtime.targets import CSIM
 from ftensor.toolchain import group
 from ftensor.toolchain.group import KernelGroup, arguments, call_tokens

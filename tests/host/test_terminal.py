@@ -10,7 +10,7 @@ import pytest
 
 from ftensor.cli import main
 from ftensor.pages import pages
-from ftensor.runtime.program import PATIENCE, Notice
+from ftensor.runtime.launch_cache import PATIENCE, Notice
 from ftensor.terminal import complain, painted
 
 

@@ -12,7 +12,7 @@ import ftensor as ft  # noqa: E402
 from ftensor._device import default_backend  # noqa: E402
 from ftensor.execute.sort import is_board as on_board  # noqa: E402
 from ftensor.kernels.skeletons.whole_rows import WholeRowsKey  # noqa: E402
-from ftensor.runtime.program import is_available  # noqa: E402
+from ftensor.runtime.launch_cache import is_available  # noqa: E402
 from ftensor.toolchain import trace  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402

@@ -13,7 +13,7 @@ from ftensor.execute.device_traits import spares_double
 from ftensor.execute.sort import is_board as on_board
 from ftensor.kernels.skeletons.whole_rows import WholeRowsKey
 from ftensor.rows.catalogue import ATEN, ENTRIES
-from ftensor.runtime.program import is_available
+from ftensor.runtime.launch_cache import is_available
 
 from ..targets import pairs
 

@@ -12,7 +12,7 @@ import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.iterator.shape import numel
 from ftensor.kernels.key import BY_VALUE, KernelKey
-from ftensor.runtime import program
+from ftensor.runtime import launch_cache
 from ftensor.runtime.backend import Backend, CompiledKernel
 
 from ..oracle import same
@@ -45,7 +45,7 @@ def with_kernels(
         used.append(key)
         return make(backend, key)
 
-    make: Callable[[Any, Any], Any] = program.kernel
+    make: Callable[[Any, Any], Any] = launch_cache.kernel
     for module in ("pointwise", "reduce", "indexed"):
         monkeypatch.setattr(f"ftensor.execute.{module}.is_available", built)
     monkeypatch.setattr("ftensor.execute.dispatch.kernel", kernel)

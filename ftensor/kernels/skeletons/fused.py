@@ -10,8 +10,8 @@ from .. import element_function, fused, row_pass_macros, source
 from ..element_function import ElementFunction, unit_text
 from ..fused import FusedKey
 from ..skeleton import Parameter, Skeleton, register
+from .elementwise import RowsGeometry
 from .reduce import FoldGeometry
-from .rows import RowsGeometry
 
 
 class Fused(Skeleton[FusedKey]):

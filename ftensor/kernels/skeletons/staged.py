@@ -11,10 +11,9 @@ from ..channels import RowSlabs
 from ..graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, TAPS, digest
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..linked_keys import BEGIN, StageKey
-from ..row_filter import FilterSchedule, RowFilter
+from ..signal_stages import FilterSchedule, RowFilter, RowTransform
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
 from ..staged import ELEMENTS, FILTER, FOLD, LOAD, ROW_VALUES, STORE, TRANSFORM, VECTOR_KINDS, StagedKey, Stages
-from ..transform import RowTransform
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
 # Functions that return a key's HLS C++ with all includes; the toolchain sets the list.

@@ -19,7 +19,7 @@ from ...execute.fft_plan import chirp, chirp_spectrum, smooth
 from ...execute.reduce import are_single_ops
 from ...formats import contiguous_format
 from ...iterator.shape import Ints, normalize_dim, numel
-from ...kernels.transform import MIN_LANES, transform_refusal
+from ...kernels.signal_stages import MIN_LANES, transform_refusal
 from ...rows.catalogue import op
 from ..bind import composed
 from ..create.factory import Options, factory

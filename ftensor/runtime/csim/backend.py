@@ -1,4 +1,4 @@
-"""C simulation as a device: g++ compiles the kernels, cffi calls them."""
+"""The software device: kernels compiled by g++ in the process, and images of shared libraries."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,18 +19,19 @@ import numpy as np
 from ... import errors
 from ...errors import image as image_errors
 from ...errors.graph import stuck
-from ...image.file import VARIABLE
+from ...image.file import TARGETS, VARIABLE, ImageFile
+from ...image.manifest import JOINED, LINKED, SCOPE, KernelRecord, compiled, expressions
+from ...kernels.skeleton import board_named
 from ...kernels.workload import PORT_BYTES
-from .. import cache
+from .. import cache, lifetime
 from ..backend import Backend, host_bytes, host_memory
 from ..command_words import file_word
+from ..images import Images, LoadedImage, Slot
 from ..interfaces import CompiledKernel, DeviceProperties, KernelSource, UserKernel
-from ..program import JOINT, notice
+from ..launch_cache import JOINT, notice
 from ..targets import csim_compiler
-from .images import C_TYPES, CSimImages, declared, opened
 
 if TYPE_CHECKING:
-    from ...image.file import ImageFile
     from ...kernels.user_kernels import UserKernelKey
     from ..pool import Storage
     from ..targets import Target
@@ -265,3 +267,138 @@ def cpu_name() -> str:
         return platform.processor() or platform.machine()
     fields = ("model name", "flags", "CPU part", "Features")
     return "\n".join(line for line in lines if line.startswith(fields))
+
+
+C_TYPES = {
+    # A pointer is passed as an integer of the same size, in the same register: cffi accepts a
+    # Python int directly, while a pointer type would need a cast object per argument.
+    "*": "uintptr_t",
+    "char": "int8_t",
+    "uchar": "uint8_t",
+    "short": "int16_t",
+    "ushort": "uint16_t",
+    "int": "int32_t",
+    "uint": "uint32_t",
+    "long": "int64_t",
+    "ulong": "uint64_t",
+    "float": "float",
+    "double": "double",
+}
+
+
+def declared(functions: Iterable[str]) -> Any:
+    """Returns an FFI object with these declarations.
+
+    The first call imports cffi's parser. Ctrl-C during that import would leave a partial module
+    that can't parse later declarations, so signals are deferred.
+    """
+    with lifetime.signals_deferred():
+        import cffi
+
+        ffi = cffi.FFI()
+        for text in functions:
+            ffi.cdef(text)
+    return ffi
+
+
+class CSimImages(Images):
+    """Images that all stay loaded, so switching costs nothing."""
+
+    backend: CSimBackend
+
+    def check(self, file: ImageFile) -> None:
+        """Raises ImageError for an image for hardware or for an Intel FPGA, which holds no host
+        code."""
+        if file.manifest.target in TARGETS:
+            raise image_errors.of_another_maker(file.path, file.manifest.target, self.device)
+        if not file.emulated:
+            raise image_errors.needs_a_board(file.path, file.platform)
+
+    def activate(self, image: LoadedImage) -> None:
+        """Loads the shared object once. The active image is the first to be searched."""
+        self._open(image)
+        self.active = image
+
+    def _open(self, image: LoadedImage) -> LoadedImage:
+        if image.program is None:
+            image.program = _opened(image.file)
+        return image
+
+    def launcher(self, slot: Slot) -> CompiledKernel:
+        """Returns the kernel's function itself, since images are never unloaded."""
+        if slot.run is None:
+            slot.run = _launcher(self._open(next(self._holders(slot.entry))), slot)
+        return slot.run
+
+
+def _opened(file: ImageFile) -> Any:
+    return opened(
+        file,
+        [
+            *(
+                f"void {_function(record)}({', '.join(C_TYPES[a.what] for a in record.arguments)});"
+                for record in file.manifest.kernels
+                if record.members
+            ),
+            "char *ft_stuck(void);",
+            "void ft_starts_all(int);",
+        ],
+    )
+
+
+def _function(record: KernelRecord) -> str:
+    """Returns the name of the function that starts a kernel, or a group of linked kernels."""
+    return record.name + (JOINED if record.structure == LINKED else "")
+
+
+def opened(file: ImageFile, functions: Iterable[str]) -> Any:
+    """Loads the shared object of an image, and declares these functions."""
+    ffi = declared(functions)
+    # The file is needed only until it is mapped. Its name must be new: the dynamic loader treats
+    # two files of one name as the same.
+    handle, name = tempfile.mkstemp(prefix="ftensor-", suffix=".so")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(file.library)
+        return ffi.dlopen(name)
+    except OSError as e:
+        raise image_errors.not_loaded(file.path, e) from None
+    finally:
+        Path(name).unlink()
+
+
+def _launcher(image: LoadedImage, slot: Slot) -> CompiledKernel:
+    """Returns a function that calls the kernel once per unit. For an entry of linked kernels, it
+    calls them in turn, and the last call runs all of them; a lock allows one such launch at a time.
+    So do kernels that keep values between launches: a board runs a kernel's launches in turn."""
+    members = image.file.manifest.kernels_of(slot.entry)
+    names = "".join(f"a{i}, " for i in range(len(slot.params)))
+    scope, values, calls = dict[str, Any](SCOPE), list[str](), list[str]()
+    for k, (record, member) in enumerate(members):
+        try:
+            scope[f"call{k}"] = getattr(image.program, _function(record))
+        except AttributeError as e:
+            raise image_errors.not_loaded(image.file.path, e) from None
+        arguments = expressions(image.file.path, record, member, slot.params)
+        values.append(f"    values{k} = ({''.join(f'{e}, ' for e in arguments)})")
+        calls.append(f"        call{k}(*values{k}, unit, units)")
+    lines = [f"def launch(stream, units, {names}/):", *values]
+    record = members[0][0]
+    skeleton = board_named(record.skeleton)
+    if len(members) > 1:
+        lines += ["    unit, units = 0, 1", "    with alone:", "        together(1)"]
+        lines += ["        try:", *(f"    {call}" for call in calls)]
+        lines += ["        finally: together(0)"]
+        scope |= {"together": image.program.ft_starts_all, "alone": Lock()}
+    elif skeleton is not None and skeleton.keeps:
+        lines += ["    with alone:", "        for unit in range(units):", *(f"    {call}" for call in calls)]
+        scope["alone"] = Lock()
+    else:
+        lines += ["    for unit in range(units):", *calls]
+    scope["library"] = image.program
+    if skeleton is not None and skeleton.waits:
+        lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]
+        scope |= {"stuck": image.program.ft_stuck, "string": declared(()).string}
+        scope |= {"error": stuck, "name": record.name}
+    run: CompiledKernel = compiled(slot.entry, lines, scope)
+    return run

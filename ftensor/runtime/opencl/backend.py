@@ -19,12 +19,11 @@ from ...errors import call as runtime_errors
 from .. import cache
 from ..backend import Backend, host_bytes, host_memory
 from ..interfaces import CompiledKernel, DeviceProperties, KernelSource
+from ..launch_cache import JOINT, notice
 from ..pool import POISON, LostPool, leak
-from ..program import JOINT, notice
 from ..stream import LostStream
 from ..targets import tuned_target
-from .launch import UserProgram, make_launcher
-from .prepared import prepare_calls
+from .launch import UserProgram, make_launcher, prepare_calls
 
 if TYPE_CHECKING:
     from ..interfaces import KernelCall

@@ -12,10 +12,9 @@ from ...boards import Board
 from ...errors import build as errors
 from ...image.manifest import LINKED
 from ...kernels.linked_keys import BEGIN, StageKey
-from ...kernels.row_filter import RowFilter
+from ...kernels.signal_stages import RowFilter, RowTransform
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.staged import StagedKey
-from ...kernels.transform import RowTransform
 from ...kernels.workload import LocalMemory
 from ...terminal import counted, table
 from ..group import KernelGroup, arguments

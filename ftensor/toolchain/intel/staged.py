@@ -14,8 +14,8 @@ from ...kernels import element_function, fused, source
 from ...kernels.element_function import ElementFunction
 from ...kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
 from ...kernels.key import KernelKey
-from ...kernels.row_filter import RowFilter
 from ...kernels.row_pass_macros import unit_text
+from ...kernels.signal_stages import RowFilter, RowTransform
 from ...kernels.skeletons.fused import functions
 from ...kernels.source import fill
 from ...kernels.staged import (
@@ -32,7 +32,6 @@ from ...kernels.staged import (
     Stages,
     value_type,
 )
-from ...kernels.transform import RowTransform
 from ..group import KernelGroup, arguments
 from ..transform_steps import FEW, TransformSteps
 from .member import head

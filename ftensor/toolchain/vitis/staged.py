@@ -10,8 +10,8 @@ from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
 from ...kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
-from ...kernels.row_filter import RowFilter
 from ...kernels.row_pass_macros import unit_text
+from ...kernels.signal_stages import RowFilter, RowTransform, half_of
 from ...kernels.skeletons.fused import functions
 from ...kernels.staged import (
     ELEMENTS,
@@ -27,7 +27,6 @@ from ...kernels.staged import (
     Stages,
     value_type,
 )
-from ...kernels.transform import RowTransform, half_of
 from ..group import KernelGroup, arguments, element_word
 from ..transform_steps import FEW, TransformSteps
 from .interface import interfaces, parameter_list, title
