@@ -156,12 +156,19 @@ def parser() -> argparse.ArgumentParser:
     pack.add_argument(
         "--description", metavar="FILE", help="the kernels, in TOML or JSON (default: by their debug information)"
     )
+    pack.add_argument(
+        "--config",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="v++'s configuration, for its units, banks and streams (nk=, sp=, stream_connect=); repeatable",
+    )
     pack.add_argument("--manifest", metavar="FILE", help="ftensor's manifest, to travel along")
     pack.add_argument(
         "files",
         nargs="+",
         metavar="FILE",
-        help="the source of the kernels, if no library is given, and the xclbin file to write",
+        help="the sources of the kernels, if no library is given, and the xclbin file to write",
     )
     package = _add(
         commands,

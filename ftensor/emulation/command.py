@@ -59,7 +59,7 @@ def command(arguments: argparse.Namespace, building: Beside | None = None) -> in
 def _emulate(
     scratch: Path, program: list[str], images: Sequence[Path], building: Beside | None, arguments: argparse.Namespace
 ) -> int:
-    banks = [check_image(image) for image in images]
+    banks = [check_image(image) for image in images] or _banks_of_words(program)
     # With several images, each of the board's banks has the largest size that an image gives it.
     sizes = [max(several) for several in itertools.zip_longest(*banks, fillvalue=0)]
     env, notes = environment.prepare(scratch, os.environ, sizes or [environment.BANK_BYTES])
@@ -114,6 +114,19 @@ def _write(path: str, found: dict[str, object]) -> None:
 
 def _say(text: str) -> None:
     print(f"ftensor emulate: {text}", file=sys.stderr, flush=True)
+
+
+def _banks_of_words(program: Sequence[str]) -> list[list[int]]:
+    """Returns the bytes of each bank of the images that are words of a program's command line.
+
+    XRT puts a buffer of a bank that the board does not have into the first one.
+    """
+    banks = []
+    for word in program[1:]:
+        if word.endswith(".xclbin"):
+            with contextlib.suppress(EmulationError, ImageError):  # the program may want a file that is none
+                banks.append(check_image(Path(word)))
+    return banks
 
 
 def check_image(path: Path) -> list[int]:

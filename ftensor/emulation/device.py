@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ class Device:
         self._fifos = FifoReports(folder.parent / f"fifos-{folder.name}.json")
         self._noted: set[str] = set()
         self._number = 0  # of the last file
+        self._host = 0  # the process
+        self._host_memory: list[tuple[int, int]] = []
         self._units: dict[int, EmulatedUnit] = {}
         self._library: kernels.Library | None = None
         self._completions = Completions()
@@ -64,10 +67,10 @@ class Device:
 
     def serve(self, connection: HostConnection) -> None:
         """Answers requests until the host closes or ends. Raises Fatal if that is impossible."""
-        host = 0
+        host = self._host = 0
         while (request := connection.request()) is not None:
             number, fields = request
-            host = host or connection.sender
+            host = self._host = host or connection.sender
             if connection.sender != host and number in (Api.CLOSE, Api.FREE):
                 # When a forked child of the host ends, XRT in it also closes its parent's objects.
                 connection.answer({1: True})
@@ -100,7 +103,9 @@ class Device:
         if not xml:  # the host wants the memory alone
             return {1: True}
         try:
-            descriptions = kernels.describe(Path(xml).read_bytes())
+            metadata = Path(xml).read_bytes()
+            descriptions = kernels.describe(metadata)
+            self._host_memory = kernels.host_memory(metadata)
             copy = self._new_file("kernels").with_suffix(".so")
             shutil.copyfile(library, copy)
             self._library = kernels.Library(copy, descriptions)
@@ -141,25 +146,45 @@ class Device:
 
     def _allocate(self, fields: Fields) -> Answer:
         address, size = fields.number(1), fields.number(2)
-        if not self.memory.allocate(address, size):
+        file = self._anonymous_file() if fields.number(3) else None
+        one_memory = file is not None and (self._is_host_memory(address) or self._opencl)
+        if not self.memory.allocate(address, size, file if one_memory else None):
             self._warn(f"there is no room for {size} bytes at {address:#x}")
+            if file is not None:
+                os.close(file)
             return {1: False, 2: b""}
         if not fields.number(3):
             return {1: True, 2: b""}
-        return {1: True, 2: os.fsencode(self._share(address))}
+        if file is None:  # the host makes one
+            self._files[address] = path = self._new_file("buffer")
+            return {1: True, 2: os.fsencode(path)}
+        self._files[address] = file
+        return {1: True, 2: f"/proc/{os.getpid()}/fd/{file}".encode()}
 
-    def _share(self, address: int) -> str:
-        """Returns a file that the host maps as a buffer's memory in its process.
+    def _anonymous_file(self) -> int | None:
+        """Returns a file that the host maps as a buffer's memory in its process; None if too many are
+        open.
 
         The file is anonymous, since each launch in flight has such a buffer, and creating files
         takes long on a busy disk. The file is freed when both processes have closed it.
         """
         try:
-            self._files[address] = file = os.memfd_create("buffer")
-        except OSError:  # too many are open; the host makes this one
-            self._files[address] = path = self._new_file("buffer")
-            return str(path)
-        return f"/proc/{os.getpid()}/fd/{file}"
+            return os.memfd_create("buffer")
+        except OSError:
+            return None
+
+    def _is_host_memory(self, address: int) -> bool:
+        return any(begin <= address < end for begin, end in self._host_memory)
+
+    @cached_property
+    def _opencl(self) -> bool:
+        """True if the host uses XRT's OpenCL: it asks for a file only for buffers that are one memory
+        of host and board (XCL_MEM_EXT_HOST_ONLY, XCL_MEM_EXT_P2P_BUFFER) and for commands. The other
+        API, xrt::bo, asks for one for every buffer."""
+        try:
+            return b"libxilinxopencl" in Path(f"/proc/{self._host}/maps").read_bytes()
+        except OSError:
+            return False
 
     def _new_file(self, kind: str) -> Path:
         self._number += 1

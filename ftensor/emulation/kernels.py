@@ -241,6 +241,16 @@ def describe(metadata: bytes) -> dict[str, KernelFunction]:
     return kernels
 
 
+def host_memory(metadata: bytes) -> list[tuple[int, int]]:
+    """Returns the begin and end of each range of addresses that is the host's memory, by an image's
+    EMBEDDED_METADATA (image/metadata.py)."""
+    ranges = [(e.get("base", ""), e.get("size", "")) for e in ET.fromstring(metadata).iter("hostMemory")]
+    try:
+        return [(int(base, 0), int(base, 0) + int(size, 0)) for base, size in ranges]
+    except ValueError:
+        raise ImageProblem(f"the metadata has a range of host memory that is none: {ranges}") from None
+
+
 class Library:
     """The shared object of an image, loaded from a copy of the file.
 

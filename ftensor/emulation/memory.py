@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 import ctypes
 import mmap
+import os
 import zlib
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ PAGE = mmap.PAGESIZE
 # scarce (ulimit -v).
 GUARD = 1 << 30
 MOST_CHECKED = 256 << 20  # bytes; a checksum of a larger buffer would take too long
+_FIXED = 0x10  # MAP_FIXED
 _NORESERVE = 0x4000  # MAP_NORESERVE: a page counts when it is touched
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
@@ -44,6 +46,7 @@ class Buffer:
     written: bool = False
     result: str = ""
     before: int | None = None
+    shared: bool = False  # the same memory as the host's
 
     @property
     def end(self) -> int:
@@ -52,6 +55,8 @@ class Buffer:
 
     def give(self, result: str) -> None:
         """Notes that a kernel gets the buffer, and may write it through the argument `result`."""
+        if self.shared:  # nobody needs to send or fetch it
+            return
         self.before = self._checksum() if result and self.written else None
         self.result, self.written = result, True
 
@@ -75,8 +80,9 @@ class BoardMemory:
         self._starts: list[int] = []  # sorted, for bisect
         self._buffers: dict[int, Buffer] = {}
 
-    def allocate(self, address: int, size: int) -> bool:
-        """Creates a buffer of zeros. Returns False if there is no room."""
+    def allocate(self, address: int, size: int, file: int | None = None) -> bool:
+        """Creates a buffer of zeros, in the memory of `file` if one is given. Returns False if there
+        is no room."""
         at = bisect.bisect_right(self._starts, address)
         before = self._buffers[self._starts[at - 1]] if at else None
         if size <= 0 or (before is not None and before.end > address):
@@ -91,11 +97,12 @@ class BoardMemory:
         else:
             return False
         mapped = (start, length + 2 * guard)
-        if _libc.mprotect(start + guard, length, mmap.PROT_READ | mmap.PROT_WRITE):
+        if not _open(start + guard, length, file):
             _libc.munmap(*mapped)
             return False
         self._starts.insert(at, address)
-        self._buffers[address] = Buffer(address, size, start + guard, mapped)
+        shared = file is not None
+        self._buffers[address] = Buffer(address, size, start + guard, mapped, written=shared, shared=shared)
         return True
 
     def free(self, address: int) -> None:
@@ -170,6 +177,15 @@ def _reserve(length: int) -> int | None:
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
     start: int | None = _libc.mmap(None, length, 0, flags, -1, 0)
     return None if start == ctypes.c_void_p(-1).value else start
+
+
+def _open(start: int, length: int, file: int | None) -> bool:
+    """Lets reserved pages be read and written; they are the memory of `file` if one is given."""
+    access = mmap.PROT_READ | mmap.PROT_WRITE
+    if file is None:
+        return not _libc.mprotect(start, length, access)
+    os.ftruncate(file, length)
+    return bool(_libc.mmap(start, length, access, mmap.MAP_SHARED | _FIXED, file, 0) == start)
 
 
 def _view(buffer: Buffer, address: int, size: int) -> memoryview:

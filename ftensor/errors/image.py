@@ -29,6 +29,7 @@ def no_section(section: str) -> ImageError:
 
 
 bad_description = Message(ImageError, "the description of the kernels can't be used: {what}")
+bad_config = Message(ImageError, "the configuration for v++ can't be used: {what}")
 
 
 def unreadable(path: object, reason: object) -> ImageError:

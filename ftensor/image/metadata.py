@@ -41,10 +41,13 @@ def functions(library: bytes) -> tuple[KernelDescription, ...] | None:
 def _functions(file: Any) -> tuple[KernelDescription, ...] | None:
     if not file.has_dwarf_info():
         return None
+    symbols = file.get_section_by_name(".dynsym") or file.get_section_by_name(".symtab")
     exported = {
         symbol.name
-        for symbol in file.get_section_by_name(".dynsym").iter_symbols()
-        if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
+        for symbol in symbols.iter_symbols()
+        if symbol["st_info"]["type"] == "STT_FUNC"
+        and symbol["st_info"]["bind"] != "STB_LOCAL"
+        and symbol["st_shndx"] != "SHN_UNDEF"
     }
     by_name: dict[str, tuple[int, Any]] = {}
     for unit in file.get_dwarf_info().iter_CUs():
@@ -239,6 +242,9 @@ def write(description: Description) -> bytes:
     new(new(core, "kernelClocks"), "clock", port="KERNEL_CLK", frequency=f"{mhz}MHz")
     for kernel in description.kernels:
         _write_kernel(core, kernel)
+    for bank in description.banks:
+        if bank.name.startswith("HOST"):  # for the software device alone
+            new(core, "hostMemory", base=hex(bank.base), size=hex(bank.size))
     ElementTree.indent(root, " ")
     text: bytes = ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True)
     return text

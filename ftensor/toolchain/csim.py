@@ -23,6 +23,7 @@ from ..kernels.source import fill
 from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import CSIM, csim_compiler
+from .connectivity import BANK_SIZES, GIB
 from .group import KernelGroup, arguments
 from .jobs.workspace import (
     Job,
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
     from ..image.contents import Bank, Description
 
 CLOCK_MHZ = 300.0  # the clock in the image's metadata; the simulation has no clock
-GIB = 1 << 30
-# Bytes of one bank of each kind of memory, as on common boards.
-BANK_SIZES = {"DDR": 16 * GIB, "HBM": GIB // 2, "PLRAM": GIB // 8192, "HOST": 16 * GIB}
 # Bytes of a channel if all ports reach the same range: the runtime allocates the whole range, and
 # XRT touches all allocated memory.
 CHANNEL = GIB // 64

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,15 +15,18 @@ from ..image.info import complain
 from ..image.metadata import functions
 from ..kernels.user_kernels import argument
 from ..terminal import counted
-from .user_kernels import language, launchable_kernels, library
+from . import connectivity
+from .user_kernels import joint_library, language, launchable_kernels
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Runs `ftensor image pack`; returns the exit status."""
     try:
-        source, output = _files(arguments)
-        binary = library(source, ()) if source else _read(Path(arguments.library))
-        description = _description(arguments, binary, str(source or arguments.library))
+        sources, output = _files(arguments)
+        config = connectivity.read(arguments.config)
+        binary = joint_library(sources, ()) if sources else _read(Path(arguments.library))
+        origin = ", ".join(map(str, sources)) or arguments.library
+        description = _connected(_description(arguments, binary, origin), config, sources)
         text = None if arguments.manifest is None else _read(Path(arguments.manifest)).decode()
         data = pack(description, binary, text)
         output.write_bytes(data)
@@ -35,15 +39,28 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _files(arguments: argparse.Namespace) -> tuple[Path | None, Path]:
-    """Returns the source (None if a library is given) and the file to write."""
+def _files(arguments: argparse.Namespace) -> tuple[list[Path], Path]:
+    """Returns the sources (none if a library is given) and the file to write."""
     *sources, last = map(Path, arguments.files)
     if arguments.library is None and not sources:
         sources, last = [last], last.with_suffix(".xclbin")
     are_sources = all(language(source) for source in sources)
-    if not are_sources or bool(sources) == (arguments.library is not None) or len(sources) > 1:
-        raise bad_description("give one source of kernels (.cpp or .c), or a compiled --library")
-    return (sources[0] if sources else None), last
+    if not are_sources or bool(sources) == (arguments.library is not None):
+        raise bad_description("give sources of kernels (.cpp or .c), or a compiled --library")
+    if language(last):
+        raise bad_description(f"{last} is a source; name the xclbin file to write behind the sources")
+    return sources, last
+
+
+def _connected(description: Description, config: connectivity.Connectivity, sources: Sequence[Path]) -> Description:
+    """Returns the description with the units and banks of v++'s configuration."""
+    if config == connectivity.Connectivity():
+        return description
+    bundles: dict[str, str] = {}
+    for source in sources:
+        bundles |= connectivity.bundles_of(_read(source).decode(errors="replace"), description.kernels)
+    kernels = config.kernels(description.kernels, bundles)
+    return replace(description, kernels=kernels, banks=config.banks(kernels) or description.banks)
 
 
 def _read(path: Path) -> bytes:

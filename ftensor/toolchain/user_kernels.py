@@ -24,7 +24,7 @@ from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.launch_cache import notice
 from ..runtime.targets import csim_compiler
-from . import stream_ends
+from . import objects_of_kernels, stream_ends
 from .dataflow_marks import OPTION, RECORDED, marked, names_in_depths
 from .vitis.headers import include_folders
 
@@ -43,18 +43,26 @@ def language(source: Path) -> str | None:
     return "c++" if source.suffix == ".C" or source.suffix.lower() in CXX_SUFFIXES else None
 
 
-def command(source: Path, flags: Sequence[str]) -> list[str]:
-    """Returns the compiler's command line for a kernel file; raises BuildError without a
-    compiler."""
+def command(source: Path, flags: Sequence[str], shared: bool = True) -> list[str]:
+    """Returns the compiler's command line for a kernel file: of a shared object, or an object file.
+
+    Raises BuildError without a compiler.
+    """
+    headers = [word for folder in include_folders() for word in ("-isystem", file_word(folder))]
+    spoken = language(source) or "c++"
+    other = {"-std=gnu++14": "-std=gnu11"} if spoken == "c" else {}
+    if not shared:
+        other["-shared"] = "-c"
+    # -g, because the kernels' arguments are read from the debug information.
+    words = [*_compiler(), *(other.get(flag, flag) for flag in FLAGS), "-g", *headers]
+    return [*words, *flags, "-x", spoken, file_word(source)]
+
+
+def _compiler() -> list[str]:
     compiler = csim_compiler()
     if compiler is None:
         raise no_cxx(os.environ.get("CXX") or "g++")
-    headers = [word for folder in include_folders() for word in ("-isystem", file_word(folder))]
-    spoken = language(source) or "c++"
-    standard = {"-std=gnu++14": "-std=gnu11"} if spoken == "c" else {}
-    # -g, because the kernels' arguments are read from the debug information.
-    words = [*compiler, *(standard.get(flag, flag) for flag in FLAGS), "-g", *headers]
-    return [*words, *flags, "-x", spoken, file_word(source)]
+    return compiler
 
 
 def library(source: Path, flags: Sequence[str]) -> bytes:
@@ -63,41 +71,59 @@ def library(source: Path, flags: Sequence[str]) -> bytes:
     A kernel with streams gets a second function that takes tensors as their ends. A stream whose
     beats are not whole bytes has none.
     """
-    binary = _library(source, flags)
+    return _with_all_ends(source, flags, True)
+
+
+def joint_library(sources: Sequence[Path], flags: Sequence[str]) -> bytes:
+    """Compiles kernel files to one shared object, as `library` does."""
+    if len(sources) == 1:
+        return library(sources[0], flags)
+    with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
+        objects = [Path(folder) / f"{k}.o" for k in range(len(sources))]
+        for source, file in zip(sources, objects):
+            file.write_bytes(_with_all_ends(source, flags, False))
+        objects_of_kernels.separate(objects)
+        output = Path(folder) / "kernels.so"
+        _run(sources[0], [*_compiler(), "-shared", *map(file_word, objects), "-o", file_word(output)])
+        return output.read_bytes()
+
+
+def _with_all_ends(source: Path, flags: Sequence[str], shared: bool) -> bytes:
+    binary = _compiled(source, flags, shared)
     streaming = stream_ends.with_streams(functions(binary) or ())
     if not streaming or language(source) == "c":
         return binary
     try:
-        return _with_ends(source, flags, streaming)
+        return _with_ends(source, flags, streaming, shared)
     except RuntimeError:  # of one or more
         served = [k for k in streaming if len(streaming) > 1 and _has_ends(source, flags, k)]
-        return _with_ends(source, flags, served) if served else binary
+        return _with_ends(source, flags, served, shared) if served else binary
 
 
 def _has_ends(source: Path, flags: Sequence[str], kernel: KernelDescription) -> bool:
     try:
-        _with_ends(source, [*flags, "-O0"], [kernel])
+        _with_ends(source, [*flags, "-O0"], [kernel], True)
     except RuntimeError:
         return False
     return True
 
 
-def _with_ends(source: Path, flags: Sequence[str], kernels: Sequence[KernelDescription]) -> bytes:
+def _with_ends(source: Path, flags: Sequence[str], kernels: Sequence[KernelDescription], shared: bool) -> bytes:
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         twice = Path(folder) / source.name
         twice.write_text(stream_ends.text(str(source.resolve()), kernels))
-        return _library(twice, flags)
+        return _compiled(twice, flags, shared)
 
 
-def _library(source: Path, flags: Sequence[str]) -> bytes:
-    """Returns the shared object of a kernel file.
+def _compiled(source: Path, flags: Sequence[str], shared: bool) -> bytes:
+    """Returns the shared object, or object file, of a kernel file.
 
     The object of a file with DATAFLOW regions records the accesses of its FIFOs, so that their
     depths are checked (hls/standin/fifos.h).
     """
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         output = Path(folder) / "kernels.so"
-        words = command(source, flags)
+        words = command(source, flags, shared)
         if text := _with_marks(source, words):
             recording = Path(folder) / f"{source.stem}.ii"
             recording.write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -114,7 +140,7 @@ def _library(source: Path, flags: Sequence[str]) -> bytes:
 def _with_marks(source: Path, words: Sequence[str]) -> str | None:
     """Returns the preprocessed text with marked processes; None without a DATAFLOW region or
     hls::stream, or if the compiler refuses the file."""
-    preprocess = [*(w for w in words if w != "-shared"), OPTION, "-E"]
+    preprocess = [*(w for w in words if w not in ("-shared", "-c")), OPTION, "-E"]
     done = subprocess.run(preprocess, capture_output=True)
     text = done.stdout.decode(errors="surrogateescape")
     if done.returncode or RECORDED not in text:

@@ -5,7 +5,7 @@
 // not on the speed of the stages, so one replay is enough.
 //
 // `ftensor` inserts calls of `region`, `set_depth` and `set_name` into the preprocessed source, after the
-// pragmas. Everything has internal linkage, as several such libraries may be loaded.
+// pragmas. Everything is private to a library, as several may be loaded; the files of one library share it.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -17,8 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace ft_fifos {
-namespace {
+namespace ft_fifos __attribute__((visibility("hidden"))) {
 
 const std::size_t DEFAULT_DEPTH = 2;  // the default of Vitis HLS
 const std::size_t MAX_ACCESSES = 1 << 28;  // of a launch that is checked for deadlock
@@ -89,7 +88,7 @@ struct Fifo {
     std::size_t peak;
 };
 // A number that no launch of any thread had before.
-std::uint32_t fresh()
+inline std::uint32_t fresh()
 {
     static std::atomic<std::uint32_t> last{0};
     return ++last;
@@ -105,7 +104,7 @@ struct Trace {
     bool records = false;
     bool stops() const { return total > MAX_ACCESSES || stored > MAX_STORED; }
 };
-Trace &trace()
+inline Trace &trace()
 {
     static thread_local Trace one;
     return one;
@@ -258,7 +257,7 @@ class Replay
     }
 };
 
-std::string quoted(const std::string &text)
+inline std::string quoted(const std::string &text)
 {
     std::string out = "\"";
     for (char c : text) {
@@ -267,13 +266,13 @@ std::string quoted(const std::string &text)
     }
     return out + "\"";
 }
-std::string named(const Trace &t, const Fifo &fifo, int way)
+inline std::string named(const Trace &t, const Fifo &fifo, int way)
 {
     return fifo.processes[way].empty() ? "nobody" : t.processes[fifo.processes[way].back().second].name;
 }
 
 // The report of a launch as JSON; empty if it has no FIFOs.
-std::string report(const Trace &t)
+inline std::string report(const Trace &t)
 {
     if (t.fifos.empty()) return "";
     std::string out = "{\"accesses\": " + std::to_string(t.total);
@@ -348,7 +347,6 @@ class region
     void turn(int loop) { turns[loop]++; }
 };
 
-}  // namespace
 }  // namespace ft_fifos
 
 // Records the next launch of this thread.
@@ -437,8 +435,7 @@ class place
 
 }  // namespace hls
 
-namespace ft_fifos {
-namespace {
+namespace ft_fifos __attribute__((visibility("hidden"))) {
 
 template <typename S> auto set_name(S &stream, const std::string &name) -> decltype(stream.ft_place(), void())
 {
@@ -448,7 +445,7 @@ template <typename S, std::size_t N> void set_name(S (&streams)[N], const std::s
 {
     for (std::size_t k = 0; k < N; k++) set_name(streams[k], name + "[" + std::to_string(k) + "]");
 }
-void set_name(...) {}
+inline void set_name(...) {}
 template <typename S> auto set_depth(S &stream, std::size_t depth) -> decltype(stream.ft_place(), void())
 {
     stream.ft_place().set_depth(depth);
@@ -457,7 +454,6 @@ template <typename S, std::size_t N> void set_depth(S (&streams)[N], std::size_t
 {
     for (std::size_t k = 0; k < N; k++) set_depth(streams[k], depth);
 }
-void set_depth(...) {}  // an array as a FIFO is not recorded
+inline void set_depth(...) {}  // an array as a FIFO is not recorded
 
-}  // namespace
 }  // namespace ft_fifos

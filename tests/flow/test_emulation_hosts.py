@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ftensor.cli import main
+
 from .emulation_host import HANG, ROOT, build, emulate, environment, host, output, program
 
 pytestmark = [pytest.mark.usefixtures("xrt_image", "nothing_left"), pytest.mark.long]
@@ -180,13 +182,46 @@ int main(int, char **argv) {
 
 
 def test_a_host_of_xrts_native_interface(xrt_image: Path, tmp_path: Path) -> None:
+    assert output(emulate(native(tmp_path, NATIVE), xrt_image)) == ["right"]
+
+
+def native(folder: Path, source: str) -> Path:
+    """Returns the program of a host in C++."""
     if not Path("/usr/include/xrt/xrt/xrt_bo.h").is_file():
         pytest.skip("XRT's headers are not here: apt-get install libxrt-dev uuid-dev")
-    program = tmp_path / "native"
+    program = folder / "native"
     command = ["g++", "-std=c++17", "-I/usr/include/xrt", "-x", "c++", "-", "-o", str(program)]
     command += ["-lxrt_coreutil", "-lxrt_core"]
-    subprocess.run(command, input=NATIVE, text=True, check=True, timeout=HANG)
-    assert output(emulate(program, xrt_image)) == ["right"]
+    subprocess.run(command, input=source, text=True, check=True, timeout=HANG)
+    return program
+
+
+def test_buffers_in_the_hosts_memory(tmp_path: Path) -> None:
+    """The kernel writes them in the host's memory; others need a sync, as on a board."""
+    (tmp_path / "twice.cpp").write_text(
+        'extern "C" void twice(int *here, int *there, int n)\n'
+        "{ for (int i = 0; i < n; i++) there[i] += 1, here[i] = 2 * here[i] + there[i]; }\n"
+    )
+    (tmp_path / "link.cfg").write_text("[connectivity]\nsp=twice_1.here:HOST[0]\nsp=twice_1.there:DDR[0]\n")
+    image = tmp_path / "twice.xclbin"
+    assert main(["image", "pack", "--config", str(tmp_path / "link.cfg"), str(tmp_path / "twice.cpp"), str(image)]) == 0
+    source = (
+        NATIVE[: NATIVE.index("auto kernel")].replace("int main", "#include <vector>\nint main")
+        + """
+  auto kernel = xrt::kernel(device, device.load_xclbin(argv[1]), "twice");
+  const int n = 3000;
+  auto here = xrt::bo(device, n * 4, xrt::bo::flags::host_only, kernel.group_id(0));
+  auto there = xrt::bo(device, n * 4, kernel.group_id(1));
+  auto h = here.map<int *>(), t = there.map<int *>();
+  for (int i = 0; i < n; i++) h[i] = i, t[i] = 5;
+  kernel(here, there, n).wait();
+  std::printf("%d %d\\n", h[n - 1], t[n - 1]);
+}
+"""
+    )
+    done = emulate(native(tmp_path, source), image)
+    assert output(done)[-1] == "5999 5"
+    assert "argument 'there'" in done.stderr and "argument 'here'" not in done.stderr
 
 
 def test_the_manuals_example(tmp_path: Path) -> None:
@@ -206,7 +241,7 @@ def test_the_manuals_example(tmp_path: Path) -> None:
     )
     (tmp_path / "host").chmod(0o700)
     commands = re.findall(r"^    ((?:g\+\+|ftensor image|ftensor emulate -- \./).*)$", text, re.M)
-    commands = [command for command in commands if "pipe" not in command]  # another kernel of the page
+    commands = [command for command in commands if "pipe" not in command]  # other kernels
     assert len(commands) == 5
     (run,) = [command for command in commands if "emulate" in command]
     for command in [*commands, run]:

@@ -82,6 +82,7 @@ COMMANDS = {
     "image draw inventory": ["image", "draw", "missing.xclbin", "out.svg", "--inventory=TEXT"],
     "image pack library": ["image", "pack", "--library=TEXT", "out.xclbin"],
     "image pack description": ["image", "pack", "--description=TEXT", "missing.cpp", "out.xclbin"],
+    "image pack config": ["image", "pack", "--config=TEXT", "missing.cpp", "out.xclbin"],
     "image pack manifest": ["image", "pack", "--manifest=TEXT", "missing.cpp", "out.xclbin"],
     "image pack files": ["image", "pack", "TEXT", "out.xclbin"],
     "package board": ["package", "--board=TEXT", "missing.xclbin"],
