@@ -424,10 +424,12 @@ def out_of_memory(
     return raised_out_of_memory[-1](
         f"{device} has no room for {nbytes} bytes: {allocated} are in use, {reserved} reserved, "
         f"the limit is {limit}{reason}. Drop tensors, work on smaller parts, or raise "
-        f"FTENSOR_MEMORY_LIMIT (bytes) if the device has more"
+        f"FTENSOR_MEMORY_LIMIT (bytes) or the memory fraction if the device has more"
     )
 
 
+memory_fraction_type = Message(TypeError, "Invalid type for fraction argument, must be `float`, not {fraction!k}")
+memory_fraction = Message(ValueError, "Invalid fraction value: {fraction}. Allowed range: 0~1")
 no_linker = Message(
     RuntimeError, "{device} needs the linker ld to make kernels, and there is none in PATH: apt-get install binutils"
 )

@@ -211,6 +211,11 @@ quantized = Message(
     "the device fpga has no quantized tensors, which a result of {dtype} would be; quantize on the CPU, or use "
     "ftensor's own quantized ops",
 )
+no_codegen = Message(
+    NotImplementedError,
+    "inductor generates no code for the device fpga, so AOTInductor can't package its programs: torch.export.save "
+    "keeps a program, and torch.compile(torch.export.load(path).module()) compiles it in the process that runs it",
+)
 # A device other than the fpga for torch.fpga.
 not_the_fpga = Message(ValueError, "Expected a fpga device, but got: {device}")
 no_dtype_here = Message(NotImplementedError, "ftensor has no dtype for {dtype}")

@@ -51,6 +51,18 @@ def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
     return {_TORCH_NAMES.get(name, name): value for name, value in stats.items()}
 
 
+def memory_stats_as_nested_dict(device: DeviceLike | None = None) -> dict[str, Any]:
+    """Returns the counters of `memory_stats`, nested at the dots of their names."""
+    nested: dict[str, Any] = {}
+    for name, value in memory_stats(device).items():
+        *outer, last = name.split(".")
+        inner = nested
+        for part in outer:
+            inner = inner.setdefault(part, {})
+        inner[last] = value
+    return nested
+
+
 _TORCH_NAMES = {
     "allocated_bytes": "allocated_bytes.all.current",
     "peak_allocated_bytes": "allocated_bytes.all.peak",
@@ -105,7 +117,28 @@ def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:
     """Returns (free bytes, total bytes) as known to this process: free is what its pool may still
     allocate. Opens the device."""
     pool = backend("mem_get_info", device).pool
-    return max(pool.limit - pool.reserved, 0), pool.limit
+    return max(pool.limit - pool.reserved, 0), pool.total
+
+
+def set_per_process_memory_fraction(fraction: float, device: DeviceLike | None = None) -> None:
+    """Limits the memory that this process may allocate to a fraction of the device's total.
+
+    Frees cached memory beyond the limit; tensors beyond it stay. Allocations that would exceed it
+    raise OutOfMemoryError. Raises TypeError for a fraction that is no float, ValueError outside 0
+    to 1.
+
+        ft.fpga.set_per_process_memory_fraction(0.5)
+    """
+    if not isinstance(fraction, float):
+        raise errors.memory_fraction_type(fraction)
+    if not 0 <= fraction <= 1:
+        raise errors.memory_fraction(fraction)
+    backend("set_per_process_memory_fraction", device).pool.set_fraction(fraction)
+
+
+def get_per_process_memory_fraction(device: DeviceLike | None = None) -> float:
+    """Returns the fraction of the device's memory that this process may allocate."""
+    return backend("get_per_process_memory_fraction", device).pool.fraction
 
 
 def memory_snapshot(device: DeviceLike | None = None) -> list[dict[str, Any]]:

@@ -215,7 +215,8 @@ class MemoryPool:
     ) -> None:
         self.backend = backend
         self.make = make
-        self.limit = _limit_from_environment() or total
+        self.total = self.limit = _limit_from_environment() or total
+        self.fraction = 1.0  # of the total, that may be allocated
         self.lock = threading.RLock()
         # Every block, so that a block without a holder is not freed while the device uses it:
         # Ctrl-C may strike between the lines that pass a block from one holder to the next.
@@ -230,7 +231,15 @@ class MemoryPool:
 
     def set_limit(self, total: int) -> None:
         """Sets the limit to the device's `total` bytes, unless the environment sets a limit."""
-        self.limit = _limit_from_environment() or total
+        self.total = _limit_from_environment() or total
+        self.limit = int(self.total * self.fraction)
+
+    def set_fraction(self, fraction: float) -> None:
+        """Limits the memory to a fraction of the total, and frees cached blocks beyond it."""
+        self.fraction, self.limit = fraction, int(self.total * fraction)
+        if self.reserved > self.limit:
+            self.backend.drop_caches()
+            self.release_cached()
 
     def take(self, nbytes: int, stream: DeviceStream) -> Storage:
         """Returns a storage of `nbytes` bytes with undefined contents."""

@@ -37,8 +37,6 @@ from . import distributed as _distributed
 from . import fallback as _fallback  # noqa: F401
 from . import fallback as _hand_over
 from . import files as _files
-from . import graphed as _graphed
-from . import graphs as _graphs
 from . import internals as _internals  # noqa: F401  first: it asks for torch's version
 from . import kernels as _kernels
 from . import memory as _memory
@@ -50,6 +48,7 @@ from . import registration as _registration
 from . import sequences as _sequences  # noqa: F401
 from . import serialization as _serialization
 from . import structure as _structure  # noqa: F401
+from . import submodules as _submodules
 from . import user_kernels as _own
 from .captures import capture
 from .fallback import fallback_report
@@ -68,9 +67,7 @@ _files.install()
 _distributed.install()
 _profiling.install()
 _own.install()
-for _name in ("FPGAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing"):
-    setattr(_module, _name, getattr(_graphs, _name))
-_module.make_graphed_callables = _graphed.make_graphed_callables  # type: ignore[attr-defined]
+_submodules.install()
 _set_default_dtype = _torch.set_default_dtype
 
 

@@ -1,7 +1,7 @@
 """Replaces torch functions that need a C++ implementation of the device by Python functions.
 
 These are the functions of `torch.accelerator`, `torch.Generator` for the device,
-`Tensor.record_stream`, and the default backend of `torch.compile`.
+`Tensor.record_stream`, the devices of `flex_attention`, and the default backend of `torch.compile`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from functools import wraps
 from typing import Any
 
 import torch
+from torch.nn.attention import flex_attention
 
 from .. import errors as all_errors
 from ..errors import torch as errors
 from ..errors.call import raised_out_of_memory
 from ..runtime.stream import DeviceStream
 from . import internals, module
+from .memory import TO_FT
 from .registration import NAME
 
 
@@ -34,10 +36,16 @@ def _set_stream(stream: Any) -> None:
         _set_torch_stream(stream)
 
 
+def _capability(device: Any = None, /) -> dict[str, Any]:
+    module._check(device)
+    return {"supported_dtypes": set(TO_FT)}
+
+
 # torch.accelerator's own functions call a C++ allocator and guard, which Python can't implement.
 _FUNCTIONS = {
     "empty_cache": module.empty_cache,
     "empty_host_cache": module.empty_host_cache,
+    "get_device_capability": _capability,
     "get_memory_info": module.mem_get_info,
     "max_memory_allocated": module.max_memory_allocated,
     "max_memory_reserved": module.max_memory_reserved,
@@ -97,6 +105,17 @@ def _compiled(self: Any, model_: Any, inputs_: Any, **kwargs: Any) -> Any:
     return _inductor(self, model_, inputs_, **kwargs)
 
 
+_validate_flex_device = flex_attention._validate_device
+
+
+@wraps(_validate_flex_device)
+def _flex_device(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> None:
+    """Accepts tensors of the device, where flex_attention runs as torch's own composition of
+    ops."""
+    if query.device.type != NAME:
+        _validate_flex_device(query, key, value)
+
+
 _record_stream = torch.Tensor.record_stream
 
 
@@ -116,5 +135,6 @@ def install() -> None:
     torch.Generator = Generator
     raised_out_of_memory.append(TorchOutOfMemoryError)
     torch._TorchCompileInductorWrapper.__call__ = _compiled
+    flex_attention._validate_device = _flex_device
     _recorded.__module__ = "torch"  # code that lists torch's functions looks at __module__
     torch.Tensor.record_stream = _recorded

@@ -71,6 +71,13 @@ class device:
         return None
 
 
+class device_of(device):
+    """Context manager for the device of a tensor or storage; has no effect."""
+
+    def __init__(self, obj: torch.Tensor | torch.UntypedStorage) -> None:
+        super().__init__(obj.get_device() if obj.device.type == "fpga" else -1)
+
+
 def is_initialized() -> bool:
     """Returns True: devices are opened on demand."""
     return True
@@ -223,6 +230,12 @@ def memory_stats(device: Any = None) -> dict[str, int]:
     return _f.memory_stats(0)
 
 
+def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
+    """Returns the counters of `memory_stats`, nested at the dots of their names."""
+    _check(device)
+    return _f.memory_stats_as_nested_dict(0)
+
+
 def memory_allocated(device: Any = None) -> int:
     """Returns the bytes that tensors hold."""
     _check(device)
@@ -263,6 +276,22 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     """Returns (free bytes, total bytes) as known to this process."""
     _check(device)
     return _f.mem_get_info(0)
+
+
+def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
+    """Limits the memory that this process may allocate to a fraction of the device's total.
+
+    Allocations that would exceed it raise torch.OutOfMemoryError. Raises TypeError for a fraction
+    that is no float, ValueError outside 0 to 1.
+    """
+    _check(device)
+    _f.set_per_process_memory_fraction(fraction, 0)
+
+
+def get_per_process_memory_fraction(device: Any = None) -> float:
+    """Returns the fraction of the device's memory that this process may allocate."""
+    _check(device)
+    return _f.get_per_process_memory_fraction(0)
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:

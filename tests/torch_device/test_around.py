@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import subprocess
 import sys
@@ -68,6 +69,82 @@ def test_the_accelerator() -> None:
     free, total = accelerator.get_memory_info()
     assert 0 <= free <= total == torch.fpga.get_device_properties().total_memory
     accelerator.set_stream(accelerator.current_stream())
+
+
+def test_capability_of_the_accelerator() -> None:
+    supported = torch.accelerator.get_device_capability()["supported_dtypes"]
+    assert {torch.float32, torch.bfloat16, torch.complex64} <= supported
+    for dtype in supported:
+        assert torch.zeros(2, device="fpga").to(dtype).dtype is dtype
+    assert torch.quint8 not in supported
+
+
+def test_modules_of_torch_cuda() -> None:
+    for name in ("amp", "graphs", "memory", "random", "streams"):
+        ours = importlib.import_module(f"torch.fpga.{name}")
+        assert ours is getattr(torch.fpga, name)
+        for each in ours.__all__:
+            assert hasattr(getattr(torch.cuda, name), each.replace("FPGA", "CUDA")), each
+            assert name == "amp" or getattr(torch.fpga, each) is getattr(ours, each)
+    x = torch.ones(2, 2, device="fpga")
+    with torch.fpga.amp.autocast(dtype=torch.bfloat16):
+        assert (x @ x).dtype is torch.bfloat16
+    assert torch.fpga.amp.GradScaler().scale(x.sum()).device.type == "fpga"
+    with torch.fpga.device_of(x), torch.fpga.device_of(torch.ones(1)), torch.fpga.device_of(x.untyped_storage()):
+        assert torch.fpga.current_device() == 0
+
+
+def test_nested_statistics() -> None:
+    x = torch.ones(100, device="fpga")
+    nested = torch.fpga.memory_stats_as_nested_dict()
+    assert nested["allocated_bytes"]["all"]["current"] == torch.fpga.memory_allocated() >= x.nbytes
+    assert nested["num_ooms"] == torch.fpga.memory_stats()["num_ooms"]
+
+
+def test_memory_fraction() -> None:
+    total = torch.fpga.mem_get_info()[1]
+    assert torch.fpga.get_per_process_memory_fraction() == 1
+    kept = torch.ones(1 << 20, device="fpga")
+    freed = torch.ones(1 << 20, device="fpga")
+    del freed  # to the cache, beyond the limit of the next line
+    try:
+        torch.fpga.set_per_process_memory_fraction((torch.fpga.memory_allocated() + (1 << 18)) / total)
+        with pytest.raises(torch.OutOfMemoryError, match="the limit is"):
+            torch.ones(1 << 20, device="fpga")
+        assert torch.fpga.mem_get_info()[1] == total
+        torch.fpga.set_per_process_memory_fraction(1.0)
+        assert torch.ones(1 << 20, device="fpga")[-1] == kept[-1]
+    finally:
+        torch.fpga.set_per_process_memory_fraction(1.0)
+    for wrong, error in ((1, TypeError), (1.5, ValueError), (-0.1, ValueError), (float("nan"), ValueError)):
+        with pytest.raises(error, match="fraction"):
+            torch.fpga.set_per_process_memory_fraction(wrong)
+
+
+def test_aot_inductor_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    model = torch.nn.Linear(4, 2).to("fpga")
+    x = torch.ones(3, 4, device="fpga")
+    with pytest.raises(Exception, match=r"AOTInductor can't package.*torch\.export\.save"):
+        torch._inductor.aot_compile(torch.export.export(model, (x,)).module(), (x,))
+    torch.export.save(torch.export.export(model, (x,)), tmp_path / "program.pt2")
+    same(torch.export.load(tmp_path / "program.pt2").module()(x), model(x).cpu())
+
+
+def test_flex_attention() -> None:
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    inputs = torch.randn(3, 1, 1, 8, 4).unbind()
+    ours = [x.to("fpga").requires_grad_() for x in inputs]
+    mask = create_block_mask(lambda b, h, i, j: i >= j, 1, 1, 8, 8, device="fpga")
+    out = flex_attention(*ours, score_mod=lambda s, b, h, i, j: s * 2, block_mask=mask)
+    out.sum().backward()
+    theirs = [x.requires_grad_() for x in inputs]
+    scores = theirs[0] @ theirs[1].mT  # scaled by 1/2, times 2
+    right = scores.masked_fill(~torch.ones(8, 8).tril().bool(), -torch.inf).softmax(-1) @ theirs[2]
+    right.sum().backward()
+    same(out, right, atol=1e-5, rtol=1e-5)
+    for a, b in zip(ours, theirs):
+        same(a.grad, b.grad, atol=1e-5, rtol=1e-5)
 
 
 def test_fresh_memory_of_deterministic_programs() -> None:
