@@ -1,1 +1,1 @@
-"""From a call to a launch: prepared once, run many times; results, fallback."""
+"""From a call to a launch, which is prepared once and run many times; results; host fallback."""

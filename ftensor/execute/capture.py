@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 
 class CapturedDraw(NamedTuple):
-    """A captured call of a generator, and the function that makes the launches' numbers from its
-    result."""
+    """A captured draw from a generator, and the function that computes the launches' numbers from
+    it."""
 
     generator: Any
     words: Callable[[int, int], tuple[Any, ...]]
@@ -51,7 +51,8 @@ class NumberUse(NamedTuple):
 
 
 class CapturedCheck(NamedTuple):
-    """An index check of a captured launch: where its kernel notes a bad index, and its error."""
+    """An index check of a captured launch: the flag where its kernel records a bad index, and its
+    error."""
 
     flag: Flag
     dims: tuple[int, ...]
@@ -60,8 +61,8 @@ class CapturedCheck(NamedTuple):
     line: str
 
     def resolve(self) -> Exception | None:
-        """Returns the error of the last replay's indices; None if all were in range. Its kernels
-        are done."""
+        """Returns the error of the last replay's indices; None if all were in range. The replay
+        must have finished."""
         bad = self.flag.read_and_clear()
         if bad is None:
             return None
@@ -89,13 +90,14 @@ class Recording:
     draws: list[CapturedDraw] = field(default_factory=list)
     drawn: list[NumberUse] = field(default_factory=list)
     written: dict[int, Storage] = field(default_factory=dict)
-    # The block of each storage from outside: a storage with another block was resized.
+    # The block of each storage from outside the capture. A different block means that the storage
+    # was resized.
     blocks: list[tuple[Storage, Block]] = field(default_factory=list)
-    nbytes: int = 0  # of the memory that the calls allocated and a replay uses
-    # Functions that enqueue the calls, and the storages that these use; set by `prepare`.
+    nbytes: int = 0  # bytes that the calls allocated and a replay uses
+    # Functions that enqueue the calls, and the storages that they use; set by `prepare`.
     parts: list[Callable[[DeviceStream], None]] = field(default_factory=list)
     used: list[Storage] = field(default_factory=list)
-    _stream: DeviceStream | None = None  # of the last replay
+    _stream: DeviceStream | None = None  # stream of the last replay
 
     def prepare(self) -> None:
         """Prepares the replays. Called once the captured calls have their final storages."""
@@ -103,10 +105,10 @@ class Recording:
         self.parts, self.used = prepare_replay(self.backend, self.pool, self.calls, drawing)
 
     def replay(self) -> None:
-        """Enqueues the launches on the current stream, behind the last replay.
+        """Enqueues the launches on the current stream, after the last replay.
 
-        Raises RuntimeError if memory from outside was resized, inside a trace or another capture,
-        and while another thread or an outer frame replays a graph of its pool.
+        Raises RuntimeError if a storage from outside the capture was resized, inside a trace or
+        another capture, and while another thread or an outer frame replays a graph of its pool.
         """
         backend = self.backend
         stream = backend.current_stream()
@@ -123,11 +125,11 @@ class Recording:
                 for enqueue in self.parts:
                     enqueue(stream)
                 for storage in self.used:
-                    if storage.visible:  # to other code, which may look at it from now on
+                    if storage.visible:  # other code may look at it after this
                         stream.finish()
                         break
             finally:
-                # Also after Ctrl-C: the launches before it have written and checked indices.
+                # Also after Ctrl-C: earlier launches have written memory and checked indices.
                 self._changed()
                 for check in self.checks:
                     stream.doubts[id(check)] = check
@@ -157,9 +159,10 @@ class Recording:
 class Capture(Observer):
     """Records the launches that this thread, and torch's autograd for it, enqueue on one stream.
 
-    Refuses what a replay could not repeat: values that the host reads or writes, seeds, other
-    streams. With `strict` the op raises, else the call goes on and `fault` is the first error. With
-    `keep_reads`, values on the host are those of the capture. A replay draws random numbers anew.
+    Refuses operations that a replay could not repeat: values that the host reads or writes, seeds,
+    other streams. With `strict` the op raises, else the call continues and `fault` is the first
+    error. With `keep_reads`, values on the host stay those of the capture. Each replay draws new
+    random numbers.
     """
 
     def __init__(
@@ -180,14 +183,14 @@ class Capture(Observer):
 
     @property
     def is_captured_thread(self) -> bool:
-        """True if the calling thread is captured: the one that began, or one that no Python code
-        started, as autograd's."""
+        """True if the calling thread is captured: the one that began the capture, or one that
+        Python did not start, such as autograd's."""
         if threading.get_ident() == self.thread:
             return True
         return isinstance(threading.current_thread(), threading._DummyThread)
 
     def refuse(self, error: Exception) -> None:
-        """Notes the first error, and raises it with `strict`."""
+        """Records the first error; raises it if `strict`."""
         self.fault = self.fault or error
         if self.strict:
             raise error
@@ -201,7 +204,7 @@ class Capture(Observer):
         if self.is_captured_thread:
             if stream is not self.stream:
                 self._refuse(errors.other_stream_than_captured)
-            # Views of their own: an op in place may give a tensor another geometry later.
+            # New views, since an in-place op may later give a tensor another geometry.
             kept = tuple([x._view(x._shape, x._strides, x._offset) for x in tensors])
             if self._numbers[0] is launch:
                 index = len(self.recording.calls)
@@ -220,7 +223,7 @@ class Capture(Observer):
 
     def _note(self, storage: Storage) -> None:
         if id(storage) not in self._seen:
-            self._seen[id(storage)] = storage  # held, so the id stays its own
+            self._seen[id(storage)] = storage  # keeps the storage alive, so that its id stays unique
             if id(storage) not in self._own:
                 self.recording.blocks.append((storage, storage.block))
 
@@ -231,11 +234,11 @@ class Capture(Observer):
         return storage
 
     def allocated(self, storage: Storage) -> None:
-        if self.is_captured_thread and not self._launching:  # replays allocate temporaries
+        if self.is_captured_thread and not self._launching:  # replays allocate temporaries themselves
             self._own[id(storage)] = storage
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        if id(storage) not in self._lasting:  # tables of prepared launches, the same in each run
+        if id(storage) not in self._lasting:  # geometry buffers, the same in each run
             self._on_host(storage, errors.uploads)
         super().upload(storage, byte_offset, array)
 
@@ -248,7 +251,8 @@ class Capture(Observer):
         super().read(storage)
 
     def _on_host(self, storage: Storage, message: Callable[[str, str], Exception]) -> None:
-        """Refuses host access. With `keep_reads`, keeps the memory from reuse by other values."""
+        """Refuses host access. With `keep_reads`, allows it and keeps other values from reusing the
+        memory."""
         if not self.keep_reads:
             self._refuse(message)
         elif self.is_captured_thread:
@@ -259,7 +263,7 @@ class Capture(Observer):
         self._refuse(lambda _, line: errors.host_ops(name, line))
 
     def draw(self, generator: Any, words: Callable[[int, int], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Returns the numbers that `words` makes of a generator's call, marked as random."""
+        """Returns the numbers that `words` computes from a draw of a generator, marked as random."""
         numbers = []
         for part, value in enumerate(words(*generator._call())):
             number = CapturedNumber(value)
@@ -280,7 +284,7 @@ class Capture(Observer):
 
     @contextmanager
     def uncaptured(self) -> Iterator[None]:
-        """Context manager: the library's own accesses of the host are not refused meanwhile."""
+        """Context manager that allows the library's own host accesses."""
         before, self._is_suspended = self._is_suspended, True
         try:
             yield
@@ -292,8 +296,9 @@ class Capture(Observer):
         return id(storage) in self._own
 
     def find_escaped(self, known: Collection[int]) -> Storage | None:
-        """Returns memory of the captured calls that others still hold, except that with an id in
-        `known`; None if there is none. A replay would write it, where the calls make new memory."""
+        """Returns a storage of the captured calls that other objects still hold, other than that
+        with id `known`; None if there is none. A replay would overwrite it, while the calls
+        themselves would allocate new memory."""
         return next((self._own[number] for number in self._held_outside() if number not in known), None)
 
     def share_memory(self) -> None:
@@ -316,11 +321,11 @@ class Capture(Observer):
         held.update(self.recording.written.keys())
         for of in (self._own, self._seen, self._lasting):
             held.update(of.keys())
-        # getrefcount counts its argument, too.
+        # getrefcount counts its own argument, too.
         return [n for n in self._own if n not in self._lasting and sys.getrefcount(self._own[n]) - 1 > held[n]]
 
     def record_check(self, flag: Flag, dims: Sequence[int], refusal: Any) -> None:
-        """Records that a launch notes a bad index in `flag`, which this capture owns."""
+        """Records that a launch records bad indices in `flag`, which this capture owns."""
         name, user = op_called()
         self.recording.checks.append(CapturedCheck(flag, tuple(dims), refusal, name, line_of(user)))
 
@@ -340,8 +345,8 @@ _captures: list[Capture] = []  # of all devices and threads
 
 
 def draw_numbers(backend: Backend, generator: Any, words: Callable[[int, int], tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Returns the numbers that `words` makes of a generator's call. In a capture each replay calls
-    the generator anew."""
+    """Returns the numbers that `words` computes from a draw of a generator. Each replay of a
+    capture draws anew."""
     capture = None if backend.executor is None else capturing(backend)
     return words(*generator._call()) if capture is None else capture.draw(generator, words)
 
@@ -352,8 +357,8 @@ def captured(
 ) -> Iterator[Capture]:
     """Context manager: runs and records the launches of this thread on the current stream.
 
-    Raises RuntimeError at the start inside another capture or a trace and on devices whose kernels
-    come from images; at the end for indices out of range, as the calls do.
+    Raises RuntimeError on entry inside another capture or a trace and on devices whose kernels come
+    from images; on exit for indices out of range, as the calls do.
     """
     if thread_recorder() is not None or capturing(backend) is not None:
         raise errors.inside()

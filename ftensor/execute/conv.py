@@ -57,7 +57,8 @@ OUT, X, WEIGHT, BIAS, PLANES, PANELS = range(6)
 BEAT = 16
 # The number of terms that cost about as much as a streamed element.
 TERMS = 8
-# Packed samples that stay in a CPU's cache until they are read, and the most turns of a batch.
+# Limit of packed samples, which stay in a CPU's cache until they are read; limit of the parts of a
+# batch.
 NEAR_BYTES, MAX_TURNS = 1 << 20, 16
 
 
@@ -120,7 +121,7 @@ def prepare(
         three(x._shape[2:], 1), x_strides, weight._strides[:3], -1 if bias is None else bias._strides[0],
         zero, unsigned, deep.phases, high.phases, wide.phases, (),
     )  # fmt: skip
-    # Panels for each group of results; the first ones are packed with the first samples.
+    # Panels for each group of results; they are packed with the first samples.
     packs, rooms = [], []
     for group in tap_groups:
         taps = tuple([t.filter_offset for t in group.taps])
@@ -136,7 +137,7 @@ def prepare(
             more = replace(unit, batch=samples, panels=0)
             steps.append(_pack(backend, packing, more, 0, begin * x._strides[0]))
         for k, group in enumerate(tap_groups):
-            # Results of a group are strided, so they may be no contiguous row.
+            # The results of a group have gaps, so they may not form a contiguous row.
             group_strides = tuple([s * k for s, k in zip(results, group.step)])
             t = tiled or tiling(key, planes, group, in_place, group_strides)
             g = _geometry(key, planes, group, t, samples, groups, filters, channels, panels, out, stride, zero)
@@ -167,8 +168,8 @@ def _outputs(out: Tensor) -> tuple[Output, ...]:
 
 
 def _samples_across(out: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the operands of a convolution of small planes with the batch as the last dim. Vectors
-    run along that dim, as rows of a plane would leave most of a vector empty."""
+    """Returns the operands of a convolution of small planes with the batch as the last dim, for
+    vectors along the batch: rows of a plane would leave most of a vector empty."""
 
     def last(t: Tensor) -> Tensor:
         shape, strides = (1, *t._shape[1:], t._shape[0]), (0, *t._strides[1:], t._strides[0])
@@ -189,8 +190,8 @@ def _small(out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGe
 
 
 def _samples(backend: Backend, batch: int, elements: int, size: int) -> int:
-    """Returns the number of samples that are packed at once. On a CPU they stay in its caches until
-    they are read; elsewhere the limit is the kernel's counter."""
+    """Returns the number of samples that are packed at once. On a CPU they fit the caches until
+    they are read; elsewhere the kernel's counter is the limit."""
     if not backend.target.processor:
         return max(1, min(batch, COUNTED // max(elements, 1)))
     return min(batch, max(NEAR_BYTES // max(elements * size, 1), -(-batch // MAX_TURNS), 1))
@@ -229,7 +230,7 @@ def _geometry(
     everywhere = prod(shape) * groups * tiles
     most = max(1, min(key.block, panels, everywhere * panels // (4 * backend.units)))
     if len(one.taps) > 1 and key.vectors > 1:
-        most = 1  # overlapping windows are in the cache already, and a wide tile's copy is large
+        most = 1  # overlapping windows are in the cache, and a wide tile is expensive to copy
     items = everywhere * -(-panels // most)
     assert items <= COUNTED, "more tiles than a launch can count"
     offsets = tuple([planes.offset(x.distance, stride) for x in one.taps])
@@ -264,9 +265,9 @@ def _units(backend: Backend, elements: int) -> int:
     return max(1, min(backend.units, elements // backend.target.unit_elements))
 
 
-# More filters than these share their samples in a kernel of products.
+# With more filters, a kernel of products is faster, since filters share their samples there.
 MAX_FILTERS = 4
-# Fewer results of a row are not worth a second compute unit.
+# With fewer results per row, a second compute unit does not pay.
 BLOCK = 4096
 
 
@@ -307,9 +308,9 @@ def filtered(x: Tensor, weight: Tensor, bias: Tensor | None, shape: Ints, window
 
 
 def _pace(key: FirKey, x: Tensor, stride: int) -> int:
-    """Returns the number of samples that enter the kernel per cycle, a power of two that divides
-    `stride` and the strides between rows. So two results are whole cycles apart, and all rows have
-    the same alignment."""
+    """Returns the number of samples that enter the kernel per cycle: a power of two that divides
+    `stride` and the strides between rows. So results are whole cycles apart, and all rows have the
+    same alignment."""
     pace = key.pace if x._strides[2] == 1 else 1
     rows = [step for n, step in zip(x._shape[:2], x._strides) if n > 1]
     while any(step % pace for step in (stride, *rows)):
@@ -328,7 +329,7 @@ def prepare_fir(
     outputs = check_memory(backend, Output(x._dtype, shape, contiguous_strides(shape)))
     rows, (count,) = batch * groups * filters, counts
     beat = key.lanes // key.parts
-    # No two units write one beat: rows begin on beats, and so do blocks.
+    # Rows and blocks begin on beats, so that no two units write one beat.
     apart = rows == 1 or count % beat == 0
     units = max(1, min(backend.units, rows * -(-count // BLOCK))) if apart else 1
     share = -(-rows * count // units)
@@ -436,7 +437,7 @@ def cached_convolution(call: Hashable, x: Tensor, weight: Tensor, bias: Tensor |
         results = launches["with panels", call].call((x, weight, addend, *panels), (), None)
         return None if results is None else results[0]
     if at in kept.entries:
-        return None  # the weight is unchanged: `convolve` caches its panels
+        return None  # unchanged weight: `convolve` uses its cached panels
     results = launch.call((x, weight, addend), (), None)
     if results is None:
         return None

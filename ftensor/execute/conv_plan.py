@@ -80,9 +80,9 @@ class TapGroup:
 
 
 def group_by_taps(weight: Tensor, counts: Ints, windows: ConvWindows) -> list[TapGroup]:
-    """Returns the results of a convolution grouped by the taps that they sum: all in one group, but
-    of a transposed convolution a group for each residue of the stride. `counts` is their number in
-    each dim."""
+    """Returns the results of a convolution, grouped by the taps that they sum: one group, or for a
+    transposed convolution a group for each residue of the stride. `counts` is the number of results
+    per dim."""
     kernel, strides = weight._shape[3:], weight._strides[3:]
     elements = [(sum(k * s for k, s in zip(at, strides)), at) for at in itertools.product(*[range(k) for k in kernel])]
     n = len(kernel)
@@ -227,7 +227,7 @@ def tiling(key: ConvKey, planes: Planes, tap_group: TapGroup, in_place: bool, ou
             count = ((deep - 1) * middle + high - 1) * pitch + width
             plane_strides = (*([along] if deep > 1 else []), pitch, 1)
             if (pitch, middle) == (width, high) and out[-len(plane_strides) :] == plane_strides:
-                choices.append(Tiling(count, count, count, 1, 1, ()))  # one row of all
+                choices.append(Tiling(count, count, count, 1, 1, ()))  # all positions as one row
             else:
                 choices.append(Tiling(count, pitch, width, middle, high, ()))
     if in_place:
@@ -242,7 +242,7 @@ def tiling(key: ConvKey, planes: Planes, tap_group: TapGroup, in_place: bool, ou
     return min(choices, key=cost)
 
 
-# Weights that stay in a processor's caches while all samples meet them.
+# Limit of weights that stay in a CPU's caches while all samples use them.
 WEIGHTS = 1 << 16
 # Planes with at most this number of columns are too narrow for vectors along rows.
 NARROW = 4
@@ -259,19 +259,19 @@ def direct(
     stride: Ints,
     in_place: bool,
 ) -> tuple[ConvKey, DirectConvGeometry | DepthwiseGeometry] | None:
-    """Returns the key and geometry of a kernel that reads its operands in place; None if planes and
-    panels are packed instead: on devices that are no CPUs, for planes that exceed the local buffer,
-    and if tiles fill packed planes better.
+    """Returns the key and geometry of a kernel that reads its operands in place. Returns None if
+    packing is better: on devices other than CPUs, for planes that exceed the local buffer, and if
+    tiles fill packed planes better.
 
-    Positions and strides have three dims. With `in_place` the packed kernel would read `x` without
-    a copy, so packing costs nothing.
+    Positions and strides have three dims. `in_place` means that the packed kernel could read `x`
+    without a copy, so that packing costs nothing.
     """
     backend, dtype = out._storage.backend, out._dtype
     if not backend.target.processor:
         return None
     groups, filters, channels = weight._shape[:3]
     tap_group, taps = tap_groups[0], len(tap_groups[0].taps)
-    if not taps:  # results are the bias alone
+    if not taps:  # the results are the bias
         return None
     if dtype.compute is not dtype or len(tap_groups) > 1 or filters * channels * taps > WEIGHTS:
         return None
@@ -290,7 +290,7 @@ def direct(
     offsets = tuple([planes.offset(t.distance, stride) for t in tap_group.taps])
     results, rows = three(out._strides[2:], 0), planes.strides[2:4]
     if filters < FILTERS:
-        if channels * taps > DEPTH:  # without totals that keep sums of many terms exact
+        if channels * taps > DEPTH:  # the kernel has no totals, which keep long sums accurate
             return None
         key = depthwise_conv_key(dtype, backend.target)
         if prod(tap_group.counts) < key.lanes:
@@ -316,7 +316,7 @@ def direct(
 def direct_is_cheaper(
     key: ConvKey, filters: int, tap_group: TapGroup, planes: Planes, parts: Copies, in_place: bool
 ) -> bool:
-    """True if the tiles' products and copies take at most as long as those of packed planes,
+    """True if the tiles' products and copies cost at most as much as those of packed planes,
     packing included."""
     costs = PROCESSOR.convolutions
     rows = -(-filters // key.rows) * key.rows
@@ -357,7 +357,7 @@ def _inside(part: PhasePart, phase: int, size: int) -> tuple[int, int]:
 
 
 def phases(planes: Planes, sizes: Ints, strides: Ints) -> tuple[Phase, ...]:
-    """Returns the block of the input that is copied to each phase of the planes, if it has any."""
+    """Returns, for each non-empty phase of the planes, the block of the input that is copied to it."""
     pieces = []
     room = prod(p.size for p in planes.parts)
     for k, at in enumerate(itertools.product(*[p.phases for p in planes.parts])):
@@ -395,9 +395,9 @@ def copies(columns: int, counts: Ints, strides: Ints) -> Copies:
 OUT, BIAS, GRAD, X = range(4)
 # The number of terms that cost about as much as a streamed element.
 TERMS = 8
-# Vectors of fewer filters leave most of their sums unused.
+# With fewer filters, most sums of a vector are unused.
 WEIGHT_FILTERS = 6
-# The cost of transposing the gradients for a part, in rows.
+# The cost of transposing the gradients of a part, in rows.
 TURNED = 6
 
 
@@ -450,7 +450,7 @@ def plan(
     key = conv_weight_key(dtype, target, rows)
     vectors, panels = -(-filters // key.lanes), -(-rows // key.rows)
     base, samples = groups * vectors, shape[0]
-    # Parts of the rows, and where these are few shares of the samples, for all compute units.
+    # Parts of the rows, enough for all compute units if the samples have few shares.
     least = -(-panels // (ROWS // key.rows))
     parts = min(
         range(least, max(panels, least) + 1),

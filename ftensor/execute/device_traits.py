@@ -20,12 +20,13 @@ def set_default_dtype(d: dtypes.dtype) -> None:
 
 
 def is_board(x: Tensor) -> bool:
-    """True if the device of `x` is a board by its target, or takes its kernels from images."""
+    """True if the device of `x` is a board or takes its kernels from images."""
     return x._storage.backend.built_ahead
 
 
 def specializes(x: Tensor) -> bool:
-    """True if kernel specializations for one case are free on the device of `x`."""
+    """True if the device of `x` compiles on demand, so that a kernel for a special case costs
+    nothing."""
     return x._storage.backend.target.specializes
 
 

@@ -100,8 +100,8 @@ class Observer:
 
 
 class LaunchRecorder(Observer):
-    """Records the launches of the thread that creates it, instead of running them, and looks for no
-    kernel. Passes on the calls of other threads."""
+    """Records the launches of the thread that creates it instead of running them. Recorded launches
+    need no kernels. Calls of other threads pass through."""
 
     def __init__(self) -> None:
         self.thread = get_ident()
@@ -115,27 +115,26 @@ class LaunchRecorder(Observer):
 
     @abstractmethod
     def is_placeholder(self, storage: Storage) -> bool:
-        """True if this recorder allocated the storage, so that only recorded launches write it."""
+        """True if this recorder allocated the storage, so that only recorded launches write to it."""
 
     @abstractmethod
     def record_check(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
-        """Records that a launch sets `flag` if one of `indices` is out of range. No code waits for
-        the flag during the recording."""
+        """Records that a launch sets `flag` if one of `indices` is out of range. During the
+        recording no code waits for the flag."""
 
     @abstractmethod
     def record_draw(self, generator: Any, words: Callable[[int, int], Any]) -> tuple[Any, ...]:
-        """Returns the numbers that `words` makes from a generator's call. Each run of the recorded
-        launches calls the generator anew."""
+        """Returns the numbers that `words` computes from a draw of a generator. Each run of the
+        recorded launches draws anew."""
 
     @abstractmethod
     def record_seeding(self, apply: Callable[[], object], undo: Callable[[], object]) -> None:
-        """Runs `apply`, which gives generators another state. Each run of the recorded launches
-        does so, too. `undo` restores the states from before the recording."""
+        """Runs `apply`, which changes the state of generators, as will each run of the recorded
+        launches. `undo` restores the states from before the recording."""
 
     @abstractmethod
     def refuse_state_read(self) -> None:
-        """Raises an error, as Python code reads the state of a generator, which differs at later
-        runs of the recorded launches."""
+        """Raises an error: Python code reads the state of a generator, which differs in later runs."""
 
     def layer(
         self, kind: str, inputs: Sequence[Tensor], settings: Mapping[str, Any], compute: Callable[[], Tensor]
@@ -169,7 +168,7 @@ def thread_recorder() -> LaunchRecorder | None:
 
 @contextmanager
 def observed(backend: Backend, observer: Observer) -> Iterator[None]:
-    """Puts `observer` before a device's other observers. Observers may leave in any order."""
+    """Puts `observer` before a device's other observers. Observers may be removed in any order."""
     with _observers_lock:
         observer.inner, backend.executor = backend.executor, observer
         if isinstance(observer, LaunchRecorder):
@@ -211,7 +210,7 @@ class MissingKernel:
 
     @property
     def kept_bytes(self) -> int:
-        """Returns about how many bytes of host memory the entry takes."""
+        """Returns the approximate host memory of the entry in bytes."""
         return LAUNCH_BYTES
 
 
@@ -225,7 +224,7 @@ def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tu
 
 
 def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
-    # Under another key than launches, so that a look-up of a launch needs no type check.
+    # Not the launch's key, so that a look-up of a launch needs no type check.
     miss_key, current = (MissingKernel, key), recorder(backend)
     if backend.images is not None and current is None:
         missing: MissingKernel | None = backend.launches.find(miss_key)
@@ -240,11 +239,11 @@ def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: 
         return backend.launches.keep(miss_key, MissingKernel(error.again()))
     if launch is None:
         return launch
-    if current is not None:  # the launch has no kernels, and its graph alone needs it
+    if current is not None:  # a recorded launch is used by its graph only
         current.launches[key] = launch
         return launch
-    # Another thread may have prepared it meanwhile, and one serves all: what is thrown away here
-    # was never launched.
+    # Another thread may have prepared it meanwhile. The first one is kept; the other was never
+    # launched.
     return backend.launches.keep(key, launch)
 
 
@@ -289,7 +288,7 @@ def geometry_storage(backend: Backend, geometry: Sequence[int], dtype: Any = np.
     storage = backend.allocate_lasting(array.nbytes)
     backend.upload(storage, 0, array)
     if len(backend.streams) > 1:
-        # The prepared launch is everybody's, and the upload may still be queued behind this
+        # All streams share the prepared launch, and the upload may still be queued behind this
         # stream's work when another stream launches it.
         backend.current_stream().finish()
     return storage
@@ -395,7 +394,7 @@ def _run_uncached(
     if launch.own_numbers is not None:
         numbers = launch.own_numbers
     elif recorder(backend) is not None:
-        # Whoever notes the launch may want to know where a number comes from.
+        # An observer may record where each number comes from.
         for x, d in zip(numbers, launch.numbers):
             check_values(x, d)
     elif launch.numbers:
@@ -403,13 +402,12 @@ def _run_uncached(
     constants = [constant(inputs[0]) for constant in launch.constants]
     enqueue(launch, (*outputs, *inputs, *constants), numbers)
     for x in outputs:
-        x._storage.changed()  # by then another thread may have read it, before it was written
+        x._storage.changed()  # only now: another thread may have read the memory before the write
     return outputs
 
 
 def _rounded(launch: Launch, numbers: Sequence[Any]) -> list[Any]:
-    """Returns a call's Python numbers rounded to the dtypes of the launch, as its kernels take
-    them."""
+    """Returns a call's Python numbers rounded to the dtypes in which the launch passes them."""
     values: list[Any] = []
     for x, d in zip(numbers, launch.numbers):
         if type(x) is CapturedNumber:
@@ -424,10 +422,10 @@ def never_on_host(*args: object) -> Any:
 
 
 def alias_launch(backend: Backend, key: Hashable, alias: Hashable, **changes: Any) -> None:
-    """Stores the launch cached under `key` under a second key, `alias`, that a caller can form
-    before it computes the operands. `changes` are fields to replace in the stored copy."""
+    """Stores the launch cached under `key` also under `alias`, a key that a caller can form before
+    it computes the operands. `changes` are fields to replace in the stored copy."""
     launch = backend.launches.get(key)
-    if launch is None:  # the host fallback may have run, or the launch is a trace's
+    if launch is None:  # the host computed it, or a trace recorded it
         return
     if changes:
         bound, launch = launch.bound, replace(launch, **changes)
@@ -435,7 +433,7 @@ def alias_launch(backend: Backend, key: Hashable, alias: Hashable, **changes: An
     backend.launches.keep(alias, launch)
 
 
-MAX_COPIES = 8  # of one launch
+MAX_COPIES = 8  # in one launch
 
 
 def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:

@@ -27,14 +27,14 @@ def run_numpy(op: str, function: Callable[..., Any], inputs: Sequence[Tensor], *
     """Returns the arrays of `function(*arrays, *args)` as tensors on the inputs' device.
 
     On a device without a compiler the call is a fallback: it obeys `set_fallback`. On each device
-    with its own memory `fallback_report` counts it. Raises RuntimeError for inputs of several
+    with its own memory `fallback_report` counts it. Raises RuntimeError for inputs on different
     devices. Errors of `function` pass through.
     """
     device, backend = inputs[0]._storage.device, inputs[0]._storage.backend
     if any(t._storage.device is not device for t in inputs):
         raise errors.different_devices(op, [t.device for t in inputs])
     names = tuple(t._dtype.name for t in inputs)
-    if backend.noted is not None:  # a dry run collects kernels, and this op has none
+    if backend.noted is not None:  # a dry run collects kernels; this op has none
         raise errors.never_built(op, names)
     if backend.images is not None:
         fallback.admit(errors.never_built(op, names))
@@ -62,7 +62,7 @@ def upload_array(array: np.ndarray[Any, Any], device: Any) -> Tensor:
     return tensor
 
 
-# From this number of pieces a strided result returns in one copy, and a kernel scatters it.
+# From this number of pieces on, a strided result is uploaded as one copy, and a kernel scatters it.
 MANY_PIECES = 16
 
 
@@ -85,7 +85,8 @@ def run_on_host(
         try:
             result = entry(*_swapped(args, mirror.tensors))
         finally:
-            # An index out of range is found while the others are written, as on the device.
+            # As on the device, an index out of range is reported after the other elements are
+            # written.
             if out is not None and partial_write:
                 mirror.store(out)
         if out is not None and not partial_write:
@@ -151,7 +152,7 @@ class _Mirror:
 
     def _mirror(self, storage: Storage, sharing: list[Tensor], read: list[Tensor]) -> None:
         spans = [_span(t) for t in sharing if t.numel()] or [(0, 0)]
-        # On a vector's width, so that every tensor is aligned as it was.
+        # The mirror begins at a multiple of a vector, so that every tensor keeps its alignment.
         base = min(s for s, _ in spans) // VECTOR * VECTOR
         mirror = self.host.allocate(max(e for _, e in spans) - base)
         mirror.device, mirror.readonly = STAND_IN, storage.readonly
@@ -173,7 +174,7 @@ class _Mirror:
         return _in_host_memory(self.tensors[id(t)]._storage, start - self.bases[id(t)], stop - start)
 
     def brought_back(self, result: Any) -> Any:
-        """Returns a result on the arguments' device. A result that is a mirrored argument becomes
+        """Returns a result on the arguments' device. If the result is a mirrored argument, returns
         that argument."""
         if isinstance(result, tuple):
             return tuple([self.brought_back(part) for part in result])
@@ -197,7 +198,7 @@ class _Mirror:
     def store(self, out: Tensor) -> None:
         """Copies the written elements to `out`, and leaves the bytes between them."""
         mirrored, size = self.tensors[id(out)], out._dtype.itemsize
-        if mirrored._shape != out._shape:  # an `out=` of another shape
+        if mirrored._shape != out._shape:  # an `out=` that was resized
             resize(out, mirrored._shape)
             start, at = mirrored._offset * size, out._offset * size
             self._send(mirrored._storage, start, out._storage, at, out.nbytes)
@@ -256,7 +257,7 @@ class _Mirror:
 
 
 def _element_positions(t: Tensor) -> np.ndarray:
-    """Returns the positions of a tensor's elements, relative to the first in memory. Ascending if
+    """Returns the positions of a tensor's elements relative to the first in memory, ascending if
     the dims nest."""
     positions = np.zeros(1, np.int64)
     dims = sorted(zip(t._strides, t._shape), key=lambda dim: -abs(dim[0]))

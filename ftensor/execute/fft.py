@@ -63,8 +63,8 @@ def _points(n: int) -> int:
 def prepare_stream(
     key: FftStreamKey, x: Tensor, dim: int, inverse: bool, scale: float, output: Output
 ) -> Launch | None:
-    """Returns the launch for transforms of all of `dim`; None if the other dims do not merge into
-    one, for input and output."""
+    """Returns the launch that transforms along all of `dim`; None if the other dims of input and
+    output do not merge into one."""
     backend, n = x._storage.backend, x._shape[dim]
     rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
     read, written = (tuple([s[d] for d in rest]) for s in (x._strides, output.strides))
@@ -95,8 +95,8 @@ def prepare_stream(
     if size == n:
         table = _table(key)
         return Launch((step(geometry, 0, 1, 2),), 3, (output,), own_numbers=numbers, constants=(table,))
-    # x[j] c[j], convolved with the conjugate of c[k] = exp(-pi i k^2 / n): results are that times
-    # c[k]. The inverse transform swaps real and imaginary parts, which conjugates a factor.
+    # x[j] c[j], convolved with the conjugate of c[k] = exp(-pi i k^2 / n), gives results times
+    # c[k]. The inverse transform exchanges real and imaginary parts, which conjugates a factor.
     factors = chirp(n)
     line = (1, size if rows > 1 else 0)
     forth = replace(geometry, ends=FACTORS | (SWAP_IN if inverse else 0), leave=size, written=line)
@@ -118,7 +118,7 @@ def prepare_stream(
 def _table(
     key: FftStreamKey, name: str = "", factors: Callable[[], tuple[Array, Array]] | None = None
 ) -> Callable[[Tensor], Tensor]:
-    """Returns the function that makes a kernel's table: the roots of unity, then, from the next
+    """Returns the function that computes a kernel's table: the roots of unity, then, from the next
     beat on, the factors for the input and for the output."""
     points = key.points
 
@@ -138,7 +138,7 @@ if TYPE_CHECKING:
     pass
 
 OUT, IN, TABLE, SCRATCH, BETWEEN = range(5)
-# Small integers as names of tables, since every call looks a table up.
+# Tables are keyed by small integers, since every call looks one up.
 _numbers: dict[Hashable, int] = {}
 
 
@@ -209,7 +209,7 @@ def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, 
     most = backend.units
     if backend.target.grid != "stride":
         share = backend.target.unit_elements
-        # Work below the share of two units goes to one unit, for any number of rows.
+        # Work below two units' shares is given to one unit, for any number of rows.
         most = max(1, min(most, 2 * total // share)) if total >= 2 * share else 1
     if not row_sizes or numel(row_sizes) == 1:
         row_sizes, read, written = (), (), ()

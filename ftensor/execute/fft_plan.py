@@ -1,4 +1,4 @@
-"""Plans of Fourier transforms: their stages, and the twiddle factors these read."""
+"""Plans of Fourier transforms: their stages and twiddle factors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _tables = WeakKeyDictionary()
 
 @dataclass
 class FftTables:
-    """Concatenated tables, by name; each begins on a vector's alignment."""
+    """Concatenated tables, by name; each is aligned to a vector."""
 
     lanes: int
     names: list[tuple[Any, ...]] = field(default_factory=list)
@@ -142,7 +142,7 @@ def unit_roots(powers: Arrays, n: int) -> Arrays:
     odd = octant % 2 == 1
     angle = np.where(odd, n - rest, rest) * (np.pi / 4 / n)
     c, s = np.cos(angle), np.sin(angle)
-    c, s = np.where(odd, s, c), np.where(odd, c, s)  # within a quarter
+    c, s = np.where(odd, s, c), np.where(odd, c, s)  # within a quarter turn
     quarter = octant // 2
     re = np.choose(quarter, (c, -s, -c, s))
     im = np.choose(quarter, (s, c, -s, -c))
@@ -151,8 +151,8 @@ def unit_roots(powers: Arrays, n: int) -> Arrays:
 
 
 def kept_table(x: Tensor, name: Hashable, make: Callable[[], Arrays]) -> Tensor:
-    """Returns the table of this name, in the real dtype and on the device of `x`: cached, or
-    converted from the double precision array of `make`."""
+    """Returns the table of this name on the device of `x`, in its real dtype: from the cache, or
+    converted from the double precision array that `make()` returns."""
     backend = x._storage.backend
     wide = x._dtype.name in WIDE
     kept = _tables.get(backend)
@@ -185,15 +185,15 @@ class FftProblem(NamedTuple):
 
     how: str  # "complex", "forth" (real to half a spectrum), "back"
     n: int
-    size: int  # numbers that are read; zeros follow
-    inverse: bool  # of real ones: whether the spectrum is conjugated
+    size: int  # numbers read; zeros follow
+    inverse: bool  # for real transforms: whether the spectrum is conjugated
     shape: Ints
     read: Ints
     written: Ints
     transform_strides: tuple[int, int]
     lanes: int
     units: int
-    itemsize: int  # of a real number
+    itemsize: int  # bytes of a real number
 
 
 class PlannedStep(NamedTuple):
@@ -317,7 +317,8 @@ def _double(problem: FftProblem) -> FftPlan | None:
     first, second = _steps(a, tables)[0], _steps(b, tables)[0]
     twiddles = tables.place("twiddles", a, b)
     half = 2 * problem.lanes * max(a, b)
-    # Memory between stages: a row before the first, one after it (and one more of real numbers).
+    # Memory between stages: a row before the first stage and one after it (for real numbers one
+    # more).
     mids = 2 if pairs else 1
     row = -(-(2 * n) // 16) * 16
     buffer_offsets = [-1] * mids if apart else [k * row for k in range(mids)]
@@ -337,7 +338,7 @@ def _double(problem: FftProblem) -> FftPlan | None:
             NumberLayout(stop, 2 * a, 2, 1, b), 0, half, -1, second,
         ),
     ]  # fmt: skip
-    order = [-1, 0, -1]  # operands of the stages: the tensors, or temporary memory
+    order = [-1, 0, -1]  # source and destination of each stage: -1 for a tensor, else a temporary
     if pairs:
         roots, conj = tables.place("half", n), CONJ * problem.inverse
         if problem.how == "forth":
@@ -381,7 +382,7 @@ def _split(a: int, b: int, problem: FftProblem) -> tuple[float, int, int] | None
         groups = -(-lanes // problem.lanes)
         steps, _ = _steps(n, FftTables(problem.lanes))
         cost += groups * _cost(steps, n, problem)
-        if lanes % problem.lanes:  # the last group is picked number by number
+        if lanes % problem.lanes:  # the last group is read number by number
             cost += COSTS.picked * n
     return cost, a, b
 

@@ -77,13 +77,14 @@ def get_index_check() -> str:
 def record_bounds(index: Tensor, least: int, greatest: int) -> Tensor:
     """Records the bounds of all elements of a fresh integer tensor. Returns the tensor."""
     limits = integer_limits(index._dtype)
-    if limits.min <= least and greatest <= limits.max:  # else the numbers have wrapped
+    if limits.min <= least and greatest <= limits.max:  # otherwise the numbers wrapped
         index._storage.bounds = (index._dtype, least, greatest)
     return index
 
 
 def record_array_bounds(index: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
-    """Like `record_bounds`, for a tensor that was uploaded from an array, if the array is small."""
+    """Like `record_bounds`, for a small tensor that was uploaded from an array; larger ones are not
+    recorded."""
     if array.dtype.kind == "i" and 0 < array.size <= MAX_CHECKED_INDICES:
         record_bounds(index, int(array.min()), int(array.max()))
     return index
@@ -93,7 +94,7 @@ def known_bounds(storage: Storage) -> tuple[Any, int, int] | None:
     """Returns (dtype, least, greatest) of a storage's elements; None if unknown. During a
     recording, bounds are known only for storage that the recorder allocated."""
     if storage.backend.executor is not None and capturing(storage.backend) is not None:
-        return None  # the indices of a replay differ
+        return None  # a replay has other indices
     current = recorder(storage.backend)
     return storage.bounds if current is None or current.is_placeholder(storage) else None
 
@@ -113,8 +114,8 @@ def bounds_in_range(bounds: tuple[Any, int, int] | None, index_dtype: Any, size:
 
 @dataclass(frozen=True)
 class Flag:
-    """The device memory where kernels record a bad index: (set, index tensor, index, the dim's
-    size)."""
+    """The device memory where kernels record a bad index: (set, index tensor, index, size of the
+    dim)."""
 
     tensor: Tensor
 
@@ -130,8 +131,8 @@ class Flag:
         storage.backend.upload(storage, 0, np.zeros(4, np.int64))
 
     def read_and_clear(self) -> tuple[int, int, int] | None:
-        """Returns (which, index, size) of a bad index, and clears the flag; None if there is none.
-        Call it after the kernel is done."""
+        """Returns (index tensor, index, size) of a bad index, and clears the flag; None if no index
+        was bad. The kernels must have finished."""
         noted = np.empty(4, np.int64)
         storage = self.tensor._storage
         storage.backend.fetch(storage, 0, noted)
@@ -234,7 +235,7 @@ def _flag_of_thread(backend: Backend) -> Flag:
 # Kernels have at most 8 inputs, named a to h.
 MAX_INPUTS = 8
 
-# Elements of a run that take as long to copy as one that an index of its own leads to.
+# Elements of a run that take as long to copy as one element with an index of its own.
 RUN_AT_ONCE = 4
 
 ADD_AT = Op(
@@ -251,9 +252,9 @@ class Index:
     strides: Ints
     size: int
     stride: int
-    dim: int  # as named in an error
-    checked: bool = False  # known to be in range, so that the call need not wait for the kernel
-    strict: bool = False  # negative indices are out of range too
+    dim: int  # the dim in error messages
+    checked: bool = False  # known to be in range, so the call does not wait for the kernel
+    strict: bool = False  # negative indices are out of range, too
 
 
 @dataclass(frozen=True)
@@ -277,9 +278,9 @@ def locate(
 ) -> None:
     """Evaluates `op` at every point of `shape` and writes to `out`.
 
-    `ordered`: one compute unit visits the points in order, so that several writes to one element
-    (or sums into it) have a defined result. Raises `refusal(index, dim, size)` for an index out of
-    range; its element is not written.
+    With `ordered`, one compute unit visits the points in order, so that several writes to one
+    element (or sums into it) have a defined result. Raises `refusal(index, dim, size)` for an index
+    out of range; its element is not written.
     """
     if not numel(shape):
         return
@@ -400,8 +401,8 @@ def _try_take(
     shape: Ints,
     steps: Sequence[Ints],
 ) -> list[Step]:
-    """Returns the step of a processor's vectorized gather by one index; an empty list if that
-    kernel does not fit."""
+    """Returns the step of a CPU's vectorized gather by one index; an empty list if that kernel does
+    not fit."""
     if op is not COPY or len(steps) != 3 or not backend.target.processor or not shape:
         return []
     (out, source), (index,) = operands, indices
@@ -468,7 +469,7 @@ def _merged(shape: Ints, indices: Sequence[Index], like: Tensor, refusal: Refusa
     zeros = (0,) * len(shape)
     zero_filled = fill(flat_index.tensor, 0)
     for i in indices:
-        # The index itself, found in a row of all of them: this is what checks and wraps it.
+        # Gathers from a row of all indices, which checks and wraps the index.
         row = np.arange(i.size, dtype=np.int64) * i.stride
         located = IndexedOperand(host_tensor(row, like), zeros, True)
         positions = contiguous_like(shape, dtypes.int64, like)

@@ -28,7 +28,7 @@ from ..kernels.key import (
 )
 from ..rows.op import Op, Reduce, yields
 
-# Keys of which each is made once: the launches of many sizes share one.
+# Capacity of the table of shared keys.
 MAX_KEYS = 1 << 12
 # (dtype, how the expression sees it) of each output or state field of a reduction.
 Fields = tuple[tuple[dtype, str], ...]
@@ -36,7 +36,7 @@ Fields = tuple[tuple[dtype, str], ...]
 
 @lru_cache(MAX_KEYS)
 def shared_key(key: Key) -> Key:
-    """Returns one of the keys that equal `key`, the same for all launches that hold it."""
+    """Returns the stored key that equals `key`, so that equal launches share one object."""
     return key
 
 
@@ -53,7 +53,7 @@ def op_key(
     """Returns the key of a pointwise op's kernel.
 
     `inputs` holds None for a number that is passed by value. `kinds` has one letter for the output
-    and one for each tensor.
+    and one for each tensor input.
     """
     left = iter(kinds[1:])
     ports = tuple(Port(compute, BY_VALUE, s) if d is None else Port(d, next(left), s) for d, s in zip(inputs, op.sees))
@@ -76,7 +76,7 @@ def located_key(
 
 @lru_cache(MAX_KEYS)
 def gathering_key(op: Op, dtype: dtype, index: dtype, indices: int) -> KernelKey:
-    """Returns the key of an op that reads by index, with any strides and one dtype."""
+    """Returns the key of an op that reads by index, with any strides and all operands in one dtype."""
     kinds = [STRIDED, *(LOCATED if k in op.gathers else STRIDED for k in range(op.arity))]
     return located_key(op, (dtype,) * len(kinds), kinds, (index,) * indices, STRIDED * indices)
 
@@ -99,21 +99,21 @@ def monoid(red: Reduce, compute: dtype) -> tuple[Reduction, dtype]:
 
 
 def results(red: Reduce, compute: dtype, state: dtype, outs: Sequence[dtype]) -> Fields:
-    """Returns the dtype and the kind of each of a reduction's outputs."""
+    """Returns (dtype, how the expression sees it) for each output of a reduction."""
     sees = VALUE if state is compute else REAL
     return tuple((d, POSITION if red.arg and text.strip() == "i" else sees) for d, text in zip(outs, red.finish))
 
 
 def partials(red: Reduce, compute: dtype, state: dtype) -> Fields:
-    """Returns the dtype and the kind of each part of a partial result: the first of two stages
-    writes them, the second reads them."""
+    """Returns (dtype, how the expression sees it) for each part of a partial result, which the
+    first of two stages writes and the second reads."""
     fields: Fields = ((state, VALUE if state is compute else REAL),)
     return fields + (((int32, POSITION),) if red.arg else ())
 
 
 def second_stage(words: Reduction, outs: Fields) -> tuple[Reduction, Fields]:
     """Returns the reduction and the output fields of the second stage. Its inputs are partial
-    results, so it combines them as they are (`lift` is the identity)."""
+    results, so its `lift` is the identity."""
     seen = tuple((d, VALUE if s == REAL else s) for d, s in outs)
     return replace(words, lift="a", stage="second"), seen
 

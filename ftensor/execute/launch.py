@@ -32,7 +32,7 @@ class StepForm(NamedTuple):
     moved: bool
     numbers: bool | tuple[int, int]
     after: Ints
-    has_last: bool  # a last argument: n, or the geometry
+    has_last: bool  # True if n or a geometry buffer is the last argument
 
 
 class LaunchForm(NamedTuple):
@@ -44,10 +44,10 @@ class LaunchForm(NamedTuple):
     outputs: int
     temporaries: int
     constants: int
-    numbers: int | None  # that a call passes to be rounded; None: the launch has its own
-    fresh: bool  # whether a call makes the outputs
-    arguments: tuple[bool, ...]  # for each of a call's whether it is a tensor
-    storages: int  # how many of the last inputs a call passes as storage
+    numbers: int | None  # numbers that a call passes for rounding; None: the launch has its own
+    fresh: bool  # True if a call allocates the outputs
+    arguments: tuple[bool, ...]  # for each argument of a call, True for a tensor
+    storages: int  # the count of last inputs that a call passes as storages
 
 
 @cache
@@ -67,7 +67,7 @@ def caller(form: LaunchForm) -> Callable[..., Callable[..., Any]]:
     own numbers, and five values for each output: bytes, dtype, shape, strides, key.
 
     If the caller passes several outputs, `out` is a tuple. The generated code does not check
-    whether these share memory.
+    whether these overlap.
     """
     fresh, rounding = form.fresh, form.numbers or 0
     operands = range(form.operands)
@@ -112,7 +112,7 @@ def caller(form: LaunchForm) -> Callable[..., Callable[..., Any]]:
     elif form.numbers is not None and any(step.numbers for step in form.steps):
         lines.append("numbers = params")
     lines += _steps(form, [*call_tensors, *constants])
-    lines += invalidations  # by then another thread may have read it, before it was written
+    lines += invalidations  # only now: another thread may have read the memory before the write
     lines.append(f"return ({''.join(f'x{k}, ' for k in results)})")
     names = [*_names(form), *[f"constant{k}" for k in constants]]
     names += ["numbers"] if form.numbers is None else [f"d{i}" for i in range(rounding)]
@@ -161,7 +161,7 @@ def _arguments(name: str, step: StepForm) -> str:
 
 def _bound(names: Sequence[str], parameters: str, lines: Sequence[str]) -> Callable[..., Callable[..., Any]]:
     """Compiles a function with these parameters and lines. Returns a factory that takes the values
-    of `names` and returns the function with these values.
+    of `names` and returns the function with these values bound.
 
     The values are defaults of further parameters, which take less memory than a closure.
     """
@@ -172,8 +172,8 @@ def _bound(names: Sequence[str], parameters: str, lines: Sequence[str]) -> Calla
     return lambda *values: FunctionType(code, scope, "launch", values)
 
 
-# The bytes of a prepared launch and of each of its steps (keys, tuples and functions of Python),
-# and of a geometry buffer beside its numbers, mostly the OpenCL runtime's own data for a buffer.
+# The bytes of a prepared launch and of each of its steps (Python's keys, tuples and functions), and
+# of a geometry buffer without its numbers, mostly the OpenCL runtime's data for a buffer.
 LAUNCH_BYTES, STEP_BYTES, TABLE_BYTES = 1 << 11, 1 << 10, 5 << 9
 
 
@@ -231,7 +231,7 @@ class Step:
     after: Ints = ()
     n: int | None = None
     geometry: Ints = ()
-    # Elements that one unit may see to in the calling thread, where these are few; None: never.
+    # The most elements of a step that may run in the calling thread; None: never.
     work: int | None = None
 
     @property
@@ -269,10 +269,10 @@ class Launch:
     outputs: tuple[Output, ...] = ()
     numbers: tuple[dtype, ...] = ()
     temporaries: Ints = ()
-    fresh: bool = True  # whether a call's outputs are new tensors, else it passes them
-    arguments: tuple[bool, ...] | None = None  # for each of a call's whether it is a tensor: all
-    storages: int = 0  # how many of the last inputs `call` gets as storage; their offsets are not read
-    own_numbers: tuple[Any, ...] | None = None  # the kernels' numbers, if a call passes none
+    fresh: bool = True  # True if a call allocates its outputs, False if it passes them
+    arguments: tuple[bool, ...] | None = None  # for each argument of a call, True for a tensor; None: all are tensors
+    storages: int = 0  # the count of last inputs that `call` gets as storages, without offsets
+    own_numbers: tuple[Any, ...] | None = None  # the kernels' numbers if calls pass none
     # Functions that return the constant tensors, given a tensor on the device.
     constants: tuple[Callable[[Tensor], Tensor], ...] = ()
 
@@ -308,8 +308,8 @@ class Launch:
         function(stream, numbers, *tensors)
 
     def collect(self, collecting: Callable[[CompiledKernel], Any], stream: Any, *values: Any) -> None:
-        """Calls `collecting(kernel)(stream, units, *arguments)` for each step, in place of its kernel.
-        `values` are the numbers and the tensors of `enqueue`."""
+        """Calls `collecting(kernel)(stream, units, *arguments)` for each step instead of its
+        kernel. `values` are the numbers and the tensors of `enqueue`."""
         replaced = self._values
         kernels = slice(0, 4 * len(self.steps), 4)
         replaced[kernels] = map(collecting, replaced[kernels])
@@ -317,7 +317,7 @@ class Launch:
 
     @property
     def kept_bytes(self) -> int:
-        """Returns about how many bytes of memory the launch takes while it is cached."""
+        """Returns the approximate host memory of the cached launch in bytes."""
         tables = [step.table for step in self.bound or ()]
         sizes = [table.nbytes + TABLE_BYTES for table in tables if table is not None]
         return LAUNCH_BYTES + STEP_BYTES * len(self.steps) + sum(sizes)

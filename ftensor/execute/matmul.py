@@ -64,8 +64,7 @@ def _merged(shape: Ints, strides: list[Ints]) -> tuple[Ints, list[Ints]]:
 
 
 def _aligned(t: Tensor, whole_dim: int) -> bool:
-    """True if vectors along `whole_dim` are aligned to 64 bytes at every access; always true off
-    boards."""
+    """True if all vectors along `whole_dim` are aligned to 64 bytes; always True off boards."""
     size = t._dtype.itemsize
     if not t._storage.backend.target.is_board:
         return True
@@ -101,7 +100,7 @@ def direct(
     first: tuple[Step, ...] = ()
     panels: Ints = ()
     if fits_cache and terms > DIRECT_TERMS_GATHERED and not (in_vectors and n % key.lanes == 0):
-        # Vectors of all columns, zeros beyond the edge, in the place of b.
+        # Vectors of all columns, zero-padded, replace b.
         side, b_steps = _side(b, -1, key.lanes)
         nothing = PackSide(0, 0, side.depth, 0, 0, 0)
         first = (_packing(backend, pack_key(key), (nothing, side), (PANELS[0],) * 2, left, right),)
@@ -123,7 +122,7 @@ def direct(
 
 
 def depth_is_contiguous(t: Tensor, dim: int) -> bool:
-    """True if the tensor has stride 1 along `dim`, its depth, and aligned vectors there."""
+    """True if the tensor has stride 1 and aligned vectors along `dim`, the depth of the product."""
     return t._strides[dim] == 1 and _aligned(t, t.ndim + dim)
 
 
@@ -151,8 +150,8 @@ def packed(
     sides, batch_steps = (of_a[0], of_b[0]), (of_a[1], of_b[1])
     row_panels, column_panels = [s.panels for s in sides]
     kept, steps = _merged(shape, [*batch_steps, _batch(out, shape), _batch(added, shape)])
-    # Few tiles: smaller blocks, so that every compute unit has some; a CPU's take turns at uneven
-    # speeds, and on a board a block's panels take turns in one pipeline.
+    # Few tiles: smaller blocks, so that every compute unit has some. CPU units run at uneven
+    # speeds; on a board a block's panels alternate in one pipeline.
     tiles = numel(kept) * row_panels * column_panels
     units = _units(backend, terms, tiles)
     each = 4 if not backend.target.is_board else 1
@@ -173,8 +172,8 @@ def packed(
 
 def _side(t: Tensor, dim: int, width: int) -> tuple[PackSide, Ints]:
     """Returns how to pack `t` into panels of `width` rows (`dim` is -2) or columns (`dim` is -1):
-    the matrix as the packing kernel's geometry has it, and for each batch dim the distance between
-    its matrices, counted in packed matrices."""
+    the matrix as a `PackSide`, and for each batch dim the distance between its matrices, counted in
+    packed matrices."""
     sizes, strides, steps = _matrices(t)
     other_dim = -3 - dim
     side = PackSide(
@@ -244,7 +243,7 @@ def _product(
 # On CPUs: up to this number of rows, a matrix of four times as many elements stays in the cache.
 # Narrower ones leave a vector empty.
 FEW_ROWS, NARROWEST = 96, 4
-# Panels larger than this many bytes are made piece by piece.
+# Limit of panels in bytes; larger products are computed in parts.
 PANEL_BYTES = 1 << 29
 
 
@@ -275,7 +274,7 @@ def gemm(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None, alpha: 
 def cache_matmul(
     call: str, inputs: Sequence[Tensor], result: Tensor, out: Tensor, a: Tensor, b: Tensor, added: Tensor | None = None
 ) -> None:
-    """Caches a call under its `inputs`. A single launch with these operands wrote `out`, and the
+    """Caches a call under its `inputs`: a single launch with these operands wrote `out`, and the
     call returned `result`."""
     compute = out._dtype.compute
     cache_result(call, inputs, result, _key(out, a, b, added, 1), (*values_of(1, compute), *values_of(1, compute)))
@@ -292,20 +291,20 @@ def _mode(added: Tensor | None, alpha: Any) -> int:
 
 
 def _gemm_by_halves(out: Tensor, a: Tensor, b: Tensor, added: Tensor | None, alpha: Any, beta: Any) -> bool:
-    """Computes the product in halves and returns True if the panels are too large; else returns
+    """If the panels are too large, computes the product in halves and returns True; else returns
     False."""
     size = a._dtype.compute.itemsize
     if max(numel(a._shape), numel(b._shape)) * size <= PANEL_BYTES:
         return False
     ndim = len(out._shape)
-    # Halving the largest dim that the larger operand shares with the output.
+    # Halves the largest dim that the larger operand shares with the output.
     larger, split_dim = (a, ndim - 2) if numel(a._shape) >= numel(b._shape) else (b, ndim - 1)
     dims = [d for d in (*range(ndim - 2), split_dim) if larger._shape[d] > 1]
     if not dims:
         return False
     dim = max(dims, key=lambda d: larger._shape[d])
     if dim == split_dim and larger._shape[dim] < 64:
-        return False  # only the depth is left, and sums are not split
+        return False  # only the depth is left; splitting sums would change the results
     half = larger._shape[dim] // 2
     if dim == split_dim and half > 64:
         half -= half % 64
@@ -344,7 +343,7 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
     each = m * n * depth
     target = backend.target
     panelled = packed_key(dtype, target)
-    # An image without the kernel for large matrices has one that reads them in place.
+    # An image without the kernel for large matrices may have one that reads them in place.
     is_dense = not is_available(backend, panelled)
     swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= panelled.columns)
     if target.processor and dtype.compute is dtype:
@@ -360,12 +359,12 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
         if few_rows and depth >= key.lanes and depth_is_contiguous(a, -1) and depth_is_contiguous(b, -2):
             return dot_product_step(backend, key, terms, a, b, out, added, mode)
     if each <= target.direct_terms or is_dense:
-        # The lanes run along b's rows, or, turned around, along a's columns.
+        # The lanes run along rows of b or, transposed, along columns of a.
         x, y = (_transposed(b), _transposed(a)) if swap else (a, b)
         if is_dense or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
             key = direct_key(dtype, target, target.unaligned, _fused(out, a, b))
             return direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
-    # Results leave a board's kernel in rows: a few full tiles more cost less than single elements.
+    # A board's kernel writes results in rows: a few more full tiles cost less than single elements.
     in_rows = target.is_board and out._strides[-1] == 1
     swap = not in_rows and _waste(panelled, n, m) < _waste(panelled, m, n)
     x, y = (_transposed(b), _transposed(a)) if swap else (a, b)
@@ -411,9 +410,10 @@ PRODUCTS = 4  # elements that take as long as a product of one step
 
 
 def dense(kind: str, dtype: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> None:
-    """Runs a kernel of `kernels/skeletons/dense.py` on its operands, and modifies some of them.
+    """Runs a kernel of `kernels/skeletons/dense.py` on its operands, some of which it modifies.
 
-    `numbers` are the kernel's numbers, the item count first. An item takes about `work` products.
+    `numbers` are the kernel's scalar arguments, the item count first. An item costs about `work`
+    products.
     """
     if dtype.bare:
         raise errors.not_implemented_for(f"linalg {kind}", dtype)
@@ -422,7 +422,7 @@ def dense(kind: str, dtype: dtype, tensors: Sequence[Tensor], numbers: Sequence[
     key, args = ("dense", kind, dtype, tuple(numbers), work), (kind, dtype, tensors, numbers, work)
     backend = tensors[-1]._storage.backend
     results = run(backend, key, _prepare, _on_copies, args, tensors, numbers)
-    for to, result in zip(tensors, results):  # the host's; a launch has none
+    for to, result in zip(tensors, results):  # only the host's function returns results
         copy(result, to)
 
 

@@ -54,8 +54,8 @@ def _layout(shape: Ints, dtype: dtypes.dtype, strides: Ints | None) -> tuple[int
 
 
 def check_capacity(like: Tensor, elements: int, dtype: dtypes.dtype) -> None:
-    """Raises OutOfMemoryError if the device of `like` can't hold `elements` elements. Call it
-    before work that needs them."""
+    """Raises OutOfMemoryError if the device of `like` can't hold `elements` elements of `dtype`.
+    Call it before work that needs the memory."""
     like._storage.backend.pool.check_capacity(elements * dtype.itemsize)
 
 
@@ -108,9 +108,9 @@ def resize(t: Tensor, shape: Ints, strides: Ints | None = None) -> Tensor:
 
 
 def as_bits(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Returns the tensors as integer views of the same memory if all have the same dtype, one with
-    few ops or unsigned. Any device that copies integers can then copy them, and NaNs keep their
-    bits."""
+    """Returns the tensors as integer views of the same memory if all have the same dtype and that
+    dtype has few ops or is unsigned. Any device that copies integers can then copy them, and NaNs
+    keep their bits."""
     dtype = tensors[0]._dtype
     if dtype.bits is dtype or any(t._dtype is not dtype for t in tensors):
         return list(tensors)
@@ -124,8 +124,8 @@ def region(x: Tensor) -> tuple[int, Ints, Ints, int]:
 
 
 def check_dtype(op: str, out: Tensor, dtype: dtype, cast: bool = False) -> None:
-    """Raises RuntimeError for an output of another dtype; with `cast`, of a dtype that can't hold
-    `dtype`.
+    """Raises RuntimeError for an output of another dtype than `dtype`; with `cast`, only for one
+    that can't hold `dtype`.
 
     Raises TypeError if `out` is no tensor.
     """
@@ -173,10 +173,11 @@ def check_written(op: str, out: Tensor, read: Iterable[Any]) -> None:
 
 
 def resize_out(out: Tensor, shape: Ints, fixed: bool = False, strides: Ints | None = None) -> Tensor:
-    """Returns `out` in the result's shape, with `strides` or row-major. Warns as torch does if
+    """Returns `out` in the result's shape, row-major or with `strides`. Warns as torch does if
     `out` had elements and another shape.
 
-    Raises RuntimeError for another shape if `fixed`: an in-place op, or an output that is read.
+    With `fixed` (an in-place op, or an output that is also read), raises RuntimeError for another
+    shape instead.
     """
     if out._shape != shape:
         if fixed:

@@ -1,5 +1,5 @@
-"""Cached tensors: packed weights, valid until the tensor that they were packed from is written; and
-constants, made once per device and shared by calls."""
+"""Cached tensors: packed weights, valid until the weight is written; and constants, computed once
+per device and shared by calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST, MOST = 1 << 14, 64
 
 
 class Derived(NamedTuple):
-    """Tensors computed from a storage, and from another storage whose contents `mark`
+    """Tensors computed from a storage, and possibly from a second storage whose contents `mark`
     identifies."""
 
     tensors: tuple[Tensor, ...]
@@ -34,9 +34,8 @@ class Derived(NamedTuple):
 
 
 class DerivedTensors:
-    """The tensors derived from one storage, by key. `mark` identifies the storage's contents that
-    they were derived from. A key that was requested once has None: only a second request derives
-    tensors."""
+    """The tensors derived from one storage, by key. `mark` identifies the contents of the storage
+    at that time. A key that was requested once has None: only a second request derives tensors."""
 
     __slots__ = ("__weakref__", "entries", "mark")
 
@@ -58,12 +57,12 @@ class DerivedTensors:
 
 
 def can_cache(storage: Storage) -> bool:
-    """True if derived tensors of the storage may be cached, as every write to the storage is
-    visible to the library."""
+    """True if tensors derived from the storage may be cached: the library sees every write to the
+    storage."""
     if storage.nbytes < LEAST or storage.owner is not None or storage.exposed:
         return False
     if storage.backend.executor is not None and capturing(storage.backend) is not None:
-        return False  # a replay would use them after the weight has changed
+        return False  # replays would use the old panels after the weight has changed
     return not storage.visible
 
 
@@ -173,7 +172,7 @@ def _panel_steps(launch: Launch) -> list[Step]:
 
 
 def _panel_launch(launch: Launch, steps: list[Step]) -> Launch:
-    """Returns a launch that packs panels alone, a tensor for each class of results."""
+    """Returns a launch that only packs panels, into one tensor for each group of results."""
     count = len(steps)
     operands = {X: count, WEIGHT: count + 1, BIAS: count + 2, PLANES: count + 3}
     operands |= {PANELS + k: k for k in range(count)}
@@ -185,8 +184,8 @@ def _panel_launch(launch: Launch, steps: list[Step]) -> Launch:
 
 
 def without_packing(launch: Launch) -> Launch:
-    """Returns a convolution's launch without the steps that pack its weights: the packed panels,
-    which are kept between calls, become inputs instead of temporaries."""
+    """Returns a convolution's launch without the steps that pack its weights: the cached panels
+    become inputs instead of temporaries."""
     count = len(launch.temporaries) - 1
     unused = PLANES + count + 1
     operands = {OUT: OUT, X: X, WEIGHT: WEIGHT, BIAS: BIAS, PLANES: PLANES + count}
@@ -245,8 +244,8 @@ def constant(key: Hashable, like: Tensor, make: Callable[[], np.ndarray[Any, Any
 
 
 def constant_of(array: np.ndarray[Any, Any], like: Tensor) -> Tensor:
-    """Like `constant`, for an array that each call computes. Equal arrays share a tensor, up to
-    `MAX_CACHED_BYTES` bytes."""
+    """Like `constant`, for an array that each call computes. Arrays of up to `MAX_CACHED_BYTES`
+    bytes with equal contents share a tensor."""
     if not 0 < array.nbytes <= MAX_CACHED_BYTES:
         return host_tensor(array, like)
     key = array.dtype.char, array.shape, array.tobytes()

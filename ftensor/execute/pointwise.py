@@ -1,8 +1,7 @@
 """Pointwise ops: `pointwise` runs an op on its operands. Copies and fills are such ops.
 
-At the first call with operands of some dtypes, shapes and strides, `prepare` makes the launch: it
-finds the dtypes of the computation, plans the loops and chooses the kernels. Later calls with such
-operands reuse the launch.
+For the first call with some dtypes, shapes and strides, `prepare` promotes dtypes, plans the loops
+and chooses the kernels. Later calls with equal ones reuse that launch.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ def pointwise(
         replacement = replaced[op](inputs, params, out)
         if replacement is not NotImplemented:
             return replacement
-        key += ("declined",)  # under its own key the launch would be found before it is asked
+        key += ("declined",)  # a launch stored under the plain key would hide the user's function
     numbers = [x for x in inputs if type(x) is not Tensor]
     numbers += params
     args = (op, inputs, params, out, inplace)
@@ -143,7 +142,7 @@ def _one_device(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def common_dtype(op: Op, inputs: Sequence[Any]) -> dtype:
-    """Returns the dtype that the inputs promote to, without masks."""
+    """Returns the dtype that the inputs promote to, bool masks excluded."""
     return result_dtype(
         [
             (x._dtype, 0 if x._shape else 1) if type(x) is Tensor else (scalar_dtype(x), 2)
@@ -182,7 +181,7 @@ def prepare(op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | 
 
 
 def planned(op: Op, inputs: Sequence[Any], common: dtype, out: Tensor | None = None) -> Plan:
-    """Returns the plan of the loops over inputs, which promote to `common`, and output. Without
+    """Returns the loop nest over the inputs, which promote to `common`, and the output. Without
     `out` the output's strides follow the inputs."""
     tensors = [x for x in inputs if type(x) is Tensor]
     shapes, strides = [x._shape for x in tensors], [x._strides for x in tensors]
@@ -190,12 +189,12 @@ def planned(op: Op, inputs: Sequence[Any], common: dtype, out: Tensor | None = N
         return plan_map(shapes, strides, out=(out._shape, out._strides))
     scalars = len(tensors) < len(inputs)
     if op.promote in (Promote.COMPLEX_TO_REAL, Promote.FLOAT_REAL) and inputs[0]._dtype.is_complex:
-        # torch makes these results as by `empty_like`.
+        # torch allocates the results of these ops by `empty_like`.
         return plan_map(shapes, strides, out=(shapes[0], like_strides(shapes[0], strides[0])))
     copied = _as_converted(op, inputs, common)
     if copied == strides:
         return plan_map(shapes, strides, scalars=scalars)
-    # On the CPU torch converts whole operands first, and the result follows those copies.
+    # On the CPU torch converts whole operands first; the result's layout follows the copies.
     like = plan_map(shapes, copied, scalars=scalars)
     return plan_map(shapes, strides, out=(like.out_shape, like.out_strides))
 
@@ -232,7 +231,7 @@ def check_dtypes(
         raise errors.cannot_cast_result(name_called(op.name), result, out._dtype)
     is_supported = op.expression(compute) and common.name not in op.refuses
     if out is not None and op.exact_out and out._dtype is not result:
-        # torch looks for complex numbers first in ops that take all real ones.
+        # In ops on real dtypes only, torch checks for complex numbers first.
         if is_supported or not common.is_complex or op.float_only or not op.body:
             raise errors.out_dtype(op.name, result, out._dtype)
     if not is_supported:
@@ -249,8 +248,8 @@ def check_dtypes(
 def steps(
     op: Op, backend: Backend, inputs: Sequence[Any], out: Tensor | None, plan: Plan, compute: dtype, dtypes: list[dtype]
 ) -> tuple[Step, ...]:
-    """Returns the steps that visit a plan: one, unless the plan is empty, tiled or beyond 32-bit
-    indexing."""
+    """Returns the steps that compute a plan: none if it is empty, one usually, several if it is
+    tiled or exceeds 32-bit indexing."""
     if plan.shape == (0,):
         return ()
     target = backend.target
@@ -274,7 +273,7 @@ def steps(
         n_lanes = lanes
         pieces = False
         if target.is_board and not _in_beats(inputs, out, dtypes, shape, strides, moved, lanes):
-            # A wide port would read the wrong data, but where rows go through it in pieces.
+            # A wide port would read wrong data, unless rows pass in pieces.
             pieces = target.realigns and lanes > 1
             pieces &= _in_pieces(inputs, out, dtypes[0], shape, strides, moved)
             n_lanes = lanes if pieces else 1
@@ -284,7 +283,7 @@ def steps(
         key = op_key(op, choice.skeleton, compute, n_lanes, dtypes[0], operands, choice.kinds)
         narrow, is_built = n_lanes, is_available(backend, key)
         while narrow > 1 and not is_built:
-            # An image may have narrower ports than a launch fills, as some boards do.
+            # The ports of an image may be narrower than the launch's vectors, as on some boards.
             narrow //= 2
             narrow_key = op_key(op, choice.skeleton, compute, narrow, dtypes[0], operands, choice.kinds)
             if is_built := is_available(backend, narrow_key):
@@ -319,14 +318,15 @@ def steps(
 
 
 def in_order(inputs: Sequence[Any], out: Tensor) -> bool:
-    """True if the order of the elements matters, as an input may overlap other elements of
-    `out`."""
+    """True if the elements must be computed in order, because an input may overlap other elements
+    of `out`."""
     place = out._offset, out._key
     return any(type(x) is Tensor and x._storage is out._storage and (x._offset, x._key) != place for x in inputs)
 
 
 def _whole_rows(inputs: Sequence[Any], out: Tensor | None, shape: Ints, lanes: int) -> bool:
-    """True if vectors may process row by row: rows are whole vectors, and may be read ahead."""
+    """True if a kernel may compute row by row with vectors: rows are whole vectors, and reading
+    ahead is safe."""
     return shape[-1] % lanes == 0 and (out is None or not in_order(inputs, out))
 
 

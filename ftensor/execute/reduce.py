@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from ..runtime.targets import Target
 
 
-LEAST = 64  # elements of a row from which on a block is worth its beginning
-AT_ONCE = 4  # elements that take as long as one of another reduction
+LEAST = 64  # elements of a row from which on searching by blocks pays
+AT_ONCE = 4  # elements that cost as much as one of another reduction
 
 
 def step(
@@ -61,8 +61,8 @@ def step(
     """Returns the step that folds contiguous rows to `outs` (values, positions or both), in
     `splits` parts with a result each; None if another kernel is better.
 
-    `plan` has the strides of results first. `written` are the operands of results, then of the
-    input.
+    `plan` has the strides of results first. `written` are the operand indices of the results, then
+    of the input.
     """
     if not (red.arg and backend.target.processor) or plan.reduced_strides != ((1,),):
         return None
@@ -79,7 +79,7 @@ def step(
 
 
 def finishes_before_split(step: Step, target: Target) -> bool:
-    """True if one unit finishes the step in less time than several units need to start."""
+    """True if one unit finishes the step before several units would have started."""
     return step.work is not None and step.work < 2 * target.unit_elements
 
 
@@ -98,7 +98,7 @@ class ReduceStage:
         n, most = len(outs), self.backend.units
         choice = choose_fold(plan, n, most, target, lanes, may_split)
         if target.is_board and not self._aligned(plan, n, dtypes, choice):
-            lanes = 1  # a wide port would read the wrong data
+            lanes = 1  # a wide port would read wrong data
             choice = choose_fold(plan, n, most, target, lanes, may_split)
         return lanes, choice
 
@@ -119,9 +119,9 @@ class ReduceStage:
         return True
 
     def splits(self, plan: ReducePlan, dtypes: list[dtype], fields: Fields) -> int:
-        """Returns the number of parts that the first of two stages cuts the reduced space into, so
+        """Returns the number of parts into which the first of two stages cuts the reduced space, so
         that every compute unit has work. Returns 1 if the first stage's kernel isn't built; images
-        with it have the second's, too."""
+        that have it have the second's, too."""
         lanes, choice = self._choose(plan, dtypes, fields, True)
         key = self._fold_key(lanes, choice, dtypes, fields, names_of(fields), "first")
         splits: int = choice.splits
@@ -148,7 +148,8 @@ class ReduceStage:
     def _key(
         self, plan: ReducePlan, dtypes: list[dtype], outs: Any, body: Sequence[str], stage: str
     ) -> tuple[KernelKey, FoldChoice]:
-        """Returns the kernel in the best layout that the device has, and how to launch it."""
+        """Returns the kernel's key for the best layout that the device has, and the choice that
+        launches it."""
         lanes, choice = self._choose(plan, dtypes, outs, stage == "first")
         key = self._fold_key(lanes, choice, dtypes, outs, body, stage)
         if is_available(self.backend, key):
@@ -214,8 +215,8 @@ def names_of(fields: Fields) -> tuple[str, ...]:
 
 
 def _fewer(vectors: int) -> Iterator[int]:
-    """Yields the numbers of vectors that kernels fold in parallel, from the most that `vectors`
-    allows down."""
+    """Yields the counts of parallel states that kernels have, from the largest that `vectors`
+    allows downwards."""
     while vectors:
         yield vectors
         vectors //= 2
@@ -235,8 +236,8 @@ def fold(
 
     `compute` is the dtype of the lifted elements, `outs` the dtypes of the results. `into` has a
     tensor for each result that is not fresh: the tensor is resized, and the result converted to its
-    dtype. Raises IndexError and RuntimeError for dims out of range or named twice. Raises
-    RuntimeError for an `into` tensor whose dtype can't hold the result, or on another device.
+    dtype. Raises IndexError for a dim out of range and RuntimeError for a repeated dim. Raises
+    RuntimeError for an `into` tensor on another device, or with a dtype that can't hold the result.
     """
     destinations = (None,) * len(outs) if into is None else into
     device = inputs[0]._storage.device

@@ -36,8 +36,8 @@ def fold_in_pieces(
     params: tuple[Any, ...],
     limit: int,
 ) -> tuple[Tensor, ...]:
-    """Like `fold`, for inputs beyond 32-bit indexing: folds pieces. No launch counts or spans more
-    than `limit` elements."""
+    """Like `fold`, for inputs beyond 32-bit indexing: folds pieces with at most `limit` elements
+    and a span of at most `limit`, and then their results."""
     shape = broadcast_shapes(*[x._shape for x in inputs])
     chosen = normalize_dims(dims, len(shape))
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in inputs]
@@ -108,8 +108,7 @@ def _fold_pieces(
     outs: tuple[dtype, ...],
     params: tuple[Any, ...],
 ) -> tuple[Tensor, ...]:
-    """Folds each piece, then folds their results: the dims from `kept` on of all pieces
-    together."""
+    """Folds each piece over its dims from `kept` on, then folds the results of all pieces."""
     if len(pieces) == 1:
         dims = range(kept, len(pieces[0][0]._shape))
         return fold(red, pieces[0], tuple(dims), False, compute, outs, params)
@@ -152,8 +151,8 @@ def _beats(red: Reduce) -> Op:
 def _find_in_pieces(
     fold: Fold, red: Reduce, pieces: list[list[Tensor]], kept: int, compute: dtype, outs: tuple[dtype, ...]
 ) -> tuple[Tensor, ...]:
-    """Returns the results of a reduction with positions, which may exceed 32 bits over all
-    parts."""
+    """Returns the results of a reduction with positions, which may exceed 32 bits in the whole
+    input."""
     first = _positions(red)
     start = 0
     value = index = None

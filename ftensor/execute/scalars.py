@@ -1,5 +1,4 @@
-"""Python numbers among operands: traced, range-checked, and passed as kernel arguments;
-conversion of users' numbers to a dtype."""
+"""Python numbers among operands: traced, range-checked, and passed as kernel arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from ..errors import arithmetic as errors_arithmetic
 class TracedNumber:
     """Placeholder for an int, a float or a complex number among the arguments of a traced function.
 
-    It is an instance of the number's type and behaves as the number does. Any use of its value sets
+    It is an instance of the number's type and behaves like the number. Any use of its value sets
     `_read`. A tensor op takes it without reading it: the placeholder reaches the launch, and
     `_fits` records the dtypes that it must fit.
     """
@@ -120,8 +119,8 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 class CapturedNumber(int):
-    """A random number of a capture (capture.py): element `part` of its draw `draw`. Each replay
-    draws another one."""
+    """A random number of a capture (capture.py): element `part` of draw number `draw`. Each replay
+    draws a new one."""
 
     capture: Any
     draw: int
@@ -129,7 +128,7 @@ class CapturedNumber(int):
 
 
 def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
-    """Returns a Python number as the kernel arguments of a dtype: integers wrap, floats are
+    """Returns the kernel arguments for a Python number in a dtype: integers wrap, floats are
     rounded."""
     kind = d.kind
     if kind == "f":
@@ -219,8 +218,8 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
 
 
 def fitted(op: str, number: Any, d: dtype) -> Any:
-    """Returns a factor or limit, checked against `d`. A complex number without imaginary part
-    becomes real for a real dtype."""
+    """Returns a factor or limit after checking that it fits `d`. A complex number without imaginary
+    part becomes real for a real dtype."""
     check_fits(op, number, d)
     return number.real if isinstance(number, complex) and not d.is_complex else number
 

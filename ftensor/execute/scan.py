@@ -62,7 +62,7 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
         shape, read, written = (t[:innermost] + t[innermost + 1 :] for t in (shape, read, written))
     side = COLUMNS
     if key.held:
-        # Every unit gets a block; a block of short rows has as many as fit a tile.
+        # Every unit gets a block. Blocks of short rows are limited by the size of a tile.
         most = TILE // n if strides[dim] == 1 else SIDE
         side = max(COLUMNS, min(SIDE, most, -(-columns // backend.units)))
     items = numel(shape) * -(-columns // side)
@@ -70,11 +70,11 @@ def prepare(op: str, x: Tensor, dim: int) -> Launch:
         0, 1, n, n, columns, side, (x._strides[dim], read_column), (strides[dim], written_column), shape, read, written
     )
     units = compute_units(numel(x._shape), backend.units, backend.target, COLUMNS)
-    # Parts need a first pass for totals, so the work doubles and two units gain nothing.
+    # Parts need an extra pass for totals, which doubles the work: two units gain nothing.
     parts = 1 if SCANS[op].place or units <= 2 else max(1, min(units // items, n))
     if parts == 1:
         return Launch((_step(key, geometry, units),), len(outputs) + 1, outputs)
-    # A GPU's unit sums the totals before its part, so the number of parts is limited.
+    # Each part of a GPU sums the totals of all earlier parts, so their number is limited.
     parts = min(parts, max(2, round(n**0.5)))
     part = -(-n // parts)
     cut = replace(geometry, parts=-(-n // part), part=part)
@@ -135,7 +135,7 @@ def positions(mask: Tensor) -> Tensor:
 
 
 def _of_halves(mask: Tensor) -> Tensor:
-    """Returns `positions` of a mask's two halves as one tensor."""
+    """Returns the positions of a mask that is processed in two halves."""
     dim = next(d for d, size in enumerate(mask._shape) if size > 1)
     size, step = mask._shape[dim], mask._strides[dim]
     halves = []
@@ -152,8 +152,9 @@ def _of_halves(mask: Tensor) -> Tensor:
 
 
 def _compact(backend: Backend, n: int) -> Launch:
-    """Returns the launch that counts the true elements of each compute unit's part, and then writes
-    their positions. Operands: output, mask and counts. Numbers: n, and 1 to count or 0 to write."""
+    """Returns the launch that counts the true elements of each compute unit's part, and in a second
+    run writes their positions. Operands: output, mask and counts. Numbers: n, and 1 to count or 0
+    to write."""
     key = CompactKey()
     units = max(1, min(backend.units, n // backend.target.unit_elements))
     return Launch((Step(key, units, (1, 0, 2), (1, 0), geometry=(n,), work=n),), 3)

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-LAST = 64  # bytes of an unused temporary
+LAST = 64  # bytes of the unused temporary
 BOARD_VALUES, BOARD_INDICES, BOARD_X, A, BOARD_A_ORDER, B, BOARD_B_ORDER = range(7)
 
 
@@ -136,14 +136,14 @@ def prepare_on_board(x: Tensor, dim: int, descending: bool) -> Launch:
     return Launch(tuple(steps), 3, outputs, temporaries=(*size, *size))
 
 
-# Bytes of a row from which on digits are quicker than merges. Elements of a row from which on
-# digits are wide, and from which on it is cut into parts, whose elements go in lines.
+# Thresholds of radix sort: from LEAST_BYTES a row is faster by digits than by merges; from MANY
+# elements digits are wide; from LINED elements a row is cut into parts and written in lines.
 LEAST_BYTES, MANY, LINED = 512, 1 << 13, 1 << 17
 
 
 def sorts_by_digits(x: Tensor, dim: int) -> bool:
-    """True if rows along `dim` are sorted by radix: on processors, where loops may have
-    data-dependent bounds."""
+    """True if rows along `dim` are sorted by radix: on CPUs, where loops may have data-dependent
+    bounds."""
     size = x._shape[dim] * max(4, x._dtype.itemsize)
     return x._storage.backend.target.processor and size >= LEAST_BYTES
 
@@ -229,7 +229,7 @@ def sort(x: Tensor, dim: int, descending: bool) -> tuple[Tensor, ...]:
 
 
 def values_in_order(x: Tensor, dim: int) -> Tensor:
-    """Returns the values of `sort` alone."""
+    """Returns the values of `sort` without positions."""
     if not sorts_by_digits(x, dim):
         return sort(x, dim, False)[0]
     key = ("values in order", x._key, dim)
@@ -240,7 +240,7 @@ def values_in_order(x: Tensor, dim: int) -> Tensor:
 
 def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     """Returns the launch: in local memory on boards, by radix if `sorts_by_digits`, else by merges.
-    Merges take one step, or sort and merge tiles if a few long rows are split among the units."""
+    Merges take one step; if units share a few long rows, several steps sort and merge tiles."""
     if is_board(x):
         return prepare_on_board(x, dim, descending)
     if sorts_by_digits(x, dim):
@@ -253,7 +253,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     shape, read, written = rows_along(x, dim, strides)
     n, rows = x._shape[dim], numel(shape)
     passes = max(1, n.bit_length())
-    # A pass over an element costs about as much as a few that are streamed.
+    # A pass over an element costs about as much as streaming a few elements.
     units = compute_units(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     tile = n if rows >= units or n <= TILE else _tile(backend, n, rows, units)
     geometry = SortRowsGeometry(
@@ -275,7 +275,7 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
 
 
 def selects(x: Tensor) -> bool:
-    """True if `select` finds elements by rank without a sort: on processors, where loops may have
+    """True if `select` finds elements by rank without sorting: on CPUs, where loops may have
     data-dependent bounds."""
     return x._storage.backend.target.processor
 
@@ -330,8 +330,8 @@ def _launch(
 
 
 def search(row: Tensor, values: Tensor, sorter: Tensor | None, right: bool) -> Tensor:
-    """Returns the positions where `values` belong in sorted rows: in `row`, if it has one dim, else
-    in the row with the same outer dims. All operands are contiguous and of one dtype, except the
+    """Returns the positions where `values` belong in sorted rows: in `row` if it has one dim, else
+    in the row at the same outer indices. All operands are contiguous and of one dtype, except the
     int64 `sorter`. The result is contiguous and int64."""
     backend = values._storage.backend
     key = ("search", row._key, values._key, sorter is None, right)

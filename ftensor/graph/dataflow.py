@@ -35,18 +35,18 @@ from .loop_body import (
     transform_body,
 )
 
-# Pairs of doubles are wider than half a port's beat of two, and pairs of halves are no op's.
+# A beat holds two complex numbers at least, but only one complex128. No op computes complex32.
 _NO_STAGE = ("complex32", "complex128")
 # The longest row that a signal without other rows is cut into.
 MAX_PART = 1024
 
 
 class DataflowBuilder:
-    """Builds one node of dataflow stages from a graph. `values` maps each access to the number of
+    """Builds one node of dataflow stages from a graph. `values` maps each access to the index of
     the value that it holds.
 
-    Raises GraphError, which names the op and its line, for a node that no stage can run: an op that
-    needs all its data first, an operand that is not laid out in rows, a written argument, a random
+    Raises GraphError, which names the op and its line, for a node that cannot be a stage: an op
+    that needs all its data first, an operand without a layout in rows, a written argument, a random
     number.
     """
 
@@ -55,14 +55,14 @@ class DataflowBuilder:
         self.bodies = [stage_body(graph, node) for node in graph.nodes]
         self.filters = [body for body in self.bodies if isinstance(body.function, RowFilter)]
         self.length, self.rows = self._filtered_sizes() if self.filters else self._sizes()
-        self.row_length = self.length  # of the body that is added
-        # times that rows are longer than `length`, 0 for half a spectrum; the number of taps; of frames, the
-        # elements from one to the next
+        self.row_length = self.length  # row length of the current body
+        # The factor by which rows are longer than `length`, 0 for half a spectrum; for taps their
+        # number; for frames the distance in elements.
         self.spans: dict[AffineAccess, int] = {}
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
         self.period = 1  # rows of a block, for operands in blocks
-        self.values: dict[AffineAccess, int] = {}  # the number of the value at an access
-        self.part_values: dict[tuple[AffineAccess | int, str], int] = {}  # of complex values
+        self.values: dict[AffineAccess, int] = {}  # index of the value at an access
+        self.part_values: dict[tuple[AffineAccess | int, str], int] = {}  # index of each part of a complex value
         self.calls: list[ElementCall] = []
 
     def _refuse(self, node: Node, why: str) -> errors.GraphError:
@@ -87,8 +87,8 @@ class DataflowBuilder:
 
     def _filtered_sizes(self) -> tuple[int, int]:
         """Like `_sizes`, for a graph with filters, whose rows have several lengths: returns the
-        shortest. Rows are those of a transform or a fold; else each signal is a row; else the only
-        signal is cut into rows."""
+        shortest. Rows are those of a transform or a fold, else whole signals; a single signal is
+        cut into rows."""
         totals = [iteration_count(body.loops) for body in self.filters]
         first = next((b for b in self.bodies if isinstance(b.function, RowTransform)), None)
         first = first or next((b for b in self.bodies if b.is_fold), None)
@@ -105,8 +105,7 @@ class DataflowBuilder:
         return min(totals) // rows, rows
 
     def _rows_of(self, body: LoopBody) -> int:
-        """Returns the row length in a body's loops. Rows in front of filters that decimate are
-        longer."""
+        """Returns the row length in a body's loops. Rows before decimating filters are longer."""
         lengths, length = [self.length], self.length
         for one in self.filters[::-1]:
             assert isinstance(one.function, RowFilter)
@@ -183,14 +182,14 @@ class DataflowBuilder:
         return Node(launch, regions, tuple(program.numbers), last.origin, origins)
 
     def _as_beats(self, accesses: list[AffineAccess], outputs: int, lanes: int) -> list[AffineAccess]:
-        """Cuts a single row of elementwise ops into rows of a beat, which compute units can share;
-        any number of whole beats then has the same kernel. Returns the operands' accesses in these
-        rows, those of the `outputs` results first."""
+        """Cuts a single row of elementwise ops into rows of one beat, which compute units can
+        share; the kernel then accepts any number of whole beats. Returns the operands' accesses in
+        these rows, those of the `outputs` results first."""
         whole_rows = any(body.is_fold or isinstance(body.function, RowTransform) for body in self.bodies)
         whole_rows |= bool(self.filters)
         if self.rows > 1 or whole_rows or self.length % lanes or self.length == lanes:
             return accesses
-        if any(_layout_kind(p) != ROWS for p in accesses[:outputs]):  # no store writes one element for all rows
+        if any(_layout_kind(p) != ROWS for p in accesses[:outputs]):  # no store writes a single element for all rows
             return accesses
         self.rows, self.length = self.length // lanes, lanes
         kinds = {SHARED_ROW: ROWS, PER_ROW: ONE_ELEMENT}
@@ -266,10 +265,10 @@ class DataflowBuilder:
         self._write(outs, self._add_call(body, operands, len(outs)))
 
     def _write(self, outs: Sequence[AffineAccess], values: Ints) -> None:
-        """Sets the values at accesses that a body writes."""
+        """Sets the values at the accesses that a body writes."""
         for p, value in zip(outs, values, strict=True):
             for replaced in [q for q in self.values if q.memory == p.memory]:
-                del self.values[replaced]  # values that this write replaces
+                del self.values[replaced]  # this write replaces the values
             self.values[p] = value
 
     def _add_filter(self, body: LoopBody, function: RowFilter) -> None:
@@ -323,7 +322,7 @@ class DataflowBuilder:
         """Returns the ways to split an elementwise node's loops into (loops over rows, loops along
         a row)."""
         sizes, steps = tuple([loop.size for loop in body.loops]), body.outs[0].strides
-        order = sorted(range(len(sizes)), key=lambda k: -abs(steps[k]))  # rows as they lie in memory
+        order = sorted(range(len(sizes)), key=lambda k: -abs(steps[k]))  # rows in the order of memory
         total, loops = numel(sizes), [(k, sizes[k], 1) for k in order]
         splits: list[tuple[list[Any], list[Any]]] = []
         if total == self.row_length * self.rows:
@@ -335,7 +334,7 @@ class DataflowBuilder:
         if total == self.row_length:
             splits.append(([], loops))
         if total == self.rows == self.row_length and body.node.operands[0].shape[-1:] != (1,):
-            splits.reverse()  # a value per row has a last dim of one, or comes from a value per row
+            splits.reverse()  # a per-row value has a last dim of 1, or is computed from per-row values
         if total == 1:
             splits.append(([], []))
         if not splits:
@@ -344,8 +343,8 @@ class DataflowBuilder:
         return splits
 
     def _operand_layout(self, p: AffineAccess, row_loops: Sequence[Any], element_loops: Sequence[Any]) -> str | None:
-        """Returns the layout of an operand in loops over rows and along a row; None if no port has
-        it."""
+        """Returns the layout of an operand for these loops over rows and along a row; None if ports
+        support none."""
         is_dense, same_for_all_rows = is_contiguous_over(p, element_loops, 1), is_invariant(p, row_loops)
         if (
             element_loops
@@ -365,7 +364,7 @@ class DataflowBuilder:
         return FRAMES if self._hop(p, row_loops) else self._in_blocks(p, row_loops)
 
     def _jumps(self, p: AffineAccess, row_loops: Sequence[Any]) -> bool:
-        """True if rows of an argument overlap."""
+        """True if the rows of an argument overlap."""
         moves = [p.strides[k] * step for k, size, step in row_loops if size > 1]
         is_argument = not self.graph.memories[p.memory].is_internal
         return is_argument and bool(moves) and 1 < moves[-1] < self.row_length
@@ -391,10 +390,10 @@ class DataflowBuilder:
         return None
 
     def _single_row_layouts(self, kinds: Sequence[str | None], body: LoopBody) -> list[str | None]:
-        """Returns the layouts for a single row, which equals a row shared by all rows. The number
-        of dims of each operand decides between the two."""
+        """Returns the layouts of operands if there is a single row: it may be a row of its own or
+        one that all rows share. The number of dims of each operand decides between the two."""
         layouts: list[str | None] = []
-        operands = body.node.operands[: len(kinds)]  # of a transform without its table
+        operands = body.node.operands[: len(kinds)]  # without the table of a transform
         for kind, r in zip(kinds, operands, strict=True):
             if kind in (ROWS, SHARED_ROW):
                 kind = ROWS if len(r.shape) == self.rank else SHARED_ROW
@@ -417,7 +416,7 @@ class DataflowBuilder:
         return accesses[0]
 
     def _region(self, p: AffineAccess) -> GraphTensor:
-        """Returns an operand as a tensor of the graph."""
+        """Returns an operand's access as a tensor of the graph."""
         kind, n, span = _layout_kind(p), self.rows, self.spans.get(p, 1)
         length = self.length * (1 if kind == FRAMES else span) or half_of(self.length)
         shapes: dict[str, Ints] = {
@@ -436,8 +435,8 @@ class DataflowBuilder:
 
 
 def stage_body(graph: Graph, node: Node) -> LoopBody:
-    """Returns a node's loop body for a dataflow stage. Raises GraphError if no stage can run the
-    node in any graph."""
+    """Returns a node's loop body for a dataflow stage. Raises GraphError if the node cannot be a
+    stage in any graph."""
     if any(isinstance(x, DrawnNumber) for x in node.numbers):
         raise _refusal(graph, node, "it draws random numbers")
     body = loop_body_of(node) or transform_body(node) or filter_body(node)

@@ -1,5 +1,5 @@
-"""FIR filters of a graph: the launches of a convolution of one channel as one node, which a dataflow
-stage can compute."""
+"""FIR filters of a graph: the launches of a convolution of one channel become one node, which a
+dataflow stage can compute."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def with_filters(graph: Graph) -> Graph:
-    """Returns a graph as it was traced, with each filter's nodes as one, as if a FIR kernel of the
-    device had computed it. Its `inner` nodes are those that were traced."""
+    """Returns a traced graph in which each filter is one node, as if a FIR kernel of the device had
+    computed it. The node's `inner` are the traced nodes."""
     nodes: list[Node | None] = list(graph.nodes)
     for call in graph.filters:
         members = [graph.nodes[k] for k in call.nodes]
@@ -31,12 +31,14 @@ def with_filters(graph: Graph) -> Graph:
 
 
 def without_filters(nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """Returns nodes as they were traced, in place of those that `with_filters` made."""
+    """Returns the nodes with each filter node that `with_filters` created replaced by its traced
+    nodes."""
     return tuple([one for node in nodes for one in node.inner or (node,)])
 
 
 def _is_filter(call: LayerCall) -> bool:
-    """True if one filter of real or complex numbers works along the rows of one channel."""
+    """True if a layer call is a single filter of real or complex numbers along the rows of one
+    channel."""
     (x,), weight = call.inputs, call.settings["weight"]
     one_filter = weight.shape[:3] == (1, 1, 1) and x.shape[1] == 1 and not call.settings["biased"]
     return one_filter and x.dtype is weight.dtype and x.dtype.name in SAMPLES and numel(call.result.shape) > 0
@@ -70,8 +72,8 @@ class _Padding(NamedTuple):
 
 
 def _padding(graph: Graph, x: GraphTensor) -> _Padding | None:
-    """Returns the signals of which `x` is a copy behind zeros, as of `pad(x, (before, 0))`; None if it
-    is another tensor."""
+    """Returns the signal that `x` is a zero-padded copy of, as from `pad(x, (before, 0))`; None for
+    other tensors."""
     writers = [node for node in graph.nodes if x.memory in node.written]
     if len(writers) != 2 or not graph.memories[x.memory].is_internal or x.offset:
         return None
@@ -114,7 +116,7 @@ def _real_taps(graph: Graph, weight: GraphTensor) -> tuple[Node, GraphTensor] | 
 
 
 def filter_body(node: Node) -> LoopBody | None:
-    """Returns a node as a filter of dense signals along the last dim, for rows that are whole
+    """Returns a node's loop body if it filters dense signals along the last dim and rows are whole
     signals; None for other nodes. The loops are those of the results."""
     key = node.launch.steps[0].key
     if not isinstance(key, FirKey) or len(node.launch.steps) != 1:

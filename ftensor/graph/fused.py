@@ -21,13 +21,13 @@ from .trace import fusion_enabled
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# From this number of graphs an op traces a signature only when it comes again: sizes that grow, as
-# attention keys do, never come again, and a trace takes longer than the ops.
+# From this number of graphs on, an op traces a signature only at its second call. Growing sizes,
+# such as those of attention keys, never recur, and a trace takes longer than the ops.
 MAX_EAGER_GRAPHS = 32
 
 
-# Number of refusals after which a call is not traced again: the first may come from state that the
-# call leaves, such as a shared table.
+# After this number of refusals a call is not traced again. The first refusal may come from state
+# that the call itself sets up, such as a shared table.
 MAX_REFUSALS = 2
 
 
@@ -63,7 +63,7 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         pair = signature_functions[argument_types(args, kwargs)](mark, (*args, *kwargs.values()) if kwargs else args)
         tensors, signature = pair or general(args, kwargs)
-        if signature is None:  # an argument that the op refuses in its own words
+        if signature is None:  # the op's own check raises the error for the argument
             return function(*args, **kwargs)
         backend = tensors[0]._storage.backend if tensors else None
         if backend is None or backend.built_ahead:
@@ -86,14 +86,14 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
 class _Fused(Jitted[..., Any]):
     """The graphs of one fused op."""
 
-    graph_count = 0  # that were made
+    graph_count = 0  # graphs created
     merges_steps = True
 
     def _build_graph(
         self, backend: Any, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered | None:
-        """Returns the graph for a call that the newest cache entries miss; None if the call must
-        run its ops one by one."""
+        """Returns the graph for a call that is not in the latest cache entries; None if the call
+        must run its ops one by one."""
         if not fusion_enabled():
             return None
         cached = backend.launches.find(signature)
@@ -122,7 +122,8 @@ class _Fused(Jitted[..., Any]):
         return runnable if type(runnable) is Lowered else None
 
     def _traced(self, backend: Any, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
-        """Traces the op. Calls from other lines use the graph too, so its checks name no line."""
+        """Traces the op. Calls from other lines use the graph too, so its index checks name no
+        line."""
         graph = super()._traced(backend, tensors, args, kwargs)
         return replace(graph, checks=tuple([check._replace(origin=None) for check in graph.checks]))
 
@@ -132,10 +133,10 @@ ListOrNone = TypeVar("ListOrNone", None, list[Tensor] | None)
 
 def fused_foreach(function: Callable[P, ListOrNone]) -> Callable[P, ListOrNone]:
     """Decorates an op on lists of tensors that writes to them or returns a list. Each list is empty
-    or as long as the first. Calls run as graphs of up to `MAX_SAME_KERNEL` places on devices that
-    compile kernels on demand.
+    or as long as the first. On devices that compile kernels on demand, calls run as graphs of up to
+    `MAX_SAME_KERNEL` list items each.
 
-    `function` is called on slices of the lists, so no place may depend on another.
+    `function` is called on slices of the lists, so items must be independent.
     """
     op: Callable[..., Any] = fused(function)
 

@@ -71,7 +71,7 @@ class _FoldLoops:
         return tuple([kept[at] * by for _, _, at, by in self.kept]), reduced
 
     def geometry(self, step: Step, operands: Sequence[tuple[Ints, Ints]]) -> FoldGeometry:
-        """Returns the geometry of a fold's step for operands with these strides."""
+        """Returns the geometry buffer of a fold's step for operands with these strides."""
         g = FoldGeometry.unpack(step.geometry)
         sizes = tuple([loop[0] for loop in self.kept])
         kept, reduced = zip(*operands, strict=True)
@@ -95,8 +95,8 @@ class _FoldLoops:
 def passes_step(
     group: FusedLoops, program: CallSequence, accesses: Sequence[AffineAccess], outputs: int, backend: Backend
 ) -> Step:
-    """Returns one step that runs folds and elementwise bodies pass by pass. On a processor the
-    number of units that share the rows grows with the work of the whole program."""
+    """Returns one step that runs folds and elementwise bodies pass by pass. On a CPU the number of
+    units that share the rows grows with the work of the whole program."""
     fold = group.folds[0]
     step, rows = fold.node.launch.steps[0], _FoldLoops(group, fold)
     geometry = rows.geometry(step, [rows.access_strides(p) for p in accesses])
@@ -154,8 +154,8 @@ def _fold_step(
     outputs: int,
     begin: int,
 ) -> Step:
-    """Returns a step of a fold with a program's operands. Without `outputs` the step writes the
-    states."""
+    """Returns a step of a fold, for the operands of the program. Without `outputs` the step writes
+    the states."""
     writes = [*states] if states and not outputs else [*accesses[:outputs]]
     operands = [*writes, *program.inputs]
     state_index = {p: k for k, p in enumerate(states)}
@@ -181,7 +181,7 @@ def _fold_step(
 def _stage_strides(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
     """Returns the strides of an operand's access as the loops of `step` need them: (kept, folded).
 
-    The second kernel of a two-stage fold folds the partial sums of the first one. These are no
+    The second kernel of a two-stage fold folds the partial sums of the first one. These are not
     elements of the operand, so its folded strides are 0.
     """
     words = step_key(step).reduction
@@ -285,7 +285,7 @@ def fuse_graph(graph: Graph, backend: Backend, multi_pass: bool | None = None) -
     over the same rows may share a kernel; by default if the target's compute unit is more than one
     work-item."""
     if backend.built_ahead:
-        return as_dataflow(graph, backend)  # a board's kernels are built ahead
+        return as_dataflow(graph, backend)  # boards have only kernels that were built ahead
     if multi_pass is None:
         multi_pass = backend.target.grid != "stride"
     groups: list[FusionGroup] = []
@@ -317,11 +317,11 @@ def _nodes_of(group: FusionGroup, stored_memories: set[int], backend: Backend) -
     node = emit_node(fused, stored, backend)
     if node is not None:
         return [node]
-    # With fewer operands, and if that was tried, without folds.
+    # Retries with fewer operands; if that was tried already, without folds.
     split = _fuse_nodes(group.nodes, fused.multi_pass, fused.max_values > MAX_GROUP_OPERANDS)
     if len(split) == 1:
         split = _fuse_nodes(group.nodes, fused.multi_pass, False)
-    # a tensor that a kernel reads several times counts each time for that kernel
+    # A kernel that reads a tensor several times counts it each time.
     if len(split) == 1:
         half = len(group.nodes) // 2
         halves = group.nodes[:half], group.nodes[half:]
@@ -352,12 +352,12 @@ def _join(
         return
     producers = [k for k, g in enumerate(groups) if g.conflicts_with(single)]
     last = producers[-1] if producers else 0
-    # A group that runs after all producers of the node.
+    # Looks for a group that runs after all producers of the node.
     for k in range(len(groups) - 1, last - 1, -1):
         if _with_node(groups[k], body, node):
             _merge_groups(groups, k, producers)
             return
-    # Or behind all, with what can wait that long.
+    # Otherwise appends a group, and moves producers that can wait into it.
     for k in producers[::-1]:
         group = groups[k]
         if not any(group.conflicts_with(g) for g in groups[k + 1 :]) and _with_node(group, body, node):
@@ -378,7 +378,7 @@ def _with_node(group: FusionGroup, body: LoopBody, node: Node) -> bool:
 
 
 def _merge_groups(groups: list[FusionGroup], target: int, producers: Sequence[int]) -> None:
-    """Merges earlier fusion groups into group `target` where no group between depends on them."""
+    """Merges earlier fusion groups into group `target` unless a group between them depends on them."""
     for k in sorted([b for b in producers if b < target], reverse=True):
         group, merged = groups[k], groups[target]
         if group.fused is None or any(group.conflicts_with(g) for g in groups[k + 1 : target]):

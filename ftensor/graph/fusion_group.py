@@ -17,15 +17,15 @@ from .loop_body import AffineAccess, Loop, LoopBody, iteration_count
 
 # A kernel with more calls takes long to compile, and its values spill from the registers.
 MAX_CALLS = 64
-MAX_GROUP_OPERANDS = 14  # and the states of a fold that is cut
-MAX_GROUP_VALUES = 48  # of which most are no operands in the end
+MAX_GROUP_OPERANDS = 14  # leaves room for the states of a two-stage fold
+MAX_GROUP_VALUES = 48  # most of them become neither inputs nor outputs
 # The most bytes of a row, per operand, that stay in a cache while passes read the row again.
 CACHED_ROW_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
 class ElementCall:
-    """A call of a point's element function. `operands` holds numbers of earlier results, or
+    """A call of a loop body's element function. `operands` holds numbers of earlier results, or
     accesses of inputs; `results` holds the numbers of its results."""
 
     body: LoopBody
@@ -64,8 +64,8 @@ class FusedLoops:
         return [body for body in self.bodies if body.is_fold]
 
     def with_body(self, body: LoopBody) -> FusedLoops | None:
-        """Adds a loop body. Returns this group, or a new group that also has it; None if the body
-        can't be fused."""
+        """Adds a loop body. Returns this group, or a new group that also contains the body; None if
+        the body can't be fused."""
         if len(self.calls) >= MAX_CALLS:
             return None
         if body.is_fold and self.first_fold is None and self.calls:
@@ -73,8 +73,8 @@ class FusedLoops:
         return self if self._try_add(body) else None
 
     def _with_fold_loops(self, fold: LoopBody) -> FusedLoops | None:
-        """Returns a group in the loops of a fold, with this elementwise group and the fold; None if
-        they do not fit."""
+        """Returns a group in the loops of a fold that contains this elementwise group and the fold;
+        None if they do not fit."""
         group = FusedLoops(fold, self.multi_pass, self.max_values)
         for fold_input, access in product(fold.ins, (*self.outputs, *self.inputs)):
             shared = group._common_loops(fold_input, self.loops, access) if fold_input[:3] == access[:3] else None
@@ -91,8 +91,8 @@ class FusedLoops:
         return group if group._try_add(fold) else None
 
     def _adopt_calls(self, group: FusedLoops, split: Sequence[Split]) -> None:
-        """Takes over the calls of another group, or of this one before its loops were split, with
-        accesses rewritten for the split loops."""
+        """Takes over the calls of another group, or of this one from before its loops were split,
+        with accesses rewritten for the split loops."""
 
         def rewritten(p: AffineAccess) -> AffineAccess:
             return p._replace(strides=split_strides((*p.strides, 0), split))
@@ -121,7 +121,7 @@ class FusedLoops:
             self.splits = tuple([(k, 1) for k in range(len(self.loops))])
             self._append_call(body, body.outs, body.ins)
             return True
-        if body is self.first_fold:  # its own loops, as far as they have been split
+        if body is self.first_fold:  # its own loops, split like the group's
             unsplit = tuple([(k, 1) for k in range(len(self.loops))])
             return self._try_fuse(body, SharedLoops(_shape(self.loops), unsplit, self.splits))
         if body.is_fold and not self._same_iteration_space(body):
@@ -131,7 +131,7 @@ class FusedLoops:
             if group_access[:3] != access[:3]:
                 continue
             shared = self._common_loops(group_access, body.loops, access)
-            # The loops of a further fold stay in their order.
+            # A further fold keeps the order of its loops.
             if shared is None or (body.is_fold and not _in_order(shared.second)):
                 continue
             if self._try_fuse(body, shared):
@@ -142,8 +142,8 @@ class FusedLoops:
         return shared is not None and self._try_fuse(body, shared)
 
     def _match_sizes(self, loops: Sequence[Loop]) -> SharedLoops | None:
-        """Returns the loops shared with a nest that has as many elements as this group or as its
-        rows, in row-major order."""
+        """Returns the loops, in row-major order, that this group shares with a nest of as many
+        elements as the group or its rows have."""
         all_elements = iteration_count(loops) == iteration_count(self.loops)
         shape = tuple([n.size for n in self.loops if all_elements or not n.folded])
         if iteration_count(loops) != numel(shape):
@@ -156,7 +156,7 @@ class FusedLoops:
         return self._common_loops(group_access, loops, access)
 
     def _same_iteration_space(self, body: LoopBody) -> bool:
-        """True if a further fold runs over the same rows with the same schedule."""
+        """True if a further fold iterates over the same rows with the same schedule."""
         first = self.first_fold
         assert first is not None
         multi_pass = self.multi_pass and row_fits_cache(first) and row_fits_cache(body)
@@ -166,14 +166,14 @@ class FusedLoops:
         self, group_access: AffineAccess, loops: Sequence[Loop], access: AffineAccess
     ) -> SharedLoops | None:
         """Returns loops in which both this group and the nest `loops` can run, None if there are
-        none. Both read or write one operand: the group by `group_access`, the nest by `access`; an
-        iteration of the shared loops touches the same element in both."""
+        none. Both access one operand: the group by `group_access`, the nest by `access`. In each
+        iteration of the shared loops, both access the same element."""
         shape, other_shape = _shape(self.loops), _shape(loops)
         if self.first_fold is None or iteration_count(loops) == iteration_count(self.loops):
             shared = same_elements(shape, group_access.strides, other_shape, access.strides)
         elif not group_access.is_row_invariant(self.loops):
             return None
-        else:  # something of each row
+        else:  # a per-row value
             kept = [k for k, loop in enumerate(self.loops) if not loop.folded]
             rows = tuple([shape[k] for k in kept])
             strides = tuple([group_access.strides[k] for k in kept])
@@ -186,7 +186,7 @@ class FusedLoops:
                 shared = SharedLoops(shared.shape + sizes, first + tuple(folded), shared.second + absent)
         if shared is None:
             return None
-        # The order of the frame's loops stays, and folded ones are not split.
+        # The outer loops keep their order, and folded loops are not split.
         order = sorted(range(len(shared.shape)), key=lambda k: (shared.first[k][0], -shared.first[k][1]))
         shape = tuple([shared.shape[k] for k in order])
         first, second = (tuple([split[k] for k in order]) for split in shared[1:])
@@ -208,7 +208,8 @@ class FusedLoops:
         outs, ins = [in_body_loops(p) for p in body.outs], [in_body_loops(p) for p in body.ins]
         written = {in_group_loops(p): k for p, k in self.outputs.items()}
         read = [in_group_loops(p) for p in self.inputs]
-        # Both must access a written element in the same iteration, or one of them not at all.
+        # Both must access a written element in the same iteration, unless only one of them accesses
+        # it.
         if any(w != p and _may_alias(w, p, loops) for w in written for p in (*ins, *outs)):
             return False
         if any(w != p and _may_alias(w, p, loops) for w in outs for p in read):
@@ -237,8 +238,8 @@ class FusedLoops:
         assert first is not None
         if not all(_lanes_fit(first, p) for p in (body, *self.bodies)):
             return False
-        # Passes read their inputs again, so no pass may overwrite them, except for one value of a
-        # row, which is written at its end.
+        # Passes read their inputs again, so no pass may overwrite them. Per-row values are an
+        # exception: they are written at the end of a row.
         read = [p for p in (*self.inputs, *ins) if p not in written or p.is_row_invariant(loops)]
         writes = (*written, *outs)
         if any(p.memory == w.memory and not (p == w and p.is_row_scalar(loops)) for p in read for w in writes):
@@ -263,8 +264,8 @@ class FusedLoops:
 
 
 def fuse_bodies(bodies: Sequence[LoopBody], multi_pass: bool, max_values: int) -> FusedLoops | None:
-    """Returns loop bodies as one fusion group, where later bodies use earlier ones; None if they
-    can't be fused."""
+    """Returns loop bodies as one fusion group in which later bodies use results of earlier ones;
+    None if they can't be fused."""
     group: FusedLoops | None = None
     for body in bodies:
         group = group or FusedLoops(body if body.is_fold else None, multi_pass, max_values)
@@ -313,7 +314,7 @@ class CallSequence:
     results: Ints
     numbers: list[Any]
     number_dtypes: list[dtype]
-    argument_dtypes: list[dtype]  # what each number is passed as
+    argument_dtypes: list[dtype]  # the dtype in which each number is passed
 
     @property
     def name(self) -> str:

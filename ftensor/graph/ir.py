@@ -1,5 +1,5 @@
-"""The graph IR: nodes, the memory regions they read and write, the arguments and results of a
-call; elimination of dead and repeated nodes."""
+"""The graph IR: nodes, the memory regions they read and write, the arguments and results of a call;
+elimination of dead and repeated nodes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from ..runtime.pool import Storage
     from .guards import CapturedValues, OffsetGuard
 
-# Objects that a traced function returns beside tensors must not be kept alive by its graph. An
-# argument is the call's own at each call. An object from outside has a weak reference, without
-# which the function is traced again. Values (strings, dtypes, whatever compares by value) and
-# objects that the function makes are kept with the graph.
+# A graph must not keep objects alive that a traced function returns besides tensors. An argument is
+# that of each call. For an object from outside the graph holds a weak reference; without the
+# object, the function is traced again. Values (strings, dtypes, whatever compares by value) and
+# objects that the function creates are kept with the graph.
 
 # The largest number of objects that are searched for a reference to the graph's owners.
 _MAX_OBJECTS = 1 << 12
@@ -35,22 +35,22 @@ _CONSTANTS = (type(None), type(Ellipsis), bool, int, float, complex, str, bytes)
 
 
 class ReturnedObject:
-    """An object, other than a tensor, in the result of a traced function. `settle` is called after
-    the trace, and decides how the graph refers to the object."""
+    """An object, other than a tensor, in the result of a traced function. After the trace, `settle`
+    decides how the graph refers to the object."""
 
     __slots__ = ("value", "is_single_use", "argument_index", "reference")
 
     def __init__(self, value: Any) -> None:
         self.value = value
         self.argument_index: int | None = None  # in the signature, of an argument
-        self.reference: ref[Any] | None = None  # of an object that is not the graph's
-        self.is_single_use = False  # the graph can return it in one call alone
+        self.reference: ref[Any] | None = None  # if others own the object
+        self.is_single_use = False  # a graph can return it in one call only
 
     def settle(self, signature: Sequence[Any], owners: Collection[Any], on_death: Callable[[Any], object]) -> None:
         """Decides how the graph refers to the object: by its index in the signature if it is an
         argument, by a weak reference if others own it, else by the object itself.
 
-        An object that would keep the graph's owners alive is kept for the first call alone; later
+        An object that would keep the graph's owners alive is kept for the first call only; later
         calls are traced anew.
         """
         for k, x in enumerate(signature):
@@ -96,12 +96,12 @@ class ReturnedMethod:
         return MethodType(self.function, self.owner.get(signature))
 
 
-_SOLE_REFERENCES = sys.getrefcount(ReturnedObject(object()).value)  # references to an object that has no other
+_SOLE_REFERENCES = sys.getrefcount(ReturnedObject(object()).value)  # references to an object that nothing else holds
 
 
 def placeholder_for(x: Any, placeholders: dict[int, ReturnedObject]) -> Any:
     """Returns `x` if it is a plain value, else its ReturnedObject. `placeholders` holds one for
-    each object of a result, by the objects' ids."""
+    each object of a result, by id."""
     kind = type(x)
     if kind in _CONSTANTS:
         return x
@@ -117,8 +117,8 @@ def resolve_placeholder(x: Any, signature: Sequence[Any]) -> Any:
 
 
 def _reaches(x: Any, targets: Collection[int]) -> bool:
-    """True if an object refers, directly or through other objects, to one with an id in `targets`,
-    or to more objects than the search visits. Does not look into modules and classes."""
+    """True if an object refers, directly or indirectly, to an object with an id in `targets`, or to
+    more objects than the search visits. Does not look into modules and classes."""
     seen: set[int] = set()
     pending = [x]
     while pending and len(seen) < _MAX_OBJECTS:
@@ -189,11 +189,11 @@ class FreeNumber:
     """A number that each call passes, at index `index` of its signature."""
 
     index: int
-    value: Any  # of the call that was traced
+    value: Any  # of the traced call
 
 
 class Draw(NamedTuple):
-    """A generator's call, and the function that makes random numbers from its result."""
+    """A generator's call, and the function that computes random numbers from its result."""
 
     generator: Any
     words: Callable[[int, int], tuple[Any, ...]]
@@ -225,8 +225,7 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A launch on tensors of the graph. `numbers` are the Python numbers as the user passed
-    them."""
+    """A launch on tensors of the graph. `numbers` are the Python numbers as the user passed them."""
 
     launch: Launch
     operands: tuple[GraphTensor, ...]
@@ -234,9 +233,9 @@ class Node:
     origin: Origin
     fused_origins: tuple[Origin, ...] = ()  # origins of the fused nodes, if several
     stage_refusal: str = ""  # why no dataflow stage runs this node, if known
-    inner: tuple[Node, ...] = ()  # the nodes that this node, of a whole op, can be replaced by
+    inner: tuple[Node, ...] = ()  # for a node of a whole op, the nodes that it replaces
     reads: tuple[GraphTensor, ...] = field(init=False)
-    writes: tuple[GraphTensor, ...] = field(init=False)  # some of these may be read, too
+    writes: tuple[GraphTensor, ...] = field(init=False)  # a kernel may also read these
     written: frozenset[int] = field(init=False)  # the memories of `writes`, and of all operands
     touched: frozenset[int] = field(init=False)
 
@@ -258,13 +257,13 @@ class Node:
         return any(w.conflicts_with(r) for w, r in pairs)
 
 
-# Stands for a number that each call passes, among the arguments of a LayerCall.
+# Replaces numbers that each call passes in the arguments of a LayerCall.
 CALL_NUMBER = object()
 
 
 class LayerCall(NamedTuple):
     """A call of an op that a network's kernel may contain as a whole (kernels/network.py): its
-    tensors, its other arguments, and the numbers of its nodes."""
+    tensors, its other arguments, and the indices of its nodes."""
 
     kind: str
     inputs: tuple[GraphTensor, ...]
@@ -275,13 +274,13 @@ class LayerCall(NamedTuple):
 
 
 class GraphBuffer(NamedTuple):
-    """A memory of a graph: an argument's, a captured tensor's (`captured`), or the graph's own. `owned`:
-    the captured storage is one that the graph made for all its calls."""
+    """A memory of a graph: an argument's, a captured tensor's (`captured`), or the graph's own.
+    `owned`: a captured storage that the graph owns for all its calls."""
 
     nbytes: int
     device: Any
-    argument: int | None = None  # which of the call's tensors has it
-    offset: int = 0  # bytes at which that tensor began
+    argument: int | None = None  # index of the call's tensor that has it
+    offset: int = 0  # byte offset of that tensor
     captured: Storage | None = None
     owned: bool = False
 
@@ -316,7 +315,7 @@ class ResultTensor:
         object.__setattr__(self, "key", key)
 
     def on_storage(self, storage: Storage, offset: int) -> Tensor:
-        """Returns the tensor over `storage`, at element `offset`."""
+        """Returns the tensor over `storage`, from element `offset` on."""
         tensor = object.__new__(Tensor)
         tensor._storage, tensor._dtype, tensor._offset = storage, self.region.dtype, offset
         tensor._shape, tensor._strides, tensor._key = self.region.shape, self.region.strides, self.key
@@ -330,14 +329,14 @@ class Graph:
     name: str
     nodes: tuple[Node, ...]
     memories: tuple[GraphBuffer, ...]
-    result: Any  # the function's, with a placeholder for each tensor and object
+    result: Any  # the function's result with placeholders for tensors and objects
     draws: tuple[Draw | Seeding, ...] = ()  # in the order of the function
     checks: tuple[CheckedIndices, ...] = ()
-    offset_guards: tuple[OffsetGuard, ...] = ()  # of arguments, as far as they were read
+    offset_guards: tuple[OffsetGuard, ...] = ()  # of arguments whose offsets were read
     returned_objects: tuple[ReturnedObject, ...] = ()  # in the result
-    layers: tuple[LayerCall, ...] = ()  # of the nodes as they were traced
-    filters: tuple[LayerCall, ...] = ()  # the same, of filters
-    captured_values: CapturedValues | None = None  # that a kernel or the graph has copies of
+    layers: tuple[LayerCall, ...] = ()  # layers among the nodes as traced
+    filters: tuple[LayerCall, ...] = ()  # filters among the nodes as traced
+    captured_values: CapturedValues | None = None  # values that a kernel or the graph has copied
 
     @property
     def result_tensors(self) -> list[ResultTensor]:
@@ -362,7 +361,7 @@ def leaves(result: Any) -> list[ResultTensor]:
 
 def unflatten(result: Any, tensors: Sequence[Tensor], signature: Sequence[Any]) -> Any:
     """Returns a result with its ResultTensors replaced by `tensors`, in the order of `leaves`, and
-    with the objects of a call with this signature."""
+    its placeholders by the objects of a call with this signature."""
     remaining = iter(tensors)
 
     def rebuild(x: Any) -> Any:
@@ -414,14 +413,14 @@ def eliminate_dead_nodes(graph: Graph) -> Graph:
 
 
 def live_nodes(graph: Graph) -> set[int]:
-    """Returns the numbers of the nodes whose results are returned or used, or are others'
-    memory."""
+    """Returns the indices of the nodes whose results are returned, used, or part of a memory of
+    others."""
     needed = {k for k, m in enumerate(graph.memories) if not m.is_internal}
     needed |= {f.region.memory for f in graph.result_tensors}
     live: set[int] = set()
     for k in range(len(graph.nodes) - 1, -1, -1):
         node = graph.nodes[k]
-        # A node that writes a part of a memory keeps the rest, and may read it.
+        # A node that writes a part of a memory keeps the rest, so it may read the memory.
         if node.written & needed:
             needed |= node.touched
             live.add(k)
@@ -429,9 +428,9 @@ def live_nodes(graph: Graph) -> set[int]:
 
 
 def eliminate_common_nodes(graph: Graph) -> Graph:
-    """Returns the graph without nodes that repeat an earlier node while their inputs are unchanged.
-    Consumers of a removed node read the earlier node's results. Returned memories, and memories
-    written more than once, keep their own nodes."""
+    """Returns the graph without nodes that repeat an earlier node while its inputs are unchanged.
+    Consumers of a removed node read the earlier node's results. Nodes that write returned memories,
+    or memories written more than once, stay."""
     write_counts = Counter(m for node in graph.nodes for m in node.written)
     returned = {f.region.memory for f in graph.result_tensors}
     version: Counter[int] = Counter()
@@ -452,7 +451,7 @@ def eliminate_common_nodes(graph: Graph) -> Graph:
 
 
 def _renamed(node: Node, replacement: Mapping[int, int]) -> Node:
-    """Returns the node with other numbers of memories."""
+    """Returns the node with its memories renumbered."""
     if node.inner:
         node = replace(node, inner=tuple([_renamed(n, replacement) for n in node.inner]))
     if replacement.keys() & node.touched:
@@ -474,6 +473,6 @@ def _value_number(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
         else (r, version[r.memory])
         for r in node.operands
     ]
-    # The text of numbers: it differs for -0.0 and 0.0, and is equal for NaNs.
+    # repr distinguishes -0.0 from 0.0, and makes NaNs equal.
     numbers = tuple([(type(x), repr(x)) for x in (*node.numbers, *(launch.own_numbers or ()))])
     return launch.steps, launch.numbers, launch.temporaries, numbers, tuple(operands)

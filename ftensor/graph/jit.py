@@ -46,8 +46,8 @@ class Traces:
         self._warned = False
 
     def find_varying(self, arguments: Mapping[str, Any]) -> str | None:
-        """Returns the name of the number or string argument that alone differs in `MANY_TRACES`
-        traces; else None. Returns a name at most once."""
+        """Returns the name of the number or string argument that is the only difference between
+        `MANY_TRACES` traces; else None. Returns a name at most once."""
         leaves = {leaf: type_and_value for name, x in arguments.items() for leaf, type_and_value in _leaves_of(name, x)}
         self._latest = [*self._latest[1 - _MAX_KEPT_TRACES :], leaves]
         for name, value in leaves.items():
@@ -72,7 +72,7 @@ def _leaves_of(name: str, x: Any) -> Iterator[tuple[str, tuple[type, Any]]]:
         for key, part in x.items():
             yield from _leaves_of(f"{name}[{key!r}]", part)
     elif type(x) is TracedNumber and not x._read:
-        yield name, (TracedNumber, "")  # an argument of the graph
+        yield name, (TracedNumber, "")  # a free number of the graph
     else:
         yield name, (x.__class__, repr(x))
 
@@ -80,7 +80,8 @@ def _leaves_of(name: str, x: Any) -> Iterator[tuple[str, tuple[type, Any]]]:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Writes the files of an exported graph under a name: set by the layer that writes kernels' sources.
+# Functions that write the files of an exported graph; the toolchain, which writes sources, sets the
+# list.
 writers: list[Callable[[DataflowKernels | TracedNetwork, str, ExportOptions], Exported]] = []
 
 
@@ -105,7 +106,7 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
 class Jitted(Generic[P, R]):
     """A jitted function: its graphs, by signature."""
 
-    merges_steps = False  # whether kernels become one where units need not wait between
+    merges_steps = False  # whether steps are merged if units need not wait between them
 
     def __init__(self, function: Callable[P, R], traces: Traces | None = None) -> None:
         if not callable(function):
@@ -116,7 +117,7 @@ class Jitted(Generic[P, R]):
         if inspect.isgeneratorfunction(function):
             raise errors.no_such_function(name, "a generator function")
         self._function, self.name = function, name
-        self.mark = object()  # identifies the function in signatures, which must not keep it alive
+        self.mark = object()  # identifies the function in signatures without keeping it alive
         self._traces = traces  # None: no warning about many traces
         update_wrapper(self, function)
 
@@ -130,7 +131,7 @@ class Jitted(Generic[P, R]):
         key = self.signature(tensors, args, kwargs)
         backend = tensors[0]._storage.backend if tensors else default_backend()
         if backend.executor is not None and recorder(backend) is not None:
-            return self._function(*args, **kwargs)  # part of another graph
+            return self._function(*args, **kwargs)  # the outer trace records the ops
         signature = self.full_signature(backend, key, tensors)
         graph: Lowered | None = backend.launches.get(signature) or backend.launches.find(signature)
         result: Any = GUARD_FAILED if graph is None else graph.run(tensors, signature)
@@ -175,7 +176,7 @@ class Jitted(Generic[P, R]):
         self, backend: Backend, signature: tuple[Any, ...], tensors: Sequence[Tensor], args: Any, kwargs: Any
     ) -> Lowered | None:
         """Returns the graph for a new signature. Returns None if fusion is off or the images lack a
-        kernel of the graph; the ops then use the host fallback one by one."""
+        kernel of the graph; then the ops run one by one, on the host if necessary."""
         if not fusion_enabled():
             return None
         graph = find_specialization(backend.launches, signature)
@@ -291,7 +292,7 @@ class Jitted(Generic[P, R]):
             return ()
 
     def _trace_only(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
-        """Traces a graph for inspection alone."""
+        """Traces a graph without lowering it, for inspection."""
         with TraceArguments(tensors, args, kwargs) as trace_arguments:
             return self._traced(backend, trace_arguments.tensors, trace_arguments.args, trace_arguments.kwargs)
 
@@ -313,8 +314,8 @@ class Planned:
         return [f"{skeleton_of(s.key).name} {s.key.entry}" for s in steps]
 
     def report(self) -> str:
-        """Returns a table of the kernels: ops, bytes read and written, and why an op is not
-        fused."""
+        """Returns a table of the kernels: ops, bytes read and written, and the reason why an op is
+        not fused."""
         return report(self._graph)
 
     def svg(self) -> str:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 MAX_MEMBERS = 6
-# The most members with the same kernel on other operands, as for a list of tensors.
+# The most steps with one kernel and different operands, as for a list of tensors.
 MAX_SAME_KERNEL = 16
-# The skeletons whose work any number of units can share.
+# Skeletons whose work any number of units can share.
 MERGEABLE_SKELETONS = (
     "map", "rows", "reduce_inner", "reduce_outer", "gemm_direct", "gemm_pack", "gemm", "take",
     "fused_map", "fused_rows", "fused_reduce_inner", "fused_reduce_outer", "row_passes_inner",
@@ -33,7 +33,7 @@ MERGEABLE_SKELETONS = (
 
 @dataclass
 class _Group:
-    """Steps to merge. `per_unit` is True for a step that every unit runs for itself."""
+    """Steps to merge. `per_unit` is, for each step, True if every unit runs the whole step."""
 
     steps: list[Step]
     per_unit: list[bool]
@@ -46,8 +46,8 @@ class _Group:
 class LaunchMerger:
     """Merges the steps of a launch with `operands` operands. `temporaries`: bytes of the launch's
     temporaries, which grow if units get copies. `alias_of`: equal entries are operands that share
-    memory. `numbers`: the kernel numbers; those of steps that were not neighbours are appended
-    again. `free_numbers`: indices of the numbers that each call passes."""
+    memory. `numbers`: the kernels' scalar arguments; for steps that were not neighbours, copies are
+    appended. `free_numbers`: indices of the numbers that each call passes."""
 
     def __init__(
         self,
@@ -93,8 +93,8 @@ class LaunchMerger:
         return bool(written_by_a & self._touched(b) or written_by_b & self._touched(a))
 
     def _fusable(self, group: _Group, step: Step) -> list[bool] | None:
-        """Returns `per_unit` for the group with this step added; None if the step can't join the
-        group."""
+        """Returns the `per_unit` of the group after this step is added; None if the step can't join
+        the group."""
         steps = [*group.steps, step]
         if len(steps) > (MAX_SAME_KERNEL if _same_kernel(steps) else MAX_MEMBERS):
             return None
@@ -110,8 +110,8 @@ class LaunchMerger:
         return per_unit
 
     def _is_unit_local(self, steps: Sequence[Step], per_unit: list[bool], k: int) -> bool:
-        """True if each unit can compute all that step `k` reads from earlier steps. Marks those
-        steps in `per_unit`."""
+        """True if each unit can itself compute everything that step `k` reads from earlier steps.
+        Marks those steps in `per_unit`."""
         for j in range(k):
             written, overwritten = self._written(steps[j]), self._written(steps[k])
             if overwritten & self._touched(steps[j]):
@@ -171,7 +171,7 @@ class LaunchMerger:
         offsets_of = list(starts)
         ranges = [_range(s.numbers) for s in steps if s.numbers is not False]
         shares_numbers = _same_kernel(steps) and len({self._numbers_key(*span) for span in ranges}) == 1
-        works = [s.work or 0 for s in steps]  # the calling thread waits as long as for each
+        works = [s.work or 0 for s in steps]  # the limit of work in the calling thread is the sum of the steps' limits
         return Step(
             MergedLaunchKey(tuple(members), tuple(private_indices), shares_numbers),
             group.units,

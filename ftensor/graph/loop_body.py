@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 class Loop(NamedTuple):
-    """One loop of a nest. `folded`: its elements go into one result. `unsplittable`: it can't be
-    split."""
+    """One loop of a nest. `folded`: its elements are folded into one result. `unsplittable`: it
+    can't be split."""
 
     size: int
     folded: bool = False
@@ -147,7 +147,7 @@ def _fold_body(node: Node, key: KernelKey) -> LoopBody | None:
     else:
         loops += [Loop(g.inner, False, True), *[Loop(size, True, True) for size in g.shape]]
     outs = len(node.launch.outputs)
-    fields = len(key.outs)  # the results, or the states of the first of two stages
+    fields = len(key.outs)  # the results, or the states if the fold has two stages
     if len(node.operands) != outs + len(key.ins) or 0 in [loop.size for loop in loops]:
         return None
     used = [k for k, loop in enumerate(loops) if loop.size != 1]
@@ -198,8 +198,8 @@ def step_key(step: Step) -> KernelKey:
 
 
 def single_stage_fold(body: LoopBody, states: int) -> LoopBody:
-    """Returns a fold as a single stage with `states` parallel states, for any kernel that it was
-    traced with."""
+    """Returns a fold as a single stage with `states` parallel states, whatever kernel it was traced
+    with."""
     last, unit = step_key(body.node.launch.steps[-1]), body.function
     reduction = unit.reduction
     assert reduction is not None
@@ -216,13 +216,13 @@ def iteration_count(loops: Sequence[Loop]) -> int:
 
 
 class ComplexPart(NamedTuple):
-    """The complex access behind an access of its parts, and the part, "re" or "im"."""
+    """The complex access of which an access reads a part, and the part, "re" or "im"."""
 
     access: AffineAccess
     part: str
 
 
-# The ops that return the parts.
+# Ops that return a part of a complex number.
 PARTS = {"re": "real", "im": "imag"}
 
 
@@ -322,8 +322,8 @@ def transform_body(node: Node) -> LoopBody | None:
 
 
 def _row_transform(node: Node) -> RowTransformCall | None:
-    """Returns the transform described by the geometries of a launch's steps; None for other
-    kernels. The launch has a kernel of stages, or a kernel for any length in one part or two."""
+    """Returns the transform that the geometries of a launch's steps describe; None for other
+    kernels. The launch has a kernel of stages, or a kernel for any length in one or two steps."""
     steps = node.launch.steps
     if isinstance(steps[0].key, FftStreamKey):
         stream = FftStreamGeometry.unpack(steps[0].geometry)
@@ -342,7 +342,7 @@ def _row_transform(node: Node) -> RowTransformCall | None:
     pairs = all(g.parts == (2, 2) for g in geometries) and not (first.mode or last.real)
     if not pairs or any(stage.kind != GROUPS for stage in stages):
         return None
-    # The first of two parts reads columns of a contiguous row; a single part reads the whole row.
+    # Of two steps, the first reads columns of a contiguous row; a single step reads the whole row.
     is_dense = len(stages) == 2 or first.read.step == last.written.step == 2
     length = numel(tuple([stage.n for stage in stages]))
     reads_whole_rows = first.read.size == first.n

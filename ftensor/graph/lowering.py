@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ..runtime.pool import Storage
 
 
-# Held while a graph that seeds moves generators: one that its function makes is the same object in
-# all threads.
+# Held while a graph that seeds changes generators: a generator that its function creates is one
+# object in all threads.
 _draw_lock = RLock()
 
 
@@ -44,7 +44,7 @@ def _new_lock() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_lock)
 
-# The most bytes of a graph's own memories without sharing; larger graphs share memory slots.
+# Limit of the graph's own memories without sharing, in bytes; larger graphs share memory slots.
 MAX_UNSHARED_BYTES = 1 << 24
 
 
@@ -60,8 +60,9 @@ def lower_graph(
     """Returns the graph of a call with these tensors, bound to its device. Raises KernelNotBuilt if
     the images lack a kernel.
 
-    `merge_steps`: merge steps if compute units need not wait between them. `owners`: objects that the
-    signature refers to; the graph is dead without them. `captured`: storage of captured tensors.
+    `merge_steps`: merge steps if compute units need not wait between them. `owners`: objects that
+    the signature refers to; without them the graph is dead. `captured`: storages of captured
+    tensors.
     """
     on_death = backend.launches.note_dead
     return _Lowering(graph, backend, tensors, free_numbers, merge_steps).lower(
@@ -160,8 +161,8 @@ class _Lowering:
         return k
 
     def _output(self, memory: int) -> Output:
-        """Returns the output for a memory of the result: with the geometry of the first tensor that
-        covers the memory, else as bytes."""
+        """Returns the output for a memory of the result: with the geometry of the first result
+        tensor that covers the memory, else as bytes."""
         nbytes = self.graph.memories[memory].nbytes
         for r in (f.region for f in self.graph.result_tensors):
             covers = r.memory == memory and nbytes == numel(r.shape) * r.dtype.itemsize
@@ -172,8 +173,9 @@ class _Lowering:
     def _result_part(
         self, f: ResultTensor, outputs: Sequence[Output], captured_storages: Mapping[int, CapturedStorage]
     ) -> ResultPart:
-        """Returns how a call gets a tensor of the result: an argument, one of the launch's outputs,
-        or a function that makes a view of an argument, of an output or of captured storage."""
+        """Returns how a call obtains a tensor of the result: an argument, one of the launch's
+        outputs, or a function that returns a view of an argument, of an output or of captured
+        storage."""
         r, m = f.region, self.graph.memories[f.region.memory]
         argument, captured = f.argument, captured_storages.get(r.memory)
         if argument is not None:
@@ -269,8 +271,8 @@ class _Lowering:
             self.numbers += values_of(self._traced_value(number, d), d)
 
     def _traced_value(self, number: Any, d: dtype | None) -> Any:
-        """Returns a number as in the traced call. Records a FreeNumber's index, as each call passes
-        it."""
+        """Returns a number as in the traced call. Records the index of a FreeNumber, since each
+        call passes its own value."""
         if not isinstance(number, FreeNumber):
             return number
         self.free_number_uses.setdefault((number.index, d), []).append(len(self.numbers))
@@ -301,22 +303,22 @@ class Lowered:
 
     graph: Graph
     backend: Backend
-    launch: Launch | None  # None where there is nothing to do
+    launch: Launch | None  # None for a graph without kernels
     arguments: Ints  # the call's tensors that kernels access, by index
-    reinterpreted: tuple[tuple[int, dtype], ...]  # of these, as another dtype
+    reinterpreted: tuple[tuple[int, dtype], ...]  # those accessed in another dtype
     captured: tuple[CapturedStorage, ...]  # and of captured tensors
     numbers: tuple[Any, ...]
-    drawn_numbers: tuple[tuple[int, dtype, DrawnNumber], ...]  # the places of those that are drawn
-    written_arguments: Ints  # which of the call's tensors are written
-    written_captures: tuple[CapturedStorage, ...]  # and of captured tensors
+    drawn_numbers: tuple[tuple[int, dtype, DrawnNumber], ...]  # positions of the random numbers
+    written_arguments: Ints  # indices of the call's tensors that kernels write
+    written_captures: tuple[CapturedStorage, ...]  # captured storages that kernels write
     result_parts: tuple[ResultPart, ...]  # the tensors of the result
     guards: Guards | None  # None if the signature covers all assumptions
-    owners: tuple[ref[Any], ...]  # objects without which no call finds the graph
-    # The numbers that a call may change: for each (index in the signature, dtype to round to,
-    # indices in the kernels' numbers).
+    owners: tuple[ref[Any], ...]  # the graph is dead without these objects
+    # Numbers that may differ from call to call: for each (index in the signature, dtype to round
+    # to, indices in the kernels' scalar arguments).
     free_numbers: FreeNumbers | None = None
     free_number_uses: tuple[tuple[int, dtype | None, Ints], ...] = ()
-    takes_call_numbers: bool = False  # each call passes them; else the graph uses those of the traced call
+    takes_call_numbers: bool = False  # True if each call's numbers are used, False for those of the traced call
     run: Replay = field(init=False)
     _renumbered: Lowered | None = field(init=False, default=None)
 
@@ -330,7 +332,7 @@ class Lowered:
 
     @property
     def kept_bytes(self) -> int:
-        """Returns about how many bytes of host memory the graph takes in the cache."""
+        """Returns the approximate host memory of the cached graph in bytes."""
         return 1 << 12 if self.launch is None else (1 << 12) + self.launch.kept_bytes
 
     @property
@@ -350,7 +352,7 @@ class Lowered:
                 self.backend.launches.note_dead()
 
     def accepts(self, signature: Sequence[Any]) -> bool:
-        """True if a call that differs in free numbers can use this graph."""
+        """True if a call whose free numbers differ can use this graph."""
         return self.free_numbers is not None and self.free_numbers.check_numbers(signature, self.free_number_uses)
 
     def renumbered(self) -> Lowered:
@@ -368,7 +370,7 @@ class Lowered:
         return self._renumbered
 
     def _run_observed(self, inputs: Sequence[Tensor], numbers: Sequence[Any]) -> tuple[Tensor, ...]:
-        """Runs the launch like `launch.call`, but by `enqueue`, so that observers see it."""
+        """Runs the launch like `launch.call`, but through `enqueue`, so that observers see it."""
         assert self.launch is not None
         device = inputs[0]._storage.device
         outputs = tuple([out.make(self.backend, device) for out in self.launch.outputs])
@@ -376,8 +378,8 @@ class Lowered:
         return outputs
 
     def _with_call_numbers(self, signature: Sequence[Any]) -> list[Any]:
-        """Returns the kernels' scalar arguments: those of the trace, but the free ones, which
-        differ from call to call, from the call's signature."""
+        """Returns the kernels' scalar arguments: the traced values, with free numbers replaced by
+        those of the call's signature."""
         numbers = list(self.numbers)
         for index, d, positions in self.free_number_uses:
             number = number_at(signature, index)
@@ -387,7 +389,8 @@ class Lowered:
         return numbers
 
     def _draw_numbers(self, constants: Sequence[Any]) -> list[Any]:
-        """Returns the kernel numbers, with random numbers from new calls of the generators."""
+        """Returns the kernels' scalar arguments, with random numbers from new draws of the
+        generators."""
         with _draw_lock if self._has_seeding else nullcontext():
             words = [draw.run() for draw in self.graph.draws]
         numbers = list(constants)

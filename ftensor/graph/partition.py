@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-# Bytes of a block RAM, whose words have 32 bits and some for parity.
+# Bytes of a block RAM; its words have 32 bits, without parity.
 _BLOCK = 4096
 
 
 class Segment(NamedTuple):
     """Consecutive nodes that become one node of dataflow stages. `node` is None if the nodes keep
-    their own kernels: no stage can run them (`refusal`), or no other op joins them, and a kernel of
+    separate kernels: they cannot be stages (`refusal`), or there is a single op, whose kernel of
     stages would move the same bytes."""
 
     nodes: tuple[Node, ...]
@@ -44,8 +44,8 @@ class Segment(NamedTuple):
         return cast("StagedKey", self.node.launch.steps[0].key)
 
     def on_board(self, key: StagedKey, backend: Backend) -> Node:
-        """Returns the node with `key`, which may have fewer lanes, on as many of the device's
-        compute units as the rows are worth."""
+        """Returns the node with `key`, which may have fewer lanes, on a number of the device's
+        compute units that suits the number of rows."""
         assert self.node is not None
         launch = self.node.launch
         (step,) = launch.steps
@@ -61,14 +61,14 @@ class Segment(NamedTuple):
 
 
 class DataflowKernels(NamedTuple):
-    """The kernels of stages of a graph, and a line for each op outside them that says why."""
+    """The kernels of stages of a graph, and for each op outside them a line with the reason."""
 
     keys: tuple[StagedKey, ...]
     apart: tuple[str, ...]
 
 
 class TracedNetwork(NamedTuple):
-    """A traced network with the least folds, and for each layer the line of the user's program."""
+    """A traced network with the smallest folds, and for each layer the line of the user's program."""
 
     key: NetworkKey
     lines: tuple[str, ...]
@@ -79,8 +79,9 @@ DEFAULT_BOARD = "u55c"
 
 
 class ExportOptions(NamedTuple):
-    """What `export` takes: the name of the board; for a network also the most cycles for an image,
-    the folds of layers by name, and whether its weights are in the text or loaded by launches."""
+    """The keywords of `export`: the name of the board; for a network also the maximum of cycles per
+    image, the folds of layers by name, and whether its weights are constants in the text or loaded
+    by launches."""
 
     target: str | None = None
     cycles: int | None = None
@@ -108,11 +109,10 @@ class Exported(NamedTuple):
 
 
 def as_dataflow(graph: Graph, backend: Backend) -> Graph:
-    """Returns the graph with dataflow kernels where the device's images have these kernels, or
-    build them on request; else the graph as it is.
+    """Returns the graph with dataflow kernels where the device's images have these kernels or build
+    them on request; otherwise unchanged.
 
-    A stand-in for an image that has any kernel compiles on demand. It supports dataflow kernels in
-    HLS C++ alone.
+    An emulated image compiles any kernel on demand, but dataflow kernels only in HLS C++.
     """
     if not graph.nodes or backend.dialect not in ("vitis", "intel"):
         return replace(graph, nodes=without_filters(graph.nodes))
@@ -126,8 +126,8 @@ def as_dataflow(graph: Graph, backend: Backend) -> Graph:
 
 
 def _in_images(backend: Backend, key: StagedKey) -> StagedKey | None:
-    """Returns the key with the most lanes that an image holds, else the key as it is if images are
-    built on request, else None."""
+    """Returns the key with the most lanes that an image has; the key itself if images are built on
+    request; else None."""
     for lanes in lanes_of(key):
         fewer = replace(key, lanes=lanes)
         if launch_cache.in_image(backend, fewer):
@@ -136,7 +136,7 @@ def _in_images(backend: Backend, key: StagedKey) -> StagedKey | None:
 
 
 def exported(graph: Graph, network_requested: bool = False) -> DataflowKernels | TracedNetwork:
-    """Returns a traced graph's kernels for images: a network if all of it is layers, else stages.
+    """Returns a traced graph's kernels for images: a network if it consists of layers, else stages.
 
     Raises GraphError if it is neither: as `NetworkBuilder` does if there are layers, else as
     `dataflow_kernels` does.
@@ -159,8 +159,8 @@ def dataflow_kernels(graph: Graph) -> DataflowKernels:
     """Returns a graph's kernels of stages.
 
     Raises GraphError if no two ops are stages of one kernel (it names the first op that is no
-    stage), if there are too few rows to tell a value per row from a row, and if no board's memory
-    holds the FIFOs.
+    stage), if there are too few rows to distinguish a value per row from a row, and if the FIFOs
+    exceed every board's memory.
     """
     segments = dataflow_segments(graph)
     keys, apart = [], []
@@ -240,8 +240,8 @@ class _Order:
         self.last_use |= {f.region.memory: len(nodes) for f in graph.result_tensors}
 
     def longest_segment(self, begin: int, end: int) -> Segment:
-        """Returns the longest segment from `begin` that is one kernel; the first node alone if it
-        is no stage."""
+        """Returns the longest segment from `begin` that is one kernel; if the first node is no
+        stage, that node alone."""
         while True:
             segment = _try_dataflow(self._subgraph(begin, end))
             if end - begin == 1:
@@ -266,7 +266,7 @@ class _Order:
 
 
 def _try_dataflow(graph: Graph) -> Segment:
-    """Returns a graph as one node of stages, or with the GraphError that refuses it."""
+    """Returns a graph as one node of stages; or no node and the GraphError with the reason."""
     nodes = graph.nodes
     try:
         builder = DataflowBuilder(graph)

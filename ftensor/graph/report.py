@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def report(graph: Graph) -> str:
-    """Returns a table with a line per kernel, below a line that counts launches, kernels and
+    """Returns a table with a line per kernel, after a line with the counts of launches, kernels and
     bytes."""
     ops = sum(len(node.fused_origins) or 1 for node in graph.nodes)
     steps = sum(len(node.launch.steps) for node in graph.nodes)
@@ -41,8 +41,8 @@ def moved_bytes(r: GraphTensor) -> int:
 
 
 def _unfused_reason(node: Node) -> str:
-    """Returns the reason why a node is a kernel of its own, or why no dataflow stage computes it;
-    "" if there is none."""
+    """Returns the reason why a node is a separate kernel, or why no dataflow stage computes it; ""
+    if there is none."""
     if node.fused_origins or node.stage_refusal:
         return node.stage_refusal
     body = loop_body_of(node)
@@ -53,8 +53,8 @@ def _unfused_reason(node: Node) -> str:
     return "no neighbour has its loops"
 
 
-_WIDTH, _HEIGHT = 2.4, 0.9  # inches of a place in the drawing
-_LETTERS = 30  # in a line
+_WIDTH, _HEIGHT = 2.4, 0.9  # inches per item
+_LETTERS = 30  # letters per line
 
 Item = tuple[str, int, int]
 """A kernel by its number, or a memory by its number and how often it was written."""

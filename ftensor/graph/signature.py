@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 # Values that equal none of another type; 1, True and 1.0 are equal.
 UNTAGGED_TYPES = {str, type(None), type(Ellipsis), dtype}
 TAGGED_TYPES = {bool, bytes, TracedNumber}
-KEYWORD_MARK = object()  # a name is no argument
-FLOAT, INT, COMPLEX = object(), object(), object()  # before a number of that type
+KEYWORD_MARK = object()  # a marker, since an argument may be a string
+FLOAT, INT, COMPLEX = object(), object(), object()  # markers that precede a number of the type
 NUMBER_MARKS: dict[type, object] = {float: FLOAT, int: INT, complex: COMPLEX}
 
 
@@ -91,8 +91,8 @@ def _value_key(function_name: str, name: str, x: Any) -> tuple[Any, ...]:
     if kind.__eq__ is object.__eq__:
         return (ref(x) if kind.__weakrefoffset__ else x,)
     if isinstance(x, (float, complex)):
-        return (repr(x),)  # NumPy's, as above
-    # Equal ones may have parts of other types: 2 and 2.0, -0.0 and 0.0.
+        return (repr(x),)  # NumPy's numbers, as above
+    # Equal ones may have parts of different types: 2 and 2.0, -0.0 and 0.0.
     return (x,) if kind.__repr__ is object.__repr__ else (x, repr(x))
 
 
@@ -127,15 +127,16 @@ def add_environment(backend: Backend, tensors: Sequence[Tensor], key: list[Any])
 
 
 def add_settings(tensors: Sequence[Tensor], key: list[Any]) -> None:
-    """Like `add_environment`, for a fused op that runs on any device of a backend: appends no
-    device."""
+    """Like `add_environment`, but without devices: for a fused op, whose graph runs on any device
+    of a backend."""
     key += (get_default_dtype(), get_index_check())
     if len(tensors) > 1:
         add_memory(tensors, key)
 
 
 def add_memory(tensors: Sequence[Tensor], key: list[Any]) -> None:
-    """Appends which tensors share memory, and which are on another device than the first."""
+    """Appends entries for tensors that share memory, and for those on another device than the
+    first."""
     storages = [t._storage for t in tensors]
     device = storages[0].device
     for k, storage in enumerate(storages):
@@ -154,7 +155,7 @@ ArgumentTypes = tuple[type | str, ...]
 # are no ints.
 SignatureFunction = Callable[[Any, Sequence[Any]], tuple[list[Tensor], tuple[Any, ...]] | None]
 
-_MAX_TENSORS = 4  # whose memories are compared in pairs
+_MAX_TENSORS = 4  # their memories are compared in pairs
 _MAX_FUNCTIONS = 1 << 10
 
 
@@ -197,8 +198,8 @@ def _ints(sizes: tuple[Any, ...]) -> list[Any] | None:
 
 
 def _compile_signature(types: Sequence[Any], positional: int, names: Sequence[str]) -> SignatureFunction:
-    """Returns the generated signature function for arguments of these types, of which the first
-    `positional` are positional."""
+    """Returns the generated signature function for arguments of these types; the first `positional`
+    are positional, the others have `names`."""
     tensors = [k for k, kind in enumerate(types) if kind is Tensor]
     sizes = [k for k, kind in enumerate(types) if kind is tuple]
     supported = {Tensor, tuple, *NUMBER_MARKS, *UNTAGGED_TYPES, *TAGGED_TYPES}
@@ -265,13 +266,13 @@ class FreeNumbers(NamedTuple):
 
 
 class NumberTracing:
-    """The arguments of a call with a TracedNumber for each number, also in copied tuples, lists and
-    dicts. Numbers in slices and in containers of other types stay plain."""
+    """A call's arguments with each number replaced by a TracedNumber, also in copied tuples, lists
+    and dicts. Numbers in slices and in containers of other types stay plain."""
 
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Sequence[Any]) -> None:
         self.numbers: list[TracedNumber] = []
         self._indices = iter(number_indices(key))
-        self._containers: list[tuple[Any, list[Any]]] = []  # that can change, with their parts
+        self._containers: list[tuple[Any, list[Any]]] = []  # mutable ones, with their parts
         self.args = tuple([self._replaced(x) for x in args])
         self.kwargs = {name: self._replaced(x) for name, x in kwargs.items()}
         self._reference_counts = self._count_references()
@@ -374,8 +375,8 @@ def find_specialization(launches: LaunchTable, signature: tuple[Any, ...]) -> Lo
 
 
 class _FreeNumberSets:
-    """For calls that differ only in numbers: which of their numbers the cached graphs take as free
-    numbers."""
+    """For calls that differ only in numbers: the sets of numbers that cached graphs read from each
+    call."""
 
     kept_bytes = 1 << 10
 

@@ -158,7 +158,7 @@ class Tracer(LaunchRecorder):
             self._reshaped[id(tensor)] = ref(tensor), before
 
     def start_read(self, tensor: Tensor, multiple: int) -> None:
-        """Adds a guard on an argument's offset, which may differ at other calls. A captured
+        """Adds a guard on an argument's offset, which may differ in other calls. A captured
         tensor's offset is fixed until the tensor gets another geometry."""
         if not self.is_current_thread:
             return
@@ -181,7 +181,7 @@ class Tracer(LaunchRecorder):
         return isinstance(storage, TracedStorage)
 
     def record_check(self, flag: Any, dims: Sequence[int], refusal: Any, indices: Sequence[Any]) -> None:
-        """Records an index check, which each run makes."""
+        """Records an index check, which each run performs."""
         unchecked = [i for i in indices if not (i.checked or in_range(i.tensor, i.size, i.strict))]
         regions = tuple([(self.region(i.tensor), i.size, i.strict) for i in unchecked])
         self.checks.append(CheckedIndices(flag, tuple(map(plain, dims)), refusal, regions, self._origin()))
@@ -200,13 +200,13 @@ class Tracer(LaunchRecorder):
         return tuple(numbers)
 
     def record_seeding(self, act: Callable[[], object], undo: Callable[[], object]) -> None:
-        """Records a change of generators, and makes it until `restore_generators`."""
+        """Records a change of generators, and applies it until `restore_generators`."""
         self._undo.append(undo)
         self.draws.append(Seeding(act))
         act()
 
     def refuse_state_read(self) -> None:
-        """Raises GraphError, as later calls find other states."""
+        """Raises GraphError, since later calls find other states."""
         origin = self._origin()
         raise errors.state_read(origin.op, self.function, origin.line)
 
@@ -231,8 +231,8 @@ class Tracer(LaunchRecorder):
         return result
 
     def _setting(self, value: Any) -> Any:
-        """Returns an argument of a layer for the record of the layer. The record must not keep the
-        call's tensors and numbers alive."""
+        """Returns a layer's argument for the layer's record, which must not keep the call's tensors
+        and numbers alive."""
         if type(value) is Tensor:
             return self.region(value)
         if isinstance(value, (list, tuple)):
@@ -249,9 +249,9 @@ class Tracer(LaunchRecorder):
         return any(reference() is not None for reference, _ in self._reshaped.values())
 
     def argument_reshaped(self) -> bool:
-        """True if a tensor over an argument's memory has another geometry. An argument that is also
-        captured is two tensors during a trace, so the other one lacks the change, and the function
-        may raise an error that it would not raise without a trace."""
+        """True if a tensor over an argument's memory has another geometry. If an argument is also
+        captured, the trace has two tensors for it: a change of one is missing in the other, so the
+        function may raise an error that it would not raise without a trace."""
         argument_ids = {id(t) for t in self._tensors}
         argument_storage = {t._storage.storage for t in self._tensors if isinstance(t._storage, ArgumentStorage)}
         changed = [(reference(), before._storage) for reference, before in self._reshaped.values()]
@@ -456,8 +456,8 @@ class TraceArguments:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
-        """Copies the trace's changes of containers to the call's containers. Turns trace tensors
-        that the function kept into the call's tensors."""
+        """Copies the trace's changes of containers to the call's containers. Replaces trace tensors
+        that the function kept by the call's tensors."""
         for original, traced, before in self._containers:
             after = _children(traced)
             if len(after) != len(before) or any(a is not b for a, b in zip(after, before)):

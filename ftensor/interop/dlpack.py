@@ -74,7 +74,7 @@ _pointer = _python_api("PyCapsule_GetPointer", c.c_void_p, c.py_object, c.c_char
 _rename = _python_api("PyCapsule_SetName", c.c_int, c.py_object, c.c_char_p)
 _deleter = c.CFUNCTYPE(None, c.c_void_p)
 
-# A capsule only keeps the address of its name, and may outlive this module at exit. So the two new
+# A capsule keeps only the address of its name, and may outlive this module at exit. So the two new
 # names get a reference that is never released.
 _LEGACY, _VERSIONED = b"dltensor", b"dltensor_versioned"
 _USED = {_LEGACY: b"used_dltensor", _VERSIONED: b"used_dltensor_versioned"}
@@ -88,7 +88,7 @@ _DTYPES = {(code, d.itemsize * 8): d for d, code in _CODES.items()}
 
 
 def _content(capsule: object) -> tuple[bytes, Any]:
-    """Returns (name, structure) of a capsule; (b"", None) for a used capsule or no capsule."""
+    """Returns (name, structure) of a capsule; (b"", None) if it is used or not a capsule."""
     for name, kind in ((_VERSIONED, _Versioned), (_LEGACY, _Legacy)):
         if _is_valid(capsule, name):
             return name, kind.from_address(_pointer(capsule, name))
@@ -135,7 +135,7 @@ def to_dlpack_capsule(
     if stream is not None:
         if not isinstance(stream, int):
             raise errors.dlpack_stream_type(stream)
-        if stream != -1:  # host memory has no streams; -1 ("don't wait") can be ignored
+        if stream != -1:  # host memory has no streams; -1 ("don't wait") has no effect
             raise errors.dlpack_stream(stream)
     if dl_device is not None and tuple(dl_device) != CPU:
         raise errors.dlpack_device(dl_device)
@@ -148,7 +148,7 @@ def to_dlpack_capsule(
     capsule = array.__dlpack__(max_version=_VERSION) if versioned else array.__dlpack__()
     if fresh or not tensor._dtype.in_numpy:
         name, managed = _content(capsule)
-        managed.tensor.dtype.code = _CODES[tensor._dtype]  # NumPy saw a dtype it lacks as integers
+        managed.tensor.dtype.code = _CODES[tensor._dtype]  # for NumPy, a dtype that it lacks was an integer type
         if fresh and name == _VERSIONED:
             managed.flags |= _IS_COPIED
     return capsule
@@ -238,5 +238,5 @@ def _request(producer: Any, copy: bool | None) -> object:
     try:
         return producer.__dlpack__(**options)
     except TypeError:
-        # A producer from before DLPack 1.0 accepts none of the keywords.
+        # Producers from before DLPack 1.0 accept no keywords.
         return producer.__dlpack__()

@@ -100,7 +100,7 @@ def export(tensor: Tensor, copy: bool | None = None, non_blocking: bool = False)
         array = array_at(address, dtype, shape, strides, storage, storage.readonly, base)
         return (array.copy(order="K"), True) if copy else (array, False)
     low, high = extent(shape, strides)
-    if high - low >= numel(shape):  # closes gaps on the device instead of downloading them
+    if high - low >= numel(shape):  # copies without gaps on the device, instead of downloading the gaps
         return export(clone(tensor, contiguous_format), copy)
     block = np.empty(high - low + 1, dtype.numpy)
     if block.size:
@@ -186,7 +186,7 @@ def copy_from_address(
 
 
 def empty(backend: Backend, device: device, dtype: dtype, shape: Ints, strides: Ints) -> Tensor:
-    """Returns a tensor without elements, with a shape that contains a 0."""
+    """Returns a tensor without elements; a size in its shape is 0."""
     storage = backend.allocate(0)
     storage.device = device
     return Tensor._make(storage, dtype, shape, strides, 0)
@@ -265,7 +265,7 @@ def from_numpy(
 
 
 def operand_tensor(array: np.ndarray[Any, Any], tensor: Tensor) -> Tensor:
-    """Returns the tensor of an array operand, on the device of the other operand `tensor`.
+    """Returns an array operand as a tensor on the device of the other operand, `tensor`.
 
     Like `from_numpy`, but copies an array whose strides `from_numpy` refuses.
     """

@@ -51,9 +51,9 @@ def plan_map(
 
     `out` is the shape and strides of a given output (in-place, `out=`); without `out`, the result's
     strides follow the inputs' memory order. `reorder=False` visits the elements in logical order.
-    `scalars` is True if a Python scalar, which is no operand here, takes part as a 0-d tensor does
-    in torch; this only affects the strides of dims of size 1. Raises RuntimeError if the inputs do
-    not broadcast together, or not to the output's shape.
+    `scalars` is True if a Python scalar is among the operands: as a 0-d tensor does in torch, it
+    affects the strides of dims of size 1. Raises RuntimeError if the inputs do not broadcast
+    together, or not to the output's shape.
     """
     shape = shapes[0] if shapes else _require_geometry(out)[0]
     same_shape = all(s == shape for s in shapes)
@@ -309,7 +309,8 @@ Split = tuple[int, int]
 
 
 class SharedLoops(NamedTuple):
-    """Loops that two loop nests share: sizes, and the part of a dim of each nest."""
+    """Loops that two loop nests share: their sizes, and the part of a dim of each nest that each
+    loop covers."""
 
     shape: Ints
     first: tuple[Split, ...]
@@ -387,7 +388,7 @@ def loop_order(shape: Ints, operands: Sequence[Ints]) -> Ints:
 
 
 def _compare(shape: Ints, operands: Sequence[Ints], inner: int, outer: int) -> int:
-    """Returns 1 if the dims should change places, -1 if not, 0 if no operand distinguishes them."""
+    """Returns 1 if the dims should swap places, -1 if not, 0 if no operand distinguishes them."""
     for strides in operands:
         a, b = abs(strides[inner]), abs(strides[outer])
         if a == 0 or b == 0:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .. import errors
 
 Ints = tuple[int, ...]
-COUNTED = 2**31 - 1  # most elements, and largest offset, of a kernel with 32-bit indices
+COUNTED = 2**31 - 1  # limits of the element count and of the largest offset for 32-bit indices
 
 
 def numel(shape: Sequence[int]) -> int:
@@ -237,7 +237,7 @@ def extent(shape: Ints, strides: Ints) -> tuple[int, int]:
 
 
 def has_internal_overlap(shape: Ints, strides: Ints) -> bool:
-    """True if several indices surely share an address, as in an expanded tensor (torch's rule).
+    """True if several indices certainly share an address, as in an expanded tensor (torch's rule).
 
     Returns False for layouts that need a slow check (`as_strided` with crossing strides).
     """
@@ -247,7 +247,7 @@ def has_internal_overlap(shape: Ints, strides: Ints) -> bool:
 
 
 def partial_overlap(a: Region, b: Region) -> bool:
-    """True if writing `a` while reading `b` is surely unsafe (torch's rule).
+    """True if writing `a` while reading `b` is certainly unsafe (torch's rule).
 
     Both regions are in the same storage. An identical region with identical strides is safe: the
     kernel reads each element before it writes the element. Regions with gaps count as safe.

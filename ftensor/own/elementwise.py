@@ -133,7 +133,7 @@ class _Parameters:
 
 
 def _name(function: str, name: Any, *texts: str) -> str:
-    """Returns the name of a kernel: the user's, else one made of its text."""
+    """Returns the user's name for a kernel, else a name derived from its text."""
     if name is None:
         return f"{function}_{sha256(repr(texts).encode()).hexdigest()[:8]}"
     if not isinstance(name, str):
@@ -150,7 +150,8 @@ def _failing(function: str, argument: str, text: str) -> Fail:
 
 
 def _checked_literals(op: Op, inputs: Any, params: Any, common: dtype) -> None:
-    """`Op.check`: raises TypeError for integers of the text that the dtype can't hold."""
+    """Check of an `Op`: raises TypeError for integer literals of the text that the dtype can't
+    hold."""
     if common.kind in "ui":
         limits = integer_limits(common)
         texts = [op.int_ or "", *(text for _, text in op.lets)]
@@ -263,8 +264,8 @@ class ElementwiseKernel:
         )
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
-        """Computes the results of inputs that are broadcast together; `out` is a tensor, or a tuple
-        of one for each result."""
+        """Computes the results for inputs that are broadcast together; `out` is a tensor, or a
+        tuple with a tensor for each result."""
         inputs, results = self.signature.inputs, self.signature.results
         if out is None and len(args) == len(inputs) + len(results):
             args, out = args[: len(inputs)], args[len(inputs) :]
@@ -426,13 +427,15 @@ class ReductionKernel:
 
 
 def _enter_while_alive(kernel: Any, *rows: Row) -> None:
-    """Enters a kernel's rows in the catalogue, for inventories, until the kernel is garbage."""
+    """Adds a kernel's rows to the catalogue, for inventories, until the kernel is garbage
+    collected."""
     enter(OWN, *rows)
     finalize(kernel, withdraw, *rows)
 
 
 Kernel = TypeVar("Kernel", ElementwiseKernel, ReductionKernel)
-# Equal arguments give one kernel. The last ones stay, for a program that makes a kernel in each call.
+# Equal arguments give one kernel. The latest ones are kept alive, for a program that creates a
+# kernel in each call.
 _ALIVE: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
 _LATEST: deque[Any] = deque(maxlen=256)
 
@@ -440,7 +443,7 @@ _LATEST: deque[Any] = deque(maxlen=256)
 def _made(make: type[Kernel], words: tuple[Any, ...]) -> Kernel:
     key = (make, *[(type(word), word) for word in words])
     if not all(isinstance(word, (str, int, float, type(None))) for word in words):
-        return make(*words)  # which refuses them
+        return make(*words)  # it rejects unhashable arguments
     kernel: Kernel | None = _ALIVE.get(key)
     if kernel is None:
         _ALIVE[key] = kernel = make(*words)

@@ -1,4 +1,4 @@
-"""Writes a parsed expression as text of a row, for one kind of dtype."""
+"""Translates a parsed expression to the text of a row, for one kind of dtype."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ _KINDS = {"f": "floating-point numbers", "i": "integers", "c": "complex numbers"
 
 
 class Refused(Exception):
-    """The expression has no meaning for a kind of dtype; the text says why."""
+    """Raised if an operation does not exist for a kind of dtype; the text names the reason."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of a row's expression: `mask` if it is a condition. `whole` if it is made of integer
-    literals alone."""
+    """A piece of a row's expression. `mask`: it is a condition. `whole`: it consists of integer
+    literals only."""
 
     text: str
     mask: bool = False
@@ -78,9 +78,10 @@ class Piece:
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes trees for a kind of dtype: "f", "i" or "c". `names` are the defined names.
+    """Writes expression trees as C text for a kind of dtype: "f", "i" or "c". `names` are the
+    defined names.
 
-    A mistake that all kinds share raises by `fail`; a kind without the operation raises Refused.
+    Mistakes in the text itself are raised by `fail`; a kind without the operation raises Refused.
     """
 
     kind: str
@@ -88,11 +89,11 @@ class Writer:
     fail: Fail
 
     def value(self, node: SyntaxNode) -> str:
-        """Returns the text of a node as a number."""
+        """Returns the C text of a node whose value is a number."""
         return self.as_value(self.text(node))
 
     def as_value(self, text: Piece) -> str:
-        """Returns a text as a number: a condition is 1 or 0."""
+        """Returns the C text of a piece as a number: conditions become 1 or 0."""
         if not text.mask:
             return text.text
         if self.kind == "c":
@@ -100,7 +101,7 @@ class Writer:
         return f"({text.text} ? K(1) : K(0))"
 
     def mask(self, node: SyntaxNode) -> str:
-        """Returns the text of a node as a condition."""
+        """Returns the C text of a node whose value is a condition."""
         text = self.text(node)
         if text.mask:
             return text.text
@@ -109,7 +110,7 @@ class Writer:
         return f"({text.text} != K(0))"
 
     def text(self, node: SyntaxNode) -> Piece:
-        """Returns the text of a node."""
+        """Returns the C text of a node, with its kind."""
         made: Piece = getattr(self, "_" + node.kind)(node)
         if len(made.text) > MAX_TEXT:
             raise self.fail(node.at, "the expression is too long")
@@ -179,7 +180,7 @@ class Writer:
         inner = self.text(part)
         value = self.as_value(inner)
         if node.word == "-" and self.kind == "i" and part.kind == "number":
-            return Piece(value.replace("K(", "K(-"), whole=True)  # the least integer has no positive one
+            return Piece(value.replace("K(", "K(-"), whole=True)  # the lowest integer has no positive counterpart
         if node.word == "~":
             if self.kind != "i":
                 raise Refused(f"~ is not defined for {_KINDS[self.kind]}")

@@ -160,7 +160,7 @@ class Kernel:
         self._backend, self._device, self._key, self._make = backend, device, key, make
         self._recreate = recreate
         self._program = program  # None unless the source is OpenCL C
-        # Makes the kernel now, so that an error is raised here and not at the first call.
+        # Creates the kernel now, so that an error is raised here and not at the first call.
         self._most = 1 if program is not None else make(key).units
         self._launches: dict[Any, tuple[Launch, int]] = {}
         self._nothing = new((0,), uint8, device)

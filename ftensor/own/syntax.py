@@ -1,4 +1,5 @@
-"""The grammar of kernels that a user writes as C expressions: text to trees with places.
+"""The grammar of kernels that a user writes as C expressions: parses text to trees that keep
+positions.
 
 No text of a user reaches a compiler. The parser accepts numbers, names, operators, calls and the
 conditional operator; `expression.py` writes new text from the trees.
@@ -23,14 +24,14 @@ _LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<
            ("*", "/", "%"))  # fmt: skip
 PRECEDENCE = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
 ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
-MAX_CHARACTERS, MAX_DEPTH = 20_000, 100  # a tree is at most so deep, since it is visited recursively
+MAX_CHARACTERS, MAX_DEPTH = 20_000, 100  # limit of a tree's depth, since it is visited recursively
 Fail = Callable[[int, str], Exception]
 
 
 @dataclass(frozen=True)
 class SyntaxNode:
     """A node of an expression: `kind` is "number", "name", "call", "unary", "binary" or "choose";
-    `word` its number, name or operator; `at` its place in the text."""
+    `word` its number, name or operator; `at` its position in the text."""
 
     kind: str
     word: str
@@ -39,7 +40,7 @@ class SyntaxNode:
 
     @cached_property
     def height(self) -> int:
-        """Nodes on the longest way to a leaf."""
+        """Nodes on the longest path to a leaf."""
         return 1 + max((part.height for part in self.parts), default=0)
 
 
@@ -55,7 +56,7 @@ class Assignment:
 
 @dataclass
 class Parser:
-    """A parser of one text. `fail(place, problem)` makes the error that it raises."""
+    """A parser of one text. `fail(position, problem)` returns the error to raise."""
 
     text: str
     fail: Fail
@@ -91,7 +92,8 @@ class Parser:
         return self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text)
 
     def take(self, expected: str = "") -> str:
-        """Returns the current token and advances. Raises unless it is `expected`, if given."""
+        """Returns the current token and advances. Raises if `expected` is passed and the token
+        differs."""
         token = self.peek()
         if not token or (expected and token != expected):
             wanted = repr(expected) if expected else "an expression"
@@ -159,7 +161,7 @@ class Parser:
         return node
 
     def _binary(self, least: int) -> SyntaxNode:
-        """Parses operators of at least this precedence."""
+        """Parses binary operators of at least this precedence."""
         left = self._unary()
         while (level := PRECEDENCE.get(self.peek(), -1)) >= least:
             place, sign = self.place(), self.take()

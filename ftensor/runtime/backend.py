@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 
 class Backend(ABC):
-    """One opened device."""
+    """An opened device: its memory, kernels and streams."""
 
     target: Target
     # Kernels that were built ahead; None if the device compiles kernels on first use.
     images: Prebuilt | None = None
     # Defers launches until their kernels are built; None if the device doesn't build in batches.
     deferred_launches: DeferredLaunches | None = None
-    # A list while ftensor/warm collects programs: kernels are noted here and compute nothing.
+    # A list while ftensor/warm collects programs: kernels are recorded here and compute nothing.
     noted: list[KernelSource] | None = None
     properties: DeviceProperties
     host_shared: bool
@@ -64,7 +64,7 @@ class Backend(ABC):
         self.launches = LaunchTable(self.synchronize)
         self.kernels: dict[Any, Any] = KernelTable(self.forget_launches)
         self.making = KeyedLocks()
-        self._overrides_by_thread: dict[int, PreparedTarget] = {}  # in backend.py
+        self._overrides_by_thread: dict[int, PreparedTarget] = {}  # in override_target
         # Users' own kernels by key, while a user holds them.
         self.user_kernels: weakref.WeakValueDictionary[Any, CompiledKernel] = weakref.WeakValueDictionary()
         # Derived copies of storages' bytes (packed weights, say), dropped when memory runs short.
@@ -94,7 +94,7 @@ class Backend(ABC):
         self.making = KeyedLocks()
 
     def close(self) -> None:
-        """Called at the interpreter's exit. From now on other threads block when they use the
+        """Called at the interpreter's exit. Afterwards other threads block when they use the
         device, and the exiting thread waits for each command."""
         self.closed = True
         for stream in self.all_streams():
@@ -146,7 +146,7 @@ class Backend(ABC):
         """Inside the block, launches are prepared as for a device of family `target`, with `units`
         compute units and with or without memory shared with the host.
 
-        This holds for the calling thread, and for all threads if `every_thread` is set.
+        This applies to the calling thread, with `every_thread` to all threads.
         """
         seen = PreparedTarget(target, units, host_shared, LaunchTable(self.synchronize))
         with override_target(self, seen, every_thread):
@@ -207,8 +207,8 @@ class Backend(ABC):
             self._caches.add(kept)
 
     def drop_caches(self) -> bool:
-        """Drops all derived copies that `track_cache` registered, such as packed weights; their
-        next use makes them again. Returns True if this freed memory."""
+        """Drops all derived copies that `track_cache` registered, such as packed weights; they are
+        recomputed at their next use. Returns True if this freed memory."""
         with self.lock:
             all_kept = list(self._caches)
             self._caches.clear()
@@ -232,7 +232,7 @@ class Backend(ABC):
             storage.changed()
             take = self._upload if self.executor is None else self.executor.upload
             take(storage, byte_offset, array)
-            storage.changed()  # by then another thread may have read it, before it was written
+            storage.changed()  # only now: another thread may have read the memory before the write
             if storage.visible:
                 self._current.stream.finish()
 
@@ -245,8 +245,7 @@ class Backend(ABC):
         self.fetch(storage, byte_offset, array)
 
     def fetch(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
-        """Like `download`, for a storage that no unfinished command uses, so nothing is waited
-        for."""
+        """Like `download`, but does not wait: no unfinished command may use the storage."""
         if array.nbytes:
             take = self._download if self.executor is None else self.executor.download
             take(storage, byte_offset, array)
@@ -288,7 +287,7 @@ class Backend(ABC):
 
     @abstractmethod
     def _make_memory(self, nbytes: int) -> tuple[Any, int | None, object] | None:
-        """Returns (handle, host address, keeper) of new memory, or None if there is none left. The
+        """Returns (handle, host address, keeper) of new memory, or None if memory is exhausted. The
         keeper is an object that keeps the memory alive."""
 
     @abstractmethod
@@ -335,7 +334,7 @@ class Backend(ABC):
 
 
 def _nothing(stream: Any, units: int, /, *args: Any) -> None:
-    """Replaces a kernel that was only noted."""
+    """Does nothing: replaces a kernel that was only recorded."""
 
 
 def host_memory(nbytes: int) -> tuple[int, np.ndarray]:
@@ -364,7 +363,8 @@ class PreparedTarget(NamedTuple):
 
 @contextmanager
 def override_target(backend: Backend, seen: PreparedTarget, every_thread: bool) -> Iterator[None]:
-    """Inside the block, this thread sees the properties `seen`, and all threads if `every_thread`.
+    """Inside the block, this thread (with `every_thread`, all threads) sees the device properties
+    `seen`.
 
     Every op reads these fields, so outside of such blocks they are plain attributes. During a
     block, the device's class is a subclass that looks up the thread first.

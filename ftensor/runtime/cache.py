@@ -60,15 +60,15 @@ def _checksum(name: str, payload: bytes) -> bytes:
 def writable_by_others(place: Path) -> bool:
     """Returns True if users other than this one and root may change the file or folder, or own the
     link at this path."""
-    if not hasattr(os, "geteuid"):  # a system without owners of this kind
+    if not hasattr(os, "geteuid"):  # a system without file owners
         return False
     status, trusted_owners = place.stat(), (os.geteuid(), 0)
     return not {status.st_uid, place.lstat().st_uid}.issubset(trusted_owners) or bool(status.st_mode & 0o022)
 
 
 def private_folder(folder: Path) -> Path:
-    """Creates a folder whose name others can guess, and checks that it is no link and only this
-    user's. Raises PermissionError if another user created it or can write there."""
+    """Creates a folder with a guessable name, and checks that it is no link and that only this user
+    can write to it. Raises PermissionError otherwise."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.is_symlink() or writable_by_others(folder):
         raise PermissionError(f"{folder} is a link, or can be written by other users")
@@ -145,12 +145,13 @@ def put(name: str, payload: bytes) -> Path | None:
 
 @contextmanager
 def entry_lock(name: str) -> Iterator[None]:
-    """Inside the block, no other thread or process that shares the cache makes this entry.
+    """Inside the block, no other thread or process that shares the cache creates this entry.
 
-    A process that had to wait then finds the entry in the cache. PoCL 3.1 ends the process if two
-    compile the same program at once. The lock is on the entry's folder, so entries share locks. No
-    process waits without a cache, or for longer than MAX_WAIT_SECONDS seconds, since the process
-    that holds the lock may be stopped. A signal handler continues if its own thread holds the lock.
+    A process that had to wait then finds the entry in the cache. The lock is needed because PoCL
+    3.1 crashes if two processes compile the same program at once. The lock is on the entry's
+    folder, so entries share locks. Without a cache no process waits; none waits longer than
+    MAX_WAIT_SECONDS, since the process that holds the lock may be stopped. A signal handler
+    continues if its own thread holds the lock.
     """
     folder = path(name).parent
     held_folders = _held.__dict__.setdefault("folders", set())

@@ -84,8 +84,7 @@ def selector(device: DetectedDevice, detected: Sequence[DetectedDevice]) -> str:
 
 def host(mapped: Sequence[DetectedDevice], detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
     """Returns the device for `cpu` in a list, or an empty list: the mapped device if it is a CPU
-    runtime, else the first CPU runtime. A program that chose one runtime thus doesn't open a
-    second."""
+    runtime, else the first CPU runtime, so that a program opens only one runtime."""
     return [d for d in mapped[:1] if d.target.kind in ("cpu", "csim")] or _cpu(detected)[:1]
 
 
@@ -140,7 +139,7 @@ class DetectedDevice:
     has_float16: bool
     cl_platform: Any = None
     cl_device: Any = None
-    lost: bool = False  # found by the parent of this process, whose threads are not here
+    lost: bool = False  # found before a fork, by a parent whose threads are missing here
     _backend: Backend | None = None
     _lock: Any = field(default_factory=threading.RLock, repr=False)
 
@@ -200,8 +199,8 @@ _lock = threading.RLock()
 
 
 def _after_fork() -> None:
-    # A fork while another thread held a lock would leave it locked for ever in the child. Some
-    # platforms start threads when they are asked for devices, which don't exist in the child.
+    # A fork while another thread holds a lock would leave the lock held in the child for ever. Some
+    # platforms start threads when devices are listed; these threads are missing in the child.
     global _lock
     _lock = threading.RLock()
     for device in _report.devices if _report else ():
@@ -261,7 +260,7 @@ def _platforms(cl: Any, notes: list[str]) -> list[Any]:
     try:
         platforms = cl.get_platforms()
     except cl.Error as failure:
-        # No platform at all is an ordinary machine without OpenCL, which doctor speaks about.
+        # A machine without any platform is normal; `ftensor doctor` reports it.
         if failure.code != cl.status_code.PLATFORM_NOT_FOUND_KHR:
             notes.append(f"OpenCL does not list its platforms: {failure}")
         return []

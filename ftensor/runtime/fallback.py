@@ -76,7 +76,7 @@ _host: DetectedDevice | None = None
 
 
 def _new_locks() -> None:
-    # A fork while another thread held a lock would leave it locked for ever in the child.
+    # A fork while another thread holds a lock would leave the lock held in the child for ever.
     global _lock, _host_lock
     _lock, _host_lock = threading.RLock(), threading.RLock()
 
@@ -194,7 +194,7 @@ def _chosen(preferred: DetectedDevice | None, detected: Sequence[DetectedDevice]
         return discovery.require("cpu", detected)[0]  # raises an error with advice
     from .csim.backend import CSimBackend
 
-    # One that compiles, beside the one that may have been opened with images.
+    # A device that compiles, even if csim was opened with images.
     backend: Backend = CSimBackend(csim.target)
     backend.images = None
     return replace(csim, _backend=backend, _lock=threading.RLock())

@@ -67,7 +67,7 @@ def _linked(origin: Path, folder: Path) -> Path:
             os.rename(scratch, folder)
         except OSError:
             shutil.rmtree(scratch, ignore_errors=True)
-            if not library.is_file():  # else another process was faster
+            if not library.is_file():  # unless another process was faster
                 raise
     cache.private_folder(folder)
     return library

@@ -65,7 +65,7 @@ class ImageReport:
         )
 
 
-ATTEMPTS = 3  # to get kernels into an image that other processes change
+ATTEMPTS = 3  # to add kernels to an image that other processes change
 
 
 class BuildResult(NamedTuple):
@@ -90,9 +90,9 @@ class LoadedImage:
 
 
 class Slot:
-    """A kernel as ops hold it, whichever image is active. `run` is its launcher in the active
-    image, None if there is none. A user's own kernel comes from the one `image`, and `make` returns
-    its launcher."""
+    """A kernel as ops hold it, independent of the active image. `run` is its launcher in the active
+    image, None if there is none. A user's own kernel comes from its `image`, and `make` returns its
+    launcher."""
 
     __slots__ = ("entry", "image", "kernels", "make", "params", "run")
 
@@ -106,7 +106,7 @@ class Slot:
         self.entry, self.params = entry, params
         self.image, self.make = image, make
         self.run: CompiledKernel | None = None
-        self.kernels: tuple[tuple[str, int], ...] = ()  # its kernels, and the units of each
+        self.kernels: tuple[tuple[str, int], ...] = ()  # its kernels, with the number of units of each
 
 
 class Images(ABC):
@@ -171,7 +171,7 @@ class Images(ABC):
                 del self.requested[entry]
         if problems:
             self.refused |= problems
-            self.changed()  # so that who uses one of these again asks for it again
+            self.changed()  # so that later uses request these again
 
     def _load_file(self, path: str | Path) -> LoadedImage:
         file = image_file.read(path)
@@ -313,9 +313,9 @@ class Images(ABC):
         return self.backend.properties.name
 
     def changed(self) -> None:
-        """Drops all launches and kernels that the device had prepared, after a change of images.
+        """Drops all launches and kernels that the device has prepared, after a change of images.
 
-        Prepared launches that are still held keep their kernels.
+        Launches that others still hold keep their kernels.
         """
         self.slots.clear()
         self.backend.forget_launches()

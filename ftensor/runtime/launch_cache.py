@@ -185,7 +185,7 @@ class KernelTable(OrderedDict[Hashable, Any]):
     def get(self, key: Hashable, default: Any = None) -> Any:
         """Returns the kernel of this key and marks the key as the most recently used."""
         kernel = super().get(key, default)
-        with suppress(KeyError):  # it is not there, or another thread drops it just now
+        with suppress(KeyError):  # it is missing, or another thread drops it now
             self.move_to_end(key)
         return kernel
 
@@ -201,9 +201,10 @@ class KernelTable(OrderedDict[Hashable, Any]):
 
 
 class KeyedLocks:
-    """One lock per key: one thread makes the value of a key while others make other values.
+    """One lock per key: while one thread creates the value of a key, other threads can create other
+    values.
 
-    The locks are reentrant, so a signal handler may make the value that its thread is making.
+    The locks are reentrant, so a signal handler may create the value that its thread is creating.
     """
 
     def __init__(self) -> None:
@@ -212,7 +213,7 @@ class KeyedLocks:
 
     @contextmanager
     def lock_for(self, thing: Any) -> Iterator[None]:
-        """Inside the block, no other thread makes `thing`."""
+        """Inside the block, no other thread creates `thing`."""
         with self._lock:
             lock, threads = self._making.setdefault(thing, (threading.RLock(), [0]))
             threads[0] += 1
@@ -298,8 +299,8 @@ class LaunchTable(dict[Hashable, Any]):
         return one
 
     def note_dead(self, *_: object) -> None:
-        """Notes that an entry is dead. Finalizers call this at any point of their thread's work, so
-        it only sets a flag."""
+        """Records that an entry is dead. Finalizers call this at any point of their thread's work,
+        so it only sets a flag."""
         self._lost = True
 
     def _remove_dead(self) -> None:
@@ -319,7 +320,7 @@ class LaunchTable(dict[Hashable, Any]):
                 return  # another thread has done it
             self.newer_bytes = 0
             gone, self._older = self._older, {}
-            while self:  # one by one: others keep more meanwhile
+            while self:  # one by one, since other threads may add entries
                 key, entry = self.popitem()
                 self._older[key] = entry
         if gone:
@@ -345,7 +346,7 @@ class HostTable(Storage):
 
 class SharedTable:
     """A table that launches with equal contents share. It has no finalizer, so a weak reference
-    never revives it while the block goes back."""
+    cannot revive it while its block is being freed."""
 
     __slots__ = ("__weakref__", "table")
 
@@ -387,7 +388,7 @@ class Tables:
         return shared
 
     def holding(self, array: np.ndarray) -> HostTable:
-        """Returns a table with the contents of the array that no other launch shares."""
+        """Returns a table with the contents of the array, for one launch only."""
         pool, stream, size = (self.backend.pool, self.backend.default_stream, size_class(array.nbytes))
         pool.check_open()
         self._collect(stream.count_finished())

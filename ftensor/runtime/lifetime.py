@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import atexit
 
-# logging holds its lock from the start of a fork. Hooks that are registered later run earlier,
-# so they can wait for threads that log. Otherwise pyopencl would import it, maybe during a fork.
+# logging holds its lock from the start of a fork. Hooks that are registered later run earlier, so
+# the hooks here may wait for threads that log. Otherwise pyopencl would import logging, maybe
+# during a fork.
 import logging  # noqa: F401
 import os
 import signal
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .backend import Backend
 
 
-_SIGNALS = frozenset(signal.valid_signals())  # asked for once: that takes longer than all else here
+_SIGNALS = frozenset(signal.valid_signals())  # once, since it takes longer than the rest of this code
 
 
 @contextmanager
@@ -49,13 +50,13 @@ def signals_deferred() -> Iterator[None]:
     finally:
         for number, handler in handled.items():
             signal.signal(number, handler)
-        with ExitStack() as each:  # also behind one that raises
+        with ExitStack() as each:  # runs all callbacks, even if one raises
             for late in reversed(noted):
                 each.callback(signal.raise_signal, late)
 
 
-EXIT_PATIENCE = 10.0  # seconds in which other threads come back from a runtime
-FORK_PATIENCE = 60.0  # seconds in which other threads finish work that a child could not
+EXIT_PATIENCE = 10.0  # seconds for other threads to return from a runtime
+FORK_PATIENCE = 60.0  # seconds for other threads to finish work that a child could not
 # File names of ftensor's modules and of its generated functions.
 _OURS = (os.path.join(Path(__file__).parents[1], ""), "<launch ", "<ftensor ")
 
@@ -77,8 +78,8 @@ def open_backends() -> tuple[Backend, ...]:
 
 @atexit.register
 def _finish_all() -> None:
-    # A daemon thread that comes back from a runtime's C++ code after the interpreter is gone takes
-    # the process down with it. So other threads stop at the next launch, before they enter any.
+    # A daemon thread that returns from a runtime's C++ code after the interpreter has ended crashes
+    # the process. So other threads stop at the next launch, before they enter such code.
     global _exiting
     _exiting = True
     for backend in _opened:
@@ -101,7 +102,7 @@ def _threads_inside() -> bool:
 
 
 class Gate:
-    """Keeps forks out of a device search, a device's opening, and the making of a kernel.
+    """Keeps forks out of device searches, the opening of devices, and of the creation of kernels.
 
     These import modules. In a child, an import that another thread had begun never ends, and
     neither does a wait for a lock in foreign code. So a fork waits for the threads inside, and
@@ -129,7 +130,7 @@ class Gate:
         try:
             yield
         finally:
-            changed = self._changed  # another one in a forked child
+            changed = self._changed  # a forked child has another one
             with changed:
                 self._inside[me] -= 1
                 changed.notify_all()
@@ -138,7 +139,7 @@ class Gate:
         """Called before a fork: keeps other threads out and waits for those inside."""
         with self._changed:
             self._forking[threading.get_ident()] += 1
-            # With a limit: a thread inside may itself wait for something that this thread holds.
+            # With a limit, because a thread inside may wait for a lock that this thread holds.
             self._changed.wait_for(lambda: not self._others(self._inside), FORK_PATIENCE)
 
     def open(self) -> None:
@@ -153,14 +154,14 @@ gate = Gate()
 
 def _before_fork() -> None:
     gate.close()
-    # A runtime waits for its work when the process exits, also in a child, where no thread is
-    # left to do it (Intel's, which then never returns). So nothing is in flight when forking.
+    # At its exit a process waits for its runtime's work. In a child no thread is left to do that
+    # work (Intel's runtime then never returns), so nothing may be in flight at a fork.
     for backend in _opened:
         backend.synchronize()
 
 
 def _after_fork() -> None:
-    # Nothing may run here that could wait for a lock another thread of the parent held.
+    # This code must not wait for a lock that another thread of the parent held.
     gate.__init__()  # type: ignore[misc]
     for backend in _opened:
         backend.forked()

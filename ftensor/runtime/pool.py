@@ -33,7 +33,7 @@ _showing = threading.RLock()
 
 
 def _new_lock() -> None:
-    # A fork while another thread held the lock would leave it locked for ever in the child.
+    # A fork while another thread holds the lock would leave the lock held in the child for ever.
     global _showing
     _showing = threading.RLock()
 
@@ -113,7 +113,7 @@ class Storage:
             block.pool.give_back(self)
 
     def changed(self) -> None:
-        """Forgets the known bounds and derived values, since the bytes may be written."""
+        """Drops the known bounds and derived values, since the bytes may be written."""
         self.bounds = self.derived = None
 
     def expose(self) -> None:
@@ -199,7 +199,7 @@ def larger(size: int, stream: DeviceStream) -> Block | None:
     return None
 
 
-REPLACED = 1 << 16  # bytes of a free block that is worth giving back for a larger one
+REPLACED = 1 << 16  # bytes from which a free block is returned to the driver for a larger one
 POISON = 0xFF  # the byte: NaN in every floating point dtype but float8_e5m2fnuz, -1 in integers
 
 
@@ -319,10 +319,11 @@ class MemoryPool:
         """Does nothing while allocation is allowed."""
 
     def check_capacity(self, nbytes: int) -> None:
-        """Raises OutOfMemoryError if `nbytes` could not be allocated even with all else freed.
+        """Raises OutOfMemoryError if `nbytes` could not be allocated even with everything else
+        freed.
 
-        Callers check this before the work that leads to a result, such as compiling kernels or
-        filling host tables, which also count as memory.
+        Callers check this before the work for a result, such as compiling kernels or filling host
+        tables, which also takes memory.
         """
         if nbytes + VECTOR > self.limit:
             raise self._refusal(nbytes)

@@ -37,7 +37,7 @@ class Event:
         self._timing: Any = None
 
     def record(self, stream: DeviceStream | None = None) -> None:
-        """Records the event behind everything enqueued in the stream so far."""
+        """Records the event after everything enqueued in the stream so far."""
         if stream is None:
             stream = self.current_stream()
         _check("record", "stream", stream, DeviceStream)
@@ -105,7 +105,8 @@ class DeviceStream:
         self._checkpoint: tuple[int, Any, int] | None = None
         self._probe: tuple[int, Any] | None = None
         for stream in backend.all_streams():
-            # Launches prepared on other streams serve here too; their geometry may be on its way.
+            # Launches prepared on other streams may be used here; their geometry buffers may still
+            # be uploading.
             self.wait_stream(stream)
         backend.add_stream(self)
 
@@ -113,7 +114,7 @@ class DeviceStream:
         """Called at the interpreter's exit: makes the next wait include a launch that Ctrl-C
         interrupted after it was enqueued and before it was counted."""
         self.__class__ = ClosedStream
-        self.__dict__["launched"] += 1  # code that closes all streams waits for them afterwards
+        self.__dict__["launched"] += 1  # close() waits for it
 
     @property
     def opencl_queue(self) -> Any:
@@ -144,7 +145,7 @@ class DeviceStream:
         """
         self.finish()
         for key in tuple(self.doubts):
-            doubt = self.doubts.pop(key, None)  # another thread may ask, too
+            doubt = self.doubts.pop(key, None)  # another thread may resolve it
             if doubt is not None and (error := doubt.resolve()):
                 raise error
 
@@ -165,7 +166,8 @@ class DeviceStream:
             self._land(flying)
 
     def query_finished(self) -> bool:
-        """True if all commands so far are done by their events. Requires that `flying` is kept."""
+        """True if the events of all commands so far are complete. Requires that `flying` is
+        maintained."""
         seen = self.launched
         if not self._landing.acquire(blocking=False):
             # a lookup is in progress in another thread, or in the code that a signal interrupted
@@ -182,7 +184,7 @@ class DeviceStream:
         return True
 
     def _land(self, count: int) -> None:
-        """Forgets the events of the first `count` commands, which have completed."""
+        """Drops the events of the first `count` commands, which have completed."""
         if self._landing.acquire(blocking=False):
             try:
                 while self._landed < count:
@@ -192,14 +194,14 @@ class DeviceStream:
                 self._landing.release()
 
     def note(self, event: Any = None) -> None:
-        """Counts a command other than a launch; `event` is the command's own event, if any."""
+        """Counts a command that is not a launch; `event` is the command's own event, if any."""
         if self.backend.inline:
             self.flying.append(event or self.marker())
         self.launched += 1
 
     def forget_events(self) -> None:
-        """Notes that a launch was interrupted, perhaps after its enqueue. Only a wait shows its
-        end."""
+        """Records that a launch was interrupted, perhaps after its enqueue. Only a wait shows when
+        it is done."""
         self.flying.append(_Unseen)
         self.launched += 1
 
@@ -224,7 +226,7 @@ class DeviceStream:
             self._land(before[2])
 
     def marker(self) -> Any:
-        """Returns the device's event behind all commands so far, deferred launches included."""
+        """Returns the device's event after all commands so far, deferred launches included."""
         self.backend.settle()
         return self.enqueued()
 
@@ -237,8 +239,8 @@ class DeviceStream:
         self.backend.settle()
         if self.finished == self.launched:
             return True
-        # All queries about the same work share one marker. A new marker is not done at once, so
-        # queries with a new marker each could return False for ever.
+        # All queries about the same work share one marker. With a new marker for each query, which
+        # is never done at once, queries could return False for ever.
         if self._probe is None or self._probe[0] != self.launched:
             self._probe = (self.launched, self.marker())
         seen, marker = self._probe
@@ -248,7 +250,7 @@ class DeviceStream:
         return done
 
     def record_event(self, event: Event | None = None) -> Event:
-        """Records an event (by default a new one) behind the work so far, and returns it."""
+        """Records an event (by default a new one) after the work so far, and returns it."""
         event = event or Event()
         event.record(self)
         return event
@@ -290,7 +292,7 @@ class DeviceStream:
     def __del__(self) -> None:
         # The work in flight may use the free blocks, which end with the stream.
         if "queue" in self.__dict__:  # else the constructor failed
-            self._finish_enqueued()  # deferred launches of a stream refer to it
+            self._finish_enqueued()  # the stream's deferred launches refer to it
             self.backend.pool.drop_free(self.free)
 
     def __repr__(self) -> str:

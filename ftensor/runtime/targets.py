@@ -34,17 +34,17 @@ class Target:
     dialect: str  # "opencl", "vitis" or "intel": the header that defines the kernel words
     advice: str  # how a user gets such a device; may hold a command after the last colon
     units_per_cu: int = 1  # kernel instances (slab) or work-items (stride) per OpenCL compute unit
-    grid: str = "slab"  # "slab": each unit walks one contiguous part; "stride": all in step
+    grid: str = "slab"  # "slab": a contiguous part for each unit; "stride": units stride over all vectors
     lanes_bytes: int = 64  # width of one vector access
     registers: int = 32  # vectors of that width held in registers at a time
-    unaligned: bool = True  # a vector access is right at any element, not only on its own width
+    unaligned: bool = True  # vector accesses may begin at any element, not only at multiples of their width
     build_options: tuple[str, ...] = ()
     # Thresholds at which one method becomes faster than another, measured by `ftensor tune`.
-    unit_elements: int = 1 << 14  # that are worth a second compute unit (about 2 us of work)
-    inline_elements: int = 1 << 16  # that the calling thread computes where one unit is to
-    direct_terms: int = 96**3  # terms of a product computed in place, not from packed panels
-    near_elements: int = 128**2  # of a matrix that stays near while all rows of another meet it
-    emulates: str = ""  # the emulated hardware; never faster than the host's own CPU
+    unit_elements: int = 1 << 14  # elements for which a second compute unit pays (about 2 us of work)
+    inline_elements: int = 1 << 16  # elements that the calling thread computes instead of a single unit
+    direct_terms: int = 96**3  # terms of a product that is computed in place, without packed panels
+    near_elements: int = 128**2  # of a matrix that stays in cache while the other's rows are multiplied
+    emulates: str = ""  # the emulated hardware; "" if none. The host's own CPU is always faster
 
     @cached_property
     def is_board(self) -> bool:
@@ -61,14 +61,14 @@ class Target:
 
     @cached_property
     def revisits_rows(self) -> bool:
-        """True if one launch may pass over its rows several times: each compute unit has its own
-        rows, which stay in its cache, and special kernels for this exist."""
+        """True if one launch may read its rows several times: each compute unit has its own rows,
+        which stay in its cache, and kernels with several passes over rows exist."""
         return self.specializes and self.grid == "slab"
 
     @cached_property
     def processor(self) -> bool:
-        """True if kernels for CPUs apply: elements may be visited in any order, caches hold data
-        that is read again, and loops may have any trip count."""
+        """True if kernels for CPUs apply: elements may be computed in any order, caches keep data
+        for a second read, and loops may have any trip count."""
         return self.specializes and self.kind == "cpu"
 
     @cached_property
@@ -155,15 +155,15 @@ TARGETS: tuple[Target, ...] = (
            units_per_cu=1024, grid="stride", lanes_bytes=16),
     Target("intel-cpu", "cpu", r"^Intel\(R\) (CPU Runtime for )?OpenCL", "opencl",
            "the default without hardware, on x86-64 Linux: " + CPU_RUNTIME,
-           # A second one's thread is to be woken, while the first may be the calling thread.
+           # A second unit's thread must be woken, while the first may be the calling thread.
            unit_elements=1 << 16,
-           # Its own is 3.7 ulp off, and no quicker.
+           # Its own tanh is 3.7 ulp off, and no faster.
            build_options=("-DFT_OWN_TANH",)),
-    # The wheel of 3.0-rc2 cannot compile on CPUs newer than itself, so any other PoCL goes first.
+    # The wheel of 3.0-rc2 cannot compile on newer CPUs, so any other PoCL has priority.
     Target("pocl", "cpu", r"^Portable Computing Language(?!.*3\.0-rc)", "opencl", POCL_ADVICE,
-           # Else its clang counts warnings of the processor on stderr; hls/dialect/opencl_lanes.h.
-           # Powers of hls/binary.h take a third of the time, the tanh of hls/math.h three quarters;
-           # the powers of Intel's runtime are quicker.
+           # -w: its clang reports the CPU's warnings on stderr (hls/dialect/opencl_lanes.h). The
+           # powers of hls/binary.h take a third of the time, the tanh of hls/math.h three quarters;
+           # the powers of Intel's runtime are faster.
            build_options=("-w", "-DFT_POW_BY_LANE", "-DFT_OWN_POW", "-DFT_OWN_TANH")),
     Target("pocl-rc", "cpu", r"^Portable Computing Language", "opencl",
            "a release candidate that fails on newer CPUs; take the release instead: "
@@ -172,7 +172,7 @@ TARGETS: tuple[Target, ...] = (
            "a memory and race checker, used as `oclgrind python program.py`: "
            "apt-get install oclgrind"),
     Target("other-cpu", "cpu", r"", "opencl", POCL_ADVICE),
-    # Last of the OpenCL devices: an emulator is to be asked for, a real CPU is faster.
+    # Last of the OpenCL devices, since a real CPU is faster: the emulator must be requested.
     Target("intel-fpga-emulator", "board", r"^Intel\(R\) FPGA Emulation", "intel",
            "Intel's FPGA emulator, in a folder and a process of its own: "
            "ftensor emulate --intel --install -- python program.py",

@@ -65,8 +65,8 @@ def user_kernel_launcher(file: ImageFile, key: UserKernelKey) -> CompiledKernel:
 
 
 # Vitis HLS supports C++14, and its headers compile in half the time of C++17's. The GNU variant
-# allows hexadecimal floating point numbers. Vectorized by GCC 12, a product of complex numbers is one of fused
-# instructions (vfmaddsub) despite -ffp-contract=off, and has other bits than the kernel.
+# allows hexadecimal floating point numbers. GCC 12 vectorizes a product of complex numbers with
+# fused instructions (vfmaddsub) despite -ffp-contract=off, which gives other bits than the kernel.
 FLAGS = (
     "-O2", "-std=gnu++14", "-march=native", "-ffp-contract=off", "-fno-tree-vectorize", "-fwrapv", "-shared", "-fPIC",
 )  # fmt: skip
@@ -115,8 +115,8 @@ class CSimBackend(Backend):
         return file
 
     def _take(self, images: CSimImages) -> None:
-        """Uses the images. Memory must be aligned to a beat, since image kernels read whole
-        beats."""
+        """Uses the images from now on. Memory must be aligned to a beat, since image kernels read
+        whole beats."""
         self.images, self.adopt_alignment = images, PORT_BYTES
 
     def user_kernel_of_image(self, file: ImageFile, key: UserKernelKey) -> UserKernel:
@@ -250,7 +250,7 @@ def _make_launcher(library: Any, entry: str, count: int, string: Any) -> Compile
         lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]
         scope |= {"stuck": library.ft_stuck, "string": string, "error": stuck, "name": entry}
     exec(compile("\n".join(lines), f"<launch {entry}>", "exec"), scope)
-    launch: CompiledKernel = scope.pop("launch")  # or it would hold itself, until a garbage collection
+    launch: CompiledKernel = scope.pop("launch")  # avoids a reference cycle
     return launch
 
 

@@ -72,8 +72,8 @@ class ReloadTurn:
 
     @contextmanager
     def exclusive(self, name: str) -> Iterator[None]:
-        """Inside the block, one launch is enqueued completely. Data of a launch that Ctrl-C left
-        half started would be in the channels when the next launch comes."""
+        """Inside the block, one launch is enqueued completely. If Ctrl-C ended a launch half
+        started, its data would still be in the channels when the next launch begins."""
         with self.lock, signals_deferred():
             if self.busy:  # in a finalizer that this thread is at, amid the launch
                 raise errors.launch_interrupted(name)
@@ -112,7 +112,7 @@ def make_launcher(images: IntelImages, image: LoadedImage, slot: Slot) -> Compil
     enqueue = _stage_launcher(images, record, copies, turn, make)
 
     def launch(stream: Any, units: int, /, *args: Any) -> None:
-        _ = stream.queue  # before all else: in a forked child this raises
+        _ = stream.queue  # first of all: in a forked child this raises
         enqueue(stream, values(*args), min(units, most))
         launched = stream.launched = stream.launched + 1
         if not launched & 1023:
@@ -144,14 +144,14 @@ def _stage_launcher(
     cl = images.backend.cl
     enqueue: Any = _cl.enqueue_nd_range_kernel
     counts = [len(copy) for copy in copies]
-    first = [sum(counts[:k]) for k in range(len(copies))]  # of each copy's queues
+    first = [sum(counts[:k]) for k in range(len(copies))]  # index of each copy's first queue
     place = [a.name for a in record.arguments].index("n") if counts[0] > 1 else 0
 
     def in_order(stream: Any, taken: tuple[Any, ...], units: int) -> None:
         """Enqueues one kernel on the stream's own queue.
 
-        A kernel object holds one launch's arguments, so each launch takes a free object or makes
-        one. There is no lock: a signal handler or finalizer may launch the kernel that it
+        A kernel object holds the arguments of one launch, so each launch takes a free object or
+        creates one. There is no lock: a signal handler or finalizer may launch the kernel that it
         interrupted.
         """
         try:

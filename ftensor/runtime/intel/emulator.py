@@ -1,8 +1,9 @@
 """Intel's FPGA emulator: its location, and the environment variables for a program that uses it.
 
-It is the vendor's OpenCL platform for FPGAs without a board, released as wheels for Linux on
-x86-64. It cannot share a folder or a process with the newer CPU runtime of the same packages.
-So it has its own folder, and programs that use it start with that folder in their environment.
+The emulator is the vendor's OpenCL platform for FPGAs, without a board, and comes in wheels for
+Linux on x86-64. It cannot share a folder or a process with the newer CPU runtime of the same
+packages. So it has its own folder, and programs that use it start with that folder in their
+environment.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def version(library: Path) -> str:
 def environment(library: Path, base: Mapping[str, str], vendors: Path) -> dict[str, str]:
     """Returns `base` with the variables that let a program and ftensor use the emulator.
 
-    `library` is the path that `driver` returned. `vendors` is a parent folder; in it, a folder for
-    the OpenCL loader that lists only the emulator is created or found.
+    `library` is the path that `driver` returned. The OpenCL loader reads a folder that lists only
+    the emulator; it is found or created in the folder `vendors`.
     """
     library = path_without_blanks(library)
     loader = icd.write_folder({f"{TARGET}.icd": str(library)}, vendors)

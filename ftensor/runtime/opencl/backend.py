@@ -74,11 +74,11 @@ def register_floats(target: Target, cl_device: Any) -> int:
 
 
 def compiled_for(cl_device: Any) -> str:
-    """Returns the cache key part for vector width and the settings of Intel's compiler.
+    """Returns the part of a cache key for vector width and the settings of Intel's compiler.
 
-    One home folder may serve several CPUs, and processes may set CL_CONFIG_CPU_TARGET_ARCH
-    differently. Intel's runtime accepts a program made for AVX2 on AVX-512, too, but then refuses
-    its own programs (INVALID_BINARY).
+    CPUs of several kinds may share a home folder, and processes may set CL_CONFIG_CPU_TARGET_ARCH
+    differently. On AVX-512 Intel's runtime also accepts a program compiled for AVX2, but then
+    refuses its own programs (INVALID_BINARY).
     """
     settings = {k: v for k, v in os.environ.items() if k.startswith("CL_CONFIG_")}
     width = cl_device.native_vector_width_float
@@ -161,7 +161,7 @@ def require(properties: DeviceProperties) -> None:
 
 # Uploads up to this size are copied and enqueued, instead of waiting for the queue.
 SMALL_UPLOAD = 64 * 1024
-MAX_JOINT = 16  # of these programs are kept at hand for their other kernels
+MAX_JOINT = 16  # programs that stay loaded for their other kernels
 
 
 # Intel's: CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL.
@@ -195,7 +195,7 @@ class OpenCLBackend(Backend):
             target = tuned_target(target, self.tuned_as)
         self._local_size = (1,) if target.grid == "slab" else None
         super().__init__(target, properties, host_shared)
-        # The device's real property, also while launches are prepared for another device: later
+        # The device's own property, also while launches are prepared for another device: later
         # users get the same blocks.
         self._in_host_memory = host_shared
         self._inline_queue = self._queue_in_thread()
@@ -223,7 +223,7 @@ class OpenCLBackend(Backend):
         program = self._compiled(source, entry, options)
         binary = self._binary(program)
         cache.put(key, binary)
-        # Intel's runtime: a program compiled here holds four times the memory of a loaded one.
+        # With Intel's runtime, a program compiled here takes four times the memory of a loaded one.
         return self._loaded(binary, options) or program
 
     def _queue_in_thread(self) -> Any | None:
@@ -269,7 +269,8 @@ class OpenCLBackend(Backend):
         for stream in streams:
             stream.__class__ = LostStream
         self.pool.__class__ = LostPool
-        # Releasing these would wait for threads that the child lacks; the process ends anyway.
+        # Releasing these would wait for threads that are missing in the child. The process frees
+        # them.
         for kept in (self, *streams):
             leak(kept)
 
@@ -322,7 +323,7 @@ class OpenCLBackend(Backend):
             return program
         program = self._loaded(binary, options)
         if program is None:
-            cache.drop(key)  # no loss: the caller compiles again
+            cache.drop(key)  # the caller compiles again
         return program
 
     def _loaded(self, binary: bytes, options: bytes) -> Any | None:
@@ -341,7 +342,7 @@ class OpenCLBackend(Backend):
                 flags |= cl.mem_flags.USE_HOST_PTR
                 return cl.Buffer(self.context, flags, hostbuf=memory), ptr, memory
             buffer = cl.Buffer(self.context, flags, nbytes)
-            # Drivers allocate at the first use; a full device has to show here.
+            # Drivers allocate at the first use. Touching the memory now reports a full device here.
             cl.enqueue_migrate_mem_objects(
                 self.default_stream.queue, [buffer], flags=cl.mem_migration_flags.CONTENT_UNDEFINED
             )
@@ -388,7 +389,7 @@ class OpenCLBackend(Backend):
         )
         stream.note(event)
         if small:
-            # pyopencl waits for an event that is dropped early, since it guards the array.
+            # pyopencl waits for an event that is dropped early, since the event guards the array.
             stream.keep(event)
 
     def _download(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
@@ -410,7 +411,7 @@ class OpenCLBackend(Backend):
 
     def make_marker(self, queue: Any) -> Any:
         marker = self.cl.enqueue_marker(queue)
-        queue.flush()  # another queue may wait for it, and a query must come true by itself
+        queue.flush()  # another queue may wait for it, and its status must change without a query
         return marker
 
     def marker_done(self, marker: Any) -> bool:

@@ -47,7 +47,7 @@ class KernelObjects(NamedTuple):
     inline: bool  # True if it runs in the calling thread while the stream is idle
 
     def take(self) -> Any:
-        """Returns a kernel object that nobody uses, with its three setters."""
+        """Returns an unused kernel object with its three setters."""
         try:
             return self.free.pop()
         except IndexError:
@@ -63,17 +63,17 @@ def make_launcher(
 ) -> CompiledKernel:
     """Returns a generated function `launch(stream, units, *args)` for one kernel's parameters.
 
-    A unit is a work-item. With `tasks`, a unit is a launch of its own with a single work-item,
-    and two ints after `params` pass its number and the number of units. If the device has an
+    A unit is a work-item. With `tasks`, a unit is a launch of its own with a single work-item, and
+    two ints after `params` pass its index and the number of units. If the device has an
     `inline_queue`, which runs commands in the calling thread, the function has an attribute
-    `inline`: a function that runs the kernel there if the stream is idle. Without `tasks`, both have
-    an attribute `objects`, by which `PreparedCalls` launches the kernel.
+    `inline`: a function that runs the kernel there if the stream is idle. Without `tasks`, both
+    functions have an attribute `objects`, which `PreparedCalls` uses to launch the kernel.
 
-    Setting all pointers in one call and all scalars in another, with the two methods that
-    pyopencl's own generated code uses, leaves 0.5 us of Python around the enqueue itself.
+    All pointers are set in one call and all scalars in another, by the two methods that pyopencl's
+    own generated code uses. That leaves 0.5 us of Python around the enqueue itself.
 
     A kernel object holds its arguments until the enqueue, so only one launch may use it at a time.
-    Each launch takes a free kernel object, or makes another with `make`. There is no lock: a signal
+    Each launch takes a free kernel object, or creates one with `make`. There is no lock: a signal
     handler or finalizer may launch the kernel that it has just interrupted, and threads need not
     wait.
     """
@@ -137,9 +137,9 @@ def make_launcher(
         launch = _compiled(name, [head, queue, *lines, *count], scope)
         launch.objects = None if tasks else objects  # type: ignore[attr-defined]
         return launch
-    # A stream is idle if the events of its commands are complete. If Ctrl-C loses an event between
-    # these two lines, inline launches could not wait for it, so the stream stays busy until waited
-    # for.
+    # A stream is idle if the events of its commands are complete. If Ctrl-C strikes between these
+    # two lines, an event is lost and inline launches could not wait for it. So the stream counts as
+    # busy until it is waited for.
     noted = [
         "    try:",
         f"        stream.flying.append({enqueue})",
@@ -148,7 +148,8 @@ def make_launcher(
         "        raise",
     ]
     launch = _compiled(name, [head, queue, *lines, *noted, *count], scope)
-    # A second function of the same code: `launch` holds `inline`, which must not hold `launch`.
+    # A second function with the same code: `launch` refers to `inline`, and a reference back would
+    # be a cycle.
     queued = FunctionType(launch.__code__, launch.__globals__)  # type: ignore[attr-defined]
     scope |= {"queued": queued, "inline_queue": inline_queue}
     beside = [
@@ -169,13 +170,13 @@ def make_launcher(
 def _compiled(name: str, lines: Sequence[str], scope: dict[str, Any]) -> CompiledKernel:
     namespace = dict(scope)
     exec(compile("\n".join(lines), f"<launch {name}>", "exec"), namespace)
-    launch: CompiledKernel = namespace.pop("launch")  # or it would hold itself, until a garbage collection
+    launch: CompiledKernel = namespace.pop("launch")  # avoids a reference cycle
     return launch
 
 
 # With it the driver keeps the parameters' names and types.
 ARGUMENT_INFO = "-cl-kernel-arg-info"
-ALIGNED = 128  # bytes of the largest vector: at a multiple of it each `__local` argument begins
+ALIGNED = 128  # each `__local` argument is aligned to the largest vector, in bytes
 _ASKS_WHICH = re.compile(r"\bget_(?:global|local|group|num)_\w+\s*\(")
 
 
@@ -197,7 +198,7 @@ class UserProgram:
             if program is None:
                 program = backend._compiled(source, "", words, _refused)
                 parameters = json.dumps(_parameters(backend.cl, program)).encode()
-                if parameters != b"{}":  # drivers have no binary of nothing
+                if parameters != b"{}":  # drivers return no binary for a program without kernels
                     cache.put(key, backend._binary(program))
                     cache.put(_argument_cache_key(key), parameters)
         assert parameters is not None

@@ -96,7 +96,7 @@ class XrtBackend(XrtMemory):
         if self.deferred_launches is not None:
             self.deferred_launches.forget()
         libc = ctypes.CDLL(None)
-        libc.on_exit(libc._exit, None)  # the last registered runs first, after all of Python's
+        libc.on_exit(libc._exit, None)  # the last registered handler runs first, after all of Python's
 
     def close(self) -> None:
         if self.deferred_launches is not None:
@@ -127,7 +127,8 @@ class XrtBackend(XrtMemory):
         self.pool.release_cached()
 
     def leave_device(self) -> int:
-        """Fetches the bytes of every tensor and frees all device memory; returns the bytes fetched.
+        """Fetches the bytes of every tensor and frees all device memory; returns the number of
+        bytes fetched.
 
         The tensors stay usable: their bytes are sent again when a kernel next needs them.
         """

@@ -83,7 +83,7 @@ class ArenaBlock:
         self.cl = region.cl.get_sub_region(at - before - region.address, before + nbytes)
 
     def __del__(self) -> None:
-        # Also where the driver refused the part.
+        # Also if the driver has refused the block.
         self.region.space.release(self.at, self.nbytes)
 
 
@@ -109,11 +109,11 @@ class Arena:
     def __init__(self, backend: XrtMemory, base: int, channel: int, count: int) -> None:
         self.backend, self.base, self.channel, self.count = backend, base, channel, count
         self.regions: list[ArenaBuffer] = []
-        self.turn = 0  # channels take turns
+        self.turn = 0  # the channel whose turn is next
 
     def fill(self, kernel: Any, number: int) -> None:
-        """Gets all memory that a kernel's argument reaches from the driver; on a card at most half
-        of the host's free memory, since XRT keeps a copy of that size on the host."""
+        """Allocates all memory that a kernel's argument reaches from the driver; on a card at most
+        half of the host's free memory, since XRT keeps a copy of that size on the host."""
         cl, left = self.backend.cl, self.channel * self.count
         left -= max(left // KEPT, 1 << 18)
         if not self.backend.emulated:
@@ -173,7 +173,7 @@ class Arena:
         return None
 
     def _piece(self, nbytes: int, begin: int, end: int, before: int = 0) -> ArenaBlock | None:
-        """Allocates a block between two addresses whose argument begins `before` bytes earlier, in
+        """Allocates a block between two addresses. Its argument begins `before` bytes earlier, in
         the same driver buffer."""
         inside = before % PAGE  # arguments begin with pages
         for region in self.regions:
@@ -188,12 +188,12 @@ class BankedBuffer:
     """A kernel argument for XRT: the current driver buffer and its bank.
 
     `home` is the bank of the driver buffer `cl`. Both are None until a launch first uses the
-    buffer; until then `host` holds the bytes written by the host, since with several banks XRT
-    can't place them. `bank` is the bank of defined bytes, and `defined` is True if the bytes are
-    defined. Ops hold this object, so its driver buffer can be exchanged. In an arena, `cl` is a
-    part of it, held by `piece`, or `Slabs`, whose bank name includes their cut. `arrival` is the
-    queue and marker of the transfer to the bank. Users of the tensor expect the bytes to be there,
-    so other queues wait for the transfer by themselves.
+    buffer; until then `host` holds the bytes that the host wrote, since XRT cannot place them if
+    there are several banks. `bank` is the bank of defined bytes, and `defined` is True if the bytes
+    are defined. Ops hold this object, so its driver buffer can be exchanged. In an arena, `cl` is a
+    part of the arena, which `piece` holds, or `Slabs`, whose bank name includes their cut.
+    `arrival` is the queue and marker of the transfer to the bank. Other queues wait for the
+    transfer themselves, since users of the tensor expect the bytes to be there.
     """
 
     __slots__ = ("arrival", "bank", "cl", "defined", "home", "host", "nbytes", "piece", "stream")
@@ -229,7 +229,7 @@ class BankedBuffer:
             self.host = host
 
     def awaited_by(self, queue: XrtQueue) -> None:
-        """Makes a queue's next command wait until the buffer's bytes have arrived in its bank."""
+        """Makes the next command of a queue wait until the buffer's bytes are in its bank."""
         if self.arrival is not None:
             sender, marker = self.arrival
             if marker.ended is not None:
@@ -258,9 +258,9 @@ class BankedPool(MemoryPool):
         return storage
 
     def exchange(self, handle: BankedBuffer, bank: str | None, stream: DeviceStream) -> BankedBuffer:
-        """Gives a handle a driver buffer in `bank`, or a buffer that has no bank yet, and returns
-        the free handle that has the previous buffer. The buffer is one of the free ones of the
-        handle's own stream, or new; commands on `stream` may use it next."""
+        """Gives a handle a driver buffer in `bank` (or one that has no bank yet), taken from the
+        free buffers of its own stream or newly allocated. Returns the free handle that got the
+        previous buffer. Commands on `stream` may use the new buffer next."""
         buffer = self.find(handle, bank, stream) or self.find(handle, None, stream)
         if buffer is None:
             spare = self._new_block(handle.nbytes - VECTOR, handle.nbytes)
@@ -278,7 +278,7 @@ class BankedPool(MemoryPool):
                 if buffer.home == bank:
                     home = handle.stream() if handle.stream else None
                     if home is not None and home is not stream:
-                        stream.wait_enqueued(home)  # which may still be using its free blocks
+                        stream.wait_enqueued(home)  # other streams may still use its free blocks
                     return buffer
         return None
 
@@ -313,9 +313,10 @@ def place_arguments(
 ) -> tuple[list[Any], list[Storage]]:
     """Returns the driver buffers for a kernel's pointer arguments, each in the bank of its port.
 
-    Buffers in other banks are copied; the images' report counts these copies. A buffer needed in
-    two banks is placed in the bank where the kernel writes it (else it stays), and other ports get
-    copies. Also returns the copies' storages, which the caller holds until the launch.
+    Buffers in other banks are copied; the images' report counts these copies. If a buffer is needed
+    in two banks, it is placed in the bank in which the kernel writes it (otherwise it stays), and
+    other ports get copies. Also returns the storages of the copies, which the caller keeps until
+    the launch.
     """
     wanted_ports: dict[int, Port] = {}
     for handle, port in zip(handles, ports):
@@ -418,13 +419,13 @@ def _place_handle(
         except OutOfMemoryError:
             if other_buffer is not None:  # the bytes are still where they were
                 handle.swap(other_buffer)
-                if source is None and cut is None:  # the next try has its memory, too
+                if source is None and cut is None:  # available to the next attempt
                     _release(backend, handle)
             raise
         handle.home = bank
     handle.bank = bank
     if source is not None:
-        for other_stream in backend.all_streams():  # which may be using the bytes where they were
+        for other_stream in backend.all_streams():  # they may be using the bytes at their old place
             if other_stream is not stream:
                 stream.wait_enqueued(other_stream)
         backend.copy_between_banks(stream, source, handle)

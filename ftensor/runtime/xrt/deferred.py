@@ -75,8 +75,8 @@ class DeferredLaunches:
         # True from the first command until all are enqueued; read without the lock.
         self._active = False
         self._busy = False  # loading or enqueueing
-        self._abandoned = False  # who waited for kernels was interrupted
-        self._closed = backend.closed  # the interpreter exits: nothing is put off any more
+        self._abandoned = False  # a waiting builder was interrupted
+        self._closed = backend.closed  # at the interpreter's exit nothing is deferred any more
 
     def launch(self, launch: Any, stream: DeviceStream, tensors: Sequence[Any], numbers: Sequence[Any]) -> None:
         """Enqueues a launch, or defers it if a kernel is missing or other launches are deferred."""
@@ -115,7 +115,7 @@ class DeferredLaunches:
         """Copies a storage to an array, after all deferred commands."""
         if self._active:
             with self.backend.lock:
-                if self._busy:  # in this thread: a finalizer reads amid its work
+                if self._busy:  # a finalizer of this thread reads during its work
                     raise errors.read_amid_launches()
                 self.settle()
         self.backend._download(storage, byte_offset, array)
@@ -173,7 +173,8 @@ class DeferredLaunches:
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:
-        """Defers signals, since a handler that reads would find half of the commands enqueued."""
+        """Defers signals: a handler that reads a tensor would find only half of the commands
+        enqueued."""
         with lifetime.signals_deferred():
             self._busy = True
             try:
@@ -192,7 +193,7 @@ class DeferredLaunches:
                 command.run()
             except Exception as error:  # noqa: BLE001
                 # Recorded as a doubt of the stream, and raised like the device's own errors.
-                failure = _with_call_site(error.with_traceback(None), command)  # which would hold kernels, memory
+                failure = _with_call_site(error.with_traceback(None), command)  # a traceback keeps kernels alive
                 command.stream.doubts.setdefault((FailedCommand, str(failure)), FailedCommand(failure))
             finally:
                 if calls is not None:

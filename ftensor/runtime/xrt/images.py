@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .backend import XrtBackend
     from .queue import Marker, XrtQueue
 
-SLOTS, SLOT = 4096, 1024  # launches that are remembered, more than are ever in flight; bytes of each
+SLOTS, SLOT = 4096, 1024  # launches in the file, more than are ever in flight; bytes of each
 Kernels = Sequence[tuple[str, int]]  # the kernels of a launch, and their largest number of commands
 
 
@@ -65,7 +65,7 @@ class Calls:
             self._memory[at : at + SLOT] = data
 
     def record_enqueued(self, kernels: Kernels, units: int) -> None:
-        """Notes that the last recorded launch is enqueued."""
+        """Records that the last recorded launch is enqueued."""
         for name, most in kernels:
             self._begun[name] = self._begun.get(name, 0) + min(units, most)
         self._next += len(kernels)
@@ -125,7 +125,7 @@ def request_build(place: Path, keys: Sequence[Key]) -> BuildResult:
     return BuildResult(answer["image"], problems | answer["problems"])
 
 
-PATIENCE = 30.0  # seconds in which an image that was left is released
+PATIENCE = 30.0  # seconds in which an unloaded image is released
 
 
 class XrtImages(Images):
@@ -138,8 +138,8 @@ class XrtImages(Images):
         super().__init__(backend)
         self.maker = build_service()
         self.calls = calls() if backend.emulated else None
-        self.several_banks = False  # whether the active image's kernels reach more than one
-        self._ready_slots: list[Slot] = []  # those that hold kernel objects
+        self.several_banks = False  # True if the active image's kernels reach several banks
+        self._ready_slots: list[Slot] = []  # the slots with kernel objects
         # The last launch of each entry with several kernels: its queue and end marker.
         self.ran_together: dict[str, tuple[XrtQueue, Marker]] = {}
 
@@ -154,7 +154,8 @@ class XrtImages(Images):
         self.backend.set_capacity(self.most_units(), self.memory())
 
     def activate(self, image: LoadedImage) -> None:
-        """Loads an image. Tensors on the device survive: the host holds their bytes meanwhile."""
+        """Loads an image. Tensors on the device keep their values: the host holds their bytes
+        meanwhile."""
         with self.lock:
             before = self.active
             if image is before:
@@ -174,7 +175,7 @@ class XrtImages(Images):
                 self.seconds += time.perf_counter() - start
 
     def forget_kernels(self) -> None:
-        """Drops the kernel objects and the buffers they hold; launches make new ones."""
+        """Drops the kernel objects and the buffers that they hold; launches create new ones."""
         for slot in self._ready_slots:
             slot.run = None
         self._ready_slots.clear()
@@ -219,7 +220,7 @@ class XrtImages(Images):
                 (start if noted is None else noted(slot, start))(stream, units, *args)
             except BaseException:
                 # The launcher remembers the arguments that it has set. An error or Ctrl-C may come
-                # between the driver's call and that note, so the kernel object is made anew.
+                # between the driver's call and that record, so the kernel object is created anew.
                 slot.run = None
                 raise
 

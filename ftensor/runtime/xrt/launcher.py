@@ -177,8 +177,8 @@ def _of_unit(line: str) -> str:
 
 
 class _Slabs(NamedTuple):
-    """The slab path of a launcher: `condition` and `n` are code of the condition and of the number
-    of elements, and `launch` places the operands."""
+    """How a launcher places operands in slabs: `condition` and `n` are code for the condition and
+    for the number of elements, and `launch` places the operands."""
 
     condition: str
     n: str
@@ -194,7 +194,8 @@ def _slabs(
     ports: Sequence[Port],
     prepared: Callable[[Any], Any],
 ) -> _Slabs | None:
-    """Returns a kernel's slab path, or None if the kernel does not support slabs.
+    """Returns how a kernel's operands are placed in slabs, or None if the kernel does not support
+    slabs.
 
     XRT gives a command to any free compute unit, unless the kernel object names one. So each unit
     has its own kernel object, and gets the slabs next to it.
@@ -242,7 +243,7 @@ def _slabs(
 
 
 def _in_banks(handles: Sequence[BankedBuffer], ports: Sequence[Port]) -> bool:
-    """True if each buffer is in the bank of its port, so that none is placed."""
+    """True if every buffer already is in the bank of its port."""
     return all(handle.bank == bank for handle, (_, bank, _) in zip(handles, ports))
 
 
@@ -250,7 +251,7 @@ class LinkedKernels:
     """Several kernels with the interface of one: their arguments are numbered consecutively."""
 
     def __init__(self, kernels: Sequence[Any], counts: Sequence[int]) -> None:
-        """`counts` is the number of arguments of each driver kernel."""
+        """`counts` is the number of arguments of each of the driver's kernels."""
         self._places = [(one, k) for one, count in zip(kernels, counts) for k in range(count)]
         self.function_name = kernels[0].function_name
 
@@ -266,8 +267,8 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
     Each kernel has one compute unit and is a command of its own. The commands wait for earlier
     commands but not for each other, since a kernel ends after it has received all beats from the
     others. The kernels can't distinguish two launches, so each launch waits for the previous one,
-    in any stream. A launch that Ctrl-C left half started would block itself and later launches for
-    ever, so either all kernels are started and recorded, or none.
+    in any stream. If Ctrl-C left a launch half started, it would block itself and later launches
+    for ever, so either all kernels are started and recorded, or none.
     """
     from pyopencl import _cl
 

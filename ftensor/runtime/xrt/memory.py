@@ -31,8 +31,8 @@ class XrtMemory(OpenCLBackend):
     units: int
 
     def _begin_memory(self) -> None:
-        """Creates the empty tables of stand-in buffers and of HBM arenas, and lists the error codes
-        of a full bank."""
+        """Creates the empty tables of dummy buffers and of HBM arenas, and lists the error codes of
+        a full bank."""
         self._stand_ins: dict[str, BankedBuffer] = {}
         self._arenas: dict[str, Arena | None] = {}
         # Sizes in bytes of tensors that were in slabs and later needed contiguous.
@@ -69,10 +69,10 @@ class XrtMemory(OpenCLBackend):
     ) -> None:
         """Allocates the driver buffer of a handle, in the bank of a kernel's argument.
 
-        Raises OutOfMemoryError if the bank is full. The driver is notified that the buffer needs
-        nothing from the host. Otherwise each launch would first send the host's copy of the buffer,
-        until one of them has begun, and the second compute unit's part of a launch would overwrite
-        the results of the first.
+        Raises OutOfMemoryError if the bank is full. Tells the driver that the host has no data for
+        the buffer. Otherwise each launch would first send the host's copy, until one launch has
+        begun, and the second compute unit's part of a launch would overwrite the results of the
+        first.
         """
         cl, arena = self.cl, self.arena(kernel, port)
         try:

@@ -15,8 +15,8 @@ from ...skeleton import register
 from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, distance, members_in
 from .key import ADDED, DIRECT, DOT_PRODUCT, Gemm, GemmKey, ProductGeometry, element, products, recurrence
 
-# Rows and columns of a board's tile. A board reads factors element by element, during the
-# recurrence of a sum.
+# Rows and columns of a board's tile. The board reads factors one by one while it adds to other
+# sums.
 SIDE = 8
 
 
