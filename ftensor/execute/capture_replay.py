@@ -26,7 +26,7 @@ def _nbytes(storage: Storage) -> int:
 
 
 class GraphPool:
-    """Storages for the intermediate tensors of graphs, which replay one after the other."""
+    """Storages for the intermediate tensors of graphs that replay one after the other."""
 
     def __init__(self) -> None:
         self.storages: list[Storage] = []
@@ -36,11 +36,12 @@ class GraphPool:
 
     @contextmanager
     def replaying(self, stream: DeviceStream) -> Iterator[None]:
-        """Context manager: orders a replay on a stream behind the last one. Raises RuntimeError if
+        """Context manager: orders a replay on a stream after the last one. Raises RuntimeError if
         another replay is in progress."""
         replay = object()
         try:
-            # Not a lock: Ctrl-C may strike after it was acquired and before it would be released.
+            # A lock would not do: Ctrl-C may strike between its acquisition and the `try` that
+            # releases it.
             if self._holder.setdefault("replay", replay) is not replay:
                 raise errors.replay_twice()
             if self.stream is not None and stream is not self.stream:
@@ -52,8 +53,8 @@ class GraphPool:
                 del self._holder["replay"]
 
     def share(self, calls: Sequence[Sequence[Tensor]], intermediate: Mapping[int, Storage]) -> None:
-        """Gives the tensors of captured calls other storages, so that `intermediate` storages (by
-        id) which are never in use at the same time become one."""
+        """Replaces storages of captured calls: `intermediate` storages (by id) that are never in
+        use at the same time become one."""
         last = {id(x._storage): k for k, tensors in enumerate(calls) for x in tensors}
         free, shared = list(self.storages), dict[int, "Storage"]()
         for k, tensors in enumerate(calls):
@@ -67,20 +68,20 @@ class GraphPool:
                 x._storage = shared.get(id(x._storage), x._storage)
 
     def reserve(self, backend: Backend, launches: Iterable[Launch]) -> None:
-        """Reserves memory for temporaries that all launches share, as they run one by one."""
+        """Reserves memory for temporaries. All launches share it, since they run one by one."""
         needed = zip_longest(*[sorted(launch.temporaries, reverse=True) for launch in launches], fillvalue=0)
         for size, storage in zip_longest(map(max, needed), sorted(self.temporaries, key=_nbytes, reverse=True)):
             if size is not None and (storage is None or storage.nbytes < size):
                 self.temporaries.append(backend.allocate(size))
 
     def temporary(self, nbytes: int, taken: Sequence[Storage]) -> Storage:
-        """Returns the smallest reserved memory of at least `nbytes` bytes outside `taken`."""
+        """Returns the smallest reserved memory of at least `nbytes` bytes that is not in `taken`."""
         free = [s for s in self.temporaries if all(s is not x for x in taken)]
         return min([s for s in free if s.nbytes >= nbytes], key=_nbytes)
 
     def _take(self, free: list[Storage], storage: Storage) -> Storage:
         """Returns the smallest free storage that is large enough; else `storage` joins the pool."""
-        # By the requested sizes: the block of a storage may be much larger than the storage.
+        # Compares requested sizes, since the block of a storage may be much larger.
         fitting = [s for s in free if s.nbytes >= storage.nbytes and s.device is storage.device]
         if not fitting:
             self.storages.append(storage)
@@ -91,14 +92,14 @@ class GraphPool:
 
 
 class KernelCalls:
-    """Collects the kernel calls of launches. A launch's generated code takes it for the stream, so
-    that the order of arguments is written down in one place."""
+    """Collects the kernel calls of launches. A launch's generated code gets it instead of a stream,
+    so the order of arguments is written in one place only."""
 
     def __init__(self, pool: GraphPool) -> None:
         self.pool = pool
         self.calls: list[KernelCall] = []
         self.storages: dict[int, Storage] = {}  # that the calls use, by id
-        self._temporaries: list[Storage] = []  # of the launch at hand
+        self._temporaries: list[Storage] = []  # of the current launch
 
     def add(self, launch: Launch, numbers: Sequence[Any], tensors: Sequence[Tensor]) -> None:
         """Adds the calls of a launch."""
@@ -108,7 +109,7 @@ class KernelCalls:
     def _call(self, run: CompiledKernel, stream: Any, units: int, *arguments: Any) -> None:
         self.calls.append(KernelCall(run, units, arguments))
 
-    # What a launch's code reads of a stream and of its backend.
+    # The attributes of a stream and its backend that a launch's code reads.
 
     @property
     def backend(self) -> KernelCalls:
@@ -124,7 +125,7 @@ class KernelCalls:
         return storage
 
     def use(self, storage: Storage) -> None:
-        """Notes a storage that a launch uses."""
+        """Records a storage that a launch uses."""
         self.storages[id(storage)] = storage
 
     def finish(self) -> None:
@@ -134,10 +135,10 @@ class KernelCalls:
 def prepare_replay(
     backend: Backend, pool: GraphPool, calls: list[CapturedCall], drawing: Container[int]
 ) -> tuple[list[Callable[[DeviceStream], None]], list[Storage]]:
-    """Returns functions that enqueue the calls on a stream, and the storages that these use.
+    """Returns functions that enqueue the calls on a stream, and the storages that they use.
 
-    The calls at the indices `drawing` have other numbers in each replay, and are read from `calls`
-    then; all others are prepared.
+    The calls at the indices `drawing` have new numbers in each replay and read them from `calls`
+    then; all others are prepared completely.
     """
     pool.reserve(backend, [call.launch for k, call in enumerate(calls) if k not in drawing])
     parts: list[Callable[[DeviceStream], None]] = []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-# The kind of filters, which are stages of rows; the other kinds are layers of networks.
+# The kind of filters, which are stages of rows. All other kinds are layers of networks.
 FIR = "fir"
 
 
@@ -181,14 +181,14 @@ def _prepare_pool(
     results = [Output(dtype, shape, contiguous_strides(shape))]
     if with_indices:
         results.append(Output(int64, shape, contiguous_strides(shape)))
-    # Without `with_indices` the kernel gets the results' pointer in its place, and does not write
-    # to it.
+    # Without `with_indices` the kernel still needs the pointer: it gets the results', and does not
+    # write there.
     operands = (0, int(with_indices), 1 + with_indices)
     step = Step(key, units, operands, operands, geometry=g.pack(), work=numel(input._shape))
     return Launch((step,), 2 + with_indices, tuple(results))
 
 
-WINDOWS = 2  # that take as long as an element
+WINDOWS = 2  # windows that cost as much as an element
 
 
 def max_pool(input: Tensor, windows: PlaneWindows, shape: Ints) -> tuple[Tensor, ...]:
@@ -231,15 +231,15 @@ def _prepare_max_pool(
     return Launch((step,), len(operands), results)
 
 
-# Each item reads the hidden state's weights in each step. Larger ones do not fit the second-level
-# cache, and then one product of all sequences with packed panels is faster.
+# Each item reads the hidden state's weights in each step. If they exceed the second-level cache,
+# one product of all sequences with packed panels is faster.
 MAX_WEIGHT_BYTES = 1 << 18
-TERMS = 8  # terms of a product that take as long as an element of a pointwise op
+TERMS = 8  # terms of a product that cost as much as an element of a pointwise op
 
 
 def fits_one_launch(cell: str, x: Tensor, batch: int, width: int) -> bool:
-    """True if one kernel runs all steps of a layer ("lstm" or "gru") on the device of `x`: `batch`
-    sequences, states of `width` elements, the dtype of `x`."""
+    """True if one kernel can run all steps of a layer on the device of `x`, in its dtype. `cell` is
+    "lstm" or "gru"; there are `batch` sequences with states of `width` elements."""
     dtype = x._dtype
     if cell not in GATES or not x._storage.backend.target.processor or dtype.name not in ("float32", "float64"):
         return False

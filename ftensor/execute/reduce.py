@@ -359,7 +359,7 @@ def _too_large(inputs: Sequence[Tensor]) -> bool:
     return any(max(map(abs, extent(x._shape, x._strides))) > COUNTED for x in inputs if x.numel())
 
 
-# True while a graph is traced whose ops become stages: single ops are, whole rows are not.
+# True while tracing a graph for dataflow stages, which may contain single ops but not whole_rows.
 _as_single_ops: ContextVar[bool] = ContextVar("_as_single_ops", default=False)
 
 
@@ -390,8 +390,8 @@ def whole_softmax(op: str, x: Tensor) -> Tensor | None:
 def whole_norm(
     x: Tensor, ndim: int, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, ...] | None:
-    """Returns (x normalized over its last dims, the means, 1 / the deviations); means and
-    deviations keep these dims. Returns None as `whole_softmax` does."""
+    """Returns (x normalized over its last dims, the means, 1 / the standard deviations); means and
+    deviations keep these dims. Returns None in the cases of `whole_softmax`."""
     inputs = tuple([y for y in (x, weight, bias) if y is not None])
     return _try_whole_rows("layer_norm", inputs, ndim, weight is not None, bias is not None, float(eps))
 
@@ -423,7 +423,7 @@ def _prepare(
     if op == "layer_norm":
         shapes += [(*lead, *(1,) * ndim)] * 2
     results = tuple([Output(float32, shape, contiguous_strides(shape)) for shape in shapes])
-    first = len(results)  # the first input; an op without an operand gets another in its place
+    first = len(results)  # an absent operand is replaced by the first input
     outs = (0, 1, 2) if first == 3 else (0, 0, 0)
     pointers = (*outs, first, first + weighted, first + weighted + shifted)
     step = Step(key, units, pointers, pointers, geometry=g.pack(), work=count)

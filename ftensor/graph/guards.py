@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 class OffsetGuard(NamedTuple):
-    """The byte offset of an argument at the trace: modulo `multiple`, or exact and with the
-    storage's size if `multiple` is 0."""
+    """The byte offset of an argument at the trace: modulo `multiple`; if `multiple` is 0, exact and
+    with the storage's size."""
 
     argument: int
     multiple: int
@@ -50,7 +50,7 @@ def _offset_key(t: Tensor, multiple: int) -> tuple[int, ...]:
 
 
 class CapturedStorage:
-    """Storage of a tensor that a function captured. The graph owns the storage if nobody else does
+    """Storage of a tensor that a function captured. The graph owns the storage if no one else does
     (`owned`). Otherwise it holds a weak reference."""
 
     __slots__ = ("_key", "_shape", "owned", "reference")
@@ -77,7 +77,7 @@ class CapturedStorage:
 
 
 def captured_storage(graph: Graph, on_death: Callable[[Any], object]) -> dict[int, CapturedStorage]:
-    """Returns the storages that a graph's function captured, by the number of their memory in the
+    """Returns the storages that a graph's function captured, by the index of their memory in the
     graph."""
     probe: Any = GraphBuffer(0, None, captured=cast("Storage", object()))
     sole_references = sys.getrefcount(probe.captured)
@@ -89,11 +89,11 @@ def captured_storage(graph: Graph, on_death: Callable[[Any], object]) -> dict[in
 
 
 class CapturedValues:
-    """The values of captured tensors that a network's kernel has as constants, or that its launch
-    loads, as bytes."""
+    """The values of captured tensors, as bytes, that a network's kernel contains as constants or
+    that its launch loads."""
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
-        # Views: a tensor itself may get another geometry, which makes its graph stale.
+        # Views, since a new geometry of the tensor itself makes its graph stale.
         self._tensors = [(ref(t._storage), t._dtype, t._shape, t._strides, t._offset) for t in tensors]
         self._values = [_bytes(t) for t in tensors]
         self._marks = [_mark(t._storage) for t in tensors]
@@ -101,7 +101,7 @@ class CapturedValues:
 
     def find_changes(self) -> bool:
         """True if a tensor's values differ from the kernel's constants. Compares bytes only if the
-        storage was written since the last comparison, or other code may write it unseen."""
+        storage was written since the last comparison, or if other code may write to it unseen."""
         for k, (reference, d, shape, strides, offset) in enumerate(self._tensors):
             storage = reference()
             if storage is None:
@@ -122,8 +122,8 @@ def _bytes(t: Tensor) -> bytes:
 
 
 def _mark(storage: Storage) -> object | None:
-    """Returns an object that changes identity when the storage is written; None if other code may
-    write it unseen."""
+    """Returns an object that is replaced whenever the storage is written; None if other code may
+    write to it unseen."""
     if storage.owner is not None or storage.exposed or storage.visible:
         return None
     return derived_tensors(storage).mark
@@ -138,7 +138,7 @@ class GuardCode(NamedTuple):
     """Guards as Python code, for the function that `replay` generates. The code has tensor k of
     a call as `x{k}` and its storage as `s{k}`."""
 
-    tensors: set[int]  # the k that the code names
+    tensors: set[int]  # indices of the call's tensors in the code
     failures: list[str]  # expressions; one is true if a guard does not hold
     values: dict[str, Any]  # other names in the expressions
 
@@ -147,9 +147,9 @@ class Guards:
     """The guards of a graph.
 
     arguments: indices of the call's tensors that kernels access; written: of those that they write.
-    captured: captured storage; captured_written: indices of the ones that kernels write.
-    watched: storage of captured tensors whose shapes the function may have read.
-    values: captured values in a kernel's text.
+    captured: captured storages; captured_written: indices of those that kernels write. watched:
+    storages of captured tensors whose shapes the function may have read. values: captured values in
+    a kernel's text.
     """
 
     def __init__(
@@ -178,13 +178,13 @@ class Guards:
             watchers.setdefault(storage, WeakSet()).add(self)
 
     def reshaped(self) -> None:
-        """Marks the graph as stale: a captured tensor has another geometry or other storage now."""
+        """Marks the graph as stale: a captured tensor has a new geometry or storage."""
         self._reshaped.append(True)
         self._on_stale()
 
     def _values_differ(self) -> bool:
-        """True if the kernel's text has other values than the captured tensors; the graph is stale
-        then."""
+        """True if the captured tensors no longer have the values in the kernel's text; the graph is
+        stale then."""
         assert self._captured_values is not None
         changed = self._captured_values.find_changes()
         if changed:
@@ -198,8 +198,8 @@ class Guards:
         return changed or bool(self._reshaped) or any(storage.reference() is None for storage in self.captured)
 
     def generate_code(self, captured: Sequence[str]) -> GuardCode:
-        """Returns the code of all guards but for the life of captured storage, which the code has
-        under the names `captured`."""
+        """Returns the code of all guards, except whether captured storages are alive. The code
+        names these storages as in `captured`."""
         values: dict[str, Any] = {"reshaped": self._reshaped, "start": _offset_key}
         failures = ["True"] if self._never_hold else []
         failures += ["reshaped"] if self._watches else []
@@ -215,8 +215,8 @@ class Guards:
         return GuardCode({*self._arguments, *self._written, *[k for k, _, _ in self._offset_guards]}, failures, values)
 
     def _aliasing_failures(self, captured: Sequence[str], values: dict[str, Any]) -> list[str]:
-        """Returns expressions that are true if storage that the call writes shares a byte with
-        other storage of the call. The signature tells which arguments have one storage."""
+        """Returns expressions that are true if a storage that the call writes shares a byte with
+        another storage of the call. The signature covers arguments that have one storage."""
         arguments, written = [f"s{k}" for k in self._arguments], [f"s{k}" for k in self._written]
         captured_written = [captured[h] for h in self._captured_written]
         failures = [f"{s} is {h}" for s in written for h in captured]
@@ -231,7 +231,7 @@ class Guards:
         if len(all_names) > 1:
             values |= {"overlap": _any_overlap, "imported": _any_imported}
             overlap = f"overlap({_tuple(written + captured_written)}, {_tuple(all_names)})"
-            # Only storage over others' memory may be handed in twice.
+            # An argument may be passed twice only if its storage wraps foreign memory.
             imported = [f"{s}.owner is not None" for s in arguments]
             if len(imported) > _MAX_COMPARISONS:
                 imported = [f"imported({_tuple(arguments)})"]
@@ -256,8 +256,8 @@ def _any_overlap(written: Sequence[Storage], storages: Sequence[Storage]) -> boo
 
 
 def closure_storage(function: Any) -> Iterator[Storage]:
-    """Yields the storage of tensors that a function reaches by its globals, defaults, closure or
-    `self`, directly or in a container or attribute."""
+    """Yields the storages of the tensors that a function can reach by its globals, defaults,
+    closure or `self`, directly or in a container or attribute."""
     function = getattr(function, "__func__", function)
     codes = [getattr(function, "__code__", None)]
     names: set[str] = set()
@@ -305,8 +305,8 @@ class ReturnedArgument(NamedTuple):
     position: int
 
 
-# A tensor of the result: the index of the launch's output that it is, an argument, or a function
-# that makes it of the outputs and the call's tensors.
+# How a call obtains a tensor of the result: an index into the launch's outputs, an argument, or a
+# function of the outputs and the call's tensors.
 ResultPart = int | ReturnedArgument | ResultMaker
 
 
@@ -372,7 +372,7 @@ def _launch(graph: Lowered, names: Mapping[CapturedStorage, str], values: dict[s
     inputs += [names[storage] for storage in graph.captured]
     written = [*[names[storage] for storage in graph.written_captures], *[f"s{k}" for k in graph.written_arguments]]
     invalidations = [f"{name}.bounds = {name}.derived = None" for name in written]
-    # A launch without outputs returns (), so None alone says that it did not run.
+    # A launch without outputs returns (), so only None means that it did not run.
     lines += [*invalidations, f"results = call(({_list(inputs)}), numbers, None)"]
     lines += [f"if results is None: results = enqueued(({_list(tensors)}), numbers)"]
     lines += invalidations  # by then another thread may have read it
@@ -432,8 +432,8 @@ def _part_expressions(result: Sequence[Any], parts: Sequence[str], values: dict[
 
 
 def _function(lines: Sequence[str], values: Mapping[str, Any]) -> Replay:
-    """Returns the function with these lines. `values` become defaults of further parameters: one
-    tuple, whereas a closure has a cell for each."""
+    """Returns the function with these lines. `values` become defaults of further parameters, stored
+    in one tuple, while a closure has a cell for each."""
     code = _compiled(f"def replay({', '.join(['tensors', 'signature', *values])}, /):\n    " + "\n    ".join(lines))
     return FunctionType(code, {}, "replay", tuple(values.values()))
 

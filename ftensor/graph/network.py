@@ -45,9 +45,10 @@ if TYPE_CHECKING:
 
 
 def as_network(graph: Graph, backend: Backend) -> Graph | None:
-    """Replaces a traced graph of quantized layers by one launch of its network kernel: the one with
-    these weights as constants, or the one that loads weights. Returns None if the graph is not a
-    network, or if neither kernel is available; while a program is traced for a board, both are."""
+    """Replaces a traced graph of quantized layers by one launch of its network kernel: the kernel
+    with these weights as constants, or the kernel that loads weights. Returns None if the graph is
+    not a network, or if neither kernel is available. While a program is traced for a board, both
+    count as available."""
     traced = launch_cache.stand_in_build is not None and backend.dialect == "vitis"
     if not graph.layers or not (traced or backend.images is not None) or not (traced or backend.built_ahead):
         return None
@@ -73,21 +74,21 @@ def as_network(graph: Graph, backend: Backend) -> Graph | None:
 
 
 class NetworkBuilder:
-    """The network of a graph as it was traced: `eliminate_dead_nodes` would renumber the nodes and
-    drop the layers. `key` has the least folds.
+    """The network of a graph as traced: after `eliminate_dead_nodes`, nodes would be renumbered and
+    layers missing. `key` has the smallest folds.
 
     Raises GraphError, which names the op and its line, for a node outside the layers, and for a
-    layer or an operand that no process serves.
+    layer or an operand that no process supports.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.layers: list[NetworkLayer] = []
-        self.calls: list[LayerCall] = []  # of the layers; a relu belongs to the layer before it
+        self.calls: list[LayerCall] = []  # layer calls, without a relu that belongs to the layer before it
         self.constants: list[Tensor] = []
         self._constants: list[Constants] = []
         live = live_nodes(graph)
-        # A layer whose result nothing uses is none.
+        # Layers whose results nothing uses are dropped.
         calls = [call for call in graph.layers if not call.nodes or not live.isdisjoint(call.nodes)]
         if not calls:
             raise errors.no_stages(graph.name)
@@ -110,8 +111,8 @@ class NetworkBuilder:
         self.key = NetworkKey(name, self.input.dtype, (c, height, width), layers, constants)
 
     def weights_memory(self, backend: Backend) -> GraphBuffer:
-        """Returns a memory with the weights that each launch brings; the graph alone has it. If a
-        weight is written, the graph is stale, and the next one has another."""
+        """Returns a memory with the weights that each launch loads. If a weight is written, the
+        graph becomes stale, and its successor gets another memory."""
         words = buffer_of(self.key)
         storage = backend.allocate_lasting(words.nbytes)
         storage.device = self.graph.memories[self.input.memory].device
@@ -191,7 +192,7 @@ class NetworkBuilder:
         self._read.append(0)
 
     def _check_shape(self, call: LayerCall, shape: Ints, image: Flow) -> None:
-        """Raises GraphError for an input that is reshaped, but for the flat input of a linear
+        """Raises GraphError for an input that was reshaped, except the flattened input of a linear
         layer."""
         shapes: list[tuple[int, ...]] = [(self.images, image.channels, image.height, image.width)]
         if call.kind == LINEAR or image.pixels == 1:
@@ -200,15 +201,16 @@ class NetworkBuilder:
             raise self._refuse(call, f"its input has the shape {shape}, and the layer before it gives {shapes[0]}")
 
     def _value(self, call: LayerCall, r: GraphTensor) -> int:
-        """Returns the number of the value that a layer reads: the latest result that has these
-        bytes. Raises GraphError if there is none, as for a slice."""
+        """Returns the index of the value that a layer reads: the latest result with these bytes.
+        Raises GraphError if there is none, as for a slice."""
         for k in range(len(self._values) - 1, -1, -1):
             if _same_data(self._values[k], r):
                 return k
         raise self._refuse(call, "it reads a part of a layer's result, or another tensor")
 
     def _relu(self, call: LayerCall, value: int) -> None:
-        """Makes relu a part of the layer before it: its least result becomes the zero point."""
+        """Fuses a relu into the layer before it: the layer's smallest result becomes the zero
+        point."""
         zero = call.settings["zero_point"]
         if value != len(self._values) - 1 or not value or self._read[value] or self.layers[-1].kind in (MAX_POOL, CAT):
             raise self._refuse(call, "it does not follow a layer that rounds, whose result is read there alone")
@@ -280,8 +282,8 @@ class NetworkBuilder:
         return layer
 
     def _factors(self, call: LayerCall, o: int) -> tuple[np.ndarray, np.ndarray]:
-        """Returns (added, factor) of each channel, the operands of the row "requantize" in
-        ops/quantized/layers.py, with the bits that the op computes for them."""
+        """Returns (added, factor) of each channel: the operands of the row "requantize" in
+        ops/quantized/layers.py, to the bit as the op computes them."""
         s = call.settings
         single = np.float32(s["input_scale"])
         scales = s["weight_scale"]
@@ -310,7 +312,7 @@ class NetworkBuilder:
 
 
 def _has_call_number(value: Any) -> bool:
-    """True if a number that each call passes is in a layer's arguments."""
+    """True if a layer's arguments contain a number that each call passes."""
     return value is CALL_NUMBER or (type(value) is tuple and any(_has_call_number(part) for part in value))
 
 
@@ -323,8 +325,8 @@ def _pair(value: Any) -> Any:
 
 
 def _same_data(a: GraphTensor, b: GraphTensor) -> bool:
-    """True if two tensors are the same bytes in the same order, in any shape with the same first
-    dim."""
+    """True if two tensors have the same bytes in the same order; their shapes may differ after the
+    first dim."""
     dense = is_contiguous(a.shape, a.strides) and is_contiguous(b.shape, b.strides)
     same = a.memory == b.memory and a.offset == b.offset and a.dtype is b.dtype
     return dense and same and numel(a.shape) == numel(b.shape) and a.shape[:1] == b.shape[:1]

@@ -79,7 +79,7 @@ def batches(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
     by_head: dict[str, list[list[KernelSource]]] = {}
     for program in programs:
         head, _, body = program.source.partition(OWN)
-        one = OWN not in body and "#define FT_KERNEL" in head  # others have kernels as parts
+        one = OWN not in body and "#define FT_KERNEL" in head  # kernels of several members are not batched
         shared = head if body and one else program.source
         among = by_head.setdefault(shared, [[]])
         if len(among[-1]) == MAX_BATCH:
@@ -89,8 +89,8 @@ def batches(programs: Iterable[KernelSource]) -> list[list[KernelSource]]:
 
 
 def batch_source(programs: list[KernelSource]) -> str:
-    """Returns the source of a group: the shared part, then each program's own part, whose macros
-    are undefined after it."""
+    """Returns the source of a group: the shared part, then each program's own part, followed by
+    #undef lines for its macros."""
     if len(programs) == 1:
         return programs[0].source
     sources = [programs[0].source.partition(OWN)[0]]

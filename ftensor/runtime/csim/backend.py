@@ -370,7 +370,7 @@ def opened(file: ImageFile, functions: Iterable[str]) -> Any:
 def _launcher(image: LoadedImage, slot: Slot) -> CompiledKernel:
     """Returns a function that calls the kernel once per unit. For an entry of linked kernels, it
     calls them in turn, and the last call runs all of them; a lock allows one such launch at a time.
-    So do kernels that keep values between launches: a board runs a kernel's launches in turn."""
+    The lock also serializes kernels that keep values between launches, as a board does."""
     members = image.file.manifest.kernels_of(slot.entry)
     names = "".join(f"a{i}, " for i in range(len(slot.params)))
     scope, values, calls = dict[str, Any](SCOPE), list[str](), list[str]()

@@ -335,8 +335,8 @@ class _Launcher:
         return self.cl.Buffer(self.backend.context, access | flags.USE_HOST_PTR, hostbuf=memory)
 
 
-MAX_RUN = 64  # calls between two looks at the stream's length
-# Kernels in the calling thread between two looks at whether the stream is idle.
+MAX_RUN = 64  # calls between two checks of the stream's length
+# Kernels in the calling thread between two checks whether the stream is idle.
 MAX_INLINE_RUN = 8
 
 
@@ -353,8 +353,9 @@ class _Entry(NamedTuple):
 
 
 class PreparedCalls:
-    """Enqueues kernel calls on a stream. Between runs it holds no kernel object, so it costs no
-    memory of the driver, and each run sets all arguments anew: a run that Ctrl-C ends leaves no trace.
+    """Enqueues kernel calls on a stream. Between runs it holds no kernel object, so it takes no
+    memory of the driver. Each run sets all arguments anew, so a run that Ctrl-C ends has no effect
+    on the next.
 
     Kernels that may run in the calling thread do so while the stream is idle, as single calls do.
     """
@@ -375,7 +376,7 @@ class PreparedCalls:
         self.runs = list(_runs(entries))
 
     def enqueue(self, stream: DeviceStream) -> None:
-        """Enqueues the calls behind the stream's commands."""
+        """Enqueues the calls after the stream's earlier commands."""
         from pyopencl import _cl
 
         enqueue: Callable[..., Any] = _cl.enqueue_nd_range_kernel
@@ -397,7 +398,7 @@ class PreparedCalls:
                         set_other(other)
                     event = enqueue(to, kernel, units, local_size, None, None, False, False)
                 if not beside and inline_queue is not None:
-                    stream.flying.append(event)  # that of the last command: the queue is in order
+                    stream.flying.append(event)  # the last command's event is enough: the queue is in order
             except BaseException:
                 if not beside:
                     stream.forget_events()

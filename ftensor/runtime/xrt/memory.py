@@ -139,7 +139,7 @@ class XrtMemory(OpenCLBackend):
             at = {"dst_offset" if write else "src_offset": low}
             event = self.cl.enqueue_copy(queue.cl, *ends, is_blocking=False, wait_for=before, **at)
             events.append(event)
-            # pyopencl waits for an event that is dropped early, since it guards the array.
+            # pyopencl waits for an event that is dropped early, since the event guards the array.
             stream.keep(event)
         queue.tail = events
         stream.launched += 1
