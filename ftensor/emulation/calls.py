@@ -1,6 +1,6 @@
-"""Finds the user's line of a launch in the notes that ftensor writes in the program's process.
+"""Finds the user's line of a launch in the file that ftensor writes in the program's process.
 
-A file in the run's folder has one line of text for each of the last launches: kernel, number of
+That file in the run's folder has one line of text for each of the last launches: kernel, number of
 the first command among the kernel's commands, number of commands, stream, file, line, test. Other
 host programs write no such file.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import linecache
 from pathlib import Path
 
-MARK = "\0"  # in a text of the device, before a kernel's name and the number of its launch
+MARK = "\0"  # precedes a kernel's name and the number of its launch in a text of the device
 
 
 def mark(kernel: str, number: int) -> str:
@@ -21,7 +21,7 @@ def mark(kernel: str, number: int) -> str:
 def with_call_site(text: str, notes: Path | None) -> str:
     """Returns a text of the device; a launch marked at its end is replaced by the user's line."""
     text, *launch = text.split(MARK)
-    is_complete = len(launch) == 3  # too long a text is cut
+    is_complete = len(launch) == 3  # a text that is too long was cut
     lines = _call_sites(notes, launch[0], int(launch[1])) if is_complete and notes is not None else []
     if not lines:
         return text
@@ -45,7 +45,7 @@ def _call_sites(notes: Path, kernel: str, number: int) -> list[str]:
     return list(dict.fromkeys(_shown(*words[4:]) for words in noted))
 
 
-_BESIDE = 64  # launches by which streams may be ahead of each other
+_BESIDE = 64  # launches by which streams may overtake each other
 
 
 def _shown(file: str, line: str, test: str = "") -> str:

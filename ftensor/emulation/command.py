@@ -23,15 +23,15 @@ from ..errors.image import ImageError
 from ..image.file import locate
 from . import environment, fifos, shuffle
 
-DEVICE_FAILED = 70  # the status where the program itself ended well; sysexits.h: internal error
+DEVICE_FAILED = 70  # the status if only the device failed; sysexits.h: internal error
 _PR_SET_PDEATHSIG = 1
 # Terminal signals go to the program's whole process group, as without this command.
 _TO_GROUP = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 _TO_PROGRAM = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 
 
-# Runs beside the program, given the folder of its run; yields a function to call once the
-# program has started.
+# A context manager that gets the folder of the run; yields a function to call once the program has
+# started.
 Beside = Callable[[Path], AbstractContextManager[Callable[[], None]]]
 
 
@@ -48,7 +48,7 @@ def command(arguments: argparse.Namespace, building: Beside | None = None) -> in
             raise errors.nothing_to_run()
         images = [locate(image) for image in arguments.image or ()]
         if arguments.json:
-            _write(arguments.json, {})  # an error before the program runs, not behind it
+            _write(arguments.json, {})  # reports a bad path before the program runs, not after it
         with environment.scratch_folder(arguments.keep) as scratch:
             return _emulate(scratch, program, images, building, arguments)
     except (EmulationError, ImageError) as failure:
@@ -141,7 +141,7 @@ def check_image(path: Path) -> list[int]:
         raise errors.no_such_image(path, failure.strerror or str(failure)) from failure
     except ImageError as failure:
         raise errors.no_such_image(path, str(failure)) from failure
-    sections.require_kernels(info)  # XRT itself would crash on some that are not there
+    sections.require_kernels(info)  # XRT itself would crash without some of them
     if info.xclbin.mode in (Mode.HW_EMU, Mode.HW_EMU_PR):
         raise errors.not_for_emulation(path, "it was built for hardware emulation")
     if not (info.xclbin.section(SectionKind.BITSTREAM) or b"").startswith(b"\x7fELF"):
@@ -169,7 +169,7 @@ def run(program: Sequence[str], env: dict[str, str], started: Callable[[], None]
     def suspend(number: int, frame: FrameType | None) -> None:
         if child is not None and child.returncode is None:
             os.killpg(child.pid, signal.SIGSTOP)
-            # stopped here until the shell continues the process
+            # execution stops here until the shell continues the process
             os.kill(os.getpid(), signal.SIGSTOP)
             os.killpg(child.pid, signal.SIGCONT)
 

@@ -22,7 +22,7 @@ from typing import Any
 from .calls import with_call_site
 
 SLOTS, SLOT, HEAD = 1024, 2048, 4096
-_ENTRY = struct.Struct("<I")  # length of the text; 0 is a slot that runs nothing
+_ENTRY = struct.Struct("<I")  # length of the text; 0 for an idle slot
 _TEXT = struct.Struct("<I")
 # The running call has a frame whose file name is the slot's name.
 _FRAME = """
@@ -73,7 +73,7 @@ class CrashRecord:
 
     @property
     def said(self) -> str:
-        """The last text recorded by `say`."""
+        """The last text that `say` recorded."""
         size = _TEXT.unpack_from(self._memory, 0)[0]
         return self._memory[_TEXT.size : _TEXT.size + size].decode(errors="replace")
 
@@ -113,8 +113,8 @@ class _SigAction(ctypes.Structure):
 
 _HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _SA_SIGINFO = 4
-_FAULT_ADDRESS = 16  # of si_addr in siginfo_t, where pointers have 64 bits
-_kept: list[object] = []  # keeps the targets of the kernel's signal tables alive
+_FAULT_ADDRESS = 16  # offset of si_addr in siginfo_t with 64-bit pointers
+_kept: list[object] = []  # keeps C functions alive that the kernel's signal tables point to
 
 
 def _explain_once(number: int, explain: Callable[[int], None]) -> None:
@@ -140,7 +140,7 @@ def _explain_once(number: int, explain: Callable[[int], None]) -> None:
 
 
 def _argument(said: str, running: list[str]) -> str:
-    """Returns the argument whose buffer `said` names, in words; "" if none is known."""
+    """Returns a description of the argument whose buffer `said` names; "" if it is unknown."""
     buffer = re.search(r"the buffer (0x[0-9a-f]+)\.\.", said)
     if buffer is None:
         return ""
@@ -153,11 +153,11 @@ def describe_end(status: int, table: CrashRecord, notes: Path | None = None) -> 
     `notes` is the file with the user's lines of the launches."""
     message, running = with_call_site(table.said, notes), [with_call_site(text, notes) for text in table.running()]
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-    if number == signal.SIGKILL and message:  # its own decision, for which no kernel is to blame
+    if number == signal.SIGKILL and message:  # the worker's own decision, not a kernel's fault
         return message
     if number:
         how = f"was ended by {signal.Signals(number).name} ({signal.strsignal(number)})"
-        if number == signal.SIGKILL:  # from outside
+        if number == signal.SIGKILL:  # another process killed it
             how += "; if nobody sent it, the machine was out of memory"
     else:
         how = f"called exit({os.WEXITSTATUS(status)})"

@@ -17,21 +17,21 @@ from .memory import BoardMemory, OutOfRange
 from .protocol import Api, Fields, HostConnection
 from .shuffle import Shuffle
 
-HOLD = 0.001  # seconds that the answer about a running unit is held back, so that the host sleeps
+HOLD = 0.001  # seconds for which the answer about a running unit is delayed, so that the host sleeps
 Answer = dict[int, Any]
 
 
 class Stop(Exception):
-    """The connection ended normally; carries the last answer."""
+    """The connection ended normally; has the last answer."""
 
 
 class Fatal(Exception):
-    """The device cannot continue, and the host must not; carries the message."""
+    """The device cannot continue, and the host must end; has the message."""
 
 
 class Device:
     """One board. `slot` returns a `Run` for each compute unit; `warn` prints a warning. `shuffle`
-    decides when launches run; None for at once."""
+    decides when launches run; None runs them at once."""
 
     def __init__(
         self,
@@ -44,10 +44,10 @@ class Device:
         self.memory = BoardMemory()
         self._folder, self._slot, self._warn, self._forget = folder, slot, warn, forget
         self._shuffle = shuffle
-        self._files: dict[int, int | Path] = {}  # of the shared buffers, by their addresses
+        self._files: dict[int, int | Path] = {}  # shared buffers by address
         self._fifos = FifoReports(folder.parent / f"fifos-{folder.name}.json")
         self._noted: set[str] = set()
-        self._number = 0  # of the last file
+        self._number = 0  # number of the last file
         self._host = 0  # the process
         self._host_memory: list[tuple[int, int]] = []
         self._units: dict[int, EmulatedUnit] = {}
@@ -91,7 +91,7 @@ class Device:
     # one function per call; the fields' numbers are those of XRT's messages
 
     def _close(self, fields: Fields) -> Answer:
-        if fields.number(3):  # everything; otherwise only a reset before the next program
+        if fields.number(3):  # 1: closes the device; otherwise only a reset before the next program
             for result in self.memory.unread():
                 self._unread(result)
             raise Stop({1: True})
@@ -100,7 +100,7 @@ class Device:
     def _load(self, fields: Fields) -> Answer:
         self._unload()
         xml, library = fields.text(1), fields.text(2)
-        if not xml:  # the host wants the memory alone
+        if not xml:  # the host requests memory only
             return {1: True}
         try:
             metadata = Path(xml).read_bytes()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 _PATTERN = "fifos-*.json"
-_UNCHECKED = 1 << 30  # the depth of a stream whose other end is no kernel (toolchain/stream_ends.py)
+_UNCHECKED = 1 << 30  # the depth of a stream that ends outside of the kernels (toolchain/stream_ends.py)
 
 
 class FifoReports:
@@ -49,7 +49,7 @@ def merged(before: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]
         return _counted(new)
     old, new = _counted(before), _counted(new)
     first, second = (new, old) if locks_up(new) and not locks_up(old) else (old, new)
-    if not first.get("fifos"):  # it was too long
+    if not first.get("fifos"):  # the launch was too long to check
         first, second = second, first
     result = dict(first)
     for name in ("launches", "long"):
@@ -65,7 +65,7 @@ def merged(before: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]
 
 
 def _counted(report: dict[str, Any]) -> dict[str, Any]:
-    """Returns a report that counts launches; the report of one launch says if it was too long."""
+    """Returns the report of one launch in the form for several launches, which counts them."""
     return {**report, "launches": report.get("launches", 1), "long": int(report.get("long", 0))}
 
 

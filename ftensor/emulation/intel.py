@@ -19,7 +19,8 @@ PACKAGES = ("intel-opencl-rt==2023.2.4", "intel-cmplr-lib-rt==2023.2.4")
 
 
 def run(program: Sequence[str], folder: Path | None = None, images: Sequence[str | Path] = ()) -> int:
-    """Replaces this process by `program` on the emulator; returns an exit status only on failure.
+    """Replaces this process by `program` on the emulator; returns an exit status only if that
+    fails.
 
     `images` are the files with ftensor's kernels; without images ftensor compiles its kernels.
     """

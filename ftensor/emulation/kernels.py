@@ -41,7 +41,7 @@ _SCALARS: dict[str, Any] = {
     "intptr_t": ctypes.c_int64, "uintptr_t": ctypes.c_uint64,
     "float": ctypes.c_float, "double": ctypes.c_double,
 }  # fmt: skip
-# Format letters of struct, for reading a value from the registers.
+# Format characters of struct for reading a value from the registers.
 _LETTERS = {
     ctypes.c_bool: "?",
     ctypes.c_int8: "b",
@@ -60,13 +60,13 @@ _SCALAR, _GLOBAL, _STREAM = 0, 1, 4
 # Suffix of the function that starts a kernel with streams, in a library where the kernels are
 # joined (image/manifest.py, which this package does not import).
 _JOINED = "_joined"
-# The same of a kernel with tensors as the ends of its streams; and the names of the sizes
+# The same for kernels with tensors at the ends of their streams; and the prefix of the sizes' names
 # (image/contents.py).
 _ENDS, _BYTES = "_ends", "ft_bytes_"
 
 
 class ImageProblem(Exception):
-    """An image that this device cannot run; carries the message."""
+    """An image that this device cannot run; has the message."""
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class KernelFunction:
     arguments: list[RegisterArgument]
     units: dict[str, int] = field(default_factory=dict)  # instance -> base address
     call: Any = None
-    streams: tuple[str, ...] = ()  # ports that are joined in the library
+    streams: tuple[str, ...] = ()  # ports that the library connects
     stuck: Any = None  # returns, in the calling thread, the deadlock report of its stages
-    fifos: Any = None  # returns the report of the last launch's FIFOs, likewise
-    record: Any = None  # lets the next launch have such a report
+    fifos: Any = None  # likewise returns the report of the last launch's FIFOs
+    record: Any = None  # enables that report for the next launch
 
     @property
     def symbol(self) -> str:
@@ -121,9 +121,9 @@ class KernelFunction:
         return max([0x10, *(a.offset + 8 for a in self.arguments)])
 
     def notes(self, registers: bytearray, memory: BoardMemory) -> Iterator[str]:
-        """Yields what a launch probably lacks, before `bind`."""
+        """Yields warnings about things that a launch probably lacks, before `bind`."""
         if self.ours:
-            return  # it also gets operands that it does not read
+            return  # it also gets operands that it never reads
         for argument in self.arguments:
             if not argument.pointer:
                 continue
@@ -294,7 +294,7 @@ START, DONE, IDLE = 1, 2, 4  # bits of the control register at offset 0
 WINDOW = 0x10000  # bytes of addresses that belong to a unit
 STACK = 256 << 20  # bytes; kernels keep their local memories on the stack
 _libc = ctypes.CDLL(None)
-_starts: Counter[str] = Counter()  # launches of each kernel, whatever image it was in
+_starts: Counter[str] = Counter()  # launches of each kernel, in all images
 
 
 class Completions:
@@ -337,14 +337,14 @@ class Completions:
 
 
 def at_once(unit: EmulatedUnit, run: Callable[[], None]) -> None:
-    """Runs a launch when it is started."""
+    """Runs a launch as soon as it is started."""
     run()
 
 
 class EmulatedUnit:
-    """One compute unit of a kernel. `run` calls a function under a description. `checked` gets the
-    kernel's name and the report of its FIFOs after a launch, `note` what a launch probably
-    lacks. `start` gets each launch as a function to call."""
+    """One compute unit of a kernel. `run` calls a function under a description. After a launch,
+    `checked` gets the kernel's name and the report of its FIFOs, `note` a warning about things that
+    the launch probably lacks. `start` gets each launch as a function to call."""
 
     def __init__(
         self,
@@ -358,10 +358,10 @@ class EmulatedUnit:
     ) -> None:
         self._checked, self._note, self._start = checked, note, start
         self.kernel, self.name, self.running = kernel, name, False
-        self.mark = ""  # of the last launch
-        self.stuck = ""  # what stages that all waited for each other waited for
+        self.mark = ""  # identifies the last launch
+        self.stuck = ""  # the report of a deadlock of its stages
         self._registers = bytearray(kernel.register_bytes)
-        self._finished = False  # and the host has not read it yet
+        self._finished = False  # until the host has read DONE
         self._completions, self._run = completions, run
         self._work: SimpleQueue[tuple[list[Any], str] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None

@@ -35,14 +35,15 @@ class OutOfRange(Exception):
 
 @dataclass
 class Buffer:
-    """A live buffer. `written` is True once the host wrote data or a kernel had it as an argument.
-    `result` names the argument through which a kernel may have written it, until somebody reads it;
-    `before` is the checksum of the bytes that the kernel got, or None if nobody had written any."""
+    """A live buffer. `written` is True once the host wrote data or a kernel had the buffer as an
+    argument. `result` names the argument through which a kernel may have written it, until the
+    buffer is read; `before` is the checksum of its bytes before that kernel, or None if nothing had
+    been written."""
 
     address: int
     size: int
-    pointer: int  # to its first byte
-    mapped: tuple[int, int] = field(repr=False)  # start and length, with the closed pages
+    pointer: int  # to the first byte
+    mapped: tuple[int, int] = field(repr=False)  # start and length, guard pages included
     written: bool = False
     result: str = ""
     before: int | None = None
@@ -54,14 +55,15 @@ class Buffer:
         return self.address + self.size
 
     def give(self, result: str) -> None:
-        """Notes that a kernel gets the buffer, and may write it through the argument `result`."""
+        """Records that a kernel gets the buffer and may write to it through the argument `result`."""
         if self.shared:  # nobody needs to send or fetch it
             return
         self.before = self._checksum() if result and self.written else None
         self.result, self.written = result, True
 
     def settle(self) -> str:
-        """Returns `result`, or "" if the kernel has not written it: C types cannot tell."""
+        """Returns `result`, or "" if the kernel has not written to the buffer, which its C types
+        cannot show."""
         if self.result and self.before is not None and (self.size > MOST_CHECKED or self.before == self._checksum()):
             self.result = ""
         return self.result
@@ -114,7 +116,7 @@ class BoardMemory:
         _libc.munmap(*buffer.mapped)
 
     def unread(self) -> list[str]:
-        """Returns the results in live buffers that nobody has read."""
+        """Returns the results in live buffers that were never read."""
         return [buffer.result for buffer in self._buffers.values() if buffer.settle()]
 
     def find(self, address: int) -> Buffer | None:
@@ -155,8 +157,8 @@ class BoardMemory:
         return _view(buffer, address, size) if buffer.written else memoryview(b"")
 
     def explain(self, pointer: int) -> str:
-        """Describes a pointer's location, for a report about a kernel's access."""
-        for buffer in list(self._buffers.values()):  # a fault comes at any moment
+        """Describes the location of a pointer, for a report on a kernel's access."""
+        for buffer in list(self._buffers.values()):  # a fault can occur at any moment
             start, length = buffer.mapped
             if start <= pointer < start + length:
                 offset = pointer - buffer.pointer

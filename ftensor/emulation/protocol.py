@@ -16,7 +16,7 @@ REQUEST = struct.Struct("<BQBI")
 ANSWER = struct.Struct("<BQ")
 LENGTH_KEY, NUMBER_KEY = 0x09, 0x15  # field 1 of 64 bits, field 2 of 32 bits
 _NOTE_BYTES = socket.CMSG_SPACE(12)
-LONGEST = 1 << 31  # bytes of a body that we believe; XRT sends 8 MiB at a time
+LONGEST = 1 << 31  # the largest body that is accepted, in bytes; XRT sends 8 MiB at a time
 
 
 class Api(IntEnum):

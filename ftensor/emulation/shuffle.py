@@ -1,7 +1,7 @@
-"""Reorders launches that nothing orders, by a seed: a host that lacks a wait then gets wrong data.
+"""Reorders unordered launches by a seed, so that a host that lacks a wait gets wrong data.
 
-XRT starts a launch when its wait list has completed. So launches that run at the same time have no
-order among themselves, nor with the host's copies in the meantime.
+XRT starts a launch when its wait list has completed. So launches that run at the same time are
+unordered among themselves, and relative to the host's copies at that time.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import NamedTuple
 from .kernels import EmulatedUnit
 
 SETTING = "FTENSOR_EMULATION_SHUFFLE"  # the seed, in the environment of the device
-# A held launch runs after this number of polls for each of them, without other requests in between.
-# The host polls about once a millisecond; a busy machine delays polls as it delays commands.
+# The polls of each held launch, without other requests in between, after which one runs. The host
+# polls about once a millisecond; a busy machine delays polls and commands alike.
 POLLS_BEFORE_RUN = 50
-IMMEDIATE_SHARE = 0.25  # of the launches, which are not held
-IMMEDIATE_TIMEOUT = 1.0  # seconds that the host waits for such a launch, which may never end
+IMMEDIATE_SHARE = 0.25  # share of launches that are not held
+IMMEDIATE_TIMEOUT = 1.0  # seconds that the host waits for an immediate launch, which may never end
 
 
 class _Held(NamedTuple):
-    turn: float  # drawn; the lowest runs first
+    turn: float  # a random number; the lowest runs first
     unit: EmulatedUnit
     run: Callable[[], None]
 
@@ -30,9 +30,9 @@ class _Held(NamedTuple):
 class Shuffle:
     """Decides by a seed when launches run.
 
-    A launch runs at once, before the device serves another request, or it is held. The held ones
-    run one after another, in a random order, while the host only polls. Both choices depend on the
-    seed, the unit and the number of its launches alone, not on other launches.
+    A launch runs at once, before the device serves another request, or it is held. Held launches
+    run one after another, in a random order, while the host only polls. Both choices depend only on
+    the seed, the unit and the number of its launches, not on other launches.
     """
 
     def __init__(self, seed: int) -> None:
@@ -43,11 +43,11 @@ class Shuffle:
         self._polls = 0
 
     def note_request(self) -> None:
-        """Notes a request of the host that is no poll."""
+        """Records a request of the host other than a poll."""
         self._polls = 0
 
     def note_poll(self) -> None:
-        """Notes a poll of a unit, and runs the next launch if the host only polls."""
+        """Records a poll of a unit, and runs the next launch if the host only polls."""
         self._polls += 1
         if self._polls < POLLS_BEFORE_RUN * len(self._held) or not self._held:
             return
@@ -55,7 +55,7 @@ class Shuffle:
         if not self._running:
             first = min(self._held, key=lambda held: held.turn)
             self._held.remove(first)
-            if not first.unit.kernel.streams:  # kernels that are joined run together
+            if not first.unit.kernel.streams:  # connected kernels run together
                 self._running.append(first.unit)
             first.run()
 

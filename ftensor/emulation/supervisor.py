@@ -26,9 +26,9 @@ from .device import Device, Fatal
 from .protocol import HostConnection, ProtocolError
 from .shuffle import SETTING, Shuffle
 
-ORDERLY = 0  # the worker's exit status; a kernel that calls exit(0) has not said goodbye before
+ORDERLY = 0  # the worker's exit status after the end of the connection; a kernel that calls exit(0) gives another one
 CONNECT_SECONDS = 30.0
-GRACE_SECONDS = 2.0  # for the host, between SIGTERM and SIGKILL
+GRACE_SECONDS = 2.0  # seconds for the host between SIGTERM and SIGKILL
 GOODBYE = "orderly end"
 
 
@@ -112,7 +112,7 @@ def main() -> None:
     # Close the host's files and pipes, which this process inherited.
     for file in [int(name) for name in os.listdir("/proc/self/fd")]:
         if file > 2:
-            with contextlib.suppress(OSError):  # the one that listed them
+            with contextlib.suppress(OSError):  # the descriptor of the listing itself
                 os.close(file)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -131,7 +131,7 @@ def main() -> None:
         temporary = scratch / f"report-{name}.tmp"  # a host may have several devices
         temporary.write_text(report + "\n")
         temporary.rename(scratch / f"report-{name}.txt")
-    except OSError:  # the folder is gone, or full
+    except OSError:  # the folder is missing or full
         print(f"ftensor emulate: {report}", file=sys.stderr, flush=True)
     take_down(host)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,1 +1,1 @@
-"""How long a program would take on a board: a model, computed from plans and data sheets."""
+"""The time of a program on a board, from a model of launch plans and data sheets."""

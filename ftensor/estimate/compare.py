@@ -40,17 +40,17 @@ class Column:
 
 @dataclass(frozen=True)
 class PointwiseBuild:
-    """A column of `--compare steps`: structure and compute units of contiguous pointwise kernels.
-    `STEP_BUILDS` has one for each kernel of the inventory `steps`."""
+    """A column of `--compare steps`: how contiguous pointwise kernels are built, by structure and
+    number of compute units. `STEP_BUILDS` has one for each kernel of the inventory `steps`."""
 
     title: str
     structure: str
     units: int = 1
-    narrow: bool = False  # one element an access
+    narrow: bool = False  # one element per access
 
     def rebuilt(self, launch: KernelLaunch) -> KernelLaunch:
-        """Returns the launch with its kernel built this way; unchanged if the kernel has no
-        choice."""
+        """Returns the launch with a pointwise kernel of this structure and these compute units;
+        launches of other kernels are unchanged."""
         skeleton = board_skeleton_of(launch.key)
         if len({skeleton.structure(launch.key.lanes, name) for name in STRUCTURES}) == 1:
             return launch
@@ -147,7 +147,7 @@ def plot_estimate(name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | 
 
 
 def _time_line(axes: Axes, rows: Mapping[str, Sequence[Mapping[str, float]]], milliseconds: float) -> None:
-    """Draws each row's busy intervals: the height is the busy share, the colour the bound."""
+    """Draws each row's busy intervals: the height is the busy share, the colour shows the bound."""
     width = milliseconds / BINS
     for place, bins in enumerate(rows.values()):
         for k, parts in enumerate(bins):

@@ -113,8 +113,8 @@ BOUNDS = {
 @dataclass(frozen=True)
 class Setup:
     """A board, and how kernels are placed on it. `clock` is in MHz. `banks` is as in
-    `KernelGroup.banks`, where "*" gives each pointer its own bank. `units` are the compute units of
-    every kernel; None if they may be chosen."""
+    `KernelGroup.banks`; "*" gives each pointer its own bank. `units` is the number of compute units
+    of every kernel; None leaves the choice to the model."""
 
     board: Board
     clock: float
@@ -132,13 +132,13 @@ class Estimate:
     """
 
     launch: KernelLaunch
-    loops: tuple[PipelinedLoop, ...]  # of the compute unit that takes longest
+    loops: tuple[PipelinedLoop, ...]  # loops of the slowest compute unit
     fill: float
     loop: float
     port: float
     bank: float
     moved_bytes: int  # bytes between kernel and memory
-    to_board: tuple[int, ...]  # bytes of each transfer, were nothing resident
+    to_board: tuple[int, ...]  # bytes of each transfer if no data were resident
     to_host: tuple[int, ...]
     kernel: float  # seconds
     link_seconds: float
@@ -155,7 +155,7 @@ class Estimate:
         return max(causes, key=lambda name: causes[name])
 
     def largest_part(self, launch: float, resident: bool) -> str:
-        """Returns what takes most of the time: the kernel's bound, "launch" (its overhead takes
+        """Returns the largest part of the time: the kernel's bound, "launch" (its overhead takes
         `launch` seconds), or "link". With `resident`, data stays on the board, and the link does
         not count."""
         parts = {self.bound: self.kernel, "launch": launch}
@@ -234,14 +234,15 @@ def _stage_cycles(loops: Sequence[PipelinedLoop], setup: Setup) -> tuple[float, 
 
 
 def _start_cycles(launch: KernelLaunch, loops: Sequence[PipelinedLoop], setup: Setup) -> float:
-    """Returns the cycles for dividing indices, reading the geometry and the last write response."""
+    """Returns the cycles before and after a kernel's loops: index divisions, the read of the
+    geometry buffer, and the last write response."""
     latency = cycles_of(setup.parameters.latency, setup.clock)
     cycles = 0.0
     if launch.geometry:
         cycles += latency + len(launch.geometry)
     # The start of a unit's work takes divisions, one dim after another.
     cycles += board_skeleton_of(launch.key).divisions(launch, loops) * DIVISION_CYCLES
-    return cycles + latency  # the last writes are answered
+    return cycles + latency  # the response to the last writes
 
 
 def _port_cycles(a: Access, launch: KernelLaunch, setup: Setup) -> float:

@@ -10,8 +10,8 @@ from ..python_program import add_program
 
 
 def option_after_program(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
-    """Returns the first option of this command that comes after the program on the command line,
-    and so would go to the program; None if there is none."""
+    """Returns the first option of this command that follows the program on the command line, where
+    the program would get it; None if there is none."""
     own = {name for action in parser._actions for name in action.option_strings}
     return next((word for word in words if word.partition("=")[0] in own - {"-h", "--help", "-m", "-c"}), None)
 

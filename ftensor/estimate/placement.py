@@ -24,15 +24,16 @@ from ..toolchain.group import KernelGroup, free_name
 from ..toolchain.inventory.read import parts
 from ..toolchain.row_parallel import choose_row_builds, seconds
 
-MAX_DOUBLINGS = 8  # times that a network's cycles are doubled, to leave room for other kernels
+MAX_DOUBLINGS = 8  # how often a network's cycles are doubled, to leave room for other kernels
 
 
 @dataclass(frozen=True)
 class PlacedImage:
-    """The kernels of an image, and the kernels that a board has no room for.
+    """The kernels of an image, and the kernels for which a board has no room.
 
-    `requested` is the area of all, `fitting` that of those that fit. `from_inventory` is True for
-    an inventory, whose kernels are all that there are.
+    `requested` is the area of all kernels, `fitting` the area of those that fit. `from_inventory`
+    is True for the kernels of an inventory, which are complete; otherwise an op without a kernel
+    gets one.
     """
 
     requested: Fit
@@ -41,7 +42,7 @@ class PlacedImage:
 
     @property
     def left_out(self) -> tuple[KernelGroup, ...]:
-        """The kernels without room."""
+        """The kernels that do not fit."""
         return tuple(g for g in self.requested.groups if g not in self.fitting.groups)
 
     def kernel_of(self, launch: KernelLaunch) -> KernelGroup | None:
@@ -51,7 +52,7 @@ class PlacedImage:
     @cached_property
     def _kernels_by_name(self) -> Mapping[str, KernelGroup]:
         holders = {m.entry: group for group in self.fitting.groups for m in group.members}
-        if not self.from_inventory:  # a graph may have fewer lanes than its launches ask for
+        if not self.from_inventory:  # a graph may have fewer lanes than its launches request
             holders |= {group.name: group for group in self.fitting.groups if group.members[0].skeleton == "staged"}
         return holders
 
@@ -79,12 +80,12 @@ def inventory_image(groups: Sequence[KernelGroup], board: Board) -> PlacedImage:
 
 
 def program_image(launches: Mapping[KernelLaunch, int], board: Board, units: int | None = None) -> PlacedImage:
-    """Returns an image for a program: a kernel for the launches of a kind, graphs with the lanes
-    and units that are fastest, networks with the folds that are best beside them. Graphs that
-    `export` refuses for the board have no room.
+    """Returns an image for a program: a kernel for each kind of launch, graphs with the fastest
+    lanes and units, networks with the best folds that fit beside them. Graphs that `export` refuses
+    for the board do not fit.
 
-    All kernels but networks have `units` compute units, if given; else those of ops have the most
-    of the launches.
+    All kernels except networks have `units` compute units, if given; otherwise kernels of ops have
+    the largest number of their launches.
     """
     launches = {launch: count for launch, count in launches.items() if not is_user_kernel(launch.key)}
     most = max([units or 1, *(launch.units for launch in launches)])
@@ -161,7 +162,8 @@ def _with_folds(key: NetworkKey, board: Board, cycles: int | None) -> NetworkKey
 
 
 def network_fits(key: Key, board: Board) -> bool:
-    """True unless the key is a network that no folds fit on a board; calls then run its layers."""
+    """True unless the key is a network that does not fit a board with any folds; its calls then run
+    layer by layer."""
     if not isinstance(key, NetworkKey):
         return True
     try:
@@ -173,7 +175,7 @@ def network_fits(key: Key, board: Board) -> bool:
 def _place(
     groups: Sequence[KernelGroup], board: Board, from_inventory: bool, large: Sequence[KernelGroup] = ()
 ) -> PlacedImage:
-    """Returns the image of kernels, without those of `large`."""
+    """Returns the image of some kernels, without those in `large`."""
     fitting = fit(groups, board)
     fitting = fitting if fitting.fits else fitting_subset(groups, board)
     return PlacedImage(fit([*groups, *large], board), fitting, from_inventory)

@@ -1,7 +1,8 @@
 """Published measurements of kernels and of whole designs, and the model's estimates of them.
 
-The whole designs (`designs`) differ in structure from ftensor's kernels, so each has the factor
-between both."""
+The whole designs (`designs`) differ in structure from ftensor's kernels, so each states the factor
+between both.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ GIB = 1024**3 / 1e9
 class PublishedFigure:
     """A published figure and the model's, in the same unit.
 
-    `role` is "check" if the model does not use the figure, and "set" if a parameter comes from it.
+    `role` is "check" if the model does not use the figure, and "set" if the figure determines a
+    parameter.
     """
 
     quantity: str
@@ -149,7 +151,7 @@ class Design(NamedTuple):
     published: float
     model: float
     source: str
-    reason: str = ""  # why the factor is beyond 1.3
+    reason: str = ""  # the reason if the factor exceeds 1.3
 
     @property
     def factor(self) -> float:

@@ -53,7 +53,7 @@ class ProgramEstimate:
     setup: Setup
     in_flight: int
     lines: tuple[LaunchLine, ...]
-    missing: Mapping[str, int]  # launches by op that the image has no kernel for
+    missing: Mapping[str, int]  # launches by op for which the image has no kernel
     copies: float
     geometry_seconds: float
     fallback: float
@@ -116,9 +116,9 @@ class ProgramEstimate:
 
 
 def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGroup] | None) -> ProgramEstimate:
-    """Applies the model to a trace. Each launch uses the kernel of `groups` that holds it; without
-    `groups`, the kernel that an image for the program would have. The host computes what the board
-    has no room for."""
+    """Applies the model to a trace. Each launch uses the kernel of `groups` that contains it;
+    without `groups`, the kernel that an image for the program would have. The host computes
+    launches whose kernels do not fit."""
     if groups is None:
         image = program_image(trace.launches, setup.board, setup.units)
     else:
@@ -157,7 +157,7 @@ COPIES, OTHERS = "copies", "others"
 
 
 class Span(NamedTuple):
-    """An interval of the timeline, in seconds: the title of its row, and what bounds it."""
+    """An interval of the timeline, in seconds: the title of its row, and its bound."""
 
     row: str
     begin: float
@@ -190,8 +190,8 @@ def spans(r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Iterator[S
 def bin_spans(spans: Sequence[Span], bins: int, most: int) -> dict[str, list[dict[str, float]]]:
     """Returns the seconds by bound in each of `bins` equal time intervals, for each row.
 
-    Returns at most `most` rows, in order of their start. The most expensive keep their names; the
-    rest are merged.
+    Returns at most `most` rows, ordered by their start. The most expensive rows keep their names;
+    the rest are merged.
     """
     whole: dict[str, float] = defaultdict(float)
     for span in spans:
@@ -222,10 +222,10 @@ def kernel_banks(groups: Sequence[KernelGroup], board: Board) -> dict[str, str]:
 
 
 def bank_copies(trace: Trace, groups: Sequence[KernelGroup], board: Board) -> Counter[int]:
-    """Returns the number of buffers, by size in bytes, that the runtime copies between banks.
+    """Returns how many buffers the runtime copies between banks, by size in bytes.
 
-    As in the runtime, a buffer gets its bank from the first kernel that uses it, and moves when a
-    kernel in another bank uses it.
+    As in the runtime, a buffer is placed in the bank of the first kernel that uses it, and moves
+    when a kernel in another bank uses it.
     """
     banks = kernel_banks(groups, board)
     copies: Counter[int] = Counter()

@@ -173,13 +173,13 @@ def get_device_properties(device: DeviceLike | None = None) -> DeviceProperties:
 def load_image(path: str | Path, device: DeviceLike | None = None) -> str:
     """Loads an image built by `ftensor build` on a board, and returns the image's UUID.
 
-    `path` is the xclbin file or the folder of the build. The image's kernels are preferred from now
-    on. Images loaded before remain registered: an op that only one of them has loads it again
+    `path` is the xclbin file or the folder of the build. From now on the image's kernels are
+    preferred. Images loaded earlier stay registered: an op that only one of them has reloads it
     (`image_report` counts this). An image from another tool has no ops; `kernel` finds its kernels.
-    Tensors on the device survive. The environment variable FTENSOR_IMAGE loads images at the first
-    use of the device: paths, separated like those in PATH. Raises ImageError if the file is
-    damaged, or not for this device; FileNotFoundError if there is none, TypeError
-    for a value that is no path.
+    Tensors on the device keep their values. The environment variable FTENSOR_IMAGE loads images at
+    the first use of the device: paths, separated like those in PATH. Raises ImageError if the file
+    is damaged, or not for this device; FileNotFoundError if there is no such file, TypeError for a
+    value that is not a path.
     """
     backend = _backend("load_image", device)
     if not isinstance(path, (str, os.PathLike)):
@@ -247,10 +247,10 @@ def elementwise(in_params: str, out_params: str, operation: str, name: str | Non
     """Returns an elementwise kernel of a C expression, like CuPy's ElementwiseKernel.
 
     `in_params` and `out_params` declare parameters, such as "T x, float32 y"; a capital letter is a
-    dtype that the arguments of a call decide. `operation` assigns the outputs: "z = x * y + 1". The
-    kernel computes in the dtype that its inputs promote to, on every device, and broadcasts their
-    shapes. `name` is its name in inventories. Raises ValueError for a text that is not understood,
-    with its place, TypeError for other types.
+    dtype that the arguments of a call determine. `operation` assigns the outputs: "z = x * y + 1".
+    The kernel computes in the dtype that its inputs promote to, on every device, and broadcasts
+    their shapes. `name` is its name in inventories. Raises ValueError with the position for a text
+    that can't be parsed, TypeError for other types.
     """
     from ..own.elementwise import elementwise as make
 
@@ -273,8 +273,8 @@ def reduction(
     `map_expr` maps an element ("x * x"), `reduce_expr` combines two values `a` and `b` ("a + b") in
     any order, starting with `identity`, and `post_map_expr` assigns the output from `a` ("y =
     sqrt(a)"; `n` is the number of elements). The kernel computes in the dtype of the output. Call
-    it with tensors and `dim`, `keepdim` and `out`, as `ft.sum`. Raises ValueError for a text that
-    is not understood, with its place, TypeError for other types.
+    it with tensors and `dim`, `keepdim` and `out`, like `ft.sum`. Raises ValueError with the
+    position for a text that can't be parsed, TypeError for other types.
     """
     from ..own.elementwise import reduction as make
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-IP_KERNEL = 1  # the type of an entry of IP_LAYOUT that is a kernel's compute unit
+IP_KERNEL = 1  # type of the IP_LAYOUT entry of a compute unit
 MEMORY_TYPES = (
     "DDR3", "DDR4", "DRAM", "STREAMING", "PREALLOCATED", "ARE", "HBM", "BRAM", "URAM",
     "STREAMING_CONNECTION", "HOST", "PS_KERNEL",
@@ -13,11 +13,11 @@ MEMORY_TYPES = (
 CONTROLS = ("AP_CTRL_HS", "AP_CTRL_CHAIN", "AP_CTRL_NONE", "AP_CTRL_ME", "ACCEL_ADAPTER", "FAST_ADAPTER")
 CLOCK_TYPES = ("UNUSED", "DATA", "KERNEL", "SYSTEM")
 
-# Of a kernel with AXI streams that takes tensors in their place: the end of its function's name,
-# and the beginning of the names of the parameters with the tensors' sizes in bytes.
+# For a kernel with AXI streams that takes tensors instead: the suffix of the function's name, and
+# the prefix of the parameters with the tensors' sizes in bytes.
 ENDS, BYTES = "_ends", "ft_bytes_"
-NOT_MEMORY = {"STREAMING", "STREAMING_CONNECTION"}  # their size and base mean something else
-AFTER = -1  # the base of a bank that begins where those before it end
+NOT_MEMORY = {"STREAMING", "STREAMING_CONNECTION"}  # their size and base have another meaning
+AFTER = -1  # base of a bank that follows the banks before it
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,9 @@ class Description:
         return next((k for k in self.kernels if k.name == name), None)
 
     def folded(self) -> Description:
-        """Returns the description with one bank for each memory, as XRT sees it: it takes banks of
-        equal base and size for one. On a Kria, ports reach the memory through several of them."""
+        """Returns the description with one bank for each memory, as XRT sees it: XRT treats banks
+        of equal base and size as one. On a Kria, ports reach one memory through several such banks.
+        """
         first = first_ways(self.banks)
         used = {first[b.name] for b in self.banks if b.used}
         banks = (replace(b, used=b.name in used) for b in self.banks if first[b.name] == b.name)
@@ -109,12 +110,12 @@ class Description:
 
 
 def first_ways(banks: Iterable[Bank]) -> dict[str, str]:
-    """Maps the name of each bank to the first bank that is the same memory; banks that kernels use
-    come first. A bank of base AFTER is a memory of its own."""
+    """Maps the name of each bank to the first bank of the same memory; banks that kernels use come
+    first. A bank of base AFTER is a memory of its own."""
     banks = tuple(banks)
     alone = {b.name for b in banks if b.type in NOT_MEMORY or b.base == AFTER}
     seen: dict[tuple[int, int], str] = {}
-    for bank in sorted(banks, key=lambda b: not b.used):  # stable
+    for bank in sorted(banks, key=lambda b: not b.used):  # sorted() is stable
         if bank.name not in alone:
             seen.setdefault((bank.base, bank.size), bank.name)
     return {b.name: b.name if b.name in alone else seen[b.base, b.size] for b in banks}

@@ -149,7 +149,7 @@ def _argument(
 ) -> ArgumentDescription:
     if not argument.name:
         raise bad_description(f"{label} has no name")
-    if argument.is_stream:  # a port of the kernel, and no register
+    if argument.is_stream:  # a stream is a port of the kernel, not a register
         return replace(argument, size=argument.size or STREAM_BYTES, port=argument.port or argument.name)
     size = argument.size or size_of(argument.c)
     if size is None:

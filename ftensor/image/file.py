@@ -26,7 +26,7 @@ def image_uuid(data: bytes) -> str:
     return str(UUID(bytes=hashlib.sha256(data).digest()[:16], version=4))
 
 
-# In beats: the depth of one block RAM.
+# Depth in beats: that of one block RAM.
 CHANNEL_DEPTH = 512
 COMMON = ("opcode", "n", "ft_unit", "ft_units")
 
@@ -151,9 +151,9 @@ def locate(path: str | Path) -> Path:
 def read(path: str | Path, bare: bool = False) -> ImageFile:
     """Reads an image and its manifest. Raises ImageError if they are damaged or don't match.
 
-    An xclbin without a manifest may be anyone's: no op finds a kernel in it. If its kernels look
-    like ftensor's, it has lost its manifest and is refused, unless `bare` is set to use its kernels
-    by name.
+    An xclbin without a manifest may come from another tool: it is accepted, but ops find no kernels
+    in it. If its kernels have ftensor's form, the manifest was lost and the file is refused. With
+    `bare` that file is accepted, too, for calls of its kernels by name.
     """
     path = locate(path)
     try:

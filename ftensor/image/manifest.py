@@ -38,8 +38,8 @@ class ArgumentRecord:
 
 @dataclass(frozen=True)
 class MemberRecord:
-    """The computation of one opcode; `entry` is the identity that launches look up. If several
-    kernels are started together, "/" and the part of the launch follow the identity."""
+    """The computation of one opcode; `entry` is the identity that launches look up. If one launch
+    starts several kernels, "/" and a name of the part follow the identity."""
 
     entry: str
     opcode: int
@@ -48,10 +48,11 @@ class MemberRecord:
     ins: tuple[str, ...]
     kinds: str
     compute: str
-    call: str  # see `toolchain.group.call_tokens`
-    params: tuple[str, ...] = ()  # the op's numbers, such as "alpha"
-    # Compute units divide rows in multiples of the first number; then for each pointer the bytes of
-    # so many rows, 0 for one that all units share. Empty if the kernel has no rows.
+    call: str  # in the form of `toolchain.group.call_tokens`
+    params: tuple[str, ...] = ()  # the op's scalar parameters, such as "alpha"
+    # Compute units divide rows in multiples of the first number; the other numbers are, for each
+    # pointer, the bytes of that many rows, 0 for an operand that all units share. Empty if the
+    # kernel has no rows.
     rows: tuple[int, ...] = ()
 
     @property
@@ -127,7 +128,7 @@ class Manifest:
         return self._json
 
     @cached_property
-    def _json(self) -> str:  # an image of thousands of entries takes seconds
+    def _json(self) -> str:  # cached, since an image of thousands of entries takes seconds
         data = _fields_of(self)
         for kernel in data["kernels"]:
             if not kernel["stages"]:
@@ -173,7 +174,8 @@ class Manifest:
 
 
 def _fields_of(record: Any) -> dict[str, Any]:
-    """Returns the fields of a record as `asdict` does, without copies of the values."""
+    """Returns the fields of a record as a dict, like `dataclasses.asdict`, but without copies of
+    the values."""
     values = {name: getattr(record, name) for name in record.__dataclass_fields__}
     for name, value in values.items():
         if isinstance(value, tuple) and value and hasattr(value[0], "__dataclass_fields__"):
@@ -261,7 +263,7 @@ _TAKES = {"f": {"float"}, "d": {"double"}, "q": _INTEGERS}
 
 
 def expressions(path: object, record: KernelRecord, member: MemberRecord, params: Sequence[str]) -> list[str]:
-    """Returns an expression over a0, a1, ... for each argument of the kernel but the last two.
+    """Returns an expression over a0, a1, ... for each argument of the kernel, except the last two.
 
     Raises ImageError if the manifest uses arguments that the launch does not have.
     """

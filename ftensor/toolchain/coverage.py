@@ -69,7 +69,7 @@ class CoverageRow:
     @property
     def letters(self) -> str:
         """The letters of a cell in the coverage matrix: one for the layout, and `NUMBER` if an
-        input is a number passed by value."""
+        input is a scalar argument."""
         letters = {layout.word: layout.letter for layout in layouts()}
         return letters.get(self.layout, OTHER) + (NUMBER if "number" in self.ins else "")
 
@@ -85,7 +85,7 @@ def command(arguments: argparse.Namespace) -> int:
     except (ImageError, InventoryError, EstimateError) as problem:
         complain("ftensor kernels", problem)
         return getattr(problem, "status", 1)
-    except BrokenPipeError:  # the reader, such as `head`, closed the pipe
+    except BrokenPipeError:  # the reader of the pipe, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 

@@ -142,8 +142,8 @@ class CSim:
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
     def banks(self, groups: Sequence[KernelGroup]) -> Mapping[str, Mapping[str, str]]:
-        """Returns the banks that the platform's board has, so that the runtime places buffers as it
-        would on the board."""
+        """Returns the banks of the platform's board, so that the runtime places buffers as on that
+        board."""
         return link.banks(groups, of_platform(self.platform))
 
     def image(self, linked: Path, groups: Sequence[KernelGroup], manifest: Manifest) -> tuple[bytes, Manifest]:
@@ -182,8 +182,8 @@ def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz:
 
 
 def _each(bank: str, keep_range: bool) -> tuple[str, ...]:
-    """Returns the single banks that a name such as HBM[0:2] stands for. With `keep_range`, a range
-    of HBM channels stays one bank."""
+    """Returns the single banks that a name such as HBM[0:2] denotes. With `keep_range`, a range of
+    HBM channels stays one bank."""
     match = re.fullmatch(r"(\w+)\[(\d+):(\d+)\]", bank)
     if match is None or (keep_range and channels(bank)):
         return (bank,)
@@ -191,8 +191,8 @@ def _each(bank: str, keep_range: bool) -> tuple[str, ...]:
 
 
 def _banks(names: Sequence[str], board: Board | None) -> tuple[Bank, ...]:
-    """Returns memories large enough for tests; none if the kernels name none. On a board whose
-    ports are several ways to one memory, all banks have the same base and size."""
+    """Returns memories large enough for tests; none if the kernels name none. If a board's ports
+    are several paths to one memory, all banks have the same base and size."""
     from ..image.contents import Bank
 
     if len(names) == 1 and (reached := channels(names[0])):

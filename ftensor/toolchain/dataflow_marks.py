@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-# Preprocessed text with fifos.h has this word.
+# A word that only preprocessed text with fifos.h contains.
 RECORDED = "ft_fifos"
 OPTION = "-DFT_FIFOS"
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+HLS[ \t]+(\w+)(.*)$", re.MULTILINE | re.IGNORECASE)
@@ -31,7 +31,7 @@ _NAMED = re.compile(r"\s*\w+\s*(?:[;,\[{]|\(\s*\")")
 _LABEL = re.compile(r"(?:case\b(?:[^:;?]|::)*|\w+\s*):(?!:)")
 _COUNTED = re.compile(r"\(\s*[\w\s]*=\s*(\d+)\s*;\s*\w+\s*(<=?)\s*(\d+)\s*;")
 _LOOPS = ("for", "while", "do")
-# Statements that end with a semicolon, whatever braces they have.
+# Statements that end with a semicolon although they contain braces.
 _DECLARES = ("struct", "class", "union", "enum", "typedef", "using", "auto")
 
 
@@ -82,14 +82,14 @@ class _Lines:
         self.marks = [(m.end() + 1, int(m[1]), PurePath(m[2]).name) for m in _LINE.finditer(text)]
 
     def at(self, place: int) -> str:
-        """Returns "file:line"."""
+        """Returns "file:line" for a position in the text."""
         before = [mark for mark in self.marks if mark[0] <= place]
         begin, line, name = before[-1] if before else (0, 1, "")
         return f"{name}:{line + self.text.count(chr(10), begin, place)}"
 
 
 class _Region:
-    """A DATAFLOW region: the block that follows the pragma, which ends at `begin`."""
+    """The block after a DATAFLOW pragma. `begin` is the position after the pragma."""
 
     def __init__(self, text: str, begin: int, number: int, lines: _Lines, macros: Mapping[str, str]) -> None:
         self._text, self._lines, self._macros = text, lines, macros
@@ -103,8 +103,8 @@ class _Region:
         yield from self._block(start, "")
 
     def _block(self, begin: int, loop: str) -> Iterator[tuple[int, str]]:
-        """Yields the marks of the statements from `begin` to the end of their block. If they are in
-        an unrolled loop, `loop` is its number, else ""."""
+        """Yields the marks of the statements from `begin` to the end of their block. `loop` is the
+        index of the unrolled loop around them, "" if there is none."""
         for statement in _statements(self._text, begin):
             yield from self._statement(statement, loop)
 
@@ -125,7 +125,7 @@ class _Region:
         title = _quoted(f"{label_} ({self._lines.at(begin)})")
         yield begin, f"{self._name}.next({self._processes}, {title}{loop and ', ' + loop}); "
         self._processes += 1
-        if word in ("if", "switch"):  # whose condition is a process
+        if word in ("if", "switch"):  # the condition is a process, too
             body = _behind_brackets(text, begin)
             then = Statement(body, _end_of_statement(text, body))
             yield from self._body(then, loop)
@@ -141,7 +141,7 @@ class _Region:
                 yield end, f' ::ft_fifos::set_name({variable}, "{variable}"); '
 
     def _body(self, statement: Statement, loop: str, before: str = "") -> Iterator[tuple[int, str]]:
-        """Yields the marks of the statement below a condition or loop, in braces."""
+        """Yields the marks of the statement that a condition or loop controls, in braces."""
         begin, end = statement
         if self._text[begin : begin + 1] == "{":
             yield begin + 1, before
@@ -152,7 +152,7 @@ class _Region:
         yield end, " }"
 
     def _unrolled(self, body: int, begin: int) -> bool:
-        """True if the loop at `begin` is unrolled: its body is repeated in its place."""
+        """True if the loop whose body begins at `begin` is unrolled, so that its body is repeated."""
         text = self._text
         if text[body : body + 1] == "{":
             spans = [(body + 1, _to_token(text, body + 1))]
@@ -171,7 +171,7 @@ class _Region:
 
 
 def _behind_brackets(text: str, at: int) -> int:
-    """Returns the position of the first token after the closing bracket of a condition."""
+    """Returns the position of the first token after a condition in brackets."""
     at, depth = text.index("(", at), 0
     while (at := _to_token(text, at)) < len(text):
         depth += (text[at] == "(") - (text[at] == ")")
@@ -203,7 +203,7 @@ def _end_of_statement(text: str, begin: int) -> int:
         is_else = first == "if" and _is_else(text, other)
         return _end_of_statement(text, _to_token(text, other + len("else"))) if is_else else end
     if first == "do":
-        begin = _end_of_statement(text, _to_token(text, begin + len("do")))  # then: while (...);
+        begin = _end_of_statement(text, _to_token(text, begin + len("do")))  # the `while (...);` that follows
     depth, at = 0, begin
     while at < len(text):
         at = _to_token(text, at)
@@ -212,7 +212,7 @@ def _end_of_statement(text: str, begin: int) -> int:
             depth += 1
         elif c in (")", "]", "}"):
             depth -= 1
-            if depth < 0:  # of the block around it
+            if depth < 0:  # the end of the enclosing block
                 return at
             if depth == 0 and c == "}" and (text[begin] == "{" or not (first in _DECLARES or _goes_on(text, at + 1))):
                 return at + 1
@@ -223,8 +223,8 @@ def _end_of_statement(text: str, begin: int) -> int:
 
 
 def _goes_on(text: str, at: int) -> bool:
-    """True if the statement continues after the brace that ends before `at`, as an initializer or a
-    lambda in a call does."""
+    """True if the statement continues after the brace that ends before `at`, such as an initializer
+    or a lambda in a call."""
     at = _to_token(text, at)
     return text[at : at + 1] in (";", ",", ".", ")", "=", "(")
 
@@ -248,8 +248,7 @@ def _to_token(text: str, at: int) -> int:
 
 
 def _behind(text: str, at: int) -> int:
-    """Returns the position after the token at `at`: after one character, or after a whole
-    literal."""
+    """Returns the position after the token at `at`, which is a character or a literal."""
     quote = text[at : at + 1]
     if quote not in ('"', "'") or (quote == "'" and text[at - 1 : at].isalnum()):  # 1'000 is a number
         return at + 1

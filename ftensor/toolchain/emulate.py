@@ -39,13 +39,13 @@ from .jobs.workspace import write_atomically
 
 NAME = "kernels"  # of the image
 # The most kernels beyond the fewest possible. New members share kernels only with members of the
-# same request, so the number of kernels grows, and XRT's load time grows with its square.
+# same request, so the number of kernels grows, and the load time of XRT with its square.
 MAX_SHARED_MEMBERS = 24
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def growing_folder() -> Path:
-    """Returns the folder of the image for this ftensor, compiler and processor.
+    """Returns the folder of the image that grows, for this ftensor, compiler and processor.
 
     Raises BuildError if there is no compiler.
     """
@@ -85,7 +85,7 @@ class GrowingImage:
     def with_kernels(self, keys: Sequence[Key], progress: Progress) -> GrowthResult:
         """Adds `keys` to the image, and compiles them in parallel.
 
-        Raises BuildError if the image can't be built for another reason than one of the keys.
+        Raises BuildError for a reason other than a key that does not compile.
         """
         with self._held():
             groups = self._read()
@@ -145,7 +145,7 @@ class GrowingImage:
         request = make.Request(NAME, groups, "", self.folder, only=only)
         built = make.build(request, CSim(), progress)
         if any(failed.status == -signal.SIGINT for failed in built.failures):
-            # Ctrl-C is meant for the program, which may handle it and go on: build again.
+            # Ctrl-C is meant for the program, which may handle it and continue: build again.
             built = make.build(request, CSim(), progress)
         return built
 
@@ -193,7 +193,7 @@ def _grouped(keys: Sequence[Key], grouping: str, taken: list[str]) -> tuple[Kern
 
 
 def is_private(folder: Path) -> bool:
-    """True if nobody else can write to a folder, so that its code is safe to run."""
+    """True if no other user can write to a folder, so that its code is safe to run."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.access(folder, os.W_OK) and not any(
@@ -317,7 +317,7 @@ class Builder(threading.Thread):
 
 
 class BuildStatus:
-    """Reports progress on stderr: a temporary line on a terminal, else a line now and then."""
+    """Reports progress on stderr: a temporary line on a terminal, otherwise an occasional line."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream, self.terminal = stream, stream.isatty()
@@ -370,10 +370,10 @@ class BuildStatus:
             print(text, file=self.stream, flush=True)
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """Nothing: `show` reports progress."""
+        """Does nothing: `show` reports progress."""
 
     def close(self) -> None:
-        """Nothing: `clear` removes the line."""
+        """Does nothing: `clear` removes the line."""
 
     def clear(self) -> None:
         """Adds the time of this build to the total, and clears the line for the program's

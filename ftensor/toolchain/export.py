@@ -76,8 +76,8 @@ def write(traced: DataflowKernels | TracedNetwork, name: str, options: ExportOpt
 def _groups(
     of: DataflowKernels, kernel: str, names: Sequence[str], options: ExportOptions
 ) -> tuple[tuple[KernelGroup, ...], str]:
-    """Returns the kernels, with the lanes and compute units that a board has room for, and the
-    report about them. Raises GraphError if the board has no room."""
+    """Returns the kernels, with the lanes and compute units for which a board has room, and a
+    report on them. Raises GraphError if the board has no room."""
     from . import row_parallel
     from .area.fit import shares_text
     from .group import KernelGroup
@@ -126,7 +126,8 @@ def _write_network(traced: TracedNetwork, folder: Path, name: str, options: Expo
 
 
 def _files(key: StagedKey, group: KernelGroup) -> dict[str, bytes]:
-    """Returns the contents of a kernel's files by suffix; `key` is the graph with its own lanes."""
+    """Returns the files of a kernel, text by suffix. `key` is the graph with its own number of
+    lanes, which the graph file records; `group` has the lanes to build."""
     from .intel import target as intel
     from .vitis import source as vitis
 
@@ -137,8 +138,8 @@ def _files(key: StagedKey, group: KernelGroup) -> dict[str, bytes]:
 
 
 def _printable(text: str) -> str:
-    """Replaces unprintable characters, so that a program's path stays on the line of its
-    comment."""
+    """Replaces unprintable characters, so that the name of a program cannot end the comment that
+    contains it."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 

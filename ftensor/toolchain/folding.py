@@ -1,7 +1,7 @@
 """Folds of a network for a board: how many products each layer computes in one iteration.
 
-Given the most iterations for an image, each layer gets the fold that takes the least of the board.
-The fewest iterations that fit are found by lowering that number step by step. In this package a
+Given the maximum of iterations per image, each layer gets the fold that takes the least of the
+board. A search lowers that maximum step by step until the network no longer fits. In this package a
 fold elsewhere is a reduction; here it is `kernels.network.Fold`.
 """
 
@@ -38,20 +38,19 @@ from .area.count import Counts, resources_of
 from .area.fit import area, board_shares, interconnect, memory_resources, shares_text
 from .group import KernelGroup
 
-# Shares of a board that a network takes at most, in the order of NAMES; the message
-# `network_too_large` repeats them. The tools place no more at full clock.
+# Limits of a network's shares of a board, in the order of NAMES; the message `network_too_large`
+# repeats them. The tools place no more at full clock.
 SHARE = (0.70, 0.70, 0.65, 0.80, 0.80)
 NO_SHARES = (0.0,) * len(SHARE)
-# The next number of iterations, as a part of the one before.
+# The factor from one number of iterations to the next that the search tries.
 STEP = 0.93
-# A fold is a candidate if it is at most this many times faster than needed; else all that are
-# faster.
+# A fold is a candidate if it is at most this many times faster than needed. If there is none, all
+# faster folds are.
 MAX_SPEEDUP = 4
-# The weight of a resource that the cheapest folds exceed is multiplied by DEARER, up to TRIES
-# times.
+# If the cheapest folds exceed a resource, its weight is multiplied by DEARER, up to TRIES times.
 DEARER, TRIES = 3, 4
 ONE_BY_ONE = "products one by one"
-# Most parts of a network that does not fit that are tried.
+# Limit of the parts that are tried of a network that does not fit.
 MAX_PARTS = 24
 # More cycles than any network takes.
 MAX_CYCLES = 1 << 62
@@ -73,8 +72,8 @@ class Folding(NamedTuple):
 def fold_network(
     key: NetworkKey, board: Board, cycles: int | None = None, given: dict[int, Fold] | None = None
 ) -> Folding:
-    """Returns a network with folds for a board: with at most `cycles` iterations for an image, else
-    with as few as fit. `given` are the folds of layers by index.
+    """Returns a network with folds for a board: with at most `cycles` iterations per image, else
+    with as few as fit. `given` are folds of layers by index, which stay.
 
     Raises GraphError if the network does not fit.
     """
@@ -91,8 +90,8 @@ def fold_network(
         if not found.fits:
             raise _too_large(found, f"{cycles} cycles an image", cycles, given)
         return found
-    # From products one by one, each step lowers the cycles by `STEP`; more steps take more of a
-    # board.
+    # Begins with one product at a time. Each step lowers the cycles by `STEP`, which takes more of
+    # the board.
     slowest = trials[0].trips
     steps = max(1, int(log(1 / slowest) / log(STEP)))
 
@@ -106,7 +105,7 @@ def fold_network(
         fitting, large = (middle, large) if fits(middle) else (fitting, middle)
     found = Folding(key, board, plus(trials[0].shares, port_shares))
     for least in sorted(trial.trips for trial in trials.values() if trial.fits(port_shares)):
-        # Layers that are faster than the slowest take less than they might.
+        # Layers that are faster than the slowest one may be made cheaper.
         found = _folding(key, board, least, given, port_shares)
         if found.fits:
             return found
@@ -117,7 +116,7 @@ def fold_with_weights(
     key: NetworkKey, board: Board, cycles: int | None, given: dict[int, Fold], weights: str | None
 ) -> Folding:
     """Returns `fold_network` of a network with its weights in the text, or "loaded" by launches. By
-    default they are in the text if the network fits so.
+    default they are in the text if the network then fits.
 
     Raises ValueError for another word, and GraphError if the network does not fit.
     """
@@ -133,7 +132,8 @@ def fold_with_weights(
 
 
 def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) -> errors.GraphError:
-    """Returns the error of a network that does not fit, with the number of first layers that do."""
+    """Returns the error for a network that does not fit; it names how many of the first layers
+    would fit."""
     key, board = found.key, found.board
     cuts = [k for k in range(1, len(key.layers)) if all(min(one.inputs) >= k for one in key.layers[k:])]
 
@@ -142,8 +142,8 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
         trial = _trial(part, board, cycles, given)
         return trial.trips <= cycles and trial.fits(_port_shares(part, board, trial))
 
-    # A longer part may take less, as its result is smaller, which the kernel holds once to store
-    # it.
+    # A longer part may take less: its result, which the kernel buffers once to store it, may be
+    # smaller.
     tried = cuts[:: -max(1, -(-len(cuts) // MAX_PARTS))]
     count = next((cut for cut in tried if fits(cut)), 0)
     fitting_part = (
@@ -154,7 +154,7 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
 
 class _Trial(NamedTuple):
     """A choice of folds: the iterations of the slowest process, and the shares of the board that
-    the layers take. These leave out ports, and FIFOs past other layers."""
+    the layers take, without ports and without FIFOs that bypass layers."""
 
     folds: tuple[Fold, ...]
     trips: int
@@ -171,8 +171,8 @@ def plus(some: Sequence[float], others: Sequence[float]) -> tuple[float, ...]:
 
 
 def _port_shares(key: NetworkKey, board: Board, trial: _Trial) -> tuple[float, ...]:
-    """Returns the shares that a `_Trial` leaves out: ports, control, and FIFOs past other layers.
-    They hardly depend on the folds."""
+    """Returns the shares that a `_Trial` omits: ports, control, and FIFOs that bypass layers. They
+    hardly depend on the folds."""
     takes = area(KernelGroup("network", (key.folded(trial.folds),))).whole
     return tuple(max(0.0, a - b) for a, b in zip(board_shares(takes, board), trial.shares))
 
@@ -235,10 +235,10 @@ class _Prices(NamedTuple):
     weights: tuple[float, ...]
 
     def cheapest(self, layer: NetworkLayer, flow: Flow) -> Fold:
-        """Returns the fold of a layer with the least sum of shares among those that take at most
-        `cycles`; the fastest if none does. `flow` is its input."""
+        """Returns the fold of a layer with the smallest weighted sum of shares among those that
+        take at most `cycles`; the fastest if none does. `flow` is the layer's input."""
         all_folds = _folds(layer, flow._replace(wide=1))
-        # Folds of many more products than needed cost more.
+        # Folds with far more products than needed cost more.
         candidates = [fold for trips, fold in all_folds if self.cycles // MAX_SPEEDUP <= trips <= self.cycles]
         candidates = candidates or [fold for trips, fold in all_folds if trips <= max(all_folds[0][0], self.cycles)]
         best = min(self._priced(layer, candidates, flow))

@@ -65,8 +65,7 @@ def _fits(first: Key, key: Key, family_shapes: dict[str, object], key_shapes: di
 
 
 def _shapes(key: Key) -> dict[str, object]:
-    """Returns, by name, the width of the elements that each pointer points to, or the C type of a
-    vector."""
+    """Returns, for each pointer by name, the width of its elements, or the C type of its vectors."""
     skeleton = board_skeleton_of(key)
     typed = {a.name: a.c for a in skeleton.arguments(key) if "hls::vector" in a.c}
     return {n: typed.get(n) or _shape(what, c) for what, c, n in skeleton.parameters(key)}
@@ -100,8 +99,8 @@ def name(members: Sequence[Key]) -> str:
 def joint_arguments(bodies: Sequence[Key]) -> tuple[KernelArgument, ...]:
     """Returns the arguments of a kernel with several bodies, without opcode and compute unit.
 
-    A pointer whose element type differs between bodies points to raw bits of that width. A scalar
-    whose type differs is a `long` with the value's 64 bits.
+    If the element type of a pointer differs between bodies, it points to raw bits of that width. A
+    scalar whose type differs is a `long` with the value's 64 bits.
     """
     by_name: dict[str, list[KernelArgument]] = {}
     for key in bodies:
@@ -223,7 +222,7 @@ class KernelGroup:
 
     @property
     def moves(self) -> str:
-        """How the kernel moves data, as the performance model distinguishes it."""
+        """The kernel's data movement in the terms of the performance model."""
         scatters = self.kind.name == "rows" and any(k.outs[0].kind == LOCATED for k in self.keys)
         return SCATTERS if scatters else self.structure
 
@@ -403,7 +402,7 @@ class PortGroup:
         return len(widths) <= len(self.ins) and all(b is None or a in (b, None) for a, b in pairs)
 
     def add(self, key: KernelKey, widths: Widths) -> None:
-        """Adds a member. Its inputs claim ports that had no width so far."""
+        """Adds a member. Ports without a width so far get the widths of its inputs."""
         for k, width in enumerate(widths):
             if self.ins[k] is None:
                 self.ins[k] = width
@@ -445,8 +444,8 @@ def _ports(key: KernelKey) -> int:
 
 
 def suffix(bundle: PortGroup) -> str:
-    """Returns a name for the kernel of a port group: skeleton, number of lanes if unusual, and
-    element widths in bytes."""
+    """Returns the part of a port group's kernel name after the skeleton: an unusual number of
+    lanes, and element widths in bytes."""
     key = bundle.members[0]
     ins = "x".join(str(w or 0) for w in bundle.ins)
     text = op_skeleton(key).short(key)

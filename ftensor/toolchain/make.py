@@ -82,7 +82,7 @@ def workers(requested: int | None, memory: int) -> int:
 
 @dataclass(frozen=True)
 class Request:
-    """What to build: the kernel groups, the folder and the options. `only` names kernels to compile
+    """A build: the kernel groups, the folder and the options. `only` names kernels to compile
     without linking an image."""
 
     name: str  # of the inventory and the image

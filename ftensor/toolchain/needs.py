@@ -48,9 +48,10 @@ class KernelNeed:
 def needs(
     program: PythonProgram, held: Container[str] | None = None, units: int = 1, stdout: Any = None
 ) -> list[KernelNeed]:
-    """Runs a program on this machine, and returns the kernels that it needs, most launched first.
+    """Runs a program on this machine, and returns the kernels that it needs, the most launched
+    first.
 
-    With `held`, the entries of an image, the program prefers the layouts of the image. Raises
+    With `held`, the entries of an image, the program prefers the layouts of that image. Raises
     EstimateError for a program that can't be read or that fails.
     """
     from .trace import run_program
@@ -63,8 +64,8 @@ def needs(
 
 
 def _folded(key: Key) -> Key:
-    """Returns a network with folds for the default board of `export`; other keys, and networks that
-    do not fit it, as they are."""
+    """Returns a network with folds for the default board of `export`. Other keys, and networks that
+    do not fit that board, are unchanged."""
     if not isinstance(key, NetworkKey):
         return key
     try:

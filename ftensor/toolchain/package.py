@@ -24,7 +24,7 @@ from ..terminal import complain, size
 
 SHELL = {"shell_type": "XRT_FLAT", "num_slots": "1"}
 FIRMWARE = "/lib/firmware/xilinx"
-_SYNC = bytes.fromhex("aa995566")  # the word at which a configuration begins
+_SYNC = bytes.fromhex("aa995566")  # the word that begins a configuration
 _SWAPPED = _SYNC[::-1]
 _SYNC_WITHIN = 4096
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -110,8 +110,8 @@ def package(image: bytes, name: str, overlay: bytes | None = None) -> dict[str, 
 
 
 def for_fpga_manager(bitstream: bytes) -> bytes:
-    """Returns a bitstream as Linux' FPGA manager takes it on a ZynqMP: without the header of a .bit
-    file, and with the bytes of each 32-bit word reversed."""
+    """Returns a bitstream in the form of Linux' FPGA manager for a ZynqMP: without the header of a
+    .bit file, and with the bytes of each 32-bit word reversed."""
     data = _without_header(bitstream)
     if _SWAPPED in data[:_SYNC_WITHIN]:
         return data
@@ -175,7 +175,7 @@ def compiled_tree(root: Node) -> bytes:
     node("", root)
     words.extend(struct.pack(">I", 9))
     strings = b"".join(name.encode() + b"\0" for name in names)
-    structure = 40 + 16  # behind the header and an empty list of reserved memory
+    structure = 40 + 16  # after the header and an empty list of reserved memory
     total = structure + len(words) + len(strings)
     head = struct.pack(
         ">10I", 0xD00DFEED, total, structure, structure + len(words), 40, 17, 16, 0, len(strings), len(words)

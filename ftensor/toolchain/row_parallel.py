@@ -23,7 +23,7 @@ from .folding import SHARE
 from .group import MAX_KERNEL_UNITS, MAX_UNITS, KernelGroup
 from .vitis.interface import bundles
 
-# The rows of a launch by which choices are compared.
+# The rows of the launch for which choices are compared.
 ROWS = 1 << 16
 
 
@@ -68,7 +68,8 @@ def choose_row_builds(
     choices: list[list[GraphChoice]] = []
     for name, key in graphs.items():
         every = _choices(name, key, board, units)
-        # Levels are taken from choices that fit alone: others may cost less in sum, and hide them.
+        # Levels come from choices that fit alone. Other choices may have a smaller sum and hide
+        # them.
         fitting = [c for c in every if _fits([c], board, other_kernels, used)]
         choices.append(fitting or [min(every, key=lambda c: c.cost)])
     best = [min(of, key=lambda c: c.cost) for of in choices]
@@ -83,7 +84,7 @@ def choose_row_builds(
 
 
 def _cheapest(choices: Sequence[GraphChoice], seconds: float) -> GraphChoice:
-    """Returns the cheapest choice that takes at most `seconds` for a row; if there is none, the
+    """Returns the cheapest choice that takes at most `seconds` per row; if there is none, the
     fastest."""
     fast = [c for c in choices if c.seconds <= seconds * 1.0001]
     return min(fast or choices, key=lambda c: (c.cost if fast else c.seconds, c.seconds, c.cost))

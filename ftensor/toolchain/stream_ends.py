@@ -1,7 +1,8 @@
-"""Tensors as the ends of AXI streams, as a DMA of PYNQ gives them: a second function of a kernel.
+"""Tensors at the ends of AXI streams, as a DMA of PYNQ provides them: a second function of a
+kernel.
 
-The function takes a pointer and a size in bytes for each stream. It fills the streams with the
-tensors, with TLAST in the last beat, runs the kernel, and empties the streams that it has written.
+The function takes a pointer and a size in bytes for each stream. It writes the tensors into the
+input streams, with TLAST in the last beat, runs the kernel, and reads the output streams.
 """
 
 from __future__ import annotations
@@ -138,8 +139,8 @@ def _is_stream(a: ArgumentDescription) -> bool:
 
 
 def text(source: str, kernels: Sequence[KernelDescription]) -> str:
-    """Returns a source that has a file's kernels, given by its path, and a second function of each
-    of `kernels`."""
+    """Returns a source that includes a file, given by its path, and a second function for each of
+    `kernels`."""
     return f'#include "{source}"\n' + _HEADER + "".join(map(_function, kernels))
 
 
@@ -155,7 +156,7 @@ def _function(kernel: KernelDescription) -> str:
             parameters.append(f"{of}<{k}> {a.name}")
             values.append(a.name)
     call = f"    {name}({', '.join(values)});\n"
-    if len(ends) == len(kernel.arguments):  # it runs by itself, as long as beats come
+    if len(ends) == len(kernel.arguments):  # it is free-running: it runs while beats arrive
         left = "".join(f" + (ft_end_{k}.is_input() ? ft_end_{k}.held() : 0)" for k in range(len(ends)))
         call = (
             f"    for (std::size_t before = 0, left = 1; left && left != before;) {{\n    {call}"
@@ -165,8 +166,8 @@ def _function(kernel: KernelDescription) -> str:
 
 
 def joined(kernels: Sequence[KernelDescription]) -> tuple[KernelDescription, ...]:
-    """Returns the kernels of a library, each with the arguments of its second function if it has
-    one."""
+    """Returns the kernels of a library; a kernel with a second function gets that function's
+    arguments."""
     seconds = {k.name.removesuffix(ENDS): k for k in kernels if k.name.endswith(ENDS)}
     names = {k.name for k in kernels}
     seconds = {name: k for name, k in seconds.items() if name in names}

@@ -57,7 +57,7 @@ class _Recorder(Observer):
 
     def __init__(self) -> None:
         self.trace = Trace()
-        # One object for equal launches, to keep `order` small.
+        # Equal launches share one object, to keep `order` small.
         self.alike: dict[KernelLaunch, KernelLaunch] = {}
         self.counted: WeakSet[Storage | SharedTable] = WeakSet()
         self.hidden: WeakSet[Storage] = WeakSet()
@@ -71,9 +71,9 @@ class _Recorder(Observer):
         passed += [(next(self.next), nbytes) for nbytes in launch.temporaries]
         for step, (_, table) in zip(launch.steps, launch.bound or ()):
             n, geometry = step.n, step.geometry
-            if is_user_kernel(step.key):  # a user kernel: only the sizes of its buffers are known
+            if is_user_kernel(step.key):  # of a user kernel, only the sizes of its buffers are known
                 n, geometry = 0, tuple([tensors[k].nbytes for k in step.pointers])
-            elif table is None and len(geometry) == 1:  # the only number is the size
+            elif table is None and len(geometry) == 1:  # the only number is n
                 (n,), geometry = geometry, ()
             if table is not None and table not in self.counted:
                 self._setting(table)

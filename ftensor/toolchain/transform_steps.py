@@ -23,17 +23,17 @@ def roots(course: TransformSchedule) -> list[np.ndarray]:
     return tables
 
 
-# A memory of at most this many words consists of registers.
+# A memory of at most this many words is made of registers.
 FEW = 4
 
 
 class TransformSteps(ABC):
-    """Generates the code of a transform stage, independent of the kernel language.
+    """Generates the code of a transform stage for any kernel language.
 
     The results are `tables` of roots, `memories`, `apart` (pragmas for the distance in iterations
     between accesses to a memory's word), and `lines`, which process the beat `w` of an iteration.
-    `course` describes the path of a row, `of` is the C type of a number, and `scale` names the
-    factors of the results.
+    `course` is the schedule of a row, `of` is the C type of a number, and `scale` has the names of
+    the results' factors.
     """
 
     def __init__(self, unit: RowTransform, schedule: TransformSchedule, c_type: str, scale: Sequence[str]) -> None:
@@ -42,13 +42,13 @@ class TransformSteps(ABC):
         self.memories: list[str] = []
         self.apart: list[str] = []
         self.lines: list[str] = []
-        self._late = 0  # beats by which a row lags behind its input
+        self._late = 0  # beats between a row's input and its current position
         self._take(unit, scale)
 
     @abstractmethod
     def called(self, word: str, constants: Sequence[int | str], arguments: Sequence[str]) -> str:
-        """Returns the call of ft_WORD; `constants` are known when the code is written, `arguments`
-        are not."""
+        """Returns the call of the function ft_`word`; `constants` are known when the code is
+        written, `arguments` are expressions."""
 
     @abstractmethod
     def halves(self, name: str, delay: int) -> None:

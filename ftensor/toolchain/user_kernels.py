@@ -28,7 +28,7 @@ from . import objects_of_kernels, stream_ends
 from .dataflow_marks import OPTION, RECORDED, marked, names_in_depths
 from .vitis.headers import include_folders
 
-# The messages of clang and g++.
+# The message for a missing header, of clang and of g++.
 _NO_HEADER = re.compile(r"fatal error: (?:'(.+)' file not found|(.+): No such file or directory)")
 CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++")
 
@@ -68,8 +68,8 @@ def _compiler() -> list[str]:
 def library(source: Path, flags: Sequence[str]) -> bytes:
     """Compiles a kernel file to a shared object; raises RuntimeError if the compiler rejects it.
 
-    A kernel with streams gets a second function that takes tensors as their ends. A stream whose
-    beats are not whole bytes has none.
+    A kernel with streams gets a second function that takes tensors at the ends of the streams, if
+    the beats of every stream are whole bytes.
     """
     return _with_all_ends(source, flags, True)
 
@@ -127,7 +127,7 @@ def _compiled(source: Path, flags: Sequence[str], shared: bool) -> bytes:
         if text := _with_marks(source, words):
             recording = Path(folder) / f"{source.stem}.ii"
             recording.write_text(text, encoding="utf-8", errors="surrogateescape")
-            # Behind -x and the source's own name.
+            # Keeps the words before `-x` and the source's own name.
             own = [*words[:-3], "-x", "c++-cpp-output", file_word(recording), "-o", file_word(output)]
             if not subprocess.run(own, capture_output=True).returncode:
                 return output.read_bytes()

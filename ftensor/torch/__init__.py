@@ -78,7 +78,7 @@ def _both_default_dtypes(d: _torch.dtype, /) -> None:
         _set_ftensor_default(_memory.TO_FT[d])
 
 
-# Kernels promote integers to ftensor's default dtype, which therefore must equal torch's.
+# Kernels promote integers to ftensor's default dtype, so it must equal torch's.
 _torch.set_default_dtype = _both_default_dtypes
 _set_ftensor_default(_memory.TO_FT[_torch.get_default_dtype()])
 

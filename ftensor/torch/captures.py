@@ -118,7 +118,7 @@ class _Gradient(NamedTuple):
     made: bool
 
     def matches(self, now: torch.Tensor | None) -> bool:
-        """True if a replay would update the present gradient as the function would."""
+        """True if a replay would update the present gradient like the function itself."""
         return (now is None) is self.missing and (self.missing or self.made or now is self.after)
 
 
@@ -129,7 +129,7 @@ class _ModuleState(NamedTuple):
     training: bool
     parameters: dict[str, Any]
     buffers: dict[str, Any]
-    size: int  # of both dicts
+    size: int  # length of both dicts
     tensors: tuple[tuple[dict[str, Any], str, Any, Any], ...]
 
     @classmethod
@@ -174,14 +174,14 @@ def _list_modules() -> Iterator[dict[int, _ModuleState]]:
 
 class _Arguments:
     """The memory of a signature's tensor arguments. An argument is static if each call passed the
-    same memory, as a model's weights and a cache of keys; replays then read it in place."""
+    same memory, such as a model's weights or a cache of keys; replays then read it in place."""
 
     def __init__(self) -> None:
-        self.memory: list[tuple[ref[Any], int]] = []  # and the offset in it
+        self.memory: list[tuple[ref[Any], int]] = []  # and the offset in the memory
         self.static: list[bool] = []
 
     def note(self, tensors: Sequence[torch.Tensor], before: _Arguments | None = None) -> None:
-        """Notes a call's arguments. Those that changed here or `before` are copied in replays."""
+        """Records a call's arguments. Replays copy those that changed in this call or `before`."""
         same = [True] * len(tensors) if not self.memory else self._same(tensors)
         known = self.static or (before.static if before else same)
         changed = before._same(tensors) if before else same
@@ -266,7 +266,7 @@ class Captured(Generic[P, R]):
         if entry.graph is not None:
             given = _tensors(leaves)
             changed = entry.staleness(given)
-            if changed:  # capture it again at a later call
+            if changed:  # so that a later call captures it again
                 fresh = self.entries[signature] = _Signature()
                 fresh.calls, fresh.changed = 1, changed
                 fresh.arguments.note(given, entry.arguments)
@@ -288,7 +288,7 @@ class Captured(Generic[P, R]):
         return self._captured(entry, leaves, spec)
 
     def _signature(self, leaves: list[Any], spec: Any) -> Any:
-        """Returns what a capture depends on; None if the call can't be captured."""
+        """Returns the values on which a capture depends; None if the call can't be captured."""
         if torch.is_autocast_enabled("fpga"):  # its cached weights outlive the call
             return None
         parts: list[Any] = [spec, torch.is_grad_enabled()]
@@ -306,8 +306,8 @@ class Captured(Generic[P, R]):
         return tuple(parts) if any(isinstance(x, torch.Tensor) for x in leaves) else None
 
     def _captured(self, entry: _Signature, leaves: list[Any], spec: Any) -> R:
-        """Runs the call on static copies of its arguments, or on those that had the same memory in
-        all calls. Keeps the capture if a replay can repeat it."""
+        """Runs the call on static copies of its arguments; those with the same memory in all calls
+        are used directly. Keeps the capture if a replay can repeat it."""
         given, is_static = _tensors(leaves), iter(entry.arguments.static)
         static = [_static_copy(x) if isinstance(x, torch.Tensor) and not next(is_static) else x for x in leaves]
         args, kwargs = (static, {}) if spec is None else pytree.tree_unflatten(static, spec)
@@ -432,7 +432,8 @@ def _write_back(given: Sequence[torch.Tensor], static: Sequence[torch.Tensor], w
 
 
 def _with_arguments(result: Any, given: Sequence[torch.Tensor], static: Sequence[torch.Tensor]) -> Any:
-    """Returns a result with views of the arguments where it has views of their static copies."""
+    """Returns a result in which views of the static copies are replaced by views of the call's
+    arguments."""
     arguments = {id(_memory(copy)): x for x, copy in zip(given, static)}
 
     def view(x: Any) -> Any:

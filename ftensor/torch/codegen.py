@@ -78,8 +78,8 @@ def partition_runs(nodes: Sequence[Node]) -> list[Item]:
     """Returns the nodes in dependency order, grouped into runs that are as long as possible.
 
     `level` numbers the runs: a node on ftensor tensors has the number of its run, another node the
-    number of the run that it precedes. A node that writes stays behind all earlier nodes and
-    before all later ones. Nodes with random numbers keep their order.
+    number of the run that it precedes. A node that writes stays after all earlier nodes and before
+    all later ones. Nodes with random numbers keep their order.
     """
     level: dict[Node, int] = {}
     on_device = {n: is_here(n) for n in nodes}
@@ -151,7 +151,7 @@ def to_torch_tensor(f: Any, storages: dict[int, Any]) -> torch.Tensor:
             wrapped = m.wrap(f)
             storages[number] = untyped_storage(wrapped)
             return wrapped
-        storage = storages[number] = m.new_storage(f._storage)  # of all bytes
+        storage = storages[number] = m.new_storage(f._storage)  # over all bytes
     return m.tensor_over(storage, m.FROM_FT[f._dtype], f._shape, f._strides, f._offset)
 
 

@@ -33,7 +33,7 @@ from .structure import check
 
 @impl("_fused_sdp_choice")
 def attention_choice(*args: Any, **kwargs: Any) -> int:
-    """Returns 0, torch's number of the math backend (products and a softmax)."""
+    """Returns 0, torch's number for the math backend (products and a softmax)."""
     return 0
 
 
@@ -113,7 +113,7 @@ def register_composite(name: str) -> Callable[[Callable[..., Any]], Callable[...
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 result = function(*args, **kwargs)
-            except NotImplementedError:  # for an unsupported dtype
+            except NotImplementedError:  # raised for an unsupported dtype
                 result = None
             return decompose(op, *args, **kwargs) if result is None else result
 
@@ -149,7 +149,7 @@ def decomposed_backward(
     differentiated again. `grads` holds the gradients of the results.
     """
     with torch.enable_grad():
-        args = [t.view_as(t) for t in args]  # separate tensors, if an argument occurs twice
+        args = [t.view_as(t) for t in args]  # distinct tensor objects, if an argument occurs twice
         results = decomposition(*args)
     differentiable = [t for t, is_needed in zip(args, needed) if is_needed]
     pairs = [(y, g) for y, g in zip(results, grads) if g is not None]
@@ -281,8 +281,8 @@ def _attention(
 
 
 def _fits(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> bool:
-    """True if attention as one call takes the mask: it needs no gradient, and it has one number or
-    one for each number of every dim of the scores."""
+    """True if one call computes attention with the mask: the mask needs no gradient, and in each
+    dim it has size 1 or the size of the scores."""
     if not is_here(mask) or not is_plain((mask,)) or needs_gradient((mask,)):
         return False
     if mask.dtype not in (torch.bool, query.dtype) or mask.dim() > query.dim() or query.dim() < 2:

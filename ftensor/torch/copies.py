@@ -1,4 +1,4 @@
-"""Copies between tensors, devices and dtypes, and DLPack."""
+"""Copies between tensors, devices and dtypes; DLPack exchange."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _is_copyable(t: torch.Tensor) -> bool:
 def _copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
     """Copies `self`, broadcast and converted, into `dst`: the device's kernel of `copy_`."""
     if not dst.numel():
-        self.expand(dst.shape)  # raises if the shapes don't match, as for tensors with elements
+        self.expand(dst.shape)  # raises if the shapes don't match, like copies of tensors with elements
         return dst
     if not m.is_here(dst):
         dst.copy_(_read(self))

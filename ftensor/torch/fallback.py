@@ -38,12 +38,13 @@ class ArgumentSlot(NamedTuple):
 
 
 class FallbackPlan(NamedTuple):
-    """Facts about an op's schema: tensor arguments, written arguments, aliases of results."""
+    """Facts about an op's schema: tensor arguments, written arguments, results that alias
+    arguments."""
 
     name: str
     tensors: tuple[ArgumentSlot, ...]
     written: tuple[ArgumentSlot, ...]
-    state: tuple[ArgumentSlot, ...]  # written and not returned: the op may resize these
+    state: tuple[ArgumentSlot, ...]  # arguments that are written but not returned: the op may resize them
     outs: tuple[ArgumentSlot, ...]
     device: bool
     indexed: bool  # True if index tensors may be on the host
@@ -87,7 +88,8 @@ _plans: dict[Any, FallbackPlan] = {}
 
 
 def fallback_report() -> TorchFallbackReport:
-    """Which overloads of aten ran on the host, how often, and the bytes copied there and back."""
+    """Returns which overloads of aten ran on the host, how often, and the bytes copied to the host
+    and back."""
     with _lock:
         return TorchFallbackReport(TorchFallbackRow(name, *c) for name, c in _counts.items())
 
@@ -340,7 +342,7 @@ def _refuse(kind: str) -> Callable[..., Any]:
     return refused
 
 
-# torch makes these of parts on the device without asking for a kernel of it.
+# torch assembles these from parts on the device without asking for a kernel.
 _compressed = Library("aten", "IMPL", "SparseCsrPrivateUse1")
 _COMPRESSED = (
     "_sparse_compressed_tensor_unsafe",

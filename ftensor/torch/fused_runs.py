@@ -1,8 +1,8 @@
 """Runs of calls in an FX graph, traced to one fused launch for each signature.
 
-A run traces its first signature at once and another signature when it occurs the second time, so
-that sizes that grow from call to call run call by call. If a call can't be traced, for example
-because it reads a value, the run is cut before and behind that call for that signature.
+A run traces its first signature at once, and any other signature at its second occurrence. So calls
+whose sizes grow from call to call run one by one. If a call can't be traced, for example because it
+reads a value, the run is split before and after that call for that signature.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _runs: WeakSet[Run] = WeakSet()
 
 
 class GraphRow(NamedTuple):
-    """A run with one signature: the number of its calls, and of the kernels that replace these."""
+    """A run with one signature: the number of its calls, and of the kernels that replace them."""
 
     run: int
     calls: int
-    kernels: int  # 0 where nothing was traced
-    apart: str  # the call that can't be traced, and why
+    kernels: int  # 0 if nothing was traced
+    apart: str  # the call that can't be traced, and the reason
 
 
 class GraphReport(tuple[GraphRow, ...]):

@@ -455,5 +455,6 @@ _torch_storages: WeakKeyDictionary[Storage, _Weak] = WeakKeyDictionary()
 
 
 def forget(memory: Storage) -> None:
-    """Removes the recorded torch storage of `memory`, because that now has other memory."""
+    """Removes the recorded torch storage of `memory`, because that torch storage now has other
+    memory."""
     _torch_storages.pop(memory, None)

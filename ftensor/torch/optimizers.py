@@ -72,7 +72,7 @@ def _foreach_kernel(name: str) -> Callable[..., Any]:
         except RuntimeError:  # some are on the CPU: the dispatcher checks each pair
             return each(self, words, *values)
         results = fused(unwrapped, words, *lifted)
-        if inplace:  # autograd sees that values it has kept, and views, are others now
+        if inplace:  # tells autograd that saved tensors and views have changed
             torch.autograd.graph.increment_version(self)
         return None if results is None else list(map(wrap, results))
 

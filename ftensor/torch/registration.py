@@ -39,11 +39,11 @@ class _Hooks(internals.Hooks):
 
 
 class _Guard(internals.DeviceGuard):
-    """torch's device guard: returns the device's type; torch sees one device and no streams.
+    """torch's device guard: torch sees one device and no streams.
 
-    `internals.answer_without_python` replaces most of its methods. torch also calls `type_` where
-    an exception would end the process. So `type_` is a C method of an iterator, not a Python
-    function.
+    `internals.answer_without_python` replaces most of its methods by C code. `type_`, the device's
+    type, is also called where an exception would end the process, so it must not be a Python
+    function: it is a C method of an iterator.
     """
 
     type_ = repeat(internals.PRIVATE_USE_1).__next__

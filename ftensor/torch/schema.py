@@ -35,7 +35,7 @@ MANUAL_TABLE = Path(__file__).with_name("manual.txt")
 # aten's prefix of the names in each namespace.
 PREFIX = {"": "", "special": "special_", "linalg": "linalg_", "fft": "fft_", "nn.functional": ""}
 LINE = re.compile(r"(\S+) (=|<-) ([\w.]+)\((.*)\)(?: if (.*))?")
-# Arguments that determine the memory of a result, not its values; calls derive these from tensors.
+# Arguments that determine the memory of a result, not its values; calls derive them from tensors.
 PLACE = {"layout", "device", "pin_memory", "non_blocking", "async"}
 
 
@@ -92,7 +92,7 @@ def needs_kernel(schema: Any) -> bool:
     """True if the device should have a kernel of an overload.
 
     That is the case if `manual.txt` or `ATEN` has it, if torch has a kernel for the CPU and no
-    decomposition, or if a row computes in one launch an op that torch decomposes below autograd.
+    decomposition, or if torch decomposes the op below autograd but a row computes it in one launch.
     Views, overloads without results and overloads with Dimname arguments are excluded.
     """
     name = schema.name + f".{schema.overload_name}" * bool(schema.overload_name)

@@ -52,8 +52,8 @@ def _run(
     """Runs a layer in one call.
 
     Runs torch's decomposition for projections, two directions, dropout, invalid arguments, and for
-    calls that are traced, transformed or under autocast; also for GRUs of whose steps the device
-    needs a launch each.
+    calls that are traced, transformed or under autocast; also for GRUs that would need a launch for
+    each step.
     """
     per_layer = 4 if has_biases else 2
     states = hx if cell == "lstm" else (hx,)
@@ -145,7 +145,7 @@ class _Layers(torch.autograd.Function):
         if torch.is_grad_enabled() or any(is_batched(g) for g in grads if g is not None):
             decomposed = partial(_decomposed, ctx.cell, ctx.has_biases)
             return None, None, *decomposed_backward(decomposed, args, needed, grads)
-        kinds = len(grads) - 1  # of states
+        kinds = len(grads) - 1  # number of states
         weights = _weights(ctx.has_biases, args[1 + kinds :])
         last = [lift(torch.zeros_like(args[1]) if g is None else g) for g in grads[1:]]
         steps, batch, _ = args[0].shape

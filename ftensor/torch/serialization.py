@@ -98,8 +98,8 @@ def _resized(self: Any, size: int) -> Any:
 def _sent(storage: Any) -> Any:
     """Reduces a storage for another process, which adopts a copy.
 
-    The copy is in shared memory, except for a process that is being spawned, which gets the bytes:
-    it would receive a file descriptor that is closed with the copy before the process starts.
+    The copy is in shared memory. A process that is being spawned gets the bytes instead: it would
+    receive a file descriptor that is closed with the copy before the process starts.
     """
     if storage.device.type != NAME:
         return reduce_storage(storage)

@@ -108,7 +108,7 @@ def empty_strided(
 
 
 def _fill_deterministic(t: torch.Tensor) -> torch.Tensor:
-    """Fills new memory if torch.use_deterministic_algorithms asks for that, and returns `t`."""
+    """Fills new memory if torch.use_deterministic_algorithms requests it, and returns `t`."""
     if not torch.are_deterministic_algorithms_enabled():
         return t
     if not torch.utils.deterministic.fill_uninitialized_memory:

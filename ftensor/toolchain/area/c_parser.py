@@ -75,7 +75,7 @@ class TokenReader:
         return repr(" ".join(self.tokens[max(0, self.at - 5) :][:12]))
 
     def passed(self, token: str) -> bool:
-        """Advances and returns True if the current token is `token`; else returns False."""
+        """If the current token is `token`, advances and returns True; else returns False."""
         if self.peek() == token:
             self.at += 1
             return True

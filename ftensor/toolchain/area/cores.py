@@ -60,7 +60,7 @@ FLOATS: Mapping[tuple[str, str], Core] = {
     ("div", "float"): _core(867, 1436, 0, MEASURED),
     ("compare", "float"): _core(70, 70, 0, ASSUMED),
     ("sqrt", "float"): _core(480, 900, 0, ASSUMED),
-    ("exp", "float"): _core(920, 700, 7, MEASURED),  # its DSP; the rest is assumed
+    ("exp", "float"): _core(920, 700, 7, MEASURED),  # the DSP count is from a source; the rest is assumed
     ("log", "float"): _core(950, 800, 13, ASSUMED),
     ("fma", "float"): _core(1650, 1200, 2, ASSUMED),  # not a core: an exact product and an exact sum
     ("add", "double"): _core(740, 1050, 3, ASSUMED),
@@ -78,7 +78,7 @@ FLOATS: Mapping[tuple[str, str], Core] = {
     ("to_int", "double"): _core(480, 500, 0, ASSUMED),
     ("resize", "float"): _core(100, 110, 0, ASSUMED),
     ("resize", "double"): _core(60, 70, 0, ASSUMED),
-    # Sign changes and choices are wires and multiplexers.
+    # Sign changes and selections are wires and multiplexers.
     ("sign", "float"): _core(2, 0, 0, ASSUMED),
     ("sign", "double"): _core(2, 0, 0, ASSUMED),
     ("choose", "float"): _core(16, 32, 0, ASSUMED),
@@ -102,7 +102,7 @@ def _integers(operator: str, bits: int) -> Core | None:
         else _core(49 * words**2, 165 * words**2, 1 if bits <= 16 else 4 * words**2, MEASURED),
         # Two bytes times a third byte, packed into a DSP block of 27 x 18 bits.
         "pair": _core(40, 36, 1, ASSUMED),
-        # Four of these, added by the DSP blocks before the two sums are taken apart.
+        # Four such pairs, which the DSP blocks add before the two sums are separated.
         "pair4": _core(40, 36, 4, ASSUMED),
         # A product, and its sum with another, in a DSP block.
         "mac": _core(8, 36, 1, ASSUMED),

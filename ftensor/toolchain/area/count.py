@@ -18,7 +18,7 @@ from ..vitis.text import Word, dropped_bits, expand, words
 from .c_parser import TYPES, Function, TokenReader, Tree, functions, tokens
 from .cores import BITS, LIBRARY, Resources, core_resources, function_resources
 
-# (operator or library function, type) -> how many.
+# (operator or library function, type) -> count.
 Counts = Counter[tuple[str, str]]
 _FLOATS = ("float", "double")
 _SIGNS = {"+": "add", "-": "add", "*": "mul", "/": "div", "%": "div", "&": "logic", "|": "logic",
@@ -28,9 +28,9 @@ _MAX_UNROLLED_TRIPS = 4096  # trip count above which the model does not unroll a
 
 
 class Value(NamedTuple):
-    """The type of an expression, and whether its value is known.
+    """The type of an expression, and what is known of its value.
 
-    `constant` is True for a constant, `known` is its value if known. `few` marks a choice among
+    `constant` is True for a constant, `known` is the value if known. `few` marks a selection among
     constants, which is a multiplexer and needs no conversion.
     """
 
@@ -244,7 +244,7 @@ class OperatorCounter:
         if c_type not in _FLOATS and y.constant and sign in ("<<", ">>", "*", "/", "%"):
             power = y.known is not None and y.known > 0 and float(y.known).hex().startswith("0x1.0")
             if sign in ("<<", ">>") or power:
-                return Value(c_type)  # only wires
+                return Value(c_type)  # wires only
         counts[_SIGNS[sign], "int8" if c_type == "bool" else c_type] += 1
         return Value(c_type)
 
@@ -418,7 +418,8 @@ LEAST = 1
 
 
 def affordable_lanes(key: KernelKey) -> int:
-    """Returns the most lanes for a pointwise op, by the operators of its expression."""
+    """Returns the largest number of lanes for a pointwise op, by the cost of its expression's
+    operators."""
     return _lanes(key.compute, dropped_bits(key), "\n".join(op_function(key, "op")))
 
 

@@ -128,7 +128,7 @@ def _calls(key: StagedKey) -> Iterator[KernelGroup]:
     """Yields a graph's calls as kernels: calls on elements in every lane, calls on rows in one."""
     for call in key.calls:
         unit = call.unit
-        if isinstance(unit, (RowTransform, RowFilter)):  # the skeleton counts their operators
+        if isinstance(unit, (RowTransform, RowFilter)):  # the skeleton counts the operators of these
             continue
         row = unit.reduction is None and all(key.is_per_row[v] for v in call.operands)
         unit_key = unit.key(1 if row else key.lanes)
@@ -154,7 +154,7 @@ def _folds(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
 
 
 def memory_resources(memory: LocalMemory) -> Resources:
-    """Returns UltraRAM if the source asks for it, LUTs for a shallow memory, else block RAM."""
+    """Returns UltraRAM if the source requests it, LUTs for a shallow memory, else block RAM."""
     if memory.uram:
         return Resources(uram=memory.ultra_rams)
     if memory.words <= _MAX_LUTRAM_WORDS or memory.words * memory.bits <= 1024:
@@ -248,10 +248,10 @@ def fit(groups: Sequence[KernelGroup], board: Board) -> Fit:
 
 
 def fitting_subset(groups: Sequence[KernelGroup], board: Board) -> Fit:
-    """Returns the `Fit` of as many kernels as fit.
+    """Returns the `Fit` of the kernels that fit.
 
     Leaves out the largest kernels first, then adds back kernels that fit after all. Kernels of
-    linked graphs are all left out together.
+    linked graphs are left out all together.
     """
     kept = list(groups)
     while kept and not (usage := fit(kept, board)).fits:

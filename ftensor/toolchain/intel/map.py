@@ -71,7 +71,8 @@ def _table(group: KernelGroup, what: str, input_names: Callable[[KernelKey], lis
 
 
 def _flag(group: KernelGroup, what: str, input_names: Callable[[KernelKey], list[str]], name: str) -> str | bool:
-    """Returns the condition that an opcode's mask has the bit of an input; a bool if all agree."""
+    """Returns the condition that an opcode's mask has the bit of an input; a bool if it is the same
+    for all opcodes."""
     masks, bit = _masks(group, input_names), _inputs(group).index(name)
     bits = {mask >> bit & 1 for mask in masks}
     if len(bits) == 1:
@@ -116,7 +117,7 @@ def _unit_parameters(group: KernelGroup, widths: dict[str, int]) -> list[tuple[s
 
 
 def _placed(group: KernelGroup) -> bool:
-    """True if a member's op depends on the positions of its elements."""
+    """True if a member's op depends on its elements' positions."""
     return any("position.h" in source.helper_files(key) for key in group.keys)
 
 
@@ -166,7 +167,7 @@ def _single_lines(group: KernelGroup, widths: dict[str, int]) -> list[str]:
 
 
 def _take(group: KernelGroup, widths: dict[str, int], name: str) -> str:
-    """Returns the C expression that gets an input's beat, from memory or from a channel."""
+    """Returns the C expression that reads an input's beat, from memory or from a channel."""
     per = "2 * " if widths[name] == 16 else ""
     address = f"{name} + {per}({name}_offset + i)"
     single = _flag(group, "SINGLES", _singles, name)

@@ -24,8 +24,8 @@ def function_name(opcode: int, key: KernelKey) -> str:
 
 
 def head(lanes: int, keys: Sequence[KernelKey]) -> str:
-    """Returns the settings of a file, the dialect's words, and the helpers of dtypes that are the
-    same in all sections."""
+    """Returns the settings of a file, the dialect, and the helpers of dtypes that are the same in
+    all sections."""
     lines = [
         f"#define FT_LANES {lanes}",
         f"#define FT_N {lanes if lanes > 1 else ''}",
@@ -41,7 +41,7 @@ def head(lanes: int, keys: Sequence[KernelKey]) -> str:
 def sections(keys: Sequence[KernelKey], function: Callable[[int, KernelKey], str]) -> Iterable[str]:
     """Returns the members' functions, grouped by compute type, each group after its helpers.
 
-    `function` returns a member's text; the words that this text defines are undefined after it.
+    `function` returns a member's text; the macros that this text defines are undefined after it.
     """
     return element_function.sections(keys, function, "intel")
 
@@ -130,8 +130,9 @@ def _from_beat(name: str, p: Port, lanes: int) -> list[str]:
 
 
 def _pairs(memory: str, halves: str) -> tuple[str, str, str]:
-    """Returns the C type of a part of a complex number in a register and on the port, and the
-    function between the two: `halves` for complex32, which has no float16 in registers."""
+    """Returns the C types of a part of a complex number in a register and on the port, and the
+    function that converts between both: `halves` for complex32, whose parts are floats in
+    registers."""
     return ("float", "ushort", halves) if memory == "ft_half" else (memory, memory, "")
 
 
@@ -152,7 +153,7 @@ def _to_beat(p: Port, lanes: int) -> tuple[str, list[str]]:
 
 
 def skeleton_function(opcode: int, key: KernelKey) -> str:
-    """Returns a member whose skeleton walks memory by a geometry buffer, as one function."""
+    """Returns a member whose skeleton iterates by a geometry buffer, as one function."""
     name = function_name(opcode, key)
     lines = [f"// {title(opcode, key)}"]
     if key.reduction is not None:

@@ -1,5 +1,5 @@
-"""OpenCL C of a kernel with its own parameter list: the program for run-time compilation,
-renamed."""
+"""OpenCL C of a kernel with its own parameter list: the program for run-time compilation, with
+another kernel name."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from ..group import KernelGroup, arguments
 from ..transform_steps import FEW, TransformSteps
 from .member import head
 
-# Number of constants that each function takes as arguments; the beat's type implies the others.
+# Number of constants that each function takes as arguments; the others follow from the beat's type.
 _PASSED = {"crossed": 1, "lane_butterflies": 1, "sorted": 2}
 
 
@@ -90,12 +90,11 @@ def stages(group: KernelGroup) -> tuple[StageRecord, ...]:
 
 
 def channel_rows(group: KernelGroup) -> int:
-    """Returns the most rows that all channels can hold as a whole; 0 if a channel holds less than a
-    row."""
+    """Returns how many whole rows every channel can hold; 0 if a channel holds less than a row."""
     graph_stages = Stages(key_of(group))
     key = graph_stages.key
     long_taps = any(p.kind == TAPS and key.taps_of(k) > CHANNEL_DEPTH - 2 for k, p in enumerate(key.ins))
-    if long_taps or any(unit.rows != 1 for unit in key.filters):  # or signals, which are not cut
+    if long_taps or any(unit.rows != 1 for unit in key.filters):  # or whole signals, which are never cut
         return 0
     beats = [1 if per_row else key.beats * factor for per_row, factor in zip(key.is_per_row, key.factors, strict=True)]
     return min((_depth(f) - 2) // beats[f.value] for f in graph_stages.fifos)
@@ -243,7 +242,7 @@ class _ChannelText:
     # Arithmetic
 
     def _computes(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
-        """Returns a kernel that calls units, on each element or on the values of a row."""
+        """Returns a kernel that calls element functions, on each element or on the values of a row."""
         key, wide = self.key, stage.kind == ELEMENTS
         out = {v: fifos for v in stage.outputs if (fifos := self.stages.output_fifos(k, v))}
         kept, reads, named = self._reads(k, wide)
@@ -269,7 +268,7 @@ class _ChannelText:
         )
 
     def _folds(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
-        """Returns a kernel that folds rows: states side by side, and a tree that combines them."""
+        """Returns a kernel that folds rows: parallel states, and a tree that combines them."""
         key, (c,) = self.key, stage.calls
         kept, reads, named = self._reads(k, True)
         function, numbers = self.functions[c], fused.call_numbers(key, c)
@@ -411,6 +410,6 @@ def _unit_keys(key: StagedKey) -> list[KernelKey]:
 
 
 def _units(key: StagedKey) -> list[str]:
-    """Returns the units' functions for one lane, in sections by compute type."""
+    """Returns the element functions for one lane, in sections by compute type."""
     texts = [unit_text(u, fused.unit_name(key, u)) for u in _elementwise(key)]
     return [*element_function.sections(_unit_keys(key), lambda k, _: texts[k], "intel")]

@@ -1,4 +1,4 @@
-"""Members that walk memory by a geometry buffer: a function for each member, and a switch."""
+"""Members that iterate by a geometry buffer: a function for each member, and a switch."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def rows() -> dict[str, tuple[Row, ...]]:
 
 
 def row_named(word: str) -> tuple[Row, ...]:
-    """Returns the rows of a name, or, for a word such as "add()" or "add(alpha)", those of its rows
+    """Returns the rows of a name. For a word such as "add()" or "add(alpha)", returns only the rows
     with these parameters."""
     name, bracket, inside = word.partition("(")
     matching = tuple(row for row in ROWS if row.name == name)
@@ -151,8 +151,8 @@ def accepts(op: Op, signature: Signature, common: dtype) -> bool:
 
 
 def with_numbers(op: Op, signature: Signature) -> list[Signature]:
-    """Returns the signature's variants with numbers in place of tensors, as far as the row
-    allows."""
+    """Returns the variants of a signature with scalar arguments in place of tensors, as far as the
+    row allows."""
     tensor_only = (*op.masks, *op.tensors)
     free = [k for k, d in enumerate(signature.ins) if d is not None and k not in tensor_only]
     variants = []
@@ -209,7 +209,7 @@ def _reduction_compute(red: Reduce, outs: tuple[dtype, ...], first: dtype) -> dt
 SCALAR = "scalar"
 # The layout words of rows with index operands.
 INDEXED_LAYOUTS = (GATHER.word, SCATTER.word)
-# The value of `lanes` that gives each op as many lanes as its cost allows.
+# The value of `lanes` that gives each op the lanes that its cost allows.
 LANES_BY_COST = -1
 # A layout in full: a skeleton, then the kind of each operand in memory, outputs first.
 _EXACT = re.compile(r"(\w+) ([vsrxgk]+)")
@@ -219,9 +219,9 @@ _EXACT = re.compile(r"(\w+) ([vsrxgk]+)")
 class KernelShape:
     """The settings of an inventory for the form of a kernel, besides its layout.
 
-    lanes: 0 fills a port's width; LANES_BY_COST does so for cheap pointwise ops only
-    vectors: parallel vectors of a reduction; () is the default
-    stages: of a reduction, "whole", or the two stages that share it among compute units
+    lanes: 0 fills a port's width; LANES_BY_COST does so only for cheap pointwise ops
+    vectors: parallel states of a reduction; () is the default
+    stages: for a reduction, "whole", or the two stages that share it among compute units
     """
 
     lanes: int = 0
@@ -341,8 +341,8 @@ def fold_keys(red: Reduce, signature: Signature, layouts: Sequence[str], shape: 
 def _folds(
     layout: str, ins: Sequence[dtype], outs: Sequence[tuple[dtype, str]], compute: dtype, shape: KernelShape
 ) -> Iterator[tuple[str, str, int, int]]:
-    """Yields (skeleton, access kinds, lanes, parallel vectors) of each kernel that a layout has for
-    these operands."""
+    """Yields (skeleton, access kinds, lanes, parallel states) of each kernel of a layout for these
+    operands."""
     full = max(shape.lanes, 0) or lanes_for([*ins, *(d for d, _ in outs)], compute, CSIM.lanes_bytes)
     for skeleton, kinds in layout_kinds(layout, True, len(outs), len(ins)):
         lanes = skeleton.lanes(layout, kinds, full)
@@ -353,7 +353,7 @@ def _folds(
 def fallback_key(key: KernelKey) -> KernelKey | None:
     """Returns the key that a launch uses if an image lacks `key`: any strides, one lane.
 
-    Returns None for a row that uses positions, which has no other form.
+    Returns None for a row that uses positions: it needs contiguous operands.
     """
     if key.reduction is not None:
         return replace(

@@ -61,7 +61,7 @@ from .table import MEMORIES, BuildForm, Image, KernelSpec, TomlTable, is_int, is
 
 GRAPH = ("file", "sha256", "name", "banks", "structure", "lanes", "units")
 STRUCTURES = ("dataflow", LINKED)
-# What has no compute units to choose, as messages name it.
+# Kernels without a choice of compute units, as messages name them.
 _ALONE = {StagedKey: "a graph in a kernel per stage", NetworkKey: "a network"}
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -129,7 +129,7 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
 
 def _with_lanes(table: TomlTable, key: StagedKey | NetworkKey) -> StagedKey | NetworkKey:
     """Returns the graph with the lanes of its table. Raises InventoryError for lanes that its
-    stages do not have."""
+    stages do not support."""
     possible_lanes = (key.lanes,) if isinstance(key, NetworkKey) else lanes_of(key)
     one_of = f"one of {', '.join(map(str, possible_lanes))}: the graph's lanes, or fewer"
     lanes = table.get("lanes", key.lanes, lambda v: type(v) is int and v in possible_lanes, one_of)
@@ -331,7 +331,7 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
     for graph in inventory.graphs:
         if graph.key not in taken:
             taken.add(graph.key)
-            if graph.structure == LINKED and joint:  # Intel's graphs are always a kernel per stage
+            if graph.structure == LINKED and joint:  # Intel's graphs always have one kernel per stage
                 apart.append(graph)
                 continue
             name = free_name(graph.name, [g.name for g in groups])
@@ -345,8 +345,8 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
 
 
 def parts(members: list[Key], grouping: str, joint: bool = True) -> list[tuple[str, tuple[Key, ...]]]:
-    """Groups members to kernels, as `grouping` asks ("single" or "shared"). Returns (name, members)
-    of each kernel."""
+    """Groups members into kernels, as `grouping` requests ("single" or "shared"). Returns (name,
+    members) of each kernel."""
     if grouping == "single":
         return [_alone(key) for key in members]
     shared = [key for key in members if isinstance(key, KernelKey)]
@@ -395,7 +395,7 @@ def _of_fold(
     key = fold_key(red, "whole", "reduce_inner", compute, 1, folded, fields, red.finish, tensors, kinds, STATES)
     function = replace(element_function_of(key), name=red.name)
     yield function
-    if any(sees == REAL for _, sees in function.outs):  # as the second of two steps names a real state
+    if any(sees == REAL for _, sees in function.outs):  # no function has a real part as its only output
         yield replace(function, outs=tuple((d, VALUE if sees == REAL else sees) for d, sees in function.outs))
 
 

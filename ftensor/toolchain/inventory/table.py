@@ -194,7 +194,7 @@ def parse_image(table: TomlTable) -> Image:
 
 
 def _imports(table: TomlTable) -> tuple[str, ...]:
-    """Returns the modules to import. Names only: no path, no text of the file itself."""
+    """Returns the modules to import. They are names of modules, never paths or code in the file."""
     names = table.words("imports")
     for name in names:
         if not is_module_name(name):
@@ -295,12 +295,12 @@ def _option(table: TomlTable, option: Option) -> tuple[Any, ...]:
 
 
 def _ops(table: TomlTable, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Returns the rows of a list of names and categories, and the names that the list contains
-    itself."""
+    """Returns the rows that a list of names and categories contains, and the names that it lists
+    individually."""
     names: dict[str, bool] = {}
     for word in table.words(key):
         if word == "*":
-            own = categories().get(OWN, ())  # rows of the process's user, which no other process has
+            own = categories().get(OWN, ())  # rows of users' own kernels, which other processes lack
             names = {name: False for name, named in rows().items() if not set(named) <= set(own)} | names
         elif word.startswith("@"):
             category = categories().get(word[1:])
@@ -315,8 +315,7 @@ def _ops(table: TomlTable, key: str) -> tuple[tuple[str, ...], frozenset[str]]:
 
 
 def _results(table: TomlTable) -> tuple[dtype | None, ...]:
-    """Returns the requested dtypes of results; None stands for "@same", the dtype of the
-    operands."""
+    """Returns the requested dtypes of results; None for "@same", the dtype of the operands."""
     words = table.words("to")
     for word in words:
         if word != SAME and word not in KINDS and word not in DTYPES_BY_NAME:

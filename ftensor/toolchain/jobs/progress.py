@@ -10,7 +10,7 @@ from typing import Protocol, TextIO
 
 BAR = 24  # characters
 REDRAW = 0.1  # seconds between two drawings of the bar
-QUIET = 15.0  # seconds between two lines where there is no terminal
+QUIET = 15.0  # seconds between two lines without a terminal
 
 
 class Progress(Protocol):
@@ -114,7 +114,7 @@ class Lines(Bar):
             self._write(f"{self._counts(remaining)}\n")
 
     def close(self) -> None:
-        """Nothing: every line is complete."""
+        """Does nothing: every line is complete."""
 
     def _write(self, text: str) -> None:
         self.stream.write(text)

@@ -24,7 +24,7 @@ def signals_blocked() -> Iterator[None]:
     """Delays SIGINT and SIGTERM, so that every started process is recorded before a handler
     runs."""
     came: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # it gets no signals
+    if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
         yield
         return
     numbers = (signal.SIGINT, signal.SIGTERM)
@@ -74,11 +74,11 @@ def descendants(parent: int) -> list[int]:
 if os.name == "posix":
     import fcntl
 
-POLL = 0.02  # seconds between looks at the running compilers
+POLL = 0.02  # seconds between checks of the running compilers
 GRACE = 5.0  # seconds that a compiler has to end after SIGTERM
 LOCK_PATIENCE = 10.0  # seconds that the processes of a killed build have to end
 TAIL_LINES = 20
-PARTIAL = "part-"  # prefix of folders of partial outputs; the build's process id follows
+PARTIAL = "part-"  # prefix of folders of partial outputs, before the build's process id
 
 COMPILED, REUSED, FAILED = "compiled", "reused", "failed"
 

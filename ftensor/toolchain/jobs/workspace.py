@@ -68,7 +68,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 class State:
-    """What earlier builds recorded, by job name: durations in seconds, and digests of outputs."""
+    """The records of earlier builds, by job name: durations in seconds, and digests of outputs."""
 
     def __init__(self, path: Path) -> None:
         """Reads the state file. Ignores a damaged one; durations are then guessed."""

@@ -141,7 +141,7 @@ def _write(group: KernelGroup) -> str:
 
 
 def _skeleton_words(group: KernelGroup, short_row_lines: Sequence[str]) -> dict[str, Word]:
-    """Returns the HLS C++ text of the skeleton's words and holes."""
+    """Returns the HLS C++ text of the skeleton's macros and holes."""
     element_types, outs, ins, scalars = operands(group)
     args = "".join(f", {v}" for v in scalars)
     lifted = "".join(f", w_{n}[lane]" for n in ins)
@@ -398,7 +398,7 @@ def short_row_dispatch(group: KernelGroup) -> list[str]:
 
 def _operand_condition(group: KernelGroup, name: str, before: str) -> str:
     """Returns `before` and the C condition under which the current opcode has the operand `name`;
-    "" if all members have it."""
+    "" if all members have that operand."""
     if all(name in pointers(key) for key in group.keys):
         return ""
     return f"{before}{list(operands(group)[0]).index(name)} < operands"

@@ -70,8 +70,9 @@ def dies(groups: Sequence[KernelGroup], board: Board | None) -> dict[str, str]:
     """Assigns each compute unit to a die of a board with HBM.
 
     Places the largest units first, each on the die with the most free LUTs; ties go to the first
-    die, next to the HBM. A unit larger than the free LUTs is omitted, so v++ may spread it over
-    dies. Returns no dies for boards without HBM, where every die has its own DDR banks.
+    die, next to the HBM. A unit larger than the free LUTs of every die is omitted, so that v++ may
+    spread it over dies. Returns no dies for boards without HBM, where every die has its own DDR
+    banks.
     """
     if board is None or board.memory != "HBM":
         return {}

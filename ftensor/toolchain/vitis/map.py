@@ -77,7 +77,7 @@ class MapText:
 
     @cached_property
     def placed(self) -> bool:
-        """True if an op uses the positions of its elements."""
+        """True if an op uses its elements' positions."""
         return "position" in self.passed
 
     def types(self) -> list[str]:
@@ -124,7 +124,7 @@ class MapText:
         return lines
 
     def masks_now(self) -> list[str]:
-        """Returns the C line that loads the current opcode's masks from the tables."""
+        """Returns the C line that reads the current opcode's masks from the tables."""
         if not self.beats:
             return []
         values = [

@@ -34,12 +34,12 @@ from .text import (
 
 @dataclass
 class MemberText:
-    """The source text of a member: its functions, and how an element is passed to them."""
+    """A member's source text: its functions, and how elements are passed to them."""
 
     opcode: int
     key: KernelKey
-    space: str  # the namespace of its compute type
-    name: str  # of the function that takes one element through
+    space: str  # the namespace of the compute type
+    name: str  # the function that converts and computes one element
     parameters: list[str]  # its parameters by name: in_a, value0, position
     head: str  # the signature of the function
     lines: list[str]  # the lines of the function's body
@@ -132,7 +132,7 @@ def units_of(group: KernelGroup) -> tuple[list[MemberText], dict[str, dict[str, 
     name."""
     ops: dict[str, dict[str, list[str]]] = {}
     units: list[MemberText] = []
-    names: dict[tuple[str, tuple[str, ...], tuple[str, ...]], str] = {}  # of units with one text
+    names: dict[tuple[str, tuple[str, ...], tuple[str, ...]], str] = {}  # names of functions, by their text
     element_types = port_words(group)
     for opcode, key in enumerate(group.keys):
         space_ops = ops.setdefault(space_of(key), {})
@@ -224,8 +224,8 @@ def _merge_units(units: Sequence[MemberText], result: str, element_types: Mappin
 
 
 def _slot(c: str, name: str) -> str:
-    """Returns the name of an operand variable. If masks and values have one name, each has its own
-    variable."""
+    """Returns the name of an operand variable; a mask and a value of the same name get separate
+    variables."""
     return f"{c}_{name}"
 
 

@@ -53,9 +53,9 @@ def _call(of: Processes, process: Process) -> str:
 
 
 def _tables(key: NetworkKey) -> Iterator[str]:
-    """Yields the lines that declare each layer's constants: weights, start values of the sums,
-    addends and factors. The weights are in the order in which the processes read them: a word for
-    each iteration."""
+    """Yields the lines that declare each layer's constants: weights, initial sums, addends and
+    factors. The weights are in the order in which the processes read them, one word per iteration.
+    """
     if key.loaded:
         return
     for k, (layer, constants) in enumerate(zip(key.layers, key.tables, strict=True)):

@@ -56,7 +56,7 @@ def source(group: KernelGroup) -> str:
     """Returns the text of a reduction group's kernel.
 
     Members with different state types get separate loops. Raises ValueError if members differ in
-    the number of outputs or of states folded side by side, or take an operand by value.
+    the number of outputs or of parallel states, or have a scalar operand.
     """
     keys = group.keys
     first = keys[0]

@@ -13,8 +13,8 @@ from .text import element, fill, loaded, port_words, table
 IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.", "#pragma HLS PIPELINE off"]
 # Arguments of a walk besides operands.
 WALK = "uses, shape, strides, step, dims, inner"
-# The addresses of a compute unit's results, as runs; and the unit's rows, all at once or, if
-# ordered, one by one.
+# The addresses of a compute unit's results, as runs. The unit's rows are computed all at once or,
+# if ordered, one by one.
 LEAVING = [
     "ft_runs<MAX_DIMS> runs;",
     "ft_element_runs(runs, shape, strides[0], dims, inner, step[0]);",
@@ -25,7 +25,8 @@ LEAVING = [
     "#pragma HLS LOOP_TRIPCOUNT min=1 max=1",
     "    const int n = count - done < each ? count - done : each;",
 ]
-# Bad indices go to registers, and to memory after the last step: no step waits for that port.
+# Bad indices are kept in registers, and stored after the last iteration, so that no iteration waits
+# for that port.
 NOTED = ["long noted[4] = {0, 0, 0, 0};", "#pragma HLS ARRAY_PARTITION variable=noted complete"]
 NOTE = [
     "if (noted[0]) {",

@@ -12,7 +12,7 @@ from ..group import KernelGroup, launch_parameters
 from .interface import interfaces, parameter_list, title
 from .text import Word, expand, fill, indented, scalar
 
-# Replacements of words in the skeleton's own lines; words in the helpers stay macros.
+# Replacements of macros in the skeleton's own lines; the helpers keep their macros.
 _WORDS: dict[str, Word] = {
     "FT_GLOBAL": "",
     "FT_UNIT": "ft_unit",
@@ -112,8 +112,8 @@ def _joint_kernel(group: KernelGroup) -> str:
 
 
 def _text(key: Key) -> str:
-    """Returns a skeleton's text with literal distances in pragmas: v++ expands no setting in
-    them."""
+    """Returns a skeleton's text with numbers instead of macros in pragmas, since v++ does not
+    expand macros there."""
     skeleton = board_skeleton_of(key)
     defines = {name: str(value) for name, value in skeleton.defines(key).items()}
     return re.sub(r"(FT_DEPENDENCE_DISTANCE\(\w+, )(\w+)", lambda m: m[1] + defines.get(m[2], m[2]), skeleton.text())
@@ -133,7 +133,8 @@ def _parameters(key: Key) -> list[Parameter]:
 
 
 def _body_arguments(group: KernelGroup, key: Key) -> list[str]:
-    """Returns the arguments of a body's call: the kernel's arguments, cast to the body's types."""
+    """Returns the arguments of a body's call: the kernel's arguments, cast to the types of the
+    body."""
     by_name = {a.name: a for a in group.arguments}
     args = []
     for what, c, name in _parameters(key):
@@ -175,7 +176,7 @@ def _split_kernel(text: str) -> tuple[list[str], list[str]]:
 
 
 def _kernel(group: KernelGroup, text: str) -> list[str]:
-    """Returns the skeleton as HLS C++: words replaced, interface pragmas inserted."""
+    """Returns the skeleton as HLS C++: macros replaced, interface pragmas inserted."""
     before, (opening, *rest) = _split_kernel(text)
     head = [f'extern "C" void {group.name}(', f"    {parameter_list(group)})"]
     return [*before, *head, opening, *interfaces(group), *rest]

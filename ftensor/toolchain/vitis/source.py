@@ -47,7 +47,7 @@ def inline_headers(text: str) -> str:
         paths = (base / name, hls_root() / name, standins() / name)
         path = next((p.resolve() for p in paths if p.is_file()), None)
         if path is None:
-            return match[0]  # one of the compiler's own
+            return match[0]  # one of the compiler's own headers
         content = path.read_text()
         if path in seen and "#pragma once" in content:
             return ""

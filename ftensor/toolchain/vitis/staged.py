@@ -210,7 +210,7 @@ class Text:
     # Arithmetic
 
     def _computes(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
-        """Returns a stage that calls units, on each element or on the values of a row."""
+        """Returns a stage that calls element functions, on each element or on the values of a row."""
         key, wide = self.key, stage.kind == ELEMENTS
         into = self.stages.input_fifos(k)
         out = [(v, self._out(k, v)) for v in stage.outputs]
@@ -242,7 +242,7 @@ class Text:
         return text, [self._call(stage.name, [f.name for f in fifos], stage)], []
 
     def _folds(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
-        """Returns two stages that fold rows: states side by side, and a tree that combines them."""
+        """Returns two stages that fold rows: parallel states, and a tree that combines them."""
         key, (c,) = self.key, stage.calls
         into = self.stages.input_fifos(k)
         out = [f for v in stage.outputs for f in self._out(k, v)]
@@ -343,7 +343,7 @@ class Text:
         """Returns three lists of lines for the loop of a stage: declarations of values that last a
         row, reads of the FIFOs `into`, and definitions of a lane's values.
 
-        wide: a FIFO's item is a vector.
+        wide: an item of a FIFO is a vector.
         """
         kept, reads, named = [], [], []
         for f in into:
@@ -416,7 +416,7 @@ def headers(key: StagedKey) -> list[str]:
 
 
 def units(key: StagedKey) -> list[str]:
-    """Returns the units' functions, in a namespace for each compute type."""
+    """Returns the element functions, in a namespace for each compute type."""
     each = tuple([u for u in key.units if not isinstance(u, (RowTransform, RowFilter))])
     keys = [u.key(key.lanes) for u in each]
     helper_names = {name for k in keys for name in kernel_source.helper_files(k)}

@@ -102,7 +102,7 @@ class Vitis:
         return Job(f"link of {name}", command, output, folders.logs / "link.log", key, weight)
 
     def _places(self, folders: Workspace, name: str) -> list[str]:
-        """Returns options for separate work folders: several v++ processes run at once."""
+        """Returns options for separate work folders, since several v++ processes run at once."""
         return [
             "--temp_dir",
             file_word(folders.work / name),

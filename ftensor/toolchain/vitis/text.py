@@ -12,17 +12,17 @@ from ...kernels.key import KIND_NAMES, KernelKey, Port
 from ...kernels.source import OPERAND_NAMES
 from ..group import KernelGroup, element_word, is_wide, port_slots, slot_type, values
 
-# The replacement of a word: a text, or for a word with parameters a function that returns one.
+# The replacement of a macro: a text, or for a macro with parameters a function that returns one.
 Word = str | Callable[..., str]
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def expand(text: str, words: Mapping[str, Word]) -> str:
-    """Replaces every word in `text`, also words within replacements and parameters.
+    """Replaces every macro of `words` in `text`, also macros within replacements and arguments.
 
     The result is that of the C preprocessor, in readable form. No replacement may contain its own
-    word.
+    macro.
     """
     out, at = [], 0
     while match := _IDENTIFIER.search(text, at):
@@ -123,14 +123,14 @@ def function(head: str, lines: Sequence[str]) -> list[str]:
     return [head, "{", *indented(lines), "}"]
 
 
-# Types as stored in memory: float16 and bfloat16 are 16 bits, whatever a compiler calls them.
+# C types in memory: float16 and bfloat16 are 16 bits, whatever a compiler calls them.
 PORT_TYPES = {"ft_half": "uint16_t", "ushort": "uint16_t", "uchar": "uint8_t", "uint": "uint32_t", "ulong": "uint64_t"}
-# Suffixes of conversion functions of halves and pairs of halves, which no operator accepts.
+# Suffixes of the conversion functions for half and pairs of halves, which have no operators.
 HALVES = {"float16": "half", "complex32": "half_pair"}
 
 
 def words(compute: dtype) -> dict[str, Word]:
-    """Returns the words of expressions as C++ of one lane, computed in `compute`."""
+    """Returns the macros of expressions as C++ of one lane, computed in `compute`."""
     c = source.scalar(compute)
     return {
         "FT_V": c,
@@ -233,8 +233,8 @@ def port_words(group: KernelGroup) -> dict[str, str]:
 
 
 def lane_words(element_types: Mapping[str, str], key: KernelKey) -> dict[str, Word]:
-    """Returns the macros of an element function on a board. FT_LANE(w_in_a) is the element of the
-    vector w_in_a that a lane computes with, converted from the port's type.
+    """Returns the macros of an element function on a board. FT_LANE(w_in_a) is the current lane's
+    element of the vector w_in_a, converted from the port's type.
 
     `element_types` has the C type of each port's elements.
     """
