@@ -51,10 +51,10 @@ class Counts(Observer):
     began: float = field(default_factory=time.perf_counter)
     rows: dict[str, OpTotals] = field(default_factory=dict)
 
-    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Any) -> None:
+    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], scalars: Any) -> None:
         """Times a launch, until it is done if `wait`."""
         begin = time.perf_counter()
-        super().launch(launch, stream, tensors, numbers)
+        super().launch(launch, stream, tensors, scalars)
         if self.wait:
             stream.synchronize()
         self._note(title(launch), time.perf_counter() - begin, sum(t.nbytes for t in tensors))

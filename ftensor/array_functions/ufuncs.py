@@ -77,12 +77,12 @@ def _call_op(name: str, operands: list[Any], like: Tensor) -> Any:
     """Runs the op of a universal function on tensors and Python numbers."""
     tensors = [x for x in operands if isinstance(x, Tensor)]
     entry = ENTRIES.get(_NAMES.get(name, ""))
-    has_numbers = len(tensors) < len(operands) and name != "clip"
-    if has_numbers and tensors and any(isinstance(x, int) for x in operands):
+    has_scalars = len(tensors) < len(operands) and name != "clip"
+    if has_scalars and tensors and any(isinstance(x, int) for x in operands):
         if entry and entry.name in COMPARISONS and any(is_outside(x, result_type(*operands)) for x in operands):
             return compare_outside(entry.name, *operands)
         operands = _fitting(name, operands)
-    if has_numbers and not (entry and entry.name in ACCEPTS_NUMBERS and isinstance(operands[0], Tensor)):
+    if has_scalars and not (entry and entry.name in ACCEPTS_NUMBERS and isinstance(operands[0], Tensor)):
         common_dtype = result_type(*operands)
         operands = [
             x if isinstance(x, Tensor) else op("full")((), x, dtype=common_dtype, device=like.device) for x in operands

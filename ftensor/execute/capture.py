@@ -19,7 +19,7 @@ from ..errors.message import line_of
 from ..rows.catalogue import op_called
 from .capture_replay import GraphPool, prepare_replay
 from .dispatch import Observer, find_observer, observed, thread_recorder
-from .scalars import CapturedNumber, values_of
+from .scalars import CapturedRandom, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,14 +40,14 @@ class CapturedDraw(NamedTuple):
     words: Callable[[int, int], tuple[Any, ...]]
 
 
-class NumberUse(NamedTuple):
+class RandomUse(NamedTuple):
     """The use of a random number: the index of the launch, the index among the launch's numbers,
     the dtype that it is rounded to, and the number."""
 
     call: int
     position: int
     dtype: dtype
-    number: CapturedNumber
+    number: CapturedRandom
 
 
 class CapturedCheck(NamedTuple):
@@ -74,7 +74,7 @@ class CapturedCall(NamedTuple):
     """A launch with its numbers and tensors."""
 
     launch: Launch
-    numbers: tuple[Any, ...]
+    scalars: tuple[Any, ...]
     tensors: tuple[Tensor, ...]
 
 
@@ -88,7 +88,7 @@ class Recording:
     calls: list[CapturedCall] = field(default_factory=list)
     checks: list[CapturedCheck] = field(default_factory=list)
     draws: list[CapturedDraw] = field(default_factory=list)
-    drawn: list[NumberUse] = field(default_factory=list)
+    drawn: list[RandomUse] = field(default_factory=list)
     written: dict[int, Storage] = field(default_factory=dict)
     # The block of each storage from outside the capture. A different block means that the storage
     # was resized.
@@ -147,9 +147,9 @@ class Recording:
         words = [draw.words(*draw.generator._call()) for draw in self.draws]
         for index, position, d, number in self.drawn:
             call = self.calls[index]
-            numbers = list(call.numbers)
-            (numbers[position],) = values_of(words[number.draw][number.part], d)
-            self.calls[index] = call._replace(numbers=tuple(numbers))
+            scalars = list(call.scalars)
+            (scalars[position],) = values_of(words[number.draw][number.part], d)
+            self.calls[index] = call._replace(scalars=tuple(scalars))
 
     def _changed(self) -> None:
         for storage in self.written.values():  # inlines `Storage.changed` for speed
@@ -179,7 +179,7 @@ class Capture(Observer):
         self._is_suspended = False
         self._launching = False
         # The launch that is about to run, and its random numbers: index, dtype, number.
-        self._numbers: tuple[Launch | None, list[tuple[int, dtype, CapturedNumber]]] = None, []
+        self._random_uses: tuple[Launch | None, list[tuple[int, dtype, CapturedRandom]]] = None, []
 
     @property
     def is_captured_thread(self) -> bool:
@@ -200,24 +200,24 @@ class Capture(Observer):
             name, user = op_called()
             self.refuse(message(name, line_of(user)))
 
-    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
+    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], scalars: Sequence[Any]) -> None:
         if self.is_captured_thread:
             if stream is not self.stream:
                 self._refuse(errors.other_stream_than_captured)
             # New views, since an in-place op may later give a tensor another geometry.
             kept = tuple([x._view(x._shape, x._strides, x._offset) for x in tensors])
-            if self._numbers[0] is launch:
+            if self._random_uses[0] is launch:
                 index = len(self.recording.calls)
-                self.recording.drawn += [NumberUse(index, *use) for use in self._numbers[1]]
-            self._numbers = None, []
-            self.recording.calls.append(CapturedCall(launch, tuple(numbers), kept))
+                self.recording.drawn += [RandomUse(index, *use) for use in self._random_uses[1]]
+            self._random_uses = None, []
+            self.recording.calls.append(CapturedCall(launch, tuple(scalars), kept))
             for x in kept:
                 self._note(x._storage)
             for k in launch.written:
                 self.recording.written[id(kept[k]._storage)] = kept[k]._storage
         self._launching = True
         try:
-            super().launch(launch, stream, tensors, numbers)
+            super().launch(launch, stream, tensors, scalars)
         finally:
             self._launching = False
 
@@ -264,19 +264,19 @@ class Capture(Observer):
 
     def draw(self, generator: Any, words: Callable[[int, int], tuple[Any, ...]]) -> tuple[Any, ...]:
         """Returns the numbers that `words` computes from a draw of a generator, marked as random."""
-        numbers = []
+        scalars = []
         for part, value in enumerate(words(*generator._call())):
-            number = CapturedNumber(value)
+            number = CapturedRandom(value)
             number.capture, number.draw, number.part = self, len(self.recording.draws), part
-            numbers.append(number)
+            scalars.append(number)
         self.recording.draws.append(CapturedDraw(generator, words))
-        return tuple(numbers)
+        return tuple(scalars)
 
-    def record_use(self, launch: Launch, index: int, d: dtype, number: CapturedNumber) -> None:
+    def record_use(self, launch: Launch, index: int, d: dtype, number: CapturedRandom) -> None:
         """Records that `number` is at `index` of the numbers of the next call of `launch`."""
-        if self._numbers[0] is not launch:
-            self._numbers = launch, []
-        self._numbers[1].append((index, d, number))
+        if self._random_uses[0] is not launch:
+            self._random_uses = launch, []
+        self._random_uses[1].append((index, d, number))
 
     def refuse_seed(self) -> None:
         """Called when a generator's state is set or read: a replay would not do so."""
@@ -344,7 +344,7 @@ def thread_capture() -> Capture | None:
 _captures: list[Capture] = []  # of all devices and threads
 
 
-def draw_numbers(backend: Backend, generator: Any, words: Callable[[int, int], tuple[Any, ...]]) -> tuple[Any, ...]:
+def random_scalars(backend: Backend, generator: Any, words: Callable[[int, int], tuple[Any, ...]]) -> tuple[Any, ...]:
     """Returns the numbers that `words` computes from a draw of a generator. Each replay of a
     capture draws anew."""
     capture = None if backend.executor is None else capturing(backend)

@@ -101,10 +101,10 @@ class KernelCalls:
         self.storages: dict[int, Storage] = {}  # that the calls use, by id
         self._temporaries: list[Storage] = []  # of the current launch
 
-    def add(self, launch: Launch, numbers: Sequence[Any], tensors: Sequence[Tensor]) -> None:
+    def add(self, launch: Launch, scalars: Sequence[Any], tensors: Sequence[Tensor]) -> None:
         """Adds the calls of a launch."""
         self._temporaries = []
-        launch.collect(partial(partial, self._call), self, numbers, *tensors)
+        launch.collect(partial(partial, self._call), self, scalars, *tensors)
 
     def _call(self, run: CompiledKernel, stream: Any, units: int, *arguments: Any) -> None:
         self.calls.append(KernelCall(run, units, arguments))
@@ -148,12 +148,12 @@ def prepare_replay(
             parts += [partial(_enqueue, calls, k) for k in group]
             continue
         for k in group:
-            collected.add(calls[k].launch, calls[k].numbers, calls[k].tensors)
+            collected.add(calls[k].launch, calls[k].scalars, calls[k].tensors)
         parts.append(backend.prepare_calls(collected.calls))
         collected.calls = []
     return parts, list(collected.storages.values())
 
 
 def _enqueue(calls: list[CapturedCall], k: int, stream: DeviceStream) -> None:
-    launch, numbers, tensors = calls[k]
-    launch.enqueue(stream, numbers, *tensors)
+    launch, scalars, tensors = calls[k]
+    launch.enqueue(stream, scalars, *tensors)

@@ -152,7 +152,7 @@ def prepare(
                     (OUT, X if in_place else PLANES, PANELS + k),
                     (OUT, X if in_place else None),
                     moved if any(moved) else None,
-                    numbers=False,
+                    scalars=False,
                     geometry=g.pack(),
                 )
             )
@@ -185,7 +185,7 @@ def _small(out: Tensor, x: Tensor, weight: Tensor, key: ConvKey, g: DirectConvGe
     terms = numel(out._shape) * g.channels * len(g.offsets) // TERMS
     units = min(_units(backend, terms), g.items)
     operands = (OUT, X, WEIGHT, BIAS)
-    step = Step(key, units, operands, operands, numbers=False, geometry=g.pack(), work=terms)
+    step = Step(key, units, operands, operands, scalars=False, geometry=g.pack(), work=terms)
     return Launch((step,), 4, _outputs(out))
 
 
@@ -207,7 +207,7 @@ def _pack(backend: Backend, key: ConvKey, g: ConvPackGeometry, k: int, moved: in
         (PLANES, PANELS + k, *inputs),
         inputs,
         (moved, *[0] * (len(inputs) - 1)) if moved else None,
-        numbers=False,
+        scalars=False,
         geometry=g.pack(),
     )
 
@@ -342,7 +342,7 @@ def prepare_fir(
         (groups * filters * count, count),
     )  # fmt: skip
     operands = (0, 1, 2, 3)
-    step = Step(key, min(units, geometry.items), operands, operands, numbers=False, geometry=geometry.pack())
+    step = Step(key, min(units, geometry.items), operands, operands, scalars=False, geometry=geometry.pack())
     return Launch((step,), 4, outputs)
 
 

@@ -492,7 +492,7 @@ def prepare(grad: Tensor, x: Tensor, weight: Ints, windows: ConvWindows, bias: b
     key, g = planned
     terms = g.samples * len(g.places) * g.groups * g.filters * g.rows // TERMS
     units = max(1, min(backend.units, terms // backend.target.unit_elements, g.items))
-    step = Step(key, units, (OUT, BIAS, GRAD, X), (GRAD, X), numbers=False, geometry=g.pack(), work=terms)
+    step = Step(key, units, (OUT, BIAS, GRAD, X), (GRAD, X), scalars=False, geometry=g.pack(), work=terms)
     lead = () if g.shares == 1 else (g.shares,)
     outputs = [
         Output(dtype, shape, output.contiguous_strides(shape)) for shape in ((*lead, *weight), (*lead, weight[0]))

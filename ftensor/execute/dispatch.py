@@ -22,7 +22,7 @@ from ..runtime.launch_cache import kernel
 from .fallback import run_on_host
 from .keys import MAX_KEYS
 from .launch import LAUNCH_BYTES, Bound, Launch, Output, Step, enqueue
-from .scalars import CapturedNumber, check_values, values_of
+from .scalars import CapturedRandom, check_values, values_of
 
 if TYPE_CHECKING:
     from ..kernels.key import Key
@@ -48,13 +48,13 @@ class Observer:
         if self.inner is not None:
             self.inner.called()
 
-    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
-        """Runs a launch on a stream. `tensors` are its outputs and inputs, `numbers` the scalar
+    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], scalars: Sequence[Any]) -> None:
+        """Runs a launch on a stream. `tensors` are its outputs and inputs, `scalars` the scalar
         kernel arguments."""
         if self.inner is None:
-            launch.enqueue(stream, numbers, *tensors)
+            launch.enqueue(stream, scalars, *tensors)
         else:
-            self.inner.launch(launch, stream, tensors, numbers)
+            self.inner.launch(launch, stream, tensors, scalars)
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Copies an array to a storage."""
@@ -306,7 +306,7 @@ def run(
     entry: Callable[..., Any],
     args: tuple[Any, ...],
     inputs: Sequence[Tensor],
-    numbers: Sequence[Any] = (),
+    scalars: Sequence[Any] = (),
     out: Out = None,
     partial_write: bool = False,
 ) -> tuple[Tensor, ...]:
@@ -317,9 +317,9 @@ def run(
     is a tensor (`partial_write`: only a part of it). Raises RuntimeError for tensors on different
     devices.
     """
-    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, out)
+    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, scalars, out)
     if results is None:
-        results = run_uncached(backend, key, prepare, entry, args, inputs, numbers, out, partial_write)
+        results = run_uncached(backend, key, prepare, entry, args, inputs, scalars, out, partial_write)
     return results
 
 
@@ -330,16 +330,16 @@ def try_run(
     entry: Callable[..., Any],
     args: tuple[Any, ...],
     inputs: Sequence[Tensor],
-    numbers: Sequence[Any] = (),
+    scalars: Sequence[Any] = (),
 ) -> tuple[Tensor, ...] | None:
     """Like `run`, but returns None if `prepare` declines or the operands are on several devices."""
-    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, numbers, None)
+    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, scalars, None)
     if results is not None:
         return results
     device = inputs[0]._storage.device
     if any(x._storage.device is not device for x in inputs):
         return None
-    return _run_uncached(backend, key, prepare, entry, args, inputs, numbers)
+    return _run_uncached(backend, key, prepare, entry, args, inputs, scalars)
 
 
 def run_uncached(
@@ -349,13 +349,13 @@ def run_uncached(
     entry: Callable[..., Any],
     args: tuple[Any, ...],
     inputs: Sequence[Tensor],
-    numbers: Sequence[Any] = (),
+    scalars: Sequence[Any] = (),
     out: Out = None,
     partial_write: bool = False,
 ) -> tuple[Tensor, ...]:
     """Like `run`, for a call that the cached launch does not handle: a new key, or a call that
     needs checks."""
-    results = _run_uncached(backend, key, prepare, entry, args, inputs, numbers, out, partial_write)
+    results = _run_uncached(backend, key, prepare, entry, args, inputs, scalars, out, partial_write)
     assert results is not None, key
     return results
 
@@ -367,7 +367,7 @@ def _run_uncached(
     entry: Callable[..., Any],
     args: tuple[Any, ...],
     inputs: Sequence[Tensor],
-    numbers: Sequence[Any] = (),
+    scalars: Sequence[Any] = (),
     out: Out = None,
     partial_write: bool = False,
 ) -> tuple[Tensor, ...] | None:
@@ -391,26 +391,26 @@ def _run_uncached(
     )
     for x in outputs:
         x._storage.changed()
-    if launch.own_numbers is not None:
-        numbers = launch.own_numbers
+    if launch.fixed_scalars is not None:
+        scalars = launch.fixed_scalars
     elif recorder(backend) is not None:
         # An observer may record where each number comes from.
-        for x, d in zip(numbers, launch.numbers):
+        for x, d in zip(scalars, launch.scalar_dtypes):
             check_values(x, d)
-    elif launch.numbers:
-        numbers = _rounded(launch, numbers)
+    elif launch.scalar_dtypes:
+        scalars = _rounded(launch, scalars)
     constants = [constant(inputs[0]) for constant in launch.constants]
-    enqueue(launch, (*outputs, *inputs, *constants), numbers)
+    enqueue(launch, (*outputs, *inputs, *constants), scalars)
     for x in outputs:
         x._storage.changed()  # only now: another thread may have read the memory before the write
     return outputs
 
 
-def _rounded(launch: Launch, numbers: Sequence[Any]) -> list[Any]:
+def _rounded(launch: Launch, scalars: Sequence[Any]) -> list[Any]:
     """Returns a call's Python numbers rounded to the dtypes in which the launch passes them."""
     values: list[Any] = []
-    for x, d in zip(numbers, launch.numbers):
-        if type(x) is CapturedNumber:
+    for x, d in zip(scalars, launch.scalar_dtypes):
+        if type(x) is CapturedRandom:
             x.capture.record_use(launch, len(values), d, x)
         values += values_of(x, d)
     return values
@@ -448,16 +448,16 @@ def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:
 
 
 def cache_result(
-    call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, numbers: Sequence[Any]
+    call: Hashable, inputs: Sequence[Tensor], result: Tensor, launch: Hashable, scalars: Sequence[Any]
 ) -> None:
     """Stores the launch of a call for `cached_result`. The launch is cached under its own key and
     wrote `result`, a fresh tensor. `inputs` have the offsets and the order of the operands that it
-    reads; `numbers` are its scalar kernel arguments."""
+    reads; `scalars` are its scalar kernel arguments."""
     backend = result._storage.backend
     key = (call, *[x._key for x in inputs])
     if not backend.target.is_board and key not in backend.launches:
         output = Output(result._dtype, result._shape, result._strides)
-        alias_launch(backend, launch, key, outputs=(output,), fresh=True, own_numbers=tuple(numbers))
+        alias_launch(backend, launch, key, outputs=(output,), fresh=True, fixed_scalars=tuple(scalars))
 
 
 def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor]) -> None:
@@ -484,6 +484,6 @@ def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, piece
             steps.append(replace(step, pointers=pointers, offsets=offsets, moved=moved))
         bound += copy_launch.bound
     output = Output(result._dtype, result._shape, result._strides)
-    launch = Launch(tuple(steps), 1 + len(inputs), (output,), own_numbers=())
+    launch = Launch(tuple(steps), 1 + len(inputs), (output,), fixed_scalars=())
     launch.bind(tuple(bound))
     launches.keep(key, launch)

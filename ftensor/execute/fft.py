@@ -91,10 +91,10 @@ def prepare_stream(
         offsets = tuple([k if k < 2 else None for k in (out, source)])
         return Step(key, units, (out, source, table), offsets, geometry=g.pack())
 
-    numbers = values_of(scale, x._dtype.to_real())
+    scalars = values_of(scale, x._dtype.to_real())
     if size == n:
         table = _table(key)
-        return Launch((step(geometry, 0, 1, 2),), 3, (output,), own_numbers=numbers, constants=(table,))
+        return Launch((step(geometry, 0, 1, 2),), 3, (output,), fixed_scalars=scalars, constants=(table,))
     # x[j] c[j], convolved with the conjugate of c[k] = exp(-pi i k^2 / n), gives results times
     # c[k]. The inverse transform exchanges real and imaginary parts, which conjugates a factor.
     factors = chirp(n)
@@ -109,7 +109,7 @@ def prepare_stream(
         (step(forth, 4, 1, 2), step(back, 0, 4, 3)),
         4,
         (output,),
-        own_numbers=numbers,
+        fixed_scalars=scalars,
         constants=tables,
         temporaries=(rows * size * x._dtype.itemsize,),
     )
@@ -139,7 +139,7 @@ if TYPE_CHECKING:
 
 OUT, IN, TABLE, SCRATCH, BETWEEN = range(5)
 # Tables are keyed by small integers, since every call looks one up.
-_numbers: dict[Hashable, int] = {}
+_table_names: dict[Hashable, int] = {}
 
 
 def too_long(n: int) -> bool:
@@ -232,13 +232,13 @@ def prepare(x: Tensor, dim: int, n: int, how: str, inverse: bool, scale: float, 
     steps = [_step(key, part, parts_of_ends, most, total) for part in fft_plan.steps]
     scratch = max(step.units * part.work for step, part in zip(steps, fft_plan.steps))
     temporaries = (max(scratch, 16) * (dtype.itemsize // 2), *fft_plan.intermediate_bytes)
-    name = _numbers.setdefault((key.lanes, *tables.names), len(_numbers))
+    name = _table_names.setdefault((key.lanes, *tables.names), len(_table_names))
     return Launch(
         tuple(steps),
         3,
         outputs,
         temporaries=temporaries,
-        own_numbers=values_of(scale, dtype.to_real()),
+        fixed_scalars=values_of(scale, dtype.to_real()),
         constants=(partial(kept_table, name=name, make=tables.array),),
     )
 

@@ -30,7 +30,7 @@ from ..kernels.skeletons.fft import (
     TIMES,
     FftStage,
     FftStep,
-    NumberLayout,
+    StageLayout,
     radices,
 )
 
@@ -257,11 +257,11 @@ def _single(problem: FftProblem) -> FftPlan | None:
     half = n // 2 + 1 if not pairs else n + 1
     ends = SCALE | (SWAP_IN | SWAP_OUT if problem.inverse else 0)
     mode = real = 0
-    read, written = NumberLayout(-1, s, read_lane, 1, problem.size), NumberLayout(-1, w, written_lane, 1, n)
+    read, written = StageLayout(-1, s, read_lane, 1, problem.size), StageLayout(-1, w, written_lane, 1, n)
     if problem.how == "forth":
         if pairs:
             steps = (*steps, FftStep(FORTH, CONJ * problem.inverse, n, tables.place("half", n)))
-            read, ends = NumberLayout(-1, 2 * s, read_lane, s, n), SCALE
+            read, ends = StageLayout(-1, 2 * s, read_lane, s, n), SCALE
         else:
             read, mode = read._replace(im=0), REAL
         written = written._replace(size=half)
@@ -269,7 +269,7 @@ def _single(problem: FftProblem) -> FftPlan | None:
         read = read._replace(size=half)
         if pairs:
             steps = (FftStep(BACK, CONJ * problem.inverse, n, tables.place("half", n)), *steps)
-            written, ends = NumberLayout(-1, 2 * w, written_lane, w, n), SCALE | SWAP_OUT
+            written, ends = StageLayout(-1, 2 * w, written_lane, w, n), SCALE | SWAP_OUT
         else:
             mode, real, written = HALF, 1, written._replace(im=0)
             ends = SCALE | (0 if problem.inverse else SWAP_IN | SWAP_OUT)
@@ -330,23 +330,23 @@ def _double(problem: FftProblem) -> FftPlan | None:
     last = (SWAP_OUT if inverse else 0) | (SCALE if problem.how != "forth" else 0)
     stages = [
         FftStage(
-            GROUPS, b, a, ends, NumberLayout(start, 2 * b, 2, 1, a), 0, work,
-            NumberLayout(buffer_offsets[0], 2 * b, 2, 1, a), 0, half, twiddles, first,
+            GROUPS, b, a, ends, StageLayout(start, 2 * b, 2, 1, a), 0, work,
+            StageLayout(buffer_offsets[0], 2 * b, 2, 1, a), 0, half, twiddles, first,
         ),
         FftStage(
-            GROUPS, a, b, last, NumberLayout(buffer_offsets[0], 2, 2 * b, 1, b), 0, work,
-            NumberLayout(stop, 2 * a, 2, 1, b), 0, half, -1, second,
+            GROUPS, a, b, last, StageLayout(buffer_offsets[0], 2, 2 * b, 1, b), 0, work,
+            StageLayout(stop, 2 * a, 2, 1, b), 0, half, -1, second,
         ),
     ]  # fmt: skip
     order = [-1, 0, -1]  # source and destination of each stage: -1 for a tensor, else a temporary
     if pairs:
         roots, conj = tables.place("half", n), CONJ * problem.inverse
         if problem.how == "forth":
-            flat = NumberLayout(stop, 0, 0, 0, n), NumberLayout(-1, 0, 0, 0, n + 1)
+            flat = StageLayout(stop, 0, 0, 0, n), StageLayout(-1, 0, 0, 0, n + 1)
             kind, ends = ROW_FORTH, SCALE | conj
             order = [-1, 0, 1, -1]
         else:
-            flat = NumberLayout(-1, 0, 0, 0, n + 1), NumberLayout(start, 0, 0, 0, n)
+            flat = StageLayout(-1, 0, 0, 0, n + 1), StageLayout(start, 0, 0, 0, n)
             kind, ends = ROW_BACK, conj
             order = [-1, 1, 0, -1]
         stage = FftStage(kind, n, n, ends, flat[0], 0, 0, flat[1], 0, 0, roots, ())

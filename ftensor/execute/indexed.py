@@ -296,10 +296,10 @@ def locate(
     certain = all(i.checked or in_range(i.tensor, i.size, i.strict) for i in indices)
     check = Check(out.tensor._storage, [i.dim for i in indices], refusal, certain)
     read = [*[o.tensor for o in inputs], *[i.tensor for i in indices], check.flag.tensor]
-    numbers = _numbers(indices)
+    scalars = _index_scalars(indices)
     args = (op, shape, out, inputs, indices, ordered, refusal)
     partial_write = out.located or out.tensor.numel() != numel(shape)
-    run(backend, key, prepare, locate, args, read, numbers, out.tensor, partial_write)
+    run(backend, key, prepare, locate, args, read, scalars, out.tensor, partial_write)
     check.finish(indices)
 
 
@@ -316,7 +316,7 @@ def _key(
     )
 
 
-def _numbers(indices: Sequence[Index]) -> list[int]:
+def _index_scalars(indices: Sequence[Index]) -> list[int]:
     return [n for i in indices for n in (-i.size if i.strict else i.size, i.stride)]
 
 
@@ -365,7 +365,7 @@ def cache_gather(
         (call, dim, source._key, index._key),
         outputs=outputs,
         fresh=True,
-        own_numbers=tuple(_numbers(indices)),
+        fixed_scalars=tuple(_index_scalars(indices)),
     )
 
 

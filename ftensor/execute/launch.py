@@ -30,7 +30,7 @@ class StepForm(NamedTuple):
     pointers: Ints
     offsets: tuple[int | None, ...]
     moved: bool
-    numbers: bool | tuple[int, int]
+    scalars: bool | tuple[int, int]
     after: Ints
     has_last: bool  # True if n or a geometry buffer is the last argument
 
@@ -44,7 +44,7 @@ class LaunchForm(NamedTuple):
     outputs: int
     temporaries: int
     constants: int
-    numbers: int | None  # numbers that a call passes for rounding; None: the launch has its own
+    scalar_count: int | None  # numbers that a call passes for rounding; None: the launch has its own
     fresh: bool  # True if a call allocates the outputs
     arguments: tuple[bool, ...]  # for each argument of a call, True for a tensor
     storages: int  # the count of last inputs that a call passes as storages
@@ -52,32 +52,32 @@ class LaunchForm(NamedTuple):
 
 @cache
 def enqueuer(form: LaunchForm) -> Callable[..., Callable[..., None]]:
-    """Returns a factory for `enqueue(stream, numbers, *tensors)`. Its arguments are the values of
+    """Returns a factory for `enqueue(stream, scalars, *tensors)`. Its arguments are the values of
     `_names`."""
     operands = range(form.operands)
     lines = [f"s{k} = x{k}._storage" for k in operands] + _steps(form, operands)
-    parameters = ", ".join(["stream", "numbers", *[f"x{k}" for k in operands]])
+    parameters = ", ".join(["stream", "scalars", *[f"x{k}" for k in operands]])
     return _bound(_names(form), parameters, lines if form.steps else ["pass"])
 
 
 @cache
 def caller(form: LaunchForm) -> Callable[..., Callable[..., Any]]:
-    """Returns a factory for `call(arguments, further numbers, out)`. Its arguments are the values
-    of `_names`, the functions that return the constants, the dtypes of the numbers or the launch's
-    own numbers, and five values for each output: bytes, dtype, shape, strides, key.
+    """Returns a factory for `call(arguments, further scalars, out)`. Its arguments are the values
+    of `_names`, the functions that return the constants, the dtypes of the scalars or the launch's
+    own scalars, and five values for each output: bytes, dtype, shape, strides, key.
 
     If the caller passes several outputs, `out` is a tuple. The generated code does not check
     whether these overlap.
     """
-    fresh, rounding = form.fresh, form.numbers or 0
+    fresh, rounding = form.fresh, form.scalar_count or 0
     operands = range(form.operands)
     results, constants = operands[: form.outputs], operands[form.operands - form.constants :]
     inputs = operands[form.outputs : form.operands - form.constants]
     call_tensors = inputs if fresh else [*results, *inputs]
     remaining = iter(inputs)
     words = [f"x{next(remaining)}" if tensor else f"n{i}" for i, tensor in enumerate(form.arguments)]
-    numbers = [word for word in words if word[0] == "n"]
-    params = [f"p{i}" for i in range(rounding - len(numbers))]
+    scalars = [word for word in words if word[0] == "n"]
+    params = [f"p{i}" for i in range(rounding - len(scalars))]
     lines = [f"{', '.join(words)}, = inputs"] if words else []
     lines += [f"{', '.join(params)}, = params"] if params else []
     has_outs_tuple = not fresh and form.outputs > 1
@@ -107,15 +107,15 @@ def caller(form: LaunchForm) -> Callable[..., Callable[..., Any]]:
     for k in constants:
         lines += [f"x{k} = constant{k}(x{call_tensors[0]})", f"s{k} = x{k}._storage"]
     if rounding:
-        rounded = enumerate([*numbers, *params])
-        lines.append(f"numbers = {' + '.join(f'values_of({n}, d{i})' for i, n in rounded)}")
-    elif form.numbers is not None and any(step.numbers for step in form.steps):
-        lines.append("numbers = params")
+        rounded = enumerate([*scalars, *params])
+        lines.append(f"scalars = {' + '.join(f'values_of({n}, d{i})' for i, n in rounded)}")
+    elif form.scalar_count is not None and any(step.scalars for step in form.steps):
+        lines.append("scalars = params")
     lines += _steps(form, [*call_tensors, *constants])
     lines += invalidations  # only now: another thread may have read the memory before the write
     lines.append(f"return ({''.join(f'x{k}, ' for k in results)})")
     names = [*_names(form), *[f"constant{k}" for k in constants]]
-    names += ["numbers"] if form.numbers is None else [f"d{i}" for i in range(rounding)]
+    names += ["scalars"] if form.scalar_count is None else [f"d{i}" for i in range(rounding)]
     for k in range(form.outputs):
         names += [f"nbytes{k}", f"dtype{k}", f"shape{k}", f"strides{k}", f"key{k}"]
     last = "out" if fresh else "outs" if has_outs_tuple else "x0"
@@ -150,10 +150,10 @@ def _arguments(name: str, step: StepForm) -> str:
     for i, k in enumerate(step.offsets):
         start = "0" if k is None else f"x{k}._offset"
         words.append(f"{start} + {name}_moved[{i}]" if step.moved else start)
-    if isinstance(step.numbers, tuple):
-        words.append("*numbers[{}:{}]".format(*step.numbers))
-    elif step.numbers:
-        words.append("*numbers")
+    if isinstance(step.scalars, tuple):
+        words.append("*scalars[{}:{}]".format(*step.scalars))
+    elif step.scalars:
+        words.append("*scalars")
     words += [f"s{k}.handle" for k in step.after]
     words += [f"{name}_last"] if step.has_last else []
     return ", ".join(words)
@@ -173,7 +173,7 @@ def _bound(names: Sequence[str], parameters: str, lines: Sequence[str]) -> Calla
 
 
 # The bytes of a prepared launch and of each of its steps (Python's keys, tuples and functions), and
-# of a geometry buffer without its numbers, mostly the OpenCL runtime's data for a buffer.
+# of a geometry buffer without its scalars, mostly the OpenCL runtime's data for a buffer.
 LAUNCH_BYTES, STEP_BYTES, TABLE_BYTES = 1 << 11, 1 << 10, 5 << 9
 
 
@@ -217,7 +217,7 @@ class Step:
 
         the `pointers`
         for each entry of `offsets` the tensor's offset plus `moved`, or 0 for None
-        the launch's numbers, if the kernel takes any
+        the launch's scalars, if the kernel takes any
         the pointers `after`, such as the flag of an index check
         `n` or the geometry buffer, if the kernel takes one
     """
@@ -227,7 +227,7 @@ class Step:
     pointers: Ints
     offsets: tuple[int | None, ...]
     moved: Ints | None = None
-    numbers: bool | tuple[int, int] = True  # a tuple is the range [begin, end) of them
+    scalars: bool | tuple[int, int] = True  # a tuple is the range [begin, end) of them
     after: Ints = ()
     n: int | None = None
     geometry: Ints = ()
@@ -250,7 +250,7 @@ class Bound(NamedTuple):
     table: Storage | SharedTable | None
 
 
-def _unbound(inputs: Any, numbers: Any, out: Any) -> None:
+def _unbound(inputs: Any, scalars: Any, out: Any) -> None:
     """The `call` of a launch that has no kernels yet: returns None, so that the caller prepares
     it."""
 
@@ -259,7 +259,7 @@ def _unbound(inputs: Any, numbers: Any, out: Any) -> None:
 class Launch:
     """An op prepared for one combination of geometries.
 
-    `numbers`: the dtypes that Python numbers are rounded to (empty: numbers pass unchanged).
+    `scalar_dtypes`: the dtypes that Python scalars are rounded to (empty: scalars pass unchanged).
     `temporaries`: the bytes of each temporary that the steps share.
     """
 
@@ -267,18 +267,18 @@ class Launch:
     # number of tensor arguments of kernels: outputs, then a call's inputs, then constants
     operands: int
     outputs: tuple[Output, ...] = ()
-    numbers: tuple[dtype, ...] = ()
+    scalar_dtypes: tuple[dtype, ...] = ()
     temporaries: Ints = ()
     fresh: bool = True  # True if a call allocates its outputs, False if it passes them
     arguments: tuple[bool, ...] | None = None  # for each argument of a call, True for a tensor; None: all are tensors
     storages: int = 0  # the count of last inputs that `call` gets as storages, without offsets
-    own_numbers: tuple[Any, ...] | None = None  # the kernels' numbers if calls pass none
+    fixed_scalars: tuple[Any, ...] | None = None  # the kernels' scalars if calls pass none
     # Functions that return the constant tensors, given a tensor on the device.
     constants: tuple[Callable[[Tensor], Tensor], ...] = ()
 
     # The kernels of the steps, set by `bind`; a launch without them is data alone.
     bound: tuple[Bound, ...] | None = field(init=False, default=None)
-    # `call(arguments, further numbers, out)` returns the outputs. It does nothing and returns None
+    # `call(arguments, further scalars, out)` returns the outputs. It does nothing and returns None
     # if the call needs checks first: an observer is active, an output is read-only or shares memory
     # with an argument, operands are on several devices, or the caller passes an output where
     # outputs are fresh.
@@ -291,13 +291,13 @@ class Launch:
         """Binds the launch to the kernels that run its steps."""
         object.__setattr__(self, "bound", bound)
         values = self._values + list(self.constants)
-        values += self.numbers if self.own_numbers is None else [self.own_numbers]
+        values += self.scalar_dtypes if self.fixed_scalars is None else [self.fixed_scalars]
         for out in self.outputs:
             values += [out.nbytes, out.dtype, out.shape, out.strides, out.key]
         object.__setattr__(self, "call", caller(self._form)(*values))
 
-    def enqueue(self, stream: DeviceStream, numbers: Sequence[Any], *tensors: Tensor) -> None:
-        """Enqueues the steps on a stream. `tensors` are the outputs and the inputs, `numbers` the
+    def enqueue(self, stream: DeviceStream, scalars: Sequence[Any], *tensors: Tensor) -> None:
+        """Enqueues the steps on a stream. `tensors` are the outputs and the inputs, `scalars` the
         scalar kernel arguments."""
         function = self._enqueue
         if function is None:
@@ -305,11 +305,11 @@ class Launch:
             if self._has_enqueued:
                 object.__setattr__(self, "_enqueue", function)
             object.__setattr__(self, "_has_enqueued", True)
-        function(stream, numbers, *tensors)
+        function(stream, scalars, *tensors)
 
     def collect(self, collecting: Callable[[CompiledKernel], Any], stream: Any, *values: Any) -> None:
         """Calls `collecting(kernel)(stream, units, *arguments)` for each step instead of its
-        kernel. `values` are the numbers and the tensors of `enqueue`."""
+        kernel. `values` are the scalars and the tensors of `enqueue`."""
         replaced = self._values
         kernels = slice(0, 4 * len(self.steps), 4)
         replaced[kernels] = map(collecting, replaced[kernels])
@@ -339,7 +339,7 @@ class Launch:
                 s.pointers,
                 s.offsets,
                 s.moved is not None,
-                s.numbers,
+                s.scalars,
                 s.after,
                 s.n is not None or step_bound.table is not None,
             )
@@ -352,7 +352,7 @@ class Launch:
             len(self.outputs),
             len(self.temporaries),
             len(self.constants),
-            None if self.own_numbers is not None else len(self.numbers),
+            None if self.fixed_scalars is not None else len(self.scalar_dtypes),
             self.fresh,
             (True,) * inputs if self.arguments is None else self.arguments,
             self.storages,
@@ -366,14 +366,14 @@ class Launch:
         return values + list(self.temporaries)
 
 
-def enqueue(launch: Launch, tensors: Sequence[Tensor], numbers: Sequence[Any] = ()) -> None:
+def enqueue(launch: Launch, tensors: Sequence[Tensor], scalars: Sequence[Any] = ()) -> None:
     """Enqueues a launch on the current stream, or passes it to the device's observer.
 
-    `tensors` are the outputs and the inputs, `numbers` the scalar kernel arguments.
+    `tensors` are the outputs and the inputs, `scalars` the scalar kernel arguments.
     """
     backend = tensors[0]._storage.backend
     stream = backend.current_stream()
     if backend.executor is None:
-        launch.enqueue(stream, numbers, *tensors)
+        launch.enqueue(stream, scalars, *tensors)
     else:
-        backend.executor.launch(launch, stream, tensors, numbers)
+        backend.executor.launch(launch, stream, tensors, scalars)

@@ -290,8 +290,8 @@ def _prepare_steps(
 def _step(backend: Backend, key: RecurrentKey, g: RecurrentGeometry, operands: int) -> Step:
     work = g.steps * g.batch * g.width * (4 * g.width // TERMS + 1)
     units = min(g.items, compute_units(work, backend.units, backend.target, 1))
-    numbers = tuple(range(operands))
-    return Step(key, units, numbers, numbers, geometry=g.pack(), work=work)
+    pointers = tuple(range(operands))
+    return Step(key, units, pointers, pointers, geometry=g.pack(), work=work)
 
 
 def run_steps_backward(

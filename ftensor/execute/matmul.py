@@ -202,7 +202,7 @@ def _packing(
         units,
         (*panels, left, right),
         (left, right),
-        numbers=False,
+        scalars=False,
         geometry=PackGeometry(*sides).pack(),
         work=elements,
     )
@@ -409,36 +409,36 @@ def _fused(out: Tensor, a: Tensor, b: Tensor) -> bool:
 PRODUCTS = 4  # elements that take as long as a product of one step
 
 
-def dense(kind: str, dtype: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> None:
+def dense(kind: str, dtype: dtype, tensors: Sequence[Tensor], scalars: Sequence[int], work: int) -> None:
     """Runs a kernel of `kernels/skeletons/dense.py` on its operands, some of which it modifies.
 
-    `numbers` are the kernel's scalar arguments, the item count first. An item costs about `work`
+    `scalars` are the kernel's scalar arguments, the item count first. An item costs about `work`
     products.
     """
     if dtype.bare:
         raise errors.not_implemented_for(f"linalg {kind}", dtype)
-    if not numbers[0]:
+    if not scalars[0]:
         return
-    key, args = ("dense", kind, dtype, tuple(numbers), work), (kind, dtype, tensors, numbers, work)
+    key, args = ("dense", kind, dtype, tuple(scalars), work), (kind, dtype, tensors, scalars, work)
     backend = tensors[-1]._storage.backend
-    results = run(backend, key, _prepare, _on_copies, args, tensors, numbers)
+    results = run(backend, key, _prepare, _on_copies, args, tensors, scalars)
     for to, result in zip(tensors, results):  # only the host's function returns results
         copy(result, to)
 
 
-def _prepare(kind: str, dtype: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int) -> Launch:
-    backend, items = tensors[-1]._storage.backend, numbers[0]
+def _prepare(kind: str, dtype: dtype, tensors: Sequence[Tensor], scalars: Sequence[int], work: int) -> Launch:
+    backend, items = tensors[-1]._storage.backend, scalars[0]
     units = max(1, min(items, backend.units, PRODUCTS * items * work // backend.target.unit_elements))
     key = dense_key(kind, dtype, backend.target, backend.target.unaligned)
-    all_, geometry = tuple(range(len(tensors))), (*numbers, work, 1)
+    all_, geometry = tuple(range(len(tensors))), (*scalars, work, 1)
     step = Step(key, units, all_, all_, geometry=geometry, work=items * work)
     return Launch((step,), len(all_))
 
 
 def _on_copies(
-    kind: str, dtype: dtype, tensors: Sequence[Tensor], numbers: Sequence[int], work: int
+    kind: str, dtype: dtype, tensors: Sequence[Tensor], scalars: Sequence[int], work: int
 ) -> tuple[Tensor, ...]:
     """Copies the operands, runs a dense kernel on the copies, and returns them."""
     copies = tuple([clone(t) for t in tensors])
-    dense(kind, dtype, copies, numbers, work)
+    dense(kind, dtype, copies, scalars, work)
     return copies

@@ -53,7 +53,7 @@ def pointwise(
         raise errors.not_a_tensor(name_called(op.name), "out", out)
     first = inputs[0] if inputs else out
     if type(first) is not Tensor:
-        if op.numbers_alone and out is None:
+        if op.allows_only_scalars and out is None:
             inputs = _with_tensor(inputs)
         first = _first(op, inputs, out)
     storage = first._storage
@@ -93,10 +93,10 @@ def pointwise(
         if replacement is not NotImplemented:
             return replacement
         key += ("declined",)  # a launch stored under the plain key would hide the user's function
-    numbers = [x for x in inputs if type(x) is not Tensor]
-    numbers += params
+    scalars = [x for x in inputs if type(x) is not Tensor]
+    scalars += params
     args = (op, inputs, params, out, inplace)
-    return run_uncached(backend, key, prepare, pointwise, args, tensors, numbers, out)[0]
+    return run_uncached(backend, key, prepare, pointwise, args, tensors, scalars, out)[0]
 
 
 def _first(op: Op, inputs: tuple[Any, ...], out: Tensor | None) -> Tensor:
@@ -166,8 +166,8 @@ def prepare(op: Op, inputs: Sequence[Any], params: Sequence[Any], out: Tensor | 
     written = result if out is None else out._dtype
     dtypes = [written] + [x._dtype for x in tensors]
     plan = planned(op, inputs, common, out)
-    numbers = common if op.round_numbers and common.compute is compute else compute
-    rounded = (numbers,) * (len(inputs) - len(tensors)) + (compute,) * len(params)
+    scalar_dtype = common if op.round_scalars and common.compute is compute else compute
+    rounded = (scalar_dtype,) * (len(inputs) - len(tensors)) + (compute,) * len(params)
     result_of = Output(written, plan.out_shape, plan.out_strides)
     outputs = check_memory(backend, result_of) if out is None else (result_of,)
     return Launch(
@@ -255,7 +255,7 @@ def steps(
     target = backend.target
     lanes = lanes_for(dtypes, compute, target.lanes_bytes)
     operands = tuple([x._dtype if type(x) is Tensor else None for x in inputs])
-    numbers = len(dtypes) <= len(inputs) or bool(op.params)
+    scalars = len(dtypes) <= len(inputs) or bool(op.params)
     steps = []
     ordered = out is not None and in_order(inputs, out)
     anywhere = target.processor and not ordered
@@ -308,7 +308,7 @@ def steps(
                 pointers,
                 pointers,
                 moved,
-                numbers,
+                scalars,
                 n=choice.n if geometry is None else None,
                 geometry=geometry or (),
                 work=numel(shape),

@@ -305,10 +305,10 @@ def prepare(
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in inputs]
     plan = plan_reduce(shape, strides, dims, keepdim, reorder=not red.arg)
     operands = len(outs) + len(inputs)
-    numbers = (compute.to_real(),) * len(params)
+    scalar_dtypes = (compute.to_real(),) * len(params)
     outputs = check_memory(backend, *[Output(d_, plan.out_shape, plan.out_strides) for d_ in outs])
     if not numel(plan.out_shape):
-        return Launch((), operands, outputs, numbers)
+        return Launch((), operands, outputs, scalar_dtypes)
     for d in (compute, *outs):
         if d.name in ("float64", "complex128") and not backend.properties.has_float64:
             raise errors.no_float64(d, backend.properties.name)
@@ -330,7 +330,7 @@ def prepare(
         splits = 1
     if splits == 1:
         single_stage = alone or stage.build(with_outs, dtypes, final, red.finish, "whole", written, read)
-        return Launch((single_stage,), operands, outputs, numbers)
+        return Launch((single_stage,), operands, outputs, scalar_dtypes)
     count = numel(plan.kept)
     state_operands = tuple(range(operands, operands + len(fields)))
     states = [d for d, _ in fields]
@@ -350,7 +350,7 @@ def prepare(
     stage = ReduceStage(red, backend, state, words, [0] * len(fields))
     last = stage.build(from_states, states, final, red.finish, "second", written, state_operands)
     temporaries = tuple([d.itemsize * splits * count for d in states])
-    return Launch((first, last), operands, outputs, numbers, temporaries)
+    return Launch((first, last), operands, outputs, scalar_dtypes, temporaries)
 
 
 def _too_large(inputs: Sequence[Tensor]) -> bool:
@@ -427,5 +427,5 @@ def _prepare(
     outs = (0, 1, 2) if first == 3 else (0, 0, 0)
     pointers = (*outs, first, first + weighted, first + weighted + shifted)
     step = Step(key, units, pointers, pointers, geometry=g.pack(), work=count)
-    numbers = values_of(eps, float32)
-    return Launch((step,), first + len(inputs), results, own_numbers=numbers)
+    scalars = values_of(eps, float32)
+    return Launch((step,), first + len(inputs), results, fixed_scalars=scalars)

@@ -17,7 +17,7 @@ from ..dtypes.limits import floating_limits, integer_limits, to_computable, to_s
 from ..errors import arithmetic as errors_arithmetic
 
 
-class TracedNumber:
+class TracedScalar:
     """Placeholder for an int, a float or a complex number among the arguments of a traced function.
 
     It is an instance of the number's type and behaves like the number. Any use of its value sets
@@ -38,39 +38,39 @@ class TracedNumber:
         return type(self._value)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(read_number(self), name)
+        return getattr(read_scalar(self), name)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(read_number(self), dtype)
+        return np.array(read_scalar(self), dtype)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return read_number(self).__reduce_ex__(protocol)
+        return read_scalar(self).__reduce_ex__(protocol)
 
     def __copy__(self) -> Any:
-        return read_number(self)
+        return read_scalar(self)
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return read_number(self)
+        return read_scalar(self)
 
 
-def read_number(number: TracedNumber) -> Any:
+def read_scalar(number: TracedScalar) -> Any:
     """Returns the number, and marks it as read: the trace is then valid for this value alone."""
     number._read = True
     return number._value
 
 
-def is_traced_number(x: Any) -> bool:
-    return type(x) is TracedNumber
+def is_traced_scalar(x: Any) -> bool:
+    return type(x) is TracedScalar
 
 
 def plain(x: Any) -> Any:
-    """Returns `x`, or the value of a TracedNumber, which is then marked as read."""
-    return read_number(x) if type(x) is TracedNumber else x
+    """Returns `x`, or the value of a TracedScalar, which is then marked as read."""
+    return read_scalar(x) if type(x) is TracedScalar else x
 
 
 def _unary_method(function: Callable[..., Any]) -> Any:
-    def method(self: TracedNumber, *args: Any) -> Any:
-        return function(read_number(self), *[plain(x) for x in args])
+    def method(self: TracedScalar, *args: Any) -> Any:
+        return function(read_scalar(self), *[plain(x) for x in args])
 
     return method
 
@@ -79,10 +79,10 @@ def _binary_method(function: Callable[..., Any], is_reflected: bool) -> Any:
     """Returns a binary operator. It returns NotImplemented for a tensor, whose own operator then
     takes the number."""
 
-    def method(self: TracedNumber, other: Any, *more: Any) -> Any:
+    def method(self: TracedScalar, other: Any, *more: Any) -> Any:
         if type(other) is Tensor:
             return NotImplemented
-        mine, other = read_number(self), plain(other)
+        mine, other = read_scalar(self), plain(other)
         return function(other, mine) if is_reflected else function(mine, other, *map(plain, more))
 
     return method
@@ -110,15 +110,15 @@ _TWO: dict[str, Callable[..., Any]] = {
     "xor": operator.xor,
 }
 for _name, _of in _ONE.items():
-    setattr(TracedNumber, f"__{_name}__", _unary_method(_of))
+    setattr(TracedScalar, f"__{_name}__", _unary_method(_of))
 for _name, _of in _TWO.items():
-    setattr(TracedNumber, f"__{_name}__", _binary_method(_of, False))
-    setattr(TracedNumber, f"__r{_name}__", _binary_method(_of, True))
+    setattr(TracedScalar, f"__{_name}__", _binary_method(_of, False))
+    setattr(TracedScalar, f"__r{_name}__", _binary_method(_of, True))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(TracedNumber, f"__{_name}__", _binary_method(getattr(operator, _name), False))
+    setattr(TracedScalar, f"__{_name}__", _binary_method(getattr(operator, _name), False))
 
 
-class CapturedNumber(int):
+class CapturedRandom(int):
     """A random number of a capture (capture.py): element `part` of draw number `draw`. Each replay
     draws a new one."""
 
@@ -155,7 +155,7 @@ def values_of(number: Any, d: dtype) -> tuple[Any, ...]:
 
 def check_values(number: Any, d: dtype) -> None:
     """Raises the errors of `values_of`, also for a number whose kernel never runs."""
-    if type(number) is TracedNumber:
+    if type(number) is TracedScalar:
         number._fits.append(("", d))
         number = number._value
     values_of(number, d)
@@ -194,7 +194,7 @@ def check_fits(op: str, number: Any, d: dtype) -> None:
     An unsigned type accepts negative integers of its width, and no other negative number. Fractions
     are dropped. Raises OverflowError for an integer beyond 64 bits.
     """
-    if type(number) is TracedNumber:
+    if type(number) is TracedScalar:
         number._fits.append((op, d))
         number = number._value
     if type(number) is int:

@@ -86,7 +86,7 @@ def prepare_topk(key: TopkKey, x: Tensor, dim: int, k: int, descending: bool) ->
     g = TopkGeometry(x._shape[dim], k, descending, x._strides[dim], strides[dim], shape, read, written)
     units = compute_units(numel(x._shape), backend.units, backend.target, 1)
     operands = (BOARD_VALUES, BOARD_INDICES, BOARD_X)
-    step = Step(key, min(units, g.items), operands, operands, numbers=False, geometry=g.pack())
+    step = Step(key, min(units, g.items), operands, operands, scalars=False, geometry=g.pack())
     return Launch((step,), 3, outputs)
 
 

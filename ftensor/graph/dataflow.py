@@ -19,7 +19,7 @@ from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey, frames_refusal
 from ..kernels.workload import PORT_BYTES
 from .filters import filter_body, filter_refusal_of
 from .fusion_group import MAX_CALLS, ElementCall, call_sequence
-from .ir import DrawnNumber, Graph, GraphTensor, Node
+from .ir import Graph, GraphTensor, Node, TracedRandom
 from .loop_body import (
     AffineAccess,
     LoopBody,
@@ -135,7 +135,7 @@ class DataflowBuilder:
                 f"{MAX_OPERANDS} and {MAX_CALLS}",
             )
         dtypes = [p.dtype for p in accesses]
-        widest = max([c.unit.compute for c in program.calls], key=lambda d: d.itemsize)
+        widest = max([c.function.compute for c in program.calls], key=lambda d: d.itemsize)
         lanes = lanes_for(dtypes, widest, PORT_BYTES)
         frames = [p for p in accesses if _layout_kind(p) == FRAMES]
         lanes = min([lanes, *(self.spans[p] & -self.spans[p] for p in frames)])  # frames begin on beats
@@ -175,11 +175,11 @@ class DataflowBuilder:
             spans if any(n != 1 for n in spans) else (),
         )
         pointers = tuple(range(len(accesses)))
-        step = Step(key, 1, pointers, pointers, numbers=bool(program.numbers), n=self.rows)
-        launch = Launch((step,), len(accesses), numbers=tuple(program.number_dtypes))
+        step = Step(key, 1, pointers, pointers, scalars=bool(program.scalars), n=self.rows)
+        launch = Launch((step,), len(accesses), scalar_dtypes=tuple(program.scalar_dtypes))
         regions = tuple([self._region(p) for p in accesses])
         origins = tuple([body.node.origin for body in self.bodies])
-        return Node(launch, regions, tuple(program.numbers), last.origin, origins)
+        return Node(launch, regions, tuple(program.scalars), last.origin, origins)
 
     def _as_beats(self, accesses: list[AffineAccess], outputs: int, lanes: int) -> list[AffineAccess]:
         """Cuts a single row of elementwise ops into rows of one beat, which compute units can
@@ -304,14 +304,14 @@ class DataflowBuilder:
 
     def _add_call(self, body: LoopBody, operands: Sequence[AffineAccess | int], result_count: int) -> Ints:
         first = sum(len(c.results) for c in self.calls)
-        numbers = tuple(range(first, first + result_count))
-        self.calls.append(ElementCall(body, tuple(operands), numbers))
-        return numbers
+        scalars = tuple(range(first, first + result_count))
+        self.calls.append(ElementCall(body, tuple(operands), scalars))
+        return scalars
 
     def _part(self, body: LoopBody, value: AffineAccess | int, part: str) -> int:
         if (value, part) not in self.part_values:
             function = part_function(body.ins[0].dtype.to_complex(), part)
-            part_body = replace(body, function=function, outs=(), ins=(), numbers=(), number_dtypes=())
+            part_body = replace(body, function=function, outs=(), ins=(), scalars=(), scalar_dtypes=())
             (self.part_values[value, part],) = self._add_call(part_body, (value,), 1)
         return self.part_values[value, part]
 
@@ -437,7 +437,7 @@ class DataflowBuilder:
 def stage_body(graph: Graph, node: Node) -> LoopBody:
     """Returns a node's loop body for a dataflow stage. Raises GraphError if the node cannot be a
     stage in any graph."""
-    if any(isinstance(x, DrawnNumber) for x in node.numbers):
+    if any(isinstance(x, TracedRandom) for x in node.scalars):
         raise _refusal(graph, node, "it draws random numbers")
     body = loop_body_of(node) or transform_body(node) or filter_body(node)
     if body is None and (why := filter_refusal_of(node)):

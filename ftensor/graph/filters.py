@@ -55,7 +55,7 @@ def _filter_node(graph: Graph, call: LayerCall, members: Sequence[Node]) -> Node
         batch, 1, 1, samples, count, 1, count, taps, windows.dilation[0], windows.stride[0], before, 1,
         False, 0, x.strides[2], x.strides[:2], (0, 0, weight.strides[3]), (count, count),
     )  # fmt: skip
-    step = Step(FirKey(x.dtype, taps), 1, (0, 1, 2, 2), (0, 1, 2, 2), numbers=False, geometry=geometry.pack())
+    step = Step(FirKey(x.dtype, taps), 1, (0, 1, 2, 2), (0, 1, 2, 2), scalars=False, geometry=geometry.pack())
     inner = (*(padding.nodes if padding is not None else ()), *members)
     converted = _real_taps(graph, weight)
     if converted is not None:
@@ -80,7 +80,7 @@ def _padding(graph: Graph, x: GraphTensor) -> _Padding | None:
     bodies = [loop_body_of(node) for node in writers]
     names = [body.function.name for body in bodies if body is not None and not body.is_fold]
     fill, copy = writers
-    if names != ["fill", "copy"] or list(fill.numbers) != [0] or len(copy.operands) != 2:
+    if names != ["fill", "copy"] or list(fill.scalars) != [0] or len(copy.operands) != 2:
         return None
     out, source = copy.operands
     before = out.offset

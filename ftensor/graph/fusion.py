@@ -110,7 +110,7 @@ def passes_step(
     if target.processor:
         wanted_units = select.compute_units(work * program.cost_in_additions, backend.units, target, 1)
         units = max(units, min(geometry.items, wanted_units))
-    return Step(key, units, pointers, pointers, numbers=bool(program.numbers), geometry=geometry.pack(), work=work)
+    return Step(key, units, pointers, pointers, scalars=bool(program.scalars), geometry=geometry.pack(), work=work)
 
 
 def fold_steps(
@@ -138,10 +138,10 @@ def fold_steps(
     accesses = list(dict.fromkeys([*stored, *first_program.inputs, *inputs]))
     steps = [
         _fold_step(rows, first, first_program, accesses, states, 0, 0),
-        _fold_step(rows, last, last_program, accesses, states, len(stored), first_program.argument_count),
+        _fold_step(rows, last, last_program, accesses, states, len(stored), first_program.scalar_count),
     ]
-    first_program.numbers += last_program.numbers
-    first_program.number_dtypes += last_program.number_dtypes
+    first_program.scalars += last_program.scalars
+    first_program.scalar_dtypes += last_program.scalar_dtypes
     return first_program, accesses, steps, fold.node.launch.temporaries
 
 
@@ -174,8 +174,8 @@ def _fold_step(
     key = program.key(skeleton, step.key.lanes, dtypes, kinds, len(writes))
     pointers = tuple([len(accesses) + state_index[p] if p in state_index else accesses.index(p) for p in operands])
     offsets = tuple([None if k >= len(accesses) else k for k in pointers])
-    numbers = (begin, begin + program.argument_count) if program.numbers else False
-    return Step(key, step.units, pointers, offsets, numbers=numbers, geometry=geometry.pack(), work=step.work)
+    scalars = (begin, begin + program.scalar_count) if program.scalars else False
+    return Step(key, step.units, pointers, offsets, scalars=scalars, geometry=geometry.pack(), work=step.work)
 
 
 def _stage_strides(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
@@ -227,10 +227,10 @@ def _node(
     steps: Sequence[Step],
     temporaries: Ints = (),
 ) -> Node:
-    launch = Launch(tuple(steps), len(accesses), numbers=tuple(program.number_dtypes), temporaries=temporaries)
+    launch = Launch(tuple(steps), len(accesses), scalar_dtypes=tuple(program.scalar_dtypes), temporaries=temporaries)
     regions = tuple([p.region(group.loops) for p in accesses])
     origins = tuple([body.node.origin for body in group.bodies])
-    return Node(launch, regions, tuple(program.numbers), origins[-1], origins)
+    return Node(launch, regions, tuple(program.scalars), origins[-1], origins)
 
 
 def _map_steps(
@@ -242,7 +242,7 @@ def _map_steps(
     strides = [p.strides for p in accesses]
     sizes, steps = coalesce(shape, strides, loop_order(shape, strides))
     dtypes = [p.dtype for p in accesses]
-    widest = max([c.unit.compute for c in program.calls], key=lambda d: (d.is_complex, d.itemsize))
+    widest = max([c.function.compute for c in program.calls], key=lambda d: (d.is_complex, d.itemsize))
     lanes = lanes_for(dtypes, widest, target.lanes_bytes)
     tiles = tiled(sizes, steps) if target.processor else [Tile(sizes, steps, None)]
     pointers, map_steps = tuple(range(len(accesses))), []
@@ -261,7 +261,7 @@ def _map_steps(
                 pointers,
                 pointers,
                 tile.moved,
-                bool(program.numbers),
+                bool(program.scalars),
                 n=choice.n if geometry is None else None,
                 geometry=geometry or (),
                 work=numel(sizes),

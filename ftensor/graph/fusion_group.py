@@ -307,13 +307,13 @@ def _may_alias(a: AffineAccess, b: AffineAccess, loops: Sequence[Loop]) -> bool:
 @dataclass
 class CallSequence:
     """Element functions in execution order, as numbered values: inputs first, then results.
-    `numbers` are the Python numbers that become kernel arguments."""
+    `scalars` are the Python numbers that become kernel arguments."""
 
     inputs: list[AffineAccess]
     calls: list[Call]
     results: Ints
-    numbers: list[Any]
-    number_dtypes: list[dtype]
+    scalars: list[Any]
+    scalar_dtypes: list[dtype]
     argument_dtypes: list[dtype]  # the dtype in which each number is passed
 
     @property
@@ -324,11 +324,11 @@ class CallSequence:
     @property
     def cost_in_additions(self) -> int:
         """Returns the cost of an element, in additions."""
-        units = [c.unit for c in self.calls]
-        return select.additions([t for u in units for t in (*u.body, *[text for _, text in u.lets])])
+        functions = [c.function for c in self.calls]
+        return select.additions([t for u in functions for t in (*u.body, *[text for _, text in u.lets])])
 
     @property
-    def argument_count(self) -> int:
+    def scalar_count(self) -> int:
         """Returns the number of kernel arguments that the numbers take."""
         return sum(2 if d.is_complex else 1 for d in self.argument_dtypes)
 
@@ -369,12 +369,12 @@ def call_sequence(calls: Sequence[ElementCall], results: Sequence[int]) -> CallS
     built = CallSequence(inputs, [], (), [], [], [])
     count = len(inputs)
     for c in live:
-        function, first = c.body.function, len(built.numbers)
+        function, first = c.body.function, len(built.scalars)
         operands = tuple([value[t] for t in c.operands])
-        built.calls.append(Call(function, operands, tuple(range(first, first + function.numbers))))
-        built.numbers += c.body.numbers
-        built.number_dtypes += c.body.number_dtypes
-        built.argument_dtypes += [function.passed] * function.numbers
+        built.calls.append(Call(function, operands, tuple(range(first, first + function.scalar_count))))
+        built.scalars += c.body.scalars
+        built.scalar_dtypes += c.body.scalar_dtypes
+        built.argument_dtypes += [function.passed] * function.scalar_count
         for k, result in enumerate(c.results):
             value[result] = count + k
         count += len(c.results)

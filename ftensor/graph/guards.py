@@ -350,13 +350,13 @@ def _launch(graph: Lowered, names: Mapping[CapturedStorage, str], values: dict[s
     """Returns the code lines that run the launch. Adds the objects that these lines use to
     `values`, by name."""
     lines: list[str] = []
-    values["numbers"] = graph.numbers
-    if graph.takes_call_numbers:
-        values["call_numbers"] = graph._with_call_numbers
-        lines.append("numbers = call_numbers(signature)")
+    values["scalars"] = graph.scalars
+    if graph.takes_call_scalars:
+        values["call_scalars"] = graph._with_call_scalars
+        lines.append("scalars = call_scalars(signature)")
     if graph.graph.draws:
-        values["draw"] = graph._draw_numbers
-        lines.append("numbers = draw(numbers)")
+        values["draw"] = graph._draw_random_scalars
+        lines.append("scalars = draw(scalars)")
     if graph.launch is None:
         return [*lines, "results = ()"]
     values |= {"call": graph.launch.call, "enqueued": graph._run_observed}
@@ -373,8 +373,8 @@ def _launch(graph: Lowered, names: Mapping[CapturedStorage, str], values: dict[s
     written = [*[names[storage] for storage in graph.written_captures], *[f"s{k}" for k in graph.written_arguments]]
     invalidations = [f"{name}.bounds = {name}.derived = None" for name in written]
     # A launch without outputs returns (), so only None means that it did not run.
-    lines += [*invalidations, f"results = call(({_list(inputs)}), numbers, None)"]
-    lines += [f"if results is None: results = enqueued(({_list(tensors)}), numbers)"]
+    lines += [*invalidations, f"results = call(({_list(inputs)}), scalars, None)"]
+    lines += [f"if results is None: results = enqueued(({_list(tensors)}), scalars)"]
     lines += invalidations  # by then another thread may have read it
     if graph.graph.checks:
         values["check"] = graph._check_indices

@@ -15,7 +15,7 @@ from weakref import ref
 from .._device import backend_of
 from .._tensor import Tensor, geometry_key
 from ..dtypes import dtype
-from ..execute.capture import draw_numbers, thread_capture
+from ..execute.capture import random_scalars, thread_capture
 from ..iterator.shape import Ints, extent
 from ..runtime.pool import size_class
 
@@ -176,7 +176,7 @@ class GraphTensor(NamedTuple):
         return self._replace(strides=tuple(inner)).span
 
 
-class DrawnNumber(int):
+class TracedRandom(int):
     """A random number that each run draws anew: element `part` of the graph's generator call
     `draw`."""
 
@@ -185,7 +185,7 @@ class DrawnNumber(int):
 
 
 @dataclass(frozen=True)
-class FreeNumber:
+class DynamicScalar:
     """A number that each call passes, at index `index` of its signature."""
 
     index: int
@@ -200,7 +200,7 @@ class Draw(NamedTuple):
 
     def run(self) -> tuple[Any, ...]:
         """Calls the generator. Returns the numbers."""
-        return draw_numbers(backend_of(self.generator._device), self.generator, self.words)
+        return random_scalars(backend_of(self.generator._device), self.generator, self.words)
 
 
 class Seeding(NamedTuple):
@@ -225,11 +225,11 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A launch on tensors of the graph. `numbers` are the Python numbers as the user passed them."""
+    """A launch on tensors of the graph. `scalars` are the Python numbers as the user passed them."""
 
     launch: Launch
     operands: tuple[GraphTensor, ...]
-    numbers: tuple[Any, ...]
+    scalars: tuple[Any, ...]
     origin: Origin
     fused_origins: tuple[Origin, ...] = ()  # origins of the fused nodes, if several
     stage_refusal: str = ""  # why no dataflow stage runs this node, if known
@@ -464,7 +464,7 @@ def _value_number(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
     """Returns a key of a node's computation. Nodes with equal keys write the same bits, to memories
     of equal sizes."""
     launch = node.launch
-    if any(isinstance(x, DrawnNumber) for x in node.numbers):
+    if any(isinstance(x, TracedRandom) for x in node.scalars):
         return node
     written = sorted(node.written)
     operands = [
@@ -474,5 +474,5 @@ def _value_number(node: Node, graph: Graph, version: Counter[int]) -> Hashable:
         for r in node.operands
     ]
     # repr distinguishes -0.0 from 0.0, and makes NaNs equal.
-    numbers = tuple([(type(x), repr(x)) for x in (*node.numbers, *(launch.own_numbers or ()))])
-    return launch.steps, launch.numbers, launch.temporaries, numbers, tuple(operands)
+    scalars = tuple([(type(x), repr(x)) for x in (*node.scalars, *(launch.fixed_scalars or ()))])
+    return launch.steps, launch.scalar_dtypes, launch.temporaries, scalars, tuple(operands)

@@ -16,7 +16,7 @@ from ..errors import graph as errors
 from ..errors.message import levels_to_user
 from ..execute.dispatch import MissingKernel, recorder
 from ..execute.reduce import as_single_ops
-from ..execute.scalars import TracedNumber
+from ..execute.scalars import TracedScalar
 from ..kernels.skeleton import skeleton_of
 from ..runtime import launch_cache
 from .filters import with_filters
@@ -27,7 +27,7 @@ from .lowering import Lowered, lower_graph
 from .network import as_network
 from .partition import DataflowKernels, Exported, ExportOptions, TracedNetwork, exported
 from .report import report, svg
-from .signature import NumberTracing, add_arguments, add_environment, cache_graph, find_specialization, owners_of
+from .signature import ScalarTracing, add_arguments, add_environment, cache_graph, find_specialization, owners_of
 from .trace import TraceArguments, fusion_enabled, trace_graph
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def _leaves_of(name: str, x: Any) -> Iterator[tuple[str, tuple[type, Any]]]:
     elif isinstance(x, dict):
         for key, part in x.items():
             yield from _leaves_of(f"{name}[{key!r}]", part)
-    elif type(x) is TracedNumber and not x._read:
-        yield name, (TracedNumber, "")  # a free number of the graph
+    elif type(x) is TracedScalar and not x._read:
+        yield name, (TracedScalar, "")  # a free number of the graph
     else:
         yield name, (x.__class__, repr(x))
 
@@ -199,18 +199,18 @@ class Jitted(Generic[P, R]):
         """Traces and lowers the graph of a new signature. Raises KernelNotBuilt if the images lack
         one of its kernels."""
         with TraceArguments(tensors, args, kwargs) as trace_arguments:
-            number_tracing = NumberTracing(trace_arguments.args, trace_arguments.kwargs, signature)
+            scalar_tracing = ScalarTracing(trace_arguments.args, trace_arguments.kwargs, signature)
             graph = (
-                self._trace_with_numbers(backend, trace_arguments.tensors, number_tracing)
-                if number_tracing.numbers
+                self._trace_with_scalars(backend, trace_arguments.tensors, scalar_tracing)
+                if scalar_tracing.scalars
                 else None
             )
-            free_numbers = None if graph is None else number_tracing.free_numbers
+            dynamic_scalars = None if graph is None else scalar_tracing.dynamic_scalars
             graph = graph or self._traced(
                 backend, trace_arguments.tensors, trace_arguments.args, trace_arguments.kwargs
             )
         if self._traces is not None:
-            call = (number_tracing.args, number_tracing.kwargs) if free_numbers is not None else (args, kwargs)
+            call = (scalar_tracing.args, scalar_tracing.kwargs) if dynamic_scalars is not None else (args, kwargs)
             varying = self._traces.find_varying(_arguments_by_name(self._function, *call))
             if varying is not None:
                 errors.warn_many_traces(self.name, MANY_TRACES, varying, levels_to_user())
@@ -218,25 +218,25 @@ class Jitted(Generic[P, R]):
         owners, captured = [self, *owners_of(signature)], set(closure_storage(self._function))
         for returned in graph.returned_objects:
             returned.settle(signature, (*owners, self._function), backend.launches.note_dead)
-        runnable = lower_graph(graph, backend, tensors, free_numbers, self.merges_steps, owners, captured)
+        runnable = lower_graph(graph, backend, tensors, dynamic_scalars, self.merges_steps, owners, captured)
         return cache_graph(backend.launches, signature, runnable)
 
-    def _trace_with_numbers(
-        self, backend: Backend, tensors: Sequence[Tensor], number_tracing: NumberTracing
+    def _trace_with_scalars(
+        self, backend: Backend, tensors: Sequence[Tensor], scalar_tracing: ScalarTracing
     ) -> Graph | None:
         """Returns the graph of a call with its numbers as kernel arguments. Returns None if the
         function raises an error for these number objects or keeps one; the trace then uses the
         plain numbers."""
         try:
-            graph = self._traced(backend, tensors, number_tracing.args, number_tracing.kwargs)
+            graph = self._traced(backend, tensors, scalar_tracing.args, scalar_tracing.kwargs)
         except errors.GraphError:
             raise
         except Exception:  # noqa: BLE001 - its own, which it raises again for the numbers
             return None
-        graph = number_tracing.with_free_numbers(graph)
-        if not number_tracing.is_released:
+        graph = scalar_tracing.with_dynamic_scalars(graph)
+        if not scalar_tracing.is_released:
             gc.collect()  # an unreachable reference cycle may hold the numbers
-        return graph if number_tracing.is_released else None
+        return graph if scalar_tracing.is_released else None
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> Planned:
         """Returns the kernels that a call would run, without running it. Raises the call's

@@ -46,8 +46,8 @@ class _Group:
 class LaunchMerger:
     """Merges the steps of a launch with `operands` operands. `temporaries`: bytes of the launch's
     temporaries, which grow if units get copies. `alias_of`: equal entries are operands that share
-    memory. `numbers`: the kernels' scalar arguments; for steps that were not neighbours, copies are
-    appended. `free_numbers`: indices of the numbers that each call passes."""
+    memory. `scalars`: the kernels' scalar arguments; for steps that were not neighbours, copies are
+    appended. `dynamic_scalars`: indices of the numbers that each call passes."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ class LaunchMerger:
         operands: int,
         temporaries: list[int],
         alias_of: Sequence[object],
-        numbers: list[Any],
-        free_numbers: Collection[list[int]],
+        scalars: list[Any],
+        dynamic_scalars: Collection[list[int]],
     ) -> None:
         self.max_inline_elements = backend.target.inline_elements
         self.operands, self.temporaries, self.alias_of = operands, temporaries, alias_of
-        self.numbers, self.free_numbers = numbers, free_numbers
+        self.scalars, self.dynamic_scalars = scalars, dynamic_scalars
 
     def merge(self, steps: Sequence[Step]) -> list[Step]:
         """Returns the steps, merged where possible."""
@@ -144,7 +144,7 @@ class LaunchMerger:
                 start = (k, extra)
                 position = None if start == (None, 0) else starts.setdefault(start, len(starts))
                 offsets.append(position)
-            count = 0 if step.numbers is False else _length(step.numbers)
+            count = 0 if step.scalars is False else _length(step.scalars)
             pointers = tuple([operands.index(p) for p in (*step.pointers, *step.after)])
             members.append(MergedKernel(step.key, pointers, tuple(offsets), count, per_unit))
             last = parameters_of(members[-1]).last
@@ -169,40 +169,40 @@ class LaunchMerger:
             self.temporaries[slot] = max(self.temporaries[slot], size * group.units)
         table = merged_geometry([s.units for s in steps], sizes, geometries, is_long)
         offsets_of = list(starts)
-        ranges = [_range(s.numbers) for s in steps if s.numbers is not False]
-        shares_numbers = _same_kernel(steps) and len({self._numbers_key(*span) for span in ranges}) == 1
+        ranges = [_range(s.scalars) for s in steps if s.scalars is not False]
+        shares_scalars = _same_kernel(steps) and len({self._scalars_key(*span) for span in ranges}) == 1
         works = [s.work or 0 for s in steps]  # the limit of work in the calling thread is the sum of the steps' limits
         return Step(
-            MergedLaunchKey(tuple(members), tuple(private_indices), shares_numbers),
+            MergedLaunchKey(tuple(members), tuple(private_indices), shares_scalars),
             group.units,
             tuple(operands),
             tuple([k for k, _ in offsets_of]),
             tuple([extra for _, extra in offsets_of]),
-            numbers=self._numbers_of(ranges[:1] if shares_numbers else ranges),
+            scalars=self._scalars_of(ranges[:1] if shares_scalars else ranges),
             geometry=table,
             work=sum(works) if _same_kernel(steps) else max(works),
         )
 
-    def _numbers_key(self, begin: int, end: int) -> tuple[Any, ...]:
-        """Returns a key that is equal for numbers with equal values and equal free numbers."""
+    def _scalars_key(self, begin: int, end: int) -> tuple[Any, ...]:
+        """Returns a key that is equal for numbers with equal values and equal dynamic scalars."""
         free_positions = [
             tuple([position - begin for position in positions if begin <= position < end])
-            for positions in self.free_numbers
+            for positions in self.dynamic_scalars
         ]
-        return (*map(repr, self.numbers[begin:end]), *free_positions)
+        return (*map(repr, self.scalars[begin:end]), *free_positions)
 
-    def _numbers_of(self, ranges: Sequence[tuple[int, int]]) -> bool | tuple[int, int]:
+    def _scalars_of(self, ranges: Sequence[tuple[int, int]]) -> bool | tuple[int, int]:
         """Returns the range of scalar arguments that covers `ranges`, False if there are none. If
         the ranges are not adjacent, copies of the scalars are appended to make them so."""
         if not ranges:
             return False
         if any(a[1] != b[0] for a, b in pairwise(ranges)):
-            begin = len(self.numbers)
+            begin = len(self.scalars)
             for a, b in ranges:
-                for positions in self.free_numbers:
-                    positions += [position - a + len(self.numbers) for position in positions if a <= position < b]
-                self.numbers += self.numbers[a:b]
-            return begin, len(self.numbers)
+                for positions in self.dynamic_scalars:
+                    positions += [position - a + len(self.scalars) for position in positions if a <= position < b]
+                self.scalars += self.scalars[a:b]
+            return begin, len(self.scalars)
         return ranges[0][0], ranges[-1][1]
 
 
@@ -210,11 +210,11 @@ def _same_kernel(steps: Sequence[Step]) -> bool:
     return all(s.key == steps[0].key for s in steps)
 
 
-def _range(numbers: bool | tuple[int, int]) -> tuple[int, int]:
-    assert isinstance(numbers, tuple), numbers
-    return numbers
+def _range(scalars: bool | tuple[int, int]) -> tuple[int, int]:
+    assert isinstance(scalars, tuple), scalars
+    return scalars
 
 
-def _length(numbers: bool | tuple[int, int]) -> int:
-    begin, end = _range(numbers)
+def _length(scalars: bool | tuple[int, int]) -> int:
+    begin, end = _range(scalars)
     return end - begin

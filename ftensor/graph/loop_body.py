@@ -72,8 +72,8 @@ class LoopBody:
     loops: tuple[Loop, ...]
     outs: tuple[AffineAccess, ...]
     ins: tuple[AffineAccess, ...]
-    numbers: tuple[Any, ...]
-    number_dtypes: tuple[dtype, ...]
+    scalars: tuple[Any, ...]
+    scalar_dtypes: tuple[dtype, ...]
     geometry: FoldGeometry | None = None  # of a fold
 
     @property
@@ -101,11 +101,11 @@ def loop_body_of(node: Node) -> LoopBody | None:
     fold."""
     launch = node.launch
     key = launch.steps[0].key
-    if not isinstance(key, KernelKey) or launch.own_numbers is not None:
+    if not isinstance(key, KernelKey) or launch.fixed_scalars is not None:
         return None
     if any(p.sees == INDEX or p.kind == LOCATED for p in key.ins + key.outs):
         return None
-    if len(launch.numbers) != len(node.numbers):
+    if len(launch.scalar_dtypes) != len(node.scalars):
         return None
     if key.skeleton in ("map", "rows") and not launch.temporaries:
         return _elementwise_body(node, key)
@@ -115,9 +115,9 @@ def loop_body_of(node: Node) -> LoopBody | None:
 
 
 def _elementwise_body(node: Node, key: KernelKey) -> LoopBody | None:
-    unit = element_function_of(key)
+    function = element_function_of(key)
     ports = [*key.outs, *[p for p in key.ins if p.kind != BY_VALUE]]
-    if unit.positional or len(ports) != len(node.operands):  # random numbers depend on the position
+    if function.positional or len(ports) != len(node.operands):  # random numbers depend on the position
         return None
     shape = node.operands[0].shape
     strides = [broadcast_strides(r.shape, r.strides, shape) for r in node.operands]
@@ -128,12 +128,12 @@ def _elementwise_body(node: Node, key: KernelKey) -> LoopBody | None:
     count = len(key.outs)
     return LoopBody(
         node,
-        unit,
+        function,
         tuple([Loop(n) for n in sizes]),
         tuple(accesses[:count]),
         tuple(accesses[count:]),
-        node.numbers,
-        node.launch.numbers,
+        node.scalars,
+        node.launch.scalar_dtypes,
     )
 
 
@@ -172,8 +172,8 @@ def _fold_body(node: Node, key: KernelKey) -> LoopBody | None:
         tuple([loops[k] for k in used]),
         tuple(accesses[:outs]),
         tuple(accesses[outs:]),
-        node.numbers,
-        node.launch.numbers,
+        node.scalars,
+        node.launch.scalar_dtypes,
         g,
     )
 
@@ -200,14 +200,16 @@ def step_key(step: Step) -> KernelKey:
 def single_stage_fold(body: LoopBody, states: int) -> LoopBody:
     """Returns a fold as a single stage with `states` parallel states, whatever kernel it was traced
     with."""
-    last, unit = step_key(body.node.launch.steps[-1]), body.function
-    reduction = unit.reduction
+    last, function = step_key(body.node.launch.steps[-1]), body.function
+    reduction = function.reduction
     assert reduction is not None
     if len(body.node.launch.steps) > 1:
-        unit = replace(unit, outs=tuple((p.dtype, p.sees) for p in last.outs), body=last.body, params=last.params)
-    name = unit.name.removesuffix("_first").removesuffix("_whole")
+        function = replace(
+            function, outs=tuple((p.dtype, p.sees) for p in last.outs), body=last.body, params=last.params
+        )
+    name = function.name.removesuffix("_first").removesuffix("_whole")
     single_stage = replace(reduction, stage="whole", vectors=states)
-    return replace(body, function=replace(unit, name=name, reduction=single_stage))
+    return replace(body, function=replace(function, name=name, reduction=single_stage))
 
 
 def iteration_count(loops: Sequence[Loop]) -> int:
@@ -297,7 +299,7 @@ def transform_body(node: Node) -> LoopBody | None:
     other nodes."""
     launch = node.launch
     call = _row_transform(node)
-    if call is None or launch.own_numbers is None:
+    if call is None or launch.fixed_scalars is None:
         return None
     out, source = node.operands[:2]
     half = not source.dtype.is_complex
@@ -315,10 +317,10 @@ def transform_body(node: Node) -> LoopBody | None:
         AffineAccess(r.memory, r.offset * r.dtype.itemsize, r.dtype, (*s, r.strides[-1]))
         for r, s in zip((out, source), steps, strict=True)
     ]
-    (scale,) = launch.own_numbers
+    (scale,) = launch.fixed_scalars
     function = row_transform(out.dtype, call.inverse, scale != 1, half)
-    numbers = (scale,) if function.scaled else ()
-    return LoopBody(node, function, loops, (accesses[0],), (accesses[1],), numbers, (function.passed,) * len(numbers))
+    scalars = (scale,) if function.scaled else ()
+    return LoopBody(node, function, loops, (accesses[0],), (accesses[1],), scalars, (function.passed,) * len(scalars))
 
 
 def _row_transform(node: Node) -> RowTransformCall | None:

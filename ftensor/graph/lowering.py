@@ -18,12 +18,22 @@ from ..execute.dispatch import bound_to
 from ..execute.indexed import bounds_in_range
 from ..execute.keys import shared_key
 from ..execute.launch import Launch, Output, Step, enqueue
-from ..execute.scalars import CapturedNumber, values_of
+from ..execute.scalars import CapturedRandom, values_of
 from ..iterator.shape import Ints, is_dense, numel
 from .guards import CapturedStorage, Guards, Replay, ResultPart, ReturnedArgument, captured_storage, replay
-from .ir import CheckedIndices, DrawnNumber, FreeNumber, Graph, GraphTensor, Node, ResultTensor, Seeding, assign_slots
+from .ir import (
+    CheckedIndices,
+    DynamicScalar,
+    Graph,
+    GraphTensor,
+    Node,
+    ResultTensor,
+    Seeding,
+    TracedRandom,
+    assign_slots,
+)
 from .launch_merging import LaunchMerger
-from .signature import FreeNumbers, number_at
+from .signature import DynamicScalars, scalar_at
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -52,7 +62,7 @@ def lower_graph(
     graph: Graph,
     backend: Backend,
     tensors: Sequence[Tensor],
-    free_numbers: FreeNumbers | None = None,
+    dynamic_scalars: DynamicScalars | None = None,
     merge_steps: bool = False,
     owners: Sequence[Any] = (),
     captured: Set[Storage] = frozenset(),
@@ -65,7 +75,7 @@ def lower_graph(
     tensors.
     """
     on_death = backend.launches.note_dead
-    return _Lowering(graph, backend, tensors, free_numbers, merge_steps).lower(
+    return _Lowering(graph, backend, tensors, dynamic_scalars, merge_steps).lower(
         [ref(owner, on_death) for owner in owners], captured
     )
 
@@ -78,10 +88,10 @@ class _Lowering:
         graph: Graph,
         backend: Backend,
         tensors: Sequence[Tensor],
-        free_numbers: FreeNumbers | None,
+        dynamic_scalars: DynamicScalars | None,
         merge_steps: bool,
     ) -> None:
-        self.graph, self.backend, self.tensors, self.free_numbers = graph, backend, tensors, free_numbers
+        self.graph, self.backend, self.tensors, self.dynamic_scalars = graph, backend, tensors, dynamic_scalars
         self.merge_steps = merge_steps and backend.target.processor
         memories = graph.memories
         used = list(dict.fromkeys(r.memory for n in graph.nodes for r in n.operands))
@@ -94,9 +104,9 @@ class _Lowering:
         for r in (r for n in graph.nodes for r in n.operands if r.memory in self.arguments):
             if r.dtype is not self._argument(r.memory)._dtype:
                 self.reinterpreted[r.memory, r.dtype] = None
-        self.numbers: list[Any] = []
-        self.drawn_numbers: list[tuple[int, dtype, DrawnNumber]] = []
-        self.free_number_uses: dict[tuple[int, dtype | None], list[int]] = {}
+        self.scalars: list[Any] = []
+        self.random_scalars: list[tuple[int, dtype, TracedRandom]] = []
+        self.dynamic_scalar_uses: dict[tuple[int, dtype | None], list[int]] = {}
 
     def _argument(self, memory: int) -> Tensor:
         k = self.graph.memories[memory].argument
@@ -144,15 +154,15 @@ class _Lowering:
             tuple(arguments),
             tuple([(self._index(m), d) for m, d in self.reinterpreted]),
             tuple(inputs),
-            tuple(self.numbers),
-            tuple(self.drawn_numbers),
+            tuple(self.scalars),
+            tuple(self.random_scalars),
             tuple(written),
             tuple([captured[m] for m in self.captured if graph.writes(m)]),
             tuple(parts),
             guards,
             tuple(owners),
-            self.free_numbers,
-            tuple([(index, d, tuple(positions)) for (index, d), positions in self.free_number_uses.items()]),
+            self.dynamic_scalars,
+            tuple([(index, d, tuple(positions)) for (index, d), positions in self.dynamic_scalar_uses.items()]),
         )
 
     def _index(self, memory: int) -> int:
@@ -220,25 +230,25 @@ class _Lowering:
             operands = [self.operand_index[self._alias_class(r)] for r in n.operands]
             operands += [count + slots[first + k] for k in range(len(n.launch.temporaries))]
             steps += self._steps(n, operands)
-        if self.merge_steps and not self.drawn_numbers:
+        if self.merge_steps and not self.random_scalars:
             memories = [m[0] if isinstance(m, tuple) else m for m in operand_keys]
             steps = LaunchMerger(
-                self.backend, count, sizes, memories, self.numbers, self.free_number_uses.values()
+                self.backend, count, sizes, memories, self.scalars, self.dynamic_scalar_uses.values()
             ).merge(steps)
         return Launch(
             tuple([replace(s, key=shared_key(s.key)) for s in steps]),
             count,
             tuple(outputs),
             temporaries=tuple(sizes),
-            own_numbers=None if self.drawn_numbers else tuple(self.numbers),
+            fixed_scalars=None if self.random_scalars else tuple(self.scalars),
             storages=storages,
         )
 
     def _steps(self, node: Node, operands: Sequence[int]) -> list[Step]:
         """Returns a node's steps, with operands renumbered for the whole launch."""
-        begin = len(self.numbers)
-        self._add_numbers(node)
-        span = (begin, len(self.numbers))
+        begin = len(self.scalars)
+        self._add_scalars(node)
+        span = (begin, len(self.scalars))
         steps = []
         for s in node.launch.steps:
             starts, moved = [], []
@@ -253,29 +263,29 @@ class _Lowering:
                     after=tuple([operands[k] for k in s.after]),
                     offsets=tuple(starts),
                     moved=tuple(moved) if any(moved) else None,
-                    numbers=_number_range(span, s.numbers),
+                    scalars=_scalar_range(span, s.scalars),
                 )
             )
         return steps
 
-    def _add_numbers(self, node: Node) -> None:
+    def _add_scalars(self, node: Node) -> None:
         """Appends a node's numbers to the numbers of the launch, rounded as its kernels take
         them."""
-        if not node.launch.numbers or node.launch.own_numbers is not None:
-            for number in node.numbers:
-                self.numbers.append(self._traced_value(number, None))
+        if not node.launch.scalar_dtypes or node.launch.fixed_scalars is not None:
+            for number in node.scalars:
+                self.scalars.append(self._traced_value(number, None))
             return
-        for number, d in zip(node.numbers, node.launch.numbers, strict=True):
-            if isinstance(number, DrawnNumber):
-                self.drawn_numbers.append((len(self.numbers), d, number))
-            self.numbers += values_of(self._traced_value(number, d), d)
+        for number, d in zip(node.scalars, node.launch.scalar_dtypes, strict=True):
+            if isinstance(number, TracedRandom):
+                self.random_scalars.append((len(self.scalars), d, number))
+            self.scalars += values_of(self._traced_value(number, d), d)
 
     def _traced_value(self, number: Any, d: dtype | None) -> Any:
-        """Returns a number as in the traced call. Records the index of a FreeNumber, since each
+        """Returns a number as in the traced call. Records the index of a DynamicScalar, since each
         call passes its own value."""
-        if not isinstance(number, FreeNumber):
+        if not isinstance(number, DynamicScalar):
             return number
-        self.free_number_uses.setdefault((number.index, d), []).append(len(self.numbers))
+        self.dynamic_scalar_uses.setdefault((number.index, d), []).append(len(self.scalars))
         return number.value
 
     def _alias_class(self, r: GraphTensor) -> Any:
@@ -290,11 +300,11 @@ class _Lowering:
         return self.operand_index[self._alias_class(r)], r.offset - m.offset // r.dtype.itemsize
 
 
-def _number_range(span: tuple[int, int], numbers: bool | tuple[int, int]) -> bool | tuple[int, int]:
+def _scalar_range(span: tuple[int, int], scalars: bool | tuple[int, int]) -> bool | tuple[int, int]:
     begin, end = span
-    if isinstance(numbers, tuple):
-        return begin + numbers[0], begin + numbers[1]
-    return span if numbers and begin < end else False
+    if isinstance(scalars, tuple):
+        return begin + scalars[0], begin + scalars[1]
+    return span if scalars and begin < end else False
 
 
 @dataclass(frozen=True)
@@ -307,8 +317,8 @@ class Lowered:
     arguments: Ints  # the call's tensors that kernels access, by index
     reinterpreted: tuple[tuple[int, dtype], ...]  # those accessed in another dtype
     captured: tuple[CapturedStorage, ...]  # and of captured tensors
-    numbers: tuple[Any, ...]
-    drawn_numbers: tuple[tuple[int, dtype, DrawnNumber], ...]  # positions of the random numbers
+    scalars: tuple[Any, ...]
+    random_scalars: tuple[tuple[int, dtype, TracedRandom], ...]  # positions of the random numbers
     written_arguments: Ints  # indices of the call's tensors that kernels write
     written_captures: tuple[CapturedStorage, ...]  # captured storages that kernels write
     result_parts: tuple[ResultPart, ...]  # the tensors of the result
@@ -316,11 +326,11 @@ class Lowered:
     owners: tuple[ref[Any], ...]  # the graph is dead without these objects
     # Numbers that may differ from call to call: for each (index in the signature, dtype to round
     # to, indices in the kernels' scalar arguments).
-    free_numbers: FreeNumbers | None = None
-    free_number_uses: tuple[tuple[int, dtype | None, Ints], ...] = ()
-    takes_call_numbers: bool = False  # True if each call's numbers are used, False for those of the traced call
+    dynamic_scalars: DynamicScalars | None = None
+    dynamic_scalar_uses: tuple[tuple[int, dtype | None, Ints], ...] = ()
+    takes_call_scalars: bool = False  # True if each call's numbers are used, False for those of the traced call
     run: Replay = field(init=False)
-    _renumbered: Lowered | None = field(init=False, default=None)
+    _with_dynamic_scalars: Lowered | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "run", replay(self))
@@ -352,54 +362,56 @@ class Lowered:
                 self.backend.launches.note_dead()
 
     def accepts(self, signature: Sequence[Any]) -> bool:
-        """True if a call whose free numbers differ can use this graph."""
-        return self.free_numbers is not None and self.free_numbers.check_numbers(signature, self.free_number_uses)
+        """True if a call whose dynamic scalars differ can use this graph."""
+        return self.dynamic_scalars is not None and self.dynamic_scalars.check_scalars(
+            signature, self.dynamic_scalar_uses
+        )
 
-    def renumbered(self) -> Lowered:
-        """Returns the form of the graph that reads its free numbers (those that differ from call to
+    def with_dynamic_scalars(self) -> Lowered:
+        """Returns the form of the graph that reads its dynamic scalars (those that differ from call to
         call) from each call's signature."""
-        if self._renumbered is None:
+        if self._with_dynamic_scalars is None:
             launch = self.launch
-            if launch is not None and self.free_number_uses and not self.drawn_numbers:
-                bound, launch = launch.bound, replace(launch, own_numbers=None)
+            if launch is not None and self.dynamic_scalar_uses and not self.random_scalars:
+                bound, launch = launch.bound, replace(launch, fixed_scalars=None)
                 assert bound is not None
                 launch.bind(bound)
-            copy = replace(self, launch=launch, takes_call_numbers=bool(self.free_number_uses))
-            object.__setattr__(self, "_renumbered", copy)
-        assert self._renumbered is not None
-        return self._renumbered
+            copy = replace(self, launch=launch, takes_call_scalars=bool(self.dynamic_scalar_uses))
+            object.__setattr__(self, "_with_dynamic_scalars", copy)
+        assert self._with_dynamic_scalars is not None
+        return self._with_dynamic_scalars
 
-    def _run_observed(self, inputs: Sequence[Tensor], numbers: Sequence[Any]) -> tuple[Tensor, ...]:
+    def _run_observed(self, inputs: Sequence[Tensor], scalars: Sequence[Any]) -> tuple[Tensor, ...]:
         """Runs the launch like `launch.call`, but through `enqueue`, so that observers see it."""
         assert self.launch is not None
         device = inputs[0]._storage.device
         outputs = tuple([out.make(self.backend, device) for out in self.launch.outputs])
-        enqueue(self.launch, (*outputs, *inputs), numbers)
+        enqueue(self.launch, (*outputs, *inputs), scalars)
         return outputs
 
-    def _with_call_numbers(self, signature: Sequence[Any]) -> list[Any]:
-        """Returns the kernels' scalar arguments: the traced values, with free numbers replaced by
+    def _with_call_scalars(self, signature: Sequence[Any]) -> list[Any]:
+        """Returns the kernels' scalar arguments: the traced values, with the dynamic ones replaced by
         those of the call's signature."""
-        numbers = list(self.numbers)
-        for index, d, positions in self.free_number_uses:
-            number = number_at(signature, index)
+        scalars = list(self.scalars)
+        for index, d, positions in self.dynamic_scalar_uses:
+            number = scalar_at(signature, index)
             values = (number,) if d is None else values_of(number, d)
             for position in positions:
-                numbers[position : position + len(values)] = values
-        return numbers
+                scalars[position : position + len(values)] = values
+        return scalars
 
-    def _draw_numbers(self, constants: Sequence[Any]) -> list[Any]:
+    def _draw_random_scalars(self, constants: Sequence[Any]) -> list[Any]:
         """Returns the kernels' scalar arguments, with random numbers from new draws of the
         generators."""
         with _draw_lock if self._has_seeding else nullcontext():
             words = [draw.run() for draw in self.graph.draws]
-        numbers = list(constants)
-        for index, d, number in self.drawn_numbers:
+        scalars = list(constants)
+        for index, d, number in self.random_scalars:
             word = words[number.draw][number.part]
-            (numbers[index],) = values_of(word, d)
-            if type(word) is CapturedNumber and self.launch is not None:
+            (scalars[index],) = values_of(word, d)
+            if type(word) is CapturedRandom and self.launch is not None:
                 word.capture.record_use(self.launch, index, d, word)
-        return numbers
+        return scalars
 
     def _check_indices(self, tensors: Sequence[Tensor]) -> None:
         """Raises the first error that the kernels recorded about indices."""

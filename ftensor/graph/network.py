@@ -127,9 +127,9 @@ class NetworkBuilder:
             nbytes = words_of(key) * WORD
             flat.append(GraphTensor(len(self.graph.memories), int32, (nbytes // int32.itemsize,), (1,), 0))
         operands = tuple(range(len(flat)))
-        step = Step(key, 1, operands, operands, numbers=False, n=self.images)
+        step = Step(key, 1, operands, operands, scalars=False, n=self.images)
         origins = tuple([call.origin for call in self.calls])
-        return Node(Launch((step,), len(flat), numbers=()), tuple(flat), (), origins[-1], origins)
+        return Node(Launch((step,), len(flat), scalar_dtypes=()), tuple(flat), (), origins[-1], origins)
 
     def _refuse(self, call: LayerCall, why: str) -> errors.GraphError:
         return errors.no_layer(call.origin.op, self.graph.name, why, call.origin.line)
@@ -168,7 +168,7 @@ class NetworkBuilder:
         images = [self._flows[value] for value in inputs]
         for r, each in zip(call.inputs, images):
             self._check_shape(call, r.shape, each)
-        if _has_call_number(tuple(call.settings.values())):
+        if _has_call_scalar(tuple(call.settings.values())):
             raise self._refuse(call, "a number that the call passes is one of its arguments; let the function have it")
         if call.kind == "relu":
             self._relu(call, inputs[0])
@@ -311,9 +311,9 @@ class NetworkBuilder:
         return np.array(tensor, copy=True)
 
 
-def _has_call_number(value: Any) -> bool:
+def _has_call_scalar(value: Any) -> bool:
     """True if a layer's arguments contain a number that each call passes."""
-    return value is CALL_NUMBER or (type(value) is tuple and any(_has_call_number(part) for part in value))
+    return value is CALL_NUMBER or (type(value) is tuple and any(_has_call_scalar(part) for part in value))
 
 
 def _pair(value: Any) -> Any:

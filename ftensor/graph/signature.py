@@ -16,9 +16,9 @@ from .._tensor import Tensor
 from ..dtypes import dtype, get_default_dtype
 from ..errors import graph as errors
 from ..execute.indexed import get_index_check
-from ..execute.scalars import TracedNumber, check_fits, values_of
+from ..execute.scalars import TracedScalar, check_fits, values_of
 from ..iterator.shape import Ints
-from .ir import FreeNumber, Graph
+from .ir import DynamicScalar, Graph
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Values that equal none of another type; 1, True and 1.0 are equal.
 UNTAGGED_TYPES = {str, type(None), type(Ellipsis), dtype}
-TAGGED_TYPES = {bool, bytes, TracedNumber}
+TAGGED_TYPES = {bool, bytes, TracedScalar}
 KEYWORD_MARK = object()  # a marker, since an argument may be a string
 FLOAT, INT, COMPLEX = object(), object(), object()  # markers that precede a number of the type
 NUMBER_MARKS: dict[type, object] = {float: FLOAT, int: INT, complex: COMPLEX}
@@ -101,13 +101,13 @@ def owners_of(key: Sequence[Any]) -> list[Any]:
     return [owner for x in key if type(x) is ref and (owner := x()) is not None]
 
 
-def number_indices(key: Sequence[Any]) -> list[int]:
+def scalar_indices(key: Sequence[Any]) -> list[int]:
     """Returns the indices of numbers in a signature, in the order of the arguments."""
     marks = zip(key, range(1, len(key) + 1))
     return [k for x, k in marks if x is FLOAT or x is INT or x is COMPLEX]
 
 
-def number_at(key: Sequence[Any], index: int) -> Any:
+def scalar_at(key: Sequence[Any], index: int) -> Any:
     """Returns the number at index `index` of a signature."""
     x = key[index]
     return x if type(x) is not str else complex(x) if key[index - 1] is COMPLEX else float(x)
@@ -238,11 +238,11 @@ def _compile_signature(types: Sequence[Any], positional: int, names: Sequence[st
     return function
 
 
-_FAMILY, _FREE = object(), object()
+_FAMILY, _DYNAMIC = object(), object()
 _NUMBERS = {int, float, complex}
 
 
-class FreeNumbers(NamedTuple):
+class DynamicScalars(NamedTuple):
     """The free numbers of a graph (number arguments that may differ from call to call): their
     indices in a signature, and the checks (index, op, dtype)
     that they must pass. An empty op means that the number is rounded to the dtype."""
@@ -250,28 +250,28 @@ class FreeNumbers(NamedTuple):
     indices: Ints
     range_checks: tuple[tuple[int, str, dtype], ...]
 
-    def check_numbers(self, signature: Sequence[Any], numbers: Sequence[tuple[int, dtype | None, Ints]]) -> bool:
+    def check_scalars(self, signature: Sequence[Any], scalars: Sequence[tuple[int, dtype | None, Ints]]) -> bool:
         """True if a call's numbers pass all checks. The function itself raises the error for a
         number that does not."""
         try:
             for index, op, d in self.range_checks:
-                number = number_at(signature, index)
+                number = scalar_at(signature, index)
                 check_fits(op, number, d) if op else values_of(number, d)
-            for index, rounded_to, _ in numbers:
+            for index, rounded_to, _ in scalars:
                 if rounded_to is not None:
-                    values_of(number_at(signature, index), rounded_to)
+                    values_of(scalar_at(signature, index), rounded_to)
         except (ArithmeticError, ValueError, RuntimeError):
             return False
         return True
 
 
-class NumberTracing:
-    """A call's arguments with each number replaced by a TracedNumber, also in copied tuples, lists
+class ScalarTracing:
+    """A call's arguments with each number replaced by a TracedScalar, also in copied tuples, lists
     and dicts. Numbers in slices and in containers of other types stay plain."""
 
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Sequence[Any]) -> None:
-        self.numbers: list[TracedNumber] = []
-        self._indices = iter(number_indices(key))
+        self.scalars: list[TracedScalar] = []
+        self._indices = iter(scalar_indices(key))
         self._containers: list[tuple[Any, list[Any]]] = []  # mutable ones, with their parts
         self.args = tuple([self._replaced(x) for x in args])
         self.kwargs = {name: self._replaced(x) for name, x in kwargs.items()}
@@ -283,8 +283,8 @@ class NumberTracing:
             index = next(self._indices)
             if plain:
                 return x
-            self.numbers.append(TracedNumber(x, index))
-            return self.numbers[-1]
+            self.scalars.append(TracedScalar(x, index))
+            return self.scalars[-1]
         if isinstance(x, (tuple, list)):
             is_namedtuple = kind.__base__ is tuple and hasattr(kind, "_make")
             plain = plain or not (kind is tuple or kind is list or is_namedtuple)
@@ -308,7 +308,7 @@ class NumberTracing:
         return container
 
     def _count_references(self) -> list[int]:
-        return [sys.getrefcount(number) for number in self.numbers]
+        return [sys.getrefcount(number) for number in self.scalars]
 
     @property
     def is_released(self) -> bool:
@@ -317,22 +317,22 @@ class NumberTracing:
         unchanged = all(_same_items(_children(container), parts) for container, parts in self._containers)
         return unchanged and self._count_references() == self._reference_counts
 
-    def with_free_numbers(self, graph: Graph) -> Graph:
-        """Returns the graph with plain values for numbers that Python code read, and a FreeNumber
+    def with_dynamic_scalars(self, graph: Graph) -> Graph:
+        """Returns the graph with plain values for numbers that Python code read, and a DynamicScalar
         for each other."""
         nodes = []
         for node in graph.nodes:
-            if any(type(x) is TracedNumber for x in node.numbers):
-                node = replace(node, numbers=tuple([_plain_or_free(x) for x in node.numbers]))
+            if any(type(x) is TracedScalar for x in node.scalars):
+                node = replace(node, scalars=tuple([_plain_or_dynamic(x) for x in node.scalars]))
             nodes.append(node)
         return replace(graph, nodes=tuple(nodes))
 
     @property
-    def free_numbers(self) -> FreeNumbers | None:
+    def dynamic_scalars(self) -> DynamicScalars | None:
         """Returns the numbers that Python code did not read; None if there are none."""
-        unread = [number for number in self.numbers if not number._read]
+        unread = [number for number in self.scalars if not number._read]
         range_checks = [(n._place, op, d) for n in unread for op, d in n._fits]
-        return FreeNumbers(tuple([n._place for n in unread]), tuple(dict.fromkeys(range_checks))) if unread else None
+        return DynamicScalars(tuple([n._place for n in unread]), tuple(dict.fromkeys(range_checks))) if unread else None
 
 
 def _children(container: Any) -> list[Any]:
@@ -343,38 +343,38 @@ def _same_items(a: Sequence[Any], b: Sequence[Any]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b))
 
 
-def _plain_or_free(x: Any) -> Any:
-    if type(x) is not TracedNumber:
+def _plain_or_dynamic(x: Any) -> Any:
+    if type(x) is not TracedScalar:
         return x
-    return x._value if x._read else FreeNumber(x._place, x._value)
+    return x._value if x._read else DynamicScalar(x._place, x._value)
 
 
 def cache_graph(launches: LaunchTable, signature: tuple[Any, ...], graph: Lowered) -> Lowered:
     """Stores a graph under the signature of its call, and under the keys that `find_specialization`
     uses."""
     cached = launches.keep(signature, graph)
-    if cached is graph and graph.free_numbers is not None:
-        launches.keep(_masked_key(signature, graph.free_numbers.indices), graph)
-        family = _masked_key(signature, number_indices(signature), _FAMILY)
-        launches.keep(family, _FreeNumberSets()).index_sets[graph.free_numbers.indices] = None
+    if cached is graph and graph.dynamic_scalars is not None:
+        launches.keep(_masked_key(signature, graph.dynamic_scalars.indices), graph)
+        family = _masked_key(signature, scalar_indices(signature), _FAMILY)
+        launches.keep(family, _DynamicIndexSets()).index_sets[graph.dynamic_scalars.indices] = None
     return cached
 
 
 def find_specialization(launches: LaunchTable, signature: tuple[Any, ...]) -> Lowered | None:
     """Returns the graph of an earlier call that differs only in its number arguments, in the form
     that reads them from each call; None on a miss."""
-    indices = number_indices(signature)
+    indices = scalar_indices(signature)
     if not indices:
         return None
-    family: _FreeNumberSets | None = launches.find(_masked_key(signature, indices, _FAMILY))
-    for free_indices in () if family is None else tuple(family.index_sets):
-        graph: Lowered | None = launches.find(_masked_key(signature, free_indices))
+    family: _DynamicIndexSets | None = launches.find(_masked_key(signature, indices, _FAMILY))
+    for dynamic_indices in () if family is None else tuple(family.index_sets):
+        graph: Lowered | None = launches.find(_masked_key(signature, dynamic_indices))
         if graph is not None and not graph.is_dead and graph.accepts(signature):
-            return graph.renumbered()
+            return graph.with_dynamic_scalars()
     return None
 
 
-class _FreeNumberSets:
+class _DynamicIndexSets:
     """For calls that differ only in numbers: the sets of numbers that cached graphs read from each
     call."""
 
@@ -384,7 +384,7 @@ class _FreeNumberSets:
         self.index_sets: dict[Ints, None] = {}
 
 
-def _masked_key(signature: tuple[Any, ...], indices: Sequence[int], kind: object = _FREE) -> tuple[Any, ...]:
+def _masked_key(signature: tuple[Any, ...], indices: Sequence[int], kind: object = _DYNAMIC) -> tuple[Any, ...]:
     key = list(signature)
     for k in indices:
         key[k] = None

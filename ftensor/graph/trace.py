@@ -23,7 +23,7 @@ from ..execute.dispatch import LaunchRecorder, observed
 from ..execute.indexed import in_range
 from ..execute.layers import FIR
 from ..execute.pointwise import pointwise
-from ..execute.scalars import TracedNumber, plain
+from ..execute.scalars import TracedScalar, plain
 from ..iterator.shape import Ints
 from ..rows.catalogue import op_called
 from ..rows.copies import COPY
@@ -33,7 +33,6 @@ from .ir import (
     CALL_NUMBER,
     CheckedIndices,
     Draw,
-    DrawnNumber,
     Graph,
     GraphBuffer,
     GraphTensor,
@@ -43,6 +42,7 @@ from .ir import (
     ResultTensor,
     ReturnedObject,
     Seeding,
+    TracedRandom,
     placeholder_for,
 )
 
@@ -95,20 +95,20 @@ class Tracer(LaunchRecorder):
         self.layers: list[LayerCall] = []
         self.filters: list[LayerCall] = []
         self._in_layer = False
-        self._numbers: dict[int, int] = {}  # of the memories that are there, by their ids
+        self._memory_numbers: dict[int, int] = {}  # of the memories that are there, by their ids
         for k, t in enumerate(tensors):
             storage = t._storage
-            if id(storage) not in self._numbers:
-                self._numbers[id(storage)] = len(self.memories)
+            if id(storage) not in self._memory_numbers:
+                self._memory_numbers[id(storage)] = len(self.memories)
                 start = t._offset * t._dtype.itemsize
                 self.memories.append(GraphBuffer(storage.nbytes, storage.device, k, start))
 
     # The device's calls, as an observer
 
-    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
+    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], scalars: Sequence[Any]) -> None:
         """Records a launch as a node."""
         if not self.is_current_thread:
-            super().launch(launch, stream, tensors, numbers)
+            super().launch(launch, stream, tensors, scalars)
             return
         origin = self._origin()
         if launch.steps:
@@ -118,7 +118,7 @@ class Tracer(LaunchRecorder):
             raise errors.other_stream(origin.op, self.function, origin.line)
         regions = tuple([self.region(t) for t in tensors])
         if launch.steps:
-            self.nodes.append(Node(launch, regions, tuple(numbers), origin))
+            self.nodes.append(Node(launch, regions, tuple(scalars), origin))
 
     def upload(self, storage: Storage, byte_offset: int, array: np.ndarray) -> None:
         """Records a copy from an array to the graph's memory. Uploads to other storage run at
@@ -191,13 +191,13 @@ class Tracer(LaunchRecorder):
         if id(generator) not in self._drawn_from:
             self._drawn_from.add(id(generator))
             self._undo.append(partial(generator._set, *generator._both()))
-        numbers = []
+        scalars = []
         for part, value in enumerate(words(*generator._call())):
-            number = DrawnNumber(value)
+            number = TracedRandom(value)
             number.draw, number.part = len(self.draws), part
-            numbers.append(number)
+            scalars.append(number)
         self.draws.append(Draw(generator, words))
-        return tuple(numbers)
+        return tuple(scalars)
 
     def record_seeding(self, act: Callable[[], object], undo: Callable[[], object]) -> None:
         """Records a change of generators, and applies it until `restore_generators`."""
@@ -237,7 +237,7 @@ class Tracer(LaunchRecorder):
             return self.region(value)
         if isinstance(value, (list, tuple)):
             return tuple([self._setting(part) for part in value])
-        return CALL_NUMBER if type(value) is TracedNumber else value
+        return CALL_NUMBER if type(value) is TracedScalar else value
 
     def restore_generators(self) -> None:
         """Restores the state of generators from before the trace."""
@@ -279,7 +279,7 @@ class Tracer(LaunchRecorder):
             if self.memories[number].device is None:
                 self.memories[number] = self.memories[number]._replace(device=storage.device)
         else:
-            number = self._numbers.setdefault(id(storage), len(self.memories))
+            number = self._memory_numbers.setdefault(id(storage), len(self.memories))
             if number == len(self.memories):
                 self.memories.append(GraphBuffer(storage.nbytes, storage.device, captured=storage))
         return GraphTensor(number, t._dtype, t._shape, t._strides, t._offset)

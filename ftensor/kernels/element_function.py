@@ -11,7 +11,7 @@ from ..dtypes import dtype
 from . import holes, source
 from .holes import inputs, lane_type, output, parameter_values
 from .key import BY_VALUE, INDEX, LINEAR, KernelKey, Port, Reduction
-from .source import OPERAND_NAMES, is_positional, numbers
+from .source import OPERAND_NAMES, is_positional, scalar_parameters
 
 _LANE = re.compile(r"FT_LANE\(w_(\w+)\)")
 # Compilers merge sine and cosine of an angle into one call, which for double returns other last
@@ -44,7 +44,7 @@ class ElementFunction:
         return sum(dtype is not None for dtype, _ in self.ins)
 
     @property
-    def numbers(self) -> int:
+    def scalar_count(self) -> int:
         """Number of scalar arguments: inputs by value and the op's parameters."""
         return len(self.ins) - self.tensors + len(self.params)
 
@@ -74,7 +74,7 @@ def element_function_of(key: KernelKey) -> ElementFunction:
     """Returns the element function of a key, without the layout. Raises ValueError if index inputs
     locate operands."""
     if any(p.sees == INDEX for p in key.ins):
-        raise ValueError(f"{key.name} finds elements by indices, which no unit does")
+        raise ValueError(f"{key.name} finds elements by indices, which no element function does")
     ins = tuple((None if p.kind == BY_VALUE else p.dtype, p.sees) for p in key.ins)
     return ElementFunction(
         key.name,
@@ -95,38 +95,38 @@ def with_vector_operands(key: KernelKey) -> KernelKey:
     return replace(key, ins=ports)
 
 
-def function_text(unit: ElementFunction, name: str) -> str:
+def function_text(function: ElementFunction, name: str) -> str:
     """Returns an element function as a C function of one lane or of all lanes, in macros of the
     dialects.
 
     The parameters are the tensors' elements, the scalars, the position if the function is
     positional, and pointers to the results.
     """
-    key = unit.key()
+    key = function.key()
     lets = [f"const FT_V {name_of_let} = {text};" for name_of_let, text in key.lets]
     results = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
     parameters = _input_parameters(key)
-    if unit.positional:
+    if function.positional:
         parameters.append("const FT_VEC(long) position")
     lines = [*inputs(key), *lets, *results]
     called = source.scalar(key.compute) == "double" and _ANGLE.search(" ".join(lines))
     return _c_function(name, parameters + _output_parameters(key), lines, "FT_NOINLINE" if called else "FT_FN_ONCE")
 
 
-def unit_text(unit: ElementFunction, name: str) -> str:
+def c_functions(function: ElementFunction, name: str) -> str:
     """Returns the C functions of an element function: one, or the functions of a fold."""
-    return "\n".join(fold_functions(unit, name)) if unit.reduction else function_text(unit, name)
+    return "\n".join(fold_functions(function, name)) if function.reduction else function_text(function, name)
 
 
-def fold_functions(unit: ElementFunction, name: str) -> tuple[str, ...]:
+def fold_functions(function: ElementFunction, name: str) -> tuple[str, ...]:
     """Returns the C text of a fold: the state, NAME_lift (elements to a state), and NAME_finish
     (the folded state to the results)."""
-    key = unit.key()
+    key = function.key()
     lets = [f"const FT_V {name_of_let} = {text};" for name_of_let, text in key.lets]
     results = [line for k, p in enumerate(key.outs) for line in output(key, k, p, key.body[k])]
     lifting = [*inputs(key), *lets, *holes.lift(key), "*state = lifted;"]
     lift = [*_input_parameters(key), "const FT_I position", "FT_S *state"]
-    words = [c + name_of_let for _, c, name_of_let in numbers(key)]
+    words = [c + name_of_let for _, c, name_of_let in scalar_parameters(key)]
     finishing = [*holes.state_outputs(key), *parameter_values(key), *results]
     return (
         holes.state_lines(key),
@@ -137,7 +137,7 @@ def fold_functions(unit: ElementFunction, name: str) -> tuple[str, ...]:
 
 def _input_parameters(key: KernelKey) -> list[str]:
     parameters = [f"const {lane_type(p)} w_in_{OPERAND_NAMES[k]}" for k, p in enumerate(key.ins) if p.kind != BY_VALUE]
-    return parameters + [c + number_name for _, c, number_name in numbers(key)]
+    return parameters + [c + number_name for _, c, number_name in scalar_parameters(key)]
 
 
 def _output_parameters(key: KernelKey) -> list[str]:

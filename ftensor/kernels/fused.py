@@ -15,7 +15,7 @@ from . import source
 from .element_function import ElementFunction
 from .holes import lane, lane_type, memory_holes, result_hole
 from .key import LINEAR, Port
-from .source import number
+from .source import scalar_parameter
 
 # Most operands in memory of a kernel.
 MAX_OPERANDS = 16
@@ -26,27 +26,27 @@ _POSITION = "FT_CONVERT(long, FT_INDEX(i)) + (FT_VEC(long))(out0_offset)"
 @dataclass(frozen=True)
 class Call:
     """Call of an element function. `operands` are the indices of the values that are its tensor
-    inputs; `numbers` are the indices of the key's scalars for its scalar inputs, then for its
+    inputs; `scalars` are the indices of the key's scalars for its scalar inputs, then for its
     parameters."""
 
-    unit: ElementFunction
+    function: ElementFunction
     operands: tuple[int, ...]
-    numbers: tuple[int, ...] = ()
+    scalars: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class FusedKey:
     """A kernel that computes `calls` and stores the values `results`, one for each output.
 
-    The ports have the access kinds of `select.choose_map`; the units determine `Port.sees`. The
-    kernel arguments are outputs, inputs, their offsets, `numbers`, and then n or the geometry
-    buffer, as for a `KernelKey`. `numbers` has the dtype that each scalar is rounded to: the unit's
+    The ports have the access kinds of `select.choose_map`; the functions determine `Port.sees`. The
+    kernel arguments are outputs, inputs, their offsets, `scalar_dtypes`, and then n or the geometry
+    buffer, as for a `KernelKey`. `scalar_dtypes` has the dtype that each scalar is rounded to: the function's
     compute dtype, which is also the argument's type. A complex scalar is two arguments.
 
-    A positional unit counts from the beginning of the first output's storage, so the first output
-    must be fresh. Only "fused_map" accepts positional units.
+    A positional function counts from the beginning of the first output's storage, so the first output
+    must be fresh. Only "fused_map" accepts positional functions.
 
-    "fused_reduce_inner" and "fused_reduce_outer" have one fold among the calls: a unit with a
+    "fused_reduce_inner" and "fused_reduce_outer" have one fold among the calls: a function with a
     reduction and real scalars. The kernel computes the operands of the fold as it reads elements,
     and the epilogue as it writes results; each may read inputs. Lanes and geometry are those of the
     fold's own kernel, so that the order of the fold is the same. Inputs before the fold have the
@@ -70,7 +70,7 @@ class FusedKey:
     ins: tuple[Port, ...]
     calls: tuple[Call, ...]
     results: tuple[int, ...]
-    numbers: tuple[dtype, ...] = ()
+    scalar_dtypes: tuple[dtype, ...] = ()
     per_row: tuple[int, ...] = ()
 
     @cached_property
@@ -80,20 +80,20 @@ class FusedKey:
         return f"ft_{self.name}_{self.skeleton}_{digest}"
 
     @cached_property
-    def units(self) -> dict[ElementFunction, int]:
+    def functions(self) -> dict[ElementFunction, int]:
         """The index of each distinct element function among the calls."""
-        return {unit: k for k, unit in enumerate(dict.fromkeys(c.unit for c in self.calls))}
+        return {function: k for k, function in enumerate(dict.fromkeys(c.function for c in self.calls))}
 
     @cached_property
     def dtypes(self) -> tuple[dtype, ...]:
         """The dtype of each value: inputs, then the outputs of the calls."""
-        outputs = (dtype for call in self.calls for dtype, _ in call.unit.outs)
+        outputs = (dtype for call in self.calls for dtype, _ in call.function.outs)
         return (*(p.dtype for p in self.ins), *outputs)
 
     @cached_property
     def first_values(self) -> tuple[int, ...]:
         """The index of each call's first output value."""
-        counts = [len(call.unit.outs) for call in self.calls[:-1]]
+        counts = [len(call.function.outs) for call in self.calls[:-1]]
         return tuple(accumulate(counts, initial=len(self.ins)))
 
     def first_value(self, k: int) -> int:
@@ -108,7 +108,7 @@ class FusedKey:
 
 def kernel_name(calls: Iterable[Call]) -> str:
     """Returns the name of a kernel with these calls: the first three distinct ops."""
-    names = dict.fromkeys(call.unit.name.removesuffix("_whole") for call in calls)
+    names = dict.fromkeys(call.function.name.removesuffix("_whole") for call in calls)
     return "_".join(list(names)[:3])
 
 
@@ -125,7 +125,7 @@ def producers(key: FusedKey, values: Iterable[int], boundary: Iterable[int] = ()
             continue
         if k < 0:
             inputs.add(v)
-        elif k not in calls and key.calls[k].unit.reduction is None:
+        elif k not in calls and key.calls[k].function.reduction is None:
             calls.add(k)
             pending += key.calls[k].operands
     return sorted(inputs), sorted(calls)
@@ -136,12 +136,12 @@ def check(key: FusedKey) -> None:
     assert len(key.outs) + len(key.ins) <= MAX_OPERANDS, key
     dtypes = key.dtypes
     for k, call in enumerate(key.calls):
-        operand_dtypes = [dtype for dtype, _ in call.unit.ins if dtype is not None]
+        operand_dtypes = [dtype for dtype, _ in call.function.ins if dtype is not None]
         assert [dtypes[v] for v in call.operands] == operand_dtypes, (key.name, k, call)
         assert all(v < key.first_value(k) for v in call.operands), (key.name, k, call)
-        assert len(call.numbers) == call.unit.numbers, (key.name, k, call)
-        assert not call.unit.positional or key.skeleton == "fused_map", (key.name, k, call)
-    folds = [call for call in key.calls if call.unit.reduction is not None]
+        assert len(call.scalars) == call.function.scalar_count, (key.name, k, call)
+        assert not call.function.positional or key.skeleton == "fused_map", (key.name, k, call)
+    folds = [call for call in key.calls if call.function.reduction is not None]
     if key.skeleton.startswith("fused"):
         assert len(folds) == key.skeleton.startswith("fused_reduce"), key
     assert tuple(dtypes[v] for v in key.results) == tuple(p.dtype for p in key.outs), key
@@ -158,14 +158,14 @@ def parameters(key: FusedKey) -> list[tuple[str, str, str]]:
     pointers = [*outs, *((name, "FT_GLOBAL const", p) for name, p in input_names(key))]
     params = [("*", f"{of} {source.MEMORY[p.dtype.name]} *", name) for name, of, p in pointers]
     params += [("long", "long ", f"{name}_offset") for name, _, _ in pointers]
-    for k, d in enumerate(key.numbers):
-        params += number(f"n{k}", source.scalar(d), d.is_complex)
+    for k, d in enumerate(key.scalar_dtypes):
+        params += scalar_parameter(f"n{k}", source.scalar(d), d.is_complex)
     return params
 
 
-def unit_name(key: FusedKey, unit: ElementFunction) -> str:
-    """Returns the name of a unit's function."""
-    return f"unit_{key.units[unit]}_{unit.name}"
+def function_name(key: FusedKey, function: ElementFunction) -> str:
+    """Returns the C name of an element function."""
+    return f"unit_{key.functions[function]}_{function.name}"
 
 
 def value_lines(
@@ -179,18 +179,18 @@ def value_lines(
         name, p = input_names(key)[k]
         lines.append(f"const {lane_type(p)} v{k} = {lane(f'w_{name}', p)};")
     for k in calls:
-        position = [_POSITION] if key.calls[k].unit.positional else []
-        lines += call_lines(key, k, functions[k], [*call_operands(key, k), *call_numbers(key, k), *position])
+        position = [_POSITION] if key.calls[k].function.positional else []
+        lines += call_lines(key, k, functions[k], [*call_operands(key, k), *call_scalars(key, k), *position])
     return lines
 
 
-def call_lines(key: FusedKey, k: int, function: str, arguments: Sequence[str]) -> list[str]:
+def call_lines(key: FusedKey, k: int, name: str, arguments: Sequence[str]) -> list[str]:
     """Returns lines that declare and compute the outputs of call k, rounded as in memory."""
-    unit, first = key.calls[k].unit, key.first_value(k)
-    outputs = range(first, first + len(unit.outs))
-    lines = [f"{lane_type(Port(dtype, LINEAR))} v{v};" for v, (dtype, _) in zip(outputs, unit.outs)]
-    lines.append(f"{function}({', '.join([*arguments, *(f'&v{v}' for v in outputs)])});")
-    for v, (d, _) in zip(outputs, unit.outs):
+    function, first = key.calls[k].function, key.first_value(k)
+    outputs = range(first, first + len(function.outs))
+    lines = [f"{lane_type(Port(dtype, LINEAR))} v{v};" for v, (dtype, _) in zip(outputs, function.outs)]
+    lines.append(f"{name}({', '.join([*arguments, *(f'&v{v}' for v in outputs)])});")
+    for v, (d, _) in zip(outputs, function.outs):
         lines += _round_to_memory(v, d) if v in key.call_operands else []
     return lines
 
@@ -200,9 +200,9 @@ def call_operands(key: FusedKey, k: int) -> list[str]:
     return [f"v{v}" for v in key.calls[k].operands]
 
 
-def call_numbers(key: FusedKey, k: int) -> list[str]:
+def call_scalars(key: FusedKey, k: int) -> list[str]:
     """Returns the parameter names of the scalars that call k takes."""
-    parameters = [number(f"n{n}", "", key.numbers[n].is_complex) for n in key.calls[k].numbers]
+    parameters = [scalar_parameter(f"n{n}", "", key.scalar_dtypes[n].is_complex) for n in key.calls[k].scalars]
     return [name for parts in parameters for _, _, name in parts]
 
 
@@ -238,11 +238,11 @@ def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str
     """Returns the macros of reduce_inner.h and reduce_outer.h, in the form of
     `holes.hole_definitions`. `result` is the macro arguments with which the epilogue reads its
     inputs, index and count: "0, 1" or "i, m"."""
-    fold = next(k for k, call in enumerate(key.calls) if call.unit.reduction is not None)
+    fold = next(k for k, call in enumerate(key.calls) if call.function.reduction is not None)
     ins = input_names(key)
     common, results, reads, writes = memory_holes(key.entry, parameters(key), key.outs, ins, True)
     fold_inputs, epilogue_inputs = (producers(key, v)[0] for v in (key.calls[fold].operands, key.results))
-    lift = [*call_operands(key, fold), *call_numbers(key, fold), "position", "&lifted"]
+    lift = [*call_operands(key, fold), *call_scalars(key, fold), "position", "&lifted"]
     return common | {
         "FT_READ(i)": [reads[False][k] for k in fold_inputs],
         "FT_READ_PART(i, m)": [reads[True][k] for k in fold_inputs],
@@ -254,7 +254,7 @@ def fold_holes(key: FusedKey, functions: Sequence[str], result: str) -> dict[str
         "FT_READ_AFTER(i, m)": [reads[True][k] for k in epilogue_inputs],
         "FT_RESULT": [*results, f"FT_READ_AFTER({result})"],
         "FT_FINISH(folded)": [
-            *call_lines(key, fold, f"{functions[fold]}_finish", ["folded", *call_numbers(key, fold)]),
+            *call_lines(key, fold, f"{functions[fold]}_finish", ["folded", *call_scalars(key, fold)]),
             *value_lines(key, key.results, functions),
             *store_lines(key),
         ],
@@ -292,10 +292,10 @@ class Passes:
         self.levels = [0] * len(key.ins)
         for call in key.calls:
             level = max((self.levels[v] for v in call.operands), default=0)
-            is_fold = call.unit.reduction is not None
+            is_fold = call.function.reduction is not None
             per_row = is_fold or all(self.is_per_row[v] for v in call.operands)
-            self.is_per_row += [per_row] * len(call.unit.outs)
-            self.levels += [level + is_fold] * len(call.unit.outs)
+            self.is_per_row += [per_row] * len(call.function.outs)
+            self.levels += [level + is_fold] * len(call.function.outs)
 
     @cached_property
     def passes(self) -> tuple[Pass, ...]:
@@ -309,7 +309,7 @@ class Passes:
             passes = []
             for n in range(1, last + 1):
                 calls = [k for k, level in enumerate(call_level) if level == n]
-                folds = [k for k in calls if key.calls[k].unit.reduction is not None]
+                folds = [k for k in calls if key.calls[k].function.reduction is not None]
                 row_calls = [k for k in calls if k not in folds and self.is_per_row[key.first_value(k)]]
                 stores = [(k, v) for k, v in element_results.items() if store_pass[k] == n]
                 passes.append(Pass(tuple(folds), tuple(stores), (), tuple(row_calls)))
@@ -335,8 +335,8 @@ class Passes:
         """Returns the passes with expensive values stored in outputs that a later pass writes."""
         for n, row_pass in enumerate(passes[:-1]):
             for k in producers(self.key, self.element_values(row_pass), self.already_computed(row_pass))[1]:
-                v, unit = self.key.first_value(k), self.key.calls[k].unit
-                texts = (*unit.body, *(text for _, text in unit.lets))
+                v, function = self.key.first_value(k), self.key.calls[k].function
+                texts = (*function.body, *(text for _, text in function.lets))
                 readers = [m for m, p in enumerate(passes) if m > n and v in self._used_values(p)]
                 if not readers or not any(_COSTLY.search(text) for text in texts):
                     continue

@@ -7,16 +7,16 @@ A geometry is a frozen dataclass derived from `Geometry`:
         derived = ("items",)  # a property
         n: int
         step: Long
-        x: Annotated[Ints, NamedNumbers("sample channel")]
+        x: Annotated[Ints, NamedFields("sample channel")]
         offsets: Annotated[Ints, ListField("taps")]
         phases: Annotated[tuple[Ints, ...], ListField("phase_count", 3)]
 
-The buffer holds the lengths of the lists, the numbers in declaration order, the derived numbers,
+The buffer holds the lengths of the lists, the scalar fields in declaration order, the derived fields,
 and then the lists. The kernel text has a macro for each: `G_N(g)`, `G_X_CHANNEL(g)` and `G_TAPS(g)`
-are numbers. `G_X(g)` and `G_OFFSETS(g)` are pointers to several numbers; `G_AT_OFFSETS(g)` is the
+are integers. `G_X(g)` and `G_OFFSETS(g)` are pointers to several integers; `G_AT_OFFSETS(g)` is the
 index of the first offset. For a list of named tuples, `G_PHASES_FIRST(g, k)` is a field of the k-th
-tuple. `G_HEAD` is the count of numbers before all lists, `G_SIZE(g)` the size of the buffer in
-numbers.
+tuple. `G_HEAD` is the count of integers before all lists, `G_SIZE(g)` the size of the buffer in
+integers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_type_hints
 
-from .workload import Ints, split_numbers
+from .workload import Ints, split_values
 
 
-class NamedNumbers(NamedTuple):
-    """Annotation of a field with a fixed count of numbers. `names` are their names, separated by
+class NamedFields(NamedTuple):
+    """Annotation of a field with a fixed count of integers. `names` are their names, separated by
     blanks."""
 
     names: str
@@ -41,7 +41,7 @@ class ListField:
     """Annotation of a list field. `count` is the name of the field with the list's length, or a
     name for a length that the buffer holds itself; "" means that the list extends to the end of the
     buffer. With `packed` False, the buffer lacks the length, and the macros of later fields take it
-    as a parameter. `width` is the count of numbers in an element, or the name of that count."""
+    as a parameter. `width` is the count of integers in an element, or the name of that count."""
 
     count: str | int
     width: str | int = 1
@@ -66,18 +66,18 @@ class Geometry:
     prefix: ClassVar[str] = "G"
 
     def pack(self) -> Ints:
-        """Returns the numbers of the geometry buffer."""
+        """Returns the integers of the geometry buffer."""
         layout = _layout(type(self))
-        numbers = [len(getattr(self, name)) for name in layout.counts.values()]
-        for name, _, names, _ in layout.numbers:
+        values = [len(getattr(self, name)) for name in layout.counts.values()]
+        for name, _, names, _ in layout.fields:
             if names:
-                numbers += getattr(self, name)
+                values += getattr(self, name)
             else:
-                numbers.append(int(getattr(self, name)))
-        numbers += [int(getattr(self, name)) for name in self.derived]
+                values.append(int(getattr(self, name)))
+        values += [int(getattr(self, name)) for name in self.derived]
         for each in layout.lists:
-            each.add(getattr(self, each.name), numbers)
-        return tuple(numbers)
+            each.add(getattr(self, each.name), values)
+        return tuple(values)
 
     @classmethod
     def unpack(cls: type[G], g: Ints, **lengths: int) -> G:
@@ -91,14 +91,14 @@ class Geometry:
         lengths = {**known_lengths, **dict(zip(layout.counts, g[position:]))}
         position += len(layout.counts)
         values: dict[str, Any] = {}
-        for number in layout.numbers:
-            values[number.name] = number.read(g[position : position + number.size])
-            lengths[number.name] = g[position]
-            position += number.size
+        for each in layout.fields:
+            values[each.name] = each.read(g[position : position + each.size])
+            lengths[each.name] = g[position]
+            position += each.size
         position += len(cls.derived)
         for name in layout.implied - lengths.keys():
-            nothing, number_field = (layout.listed({**lengths, name: n}) for n in (0, 1))
-            lengths[name] = (len(g) - position - nothing) // (number_field - nothing) if number_field > nothing else 0
+            empty, with_one = (layout.listed({**lengths, name: n}) for n in (0, 1))
+            lengths[name] = (len(g) - position - empty) // (with_one - empty) if with_one > empty else 0
         for list_field in layout.lists:
             values[list_field.name], position = list_field.read(g, position, lengths)
         return cls(**values), position
@@ -109,8 +109,8 @@ class Geometry:
         return _layout(cls).words(cls.prefix, cls.derived)
 
 
-class _NumberField(NamedTuple):
-    """A field of one number, or of several named numbers that are the arguments of the type `kind`."""
+class _ScalarField(NamedTuple):
+    """A field of one integer, or of several named integers that are the arguments of the type `kind`."""
 
     name: str
     wide: bool = False
@@ -121,15 +121,15 @@ class _NumberField(NamedTuple):
     def size(self) -> int:
         return len(self.names) or 1
 
-    def read(self, numbers: Ints) -> Any:
+    def read(self, values: Ints) -> Any:
         if not self.names:
-            return self.kind(*numbers)
-        return numbers if self.kind is tuple else self.kind(*numbers)
+            return self.kind(*values)
+        return values if self.kind is tuple else self.kind(*values)
 
 
 @dataclass(frozen=True)
 class _ListLayout:
-    """A list of numbers (`kind` is int), of tuples of them, or of geometries."""
+    """A list of integers (`kind` is int), of tuples of them, or of geometries."""
 
     name: str
     count: str | int
@@ -142,19 +142,19 @@ class _ListLayout:
         """True if the elements are geometries."""
         return isinstance(self.kind, type) and issubclass(self.kind, Geometry)
 
-    def add(self, value: Any, numbers: list[int]) -> None:
-        """Appends the numbers of `value` to `numbers`."""
+    def add(self, value: Any, values: list[int]) -> None:
+        """Appends the integers of `value` to `values`."""
         if self.kind is int:
-            numbers += value
+            values += value
             return
         if not self.nests:
             for part in value:
-                numbers += part
+                values += part
         elif isinstance(value, Geometry):
-            numbers += value.pack()
+            values += value.pack()
         else:
             for part in value:
-                numbers += part.pack()
+                values += part.pack()
 
     def read(self, g: Ints, at: int, lengths: Mapping[str, int]) -> tuple[Any, int]:
         count, width = _length(self.count, lengths), _length(self.width, lengths)
@@ -164,10 +164,10 @@ class _ListLayout:
                 part, at = self.kind._unpack(g, at, {})
                 parts.append(part)
             return parts[0] if self.count == 1 else tuple(parts), at
-        numbers = g[at : at + count * width]
+        values = g[at : at + count * width]
         if self.kind is int:
-            return numbers, at + len(numbers)
-        items = split_numbers(numbers, width, count)
+            return values, at + len(values)
+        items = split_values(values, width, count)
         elements = tuple(items if self.kind is tuple else (self.kind(*item) for item in items))
         return elements, at + count * width
 
@@ -176,7 +176,7 @@ class _BufferLayout(NamedTuple):
     """Order of a geometry buffer; `counts` maps each length that the buffer holds to its list."""
 
     counts: Mapping[str, str]
-    numbers: tuple[_NumberField, ...]
+    fields: tuple[_ScalarField, ...]
     lists: tuple[_ListLayout, ...]
 
     @property
@@ -185,7 +185,7 @@ class _BufferLayout(NamedTuple):
         return {str(each.count) for each in self.lists if not each.packed}
 
     def listed(self, lengths: Mapping[str, int]) -> int:
-        """Returns how many numbers all lists have together."""
+        """Returns how many integers all lists have together."""
         sizes = ((_length(x.count, lengths), _length(x.width, lengths)) for x in self.lists)
         return sum(count * width for count, width in sizes)
 
@@ -202,7 +202,7 @@ class _BufferLayout(NamedTuple):
         for name in self.counts:
             add(name, f"((int)(g)[{offset}])")
             offset += 1
-        for number in self.numbers:
+        for number in self.fields:
             if number.names:
                 add(number.name, f"((g) + {offset})")
             for k, name in enumerate(number.names):
@@ -234,7 +234,7 @@ class _BufferLayout(NamedTuple):
         return defined
 
     def _size(self, list_field: _ListLayout, prefix: str, macro_arguments: str) -> str:
-        """Returns the C expression of the count of numbers in a list."""
+        """Returns the C expression of the count of integers in a list."""
         if list_field.nests:
             return f"{list_field.kind.prefix}_SIZE({prefix}_{list_field.name.upper()}({macro_arguments}))"
 
@@ -254,7 +254,7 @@ def _length(length: str | int, lengths: Mapping[str, int]) -> int:
 def _buffer_layout(cls: type[Geometry]) -> _BufferLayout:
     """Returns the buffer layout of a geometry class, from its annotated fields."""
     hints = get_type_hints(cls, include_extras=True)
-    numbers: list[_NumberField] = []
+    scalar_fields: list[_ScalarField] = []
     lists: list[_ListLayout] = []
     for name in [field.name for field in fields(cls)]:
         field_type, *annotations = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else [hints[name]]
@@ -267,20 +267,20 @@ def _buffer_layout(cls: type[Geometry]) -> _BufferLayout:
                 kind = tuple
             packed = list_annotation.packed and list_annotation.count != ""
             lists.append(_ListLayout(name, list_annotation.count, list_annotation.width, kind, packed))
-        elif isinstance(list_annotation, NamedNumbers):
-            numbers.append(_NumberField(name, True, tuple(list_annotation.names.split()), tuple))
+        elif isinstance(list_annotation, NamedFields):
+            scalar_fields.append(_ScalarField(name, True, tuple(list_annotation.names.split()), tuple))
         elif hasattr(field_type, "_fields"):
-            numbers.append(_NumberField(name, True, field_type._fields, field_type))
+            scalar_fields.append(_ScalarField(name, True, field_type._fields, field_type))
         elif issubclass(field_type, Geometry):
             lists.append(_ListLayout(name, 1, 1, field_type, True))
         else:
-            numbers.append(_NumberField(name, list_annotation is not None, (), field_type))
-    already = {number.name for number in numbers}
+            scalar_fields.append(_ScalarField(name, list_annotation is not None, (), field_type))
+    already = {number.name for number in scalar_fields}
     counts: dict[str, str] = {}
     for each in lists:
         if each.packed and isinstance(each.count, str) and each.count not in already:
             counts.setdefault(each.count, each.name)
-    return _BufferLayout(counts, tuple(numbers), tuple(lists))
+    return _BufferLayout(counts, tuple(scalar_fields), tuple(lists))
 
 
 _layout: Callable[[Any], _BufferLayout] = cache(_buffer_layout)

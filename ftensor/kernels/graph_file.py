@@ -14,7 +14,7 @@ from .. import dtypes
 from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
 from .fused import MAX_OPERANDS, Call, check, kernel_name
-from .graph_text import EVERY_BLOCK, FORMAT, FRAMES, KIND_NAMES, PER_BLOCK, PER_ROW, ROWS, TAPS, text, unit_json
+from .graph_text import EVERY_BLOCK, FORMAT, FRAMES, KIND_NAMES, PER_BLOCK, PER_ROW, ROWS, TAPS, function_json, text
 from .key import Port
 from .network_file import FORMAT as NETWORK
 from .signal_stages import (
@@ -35,7 +35,7 @@ MAX_BYTES, MAX_CALLS, MAX_LENGTH = 1 << 20, 256, 1 << 20
 
 # Returns the element functions of rows with this name, compute dtype, output and input dtypes
 # (None: scalar).
-RowUnits = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], Iterable[ElementFunction]]
+RowFunctions = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], Iterable[ElementFunction]]
 
 
 def parse_json(data: bytes) -> dict[str, Any]:
@@ -51,8 +51,8 @@ def parse_json(data: bytes) -> dict[str, Any]:
     return raw
 
 
-def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> StagedKey:
-    """Returns the key of a graph file; `raw` is its JSON object, `data` its bytes, `row_units`
+def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) -> StagedKey:
+    """Returns the key of a graph file; `raw` is its JSON object, `data` its bytes, `row_functions`
     builds the element functions.
 
     Raises ValueError with the location if `data` is no graph file: the text differs from the key's
@@ -62,9 +62,10 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> Stage
     try:
         ins = tuple(Port(_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["inputs"])
         outs = tuple(Port(_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["outputs"])
-        units = [_read_unit(unit_json, row_units) for unit_json in raw["units"]]
+        functions = [_read_function(function_json, row_functions) for function_json in raw["units"]]
         calls = tuple(
-            Call(units[_int(c["unit"], len(units))], tuple(c["takes"]), tuple(c["numbers"])) for c in raw["calls"]
+            Call(functions[_int(c["unit"], len(functions))], tuple(c["takes"]), tuple(c["numbers"]))
+            for c in raw["calls"]
         )
         key = StagedKey(
             kernel_name(calls),
@@ -99,14 +100,14 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_units: RowUnits) -> Stage
         for k, call in enumerate(calls):
             for v in call.operands:
                 _int(v, key.first_value(k), f"what call {k} takes")
-            for n in call.numbers:
-                _int(n, len(key.numbers), f"a number of call {k}")
+            for n in call.scalars:
+                _int(n, len(key.scalar_dtypes), f"a number of call {k}")
         for v in key.results:
             _int(v, len(key.dtypes), "an output")
         for call in calls:
-            if isinstance(call.unit, RowTransform):
+            if isinstance(call.function, RowTransform):
                 _check_transform(key, call)
-            if isinstance(call.unit, RowFilter):
+            if isinstance(call.function, RowFilter):
                 _check_filter(key, call)
         check(key)
         _check_lengths(key)
@@ -141,7 +142,7 @@ def _check_transform(key: StagedKey, call: Call) -> None:
     """Raises ValueError if no dataflow stage computes the transform `call`."""
     refusal = transform_refusal(key.length, key.lanes)
     _require(not refusal, refusal)
-    dtype = call.unit.compute
+    dtype = call.function.compute
     _require(dtype is dtypes.complex64, f"it transforms {dtype.name}, and stages complex64")
     _require(not any(key.is_per_row[v] for v in call.operands), "it transforms what is of a row")
 
@@ -154,13 +155,13 @@ def _read_spans(inputs: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
 
 def _check_filter(key: StagedKey, call: Call) -> None:
     """Raises ValueError if no dataflow stage computes the filter `call`."""
-    assert isinstance(call.unit, RowFilter)
-    refusal = filter_refusal(call.unit, key.length, key.lanes)
+    assert isinstance(call.function, RowFilter)
+    refusal = filter_refusal(call.function, key.length, key.lanes)
     _require(not refusal, refusal)
     signal, taps = call.operands
     _require(not key.is_per_row[signal], "it filters what is of a row")
     from_port = taps < len(key.ins) and key.ins[taps].kind == TAPS
-    _require(from_port and key.taps_of(taps) == call.unit.taps, f"a filter of {call.unit.taps} taps has others")
+    _require(from_port and key.taps_of(taps) == call.function.taps, f"a filter of {call.function.taps} taps has others")
 
 
 def _check_lengths(key: StagedKey) -> None:
@@ -168,22 +169,22 @@ def _check_lengths(key: StagedKey) -> None:
     taps = {k for k, p in enumerate(key.ins) if p.kind == TAPS}
     for k, call in enumerate(key.calls):
         halves = {key.is_half[v] for v in call.operands if not key.is_per_row[v]}
-        whole_rows = call.unit.reduction is not None or isinstance(call.unit, (RowTransform, RowFilter))
+        whole_rows = call.function.reduction is not None or isinstance(call.function, (RowTransform, RowFilter))
         _require(halves != {True} or not whole_rows, f"call {k} takes half a spectrum, and whole rows")
         _require(len(halves) <= 1, f"call {k} takes half a spectrum beside whole rows")
     for k, call in enumerate(key.calls):
-        operands = call.operands[:1] if isinstance(call.unit, RowFilter) else call.operands
+        operands = call.operands[:1] if isinstance(call.function, RowFilter) else call.operands
         _require(taps.isdisjoint(operands), f"call {k} takes taps, and is no filter")
         lengths = {key.factors[v] for v in operands if not key.is_per_row[v]}
         _require(len(lengths) <= 1, f"call {k} takes rows of several lengths")
-        if isinstance(call.unit, RowFilter):
-            _require(max(lengths) % call.unit.stride == 0, f"call {k} decimates rows that are too short")
-        elif isinstance(call.unit, RowTransform):
+        if isinstance(call.function, RowFilter):
+            _require(max(lengths) % call.function.stride == 0, f"call {k} decimates rows that are too short")
+        elif isinstance(call.function, RowTransform):
             _require(lengths == {1}, f"call {k} transforms rows of another length")
     _require(taps.isdisjoint(key.results), "an output has taps")
 
 
-def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:
+def _read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> ElementFunction:
     """Returns the element function, transform or filter that the JSON object `raw` describes.
     Raises ValueError if there is none."""
     name, compute = raw["name"], _dtype(raw["compute"])
@@ -196,10 +197,10 @@ def _read_unit(raw: Mapping[str, Any], row_units: RowUnits) -> ElementFunction:
         forms = [(False, False), (True, False), (False, True)] if compute is dtypes.complex64 else []
         candidates += [row_transform(compute, a, scaled, half) for a, half in forms for scaled in (False, True)]
     elif isinstance(name, str):
-        candidates += row_units(name, compute, outs, ins)
-    for unit in candidates:
-        if unit_json(unit) == raw:
-            return unit
+        candidates += row_functions(name, compute, outs, ins)
+    for function in candidates:
+        if function_json(function) == raw:
+            return function
     if "transform" in raw or "filter" in raw:
         raise ValueError(f"its unit {name!r} is no {'filter' if 'filter' in raw else 'transform'}")
     if candidates:

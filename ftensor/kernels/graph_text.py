@@ -37,7 +37,7 @@ KIND_NAMES = {
 
 def text(key: StagedKey) -> str:
     """Returns the text of a key's graph file."""
-    units = list(key.units)
+    functions = list(key.functions)
     graph = {
         "format": FORMAT,
         "name": key.name,
@@ -52,10 +52,11 @@ def text(key: StagedKey) -> str:
             {"dtype": p.dtype.name, "lies": KIND_NAMES[p.kind], "value": v}
             for p, v in zip(key.outs, key.results, strict=True)
         ],
-        "numbers": [dtype.name for dtype in key.numbers],
-        "units": [unit_json(unit) for unit in units],
+        "numbers": [dtype.name for dtype in key.scalar_dtypes],
+        "units": [function_json(function) for function in functions],
         "calls": [
-            {"unit": units.index(c.unit), "takes": list(c.operands), "numbers": list(c.numbers)} for c in key.calls
+            {"unit": functions.index(c.function), "takes": list(c.operands), "numbers": list(c.scalars)}
+            for c in key.calls
         ],
     }
     return json.dumps(graph, sort_keys=True, indent=1) + "\n"
@@ -66,22 +67,22 @@ def digest(key: StagedKey) -> str:
     return sha256(text(key).encode()).hexdigest()
 
 
-def unit_json(unit: ElementFunction) -> dict[str, Any]:
+def function_json(function: ElementFunction) -> dict[str, Any]:
     """Returns an element function as the JSON object of graph files."""
-    r = unit.reduction
+    r = function.reduction
     kind: dict[str, Any] = {}
-    if isinstance(unit, RowTransform):
-        kind = {"transform": {"inverse": unit.inverse, **({"half": True} if unit.half else {})}}
-    if isinstance(unit, RowFilter):
-        kind = {"filter": {word: getattr(unit, word) for word in ("taps", "stride", "before", "rows")}}
+    if isinstance(function, RowTransform):
+        kind = {"transform": {"inverse": function.inverse, **({"half": True} if function.half else {})}}
+    if isinstance(function, RowFilter):
+        kind = {"filter": {word: getattr(function, word) for word in ("taps", "stride", "before", "rows")}}
     return {
-        "name": unit.name,
-        "compute": unit.compute.name,
-        "outs": [[dtype.name, sees] for dtype, sees in unit.outs],
-        "ins": [[None if dtype is None else dtype.name, sees] for dtype, sees in unit.ins],
-        "body": list(unit.body),
-        "params": list(unit.params),
-        "lets": [list(let) for let in unit.lets],
+        "name": function.name,
+        "compute": function.compute.name,
+        "outs": [[dtype.name, sees] for dtype, sees in function.outs],
+        "ins": [[None if dtype is None else dtype.name, sees] for dtype, sees in function.ins],
+        "body": list(function.body),
+        "params": list(function.params),
+        "lets": [list(let) for let in function.lets],
         "fold": None if r is None else {f.name: getattr(r, f.name) for f in fields(r)},
         **kind,
     }

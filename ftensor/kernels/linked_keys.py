@@ -119,12 +119,12 @@ class LinkedGraph:
     @cached_property
     def kernels(self) -> tuple[StageKey, ...]:
         """The kernels, in the order of the class."""
-        numbers = tuple(self._numbers(self.stages.stages[k]) for k in self.compute_stages)
-        begin = StageKey(self.key, BEGIN, numbers, self.key)
+        scalars = tuple(self._scalars_of(self.stages.stages[k]) for k in self.compute_stages)
+        begin = StageKey(self.key, BEGIN, scalars, self.key)
         return (begin, *(self._kernel(k) for k in range(len(self.stages.stages))))
 
-    def _numbers(self, stage: DataflowStage) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(n for c in stage.calls for n in self.key.calls[c].numbers))
+    def _scalars_of(self, stage: DataflowStage) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(n for c in stage.calls for n in self.key.calls[c].scalars))
 
     def _kernel(self, k: int) -> StageKey:
         key, stage = self.key, self.stages.stages[k]
@@ -140,12 +140,12 @@ class LinkedGraph:
             graph = self._subgraph((stream_port(v),), (port,), (), (0,), (key.factors[v],))
             return StageKey(graph, STORE, (), key, f"out{stage.port}")
         local = {v: n for n, v in enumerate((*stage.inputs, *stage.outputs))}
-        numbers = self._numbers(stage)
+        scalars = self._scalars_of(stage)
         calls = tuple(
             Call(
-                key.calls[c].unit,
+                key.calls[c].function,
                 tuple(local[v] for v in key.calls[c].operands),
-                tuple(numbers.index(n) for n in key.calls[c].numbers),
+                tuple(scalars.index(n) for n in key.calls[c].scalars),
             )
             for c in stage.calls
         )
@@ -156,7 +156,7 @@ class LinkedGraph:
             tuple(local[v] for v, _ in outputs),
             tuple(key.factors[v] for v in stage.inputs),
         )
-        graph = replace(graph, numbers=tuple(key.numbers[n] for n in numbers))
+        graph = replace(graph, scalar_dtypes=tuple(key.scalar_dtypes[n] for n in scalars))
         return StageKey(graph, stage.kind)
 
     def _subgraph(

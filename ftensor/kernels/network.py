@@ -155,7 +155,7 @@ class NetworkKey:
     layers: tuple[NetworkLayer, ...]
     constants: bytes = field(repr=False)
     loaded: bool = False
-    numbers: tuple[dtypes.dtype, ...] = field(default=(), init=False)
+    scalar_dtypes: tuple[dtypes.dtype, ...] = field(default=(), init=False)
 
     skeleton = "network"
 

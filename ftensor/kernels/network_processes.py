@@ -296,7 +296,7 @@ class Processes:
     def _pool(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
         """Adds the process of a pool after its windows."""
         taps, wide = layer.kernel[0] * layer.kernel[1], result.wide
-        sizes, passed = self._average_numbers(layer)
+        sizes, passed = self._average_arguments(layer)
         count = (taps - 1) * wide
         if layer.kind == MAX_POOL:
             operators = {("compare", "int8"): count, ("choose", "int8"): count}
@@ -312,7 +312,7 @@ class Processes:
         """Adds the process of means of whole images."""
         flow = self.flow(fifo)
         parts, wide = flow.channels // flow.wide, flow.wide
-        sizes, passed = self._average_numbers(layer)
+        sizes, passed = self._average_arguments(layer)
         process = Process(
             f"{name}_averages",
             "image_averages",
@@ -326,7 +326,7 @@ class Processes:
         )
         return self.add(process, (fifo,), (result._replace(wide=wide),))[0]
 
-    def _average_numbers(self, layer: NetworkLayer) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    def _average_arguments(self, layer: NetworkLayer) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """Returns the template arguments and the factor of an average."""
         passed = tuple(f"{scale.hex()}f" for scale in layer.scales)
         return (layer.zero_in, layer.zero, layer.low, iinfo(self.dtype).max), passed

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from . import fused, source
-from .element_function import STATE_NAMES, ElementFunction
-from .element_function import unit_text as unit_functions
+from .element_function import STATE_NAMES, ElementFunction, c_functions
 from .fused import FusedKey, Pass, Passes, producers
 from .holes import lane, lane_type, memory_holes, result_hole, wide_of, wide_type
 from .key import SINGLE, Port
@@ -15,17 +14,17 @@ from .key import SINGLE, Port
 _STATE = re.compile(rf"\b({'|'.join(STATE_NAMES)})\b")
 
 
-def _state_functions(text: str, unit: str) -> str:
+def _state_functions(text: str, function: str) -> str:
     """Returns `text` with the names of the fold state prefixed by the element function's name:
     unit_0_sum_combine."""
     lines = [line for line in text.splitlines() if not line.startswith("#define FT_VECTORS")]
-    return _STATE.sub(lambda m: f"{unit}_{m[1][3:].lower()}", "\n".join(lines))
+    return _STATE.sub(lambda m: f"{function}_{m[1][3:].lower()}", "\n".join(lines))
 
 
-def unit_text(unit: ElementFunction, name: str) -> str:
+def c_functions_with_own_state(function: ElementFunction, name: str) -> str:
     """Returns the C functions of an element function; each fold has a state of its own."""
-    text = unit_functions(unit, name)
-    return _state_functions(text, name) if unit.reduction else text
+    text = c_functions(function, name)
+    return _state_functions(text, name) if function.reduction else text
 
 
 class RowPassMacros:
@@ -108,7 +107,7 @@ class RowPassMacros:
         if row_pass.folds:
             lines.append("FT_S lifted;")
         for k in row_pass.folds:
-            passed = [*fused.call_operands(key, k), *fused.call_numbers(key, k), "position", f"&lifted.f{k}"]
+            passed = [*fused.call_operands(key, k), *fused.call_scalars(key, k), "position", f"&lifted.f{k}"]
             lines.append(f"{self.functions[k]}_lift({', '.join(passed)});")
         macros["FT_ELEMENT(position)"] = lines
         if not row_pass.folds:
@@ -122,11 +121,11 @@ class RowPassMacros:
         boundary = [*self.passes.already_computed(row_pass), *finished]
         lines = self._known([v for v in needed if v not in finished], boundary, {})
         for k in row_pass.folds:
-            args = [f"(folded).f{k}", *fused.call_numbers(key, k)]
+            args = [f"(folded).f{k}", *fused.call_scalars(key, k)]
             lines += fused.call_lines(key, k, f"{self.functions[k]}_finish", args)
         lines += fused.value_lines(key, needed, self.functions, boundary)
         for k in row_pass.row_calls:
-            args = [*fused.call_operands(key, k), *fused.call_numbers(key, k)]
+            args = [*fused.call_operands(key, k), *fused.call_scalars(key, k)]
             lines += fused.call_lines(key, k, self.functions[k], args)
         return {
             "FT_S": [f"pass_{n}"],
@@ -145,13 +144,13 @@ class RowPassMacros:
 
     def _gives(self, k: int) -> range:
         first = self.key.first_value(k)
-        return range(first, first + len(self.key.calls[k].unit.outs))
+        return range(first, first + len(self.key.calls[k].function.outs))
 
     def _word(self, k: int, word: str) -> str:
         return f"{self.functions[k]}_{word}"
 
     def _mask(self, k: int) -> str:
-        return source.MASK[source.scalar(self.key.calls[k].unit.compute)]
+        return source.MASK[source.scalar(self.key.calls[k].function.compute)]
 
     # Per-row values are scalars along rows; across rows, one vector for each of FT_VECTORS.
 
@@ -198,7 +197,7 @@ class RowPassMacros:
 
 def vectors(key: FusedKey) -> int:
     """Returns the parallel states of the first fold."""
-    folds = (call.unit.reduction for call in key.calls)
+    folds = (call.function.reduction for call in key.calls)
     return next(r.vectors for r in folds if r is not None)
 
 

@@ -42,28 +42,28 @@ class FilterSchedule:
     two, with the taps at the last places. If the stride exceeds a beat, a result takes several
     cycles, its phases; otherwise a cycle computes one or several results."""
 
-    unit: RowFilter
+    row_filter: RowFilter
     lanes: int
 
     @property
     def places(self) -> int:
         """Products that are summed for a result, padded to a power of two."""
-        return max(self.unit.stride, 1 << (self.unit.taps - 1).bit_length())
+        return max(self.row_filter.stride, 1 << (self.row_filter.taps - 1).bit_length())
 
     @property
     def first(self) -> int:
         """The index of the product with the first tap; earlier products are padding."""
-        return self.places - self.unit.taps
+        return self.places - self.row_filter.taps
 
     @property
     def step(self) -> int:
         """The number of products per `stride` adjacent ones that one cycle computes."""
-        return min(self.lanes, self.unit.stride)
+        return min(self.lanes, self.row_filter.stride)
 
     @property
     def phases(self) -> int:
         """Cycles in which the products of one result are computed."""
-        return self.unit.stride // self.step
+        return self.row_filter.stride // self.step
 
     @property
     def results(self) -> int:
@@ -74,17 +74,17 @@ class FilterSchedule:
     def delay(self) -> int:
         """Delay in beats between the sample j * stride of result j and the last sample that the
         result needs."""
-        return max(0, -(-(self.unit.taps - self.unit.before - self.unit.stride) // self.lanes))
+        return max(0, -(-(self.row_filter.taps - self.row_filter.before - self.row_filter.stride) // self.lanes))
 
     @property
     def line(self) -> int:
         """Samples that the registers hold."""
-        return self.lanes * (1 + self.delay) + self.first + self.unit.before
+        return self.lanes * (1 + self.delay) + self.first + self.row_filter.before
 
     @property
     def products(self) -> int:
         """Products that are computed in one cycle."""
-        stride, last = self.unit.stride, (self.phases - 1) * self.step
+        stride, last = self.row_filter.stride, (self.phases - 1) * self.step
         places = [q * stride + last + k for q in range(self.places // stride) for k in range(self.step)]
         return self.results * sum(place >= self.first for place in places)
 
@@ -95,11 +95,11 @@ class FilterSchedule:
 
     def operators(self) -> Counter[tuple[str, str]]:
         """Returns the parallel operators, by (operator, C type)."""
-        (samples, _), (tap, _) = self.unit.ins
+        (samples, _), (tap, _) = self.row_filter.ins
         assert samples is not None and tap is not None
         kind, parts = scalar(samples), 2 if samples.is_complex else 1
         both = parts * (2 if tap.is_complex else 1)
-        sums = self.products - self.results + (self.results * (self.unit.stride - 1) if self.phases > 1 else 0)
+        sums = self.products - self.results + (self.results * (self.row_filter.stride - 1) if self.phases > 1 else 0)
         counts = Counter({("mul", kind): both * self.products, ("add", kind): parts * sums})
         counts["add", kind] += (both - parts) * self.products
         # Samples outside the signal, and taps that rotate.
@@ -107,15 +107,15 @@ class FilterSchedule:
         return counts
 
 
-def filter_refusal(unit: RowFilter, length: int, lanes: int) -> str:
+def filter_refusal(row_filter: RowFilter, length: int, lanes: int) -> str:
     """Returns the reason why no dataflow stage filters into rows of `length` results; "" if a stage
     does."""
-    if not 1 <= unit.taps <= MAX_TAPS:
-        return f"it has {unit.taps} taps, and stages at most {MAX_TAPS}"
-    if unit.stride & (unit.stride - 1) or unit.stride < 1:
-        return f"its stride is {unit.stride}, and stages decimate by powers of two"
-    if not 0 <= unit.before < unit.taps:
-        return f"its {unit.before} zeros before a signal are more than {unit.taps} taps need"
+    if not 1 <= row_filter.taps <= MAX_TAPS:
+        return f"it has {row_filter.taps} taps, and stages at most {MAX_TAPS}"
+    if row_filter.stride & (row_filter.stride - 1) or row_filter.stride < 1:
+        return f"its stride is {row_filter.stride}, and stages decimate by powers of two"
+    if not 0 <= row_filter.before < row_filter.taps:
+        return f"its {row_filter.before} zeros before a signal are more than {row_filter.taps} taps need"
     if length % lanes:
         return f"its rows of {length} results are no whole beats of {lanes}"
     return ""

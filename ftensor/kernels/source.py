@@ -142,7 +142,7 @@ def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
     out += [("*", f"FT_GLOBAL const {_memory(p)} *", f"in_{OPERAND_NAMES[k]}") for k, p in pointers]
     names = [f"out{k}" for k in range(len(key.outs))] + [f"in_{OPERAND_NAMES[k]}" for k, _ in pointers]
     out += [("long", "long ", f"{name}_offset") for name in names]
-    out += numbers(key)
+    out += scalar_parameters(key)
     for name in indices(key):
         out += [("long", "long ", f"{name}_size"), ("long", "long ", f"{name}_stride")]
     if indices(key):
@@ -150,14 +150,14 @@ def parameters(key: KernelKey) -> list[tuple[str, str, str]]:
     return out
 
 
-def numbers(key: KernelKey) -> list[tuple[str, str, str]]:
+def scalar_parameters(key: KernelKey) -> list[tuple[str, str, str]]:
     """Returns the scalar parameters: inputs passed by value, then the op's parameters."""
     names = [OPERAND_NAMES[k] for k, p in enumerate(key.ins) if p.kind == BY_VALUE] + list(key.params)
     pairs = key.compute.is_complex and key.reduction is None
-    return [one for name in names for one in number(name, scalar(key.compute), pairs)]
+    return [one for name in names for one in scalar_parameter(name, scalar(key.compute), pairs)]
 
 
-def number(name: str, real: str, pair: bool) -> list[tuple[str, str, str]]:
+def scalar_parameter(name: str, real: str, pair: bool) -> list[tuple[str, str, str]]:
     """Returns the kernel parameters of a scalar; a pair has the parts `re` and `im`."""
     parts = ("re", "im") if pair else ("value",)
     return [(real, f"{real} ", f"{name}_{part}") for part in parts]

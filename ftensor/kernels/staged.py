@@ -77,11 +77,11 @@ class StagedKey(FusedKey):
     def together(self) -> int:
         """The smallest number of rows that begin and end on beats and on blocks. Compute units
         share rows in multiples of it."""
-        if any(not unit.rows for unit in self.filters):
+        if any(not function.rows for function in self.filters):
             return ONE_SIGNAL
         lengths = [self.length, *(self.row_length(v) for v in self.results if self.is_half[v])]
         beats = [self.lanes // gcd(length, self.lanes) for length in lengths]
-        return lcm(*beats, self.period, *(unit.rows for unit in self.filters))
+        return lcm(*beats, self.period, *(function.rows for function in self.filters))
 
     @cached_property
     def is_half(self) -> tuple[bool, ...]:
@@ -89,8 +89,10 @@ class StagedKey(FusedKey):
         and stores write the first half."""
         halves = [False] * len(self.ins)
         for k, call in enumerate(self.calls):
-            half = any(halves[v] for v in call.operands) or (isinstance(call.unit, RowTransform) and call.unit.half)
-            halves += [half and not self.is_per_row[self.first_value(k)]] * len(call.unit.outs)
+            half = any(halves[v] for v in call.operands) or (
+                isinstance(call.function, RowTransform) and call.function.half
+            )
+            halves += [half and not self.is_per_row[self.first_value(k)]] * len(call.function.outs)
         return tuple(halves)
 
     def row_length(self, v: int) -> int:
@@ -115,9 +117,9 @@ class StagedKey(FusedKey):
         factors = [1 if p.kind in (PER_ROW, ONE_ELEMENT, TAPS, FRAMES) else n for p, n in zip(self.ins, spans)]
         for k, call in enumerate(self.calls):
             factor = max((factors[v] for v in call.operands), default=1)
-            if isinstance(call.unit, RowFilter):
-                factor //= call.unit.stride
-            factors += [1 if self.is_per_row[self.first_value(k)] else factor] * len(call.unit.outs)
+            if isinstance(call.function, RowFilter):
+                factor //= call.function.stride
+            factors += [1 if self.is_per_row[self.first_value(k)] else factor] * len(call.function.outs)
         return tuple(factors)
 
     def taps_of(self, k: int) -> int:
@@ -134,8 +136,8 @@ class StagedKey(FusedKey):
         """For each value, True if it has one element per row."""
         rows = [p.kind in (PER_ROW, ONE_ELEMENT, TAPS) for p in self.ins]
         for call in self.calls:
-            per_row = call.unit.reduction is not None or all(rows[v] for v in call.operands)
-            rows += [per_row] * len(call.unit.outs)
+            per_row = call.function.reduction is not None or all(rows[v] for v in call.operands)
+            rows += [per_row] * len(call.function.outs)
         return tuple(rows)
 
     @cached_property
@@ -145,18 +147,18 @@ class StagedKey(FusedKey):
         levels = [0] * len(self.ins)
         for call in self.calls:
             level = max((levels[v] for v in call.operands), default=0)
-            levels += [level + (stage_kind(call.unit) != ELEMENTS)] * len(call.unit.outs)
+            levels += [level + (stage_kind(call.function) != ELEMENTS)] * len(call.function.outs)
         return tuple(levels)
 
     @property
     def transforms(self) -> list[RowTransform]:
-        """The units that transform rows."""
-        return [u for u in self.units if isinstance(u, RowTransform)]
+        """The functions that transform rows."""
+        return [u for u in self.functions if isinstance(u, RowTransform)]
 
     @property
     def filters(self) -> list[RowFilter]:
-        """The units that filter rows."""
-        return [u for u in self.units if isinstance(u, RowFilter)]
+        """The functions that filter rows."""
+        return [u for u in self.functions if isinstance(u, RowFilter)]
 
     @property
     def transform_schedule(self) -> TransformSchedule:
@@ -180,14 +182,14 @@ def frames_refusal(length: int, hop: int, lanes: int) -> str:
     return ""
 
 
-def stage_kind(unit: ElementFunction) -> str:
-    """Returns the kind of the dataflow stage that calls `unit`: TRANSFORM, FILTER, ELEMENTS or
+def stage_kind(function: ElementFunction) -> str:
+    """Returns the kind of the dataflow stage that calls `function`: TRANSFORM, FILTER, ELEMENTS or
     FOLD."""
-    if isinstance(unit, RowTransform):
+    if isinstance(function, RowTransform):
         return TRANSFORM
-    if isinstance(unit, RowFilter):
+    if isinstance(function, RowFilter):
         return FILTER
-    return ELEMENTS if unit.reduction is None else FOLD
+    return ELEMENTS if function.reduction is None else FOLD
 
 
 @dataclass(frozen=True)
@@ -232,14 +234,14 @@ class Stages:
     def _compute_stages(self) -> Iterator[DataflowStage]:
         key = self.key
         level = [key.levels[key.first_value(k)] for k in range(len(key.calls))]
-        kinds = [stage_kind(call.unit) for call in key.calls]
+        kinds = [stage_kind(call.function) for call in key.calls]
         is_per_row = [key.is_per_row[key.first_value(k)] for k in range(len(key.calls))]
         for n in range(max(level, default=0) + 1):
             at_level = [k for k, level_k in enumerate(level) if level_k == n]
             for k in at_level:
                 if kinds[k] != ELEMENTS:
-                    unit = key.calls[k].unit
-                    yield self._stage(f"{kinds[k]}_{k}_{unit.name}", kinds[k], (k,))
+                    function = key.calls[k].function
+                    yield self._stage(f"{kinds[k]}_{k}_{function.name}", kinds[k], (k,))
             for kind, per_row in ((ROW_VALUES, True), (ELEMENTS, False)):
                 calls = [k for k in at_level if kinds[k] == ELEMENTS and is_per_row[k] == per_row]
                 factors = [key.factors[key.first_value(k)] for k in calls]
@@ -256,7 +258,7 @@ class Stages:
     def values_of(self, k: int) -> range:
         """Returns the values that call k computes."""
         first = self.key.first_value(k)
-        return range(first, first + len(self.key.calls[k].unit.outs))
+        return range(first, first + len(self.key.calls[k].function.outs))
 
     @cached_property
     def fifos(self) -> tuple[Fifo, ...]:
@@ -288,7 +290,7 @@ class Stages:
             return key.transform_schedule.startup_beats * apart + key.transform_schedule.latency
         if stage.kind == FILTER:
             schedule = self.filter_schedule(stage)
-            return (schedule.delay + schedule.unit.stride) * apart + schedule.latency
+            return (schedule.delay + schedule.row_filter.stride) * apart + schedule.latency
         return 0
 
     def factor_of(self, stage: DataflowStage) -> int:
@@ -298,9 +300,9 @@ class Stages:
 
     def filter_schedule(self, stage: DataflowStage) -> FilterSchedule:
         """Returns the beat schedule of a FILTER stage."""
-        unit = self.key.calls[stage.calls[0]].unit
-        assert isinstance(unit, RowFilter)
-        return FilterSchedule(unit, self.key.lanes)
+        function = self.key.calls[stage.calls[0]].function
+        assert isinstance(function, RowFilter)
+        return FilterSchedule(function, self.key.lanes)
 
     def tree_cycles(self, stage: DataflowStage) -> int:
         """Returns the cycles to combine the states of a row in a FOLD stage."""

@@ -166,7 +166,7 @@ class UserKernelKey:
         return tuple([a for a in self.arguments if a.kind == "*"])
 
     @property
-    def numbers(self) -> tuple[UserKernelArgument, ...]:
+    def scalars(self) -> tuple[UserKernelArgument, ...]:
         """The parameters that take numbers."""
         return tuple([a for a in self.arguments if a.is_number])
 
@@ -180,7 +180,7 @@ class UserKernelSkeleton(BoardSkeleton[UserKernelKey]):
         """Returns the pointers, the tensors' offsets, and the scalars."""
         parameters = [("*", f"{'const ' * a.const}void *", a.name) for a in key.pointers]
         parameters += [("long", "long ", f"{a.name}_offset") for a in key.pointers]
-        return (*parameters, *[(a.kind, f"{a.kind} ", a.name) for a in key.numbers])
+        return (*parameters, *[(a.kind, f"{a.kind} ", a.name) for a in key.scalars])
 
     def program(self, key: UserKernelKey, dialect: str, *, float64: bool, grid: str) -> str:
         """Raises AssertionError: the program comes from a user's file or image."""

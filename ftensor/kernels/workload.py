@@ -187,9 +187,9 @@ class Access(NamedTuple):
     short: bool = False
 
 
-def split_numbers(numbers: Ints, size: int, count: int) -> Iterator[Ints]:
+def split_values(values: Ints, size: int, count: int) -> Iterator[Ints]:
     """Returns the first `count` consecutive slices of `size` numbers."""
-    return (numbers[k * size : (k + 1) * size] for k in range(count))
+    return (values[k * size : (k + 1) * size] for k in range(count))
 
 
 def members_below(end: int, period: int, first_member: int, end_member: int) -> int:

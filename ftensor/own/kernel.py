@@ -55,18 +55,18 @@ def check_arguments(
     if len(args) != len(parameters):
         raise errors.own_argument_count(key.name, len(parameters), len(args), declaration(key.name, parameters))
     tensors: list[Tensor] = []
-    numbers: list[Any] = []
+    scalars: list[Any] = []
     arguments = iter(args)
     for a in given:
         if a.is_size:
-            numbers.append(tensors[-1].nbytes)
+            scalars.append(tensors[-1].nbytes)
             continue
         argument = next(arguments)
         if a.kind == "*":
             tensors.append(_tensor(key.name, a, argument, device, alignment, called))
         else:
-            numbers.append(_number(key.name, a, argument))
-    return tensors, numbers
+            scalars.append(_number(key.name, a, argument))
+    return tensors, scalars
 
 
 def _tensor(kernel: str, a: UserKernelArgument, x: Any, device: device, alignment: int, called: str) -> Tensor:
@@ -190,8 +190,8 @@ class Kernel:
         """
         launch, begins = self._launch(units, group)
         called = self._backend.properties.name
-        tensors, numbers = check_arguments(self._key, args, self._device, begins, called)
-        enqueue(launch, tensors or [self._nothing], numbers)
+        tensors, scalars = check_arguments(self._key, args, self._device, begins, called)
+        enqueue(launch, tensors or [self._nothing], scalars)
 
     def __repr__(self) -> str:
         return f"<kernel {declaration(self.name, [a for a in self._key.arguments if not a.is_size])} on {self._device}>"
@@ -223,7 +223,7 @@ class Kernel:
         user_kernel = self._make(key)
         self._backend.user_kernels[key] = user_kernel.run
         operands = tuple(range(count))
-        step = Step(key, work_items, operands, operands, numbers=bool(key.numbers))
+        step = Step(key, work_items, operands, operands, scalars=bool(key.scalars))
         launch = Launch((step,), max(1, count))
         launch.bind((Bound(user_kernel.run, None),))
         return launch, user_kernel.begins

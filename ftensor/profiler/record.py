@@ -131,7 +131,7 @@ class Recorder(Observer):
     def called(self) -> None:
         self._thread.called = perf_counter_ns(), notice.spent
 
-    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Sequence[Any]) -> None:
+    def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], scalars: Sequence[Any]) -> None:
         """Records a launch between two markers in its stream."""
         called, spent = self._thread.__dict__.pop("called", (perf_counter_ns(), notice.spent))
         entry = self._works.get(id(launch))
@@ -141,7 +141,7 @@ class Recorder(Observer):
         enqueued = stream.launched
         before = stream.enqueued()
         begun = perf_counter_ns()
-        super().launch(launch, stream, tensors, numbers)
+        super().launch(launch, stream, tensors, scalars)
         ended = perf_counter_ns()
         make = self.backend.make_timing
         # A launch that enqueued nothing was done in the call.

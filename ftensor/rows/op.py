@@ -111,9 +111,9 @@ class Op:
     exact_out: bool = False  # accepts only an output of the result's dtype, as torch's simplest ops
     refuses: tuple[str, ...] = ()  # names of dtypes that the op refuses despite `body`
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
-    round_numbers: bool = True  # Python numbers take the precision of the operands' dtype
+    round_scalars: bool = True  # Python numbers take the precision of the operands' dtype
     tensors: tuple[int, ...] = ()  # positions of inputs that may not be numbers
-    numbers_alone: bool = False  # also computes if all inputs are Python numbers
+    allows_only_scalars: bool = False  # also computes if all inputs are Python numbers
     only: tuple[str, ...] = ()
     located: bool = False  # also writes, and combines, at positions that index tensors give
     gathers: tuple[int, ...] = ()  # positions of inputs that index tensors may address

@@ -61,7 +61,7 @@ class Executor(Protocol):
         """Called before each op."""
         ...
 
-    def launch(self, launch: Any, stream: Any, tensors: Any, numbers: Any) -> None:
+    def launch(self, launch: Any, stream: Any, tensors: Any, scalars: Any) -> None:
         """Replaces a launch."""
         ...
 

@@ -246,7 +246,7 @@ K = TypeVar("K", bound=CachedLaunch)
 class _Miss:
     """The value for a key that is not in the table."""
 
-    def call(self, inputs: Any, numbers: Any, out: Any) -> None:
+    def call(self, inputs: Any, scalars: Any, out: Any) -> None:
         """Does nothing."""
 
 

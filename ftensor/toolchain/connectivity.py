@@ -24,7 +24,7 @@ _SETTING = re.compile(r"(\w+)\s*=\s*(\w+)")
 
 
 @dataclass(frozen=True)
-class Stream:
+class StreamLink:
     """A stream between two compute units. `depth` is 0 if the file does not set it."""
 
     source: str
@@ -40,7 +40,7 @@ class Connectivity:
 
     units: tuple[tuple[str, tuple[str, ...]], ...] = ()
     memories: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
-    streams: tuple[Stream, ...] = ()
+    streams: tuple[StreamLink, ...] = ()
 
     def banks(self, kernels: Sequence[KernelDescription]) -> tuple[Bank, ...]:
         """Returns the memories of the kernels, first the one of arguments without `sp`, with sizes as on
@@ -122,7 +122,7 @@ def read(paths: Sequence[str | Path]) -> Connectivity:
     have another form. Other sections do not change a simulation."""
     units: list[tuple[str, tuple[str, ...]]] = []
     memories: list[tuple[str, str, tuple[str, ...]]] = []
-    streams: list[Stream] = []
+    streams: list[StreamLink] = []
     for path in paths:
         for place, name, value in _lines(Path(path)):
             if name == "nk":
@@ -176,10 +176,10 @@ def _placed(value: str, place: str) -> tuple[str, str, tuple[str, ...]]:
     return unit, port, tuple(f"{match[1]}[{k}]" for k in range(first, last + 1))
 
 
-def _joined(value: str, place: str) -> Stream:
+def _joined(value: str, place: str) -> StreamLink:
     ends = [part.partition(".") for part in value.split(":")[:2]]
     depth = value.split(":")[2:] or ["0"]
     if len(ends) < 2 or not all(_NAME.fullmatch(w) for u, _, p in ends for w in (u, p)) or not depth[0].isdigit():
         raise errors.bad_config(f"{place}: stream_connect={value!r} is not UNIT.PORT:UNIT.PORT[:DEPTH]")
     (source, _, source_port), (target, _, target_port) = ends
-    return Stream(source, source_port, target, target_port, int(depth[0]))
+    return StreamLink(source, source_port, target, target_port, int(depth[0]))

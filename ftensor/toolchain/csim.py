@@ -175,7 +175,7 @@ def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz:
         member = group.members[0]
         if isinstance(member, StageKey):
             rows += tuple(ArgumentDescription(name, "hls::stream") for name in member.stream_names)
-        units = tuple(ComputeUnit(unit) for unit in link.unit_names(group))
+        units = tuple(ComputeUnit(unit) for unit in link.compute_unit_names(group))
         control = "AP_CTRL_HS" if group.started else "AP_CTRL_NONE"
         kernels.append(KernelDescription(group.name, rows, units, control))
     return Description(tuple(kernels), _banks(tuple(names), board), platform, clock_mhz, name)

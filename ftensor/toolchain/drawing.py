@@ -25,7 +25,7 @@ from .coverage import members
 from .group import KernelGroup, manifest_record
 from .inventory.read import builtin_inventories, expand
 from .inventory.read import read as read_inventory
-from .vitis.interface import bundles, place_ports, unit_names
+from .vitis.interface import bundles, compute_unit_names, place_ports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def kernels_of_groups(groups: Sequence[KernelGroup], board: Board) -> tuple[Draw
     placed = place_ports(groups, board)
     kernels = []
     for group in groups:
-        unit = unit_names(group)[0]
+        unit = compute_unit_names(group)[0]
         ports = {}
         for port in bundles(group):
             placement = placed.get((unit, port.name))

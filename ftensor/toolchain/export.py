@@ -146,7 +146,7 @@ def _printable(text: str) -> str:
 def _imports(traced: DataflowKernels, kernel: str) -> list[str]:
     """Returns the modules that add the program's own ops among the stages. Raises GraphError for an
     op that no module adds."""
-    ops = dict.fromkeys(call.unit.name for key in traced.keys for call in key.calls)
+    ops = dict.fromkeys(call.function.name for key in traced.keys for call in key.calls)
     user_ops = {op: ADDED_BY[op] for op in ops if op in ADDED_BY}
     for op, module in user_ops.items():
         if not module:

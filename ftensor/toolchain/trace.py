@@ -61,11 +61,11 @@ class _Recorder(Observer):
         self.alike: dict[KernelLaunch, KernelLaunch] = {}
         self.counted: WeakSet[Storage | SharedTable] = WeakSet()
         self.hidden: WeakSet[Storage] = WeakSet()
-        self.numbers: WeakKeyDictionary[Storage | SharedTable, int] = WeakKeyDictionary()
+        self.memory_ids: WeakKeyDictionary[Storage | SharedTable, int] = WeakKeyDictionary()
         self.next = count()
         self.same: dict[Buffers, Buffers] = {}  # one object for equal tuples, as in `alike`
 
-    def launch(self, launch: execute.Launch, stream: DeviceStream, tensors: Sequence[Tensor], numbers: Any) -> None:
+    def launch(self, launch: execute.Launch, stream: DeviceStream, tensors: Sequence[Tensor], scalars: Any) -> None:
         """Records each kernel of a launch."""
         passed = [self._buffer(x._storage) for x in tensors]
         passed += [(next(self.next), nbytes) for nbytes in launch.temporaries]
@@ -83,13 +83,13 @@ class _Recorder(Observer):
             used = tuple([passed[k] for k in step.pointers + step.after])
             used += (self._buffer(table),) if table is not None else ()
             self.trace.buffers.append(self.same.setdefault(used, used))
-        super().launch(launch, stream, tensors, numbers)
+        super().launch(launch, stream, tensors, scalars)
 
     def _buffer(self, storage: Storage | SharedTable) -> tuple[int, int]:
         """Returns a number for the storage, and its bytes."""
-        number = self.numbers.get(storage)
+        number = self.memory_ids.get(storage)
         if number is None:
-            self.numbers[storage] = number = next(self.next)
+            self.memory_ids[storage] = number = next(self.next)
         return number, storage.nbytes
 
     def _setting(self, table: Storage | SharedTable) -> None:

@@ -36,14 +36,14 @@ class TransformSteps(ABC):
     the results' factors.
     """
 
-    def __init__(self, unit: RowTransform, schedule: TransformSchedule, c_type: str, scale: Sequence[str]) -> None:
+    def __init__(self, transform: RowTransform, schedule: TransformSchedule, c_type: str, scale: Sequence[str]) -> None:
         self.of, self.course = c_type, schedule
         self.tables: list[str] = []
         self.memories: list[str] = []
         self.apart: list[str] = []
         self.lines: list[str] = []
         self._late = 0  # beats between a row's input and its current position
-        self._take(unit, scale)
+        self._take(transform, scale)
 
     @abstractmethod
     def called(self, word: str, constants: Sequence[int | str], arguments: Sequence[str]) -> str:
@@ -73,10 +73,10 @@ class TransformSteps(ABC):
         self._add("crossed", (delay, half), f"second_{k}", f"first_{k}", self._beat())
         self._late += delay
 
-    def _take(self, unit: RowTransform, scale: Sequence[str]) -> None:
+    def _take(self, transform: RowTransform, scale: Sequence[str]) -> None:
         course, c_type = self.course, self.of
         lanes, half, bits = course.lanes, course.lanes // 2, course.beat_bits
-        if unit.inverse:
+        if transform.inverse:
             self._add("parts_exchanged", (lanes, c_type))
         for k, table in enumerate(roots(course)):
             self.table(f"roots_{k}", f"[{len(table)}][{half}]", [_row(row) for row in table])
@@ -98,7 +98,7 @@ class TransformSteps(ABC):
         assert self._late + (1 << bits) == course.startup_beats
         for name in scale:
             self._add("scaled", (lanes, c_type), name)
-        if unit.inverse:
+        if transform.inverse:
             self._add("parts_exchanged", (lanes, c_type))
 
     def _beat(self) -> str:

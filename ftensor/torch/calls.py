@@ -88,7 +88,7 @@ def _full_like(x: Tensor, value: Any, *, dtype: Any = None, memory_format: Any =
     return full_like(x, value, dtype=_dtype(dtype), memory_format=target_format)
 
 
-def numbers(*bounds: Any, dtype: Any = None, **_: Any) -> Tensor:
+def arange_of_call(*bounds: Any, dtype: Any = None, **_: Any) -> Tensor:
     """Returns arange of one, two or three bounds on the device."""
     return arange(*bounds, dtype=_dtype(dtype), device=device_of_calls())
 
@@ -132,7 +132,7 @@ DIRECT: dict[str, Callable[..., Any]] = {
     **VIEWS,
     "_to_copy": _to,
     "add.Scalar": lambda x, other, alpha=1: x.add(other, alpha=alpha),
-    "arange.start_step": numbers,
+    "arange.start_step": arange_of_call,
     "constant_pad_nd": lambda x, pad, value=0: unaliased(constant_pad_nd(x, tuple(pad), value), x),
     "div.Scalar": lambda x, other: x / other,
     "embedding": embedding,

@@ -19,7 +19,7 @@ from ..errors import graph as errors
 from ..execute.capture import Capture, capturing
 from ..execute.capture_replay import GraphPool
 from ..terminal import table
-from .graphs import FPGAGraph, OptimizerNumbers, capture_launches
+from .graphs import FPGAGraph, OptimizerHyperparameters, capture_launches
 from .memory import to_ftensor, untyped_storage
 
 P = ParamSpec("P")
@@ -345,7 +345,7 @@ class Captured(Generic[P, R]):
     def _refusal(
         self,
         capture: Capture,
-        optimizers: list[OptimizerNumbers],
+        optimizers: list[OptimizerHyperparameters],
         result: Any,
         gradients: Sequence[_Gradient],
         leaves: Sequence[torch.Tensor],

@@ -208,7 +208,7 @@ def arange(
 ) -> torch.Tensor:
     """Kernel of aten::arange; torch's own takes two ops, an allocation and a fill."""
     check(device, pin_memory)
-    return wrap(calls.numbers(*bounds, dtype=dtype))
+    return wrap(calls.arange_of_call(*bounds, dtype=dtype))
 
 
 def _filled(

@@ -15,18 +15,18 @@ from ..execute.capture import Capture, Recording, captured, capturing
 from ..execute.capture_replay import GraphPool
 
 
-class OptimizerNumbers(NamedTuple):
+class OptimizerHyperparameters(NamedTuple):
     """An optimizer and the Python numbers of its groups at the capture."""
 
     optimizer: torch.optim.Optimizer
-    numbers: tuple[dict[str, Any], ...]
+    hyperparameters: tuple[dict[str, Any], ...]
 
     def check(self) -> None:
         """Raises RuntimeError if a number has changed."""
         groups = self.optimizer.param_groups
-        if len(groups) != len(self.numbers):
-            raise self._changed("number of groups", len(self.numbers), len(groups))
-        for before, group in zip(self.numbers, groups):
+        if len(groups) != len(self.hyperparameters):
+            raise self._changed("number of groups", len(self.hyperparameters), len(groups))
+        for before, group in zip(self.hyperparameters, groups):
             for name, value in before.items():
                 now = group.get(name)
                 if now is not value and (isinstance(now, torch.Tensor) or now != value):
@@ -36,7 +36,7 @@ class OptimizerNumbers(NamedTuple):
         return errors.hyperparameters(type(self.optimizer).__name__, name, before, now)
 
 
-def _numbers(optimizer: torch.optim.Optimizer) -> tuple[dict[str, Any], ...]:
+def _hyperparameters(optimizer: torch.optim.Optimizer) -> tuple[dict[str, Any], ...]:
     return tuple(
         {k: v for k, v in group.items() if k != "params" and not isinstance(v, torch.Tensor)}
         for group in optimizer.param_groups
@@ -46,7 +46,7 @@ def _numbers(optimizer: torch.optim.Optimizer) -> tuple[dict[str, Any], ...]:
 # Optimizers whose steps compute no numbers on the host, and those that need fused=True for that.
 # All others need capturable=True.
 PLAIN, FUSED = ("SGD",), ("Adagrad", "Adam", "AdamW")
-_open: list[tuple[Capture, list[OptimizerNumbers]]] = []
+_open: list[tuple[Capture, list[OptimizerHyperparameters]]] = []
 
 
 def _before_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
@@ -65,7 +65,7 @@ def _before_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> No
                 capture.refuse(errors.unknown_optimizer(name, (*PLAIN, *[f"{n} with fused=True" for n in FUSED])))
             elif (name != "SGD" or group["momentum"]) and not all(_has_state(optimizer, p) for p in group["params"]):
                 capture.refuse(errors.no_state(name))
-        optimizers.append(OptimizerNumbers(optimizer, _numbers(optimizer)))
+        optimizers.append(OptimizerHyperparameters(optimizer, _hyperparameters(optimizer)))
 
 
 def _has_state(optimizer: torch.optim.Optimizer, parameter: torch.Tensor) -> bool:
@@ -78,11 +78,11 @@ register_optimizer_step_pre_hook(_before_step)
 @contextmanager
 def capture_launches(
     strict: bool, pool: GraphPool | None = None, keep_reads: bool = False
-) -> Iterator[tuple[Capture, list[OptimizerNumbers]]]:
+) -> Iterator[tuple[Capture, list[OptimizerHyperparameters]]]:
     """Context manager: captures this thread's launches, and lists the optimizers that step."""
     torch.clear_autocast_cache()
     with captured(default_backend(), strict, pool, keep_reads) as capture:
-        entry = capture, []  # type: tuple[Capture, list[OptimizerNumbers]]
+        entry = capture, []  # type: tuple[Capture, list[OptimizerHyperparameters]]
         _open.append(entry)
         try:
             yield entry
@@ -100,7 +100,7 @@ class FPGAGraph:
 
     def __init__(self, keep_graph: bool = False) -> None:
         self._recording: Recording | None = None
-        self._optimizers: list[OptimizerNumbers] = []
+        self._optimizers: list[OptimizerHyperparameters] = []
         self._context: Any = None  # of a capture in progress
 
     def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
@@ -130,7 +130,7 @@ class FPGAGraph:
             raise capture.fault
         self._keep(capture, optimizers)
 
-    def _keep(self, capture: Capture, optimizers: list[OptimizerNumbers]) -> None:
+    def _keep(self, capture: Capture, optimizers: list[OptimizerHyperparameters]) -> None:
         capture.share_memory()
         self._recording, self._optimizers = capture.recording, optimizers
 

@@ -167,7 +167,7 @@ def test_the_graph_file_tells_filters(tmp_path: Path) -> None:
         assert data.count(old) == 1, old
         bad = data.replace(old, new)
         with pytest.raises(ValueError, match=why):
-            parse_key(parse_json(bad), bad, lambda *of: [u for u in key.units if u.name == of[0]])
+            parse_key(parse_json(bad), bad, lambda *of: [u for u in key.functions if u.name == of[0]])
 
 
 def test_cycles_and_products_of_the_schedule(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_it_is_one_kernel_of_stages(example: ModuleType, tmp_path: Path) -> None
     files = ft.jit(example.receive).export(str(tmp_path / "receiver"), x, *rows)
     (group,) = expand(read(files.inventory))
     (key,) = group.members
-    kinds = [stage_kind(call.unit) for call in key.calls]  # type: ignore[attr-defined]
+    kinds = [stage_kind(call.function) for call in key.calls]  # type: ignore[attr-defined]
     assert (kinds.count("transform"), kinds.count("fold")) == (2, 1)
     copy_headers(tmp_path)
     assert not findings(files.source, "receiver")

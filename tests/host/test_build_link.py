@@ -83,7 +83,7 @@ def test_units_are_spread_over_the_dies_of_a_chip_with_hbm():
     """The largest first, each to the die with most room; DDR's banks are next to every die."""
     groups, board = [group("big", 1), *(group(f"k{i}", 2) for i in range(4))], find("u55c")
     of = link.dies(groups, board)
-    assert set(of) == {unit for g in groups for unit in link.unit_names(g)}
+    assert set(of) == {unit for g in groups for unit in link.compute_unit_names(g)}
     counts = Counter(of.values())
     assert set(counts) == {"SLR0", "SLR1", "SLR2"} and max(counts.values()) == 3
     assert f"slr=big_1:{of['big_1']}" in link.configuration(groups, (2022, 2), board=board)

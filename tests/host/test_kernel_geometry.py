@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import pytest
 
-from ftensor.kernels.geometry import Geometry, ListField, Long, NamedNumbers
+from ftensor.kernels.geometry import Geometry, ListField, Long, NamedFields
 from ftensor.kernels.skeleton import skeletons
 from ftensor.kernels.workload import Ints
 
@@ -53,7 +53,7 @@ class All(Geometry):
     derived = ("twice",)
     n: int
     step: Long
-    x: Annotated[Ints, NamedNumbers("sample channel")]
+    x: Annotated[Ints, NamedFields("sample channel")]
     spot: Spot
     yes: bool
     taps: Annotated[Ints, ListField("tap_count")]

@@ -27,9 +27,9 @@ class Recorder(Observer):
     def __init__(self) -> None:
         self.seen: list[Seen] = []
 
-    def launch(self, launch: Launch, stream: Any, tensors: Any, numbers: Any) -> None:
-        self.seen.append((launch, tuple(tensors), tuple(numbers)))
-        super().launch(launch, stream, tensors, numbers)
+    def launch(self, launch: Launch, stream: Any, tensors: Any, scalars: Any) -> None:
+        self.seen.append((launch, tuple(tensors), tuple(scalars)))
+        super().launch(launch, stream, tensors, scalars)
 
 
 def recorded(function: Callable[..., Any], *tensors: ft.Tensor) -> tuple[list[Seen], Any]:
@@ -46,27 +46,27 @@ class Program:
     def __init__(self, inputs: Sequence[ft.Tensor]) -> None:
         self.values = {id(x._storage): k for k, x in enumerate(inputs)}
         self.calls: list[Call] = []
-        self.numbers: list[Any] = []  # a launch's arguments
+        self.scalars: list[Any] = []  # a launch's arguments
         self.dtypes: list[ft.dtype] = []
         self.count = len(inputs)
 
     def add(self, seen: Seen) -> None:
         """Adds a launch of one step."""
-        launch, tensors, numbers = seen
+        launch, tensors, scalars = seen
         (step,) = launch.steps
         outs = len(step.key.outs)
         takes = [self.values[id(x._storage)] for x in tensors[outs:]]
-        numbers = numbers if launch.own_numbers is None else launch.own_numbers
-        self.call(step.key, takes, tensors[:outs], numbers)
+        scalars = scalars if launch.fixed_scalars is None else launch.fixed_scalars
+        self.call(step.key, takes, tensors[:outs], scalars)
 
-    def call(self, key: Any, takes: Sequence[int], gives: Sequence[ft.Tensor], numbers: Sequence[Any]) -> None:
+    def call(self, key: Any, takes: Sequence[int], gives: Sequence[ft.Tensor], scalars: Sequence[Any]) -> None:
         """Adds a call whose results were in these tensors."""
         unit = element_function_of(key)
-        first = len(self.dtypes) - (0 if numbers else unit.numbers)
+        first = len(self.dtypes) - (0 if scalars else unit.scalar_count)
         of = unit.compute if unit.reduction is None else unit.compute.to_real()
-        self.dtypes += [of] * unit.numbers if numbers else []
-        self.numbers += numbers
-        self.calls.append(Call(unit, tuple(takes), tuple(range(first, first + unit.numbers))))
+        self.dtypes += [of] * unit.scalar_count if scalars else []
+        self.scalars += scalars
+        self.calls.append(Call(unit, tuple(takes), tuple(range(first, first + unit.scalar_count))))
         for k, x in enumerate(gives):
             self.values[id(x._storage)] = self.count + k
         self.count += len(unit.outs)
@@ -77,7 +77,7 @@ class Program:
         program = Program(inputs)
         program.values = {at: k + states for at, k in program.values.items()}
         program.count += states
-        program.numbers, program.dtypes = self.numbers, self.dtypes
+        program.scalars, program.dtypes = self.scalars, self.dtypes
         return program
 
 
@@ -93,7 +93,7 @@ def fused_map(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, An
         program.add(one)
     fresh = [ft.empty_strided(x.shape, x.stride(), dtype=x.dtype) for x in eager]
     launch = map_launch(program, fresh, eager, inputs)
-    enqueue(launch, [*fresh, *inputs], program.numbers)
+    enqueue(launch, [*fresh, *inputs], program.scalars)
     return eager, tuple(fresh)
 
 
@@ -102,7 +102,7 @@ def fused_fold(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, A
     reduction. An input has the geometry of the folded values or of a result, or is one element."""
     seen, eager = recorded(function, *inputs)
     place = next(k for k, (launch, _, _) in enumerate(seen) if _folds(launch))
-    folding, tensors, numbers = seen[place]
+    folding, tensors, scalars = seen[place]
     count = len(folding.outputs)
     result, folded = tensors[0], tensors[count]
     alike = {(result.shape, result.stride()): 0, (folded.shape, folded.stride()): -1}
@@ -123,7 +123,7 @@ def fused_fold(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, A
             ins = [*range(count, count + len(states)), *(w if w != -1 else None for w in walks)]
         else:
             takes, pointers, ins = [program.values[id(folded._storage)]], places, walks
-        program.call(step.key, takes, tensors[:count], numbers if not steps else ())
+        program.call(step.key, takes, tensors[:count], scalars if not steps else ())
         if stage == "first":
             written, outs = states, list(range(len(states)))
             gives = list(range(program.count - len(states), program.count))
@@ -133,10 +133,10 @@ def fused_fold(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, A
             written, outs = tuple(range(len(fresh))), [0] * len(fresh)
             gives = [program.values[id(x._storage)] for x in eager]
         steps.append(_walking(step, program, fresh, inputs, gives, outs, ins, written + pointers))
-    steps = [replace(s, key=replace(s.key, numbers=tuple(program.dtypes))) for s in steps]
+    steps = [replace(s, key=replace(s.key, scalar_dtypes=tuple(program.dtypes))) for s in steps]
     launch = Launch(tuple(steps), operands, fresh=False, temporaries=folding.temporaries)
     launch.bind(bound_to(default_backend(), launch.steps))
-    enqueue(launch, [*fresh, *inputs], program.numbers)
+    enqueue(launch, [*fresh, *inputs], program.scalars)
     return eager, tuple(fresh)
 
 
@@ -145,7 +145,7 @@ def row_passes(function: Callable[..., Any], dim: int, *inputs: ft.Tensor) -> tu
     these and from matrices."""
     seen, eager = recorded(function, *inputs)
     launch, fresh, program = passes_launch(seen, eager, inputs, dim)
-    enqueue(launch, [*fresh, *inputs], program.numbers)
+    enqueue(launch, [*fresh, *inputs], program.scalars)
     return eager, tuple(fresh)
 
 
@@ -253,7 +253,7 @@ def map_launch(
     strides = [broadcast_strides(x._shape, x._strides, shape) for x in operands]
     sizes, steps = coalesce(shape, strides, loop_order(shape, strides))
     dtypes = [x._dtype for x in operands]
-    widest = max((c.unit.compute for c in program.calls), key=lambda d: d.itemsize)
+    widest = max((c.function.compute for c in program.calls), key=lambda d: d.itemsize)
     lanes = lanes_for(dtypes, widest, backend.target.lanes_bytes)
     lanes = lanes if backend.target.unaligned else 1
     choice = select.choose_map(sizes, steps, backend.units, backend.target, lanes)

@@ -67,7 +67,7 @@ def test_transforms_of_each_length_are_accurate(n: int, of: str) -> None:
 
 
 @contextmanager
-def units_of(numbers: int) -> Iterator[None]:
+def members_of(numbers: int) -> Iterator[None]:
     """Context manager: a device of three units, each of which takes work from `numbers` numbers on,
     with small caches."""
     with (
@@ -80,7 +80,7 @@ def units_of(numbers: int) -> Iterator[None]:
 @pytest.mark.core
 def test_units_share_few_numbers() -> None:
     """The launches of the two tests that follow, with sizes for an interpreter."""
-    with units_of(64):
+    with members_of(64):
         for shape in ((1, 960), (9, 60)):
             x = signal(*shape, "complex64")
             right = np.fft.fft(x.astype(np.complex128))

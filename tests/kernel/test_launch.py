@@ -113,7 +113,7 @@ def test_every_entry_passes(name: str, again: bool, seen: Seen) -> None:
         for step in launch.steps:
             assert step.units >= 1
             assert step.n is not None or step.geometry
-            assert len(launch.numbers) <= len(numbers)
+            assert len(launch.scalar_dtypes) <= len(numbers)
 
 
 def test_what_a_launch_writes_beside_its_outputs(seen: Seen) -> None:

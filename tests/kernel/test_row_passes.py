@@ -114,7 +114,7 @@ def in_place(function: Callable[..., Any], x: ft.Tensor) -> bool:
     seen, eager = recorded(function, x)
     launch, _, program = passes_launch(seen, eager, [x], 1)
     y = x.clone()
-    enqueue(launch, [y, y], program.numbers)
+    enqueue(launch, [y, y], program.scalars)
     assert bits(y) == bits(eager[0])
     return any(one.stored_values for one in Passes(launch.steps[0].key).passes)
 
@@ -137,5 +137,5 @@ def test_a_result_is_stored_behind_the_last_read_of_what_may_lie_there() -> None
     seen, eager = recorded(several, x)
     launch, (_, second), program = passes_launch(seen, eager, [x], 1)
     y = x.clone()
-    enqueue(launch, [y, second, y], program.numbers)
+    enqueue(launch, [y, second, y], program.scalars)
     assert bits(y) == bits(eager[0]) and bits(second) == bits(eager[1])

@@ -252,7 +252,7 @@ class DenseRoutine(NamedTuple):
 
     title: str
     operands: str
-    numbers: str
+    scalars: str
     elements: Mapping[str, int] = {}
     reals: Mapping[str, int] = {}
 
@@ -287,7 +287,7 @@ class Dense(BoardSkeleton[DenseKey]):
             parameters.append(("*", f"{const}{alternative or source.scalar(key.dtype)} *", name))
             names.append(name)
         parameters += [("long", "long ", f"{name}_offset") for name in names]
-        for word in self.words.numbers.split():
+        for word in self.words.scalars.split():
             c_type = "long" if word[0] == "+" else "int"
             parameters.append((c_type, f"{c_type} ", word.removeprefix("+")))
         return tuple(parameters)

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from ...dtypes import dtype
 from ...iterator.shape import numel
 from .. import source
-from ..geometry import Geometry, ListField, Long, NamedNumbers
+from ..geometry import Geometry, ListField, Long, NamedFields
 from ..inventory_terms import ROOMY_REGISTERS, InventoryRequest, KernelArgument, KernelTarget, Option, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
@@ -72,7 +72,7 @@ class FftStep(NamedTuple):
     table: int
 
 
-class NumberLayout(NamedTuple):
+class StageLayout(NamedTuple):
     """Layout of a stage's numbers. `memory` is their offset in the compute unit's working memory,
     -1 if they are in the tensor. `step`, `lane` and `im` are the strides between numbers, lanes,
     and real and imaginary parts; `size` is the count of numbers."""
@@ -93,10 +93,10 @@ class FftStage(Geometry):
     lanes: int
     n: int
     ends: int
-    read: NumberLayout
+    read: StageLayout
     mode: int
     work: Long
-    written: NumberLayout
+    written: StageLayout
     real: int
     half: Long  # from one half of the working memory to the other
     table: Long  # start of the roots that scale the results, -1: none
@@ -111,7 +111,7 @@ class FftGeometry(Geometry):
     items: int
     pieces: int
     work: Long
-    parts: Annotated[Ints, NamedNumbers("read written")]  # real numbers of an element
+    parts: Annotated[Ints, NamedFields("read written")]  # real numbers of an element
     shape: Annotated[Ints, ListField("dims")]
     read: Annotated[Ints, ListField("dims")]
     written: Annotated[Ints, ListField("dims")]
@@ -295,8 +295,8 @@ class FftStreamGeometry(Geometry):
     ends: int
     come: int
     leave: int
-    read: Annotated[Ints, NamedNumbers("step row")]
-    written: Annotated[Ints, NamedNumbers("step row")]
+    read: Annotated[Ints, NamedFields("step row")]
+    written: Annotated[Ints, NamedFields("step row")]
 
     @property
     def line_out(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Annotated
 from ...dtypes import dtype
 from ...iterator.shape import numel
 from .. import source
-from ..geometry import Geometry, Long, NamedNumbers
+from ..geometry import Geometry, Long, NamedFields
 from ..inventory_terms import InventoryRequest, ManifestTerms, Option, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import PORT_BYTES, Access, Ints, KernelLaunch, PipelinedLoop
@@ -85,9 +85,9 @@ class FirGeometry(Geometry):
     biased: bool
     bias: Long
     step: Long
-    x: Annotated[Ints, NamedNumbers("row group")]
-    w: Annotated[Ints, NamedNumbers("group filter tap")]
-    out: Annotated[Ints, NamedNumbers("row filter")]
+    x: Annotated[Ints, NamedFields("row group")]
+    w: Annotated[Ints, NamedFields("group filter tap")]
+    out: Annotated[Ints, NamedFields("row filter")]
 
     @property
     def items(self) -> int:

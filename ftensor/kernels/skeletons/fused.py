@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ...dtypes import dtype
 from .. import element_function, fused, row_pass_macros, source
-from ..element_function import ElementFunction, unit_text
+from ..element_function import ElementFunction, c_functions
 from ..fused import FusedKey
 from ..skeleton import Parameter, Skeleton, register
 from .elementwise import RowsGeometry
@@ -26,7 +26,7 @@ class Fused(Skeleton[FusedKey]):
 
     def compute(self, key: FusedKey) -> dtype:
         """Returns the compute dtype of the first section; each section sets its own."""
-        return _units(key)[0].compute if key.calls else key.outs[0].dtype.compute
+        return _functions(key)[0].compute if key.calls else key.outs[0].dtype.compute
 
     def text(self) -> str:
         return source.kernel_file(f"skeleton/{self.of}.h")
@@ -44,7 +44,7 @@ class Fused(Skeleton[FusedKey]):
                 '#pragma push_macro("pow")',  # a dialect may define `pow` for double only
                 source.kernel_file(f"dialect/{dialect}.h"),
                 source.kernel_file("fused.h"),
-                *_sections(key, dialect, self.unit_text),
+                *_sections(key, dialect, self.c_functions),
                 *self.words_after(key, dialect),
                 *define_lines(self.holes(key, dialect)),
                 self.filled(key, dialect),
@@ -55,9 +55,9 @@ class Fused(Skeleton[FusedKey]):
         """Returns the kernel text; overridden by skeletons with further placeholders."""
         return self.text()
 
-    def unit_text(self, unit: ElementFunction, name: str) -> str:
+    def c_functions(self, function: ElementFunction, name: str) -> str:
         """Returns the C functions of an element function."""
-        return unit_text(unit, name)
+        return c_functions(function, name)
 
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
         """Returns the lines between the sections and the macros of the kernel text."""
@@ -73,24 +73,24 @@ def define_lines(holes: Mapping[str, list[str]]) -> list[str]:
     return [f"#define {name} " + " \\\n    ".join(body) for name, body in holes.items()]
 
 
-def _units(key: FusedKey) -> tuple[ElementFunction, ...]:
+def _functions(key: FusedKey) -> tuple[ElementFunction, ...]:
     """Returns the element functions, double first, because later sections drop the dialect's macros
     for double."""
-    return tuple(sorted(key.units, key=lambda u: not element_function.computes_in_double(u.compute)))
+    return tuple(sorted(key.functions, key=lambda u: not element_function.computes_in_double(u.compute)))
 
 
 def _sections(key: FusedKey, dialect: str, text: Callable[[ElementFunction, str], str]) -> Iterable[str]:
     """Yields the element functions' text, in sections by compute dtype."""
-    units = _units(key)
-    keys = [u.key(key.lanes) for u in units]
+    functions = _functions(key)
+    keys = [u.key(key.lanes) for u in functions]
     helper_names = {name for k in keys for name in source.helper_files(k)}
     yield from (source.kernel_file(name) for name in element_function.SHARED_HELPERS if name in helper_names)
-    texts = [text(u, fused.unit_name(key, u)) for u in units]
+    texts = [text(u, fused.function_name(key, u)) for u in functions]
     if dialect == "vitis":
         yield source.inline_includes(element_function.END_OF_SPACE)
         yield from map(source.inline_includes, element_function.namespaces(keys, lambda k, _: texts[k]))
     else:
-        doubles = sum(element_function.computes_in_double(u.compute) for u in units)
+        doubles = sum(element_function.computes_in_double(u.compute) for u in functions)
         yield from element_function.sections(keys[:doubles], lambda k, _: texts[k], dialect)
         yield '#pragma pop_macro("pow")'
         yield from element_function.sections(keys[doubles:], lambda k, _: texts[doubles + k], dialect)
@@ -100,7 +100,7 @@ def functions(key: FusedKey, dialect: str) -> list[str]:
     """Returns the name of each call's function, as the kernel spells the name."""
     names = []
     for call in key.calls:
-        name, space = fused.unit_name(key, call.unit), element_function.helper_space(call.unit.key())
+        name, space = fused.function_name(key, call.function), element_function.helper_space(call.function.key())
         names.append(f"compute_{space}::{name}" if dialect == "vitis" else name)
     return names
 
@@ -132,11 +132,11 @@ class FusedFold(Fused):
 
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
         """Returns the declarations of the fold state's names and types."""
-        (unit,) = [u for u in key.units if u.reduction]
+        (function,) = [u for u in key.functions if u.reduction]
         if dialect == "vitis":
-            space = element_function.helper_space(unit.key())
+            space = element_function.helper_space(function.key())
             return [f"using compute_{space}::{word};" for word in element_function.STATE_NAMES[:4]]
-        real = source.scalar(unit.compute)
+        real = source.scalar(function.compute)
         return [f"#define FT_T {real}", f"#define FT_MT {source.MASK[real]}"]
 
 
@@ -171,8 +171,8 @@ class RowPasses(Fused):
     def text(self) -> str:
         return source.kernel_file(f"skeleton/{self.name}.h")
 
-    def unit_text(self, unit: ElementFunction, name: str) -> str:
-        return row_pass_macros.unit_text(unit, name)
+    def c_functions(self, function: ElementFunction, name: str) -> str:
+        return row_pass_macros.c_functions_with_own_state(function, name)
 
     def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
         return _macros_of_passes(key, dialect).kernel()

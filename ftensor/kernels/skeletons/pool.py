@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype
 from .. import source
-from ..geometry import Geometry, NamedNumbers
+from ..geometry import Geometry, NamedFields
 from ..inventory_terms import InventoryRequest, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import constant, element_defines, element_helpers, element_type
@@ -99,12 +99,12 @@ class PoolGeometry(Geometry):
     band: int
     divisor: int
     padded: bool
-    input: Annotated[Ints, NamedNumbers("high wide")]
-    out: Annotated[Ints, NamedNumbers("high wide")]
-    kernel: Annotated[Ints, NamedNumbers("high wide")]
-    stride: Annotated[Ints, NamedNumbers("high wide")]
-    padding: Annotated[Ints, NamedNumbers("high wide")]
-    dilation: Annotated[Ints, NamedNumbers("high wide")]
+    input: Annotated[Ints, NamedFields("high wide")]
+    out: Annotated[Ints, NamedFields("high wide")]
+    kernel: Annotated[Ints, NamedFields("high wide")]
+    stride: Annotated[Ints, NamedFields("high wide")]
+    padding: Annotated[Ints, NamedFields("high wide")]
+    dilation: Annotated[Ints, NamedFields("high wide")]
 
     @property
     def bands(self) -> int:

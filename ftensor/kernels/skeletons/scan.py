@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from ...dtypes import dtype, uint8
 from .. import source
-from ..geometry import Geometry, ListField, NamedNumbers
+from ..geometry import Geometry, ListField, NamedFields
 from ..inventory_terms import InventoryRequest, ManifestTerms, Option, table_lines
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import element_defines, element_helpers, element_type
@@ -122,8 +122,8 @@ class ScanGeometry(Geometry):
     n: int
     columns: int
     side: int  # columns of a block
-    read: Annotated[Ints, NamedNumbers("step column")]
-    written: Annotated[Ints, NamedNumbers("step column")]
+    read: Annotated[Ints, NamedFields("step column")]
+    written: Annotated[Ints, NamedFields("step column")]
     shape: Annotated[Ints, ListField("dims")]
     read_strides: Annotated[Ints, ListField("dims")]
     written_strides: Annotated[Ints, ListField("dims")]

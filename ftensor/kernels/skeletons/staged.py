@@ -33,8 +33,8 @@ class Staged(BoardSkeleton[StagedKey]):
         return (*args, ("int", "int ", "n"))
 
     def compute(self, key: StagedKey) -> dtype:
-        """Returns the compute dtype of the first unit; each unit's section sets its own."""
-        return next((u.compute for u in key.units), key.outs[0].dtype.compute)
+        """Returns the compute dtype of the first function; each section sets its own."""
+        return next((u.compute for u in key.functions), key.outs[0].dtype.compute)
 
     def arguments(self, key: StagedKey) -> tuple[KernelArgument, ...]:
         """Returns the arguments, with vector types for operands in beats."""
@@ -108,7 +108,9 @@ class Staged(BoardSkeleton[StagedKey]):
                 if one.kind == FILTER:
                     schedule = stages.filter_schedule(one)
                     taps = f"{name}_taps"
-                    loops.append(PipelinedLoop(taps, schedule.unit.taps, 1, reads=False, computes=False, stage=name))
+                    loops.append(
+                        PipelinedLoop(taps, schedule.row_filter.taps, 1, reads=False, computes=False, stage=name)
+                    )
                     trips += schedule.delay
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, stage=name))
         return loops
@@ -148,10 +150,10 @@ class Staged(BoardSkeleton[StagedKey]):
         cover."""
         counts: Counter[tuple[str, str]] = Counter()
         for call in key.calls:
-            if isinstance(call.unit, RowTransform):
-                counts.update(key.transform_schedule.operators(call.unit.scaled))
-            if isinstance(call.unit, RowFilter):
-                counts.update(FilterSchedule(call.unit, key.lanes).operators())
+            if isinstance(call.function, RowTransform):
+                counts.update(key.transform_schedule.operators(call.function.scaled))
+            if isinstance(call.function, RowFilter):
+                counts.update(FilterSchedule(call.function, key.lanes).operators())
         return counts
 
     def memories(self, key: StagedKey, structure: str) -> list[LocalMemory]:
@@ -163,10 +165,10 @@ class Staged(BoardSkeleton[StagedKey]):
                 memories.append(LocalMemory(key.cached_beats(k), 8 * p.dtype.itemsize * key.lanes))
         for stage in stages.stages:
             if stage.kind == FOLD:
-                size = 8 * key.calls[stage.calls[0]].unit.compute.itemsize
+                size = 8 * key.calls[stage.calls[0]].function.compute.itemsize
                 memories.append(LocalMemory(8, size, key.lanes))
             if stage.kind == TRANSFORM:
-                memories += key.transform_schedule.memories(8 * key.calls[stage.calls[0]].unit.compute.itemsize)
+                memories += key.transform_schedule.memories(8 * key.calls[stage.calls[0]].function.compute.itemsize)
         return memories
 
     # In words

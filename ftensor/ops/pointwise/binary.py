@@ -10,7 +10,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import arithmetic as errors_arithmetic
 from ...execute.pointwise import common_dtype, pointwise
-from ...execute.scalars import check_fits, is_traced_number, values_of
+from ...execute.scalars import check_fits, is_traced_scalar, values_of
 from ...rows.catalogue import also_in, op
 from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows
@@ -55,7 +55,7 @@ ADD = Op(
     bool_="a | b",
     complex_="ft_cadd(a, b)",
     bare="h",
-    numbers_alone=True,
+    allows_only_scalars=True,
     operators=("__add__", "__radd__", "__iadd__"),
 )
 ADD_SCALED = Op(
@@ -68,7 +68,7 @@ ADD_SCALED = Op(
     params=("alpha",),
     check=check_factor,
     bare="h",
-    numbers_alone=True,
+    allows_only_scalars=True,
 )
 SUB = Op(
     "sub",
@@ -77,7 +77,7 @@ SUB = Op(
     complex_="ft_csub(a, b)",
     check=_check_subtraction,
     bare="h",
-    numbers_alone=True,
+    allows_only_scalars=True,
     operators=("__sub__", "__rsub__", "__isub__"),
 )
 SUB_SCALED = Op(
@@ -89,12 +89,12 @@ SUB_SCALED = Op(
     params=("alpha",),
     check=_check_subtraction,
     bare="h",
-    numbers_alone=True,
+    allows_only_scalars=True,
 )
 
 
 def _alpha(row: Op, input: Any, other: Any, alpha: Any) -> Any:
-    if isinstance(alpha, (int, float)) and (is_traced_number(alpha) or not -100 <= alpha <= 100):
+    if isinstance(alpha, (int, float)) and (is_traced_scalar(alpha) or not -100 <= alpha <= 100):
         if type(input) is Tensor or type(other) is Tensor:
             check_fits(row.name, alpha, common_dtype(row, (input, other)))
     return alpha
@@ -136,10 +136,10 @@ MUL = Op(
     "mul(input, other, *, out=None) -> Tensor",
     "a * b",
     doc="Returns `input * other`.",
-    round_numbers=False,
+    round_scalars=False,
     bare=BARE,
     check=_check_product,
-    numbers_alone=True,
+    allows_only_scalars=True,
     bool_="a & b",
     complex_="ft_cmul(a, b)",
     operators=("__mul__", "__rmul__", "__imul__"),
@@ -272,8 +272,8 @@ DIVIDE = Op(
     "a / b",
     complex_="ftb_cdiv(a, b)",
     promote=Promote.INT_TO_FLOAT,
-    round_numbers=False,
-    numbers_alone=True,
+    round_scalars=False,
+    allows_only_scalars=True,
     operators=("__truediv__", "__rtruediv__", "__itruediv__", "__rdiv__", "__idiv__", "__div__"),
 )
 FLOOR_DIVIDE = Op(
@@ -281,8 +281,8 @@ FLOOR_DIVIDE = Op(
     "floor_divide(input, other) -> Tensor",
     "ftb_floor_divide(a, b)",
     bool_="",
-    round_numbers=False,
-    numbers_alone=True,
+    round_scalars=False,
+    allows_only_scalars=True,
 )
 TRUNC_DIVIDE = Op(
     "trunc_divide",
@@ -290,9 +290,9 @@ TRUNC_DIVIDE = Op(
     "trunc(ftb_narrow(a / b))",
     int_="ftb_quotient(a, b)",
     bool_="",
-    numbers_alone=True,
+    allows_only_scalars=True,
 )
-TRUNC_DIVIDE_BY_NUMBER = replace(TRUNC_DIVIDE, body="trunc(a / b)", round_numbers=False)
+TRUNC_DIVIDE_BY_NUMBER = replace(TRUNC_DIVIDE, body="trunc(a / b)", round_scalars=False)
 REMAINDER = Op("remainder", "remainder(input, other) -> Tensor", "ftb_remainder(a, b)", bool_="")
 _INTEGERS = ((int, int), (int, bool), (bool, int))  # pairs of Python types that divide as integers
 DIVISION_ROWS = (DIVIDE, FLOOR_DIVIDE, TRUNC_DIVIDE, TRUNC_DIVIDE_BY_NUMBER)
@@ -305,7 +305,7 @@ def _divide(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:
     if isinstance(other, int) and type(input) is Tensor and input._dtype.kind in "bui":
         if other == 0 or not values_of(other, common_dtype(row, (input, other)))[0]:
             raise errors_arithmetic.zero_division(row.name)
-    elif row.numbers_alone and (input.__class__, other.__class__) in _INTEGERS and not other:
+    elif row.allows_only_scalars and (input.__class__, other.__class__) in _INTEGERS and not other:
         raise errors_arithmetic.zero_division(row.name)
     return pointwise(row, (input, other), (), out)
 

@@ -126,7 +126,7 @@ LERP = Op(
     complex_="ftb_clerp(a, b, c)",
     float_only=True,
     check=_check_lerp,
-    round_numbers=False,
+    round_scalars=False,
     tensors=(0, 1),
 )
 

@@ -10,7 +10,7 @@ from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
-from ...execute.capture import draw_numbers
+from ...execute.capture import random_scalars
 from ...execute.dispatch import recorder
 from ...execute.output import layout_strides, new, resize_out
 from ...execute.pointwise import pointwise
@@ -92,7 +92,7 @@ def fill_random(
     device = out._storage.device
     source = generator_for(function, generator, device)
     trace = recorder(out._storage.backend)
-    stream = draw_numbers(out._storage.backend, source, words) if trace is None else trace.record_draw(source, words)
+    stream = random_scalars(out._storage.backend, source, words) if trace is None else trace.record_draw(source, words)
     is_direct = out.is_contiguous() and not out.storage_offset()
     target = out if is_direct else new(out._shape, out._dtype, device)
     pointwise(row, tuple([x.contiguous() for x in inputs]), stream + values, target, True)

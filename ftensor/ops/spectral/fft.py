@@ -33,7 +33,7 @@ from ..view.layout import as_int, int_list
 NORMS = (None, "backward", "forward", "ortho")
 
 
-def numbers(op: str, input: Any, real: bool = False) -> Tensor:
+def as_transformable(op: str, input: Any, real: bool = False) -> Tensor:
     """Returns the input in a floating-point dtype. Raises RuntimeError for a dtype that has no
     transform."""
     if not isinstance(input, Tensor):
@@ -287,7 +287,7 @@ class FourierTransform:
         return self.along_several(doc, (-2, -1))
 
     def _operand(self, input: Any) -> Tensor:
-        x = numbers(self.name, input, self.kind is HALF)
+        x = as_transformable(self.name, input, self.kind is HALF)
         return x if self.kind is HALF else x.to(x._dtype.to_complex())
 
     def _resized(self, x: Tensor, dims: Ints, points: Ints) -> Tensor:

@@ -80,16 +80,16 @@ def check_capacity(elements: int, itemsize: int = 8) -> None:
     default_backend().pool.check_capacity(elements * itemsize)
 
 
-def on_host(numbers: Any) -> Any:
+def on_host(values: Any) -> Any:
     """Returns a tensor, or a sequence that may have tensors, as an array; other objects as they
     are. Raises OutOfMemoryError for arrays beyond any memory."""
-    if isinstance(numbers, Tensor):
-        check_capacity(numbers.numel())
-        return numbers.cpu().numpy()
-    if isinstance(numbers, (list, tuple)) and any(isinstance(one, Tensor) for one in numbers):
-        check_capacity(sum(one.numel() for one in numbers if isinstance(one, Tensor)))
-        return np.asarray([on_host(one) for one in numbers])
-    return numbers
+    if isinstance(values, Tensor):
+        check_capacity(values.numel())
+        return values.cpu().numpy()
+    if isinstance(values, (list, tuple)) and any(isinstance(one, Tensor) for one in values):
+        check_capacity(sum(one.numel() for one in values if isinstance(one, Tensor)))
+        return np.asarray([on_host(one) for one in values])
+    return values
 
 
 def values(coefficients: Any) -> Array:

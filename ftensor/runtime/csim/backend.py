@@ -55,8 +55,8 @@ def user_kernel_launcher(file: ImageFile, key: UserKernelKey) -> CompiledKernel:
 
     def launch(stream: Any, units: int, /, *args: Any) -> None:
         begins = iter([h + o * n for h, o, n in zip(args, args[count:], sizes)])
-        numbers = iter(args[2 * count :])
-        values = [next(begins) if is_pointer else next(numbers) for is_pointer in pointer]
+        scalars = iter(args[2 * count :])
+        values = [next(begins) if is_pointer else next(scalars) for is_pointer in pointer]
         for unit in range(units):
             call(*values, *((unit, units) if key.shared else ()))
 

@@ -271,7 +271,7 @@ class _Launcher:
         self.backend, self.key = program.backend, key
         self.cl, self.program = program.backend.cl, program.program
         self.free: list[Any] = [self._new_kernel()]
-        self.locals = [k for k, a in enumerate(key.numbers) if a.kind == "local"]
+        self.locals = [k for k, a in enumerate(key.scalars) if a.kind == "local"]
         device = self.backend.cl_device
         about = self.cl.kernel_work_group_info.LOCAL_MEM_SIZE
         self.static_local_bytes: int = self.free[0].get_work_group_info(about, device)
@@ -288,7 +288,7 @@ class _Launcher:
         pointers = iter(buffers)
         if self.locals:
             self._fits([args[2 * count + k] for k in self.locals])
-        numbers = iter(args[2 * count :])
+        scalars = iter(args[2 * count :])
         try:
             kernel = self.free.pop()
         except IndexError:
@@ -297,9 +297,9 @@ class _Launcher:
             if a.kind == "*":
                 kernel.set_arg(a.number, next(pointers))
             elif a.kind == "local":
-                kernel.set_arg(a.number, self.cl.LocalMemory(next(numbers)))
+                kernel.set_arg(a.number, self.cl.LocalMemory(next(scalars)))
             else:
-                kernel.set_arg(a.number, DTYPES[a.kind].numpy.type(next(numbers)))
+                kernel.set_arg(a.number, DTYPES[a.kind].numpy.type(next(scalars)))
         try:
             stream.note(self.cl.enqueue_nd_range_kernel(queue, kernel, key.grid, key.group))
         except self.cl.LogicError as e:

@@ -78,13 +78,13 @@ class DeferredLaunches:
         self._abandoned = False  # a waiting builder was interrupted
         self._closed = backend.closed  # at the interpreter's exit nothing is deferred any more
 
-    def launch(self, launch: Any, stream: DeviceStream, tensors: Sequence[Any], numbers: Sequence[Any]) -> None:
+    def launch(self, launch: Any, stream: DeviceStream, tensors: Sequence[Any], scalars: Sequence[Any]) -> None:
         """Enqueues a launch, or defers it if a kernel is missing or other launches are deferred."""
-        if (self._active or self.images.requested) and self._waits(launch, stream, tensors, numbers):
+        if (self._active or self.images.requested) and self._waits(launch, stream, tensors, scalars):
             return
-        launch.enqueue(stream, numbers, *tensors)
+        launch.enqueue(stream, scalars, *tensors)
 
-    def _waits(self, launch: Any, stream: DeviceStream, tensors: Sequence[Any], numbers: Sequence[Any]) -> bool:
+    def _waits(self, launch: Any, stream: DeviceStream, tensors: Sequence[Any], scalars: Sequence[Any]) -> bool:
         _ = stream.queue  # before the lock: in a forked child this raises
         with self.backend.lock:
             lacking = any(step.key.entry in self.images.requested for step in launch.steps)
@@ -93,7 +93,7 @@ class DeferredLaunches:
             if self._closed or not (lacking or self._active):
                 return False
             operands = [DeferredOperand(t._storage, t._offset) for t in tensors]
-            run = partial(_enqueued, launch, stream, tuple(numbers), operands)
+            run = partial(_enqueued, launch, stream, tuple(scalars), operands)
             self._add(DeferredCommand(run, stream, caller(), lacking), [o._storage for o in operands])
             return True
 
@@ -234,7 +234,7 @@ def _with_call_site(error: Exception, command: DeferredCommand) -> Exception:
     return error
 
 
-def _enqueued(launch: Any, stream: DeviceStream, numbers: Sequence[Any], operands: Sequence[DeferredOperand]) -> None:
+def _enqueued(launch: Any, stream: DeviceStream, scalars: Sequence[Any], operands: Sequence[DeferredOperand]) -> None:
     """Enqueues a deferred launch. Takes the launch itself, which keeps its geometry buffer
     alive."""
-    launch.enqueue(stream, numbers, *operands)
+    launch.enqueue(stream, scalars, *operands)

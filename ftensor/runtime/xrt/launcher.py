@@ -95,7 +95,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
             *[f"        last[{k}] = buffers[{i}]" for i, (k, _, _) in enumerate(ports)],
         ]
     scalars.append((count + 1, "i", "units"))
-    numbers = [line for k, char, text in scalars for line in _set_number(k, char, text)]
+    scalar_lines = [line for k, char, text in scalars for line in _set_number(k, char, text)]
     unit_set = _set_number(count, "i", "unit")
     started = "enqueue(queue.cl, kernel, ONE, ONE, None, before, False, False)"
     enqueued = [
@@ -116,13 +116,13 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
             "        if each is not None:",
             "            before, tail = queue.before(), []",
             "            for unit, (own, set_longs_, set_scalars_, last_) in enumerate(each):",
-            *[f"                {_of_unit(line)}" for line in (*numbers, *unit_set)],
+            *[f"                {_of_unit(line)}" for line in (*scalar_lines, *unit_set)],
             f"                tail.append({started.replace('kernel', 'own')})",
             *["        " + line for line in enqueued],
             "            return",
         ]
     lines += [
-        *["    " + line for line in numbers],
+        *["    " + line for line in scalar_lines],
         "    before, tail = queue.before(), []",
         "    for unit in range(units):",
         *["        " + line for line in unit_set],
@@ -380,7 +380,7 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: UserKernelKey) -> Co
             if buffer is not last[number]:
                 kernel._set_arg_multi((number, buffer))
                 last[number] = buffer
-        for a, value in zip(key.numbers, args[2 * len(pointers) :]):
+        for a, value in zip(key.scalars, args[2 * len(pointers) :]):
             data = _packed(a, value)
             if data != last[a.number]:
                 set_bytes((a.number, data))

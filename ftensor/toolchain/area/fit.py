@@ -108,34 +108,34 @@ def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
     if group.kind.folds:  # type: ignore[attr-defined]
         yield from _folds(group)
         return
-    units, ops = member.units_of(group)
-    for unit in units:
-        if unit.shared:
+    members, ops = member.members_of(group)
+    for member_text in members:
+        if member_text.shared:
             continue
-        texts = [line for text in ops[unit.space].values() for line in text]
-        known_helpers = helpers(unit.key.compute, dropped_bits(unit.key))
-        counting = known_helpers.counting("\n".join([*texts, *unit.text]), {})
-        times = group.kind.copies(unit.key)["body"]  # type: ignore[attr-defined]
-        rest = Counts(counting.operators_of(unit.name))
-        called = identifiers(" ".join(unit.lines))
-        for function in [name for name in ops[unit.space] if name in called]:
+        texts = [line for text in ops[member_text.space].values() for line in text]
+        known_helpers = helpers(member_text.key.compute, dropped_bits(member_text.key))
+        counting = known_helpers.counting("\n".join([*texts, *member_text.text]), {})
+        times = group.kind.copies(member_text.key)["body"]  # type: ignore[attr-defined]
+        rest = Counts(counting.operators_of(member_text.name))
+        called = identifiers(" ".join(member_text.lines))
+        for function in [name for name in ops[member_text.space] if name in called]:
             rest.subtract(counting.operators_of(function))
-            yield function.rpartition(f"_{unit.key.compute.name}")[0], counting.operators_of(function), times
+            yield function.rpartition(f"_{member_text.key.compute.name}")[0], counting.operators_of(function), times
         yield CONVERSIONS, +rest, times
 
 
 def _calls(key: StagedKey) -> Iterator[KernelGroup]:
     """Yields a graph's calls as kernels: calls on elements in every lane, calls on rows in one."""
     for call in key.calls:
-        unit = call.unit
-        if isinstance(unit, (RowTransform, RowFilter)):  # the skeleton counts the operators of these
+        function = call.function
+        if isinstance(function, (RowTransform, RowFilter)):  # the skeleton counts the operators of these
             continue
-        row = unit.reduction is None and all(key.is_per_row[v] for v in call.operands)
-        unit_key = unit.key(1 if row else key.lanes)
-        if unit.reduction is not None:
-            unit_key = replace(unit_key, skeleton="reduce_inner")
-        for out, text in zip(unit_key.outs, unit_key.body, strict=True):
-            yield KernelGroup("call", (replace(unit_key, outs=(out,), body=(text,)),))
+        row = function.reduction is None and all(key.is_per_row[v] for v in call.operands)
+        function_key = function.key(1 if row else key.lanes)
+        if function.reduction is not None:
+            function_key = replace(function_key, skeleton="reduce_inner")
+        for out, text in zip(function_key.outs, function_key.body, strict=True):
+            yield KernelGroup("call", (replace(function_key, outs=(out,), body=(text,)),))
 
 
 def _folds(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:

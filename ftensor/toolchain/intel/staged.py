@@ -14,7 +14,7 @@ from ...kernels import element_function, fused, source
 from ...kernels.element_function import ElementFunction
 from ...kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
 from ...kernels.key import KernelKey
-from ...kernels.row_pass_macros import unit_text
+from ...kernels.row_pass_macros import c_functions_with_own_state
 from ...kernels.signal_stages import RowFilter, RowTransform
 from ...kernels.skeletons.fused import functions
 from ...kernels.source import fill
@@ -94,7 +94,7 @@ def channel_rows(group: KernelGroup) -> int:
     graph_stages = Stages(key_of(group))
     key = graph_stages.key
     long_taps = any(p.kind == TAPS and key.taps_of(k) > CHANNEL_DEPTH - 2 for k, p in enumerate(key.ins))
-    if long_taps or any(unit.rows != 1 for unit in key.filters):  # or whole signals, which are never cut
+    if long_taps or any(function.rows != 1 for function in key.filters):  # or whole signals, which are never cut
         return 0
     beats = [1 if per_row else key.beats * factor for per_row, factor in zip(key.is_per_row, key.factors, strict=True)]
     return min((_depth(f) - 2) // beats[f.value] for f in graph_stages.fifos)
@@ -117,7 +117,7 @@ def _takes(key: StagedKey, stage: DataflowStage) -> tuple[str, ...]:
     if stage.kind in (LOAD, STORE):
         port = f"in_{stage.port}" if stage.kind == LOAD else f"out{stage.port}"
         return (port, f"{port}_offset")
-    return tuple(dict.fromkeys(name for c in stage.calls for name in fused.call_numbers(key, c)))
+    return tuple(dict.fromkeys(name for c in stage.calls for name in fused.call_scalars(key, c)))
 
 
 def _depth(f: Fifo) -> int:
@@ -142,7 +142,7 @@ class _ChannelText:
         body = fill(
             "intel/staged.cl",
             {
-                "units": "\n\n".join(_units(key)),
+                "units": "\n\n".join(_function_texts(key)),
                 "length": str(key.length),
                 "lanes": str(key.lanes),
                 "beats": str(key.beats),
@@ -158,7 +158,7 @@ class _ChannelText:
                 "stages": "\n".join(texts),
             },
         )
-        return f"{head(1, _unit_keys(key))}\n{source.kernel_file('fused.h')}\n{body}"
+        return f"{head(1, _function_keys(key))}\n{source.kernel_file('fused.h')}\n{body}"
 
     def _parts(self) -> list[str]:
         """Returns the OpenCL C functions that the transform and filter stages call."""
@@ -170,7 +170,7 @@ class _ChannelText:
         record = self.records[k]
         places = {
             "name": record.name,
-            "slab": _SLAB if all(unit.rows == 1 for unit in self.key.filters) else _SIGNALS_SLAB,
+            "slab": _SLAB if all(function.rows == 1 for function in self.key.filters) else _SIGNALS_SLAB,
             "parameters": ", ".join(self.parameters[name] for name in record.arguments),
         }
         if stage.kind in (LOAD, STORE):
@@ -248,7 +248,7 @@ class _ChannelText:
         kept, reads, named = self._reads(k, wide)
         lines = list(named)
         for c in stage.calls:
-            args = [*fused.call_operands(key, c), *fused.call_numbers(key, c)]
+            args = [*fused.call_operands(key, c), *fused.call_scalars(key, c)]
             lines += fused.call_lines(key, c, self.functions[c], args)
         if wide:
             lines += [f"w_v{v}.lane[ft_lane] = v{v};" for v in out]
@@ -258,7 +258,7 @@ class _ChannelText:
             {
                 **places,
                 **self._row(stage),
-                "comment": ", ".join(key.calls[c].unit.name for c in stage.calls),
+                "comment": ", ".join(key.calls[c].function.name for c in stage.calls),
                 "kept": kept,
                 "reads": reads,
                 "computed": lines,
@@ -271,14 +271,14 @@ class _ChannelText:
         """Returns a kernel that folds rows: parallel states, and a tree that combines them."""
         key, (c,) = self.key, stage.calls
         kept, reads, named = self._reads(k, True)
-        function, numbers = self.functions[c], fused.call_numbers(key, c)
-        args = [*fused.call_operands(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
+        function, scalars = self.functions[c], fused.call_scalars(key, c)
+        args = [*fused.call_operands(key, c), *scalars, "column * LANES + ft_lane", "&lifted"]
         return fill(
             "intel/staged_fold.cl",
             {
                 **places,
                 **self._row(stage),
-                "comment": key.calls[c].unit.name,
+                "comment": key.calls[c].function.name,
                 "state": f"{function}_s",
                 "identity": f"{function}_identity",
                 "combine": f"{function}_combine",
@@ -286,7 +286,7 @@ class _ChannelText:
                 "reads": reads,
                 "values": named,
                 "lift": f"{function}_lift({', '.join(args)});",
-                "finished": fused.call_lines(key, c, f"{function}_finish", ["tree[0][0]", *numbers]),
+                "finished": fused.call_lines(key, c, f"{function}_finish", ["tree[0][0]", *scalars]),
                 "writes": [self._write(f, f"v{v}") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
             },
         )
@@ -294,18 +294,18 @@ class _ChannelText:
     def _transforms(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
         """Returns a kernel that transforms rows."""
         key, (c,) = self.key, stage.calls
-        unit, course = key.calls[c].unit, key.transform_schedule
-        assert isinstance(unit, RowTransform)
-        if unit.half:
+        function, course = key.calls[c].function, key.transform_schedule
+        assert isinstance(function, RowTransform)
+        if function.half:
             raise no_stage_for_intel(stage.name)
         (into,) = self.stages.input_fifos(k)
         c_type = value_type(key.dtypes[into.value])
-        steps = OpenCLSteps(unit, course, c_type, fused.call_numbers(key, c))
+        steps = OpenCLSteps(function, course, c_type, fused.call_scalars(key, c))
         return fill(
             "intel/staged_transform.cl",
             {
                 **places,
-                "comment": f"{unit.name} of rows of {course.points}",
+                "comment": f"{function.name} of rows of {course.points}",
                 "tables": steps.tables,
                 "memories": steps.memories,
                 "apart": steps.apart,
@@ -320,8 +320,8 @@ class _ChannelText:
     def _filters(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
         """Returns a kernel that filters rows."""
         key, (c,) = self.key, stage.calls
-        unit, schedule = key.calls[c].unit, self.stages.filter_schedule(stage)
-        assert isinstance(unit, RowFilter)
+        function, schedule = key.calls[c].function, self.stages.filter_schedule(stage)
+        assert isinstance(function, RowFilter)
         signal, taps = (next(f for f in self.stages.input_fifos(k) if f.value == v) for v in key.calls[c].operands)
         sample, tap = value_type(key.dtypes[signal.value]), value_type(key.dtypes[taps.value])
         row = self._row(stage)
@@ -330,20 +330,20 @@ class _ChannelText:
             "intel/staged_filter.cl",
             {
                 **places,
-                "comment": f"{unit.name}: sums of {unit.taps} products, for each {unit.stride} samples",
+                "comment": f"{function.name}: sums of {function.taps} products, for each {function.stride} samples",
                 "type": sample,
                 "tap": tap,
-                "count": str(unit.taps),
+                "count": str(function.taps),
                 "places": str(schedule.places),
-                "stride": str(unit.stride),
+                "stride": str(function.stride),
                 "step": str(schedule.step),
                 "phases": str(schedule.phases),
                 "results": str(schedule.results),
                 "delay": str(schedule.delay),
                 "first": str(schedule.first),
                 "line": str(schedule.line),
-                "ahead": str(schedule.first + unit.before),
-                "samples": f"(long){unit.rows or 'rows'} * {row['length']}",
+                "ahead": str(schedule.first + function.before),
+                "samples": f"(long){function.rows or 'rows'} * {row['length']}",
                 "product": f"ft_{kinds}_product",
                 "sum": f"ft_tap_sum_{'complex' if sample != 'float' else 'float'}",
                 "plain": f"ft_plain_zero_{'complex' if sample != 'float' else 'float'}",
@@ -402,14 +402,14 @@ def _parameter(what: str, c: str, name: str) -> str:
 
 
 def _elementwise(key: StagedKey) -> list[ElementFunction]:
-    return [u for u in key.units if not isinstance(u, (RowTransform, RowFilter))]
+    return [u for u in key.functions if not isinstance(u, (RowTransform, RowFilter))]
 
 
-def _unit_keys(key: StagedKey) -> list[KernelKey]:
+def _function_keys(key: StagedKey) -> list[KernelKey]:
     return [u.key() for u in _elementwise(key)]
 
 
-def _units(key: StagedKey) -> list[str]:
+def _function_texts(key: StagedKey) -> list[str]:
     """Returns the element functions for one lane, in sections by compute type."""
-    texts = [unit_text(u, fused.unit_name(key, u)) for u in _elementwise(key)]
-    return [*element_function.sections(_unit_keys(key), lambda k, _: texts[k], "intel")]
+    texts = [c_functions_with_own_state(u, fused.function_name(key, u)) for u in _elementwise(key)]
+    return [*element_function.sections(_function_keys(key), lambda k, _: texts[k], "intel")]

@@ -150,7 +150,7 @@ def accepts(op: Op, signature: Signature, common: dtype) -> bool:
     return True
 
 
-def with_numbers(op: Op, signature: Signature) -> list[Signature]:
+def with_scalars(op: Op, signature: Signature) -> list[Signature]:
     """Returns the variants of a signature with scalar arguments in place of tensors, as far as the
     row allows."""
     tensor_only = (*op.masks, *op.tensors)
@@ -267,7 +267,7 @@ def pointwise_keys(op: Op, signature: Signature, layouts: Sequence[str], shape: 
     """Yields the kernels of a pointwise row for a signature."""
     forms = [signature]
     if SCALAR in layouts:
-        forms += with_numbers(op, signature)
+        forms += with_scalars(op, signature)
     placed = is_positional((op.body,), op.lets)
     for layout in layouts:
         for form in forms:

@@ -81,7 +81,7 @@ class TomlTable:
             raise errors.wrong_value(self.where(key), key, value, 'a list such as ["add", "mul"]')
         return tuple(value)
 
-    def numbers(self, key: str, default: tuple[int, ...], low: int, high: int) -> tuple[int, ...]:
+    def integers(self, key: str, default: tuple[int, ...], low: int, high: int) -> tuple[int, ...]:
         """Returns a setting that is a list of integers from `low` to `high`."""
         value = self.raw.get(key, list(default))
         if not isinstance(value, list) or not all(is_int(v, low, high) for v in value):
@@ -263,7 +263,7 @@ def parse_kernels(table: TomlTable, image: Image) -> KernelSpec:
         _lanes(table, image.lanes),
         tuple(table.get("vectors", [], _are_vectors, "a list of 1, 2, 4 or 8")),
         ("whole", "first", "second") if split else ("whole",),
-        table.numbers("indices", (1,), 1, 6),
+        table.integers("indices", (1,), 1, 6),
         _dtypes(table, "index", ("int64",))[0],
     )
     grouping = table.get("grouping", "shared", GROUPINGS.__contains__, f"one of {GROUPINGS}")
@@ -286,7 +286,7 @@ def parse_kernels(table: TomlTable, image: Image) -> KernelSpec:
 def _option(table: TomlTable, option: Option) -> tuple[Any, ...]:
     """Returns the value of a skeleton's setting."""
     if not option.words:
-        return table.numbers(option.name, option.default, option.low, option.high)
+        return table.integers(option.name, option.default, option.low, option.high)
     words = table.words(option.name, option.default)
     for word in words:
         if word not in option.words:

@@ -147,7 +147,7 @@ class PortPlacement(NamedTuple):
 Placement = Mapping[tuple[str, str], PortPlacement]
 
 
-def unit_names(group: KernelGroup) -> tuple[str, ...]:
+def compute_unit_names(group: KernelGroup) -> tuple[str, ...]:
     """Returns the names of a kernel's compute units, equal to v++'s default names."""
     return tuple(f"{group.name}_{k + 1}" for k in range(group.units))
 
@@ -171,7 +171,7 @@ def place_ports(groups: Sequence[KernelGroup], board: Board | None = None) -> Pl
         ports = bundles(group)
         memory, entries = _requested_memory(group, len(ports), board, charged)
         apart = group.units > 1 and bool(channels(memory))
-        for number, unit in enumerate(unit_names(group) if entries else ()):
+        for number, unit in enumerate(compute_unit_names(group) if entries else ()):
             here = [entries[k] for k in nearest_channels(number, len(entries))] if apart else entries
             for port in ports:
                 sibling = _sibling_port(group, port, memory)
@@ -225,12 +225,12 @@ def _sibling_port(group: KernelGroup, port: Bundle, memory: str) -> tuple[str, s
         return None
     operand_of = {a.name: a.of for a in arguments(group) if a.what == "*"}[port.pointers[0]]
     name = next((p.name for p in bundles(group) if operand_of in p.pointers), "") if operand_of else port.name
-    return unit_names(group)[0], name
+    return compute_unit_names(group)[0], name
 
 
 def memories(group: KernelGroup, placement: Placement) -> dict[str, str]:
     """Returns the memory of each of a kernel's pointers by name; empty if the platform chooses."""
-    unit = unit_names(group)[0]
+    unit = compute_unit_names(group)[0]
     return {
         name: placement[unit, port.name].memory
         for port in bundles(group)

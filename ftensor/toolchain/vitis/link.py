@@ -12,7 +12,7 @@ from ...boards import Board
 from ...errors.build import feeds_itself, too_many_units
 from ..area.fit import area
 from ..group import MAX_KERNEL_UNITS, MAX_UNITS, KernelGroup, StreamConnection
-from .interface import bundles, memories, place_ports, unit_names
+from .interface import bundles, compute_unit_names, memories, place_ports
 
 # Since this version, commas separate the names of a kernel's compute units.
 COMMAS = (2022, 1)
@@ -42,19 +42,19 @@ def configuration(
     for group in groups:
         if group.units > MAX_KERNEL_UNITS:
             raise too_many_units(f"kernel {group.name}", group.units, MAX_KERNEL_UNITS)
-        names = unit_names(group)
+        names = compute_unit_names(group)
         lines.append(f"nk={group.name}:{group.units}:{between.join(names)}")
     total = sum(group.units for group in groups)
     if total > MAX_UNITS:
         raise too_many_units("the image", total, MAX_UNITS)
     placement = place_ports(groups, board)
     for group in groups:
-        for unit in unit_names(group):
+        for unit in compute_unit_names(group):
             for port in bundles(group):
                 placement_of_port = placement.get((unit, port.name))
                 lines += [f"sp={unit}.{name}:{placement_of_port.words}" for name in port.pointers if placement_of_port]
     lines += [f"slr={unit}:{die}" for unit, die in dies(groups, board).items()]
-    kernel_of = {unit: group.name for group in groups for unit in unit_names(group)}
+    kernel_of = {unit: group.name for group in groups for unit in compute_unit_names(group)}
     for stream in (*(one for group in groups for one in group.joins), *streams):
         ends = [kernel_of.get(end.partition(".")[0], end) for end in (stream.source, stream.to)]
         if ends[0] == ends[1]:
@@ -78,7 +78,7 @@ def dies(groups: Sequence[KernelGroup], board: Board | None) -> dict[str, str]:
         return {}
     room = [board.chip.lut * board.chip.left.value / board.chip.slrs] * board.chip.slrs
     die_of = {}
-    luts = {unit: area(g).whole.lut / g.units for g in groups for unit in unit_names(g)}
+    luts = {unit: area(g).whole.lut / g.units for g in groups for unit in compute_unit_names(g)}
     for unit in sorted(luts, key=lambda unit: -luts[unit]):
         k = max(range(len(room)), key=lambda k: room[k])
         if luts[unit] <= room[k]:

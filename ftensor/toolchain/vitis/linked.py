@@ -12,7 +12,7 @@ from ...kernels.staged import FOLD, StagedKey
 from ...terminal import counted
 from ..group import KernelGroup
 from .interface import interfaces, parameter_list, title
-from .staged import Text, headers, units
+from .staged import Text, headers, namespaced_functions
 from .text import fill
 
 WORD = "uint64_t"  # element type of the streams that carry the row count and scalars to kernels
@@ -39,7 +39,7 @@ def source(group: KernelGroup) -> str:
     elif key.launched_graph is not None:
         body, comment = [f"if (n > 0) {call};" for call in calls], "Between memory and streams."
     else:
-        body = [*_read_numbers(key.graph), *(f"{call};" for call in calls)]
+        body = [*_read_scalars(key.graph), *(f"{call};" for call in calls)]
         comment = "Runs by itself: waits for a command with a number of rows, processes them, and waits again."
     return fill(
         "linked.cpp",
@@ -48,7 +48,7 @@ def source(group: KernelGroup) -> str:
             "comment": comment,
             "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
             "headers": headers(unit_graph),
-            "units": "\n\n".join(units(unit_graph)),
+            "units": "\n\n".join(namespaced_functions(unit_graph)),
             "length": str(key.graph.length),
             "lanes": str(key.lanes),
             "beats": str(key.graph.beats),
@@ -90,26 +90,26 @@ def _empty_graph(key: StagedKey) -> StagedKey:
     return StagedKey("stage", "staged", key.lanes, (), (), (), (), length=key.length)
 
 
-def _scalar_variables(key: StagedKey, numbers: Sequence[int]) -> list[tuple[str, str]]:
-    """Returns (C type, name) of the scalars `numbers`; a complex scalar has two parts."""
-    names = {f"n{k}" for k in numbers}
+def _scalar_variables(key: StagedKey, indices: Sequence[int]) -> list[tuple[str, str]]:
+    """Returns (C type, name) of the scalars `indices`; a complex scalar has two parts."""
+    names = {f"n{k}" for k in indices}
     scalars = [(c, name) for what, c, name in fused.parameters(key) if what != "*"]
     named = [(c.strip(), n) for c, n in scalars if n.rpartition("_")[0] in names]
-    return sorted(named, key=lambda one: [f"n{k}" for k in numbers].index(one[1].rpartition("_")[0]))
+    return sorted(named, key=lambda one: [f"n{k}" for k in indices].index(one[1].rpartition("_")[0]))
 
 
-def _packed_scalars(key: StagedKey, numbers: Sequence[int]) -> list[str]:
+def _packed_scalars(key: StagedKey, indices: Sequence[int]) -> list[str]:
     """Returns the C expressions that pack a stage's scalars into stream words."""
     return [
         f"ft_bits<uint>({name})" if c == "float" else f"ft_bits<{WORD}>({name})" if c == "double" else f"({WORD}){name}"
-        for c, name in _scalar_variables(key, numbers)
+        for c, name in _scalar_variables(key, indices)
     ]
 
 
-def _read_numbers(key: StagedKey) -> list[str]:
+def _read_scalars(key: StagedKey) -> list[str]:
     """Returns lines that read the row count and then the scalars from the stream."""
     lines = ["const int n = (int)command.read();"]
-    for c, name in _scalar_variables(key, range(len(key.numbers))):
+    for c, name in _scalar_variables(key, range(len(key.scalar_dtypes))):
         read = "command.read()"
         if c == "float":
             read = f"ft_bits<float>((uint){read})"
@@ -122,11 +122,11 @@ def _read_numbers(key: StagedKey) -> list[str]:
 def _region(key: StageKey, stages: Text, calls: Sequence[str], fifos: Sequence[str]) -> str:
     """Returns a dataflow region in which the two processes of a fold run."""
     taken = [f"hls::stream<{stages.fifo_type(f.value)} > &{f.name}" for f in key.streams]
-    numbers = [f"{c} {name}" for c, name in _scalar_variables(key.graph, range(len(key.graph.numbers)))]
+    scalars = [f"{c} {name}" for c, name in _scalar_variables(key.graph, range(len(key.graph.scalar_dtypes)))]
     return fill(
         "linked_region.cpp",
         {
-            "parameters": ", ".join([*taken, *numbers, "int n"]),
+            "parameters": ", ".join([*taken, *scalars, "int n"]),
             "fifos": list(fifos),
             "processes": [f"FT_PROCESS({call})" for call in calls],
         },
@@ -134,5 +134,5 @@ def _region(key: StageKey, stages: Text, calls: Sequence[str], fifos: Sequence[s
 
 
 def _region_call(key: StageKey) -> str:
-    numbers = [name for _, name in _scalar_variables(key.graph, range(len(key.graph.numbers)))]
-    return f"run({', '.join([*(f.name for f in key.streams), *numbers, 'n'])})"
+    scalars = [name for _, name in _scalar_variables(key.graph, range(len(key.graph.scalar_dtypes)))]
+    return f"run({', '.join([*(f.name for f in key.streams), *scalars, 'n'])})"

@@ -10,7 +10,7 @@ from ...kernels.source import OPERAND_NAMES
 from ...kernels.workload import PORT_BYTES, block_beats
 from ..group import KernelGroup, is_wide, port_slots
 from .interface import interfaces, parameter_list, structure, title
-from .member import function_unit, sections, unit_parameters, units_of
+from .member import function_unit, function_unit_parameters, members_of, sections
 from .text import element, fill, port_words, table
 
 # Beats in a FIFO between two dataflow stages: enough to absorb different latencies.
@@ -37,12 +37,12 @@ def map_text(group: KernelGroup) -> tuple[MapText, dict[str, str | list[str]]]:
                 f"kernel {group.name}: {group.lanes} lanes of {name} are {8 * width} bits, "
                 f"and a port is at most {8 * PORT_BYTES} bits wide"
             )
-    units, ops = units_of(group)
-    kernel = MapText(group, tuple(unit_parameters(group, units)))
+    members, ops = members_of(group)
+    kernel = MapText(group, tuple(function_unit_parameters(group, members)))
     return kernel, {
         "title": title(group),
         "types": kernel.types(),
-        "units": [*sections(units, ops), *function_unit(group, units)],
+        "units": [*sections(members, ops), *function_unit(group, members)],
         "name": group.name,
         "parameters": parameter_list(group),
         "interfaces": interfaces(group),

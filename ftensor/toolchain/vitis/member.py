@@ -82,7 +82,7 @@ def op_function(key: KernelKey, name: str) -> list[str]:
     return function(head, [*lets, f"return {expand(key.body[0], macros)};"])
 
 
-def pointwise_unit(group: KernelGroup, opcode: int, op_name: str, element_types: Mapping[str, str]) -> MemberText:
+def pointwise_member(group: KernelGroup, opcode: int, op_name: str, element_types: Mapping[str, str]) -> MemberText:
     """Returns the function unit of a pointwise member: from input elements to an output element.
 
     Raises ValueError if the member has several outputs.
@@ -111,27 +111,27 @@ def pointwise_unit(group: KernelGroup, opcode: int, op_name: str, element_types:
     return MemberText(opcode, key, space_of(key), name, [n for _, n in parameter_types], head, lines_, op_name)
 
 
-def sections(units: Sequence[MemberText], ops: dict[str, dict[str, list[str]]]) -> list[str]:
+def sections(members: Sequence[MemberText], ops: dict[str, dict[str, list[str]]]) -> list[str]:
     """Returns the namespaces of the compute types: settings, helpers, op functions, function
     units."""
     lines: list[str] = []
-    for space in dict.fromkeys(u.space for u in units):
-        space_units = [u for u in units if u.space == space]
-        keys = [u.key for u in space_units]
+    for space in dict.fromkeys(u.space for u in members):
+        space_members = [u for u in members if u.space == space]
+        keys = [u.key for u in space_members]
         lines += [*namespace(space, keys), ""]
         for text in ops[space].values():
             lines += [*text, ""]
-        for u in space_units:
+        for u in space_members:
             lines += [] if u.shared else [*u.text, ""]
         lines += ["}", END_OF_SPACE, ""]
     return lines
 
 
-def units_of(group: KernelGroup) -> tuple[list[MemberText], dict[str, dict[str, list[str]]]]:
+def members_of(group: KernelGroup) -> tuple[list[MemberText], dict[str, dict[str, list[str]]]]:
     """Returns the function units of a pointwise group, and the op functions by namespace and
     name."""
     ops: dict[str, dict[str, list[str]]] = {}
-    units: list[MemberText] = []
+    members: list[MemberText] = []
     names: dict[tuple[str, tuple[str, ...], tuple[str, ...]], str] = {}  # names of functions, by their text
     element_types = port_words(group)
     for opcode, key in enumerate(group.keys):
@@ -141,42 +141,42 @@ def units_of(group: KernelGroup) -> tuple[list[MemberText], dict[str, dict[str, 
         while space_ops.setdefault(name, text := op_function(key, name)) != text:
             number += 1
             name = f"{stem}_{number}"
-        unit = pointwise_unit(group, opcode, name, element_types)
-        earlier = names.setdefault((unit.space, tuple(unit.lines), tuple(unit.parameters)), unit.name)
-        units.append(unit if earlier == unit.name else replace(unit, name=earlier, shared=True))
-    return merge_members(units, element_types), ops
+        member = pointwise_member(group, opcode, name, element_types)
+        earlier = names.setdefault((member.space, tuple(member.lines), tuple(member.parameters)), member.name)
+        members.append(member if earlier == member.name else replace(member, name=earlier, shared=True))
+    return merge_members(members, element_types), ops
 
 
-def merge_members(units: Sequence[MemberText], element_types: Mapping[str, str]) -> list[MemberText]:
+def merge_members(members: Sequence[MemberText], element_types: Mapping[str, str]) -> list[MemberText]:
     """Merges function units of one compute type and result type into one function of three steps.
 
     The steps convert the operands to the compute type, apply the op, and convert the result to the
     stored type. So the hardware contains each conversion and each op once, shared by all opcodes.
     """
-    merged = list(units)
-    units_by_type: dict[tuple[str, str], list[int]] = {}
-    for k, u in enumerate(units):
+    merged = list(members)
+    members_by_type: dict[tuple[str, str], list[int]] = {}
+    for k, u in enumerate(members):
         if _steps(u) is not None:
-            units_by_type.setdefault((u.space, result_type(u.key, 0)), []).append(k)
-    for (_, result), indices in units_by_type.items():
-        members = [units[k] for k in indices]
-        if len({u.name for u in members}) > 1:
-            merged_unit = _merge_units(members, result, element_types)
+            members_by_type.setdefault((u.space, result_type(u.key, 0)), []).append(k)
+    for (_, result), indices in members_by_type.items():
+        same_type = [members[k] for k in indices]
+        if len({u.name for u in same_type}) > 1:
+            merged_member = _merge_functions(same_type, result, element_types)
             for k in indices:
-                one = replace(merged_unit, opcode=units[k].opcode, key=units[k].key)
+                one = replace(merged_member, opcode=members[k].opcode, key=members[k].key)
                 merged[k] = replace(one, shared=k != indices[0])
     return merged
 
 
-def _steps(unit: MemberText) -> tuple[list[str], list[str]] | None:
+def _steps(member: MemberText) -> tuple[list[str], list[str]] | None:
     """Returns the arguments of a unit's call of its op, and the lines that store the result
     `r_out0`. Returns None if the call is not on a line of its own."""
-    for k, line in enumerate(unit.lines):
+    for k, line in enumerate(member.lines):
         call = re.fullmatch(r"(return|const \w+ r_out0 =) (\w+)(\(.*\));", line)
-        if call is not None and call[2] == unit.op:
-            after = ["return r_out0;"] if call[1] == "return" else unit.lines[k + 1 :]
+        if call is not None and call[2] == member.op:
+            after = ["return r_out0;"] if call[1] == "return" else member.lines[k + 1 :]
             named: dict[str, str] = {}
-            for before in unit.lines[:k]:
+            for before in member.lines[:k]:
                 one = re.fullmatch(r"const \w+ (\w+) = (.*);", before)
                 if one is None:
                     return None
@@ -185,12 +185,12 @@ def _steps(unit: MemberText) -> tuple[list[str], list[str]] | None:
     return None
 
 
-def _merge_units(units: Sequence[MemberText], result: str, element_types: Mapping[str, str]) -> MemberText:
+def _merge_functions(members: Sequence[MemberText], result: str, element_types: Mapping[str, str]) -> MemberText:
     """Returns one function for units of one compute type and result type."""
     operands: dict[tuple[str, str], dict[str, list[int]]] = {}
     calls: dict[str, list[int]] = {}
     ends: dict[str, list[int]] = {}
-    for u in units:
+    for u in members:
         steps = _steps(u)
         assert steps is not None, u.lines
         arguments, after = steps
@@ -208,10 +208,10 @@ def _merge_units(units: Sequence[MemberText], result: str, element_types: Mappin
         else:
             lines += [f"{c} {slot};", *_switch({f"{slot} = {t};": k for t, k in texts.items()})]
     lines += [f"{result} r_out0;", *_switch(calls), *_switch(ends)]
-    parameters = dict.fromkeys(n for u in units for n in u.parameters)
+    parameters = dict.fromkeys(n for u in members for n in u.parameters)
     types = {n: element(c) for n, c in element_types.items()}
     head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in parameters)])
-    name, first = f"{result}_by_opcode", units[0]
+    name, first = f"{result}_by_opcode", members[0]
     return MemberText(
         first.opcode,
         first.key,
@@ -243,11 +243,11 @@ def _switch(texts: Mapping[str, Sequence[int]]) -> list[str]:
     return [*lines, f"default: {last}", "}"]
 
 
-def function_unit(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
+def function_unit(group: KernelGroup, members: Sequence[MemberText]) -> list[str]:
     """Returns the function of all opcodes: a switch that calls the current opcode's function unit
     on an element."""
     element_types = port_words(group)
-    parameters = unit_parameters(group, units)
+    parameters = function_unit_parameters(group, members)
     types = {n: element(c) for n, c in element_types.items()}
     head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in parameters)])
     lines = [
@@ -257,7 +257,7 @@ def function_unit(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
         "#pragma HLS INLINE",
     ]
     opcodes: dict[str, list[int]] = {}
-    for u in units:
+    for u in members:
         call = f"return {u.space}::{u.name}({', '.join(u.parameters)});"
         opcodes.setdefault(call, []).append(u.opcode)
     if len(opcodes) == 1:
@@ -269,10 +269,10 @@ def function_unit(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
     return [*lines, f"    default: {last}", "    }", "}"]
 
 
-def unit_parameters(group: KernelGroup, units: Sequence[MemberText]) -> list[str]:
+def function_unit_parameters(group: KernelGroup, members: Sequence[MemberText]) -> list[str]:
     """Returns the parameters of `function_unit` besides the opcode: those of all units, in
     order."""
-    used_names = {n for u in units for n in u.parameters}
+    used_names = {n for u in members for n in u.parameters}
     names = [name for name, _ in port_slots(group) if name in used_names]
     count = max(len(values(k)) for k in group.keys)
     names += [f"value{i}" for i in range(count) if f"value{i}" in used_names]

@@ -6,7 +6,7 @@ from ...kernels.key import LOCATED, KernelKey
 from ...kernels.source import MAX_DIMS, OPERAND_NAMES, indices
 from ..group import KernelGroup, arguments, pointers, values
 from .interface import interfaces, parameter, parameter_list, title
-from .member import function_unit, sections, unit_parameters, units_of
+from .member import function_unit, function_unit_parameters, members_of, sections
 from .text import element, fill, loaded, port_words, table
 
 # A step that reads elements which the previous step may write can't overlap it.
@@ -41,8 +41,8 @@ NOTE = [
 
 def source(group: KernelGroup) -> str:
     """Returns the text of a rows kernel of one lane: any strides, one element per step."""
-    units, ops = units_of(group)
-    args = unit_parameters(group, units)
+    members, ops = members_of(group)
+    args = function_unit_parameters(group, members)
     names = list(port_words(group))
     everywhere = [[_located(key, name) for key in group.keys] for name in names]
     locating = any(indices(k) for k in group.keys)
@@ -71,7 +71,7 @@ def source(group: KernelGroup) -> str:
             "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
             "uses": use_table(group, names),
             "located": _located_table(group, names) if _differ(group, names) else [],
-            "units": [*sections(units, ops), *function_unit(group, units)],
+            "units": [*sections(members, ops), *function_unit(group, members)],
             "name": group.name,
             "parameters": parameter_list(group),
             "interfaces": interfaces(group),

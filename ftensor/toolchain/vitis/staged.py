@@ -10,7 +10,7 @@ from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
 from ...kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
-from ...kernels.row_pass_macros import unit_text
+from ...kernels.row_pass_macros import c_functions_with_own_state
 from ...kernels.signal_stages import RowFilter, RowTransform, half_of
 from ...kernels.skeletons.fused import functions
 from ...kernels.staged import (
@@ -74,7 +74,7 @@ class Text:
     def __init__(self, group: KernelGroup) -> None:
         self.group, self.key = group, cast("StagedKey", group.members[0])
         self.stages, self.functions = Stages(self.key), functions(self.key, "vitis")
-        self.numbers = [
+        self.scalars = [
             (c, name) for what, c, name in fused.parameters(self.key) if what != "*" and not name.endswith("_offset")
         ]
 
@@ -99,7 +99,7 @@ class Text:
                 "comment": f"A graph over rows of {key.length} elements in beats of {key.lanes}.",
                 "headers": headers(key),
                 "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
-                "units": "\n\n".join(units(key)),
+                "units": "\n\n".join(namespaced_functions(key)),
                 "length": str(key.length),
                 "lanes": str(key.lanes),
                 "beats": str(key.beats),
@@ -217,13 +217,13 @@ class Text:
         kept, reads, named = self._reads(into, wide)
         lines = list(named)
         for c in stage.calls:
-            args = [*fused.call_operands(key, c), *fused.call_numbers(key, c)]
+            args = [*fused.call_operands(key, c), *fused.call_scalars(key, c)]
             lines += fused.call_lines(key, c, self.functions[c], args)
         used = [(v, fifos) for v, fifos in out if fifos]
         if wide:
             lines += [f"w_v{v}[ft_lane] = v{v};" for v, _ in used]
         fifos = [*into, *(f for _, some in used for f in some)]
-        names = ", ".join(key.calls[c].unit.name for c in stage.calls)
+        names = ", ".join(key.calls[c].function.name for c in stage.calls)
         text = fill(
             f"staged_{stage.kind}.cpp",
             {
@@ -247,13 +247,13 @@ class Text:
         into = self.stages.input_fifos(k)
         out = [f for v in stage.outputs for f in self._out(k, v)]
         kept, reads, named = self._reads(into, True)
-        function, numbers = self.functions[c], fused.call_numbers(key, c)
+        function, scalars = self.functions[c], fused.call_scalars(key, c)
         states = f"{stage.name}_now"
-        args = [*fused.call_operands(key, c), *numbers, "column * LANES + ft_lane", "&lifted"]
+        args = [*fused.call_operands(key, c), *scalars, "column * LANES + ft_lane", "&lifted"]
         text = fill(
             "staged_fold.cpp",
             {
-                "comment": key.calls[c].unit.name,
+                "comment": key.calls[c].function.name,
                 "name_of_states": f"{stage.name}_states",
                 "name_of_tree": f"{stage.name}_tree",
                 "state": f"{function}_s",
@@ -267,7 +267,7 @@ class Text:
                 "values": named,
                 "lift": f"{function}_lift({', '.join(args)});",
                 **self._row(stage),
-                "finished": fused.call_lines(key, c, f"{function}_finish", ["sum[0][0]", *numbers]),
+                "finished": fused.call_lines(key, c, f"{function}_finish", ["sum[0][0]", *scalars]),
                 "writes": [f"{f.name}.write(v{f.value});" for f in out],
             },
         )
@@ -283,13 +283,13 @@ class Text:
     def _transforms(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that transforms rows."""
         key, (c,) = self.key, stage.calls
-        unit, course = key.calls[c].unit, key.transform_schedule
-        assert isinstance(unit, RowTransform)
+        function, course = key.calls[c].function, key.transform_schedule
+        assert isinstance(function, RowTransform)
         (into,) = self.stages.input_fifos(k)
         out = [f for v in stage.outputs for f in self._out(k, v)]
-        c_type = value_type(unit.outs[0][0] or unit.compute)
-        steps = HlsSteps(unit, course, c_type, fused.call_numbers(key, c))
-        comment = f"{unit.name} of rows of {course.points}"
+        c_type = value_type(function.outs[0][0] or function.compute)
+        steps = HlsSteps(function, course, c_type, fused.call_scalars(key, c))
+        comment = f"{function.name} of rows of {course.points}"
         text = fill(
             "staged_transform.cpp",
             {
@@ -302,7 +302,7 @@ class Text:
                 "behind": str(course.startup_beats),
                 "apart": steps.apart,
                 "type": c_type,
-                "reads": _real_beat(into.name) if unit.half else [f"w = {into.name}.read();"],
+                "reads": _real_beat(into.name) if function.half else [f"w = {into.name}.read();"],
                 "steps": steps.lines,
                 "writes": [f"{f.name}.write(w);" for f in out],
             },
@@ -312,17 +312,17 @@ class Text:
     def _filters(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that filters rows."""
         key, (c,) = self.key, stage.calls
-        unit = key.calls[c].unit
-        assert isinstance(unit, RowFilter)
+        function = key.calls[c].function
+        assert isinstance(function, RowFilter)
         signal, taps = (next(f for f in self.stages.input_fifos(k) if f.value == v) for v in key.calls[c].operands)
         out = [f for v in stage.outputs for f in self._out(k, v)]
         sample, tap = value_type(key.dtypes[signal.value]), value_type(key.dtypes[taps.value])
         row = self._row(stage)
-        constants = (sample, tap, "LANES", unit.taps, unit.stride, unit.before)
+        constants = (sample, tap, "LANES", function.taps, function.stride, function.before)
         text = fill(
             "staged_filter.cpp",
             {
-                "comment": f"{unit.name}: sums of {unit.taps} products, for each {unit.stride} samples",
+                "comment": f"{function.name}: sums of {function.taps} products, for each {function.stride} samples",
                 "name": stage.name,
                 "streams": self._streams([signal, taps, *out]),
                 "scalars": "int rows",
@@ -331,7 +331,7 @@ class Text:
                 "tap": tap,
                 "entering": f"{stage.name}_taps",
                 "taps": taps.name,
-                "samples": f"(long){unit.rows or 'rows'} * {row['length']}",
+                "samples": f"(long){function.rows or 'rows'} * {row['length']}",
                 "from": signal.name,
                 "writes": [f"{f.name}.write(w);" for f in out],
                 **row,
@@ -359,16 +359,16 @@ class Text:
                 named.append(f"const {c_type} v{v} = in_v{v}[ft_lane];")
         return kept, reads, named
 
-    def _numbers(self, stage: DataflowStage) -> list[tuple[str, str]]:
+    def _scalars_of(self, stage: DataflowStage) -> list[tuple[str, str]]:
         """Returns the (C type, name) of the scalars that a stage uses."""
-        used = {name for c in stage.calls for name in fused.call_numbers(self.key, c)}
-        return [one for one in self.numbers if one[1] in used]
+        used = {name for c in stage.calls for name in fused.call_scalars(self.key, c)}
+        return [one for one in self.scalars if one[1] in used]
 
     def _scalars(self, stage: DataflowStage) -> str:
-        return ", ".join([*(f"{c}{name}" for c, name in self._numbers(stage)), "int rows"])
+        return ", ".join([*(f"{c}{name}" for c, name in self._scalars_of(stage)), "int rows"])
 
     def _call(self, name: str, fifos: Sequence[str], stage: DataflowStage) -> str:
-        args = [*fifos, *(name for _, name in self._numbers(stage)), "n"]
+        args = [*fifos, *(name for _, name in self._scalars_of(stage)), "n"]
         return f"{name}({', '.join(args)})"
 
     def _out(self, k: int, value: int) -> list[Fifo]:
@@ -415,11 +415,11 @@ def headers(key: StagedKey) -> list[str]:
     return includes + ['#include "ftensor/vitis/filter.h"' for _ in key.filters[:1]]
 
 
-def units(key: StagedKey) -> list[str]:
+def namespaced_functions(key: StagedKey) -> list[str]:
     """Returns the element functions, in a namespace for each compute type."""
-    each = tuple([u for u in key.units if not isinstance(u, (RowTransform, RowFilter))])
+    each = tuple([u for u in key.functions if not isinstance(u, (RowTransform, RowFilter))])
     keys = [u.key(key.lanes) for u in each]
     helper_names = {name for k in keys for name in kernel_source.helper_files(k)}
-    texts = [unit_text(u, fused.unit_name(key, u)) for u in each]
+    texts = [c_functions_with_own_state(u, fused.function_name(key, u)) for u in each]
     files = [f'#include "ftensor/{name}"' for name in element_function.SHARED_HELPERS if name in helper_names]
     return [*files, *element_function.namespaces(keys, lambda k, _: texts[k])]

@@ -9,7 +9,7 @@ from math import prod
 from typing import Annotated
 
 from ....dtypes import dtype
-from ...geometry import Geometry, ListField, Long, NamedNumbers
+from ...geometry import Geometry, ListField, Long, NamedFields
 from ...inventory_terms import ROOMY_REGISTERS, InventoryRequest, KernelArgument, KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, register
@@ -48,11 +48,11 @@ class ConvPackGeometry(Geometry):
     own: int  # channels of a group
     some: int  # channels of an item of panels
     plane: int  # elements
-    part: Annotated[Ints, NamedNumbers("deep high wide")]
-    step: Annotated[Ints, NamedNumbers("deep high wide")]
-    input: Annotated[Ints, NamedNumbers("deep high wide")]
-    x: Annotated[Ints, NamedNumbers("sample channel deep high wide")]
-    w: Annotated[Ints, NamedNumbers("group filter channel")]
+    part: Annotated[Ints, NamedFields("deep high wide")]
+    step: Annotated[Ints, NamedFields("deep high wide")]
+    input: Annotated[Ints, NamedFields("deep high wide")]
+    x: Annotated[Ints, NamedFields("sample channel deep high wide")]
+    w: Annotated[Ints, NamedFields("group filter channel")]
     bias: Long
     zero: int
     flip: bool

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 from ....dtypes import dtype
 from ....iterator.shape import numel
 from ... import source
-from ...geometry import Geometry, ListField, Long, NamedNumbers
+from ...geometry import Geometry, ListField, Long, NamedFields
 from ...inventory_terms import ManifestTerms, table_lines
 from ...skeleton import BoardSkeleton, Skeleton
 from ...source import element_defines, element_helpers
@@ -168,7 +168,7 @@ class ConvGeometry(Geometry):
     channels: int
     most: int
     channel: Long
-    out: Annotated[Ints, NamedNumbers("filter plane row position")]
+    out: Annotated[Ints, NamedFields("filter plane row position")]
     back: bool
     whole: bool
     lines: bool

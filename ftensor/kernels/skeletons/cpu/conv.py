@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from ....dtypes import dtype
 from ....iterator.shape import numel
-from ...geometry import Geometry, ListField, Long, NamedNumbers
+from ...geometry import Geometry, ListField, Long, NamedFields
 from ...inventory_terms import ROOMY_REGISTERS, KernelTarget
 from ...key import lanes_for
 from ...select import PROCESSOR
@@ -77,11 +77,11 @@ class DirectConvGeometry(Geometry):
     channels: int
     positions: int
     plane: int
-    x: Annotated[Ints, NamedNumbers("sample channel deep high wide")]
-    w: Annotated[Ints, NamedNumbers("group filter channel")]
+    x: Annotated[Ints, NamedFields("sample channel deep high wide")]
+    w: Annotated[Ints, NamedFields("group filter channel")]
     bias: Long
-    out: Annotated[Ints, NamedNumbers("sample filter position")]
-    planes: Annotated[Ints, NamedNumbers("deep high")]
+    out: Annotated[Ints, NamedFields("sample filter position")]
+    planes: Annotated[Ints, NamedFields("deep high")]
     phases: Annotated[tuple[Phase, ...], ListField("phase_count")]
     offsets: Annotated[Ints, ListField("taps")]
     wide: int
@@ -140,12 +140,12 @@ class DepthwiseGeometry(Geometry):
     channels: int
     positions: int
     plane: int
-    x: Annotated[Ints, NamedNumbers("sample channel deep high wide")]
-    w: Annotated[Ints, NamedNumbers("group filter channel")]
+    x: Annotated[Ints, NamedFields("sample channel deep high wide")]
+    w: Annotated[Ints, NamedFields("group filter channel")]
     bias: Long
-    out: Annotated[Ints, NamedNumbers("sample filter deep high wide")]
-    counts: Annotated[Ints, NamedNumbers("deep high wide")]
-    planes: Annotated[Ints, NamedNumbers("deep high")]
+    out: Annotated[Ints, NamedFields("sample filter deep high wide")]
+    counts: Annotated[Ints, NamedFields("deep high wide")]
+    planes: Annotated[Ints, NamedFields("deep high")]
     phases: Annotated[tuple[Phase, ...], ListField("phase_count")]
     offsets: Annotated[Ints, ListField("taps")]
 
@@ -192,9 +192,9 @@ class ConvWeightGeometry(Geometry):
     samples: int
     some: int
     plane: int
-    x: Annotated[Ints, NamedNumbers("sample channel deep high wide")]
-    grad: Annotated[Ints, NamedNumbers("sample filter")]
-    planes: Annotated[Ints, NamedNumbers("deep high")]
+    x: Annotated[Ints, NamedFields("sample channel deep high wide")]
+    grad: Annotated[Ints, NamedFields("sample filter")]
+    planes: Annotated[Ints, NamedFields("deep high")]
     bias: bool
     phases: Annotated[tuple[Phase, ...], ListField("phase_count")]
     offsets: Annotated[Ints, ListField("taps")]

@@ -25,13 +25,13 @@ _LOCAL_NAME = re.compile(r"\b(?:ft[a-z]?_\w+|FT_[CSX](?:_\w+)?|unit_\d\w*|pass_\
 
 class MergedKernel(NamedTuple):
     """A kernel of a merged launch. `pointers` and `offsets` are indices of the launch's arguments
-    (None: the offset is 0), `numbers` is the count of its scalars. `each` is True if every compute
+    (None: the offset is 0), `scalar_count` is the count of its scalars. `each` is True if every compute
     unit runs the whole kernel."""
 
     key: Key
     pointers: Ints
     offsets: tuple[int | None, ...]
-    numbers: int
+    scalar_count: int
     each: bool
 
 
@@ -68,7 +68,7 @@ class MemberParameters(NamedTuple):
 
     pointers: list[Parameter]
     offsets: list[Parameter]
-    numbers: list[Parameter]
+    scalars: list[Parameter]
     last: Parameter | None  # the member's n, or its geometry buffer
 
 
@@ -83,7 +83,7 @@ def parameters_of(member: MergedKernel) -> MemberParameters:
 
 
 def _count(member: MergedKernel) -> int:
-    return len(member.pointers) + len(member.offsets) + member.numbers
+    return len(member.pointers) + len(member.offsets) + member.scalar_count
 
 
 def merged_geometry(
@@ -120,19 +120,19 @@ class MergedLaunch(Skeleton[MergedLaunchKey]):
         """Returns the members' pointers, offsets and scalars, and the geometry."""
         words: dict[int, str] = {}
         offsets: set[int] = set()
-        numbers: list[Parameter] = []
+        scalars: list[Parameter] = []
         for member in key.members:
             called = parameters_of(member)
             for k, (_, word, _) in zip(member.pointers, called.pointers, strict=True):
                 merged_type = words.get(k, word)
                 words[k] = merged_type if "const" not in merged_type else word
             offsets |= {k for k in member.offsets if k is not None}
-            if not (key.shared and numbers):
-                numbers += called.numbers
+            if not (key.shared and scalars):
+                scalars += called.scalars
         return (
             *(("*", words[k], f"p{k}") for k in sorted(words)),
             *(("long", "long ", f"at{k}") for k in sorted(offsets)),
-            *((what, word, f"n{k}") for k, (what, word, _) in enumerate(numbers)),
+            *((what, word, f"n{k}") for k, (what, word, _) in enumerate(scalars)),
             ("*", "const long *", "geometry"),
         )
 
@@ -188,9 +188,9 @@ def _calls(key: MergedLaunchKey, names: dict[Key, str]) -> list[str]:
             words.append(f"({_with_address_space(word)}){text}")
         scalars = [
             *("0" if at is None else f"at{at}" for at in member.offsets),
-            *(f"n{count_before + n}" for n in range(member.numbers)),
+            *(f"n{count_before + n}" for n in range(member.scalar_count)),
         ]
-        count_before += 0 if key.shared else member.numbers
+        count_before += 0 if key.shared else member.scalar_count
         args = _arguments_in_order(member, words, scalars)
         if called.last is not None:
             what, word, _ = called.last

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from ....dtypes import dtype
 from ... import source
-from ...geometry import Geometry, NamedNumbers
+from ...geometry import Geometry, NamedFields
 from ...inventory_terms import ROOMY_REGISTERS, KernelTarget
 from ...key import lanes_for
 from ...skeleton import Parameter, Skeleton, register
@@ -61,8 +61,8 @@ class RecurrentGeometry(Geometry):
     batch: int
     width: int
     reverse: int
-    hidden: Annotated[Ints, NamedNumbers("step row")]
-    cells: Annotated[Ints, NamedNumbers("step")]
+    hidden: Annotated[Ints, NamedFields("step row")]
+    cells: Annotated[Ints, NamedFields("step")]
 
 
 class Recurrent(Skeleton[RecurrentKey]):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from ....dtypes import dtype
 from ... import source
-from ...geometry import Long, NamedNumbers
+from ...geometry import Long, NamedFields
 from ...inventory_terms import KernelTarget
 from ...key import lanes_for
 from ...skeleton import register
@@ -43,8 +43,8 @@ class DirectGeometry(ProductGeometry):
     """Geometry buffer: the product, with batch strides `steps` of a, b, out and added, and the
     strides of a and b."""
 
-    a: Annotated[Ints, NamedNumbers("row depth")]
-    b: Annotated[Ints, NamedNumbers("depth column")]
+    a: Annotated[Ints, NamedFields("row depth")]
+    b: Annotated[Ints, NamedFields("depth column")]
     in_vectors: int  # vector reads of b: 1 for whole vectors, 2 for all
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from ....dtypes import dtype
 from ....iterator.shape import numel
 from ... import source
-from ...geometry import Geometry, ListField, NamedNumbers
+from ...geometry import Geometry, ListField, NamedFields
 from ...inventory_terms import ManifestTerms, Option, table_lines
 from ...skeleton import BoardSkeleton, Parameter
 from ...workload import Ints, KernelLaunch, PipelinedLoop, distance, operator_cycles
@@ -66,8 +66,8 @@ class ProductGeometry(Geometry):
     depth: int
     mode: int
     whole: int
-    out: Annotated[Ints, NamedNumbers("row column")]
-    added: Annotated[Ints, NamedNumbers("row column")]
+    out: Annotated[Ints, NamedFields("row column")]
+    added: Annotated[Ints, NamedFields("row column")]
     batch: Annotated[Ints, ListField("dims")]
     steps: Annotated[tuple[Ints, ...], ListField(4, "dims")]
 

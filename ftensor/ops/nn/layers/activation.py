@@ -56,12 +56,12 @@ def activation(
     return op(**entry)(written(name, declared, body, doc, **scope))
 
 
-def _check_numbers(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
+def _check_scalars(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
     input_dtype = tensor_argument(name, input)._dtype
     return tuple([fitted(name, x, input_dtype) for x in numbers])
 
 
-def _as_compute_numbers(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
+def _as_compute_scalars(name: str, input: Tensor, *numbers: float) -> tuple[float, ...]:
     input_dtype = tensor_argument(name, input)._dtype
     return tuple([fitted(name, x, input_dtype.compute if input_dtype.kind == "f" else input_dtype) for x in numbers])
 
@@ -73,28 +73,28 @@ def _check_limits(name: str, input: Tensor, low: float, high: float) -> tuple[fl
         low, high = int(low), int(high)
     if input.dtype.kind == "u" and low < 0:
         raise errors_arithmetic.negative_limit(name, low, input.dtype)
-    return _check_numbers(name, input, low, high)
+    return _check_scalars(name, input, low, high)
 
 
 def _elu(name: str, input: Tensor, alpha: float) -> tuple[float, ...]:
-    return *_as_compute_numbers(name, input, alpha), 1.0, 1.0
+    return *_as_compute_scalars(name, input, alpha), 1.0, 1.0
 
 
 def _celu(name: str, input: Tensor, alpha: float) -> tuple[float, ...]:
     if alpha == 0:
         raise errors_arithmetic.zero_alpha(name)
-    (alpha,) = _as_compute_numbers(name, input, alpha)
+    (alpha,) = _as_compute_scalars(name, input, alpha)
     return alpha, 1.0, 1.0 / alpha
 
 
 def _limit(name: str, input: Tensor, threshold: float, value: float) -> tuple[float, ...]:
-    return _as_compute_numbers(name, input, threshold) + _check_numbers(name, input, value)
+    return _as_compute_scalars(name, input, threshold) + _check_scalars(name, input, value)
 
 
 def _shrink(name: str, input: Tensor, lambd: float) -> tuple[float, ...]:
     if not lambd >= 0:
         raise errors_arithmetic.negative_lambda(name, lambd)
-    return _check_numbers(name, input, lambd)
+    return _check_scalars(name, input, lambd)
 
 
 _CLAMPS: dict[str, Any] = {"float_only": False, "bool_": "", "refusal": errors_arithmetic.no_clamp}
@@ -121,7 +121,7 @@ relu6 = activation(
 
 LEAKY_RELU = row("leaky_relu", "slope", "a > K(0) ? a : a * slope")
 leaky_relu = activation(
-    LEAKY_RELU, "negative_slope: float = 0.01", _as_compute_numbers, "Multiplies negative elements by `negative_slope`."
+    LEAKY_RELU, "negative_slope: float = 0.01", _as_compute_scalars, "Multiplies negative elements by `negative_slope`."
 )
 
 SILU = row("silu", "", "a / (K(1) + exp(-a))", complex_="ft_cmul(a, ft_csigmoid(a))")
@@ -197,7 +197,7 @@ SOFTPLUS = row("softplus", "beta limit", "a * beta > limit ? a : log1p(exp(a * b
 softplus = activation(
     SOFTPLUS,
     "beta: float = 1, threshold: float = 20",
-    _as_compute_numbers,
+    _as_compute_scalars,
     "Returns log(1 + exp(beta * input)) / beta; the input where beta * input > threshold.",
     OUT,
 )
@@ -216,7 +216,7 @@ HARDSHRINK = row("hardshrink", "limit", "a >= -limit && a <= limit ? K(0) : a")
 hardshrink = activation(
     HARDSHRINK,
     "lambd: float = 0.5",
-    _check_numbers,
+    _check_scalars,
     "Replaces the elements in [-lambd, lambd] by 0.",
     OUT,
     namespace="",

@@ -40,11 +40,11 @@ def _fractions(input: Tensor) -> None:
         raise errors_creation.dropout_cast(input._dtype)
 
 
-def _numbers(p: float) -> tuple[float, float]:
+def _dropout_scalars(p: float) -> tuple[float, float]:
     return 1 - p, 1 / (1 - p) if p < 1 else 0.0
 
 
-def _alpha_numbers(p: float) -> tuple[float, float, float]:
+def _alpha_dropout_scalars(p: float) -> tuple[float, float, float]:
     """Returns the scale of kept elements, and the offsets of kept and dropped elements, so that
     mean 0 and variance 1 are preserved (Klambauer and others: Self-normalizing neural networks,
     2017)."""
@@ -57,13 +57,13 @@ def _alpha_numbers(p: float) -> tuple[float, float, float]:
 def _dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
     _fractions(input)
     target = empty_like(input) if out is None else out
-    return fill_random("dropout", DROPOUT, _numbers(p), target, None, (input,))
+    return fill_random("dropout", DROPOUT, _dropout_scalars(p), target, None, (input,))
 
 
 def _alpha_dropped(input: Tensor, p: float, out: Tensor | None) -> Tensor:
     _fractions(input)
     target = empty_like(input) if out is None else out
-    gain, keep_offset, drop_offset = _alpha_numbers(p)
+    gain, keep_offset, drop_offset = _alpha_dropout_scalars(p)
     return fill_random("alpha_dropout", ALPHA_DROPOUT, (1 - p, gain, keep_offset, drop_offset), target, None, (input,))
 
 
@@ -75,10 +75,10 @@ def _by_feature(input: Tensor, p: float, alpha: bool, out: Tensor | None) -> Ten
     shape = (*input._shape[:2], *(1,) * (input.ndim - 2))
     keep_mask = chance(empty(shape, dtype=input._dtype, device=input._storage.device), 1 - p)
     if alpha:
-        gain, keep_offset, drop_offset = _alpha_numbers(p)
+        gain, keep_offset, drop_offset = _alpha_dropout_scalars(p)
         result = input * (keep_mask * gain) + (keep_mask * (keep_offset - drop_offset) + drop_offset)
     else:
-        result = input * (keep_mask * _numbers(p)[1])
+        result = input * (keep_mask * _dropout_scalars(p)[1])
     return write_result("dropout", out, result)
 
 
@@ -146,7 +146,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
         return input.clone(), ones_like(input, dtype=dtypes.bool)
     _fractions(input)
     keep_mask = chance(empty_like(input, dtype=dtypes.bool), 1 - p)
-    return input * keep_mask * _numbers(p)[1], keep_mask
+    return input * keep_mask * _dropout_scalars(p)[1], keep_mask
 
 
 def _nn_dropout(run: Run, name: str, training: bool, doc: str) -> Callable[..., Tensor]:

@@ -41,7 +41,7 @@ NLL_LOSS = Op(
     "b == ignored ? K(0) : -a",
     params=("ignored",),
     float_only=True,
-    round_numbers=False,
+    round_scalars=False,
 )
 NLL_INPUT = Op(
     "nll_of_class_backward",
@@ -49,7 +49,7 @@ NLL_INPUT = Op(
     "b == c && c != ignored ? -(a / e) * d : K(0)",
     params=("ignored",),
     float_only=True,
-    round_numbers=False,
+    round_scalars=False,
 )
 enter(__name__, KNOWN_CLASS, NLL_LOSS, NLL_INPUT)
 
