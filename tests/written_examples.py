@@ -11,6 +11,8 @@ _RNN += ", False, 1, 0.0, False, False, False"
 
 _BLOCK = "ft.arange(27.0).reshape(1, 1, 3, 3, 3)"
 _FILE = "import tempfile\nfile = tempfile.NamedTemporaryFile(suffix='.safetensors')\n"
+_TRY = "try:\n"
+_NO_BOARD = "except RuntimeError as error:  # no board\n    pass"
 _STREAM = "side = ft.fpga.Stream()\n"
 _TWICE = "kernel void twice(global float *x, int n) { for (int i = 0; i < n; i++) x[i] *= 2; }"
 
@@ -230,6 +232,14 @@ WRITTEN = {
         "import pyopencl\nqueue = pyopencl.CommandQueue(x.buffer.context)\n"
         "with ft.fpga.stream(ft.fpga.ExternalStream(queue)):\n    total = x.sum()\ntotal"
     ),
+    "fpga.allocate": "ft.fpga.allocate((2, 2), 'u4')",
+    "fpga.sensors": f"{_TRY}    ft.fpga.sensors().simulated\n{_NO_BOARD}",
+    "fpga.temperature": f"{_TRY}    celsius = ft.fpga.temperature()\n{_NO_BOARD}",
+    "fpga.power_draw": f"{_TRY}    watts = ft.fpga.power_draw() / 1000\n{_NO_BOARD}",
+    "fpga.Overlay": (
+        "from pathlib import Path\nif Path('vadd.xclbin').exists():\n"
+        "    overlay = ft.fpga.Overlay('vadd.xclbin')\n    overlay.vadd.call(x, x, x, 3)"
+    ),
     "from_dlpack": "ft.from_dlpack(x)",
     "from_numpy": "ft.from_numpy(__import__('numpy').arange(3))",
     "fpga.is_available": "ft.fpga.is_available()",
@@ -256,7 +266,7 @@ WRITTEN = {
     "fpga.reset_peak_memory_stats": "ft.fpga.reset_peak_memory_stats()",
     "fpga.empty_cache": "ft.fpga.empty_cache()",
     "fpga.synchronize": "ft.fpga.synchronize()",
-    "fpga.Stream": "ft.fpga.Stream().query()",
+    "fpga.Stream": "side = ft.fpga.Stream()\nside.synchronize()\nside.query()",
     "fpga.Event": "ft.fpga.Event(enable_timing=True).query()",
     "fpga.stream": f"{_STREAM}with ft.fpga.stream(side):\n    total = x.sum()\nside.synchronize()\ntotal",
     "fpga.StreamContext": f"{_STREAM}with ft.fpga.StreamContext(side):\n    total = x.sum()\nside.synchronize()\ntotal",

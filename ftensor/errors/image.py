@@ -426,3 +426,26 @@ no_expression = Message(TypeError, "{kernel} does not compute in {dtype}: {why}"
 read_output = Message(
     TypeError, "{kernel}: `{name}` is {found}, but its value is used in an expression of {compute}: declare a variable"
 )
+
+# Overlays
+no_overlay_kernel = Message(AttributeError, "{path} has no kernel or compute unit {name!r}; it has {names!c}")
+registers_unset = Message(
+    ValueError, "{kernel} can't start: its registers {names!c} are not set; set them or pass all arguments"
+)
+no_register = Message(AttributeError, "{kernel} has no register {name!r}; it has {names!c}")
+control_bit = Message(AttributeError, "{kernel}: only AP_START can be set in the control register, not {name}")
+
+
+def no_register_at(kernel: str, offset: int, offsets: dict[str, int]) -> ValueError:
+    """Error for an offset at which no register begins."""
+    there = ", ".join(f"{name} at {place:#x}" for name, place in offsets.items())
+    return ValueError(f"{kernel} has no register at {offset:#x}; it has CTRL at 0x0, {there}")
+
+
+no_sensors = Message(
+    RuntimeError,
+    "{device} has no sensors that ftensor reads; boards on XRT have some, the software device imitates them",
+)
+sensors_failed = Message(
+    RuntimeError, "{tool} did not report the sensors of device {index}: {why}; run `xrt-smi examine` to see why"
+)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from .._device import DeviceLike, detected_device, fpga_devices, fpga_index, resolve, set_fpga_index
 from .._device import device as _device
 from ..errors import image as image_errors
 from ..interop.opencl import ExternalStream, use_context
+from ..own.overlay import Overlay
 from ..rows.catalogue import note_module
+from ..runtime import sensors as _sensors
 from ..runtime.interfaces import DeviceProperties
 from ..runtime.stream import DeviceStream as _Stream
 from ..runtime.stream import Event
@@ -44,6 +47,7 @@ from .devices import (
 from .devices import lookup as _lookup
 
 if TYPE_CHECKING:
+    from .._tensor import Tensor
     from ..own.elementwise import ElementwiseKernel, ReductionKernel
     from ..own.kernel import File, Kernel, Words
     from ..runtime.images import ImageReport
@@ -51,8 +55,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Event",
     "ExternalStream",
+    "Overlay",
     "Stream",
     "StreamContext",
+    "allocate",
     "current_device",
     "current_stream",
     "default_stream",
@@ -82,10 +88,12 @@ __all__ = [
     "memory_stats_as_nested_dict",
     "memory_summary",
     "opencl_kernel",
+    "power_draw",
     "reduction",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
+    "sensors",
     "set_device",
     "set_per_process_memory_fraction",
     "set_rng_state",
@@ -94,6 +102,7 @@ __all__ = [
     "source",
     "stream",
     "synchronize",
+    "temperature",
     "use_context",
 ]
 
@@ -200,7 +209,51 @@ def image_report(device: DeviceLike | None = None) -> ImageReport:
     return images.report() if isinstance(images, Images) else ImageReport(())
 
 
+# Sensors
+
+
+def sensors(device: DeviceLike | None = None) -> _sensors.Sensors:
+    """Returns temperatures (degrees Celsius), supplies (volts, amperes) and power (watts) of a
+    board, as XRT's `xrt-smi examine` reports them.
+
+    The software device and the C simulation give constants, with `simulated=True`. Raises
+    RuntimeError for other devices, and if XRT's tool fails.
+    """
+    return _sensors.read(_lookup("sensors", device))
+
+
+def temperature(device: DeviceLike | None = None) -> int:
+    """Returns the temperature of the chip in degrees Celsius, like `torch.cuda.temperature`. Raises
+    RuntimeError where there is no such sensor."""
+    found = _sensors.read(_lookup("temperature", device))
+    if not found.temperatures:
+        raise image_errors.no_sensors(get_device_name(device))
+    return round(found.temperatures.get("fpga0", max(found.temperatures.values())))
+
+
+def power_draw(device: DeviceLike | None = None) -> int:
+    """Returns the power of the board in milliwatts, like `torch.cuda.power_draw`. Raises
+    RuntimeError where there is no such sensor."""
+    power = _sensors.read(_lookup("power_draw", device)).power
+    if power is None:
+        raise image_errors.no_sensors(get_device_name(device))
+    return round(1000 * power)
+
+
 # Kernels of the user
+
+
+def allocate(shape: int | Sequence[int], dtype: Any = "uint32", *, device: DeviceLike | None = None) -> Tensor:
+    """Returns a tensor of zeros, like `pynq.allocate`. `dtype` is ftensor's or NumPy's, or a name
+    such as "u4". A tensor needs no `sync_to_device`: ftensor copies what kernels and the host
+    need."""
+    from ..dtypes import parse_dtype
+    from ..ops.create.sizes import zeros
+
+    element = parse_dtype(dtype)
+    if element is None:
+        raise errors.argument_type("allocate", "dtype", "a dtype", dtype)
+    return zeros(shape, dtype=element, device=resolve("fpga" if device is None else device))
 
 
 def kernel(file: File, name: str | None = None, *, flags: Words = (), device: DeviceLike | None = None) -> Kernel:
