@@ -100,18 +100,18 @@ def _index(value: object, text: object) -> int:
 
 
 class _ThreadDevice(threading.local):
-    """Each thread's choice of devices."""
+    """The devices that a thread has chosen."""
 
     def __init__(self) -> None:
-        self.index = 0  # the current fpga
-        self.mapped: _Table | None = None  # the table that `index` was chosen for
-        self.defaults: list[device] = []  # of the enclosing `with device` blocks, innermost last
+        self.index = 0  # index of the current fpga
+        self.mapped: _Table | None = None  # the table of the mapping for which `index` was chosen
+        self.defaults: list[device] = []  # devices of the enclosing `with device` blocks, innermost last
         self.default: device | None = None
 
 
 @cache
 def _label(entry: DetectedDevice, index: int) -> device:
-    """Returns the device fpga:`index`, always the same object for the same detected device."""
+    """Returns the device fpga:`index`; always the same object for the same detected device."""
     return device("fpga", index)
 
 
@@ -163,9 +163,9 @@ def _current_table() -> _Table:
 def set_device_mapping(mapping: str) -> None:
     """Sets the devices behind the name `fpga`, from now on and in all threads.
 
-    "auto" takes the best available device (a board, a GPU, Intel's CPU runtime, PoCL, another one;
-    the C simulation without OpenCL) and all devices like it. "explicit" numbers every OpenCL
-    device. "fpga", "gpu" and "cpu" take the devices of that kind, "csim" the C simulation. Any
+    "auto" selects the best available device (a board, a GPU, Intel's CPU runtime, PoCL, another
+    one; the C simulation without OpenCL) and all devices like it. "explicit" numbers every OpenCL
+    device. "fpga", "gpu" and "cpu" select the devices of that kind, "csim" the C simulation. Any
     other word is the name of a target or a part of a platform's name, such as "pocl", and may end
     in ":N" for one of these devices; `ftensor devices` lists them. Existing tensors stay on their
     device. Raises RuntimeError, without a change, if no device matches.
@@ -190,7 +190,7 @@ def get_device_mapping() -> str:
 
 
 def fpga_devices() -> list[DetectedDevice]:
-    """Returns the devices of fpga:0, fpga:1, ...; an empty list if no device fits the mapping."""
+    """Returns the devices of fpga:0, fpga:1, ...; an empty list if no device matches the mapping."""
     return _current_table().fpga
 
 

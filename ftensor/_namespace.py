@@ -21,7 +21,7 @@ def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Any:
 
 
 def _foreign(value: Any) -> bool:
-    """True if a value has its own rules for NumPy's functions: Dask, xarray, masked arrays."""
+    """True if a value implements NumPy's functions itself: Dask, xarray, masked arrays."""
     if isinstance(value, np.ndarray):
         return isinstance(value, np.ma.MaskedArray)
     return not isinstance(value, (Tensor, np.generic)) and hasattr(value, "__array_ufunc__")

@@ -209,7 +209,7 @@ def _values(array: np.ndarray[Any, Any], shape: tuple[int, ...], indent: int, op
         if elided[dim]:
             items.insert(options.edgeitems, dots)
         lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
-        # One more empty line for each dimension that ends.
+        # One more empty line for each dim that ends here.
         newline = "," + "\n" * max(1, rest - 1) + " " * (indent + 1)
         return "[" + newline.join(lines) + "]"
 

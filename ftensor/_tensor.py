@@ -37,18 +37,17 @@ _next_key = count(1).__next__
 
 
 class Watcher(Protocol):
-    """An object that depends on the geometry of the tensors over a storage."""
+    """An observer of the geometry of the tensors over a storage."""
 
     def reshaped(self) -> None:
-        """Reacts to a change: a tensor over the storage is about to get another geometry or
-        storage."""
+        """Called before a tensor over the storage gets another geometry or storage."""
 
 
 watchers: WeakKeyDictionary[Storage, WeakSet[Watcher]] = WeakKeyDictionary()
 
 
 def geometry_key(shape: Ints, strides: Ints, d: dtype) -> int:
-    """Returns the key of a geometry."""
+    """Returns the int key of a geometry."""
     key = _GEOMETRIES.get((shape, strides, d))
     if key is None:
         if len(_GEOMETRIES) >= _MAX_GEOMETRIES:
@@ -180,8 +179,8 @@ class Tensor(Methods):
     def _start_is_read(self, multiple: int = 0) -> None:
         """Reports to the executor that a computation depends on the tensor's start.
 
-        The computation depends on the start modulo `multiple` bytes, or for 0 on the exact start
-        and the size of the storage. A graph that is being captured then adds a guard.
+        The computation depends on the start modulo `multiple` bytes; with 0, on the exact start and
+        the size of the storage. A graph that is being traced then adds a guard.
         """
         executor = self._storage.backend.executor
         if executor is not None:
@@ -294,7 +293,7 @@ class Tensor(Methods):
 
     def tolist(self) -> Any:
         """Returns the elements as nested lists of Python numbers (one number for a 0-d tensor)."""
-        self._storage.backend.pool.check_capacity(8 * self.numel())  # the size of the lists
+        self._storage.backend.pool.check_capacity(8 * self.numel())  # bytes of the lists
         values = self._host_values()
         if values.shape == self._shape:
             return values.tolist()

@@ -45,7 +45,7 @@ class _Parser(argparse.ArgumentParser):
         """Reports unknown arguments in the subparser, so that it suggests its own options."""
         self.words = sys.argv[1:] if args is None else args
         parsed, rest = super().parse_known_args(args, namespace)
-        if rest[:1] == ["--"] and getattr(parsed, "trace", None):  # the program's arguments
+        if rest[:1] == ["--"] and getattr(parsed, "trace", None):  # the arguments of the program
             parsed.trace, rest = [*parsed.trace, *rest], []
         if rest:
             self.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -53,7 +53,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         known = list(options_of(self))
-        if "arguments are required" in message:  # perhaps because one is mistyped
+        if "arguments are required" in message:  # perhaps one of them was mistyped
             mistyped = [w for w in self.words if w[:2] == "--" and w.partition("=")[0] not in known]
             message += f"; unrecognized: {' '.join(mistyped)}" if mistyped else ""
         if match := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
@@ -227,7 +227,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         grammar.print_help()
         return 0
     for word in argv or ():
-        if "\0" in word:  # a shell can't pass it, and no name of a file has one
+        if "\0" in word:  # no file name contains a NUL, and a shell can't pass one
             grammar.error(f"an argument has a NUL: {word!r}")
     arguments = grammar.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":

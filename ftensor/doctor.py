@@ -34,7 +34,8 @@ Case = tuple[str, Callable[[], "ft.Tensor"], np.ndarray]
 
 
 def cases() -> Iterator[Case]:
-    """Yields (name, function, expected result); inputs are integers, so all but fft is exact."""
+    """Yields (name, function, expected result). Inputs are integers, so all results except that of
+    fft are exact."""
     numbers = np.arange(2 * 3 * 9 * 9) * 37 % 11 - 5.0
     image = numbers.reshape(2, 3, 9, 9).astype(np.float32)
     filters = numbers[: 8 * 3 * 3 * 3].reshape(8, 3, 3, 3).astype(np.float32)
@@ -103,7 +104,7 @@ def check() -> None:
     storage = backend.allocate(values.nbytes)
     backend.upload(storage, 0, values)
     expected = values
-    if backend.target.kind != "board" or backend.target.emulates:  # a board only runs its image
+    if backend.target.kind != "board" or backend.target.emulates:  # a board runs only its image
         loop = "{ for (int i = 0; i < n; ++i) p[i] += 1; }"
         heads = {
             "vitis": 'extern "C" void ft_check(int *p, int n, int unit, int units)',
@@ -188,7 +189,8 @@ def cards_without_platform(names: set[str], folder: Path = PCI_FOLDER) -> Iterat
 
 
 def missing(seen: DiscoveryReport) -> list[Missing]:
-    """Returns what would make more devices usable, most useful first."""
+    """Returns the packages, drivers and tools that would make more devices usable, the most useful
+    first."""
     names = {device.target.name for device in seen.devices}
     cpu_runtime = bool(names - {"csim", "pocl-rc"})
     lacks = [Missing(f"the package {name}", f"pip install {name}") for name in NEEDED if _version(name) is None]
@@ -279,7 +281,7 @@ def _add_findings(record: dict[str, object], seen: DiscoveryReport, wrong: Seque
 
 
 def devices(arguments: argparse.Namespace) -> int:
-    """Prints the devices; returns 1 if none fits the mapping or a setting is invalid, else 0."""
+    """Prints the devices; returns 1 if none matches the mapping or a setting is invalid, else 0."""
     wrong = _set_aside()
     seen = report()
     if arguments.json:

@@ -37,9 +37,9 @@ _THREE = """
 CosineEmbeddingLoss:cosine_embedding_loss GaussianNLLLoss:gaussian_nll_loss
 MarginRankingLoss:margin_ranking_loss TripletMarginLoss:triplet_margin_loss
 """
-# Parameters of functions that modules lack.
+# Parameters of functions that modules do not have.
 _OF_FUNCTIONS = frozenset(["_stacklevel", "dtype", "training", "out"])
-# torch's parameters of modules whose order or defaults differ from the function's.
+# torch's parameters of modules whose order or defaults differ from those of the function.
 _PARAMETERS = {
     "BCEWithLogitsLoss": "weight=None size_average=None reduce=None reduction='mean' pos_weight=None",
     "CosineEmbeddingLoss": "margin=0.0 size_average=None reduce=None reduction='mean'",

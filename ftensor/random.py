@@ -48,7 +48,7 @@ class Generator:
     def __init__(self, device: DeviceLike | None = None) -> None:
         self._device = resolve(device)
         self._seed, self._calls = DEFAULT_SEED, 0
-        if thread_recorder() is not None:  # each call of a jitted function makes one
+        if thread_recorder() is not None:  # each call of the function makes one
             self._move(lambda: (DEFAULT_SEED, 0))
 
     @property
@@ -126,8 +126,8 @@ class Generator:
         return clone
 
     def _move(self, state: Callable[[], tuple[int, int]]) -> None:
-        """Sets the state to `state()`, a pair (seed, number of calls). In a traced function, each
-        later call evaluates `state` again."""
+        """Sets the state to `state()`, a pair (seed, number of calls). If a function is being
+        traced, each later call of it evaluates `state` again."""
         _seeded(lambda: self._set(*state()), partial(self._set, *self._both()))
 
     def _both(self) -> tuple[int, int]:
@@ -139,7 +139,7 @@ class Generator:
             self._seed, self._calls = seed, calls
 
     def _call(self) -> tuple[int, int]:
-        """Returns (seed, number of this call) and increments the number under a lock."""
+        """Returns (seed, number of this call), and increments the number under a lock."""
         with _lock:
             calls = self._calls
             self._calls = (calls + 1) % _CALLS
@@ -148,7 +148,7 @@ class Generator:
 
 _lock = threading.Lock()
 _defaults: dict[str, Generator] = {}  # by device name
-_seed = DEFAULT_SEED  # of default generators that don't exist yet
+_seed = DEFAULT_SEED  # seed of default generators that don't exist yet
 
 
 def _new_lock() -> None:
@@ -162,8 +162,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def _seeded(act: Callable[[], object], undo: Callable[[], object] = lambda: None) -> None:
-    """Runs `act`, which changes the states of generators. In a function that is traced, each later
-    call does so again; `undo` restores the states when the trace ends."""
+    """Runs `act`, which changes the states of generators. If a function is being traced, each later
+    call of it runs `act` again; `undo` restores the states at the end of the trace."""
     recorder, capture = thread_recorder(), thread_capture()
     if capture is not None:
         capture.refuse_seed()
@@ -174,7 +174,7 @@ def _seeded(act: Callable[[], object], undo: Callable[[], object] = lambda: None
 
 
 def _state_is_read() -> None:
-    """Called when Python code reads a generator's state. Raises an error in a function that is
+    """Called when Python code reads a generator's state. Raises an error while a function is being
     traced, because later calls would have another state."""
     recorder, capture = thread_recorder(), thread_capture()
     if capture is not None:
@@ -189,7 +189,7 @@ def default_generator(which: DeviceLike | None = None) -> Generator:
     name = str(chosen)
     generator = _defaults.get(name)
     if generator is None:
-        created = object.__new__(Generator)  # not by a function that is traced
+        created = object.__new__(Generator)  # except while a function is being traced
         created._device, created._seed, created._calls = chosen, _seed, 0
         generator = _defaults.setdefault(name, created)
     return generator
@@ -209,8 +209,8 @@ def manual_seed(seed: int) -> Generator:
 
 
 def _seed_defaults(seed: int, states: Mapping[str, tuple[int, int]]) -> None:
-    """Seeds the default generators of all devices. Those in `states` get their state from there
-    instead."""
+    """Seeds the default generators of all devices, except those in `states`, which are set to these
+    states."""
     global _seed
     _seed = seed
     for name, generator in list(_defaults.items()):

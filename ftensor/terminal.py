@@ -64,7 +64,7 @@ def complain(command: str, problem: object) -> None:
 
 
 def guess(word: str, known: Iterable[str]) -> str:
-    """Returns the end of a message that suggests known words similar to `word`; "" for none."""
+    """Returns a phrase that suggests known words similar to `word`; "" if there are none."""
     near = get_close_matches(word, [w for w in dict.fromkeys(known) if w != word], 3)
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 

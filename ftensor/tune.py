@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from .runtime.backend import Backend
     from .runtime.targets import Target
 
-ENOUGH = 1.01  # least mean speedup for a change of a threshold: less may be noise
+ENOUGH = 1.01  # smallest mean speedup for which a threshold changes: less may be noise
 TIMES = 7  # timed runs of a call in a round
 Call = Callable[[], object]
 
 
 class Threshold(NamedTuple):
-    """A field of `Target`, the values to try, and the calls to time; `shown` describes these."""
+    """A threshold to tune: the field of `Target`, the values to try, and the calls to time. `shown`
+    describes these calls."""
 
     field: str
     tried: tuple[int, ...]
@@ -54,7 +55,8 @@ def _powers(first: int, last: int) -> tuple[int, ...]:
 
 MAPS = "add, tanh, sum of 4,096 to 262,144 float32"
 PRODUCTS = "products of 32 to 256 rows and columns"
-# A threshold is measured with the values found for the thresholds before it.
+# Thresholds in order of measurement: each one is measured with the values found for the earlier
+# ones.
 THRESHOLDS = (
     Threshold("unit_elements", _powers(11, 18), _maps, MAPS),
     Threshold("inline_elements", (0, *_powers(12, 18)), _maps, MAPS),
@@ -66,7 +68,7 @@ THRESHOLDS = (
 class Tuning(NamedTuple):
     """The best value of a threshold; `gain` is its speedup over the default.
 
-    The speedup is the ratio of geometric means of the calls' least times.
+    The speedup is the ratio of the geometric means of the calls' shortest times.
     """
 
     threshold: Threshold
@@ -98,7 +100,7 @@ def tune(
 
 
 def _means(backend: Backend, families: Sequence[Target], calls: Sequence[Call], rounds: int) -> list[float]:
-    """Returns the geometric mean of the calls' least seconds for each target.
+    """Returns, for each target, the geometric mean of the calls' shortest times in seconds.
 
     Alternates between the targets in each round.
     """
@@ -107,7 +109,7 @@ def _means(backend: Backend, families: Sequence[Target], calls: Sequence[Call], 
         for family, times in zip(families, least):
             with backend.preparing_for(family, backend.units, backend.host_shared):
                 for k, call in enumerate(calls):
-                    call()  # compiles and prepares it
+                    call()  # compiles and prepares the call
                     times[k] = min(times[k], *(_seconds(backend, call) for _ in range(TIMES)))
                 backend.synchronize()  # before the prepared launches are discarded
     return [exp(sum(map(log, times)) / len(times)) for times in least]

@@ -126,7 +126,7 @@ def is_outside(number: Any, d: dtype) -> builtins.bool:
 
 
 def limited(number: Any, d: dtype) -> Any:
-    """Returns the nearest integer that `d` holds for a Python int that it can't, else `number`."""
+    """Returns the integer of `d` that is nearest to a Python int."""
     if not is_outside(number, d):
         return number
     limits = integer_limits(d)
@@ -188,7 +188,8 @@ def own_dtype(value: Any) -> Any:
 
 
 def isdtype(dtype: Dtype, kind: Dtype | str | Sequence[Dtype | str]) -> builtins.bool:
-    """True if a dtype is of a kind ("integral", ...), is that dtype, or matches one of several."""
+    """True if a dtype is of a kind ("integral", ...), equals a dtype, or matches one of several
+    kinds and dtypes."""
     dtype = own_dtype(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)

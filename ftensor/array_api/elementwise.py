@@ -70,8 +70,7 @@ ACCEPTS_NUMBERS = frozenset(
 )
 
 
-# Comparisons answer for Python ints outside the dtype, as in NumPy; other ops of integers refuse
-# them.
+# Comparisons accept Python ints outside the dtype, as in NumPy; other ops of integers refuse them.
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
@@ -83,8 +82,8 @@ def as_array(value: Any, d: dtype, device: Any) -> Tensor:
 
 
 def compare_outside(op: str, x1: Any, x2: Any) -> Tensor:
-    """Returns the result of a comparison of a tensor with a Python int outside its integer dtype:
-    the same for every element, as for 0."""
+    """Returns the result of comparing a tensor with a Python int that its integer dtype can't hold;
+    it is the same for every element."""
     x = x1 if isinstance(x1, Tensor) else x2
     result: bool = COMPARISONS[op](*(0 if v is x else v for v in (x1, x2)))
     answers: Tensor = ENTRIES["full"].call(x.shape, result, dtype=bool_, device=x.device)
@@ -191,7 +190,7 @@ def round(x: Tensor, /) -> Tensor:
 
 def _bound(x: Tensor, bound: Any) -> Tensor:
     """Returns a bound of `clip` as a tensor in the dtype of `x`; a number is rounded to the nearest
-    one in it."""
+    value of that dtype."""
     d = x.dtype
     if isinstance(bound, NUMBERS):
         with_number(d, bound, "clip")
@@ -219,7 +218,7 @@ def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | 
 
 
 def expm1(x: Tensor, /) -> Tensor:
-    """Returns exp(x) - 1, accurate near 0, of complex infinities the value of `exp(x) - 1`.
+    """Returns exp(x) - 1, accurate near 0; for complex infinities the value of `exp(x) - 1`.
 
     Raises TypeError for integers and bool.
     """

@@ -19,8 +19,8 @@ from .reductions import Axis, axes_of
 
 
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """Returns the matrix product (..., M, K) @ (..., K, N), for vectors without M or N, in the
-    common dtype.
+    """Returns the matrix product (..., M, K) @ (..., K, N) in the common dtype; vectors lack M or
+    N.
 
     Raises TypeError for bool and Python numbers, RuntimeError for shapes that don't fit.
     """

@@ -20,7 +20,7 @@ def transpose(x: Tensor, /, axes: Sequence[int] | None = None) -> Tensor:
 
 
 def pad(x: Tensor, /, pad_width: Any, mode: str = "constant", **options: Any) -> Tensor:
-    """Returns `x` with further elements at its ends, as `numpy.pad`."""
+    """Returns `x` with further elements at its ends, like `numpy.pad`."""
     padded: Tensor = np.pad(x, pad_width, mode, **options)  # type: ignore[call-overload]
     return padded
 
@@ -28,8 +28,8 @@ def pad(x: Tensor, /, pad_width: Any, mode: str = "constant", **options: Any) ->
 def _sliding_window_view(
     x: Tensor, window_shape: int | Sequence[int], axis: int | Sequence[int] | None = None, **_: Any
 ) -> Tensor:
-    """Returns a view of all windows along these axes, as numpy.lib.stride_tricks has it: the axes of
-    the windows are last."""
+    """Returns a view of all windows along these axes, like numpy.lib.stride_tricks: the axes of the
+    windows are last."""
     sizes = (window_shape,) if isinstance(window_shape, int) else tuple(window_shape)
     axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
     for size, along in zip(sizes, [a % x.ndim for a in axes], strict=True):

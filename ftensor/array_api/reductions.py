@@ -181,8 +181,8 @@ def _with_docstring(name: str, make: Any, arguments: tuple[str, ...], text: str)
 
 
 def _ignores_no_out(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Returns `function` with a keyword `out` that must be None: `numpy.any(x)` and its like pass it
-    to the method of an object, and libraries pass it on."""
+    """Returns `function` with an additional keyword `out` that must be None. `numpy.any(x)` and
+    similar functions pass `out` to an object's method, and libraries pass it on."""
 
     @wraps(function)
     def called(x: Tensor, /, *, out: None = None, **options: Any) -> Tensor:

@@ -60,8 +60,8 @@ _WITHOUT_EFFECT = frozenset(["casting", "order", "subok"])
 
 
 def _fitting(name: str, operands: list[Any]) -> list[Any]:
-    """Returns the operands with Python ints that the integer dtype of the tensors can't hold
-    converted as NumPy does. Raises OverflowError where NumPy raises it."""
+    """Returns the operands, in which Python ints that the tensors' integer dtype can't hold are
+    converted as in NumPy. Raises OverflowError if NumPy does."""
     common_dtype = result_type(*operands)
     outside = [is_outside(x, common_dtype) for x in operands]
     if name in _FLOATING:
@@ -91,7 +91,7 @@ def _call_op(name: str, operands: list[Any], like: Tensor) -> Any:
 
 
 def _elementwise(name: str, operands: list[Any], like: Tensor, options: dict[str, Any]) -> Any:
-    """Runs a call without a method, with `dtype`, `mask` and `out`."""
+    """Runs a plain call of a universal function, with `dtype`, `mask` and `out`."""
     requested_dtype = dtype_of(options.pop("dtype", None))
     mask, out = options.pop("where", True), options.get("out")
     options.pop("out", None)

@@ -36,8 +36,9 @@ def map_nested(value: Any, transform: Callable[[Any], Any]) -> Any:
 
 
 def as_operand(value: Any, like: Tensor) -> Any:
-    """Converts an operand: an array becomes a tensor of its dtype on the device of `like`, shared
-    if that computes in the host's memory; a NumPy number becomes Python's; anything else stays."""
+    """Converts an operand: an array becomes a tensor of its dtype on the device of `like`, which
+    shares the memory if the device computes in host memory; a NumPy number becomes a Python number;
+    other values are unchanged."""
     if isinstance(value, np.ndarray):
         return op("asarray")(value, device=like.device)
     if isinstance(value, np.generic) and value.dtype.kind in _NUMBERS:
@@ -63,8 +64,8 @@ def first_tensor(*values: Any) -> Tensor | None:
 
 
 def promote_pair(a: Any, b: Any) -> tuple[Tensor, Tensor]:
-    """Returns two operands as tensors of their common dtype. A Python int that it can't hold counts
-    as int64."""
+    """Returns two operands as tensors of their common dtype. A Python int that this dtype can't
+    hold counts as int64."""
     like = first_tensor(a, b)
     assert like is not None, "no tensor among the operands"
     numbers = (Tensor, int, float, complex)

@@ -69,10 +69,10 @@ _DTYPES = {d.name: d for d in dtypes.ALL}
 
 
 def _elements(t: Tensor) -> tuple[Tensor, np.ndarray[Any, Any]]:
-    """Returns (the tensor, packed if it has gaps, and the bytes of its elements in host memory).
+    """Returns (the tensor, packed if it has gaps; the bytes of its elements in host memory).
 
-    The bytes are the device's memory if the host shares it. They only cover the elements of a
-    view, for example a block's border that is sent to its neighbour.
+    The bytes are the device's memory if the host shares it. They cover only the elements of a view,
+    for example a block's border that is sent to its neighbour.
     """
     if not t.numel():
         return t, np.empty(0, np.uint8)
@@ -140,8 +140,8 @@ class DeviceMemory(zict.Buffer):
     Use `LocalCluster(data=DeviceMemory)`, or `data=(DeviceMemory, {"share": 0.3})`. Beyond `share`
     of the device's memory (FTENSOR_MEMORY_LIMIT, or its size) the least recently used results move
     to host memory, and return when a task needs them. They also move if the device has no room for
-    a task's results. The host's part is a CPU's share of the machine's memory or `memory_limit`
-    bytes ("4 GiB"); it spills to disk as in Dask.
+    a task's results. Host memory for them is limited to a CPU's share of the machine's memory or to
+    `memory_limit` bytes ("4 GiB"), beyond which they spill to disk as in Dask.
     """
 
     def __init__(self, worker_local_directory: str, share: float = 0.5, memory_limit: str | float = "auto") -> None:

@@ -17,7 +17,7 @@ def _either(name: str, probs: Any, logits: Any) -> bool:
 
 
 class _Chances(Distribution):
-    """Distributions of a probability, given as `probs` or as `logits`."""
+    """Base of the distributions with one probability, given as `probs` or as its `logits`."""
 
     probs: Tensor
     logits: Tensor

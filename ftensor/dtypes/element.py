@@ -21,7 +21,7 @@ class dtype:
 
     `numpy` is the NumPy type with the same bytes; types that NumPy lacks (bfloat16, float8,
     complex32) are stored as unsigned integers. `itemsize` is in bytes. `bare` is the letter of a
-    group of dtypes that have little more than copies: "8" float8, "h" complex32. Rows list the
+    group of dtypes for which few ops exist besides copies: "8" float8, "h" complex32. Rows list the
     groups that they support; all rows support the other dtypes, whose letter is "".
     """
 
@@ -29,7 +29,7 @@ class dtype:
     kind: str  # "b" bool, "u" and "i" integers, "f" floating point, "c" complex
     itemsize: builtins.int
     numpy: np.dtype[Any]
-    exponent_bits: builtins.int = 0  # of one real component; 0 for bool and integers
+    exponent_bits: builtins.int = 0  # of a real component; 0 for bool and integers
     bare: str = ""
     infinite: builtins.bool = True  # True if the largest exponent only encodes infinity and NaN
     is_floating_point: builtins.bool = field(init=False)
@@ -129,7 +129,7 @@ ALL: tuple[dtype, ...] = (
     bool, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float8_e4m3fn, float8_e5m2,
     float16, bfloat16, float32, float64, complex32, complex64, complex128,
 )  # fmt: skip
-# Dtypes of which torch has all ops: those of inventories' sets and of the tables of ops.
+# Dtypes for which torch has all ops: those of inventories' sets and of the tables of ops.
 FULL: tuple[dtype, ...] = tuple([d for d in ALL if not d.bare and d not in (uint16, uint32, uint64)])
 
 _REAL = {complex32: float16, complex64: float32, complex128: float64}
@@ -177,8 +177,8 @@ _PYTHON_TYPES: dict[Any, dtype] = {
 
 
 def as_dtype(function: str, value: Any) -> dtype | None:
-    """Returns a dtype, from a dtype, Python's bool, int, float or complex, or NumPy's type
-    "float32".
+    """Returns a dtype for a dtype, for Python's bool, int, float or complex, or for a NumPy type
+    such as `numpy.float32`.
 
     Raises TypeError for anything else.
     """

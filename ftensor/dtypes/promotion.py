@@ -88,9 +88,9 @@ def _pair(a: dtype, b: dtype) -> dtype:
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """Returns the smallest dtype that both can be converted to without leaving their category.
+    """Returns the smallest dtype to which both can be converted without leaving their category.
 
-    torch refuses uint16, uint32 and uint64 with other integers; the result is NumPy's then. Raises
+    torch refuses uint16, uint32 and uint64 with other integers; the result is then NumPy's. Raises
     RuntimeError if there is none: uint64 with signed integers, float8 with any other dtype.
     """
     promoted = _PROMOTED.get((type1, type2))

@@ -25,9 +25,9 @@ __all__ = ["Average", "Limits", "Measurement", "MemoryUse", "ProfiledEvent", "be
 class profile:
     """Records the launches, copies and memory of a device while the `with` block runs.
 
-    `device` is by default that of new tensors. Nothing is waited for before the block ends. On the
-    device each launch is between two markers, which cost some microseconds. A program without a
-    profile has no overhead.
+    `device` is by default that of new tensors. Nothing waits for the device before the block ends.
+    On the device each launch is between two markers, which cost some microseconds. Without a
+    profile a program has no overhead.
     """
 
     def __init__(self, device: DeviceLike | None = None) -> None:

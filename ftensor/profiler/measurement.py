@@ -23,11 +23,11 @@ MAX_CALLS = 1_000_000  # of a block
 
 @dataclass(frozen=True)
 class Measurement:
-    """The time of a call in seconds, and what it asks of the device.
+    """The time of a call in seconds, and its launches.
 
-    `seconds` is the median over blocks of calls; the device is waited for behind each block. Half
-    of the blocks are within `quartiles`. `device_seconds` is the device time of the launches of a
-    call, and `launches` their number.
+    `seconds` is the median over blocks of calls, each of which ends with a wait for the device.
+    Half of the blocks are within `quartiles`. `device_seconds` is the device time of a call's
+    launches, and `launches` their number.
     """
 
     seconds: float

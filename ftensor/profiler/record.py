@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """The work of a launch. `nbytes` counts each byte of inputs and outputs once, independent of
-    caches and temporaries. `flops` counts floating point operations, with a function call as
-    one."""
+    """The work of a launch. `nbytes` counts each byte of inputs and outputs once, regardless of
+    caches and temporaries. `flops` counts floating-point operations; a function call is one."""
 
     title: str
     shapes: str
@@ -71,7 +70,7 @@ def work_of(launch: Launch, tensors: Sequence[Tensor]) -> Work:
         if k in read and place not in seen:
             nbytes += size
         if launch.fresh or k not in launch.written:
-            seen.add(place)  # an operand may be passed once more where there is none
+            seen.add(place)  # an absent operand may be passed as another one
     words = " ".join("x".join(map(str, shape)) or "1" for shape in shapes)
     return Work(" ".join(dict.fromkeys(titles)), words, nbytes, flops)
 
@@ -87,13 +86,13 @@ OPS = frozenset(name.rpartition(".")[2] for name in ENTRIES)
 class ProfiledEvent:
     """A launch, or a copy by the host. Times are nanoseconds of `time.perf_counter_ns`. The host
     was busy from `called` to `ended`, of which `compiling` was spent in a compiler. The device was
-    busy from `begun` to `done`; a copy is the host's alone."""
+    busy from `begun` to `done`; copies occupy only the host."""
 
     kind: str  # "launch", "upload", "download"
     op: str  # the op that the program called
     kernel: str
     shapes: str
-    line: str  # of the program
+    line: str  # line of the program
     thread: int
     stream: int  # identifies the stream; 0 for a copy
     work: Work
@@ -102,7 +101,7 @@ class ProfiledEvent:
     compiling: int = 0
     begun: int = 0
     done: int = 0
-    timings: tuple[Any, Any] | None = None  # the device's, until they are asked
+    timings: tuple[Any, Any] | None = None  # the device's timestamps, until they are read
 
 
 @dataclass
@@ -124,7 +123,7 @@ class Recorder(Observer):
         self.events: list[ProfiledEvent] = []
         self.memory = MemoryUse(backend.pool.allocated, backend.pool.allocated)
         self._offset = _clocks_apart(backend)
-        self._works: dict[int, tuple[Launch, Work]] = {}  # the launch, so that its id stays its own
+        self._works: dict[int, tuple[Launch, Work]] = {}  # keeps the launch alive, so that its id stays unique
         self._thread = threading.local()
         self._refs: set[weakref.ref[Storage]] = set()
 
@@ -238,11 +237,11 @@ def _clocks_apart(backend: Backend) -> int:
 
 
 def _caller() -> tuple[str, str]:
-    """Returns the op that the program called ("" if its function names none) and the program's
-    line."""
+    """Returns the op that the program called ("" if no function on the stack is an op) and the
+    program's line."""
     frame, op = sys._getframe(2), ""
     while frame.f_back is not None:
-        name = str(frame.f_globals.get("__name__"))  # functions that were written have none
+        name = str(frame.f_globals.get("__name__"))  # generated functions have no module name
         if name.partition(".")[0] not in (*BETWEEN, "None"):
             break
         if name.startswith(f"{PACKAGE}.ops.") and frame.f_code.co_name in OPS:

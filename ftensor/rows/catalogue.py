@@ -27,11 +27,11 @@ OWN = "own"  # the category of a user's rows
 
 
 def enter(module: str, *rows: Row) -> None:
-    """Enters rows in `ROWS` under the category of the module that defines them.
+    """Adds rows to `ROWS` under the category of the module that defines them.
 
     The category is `CATEGORY` of the module or of its package, else the last part of the module's
-    name. `add_rows` and `@op` enter their rows themselves; call `enter` for rows that only an
-    engine runs.
+    name. `add_rows` and `@op` add their rows themselves; call `enter` for rows that only other
+    functions run.
     """
     chapter = module.rpartition(".")[0]
     words = [getattr(sys.modules.get(name), "CATEGORY", "") for name in (module, chapter)]
@@ -42,7 +42,7 @@ def enter(module: str, *rows: Row) -> None:
 
 
 def withdraw(*rows: Row) -> None:
-    """Removes rows that `enter` has entered."""
+    """Removes rows that `enter` has added."""
     for row in rows:
         ROWS.pop(row, None)
         if all(other.name != row.name for other in ROWS):
@@ -54,10 +54,10 @@ class Entry:
     """Public spellings of one op: function, method, property, aliases.
 
     `forms` are the call signatures; a property has none. The spellings of a row follow from the
-    row. A Python function declares an in-place form (`inplace`), operators of its own
-    (`operators`), and the rows that it runs (`rows`, whose operators call the rows directly).
-    `method` is a callable if the method takes its arguments in another order. `aten` are the names
-    of the op in torch's dispatcher if they differ from `name`.
+    row. A Python function declares an in-place form (`inplace`), its own operators (`operators`),
+    and the rows that it runs (`rows`, whose operators call the rows directly). `method` is a
+    callable if the method takes its arguments in another order. `aten` are the names of the op in
+    torch's dispatcher if they differ from `name`.
     """
 
     name: str
@@ -86,7 +86,7 @@ ATEN: dict[str, Entry] = {}
 
 
 def aten_op(*names: str, row: Row | None = None) -> Callable[[F], F]:
-    """Returns a decorator that enters a function in `ATEN` under its own name, or under `names`.
+    """Returns a decorator that adds a function to `ATEN` under its own name, or under `names`.
 
     A function with an `out` parameter also implements the `out` overload.
     """
@@ -112,10 +112,10 @@ def _takes_numpy_names(entry: Entry) -> bool:
 
 
 def register(entry: Entry) -> Entry:
-    """Enters `entry` in `ENTRIES` and returns it.
+    """Adds `entry` to `ENTRIES` and returns it.
 
     An entry without `forms` gets the signature of its function; a property gets none. Raises
-    AssertionError if the name is in the catalogue already.
+    AssertionError if the name is already in the catalogue.
     """
     key = f"{entry.namespace}.{entry.name}" if entry.namespace else entry.name
     for call in (entry.call, entry.method):
@@ -140,15 +140,16 @@ def name_frames(call: object, name: str) -> None:
 
 
 def also_in(namespace: str, *names: str, **renamed: str) -> None:
-    """Enters functions of the catalogue in `namespace` too, under their own `names`; `renamed` maps
+    """Adds functions of the catalogue to `namespace` too, under their own `names`; `renamed` maps
     further names in the namespace to names in the catalogue."""
     for name, source in (dict(zip(names, names)) | renamed).items():
         register(Entry(name, ENTRIES[source].call, method=False, namespace=namespace))
 
 
 def _serving(call: F, name: str, bare: str) -> F:
-    """Returns `call` wrapped so that it raises an error if the first tensor has a dtype of few ops
-    (`dtype.bare`) outside the groups `bare`. Other modules call the function unwrapped."""
+    """Returns `call` with a check of its first tensor: raises an error for float8 or complex32
+    (`dtype.bare`) unless their group is in `bare`. Other modules call the function without the
+    check."""
 
     def checked(*args: Any, **named: Any) -> Any:
         of = getattr(args[0] if args else named.get("input"), "_dtype", None)
@@ -181,13 +182,13 @@ def op(
     aten: tuple[str, ...] = (),
     bare: str = BARE,
 ) -> Callable[[F], F]:
-    """Returns a decorator that enters a Python function in the catalogue under its own name, or
-    under `name`.
+    """Returns a decorator that adds a Python function to the catalogue under its own name, or under
+    `name`.
 
     With `inplace`, the function takes `out=`, and its `name_` form passes the tensor itself. Leave
     the signature out of the docstring: the decorator adds the function's signature, or `forms` if
-    the op has several. `bare` are the groups of dtypes of few ops (`dtype.bare`) that the first
-    tensor may have; set it if no row that the function runs refuses the other groups.
+    the op has several. `bare` are the groups of dtypes with few ops (`dtype.bare`) that the first
+    tensor may have; set it if none of the rows that the function runs refuses the other groups.
     """
 
     def add(call: F) -> F:

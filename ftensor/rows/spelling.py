@@ -119,7 +119,8 @@ def _no_tensor(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 return name, one
             if not _TAKES_NUMBERS.search(kind):
                 numbers.append((name, one))
-    # Some ops compute with a number there: it is at fault only if nothing else is.
+    # Some ops compute with a number in place of a tensor, so a number is reported only if no other
+    # argument is at fault.
     return numbers[0] if numbers else None
 
 
@@ -161,7 +162,7 @@ def signature_without(call: Callable[..., Any], name: str) -> Signature:
 def renamed(call: F, name: str, old: str) -> F:
     """Returns a copy of the function `old` under the name `name`, such as "special.expit".
 
-    Help, tracebacks and messages about its arguments then say the name that the user called.
+    Help, tracebacks and messages about its arguments then show the name that the user called.
     """
     last = name.rpartition(".")[2]
     function: Any = call
@@ -176,7 +177,7 @@ def renamed(call: F, name: str, old: str) -> F:
 
 
 def _said_by(signature: Signature, name: str, method: bool, without: str) -> str:
-    """Returns what `signature_text` returns, for a function that has a `__signature__`."""
+    """Returns the result of `signature_text` for a function that has a `__signature__`."""
     empty = Parameter.empty
     shown = [p.replace(annotation=empty) for p in signature.parameters.values() if p.name != without]
     returned = signature.return_annotation

@@ -78,7 +78,8 @@ def named(name: str) -> Callable[..., Any]:
 
 
 def _operands(ft: Any, dtype: dtype) -> list[tuple[Any, ...]]:
-    """Returns arguments to try: whole, transposed, broadcast and sliced matrices, numbers, dims."""
+    """Returns arguments to try: matrices that are contiguous, transposed, broadcast or sliced;
+    numbers; dims."""
     x, y, z = (ft.empty(SIDE, SIDE, dtype=dtype) for _ in range(3))
     row, column = x[0], y[:, :1]
     small, index = z[:8, :8].contiguous(), ft.zeros(SIDE, dtype=ft.int64)
