@@ -50,8 +50,8 @@ def missing_attribute(self: Tensor, name: str) -> Any:
 
 
 def _operand(self: Tensor, other: Any) -> Any:
-    """Returns the other operand of an operator, an array as a tensor; NotImplemented if its class
-    decides.
+    """Returns the other operand of an operator; NotImplemented if its class has operators of its
+    own.
 
     A NumPy array becomes a tensor of its dtype on the device of `self` (docs/numpy.md). Masked
     arrays and array classes of other libraries have their own operators.
@@ -143,7 +143,7 @@ def write_outputs(name: str, result: Any, out: Any, exact: bool = False, fixed: 
 
 
 def with_out(name: str, call: F, exact: bool = False, check: Check | None = None) -> F:
-    """Returns `call` with a keyword `out`, into which its result is written. `check(name, out)`, if
+    """Returns `call` with a keyword `out`, into which the result is written. `check(name, out)`, if
     given, runs first and may raise."""
 
     @wraps(call)
@@ -417,7 +417,7 @@ def install(module: ModuleType) -> None:
                 setattr(Tensor, name, property(entry.call))
             elif entry.method and not entry.namespace:
                 method = entry.method if callable(entry.method) else entry.call
-                if method.__name__ != entry.name and entry.name[:2] != "__":  # which has a name besides
+                if method.__name__ != entry.name and entry.name[:2] != "__":  # it already has another name
                     _set_names(method, entry.name)
                 setattr(Tensor, name, method if name == entry.name else renamed(method, name, entry.name))
         _install_forms(entry)
@@ -461,6 +461,5 @@ def _install_forms(entry: Entry) -> None:
 
 
 def _op_of(operator: str, entry: Entry) -> str:
-    """The op that an operator stands for: "div_" for `__itruediv__`, as in torch's
-    documentation."""
+    """Returns the op that an operator runs: "div_" for `__itruediv__`, as in torch's documentation."""
     return entry.name + ("_" if operator.startswith("__i") and operator != "__invert__" else "")

@@ -1,6 +1,6 @@
-"""Examples behind the docstrings of public functions: `help(ft.add)` ends with a session.
+"""Examples in the docstrings of public functions: `help(ft.add)` ends with a session.
 
-`examples.txt`, which `make stubs` writes, has them; the site's reference shows the same ones.
+`examples.txt`, which `make stubs` writes, contains them; the site's reference shows the same ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ HEADING = "Example:"
 
 
 def attach(module: ModuleType) -> None:
-    """Put each example behind the docstring of its function, method, property or class."""
+    """Appends each example to the docstring of its function, method, property or class."""
     owners: dict[str, dict[str, Any]] = {}
     for section in f"\n{FILE.read_text(encoding='utf-8')}".split("\n@ ")[1:]:
         path, _, text = section.partition("\n")
@@ -33,5 +33,5 @@ def attach(module: ModuleType) -> None:
 
 
 def without_example(doc: str) -> str:
-    """A docstring without its example and torch's name."""
+    """Returns a docstring without its example and torch's name."""
     return doc.partition(f"\n\n{HEADING}\n\n")[0].partition("\n\nSee also `torch.")[0]

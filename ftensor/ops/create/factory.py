@@ -1,4 +1,4 @@
-"""The options that all factories share, stated once."""
+"""The options that all factories share."""
 
 from __future__ import annotations
 

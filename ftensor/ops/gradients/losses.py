@@ -40,7 +40,7 @@ def _weights(target: Tensor, weight: Tensor | None, ignore_index: int, like: Ten
 def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
-    """Returns (nll_loss, sum of the weights); the derivative needs the sum."""
+    """Returns (nll_loss, sum of the weights); the gradient needs the sum."""
     target = target if target._dtype is int64 else target.to(int64)
     result = nll(input, target, weight, reduction, ignore_index)
     if result is not None:
@@ -59,7 +59,7 @@ def nll_loss(
 
 
 def _unweighted(input: Tensor, target: Tensor, reduction: str, ignore_index: int, dim: int) -> tuple[Tensor, Tensor]:
-    """Computes `nll_loss` without weights in fewer launches."""
+    """Returns `nll_loss` without weights, computed in fewer launches."""
     result_dtype, device = input._dtype, input.device
     bounds = known_bounds(target._storage)
     if bounds is not None and bounds[0] is int64 and not bounds[1] <= ignore_index <= bounds[2]:

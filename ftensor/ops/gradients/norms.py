@@ -41,8 +41,8 @@ def _norm_gradients(
     """Returns the gradients of input, weight and bias of a normalizing layer.
 
     Statistics are over `dims`; with `statistics_depend` they depend on the input. Weight and bias
-    broadcast against the input, so their gradients are reduced to the dims `kept_dims`. `mask` says
-    which gradients are wanted.
+    broadcast against the input, so their gradients are reduced to the dims `kept_dims`. `mask`
+    selects the gradients to compute.
     """
     result_dtype, compute = input._dtype, input._dtype.compute
     g, mean, rstd = grad.to(compute), mean.to(compute), rstd.to(compute)

@@ -202,8 +202,8 @@ def lstm_layer_backward(
 def _weight_gradients(
     layer: Layer, w: Weights, of_input_part: Tensor, of_hidden_part: Tensor, of_input: bool
 ) -> tuple[Tensor | None, list[Tensor]]:
-    """Returns the gradients of the input, None without `of_input`, and of the weights, from those of
-    both parts of the gates, which may be one tensor."""
+    """Returns the gradients of the input (None without `of_input`) and of the weights, from the
+    gradients of the input's and the hidden state's part of the gates, which may be one tensor."""
     steps, batch, features = layer.x._shape
     flat = of_input_part.reshape(steps * batch, -1)
     hidden_flat = flat if of_hidden_part is of_input_part else of_hidden_part.reshape(steps * batch, -1)

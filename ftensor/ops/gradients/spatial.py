@@ -130,8 +130,8 @@ def weight_gradient(
     bias: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
     """Returns (gradient of a convolution's weight, gradient of its bias or None). For a transposed
-    convolution the caller exchanges `grad` and `input`. The bias gradient is returned if `bias`
-    asks for it and the kernel computes it on the way."""
+    convolution the caller exchanges `grad` and `input`. The bias gradient is returned if `bias` is
+    set and the kernel computes it along with the weight's."""
     if not numel(grad._shape) or not numel(input._shape):
         return zeros(weight_shape, dtype=grad.dtype, device=grad.device), None
     grads = weight_gradients(grad, input, weight_shape, ConvWindows(groups, stride, padding, dilation), bias)
@@ -328,7 +328,7 @@ def upsample(x: Tensor, sizes: Sequence[int], scales: Scales, mode: str, **optio
 def upsample_backward(
     grad: Tensor, output_size: Sequence[int], input_size: Sequence[int], scales: Scales, mode: str, **options: Any
 ) -> Tensor:
-    # Each dim by itself: modes for 2 dims only keep a second one of size 1.
+    # Handles one dim at a time: modes for two dims get a second dim of size 1.
     smooth = "antialias" in options
     flat = 2 if mode == "bicubic" or smooth else 1
     of_one = "linear" if mode in ("bilinear", "trilinear") and not smooth else mode
@@ -369,7 +369,7 @@ def _is_reflected(coordinate: Tensor, size: int, corners: bool, flat: bool) -> T
     """Returns True where `folded` reversed the direction of a coordinate."""
     low, span = mirrors(size, corners)
     away = (coordinate - low).abs()
-    if flat:  # torch's arithmetic differs on a mirror in two dims
+    if flat:  # in two dims torch computes this differently at a mirror
         second = away - (away / (2 * span)).trunc() * (2 * span) > span
     else:
         second = (away / span).floor().remainder(2) != 0
@@ -437,7 +437,7 @@ def grid_sampler(
         return (zeros_like(input) if mask[0] else None), (empty if mask[1] else None)
     reader, a = GridSampler(input.to(compute)), grad.to(compute).reshape(*grad._shape[:2], -1)
     coordinates = element_coordinates(grid.to(compute), sizes, corners)
-    scale_padding = "zeros" if mode == "bicubic" else padding  # bicubic pads each neighbour by itself
+    scale_padding = "zeros" if mode == "bicubic" else padding  # bicubic applies the padding to each neighbour
     scales = [
         _coordinate_slope(coordinate, k, scale_padding, corners, flat) for coordinate, k in zip(coordinates, sizes)
     ]

@@ -80,8 +80,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 
 
 def of_classes(input: Tensor, dim: int, target: Tensor) -> Tensor:
-    """Returns the element of each target's class: gathers along `dim` by class indices `target` and
-    drops that dim. Raises IndexError for a target that is no class."""
+    """Returns, for each target, the element of its class: gathers along `dim` by class indices
+    `target` and drops that dim. Raises IndexError for a target that is no class."""
     index = target.unsqueeze(dim)
     result = output.new_like(input, index._shape)
     if index.numel():
@@ -93,8 +93,9 @@ def of_classes(input: Tensor, dim: int, target: Tensor) -> Tensor:
 def _gather(
     target: Tensor, input: Tensor, dim: int, index: Tensor, strict: bool, refusal: Refusal = errors_index.gather_bounds
 ) -> tuple[IndexedOperand, Index]:
-    """Fills `target` with gathered elements; returns the operand read and the index that was
-    used."""
+    """Fills `target` with gathered elements; returns (the operand read, the index tensor used).
+    With `strict`, negative indices are out of range; `refusal` creates the error for an index out
+    of range."""
     index, target_view = at_least_1d(index), at_least_1d(target)
     index_operand = Index(index, index._strides, input._shape[dim], input._strides[dim], dim, strict=strict)
     source = IndexedOperand(input, put_at(input._strides, dim, 0), True)
@@ -410,7 +411,8 @@ def _check_reducible(name: str, reduce: str, input: Tensor) -> None:
 def first_value(reduce: str, src: Tensor) -> Tensor:
     """Returns the value that replaces the tensor's own elements with `include_self=False`.
 
-    For "amin" and "amax" any element of `src` will do, since all of them take part again.
+    For "amin" and "amax" that is any element of `src`, since all of them take part in the reduction
+    anyway.
     """
     if reduce in ("amin", "amax"):
         return src

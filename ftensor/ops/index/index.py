@@ -88,7 +88,7 @@ def select(t: Tensor, index: Any) -> Selection:
             item_dim += 0 if item is None else 1
         elif item._dtype is dtypes.bool:
             _check_mask(item, t._shape, item_dim)
-            # A 0-d mask indexes a new dim of size 1.
+            # A 0-d mask adds a dim of size 1, which it selects from.
             mask_dim = slice(None) if item._shape else None
             for positions in nonzero_tuple(item if item._shape else item.reshape(1)):
                 tensors[len(view_index)] = positions
@@ -373,7 +373,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     else:
         spread_out = not value._shape or value.numel() == 1 < selection.view.numel()
         if spread_out and value._storage is input._storage:
-            value = conversion.clone(value)  # the value may overlap the elements to be written
+            value = conversion.clone(value)  # the value may overlap the elements to write
         if value._shape != selection.view._shape:
             value = _without_leading_ones(value, 0)
         conversion.copy_(selection.view, value)
@@ -391,7 +391,7 @@ def index_put_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate
 
 
 def put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool) -> Tensor:
-    """`index_put_` with tensors and full slices, without checks."""
+    """Implements `index_put_` without checks, for tensors and full slices."""
     # index_put treats a 0-d index as a tensor, not as an int: the position of its dim is the same.
     indices = [i.reshape(1) if isinstance(i, Tensor) and not i._shape else i for i in indices]
     selection = select(input, tuple(indices))

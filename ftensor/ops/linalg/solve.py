@@ -266,8 +266,8 @@ TERMS = {"float32": 14, "float64": 23}
 @op()
 def matrix_exp(input: Tensor) -> Tensor:
     """Returns the exponential of square matrices, the sum of input^k / k!. Each matrix is halved
-    until its norm is at most 2, and the sum of the series is squared as often. Raises RuntimeError
-    for integers."""
+    until its norm is at most 2; the sum of the series is then squared once for each halving. Raises
+    RuntimeError for integers."""
     name = "matrix_exp"
     if not isinstance(input, Tensor):
         raise errors.not_a_tensor(name, "input", input)

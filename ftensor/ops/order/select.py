@@ -211,11 +211,11 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
 def quantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """Returns the value below which a share `q` of the elements is, of all or along `dim`. `q` is a
-    number in [0, 1], or a vector, which becomes the result's first dim. `interpolation` between two
-    elements is "linear", "lower", "higher", "midpoint" or "nearest". NaN if there is a NaN. Raises
-    RuntimeError for dtypes other than float32 and float64, a `q` of another dtype, and no elements.
-    """
+    """Returns the `q`-quantile of all elements or along `dim`: a share `q` of the elements is below
+    it. `q` is a number in [0, 1], or a vector, which becomes the result's first dim.
+    `interpolation` between two elements is "linear", "lower", "higher", "midpoint" or "nearest".
+    NaN if there is a NaN. Raises RuntimeError for dtypes other than float32 and float64, a `q` of
+    another dtype, and no elements."""
     return _quantile("quantile", input, q, dim, keepdim, interpolation)
 
 

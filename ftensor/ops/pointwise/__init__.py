@@ -1,1 +1,1 @@
-"""Ops on one element of each input at a time."""
+"""Pointwise ops: each output element depends on the elements at the same position of the inputs."""

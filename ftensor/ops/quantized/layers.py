@@ -90,7 +90,7 @@ class _Weighted(NamedTuple):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Returns the arguments by name, but for the op's name and the input."""
+        """Returns the arguments by name, without the op's name and the input."""
         return {word: value for word, value in self._asdict().items() if word not in ("name", "input")}
 
     @property

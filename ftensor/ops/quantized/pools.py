@@ -194,7 +194,8 @@ def cat(
 
 
 def _rescaled(tensors: Sequence[Tensor], parameters: Sequence[tuple[Any, ...]], result_scale: float) -> list[Tensor]:
-    """Returns the tensors with the scale and the zero point of the result."""
+    """Returns quantized tensors converted to the scale and the zero point of the result.
+    `parameters` are the scale and the zero point of each tensor."""
     results = []
     for x, row_parameters in zip(tensors, parameters):
         zero, scale, _, wanted, *_ = row_parameters

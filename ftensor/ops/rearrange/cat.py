@@ -308,7 +308,7 @@ def repeat_interleave(
 
 
 def _repeated_positions(repeats: Tensor, output_size: int | None) -> np.ndarray[Any, Any]:
-    """Returns each position as often as `repeats` says."""
+    """Returns the positions 0, 1, ..., each repeated as often as its entry in `repeats`."""
     if repeats._dtype not in (dtypes.int64, dtypes.int32):
         raise errors.not_implemented_for("repeat_interleave", repeats._dtype)
     pool = repeats._storage.backend.pool

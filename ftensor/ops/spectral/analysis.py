@@ -196,7 +196,8 @@ def chirp(
 
 
 def _between(name: str, value: Any, limits: Any) -> Any:
-    """Returns where `value` is within `limits`: a least value, or (least, most), either None."""
+    """Returns True where `value` is within `limits`: a minimum, or (minimum, maximum) with None for
+    no limit."""
     least, most = limits if isinstance(limits, (tuple, list)) and len(limits) == 2 else (limits, None)
     kept = None
     for limit, least_ in ((least, True), (most, False)):
@@ -225,14 +226,14 @@ def _by_distance(peaks: Any, heights: Any, distance: float) -> Any:
 def find_peaks(
     x: Tensor, height: Any = None, threshold: Any = None, distance: float | None = None, plateau_size: Any = None
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """Returns (the indices of a signal's local maxima (int64), what was found about them). A flat
+    """Returns (the indices (int64) of a signal's local maxima, a dict of their properties). A flat
     maximum counts once, at its middle.
 
-    Each condition is a least value, or a pair (least, most) with None for no limit: `height` of the
-    peak, `threshold` of its difference to both neighbours, `plateau_size` of its width in elements.
-    `distance` keeps the highest of the peaks that are nearer. The dict has SciPy's keys:
+    Each condition is a minimum, or a pair (minimum, maximum) with None for no limit: `height` of
+    the peak, `threshold` of its difference to both neighbours, `plateau_size` of its width in
+    elements. Of peaks closer than `distance` the highest stays. The dict has SciPy's keys:
     "peak_heights", "left_thresholds", "right_thresholds", "plateau_sizes", "left_edges",
-    "right_edges". The device finds the peaks; the host chooses by `distance`. Raises ValueError for
+    "right_edges". The device finds the peaks; the host applies `distance`. Raises ValueError for
     signals that are not 1-d and real, and for a `distance` below 1.
     """
     if not isinstance(x, Tensor):

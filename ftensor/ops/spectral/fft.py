@@ -405,9 +405,7 @@ def ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 
 def _frequencies(options: Options, n: Any, d: float, half: bool, out: Tensor | None) -> Tensor:
-    """Returns 0, 1, ... and, without `half`, the negative frequencies behind, all divided by n *
-    d.
-    """
+    """Returns 0, 1, ... and then, without `half`, the negative frequencies, all divided by n * d."""
     op = options.function
     n = as_int(n, op, "n")
     count = int(n / 2) + 1 if half else n  # rounded towards 0, as in torch

@@ -24,9 +24,9 @@ from .filters import floating
 
 @dataclass(frozen=True)
 class Segments:
-    """How a signal's last dim becomes spectra: segments of `length` elements, `hop` apart, each
-    times `window` and transformed with `points` points. `half` leaves out the frequencies that a
-    real signal's spectrum repeats; `factor` scales power."""
+    """The segments of a signal's last dim of which spectra are computed: `length` elements each,
+    `hop` apart, multiplied by `window` and transformed with `points` points. `half` omits the
+    frequencies that repeat in a real signal's spectrum; `factor` scales power."""
 
     name: str
     fs: float

@@ -19,7 +19,7 @@ from . import windows
 from .filters import filtered, floating, recurrence, sum_dtype
 from .sections import both_ways
 
-MAX_ORDER = 64  # of CIC filters; those in use have up to 8
+MAX_ORDER = 64  # larger than the CIC filters in use, which have up to 8
 
 
 def _polyphase(taps: Any, rows: Tensor, up: int, down: int, delay: int, count: int) -> Tensor:

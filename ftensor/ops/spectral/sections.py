@@ -53,7 +53,7 @@ def _steady(name: str, b: Array, a: Array) -> Array:
 
 
 def _steady_sections(name: str, sos: Array) -> Array:
-    """Returns the states (sections, 2) of sections in series that an input of ones leads to."""
+    """Returns the states (sections, 2) that sections in series reach with an input of ones."""
     states, level = [], 1.0
     for section in sos:
         states.append(level * _steady(name, section[:3], section[3:]))

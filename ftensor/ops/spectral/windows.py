@@ -30,7 +30,8 @@ def _triang(n: int) -> Array:
 
 
 def _tukey(n: int, alpha: float = 0.5) -> Array:
-    """A cosine's slopes at both ends, together `alpha` of the window, with ones between them."""
+    """Returns a window of ones with cosine slopes at both ends, which take `alpha` of its length
+    together."""
     if alpha <= 0:
         return np.ones(n)
     from_end = np.minimum(np.arange(n), np.arange(n)[::-1]) * 2 / (min(alpha, 1) * (n - 1))

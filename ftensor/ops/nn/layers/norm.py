@@ -311,7 +311,7 @@ def instance_norm(
     weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Normalizes each sample by itself, like `batch_norm`. The running statistics move by the mean
+    """Normalizes each sample separately, like `batch_norm`. The running statistics move by the mean
     over the samples."""
     if use_input_stats and numel(input._shape[2:]) == 1:
         raise errors_nn.one_value("instance_norm", input._shape)

@@ -9,7 +9,7 @@ from ....dtypes import dtype
 from ...create.sizes import zeros
 from ...rearrange.cat import cat
 
-GROUP = 16  # number of terms that torch adds in a row
+GROUP = 16  # number of terms that torch adds one after another
 
 
 def is_half(element: dtype) -> bool:

@@ -53,22 +53,22 @@ BCE = _row(
 
 @loss("input target size_average reduce reduction weight", shapes=Shapes.WARNED)
 def l1_loss(input: Tensor, target: Tensor) -> Tensor:
-    """Returns the distance of each element from its target: their mean, their "sum", or with "none"
-    each."""
+    """Returns the absolute difference of input and target: the mean, the "sum", or with "none" that
+    of each element."""
     return (input - target).abs()
 
 
 @loss("input target size_average reduce reduction weight", shapes=Shapes.WARNED, rows=(MSE,))
 def mse_loss(input: Tensor, target: Tensor) -> Tensor:
-    """Returns the square of each distance from the target: their mean, their "sum", or with "none"
-    each."""
+    """Returns the squared difference of input and target: the mean, the "sum", or with "none" that
+    of each element."""
     return pointwise(MSE, (input, target))
 
 
 @loss("input target size_average reduce reduction beta", shapes=Shapes.WARNED, positional=True, rows=(SMOOTH_L1,))
 def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0) -> Tensor:
-    """Returns half the square over `beta` where a distance is below `beta`, else the distance -
-    beta / 2. Raises RuntimeError for a negative `beta`."""
+    """Returns half the squared difference over `beta` where the difference is below `beta`, else
+    the difference - beta / 2. Raises RuntimeError for a negative `beta`."""
     if beta < 0:
         raise errors_nn.negative("smooth_l1_loss", "beta", beta)
     return pointwise(SMOOTH_L1, (input, target), (beta,)) if beta else (input - target).abs()

@@ -62,7 +62,7 @@ def scaled_dot_product_attention(
         raise errors_nn.floating_inputs(name, query._dtype)
     if is_causal and attn_mask is not None:
         raise errors_nn.two_masks(name)
-    if not key.numel() and not value.numel():  # nothing to attend to, for any number of heads
+    if not key.numel() and not value.numel():  # no keys to attend to, for any number of heads
         shape = (*query._shape[:-1], value._shape[-1])
         return zeros(shape, dtype=query._dtype, device=query.device)
     if enable_gqa:

@@ -116,8 +116,8 @@ def cubic_taps(size: int, count: int, corners: bool, factor: float | None, real:
 
 
 def smoothed_taps(size: int, count: int, corners: bool, factor: float | None, real: Any, mode: str) -> Taps:
-    """Returns the taps of a kernel that is as wide as the distance of the results: all elements it
-    covers."""
+    """Returns the taps of a kernel as wide as the distance between results, so that it covers all
+    elements between them."""
     scale = _scale(size, count, corners, factor, real)
     support, weight = FILTERS[mode]
     filter_scale = max(scale, real(1))

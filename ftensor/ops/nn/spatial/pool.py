@@ -146,7 +146,7 @@ class PoolingCall:
         return self._reads_windows_at_once and input._dtype.kind == "f"
 
     def small(self, input: Tensor) -> bool:
-        """True if `few` holds and the device has special kernels."""
+        """True if windows have a few elements without padding and the device has kernels for them."""
         return self.reads_windows_at_once(input) and specializes(input)
 
     def elements(self, input: Tensor) -> tuple[tuple[Tensor, ...], Ints]:
@@ -307,7 +307,7 @@ def _max_pool_of(
 
 
 def _window_sizes(pool: PoolingCall, count_include_pad: bool, device: Any, element: dtype) -> Any:
-    """Returns the number of elements of each window: a number if all windows have the same, else a
+    """Returns the number of elements of each window: a number if it is the same for all, else a
     tensor."""
     lengths = []
     for m, k, s, p, count in zip(pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts):
