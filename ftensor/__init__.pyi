@@ -1585,8 +1585,8 @@ def matmul(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tens
     """
 def matrix_exp(input: _Tensor) -> _Tensor:
     """Returns the exponential of square matrices, the sum of input^k / k!. Each matrix is halved
-    until its norm is at most 2, and the sum of the series is squared as often. Raises RuntimeError
-    for integers.
+    until its norm is at most 2; the sum of the series is then squared once for each halving. Raises
+    RuntimeError for integers.
     """
 def matrix_power(input: _Tensor, n: _int, *, out: _Tensor | None=None) -> _Tensor:
     """See `linalg.matrix_power`."""
@@ -1938,10 +1938,11 @@ def qr(input: _Tensor, some: _bool=True, *, out: _Tensor | None=None) -> _return
     """Returns (Q, R). See `linalg.qr`; without `some`, Q is square."""
 @overload
 def quantile(input: _Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
-    """Returns the value below which a share `q` of the elements is, of all or along `dim`. `q` is a
-    number in [0, 1], or a vector, which becomes the result's first dim. `interpolation` between two
-    elements is \"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\". NaN if there is a NaN. Raises
-    RuntimeError for dtypes other than float32 and float64, a `q` of another dtype, and no elements.
+    """Returns the `q`-quantile of all elements or along `dim`: a share `q` of the elements is below
+    it. `q` is a number in [0, 1], or a vector, which becomes the result's first dim.
+    `interpolation` between two elements is \"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\".
+    NaN if there is a NaN. Raises RuntimeError for dtypes other than float32 and float64, a `q` of
+    another dtype, and no elements.
     """
 @overload
 def quantile(input: _Tensor, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...

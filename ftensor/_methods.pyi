@@ -972,8 +972,8 @@ class Methods:
         """
     def matrix_exp(self) -> _Tensor:
         """Returns the exponential of square matrices, the sum of input^k / k!. Each matrix is halved
-        until its norm is at most 2, and the sum of the series is squared as often. Raises RuntimeError
-        for integers.
+        until its norm is at most 2; the sum of the series is then squared once for each halving. Raises
+        RuntimeError for integers.
         """
     def matrix_power(self, n: _int, *, out: _Tensor | None=None) -> _Tensor:
         """See `linalg.matrix_power`."""
@@ -1200,10 +1200,11 @@ class Methods:
         """Returns (Q, R). See `linalg.qr`; without `some`, Q is square."""
     @overload
     def quantile(self, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor:
-        """Returns the value below which a share `q` of the elements is, of all or along `dim`. `q` is a
-        number in [0, 1], or a vector, which becomes the result's first dim. `interpolation` between two
-        elements is \"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\". NaN if there is a NaN. Raises
-        RuntimeError for dtypes other than float32 and float64, a `q` of another dtype, and no elements.
+        """Returns the `q`-quantile of all elements or along `dim`: a share `q` of the elements is below
+        it. `q` is a number in [0, 1], or a vector, which becomes the result's first dim.
+        `interpolation` between two elements is \"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\".
+        NaN if there is a NaN. Raises RuntimeError for dtypes other than float32 and float64, a `q` of
+        another dtype, and no elements.
         """
     @overload
     def quantile(self, q: Any, *, axis: _int | Sequence[_int] | None=None, keepdims: _bool=False, interpolation: str='linear', out: _Tensor | None=None) -> _Tensor: ...

@@ -107,8 +107,8 @@ def matmul(input: _Tensor, other: _Tensor, *, out: _Tensor | None=None) -> _Tens
     """
 def matrix_exp(input: _Tensor) -> _Tensor:
     """Returns the exponential of square matrices, the sum of input^k / k!. Each matrix is halved
-    until its norm is at most 2, and the sum of the series is squared as often. Raises RuntimeError
-    for integers.
+    until its norm is at most 2; the sum of the series is then squared once for each halving. Raises
+    RuntimeError for integers.
     """
 @overload
 def matrix_norm(input: _Tensor, ord: Any='fro', dim: Sequence[_int]=(-2, -1), keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:

@@ -45,14 +45,14 @@ class OpTotals:
 
 @dataclass
 class Counts(Observer):
-    """Observer that sums up launches and copies; waits for each launch if `wait`, to time it."""
+    """Observer that sums up launches and copies; with `wait`, waits for each launch to time it."""
 
     wait: bool = True
     began: float = field(default_factory=time.perf_counter)
     rows: dict[str, OpTotals] = field(default_factory=dict)
 
     def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], scalars: Any) -> None:
-        """Times a launch, until it is done if `wait`."""
+        """Times a launch; with `wait`, until it is done."""
         begin = time.perf_counter()
         super().launch(launch, stream, tensors, scalars)
         if self.wait:
@@ -133,7 +133,7 @@ def shown(counts: Counts, backend: Backend) -> Iterator[None]:
     """Context manager that shows the table on a terminal, updated twice a second.
 
     Shows the last four lines of the program's output below the table, and the whole output at the
-    end. Does nothing if standard output is no terminal.
+    end. Does nothing if standard output is not a terminal.
     """
     if not sys.stdout.isatty():
         yield

@@ -298,7 +298,7 @@ def huber_loss(input: _Tensor, target: _Tensor, reduction: str='mean', delta: _f
     can't hold.
     """
 def instance_norm(input: _Tensor, running_mean: _Tensor | None=None, running_var: _Tensor | None=None, weight: _Tensor | None=None, bias: _Tensor | None=None, use_input_stats: _bool=True, momentum: _float=0.1, eps: _float=1e-05) -> _Tensor:
-    """Normalizes each sample by itself, like `batch_norm`. The running statistics move by the mean
+    """Normalizes each sample separately, like `batch_norm`. The running statistics move by the mean
     over the samples.
     """
 def interpolate(input: _Tensor, size: _int | Sequence[_int] | None=None, scale_factor: Any=None, mode: str='nearest', align_corners: _bool | None=None, recompute_scale_factor: _bool | None=None, antialias: _bool=False) -> _Tensor:
@@ -315,8 +315,8 @@ def kl_div(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=
     for tensors that are not floating-point.
     """
 def l1_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: _Tensor | None=None) -> _Tensor:
-    """Returns the distance of each element from its target: their mean, their \"sum\", or with \"none\"
-    each.
+    """Returns the absolute difference of input and target: the mean, the \"sum\", or with \"none\" that
+    of each element.
     """
 def layer_norm(input: _Tensor, normalized_shape: Sequence[_int], weight: _Tensor | None=None, bias: _Tensor | None=None, eps: _float=1e-05) -> _Tensor:
     """Returns (x - mean) / sqrt(var + eps) * weight + bias over the last dims, whose sizes are
@@ -423,8 +423,8 @@ def max_unpool3d(input: _Tensor, indices: _Tensor, kernel_size: Any, stride: Any
 def mish(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """Returns input * tanh(softplus(input))."""
 def mse_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: _Tensor | None=None) -> _Tensor:
-    """Returns the square of each distance from the target: their mean, their \"sum\", or with \"none\"
-    each.
+    """Returns the squared difference of input and target: the mean, the \"sum\", or with \"none\" that
+    of each element.
     """
 def multi_head_attention_forward(query: _Tensor, key: _Tensor, value: _Tensor, embed_dim_to_check: _int, num_heads: _int, in_proj_weight: _Tensor | None, in_proj_bias: _Tensor | None, bias_k: _Tensor | None, bias_v: _Tensor | None, add_zero_attn: _bool, dropout_p: _float, out_proj_weight: _Tensor, out_proj_bias: _Tensor | None, training: _bool=True, key_padding_mask: _Tensor | None=None, need_weights: _bool=True, attn_mask: _Tensor | None=None, use_separate_proj_weight: _bool=False, q_proj_weight: _Tensor | None=None, k_proj_weight: _Tensor | None=None, v_proj_weight: _Tensor | None=None, static_k: _Tensor | None=None, static_v: _Tensor | None=None, average_attn_weights: _bool=True, is_causal: _bool=False) -> tuple[_Tensor, _Tensor | None]:
     """Returns (result of attention, its weights), of query (L, N, E), key and value (S, N, E), with
@@ -528,8 +528,8 @@ def sigmoid(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
 def silu(input: _Tensor, inplace: _bool=False) -> _Tensor:
     """Returns input * sigmoid(input)."""
 def smooth_l1_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', beta: _float=1.0) -> _Tensor:
-    """Returns half the square over `beta` where a distance is below `beta`, else the distance -
-    beta / 2. Raises RuntimeError for a negative `beta`.
+    """Returns half the squared difference over `beta` where the difference is below `beta`, else
+    the difference - beta / 2. Raises RuntimeError for a negative `beta`.
     """
 def soft_margin_loss(input: _Tensor, target: _Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> _Tensor:
     """Returns log(1 + exp(-target * input)) for targets 1 and -1, in the input's dtype and shape.

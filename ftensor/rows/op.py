@@ -37,8 +37,8 @@ BARE = "8h"
 
 
 def refuses_bare(promote: Promote, bare: str, common: dtype) -> bool:
-    """True if `common` is a dtype of few ops for which a row of the groups `bare` has no
-    expression."""
+    """True if `common` is float8 or complex32 (`dtype.bare`) and its group is not in a row's
+    `bare`."""
     return bool(common.bare) and common.bare not in bare and promote is not Promote.TRUTH
 
 
@@ -80,11 +80,11 @@ def dtypes_through(promote: Promote, common: dtype, wide: bool = True) -> tuple[
 class Op:
     """One pointwise op.
 
-    `body` is a lane-generic expression over the inputs a, b, c, ... and `params`, for real dtypes;
-    `int_`, `bool_`, `complex_` replace it for those kinds. An empty string means that the op
-    refuses the kind; None means that `body` applies (for complex, that the op refuses the kind).
-    `masks` are the positions of inputs that are masks: bool tensors, outside promotion.
-    `only` restricts the op to these dtypes or kinds, though its expressions allow more.
+    `body` is an expression for any number of lanes over the inputs a, b, c, ... and `params`, for
+    real dtypes; `int_`, `bool_`, `complex_` replace it for those kinds. An empty string means that
+    the op refuses the kind; None means that `body` applies (for complex, that the op refuses the
+    kind). `masks` are the positions of inputs that are masks: bool tensors, which take no part in
+    promotion. `only` restricts the op to these dtypes or kinds, though its expressions allow more.
     `check(op, inputs, params, common dtype)` raises for inputs that the op refuses. It runs once
     for each combination of dtypes and geometries, so it may read types but not values.
     """
@@ -112,13 +112,13 @@ class Op:
     refuses: tuple[str, ...] = ()  # names of dtypes that the op refuses despite `body`
     refusal: Callable[[str, object], Exception] = errors.not_implemented_for
     round_scalars: bool = True  # Python numbers take the precision of the operands' dtype
-    tensors: tuple[int, ...] = ()  # positions of inputs that may not be numbers
+    tensors: tuple[int, ...] = ()  # positions of inputs that must be tensors
     allows_only_scalars: bool = False  # also computes if all inputs are Python numbers
     only: tuple[str, ...] = ()
-    located: bool = False  # also writes, and combines, at positions that index tensors give
-    gathers: tuple[int, ...] = ()  # positions of inputs that index tensors may address
+    located: bool = False  # also writes, and combines, at positions from index tensors
+    gathers: tuple[int, ...] = ()  # positions of inputs that index tensors may select from
     check: Callable[[Op, Any, Any, dtype], None] | None = None
-    bare: str = ""  # the groups of dtypes of few ops (`dtype.bare`) that the op accepts
+    bare: str = ""  # the groups of dtypes with few ops (`dtype.bare`) that the op accepts
     copies_bits: bool = False  # writes the bits unchanged if the dtypes are equal
 
     @property
@@ -207,8 +207,8 @@ class Reduce:
         return f"input, dim=None, keepdim=False, *, {converts}out=None"
 
     def serves(self, kind: str) -> bool:
-        """True if the op computes a kind of dtype ("float", "int", ...): its row has an expression
-        for it, or another row computes it instead."""
+        """True if the op supports a kind of dtype ("float", "int", ...), by an expression of its
+        row or by another row."""
         return kind in self.kinds or kind in self.instead
 
     def results(self, dtype: dtype) -> tuple[dtype, ...]:

@@ -100,14 +100,14 @@ def filtfilt(b: Any, a: Any, x: _Tensor, axis: _int=-1, padtype: str | None='odd
     ValueError if a[0] is 0, for a pole at 1, and for signals of `padlen` elements or fewer.
     """
 def find_peaks(x: _Tensor, height: Any=None, threshold: Any=None, distance: _float | None=None, plateau_size: Any=None) -> tuple[_Tensor, dict[str, _Tensor]]:
-    """Returns (the indices of a signal's local maxima (int64), what was found about them). A flat
+    """Returns (the indices (int64) of a signal's local maxima, a dict of their properties). A flat
     maximum counts once, at its middle.
 
-    Each condition is a least value, or a pair (least, most) with None for no limit: `height` of the
-    peak, `threshold` of its difference to both neighbours, `plateau_size` of its width in elements.
-    `distance` keeps the highest of the peaks that are nearer. The dict has SciPy's keys:
+    Each condition is a minimum, or a pair (minimum, maximum) with None for no limit: `height` of
+    the peak, `threshold` of its difference to both neighbours, `plateau_size` of its width in
+    elements. Of peaks closer than `distance` the highest stays. The dict has SciPy's keys:
     \"peak_heights\", \"left_thresholds\", \"right_thresholds\", \"plateau_sizes\", \"left_edges\",
-    \"right_edges\". The device finds the peaks; the host chooses by `distance`. Raises ValueError for
+    \"right_edges\". The device finds the peaks; the host applies `distance`. Raises ValueError for
     signals that are not 1-d and real, and for a `distance` below 1.
     """
 def firwin(numtaps: _int, cutoff: Any, *, width: _float | None=None, window: Any='hamming', pass_zero: Any=True, scale: _bool=True, fs: _float | None=None) -> np.ndarray[Any, Any]:
