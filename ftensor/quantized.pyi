@@ -100,3 +100,8 @@ def relu(input: _Tensor, zero_point: _int=0) -> _Tensor:
     """Returns the integers, those below `zero_point` replaced by it: negative numbers become 0.
     Raises ValueError for a zero point that the input's dtype can't hold.
     """
+def relu6(input: _Tensor, scale: _float, zero_point: _int=0, *, maximum: _float=6.0) -> _Tensor:
+    """Returns the integers of `scale` and `zero_point`, clamped to those of 0 and `maximum`: the
+    bits of `torch.ops.quantized.relu6`. Raises ValueError for a scale or a maximum that is not
+    positive, and for a zero point that the input's dtype can't hold.
+    """

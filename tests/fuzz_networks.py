@@ -119,7 +119,7 @@ class Network:
         self.steps.append(lambda values: op(values[-1], weight, bias, stride, padding, 1, groups, **more))
 
     def _residual(self, c: int) -> None:
-        """Convolutions that keep the size, then a sum with what they began with, at times relu."""
+        """Convolutions that keep the size, then a sum with what they began with, at times relu or relu6."""
         rng = self.rng
         count = rng.randint(1, 2)
         for _ in range(count):
@@ -128,14 +128,15 @@ class Network:
         zeros = {n: rng.randint(self.low, self.high) for n in ("input_zero_point", "other_zero_point")}
         scales = {"input_scale": rng.uniform(0.01, 0.1), "other_scale": rng.uniform(0.01, 0.1), **zeros}
         scale, zero = rng.uniform(0.02, 0.2), rng.randint(self.low, self.high)
-        swap, relu, again = rng.random() < 0.5, rng.random() < 0.5, rng.random() < 0.3
+        swap, relu, again = rng.random() < 0.5, rng.random(), rng.random() < 0.3
 
         def add(values: list[ft.Tensor]) -> ft.Tensor:
             a, b = values[-1], values[-1 - count]
             a, b = (b, a) if swap else (a, b)
             y = ft.quantized.add(a, b, scale, zero, **scales)
             y = ft.quantized.add(y, b, scale, zero, **scales) if again else y
-            return ft.quantized.relu(y, zero) if relu else y
+            six = ft.quantized.relu6(y, scale, zero) if relu < 0.25 else y
+            return ft.quantized.relu(y, zero) if 0.25 <= relu < 0.5 else six
 
         self.steps.append(add)
 
@@ -196,11 +197,12 @@ def runs(
         loaded = ctypes.CDLL(str(library))
         loaded.ft_stuck.restype = ctypes.c_char_p
         n, lanes = images.shape[0], key.lanes
-        x = np.zeros(images.size + 2 * lanes, np.uint8)
+        # A kernel reads and writes whole beats, for which g++ takes aligned instructions.
+        x = _aligned(np.zeros(images.size + 2 * lanes, np.uint8))
         x[lanes : lanes + images.size] = images.view(np.uint8).ravel()
         call, results, stuck = getattr(loaded, key.entry), [], ""
         for words in weights:
-            out = np.full(count + 3 * lanes, 0xA5, np.uint8)
+            out = _aligned(np.full(count + 3 * lanes, 0xA5, np.uint8))
             arrays = [out, x] if words is None else [out, x, _aligned(words)]
             offsets = (lanes, lanes, 0)[: len(arrays)]
             call(*(ctypes.c_void_p(a.ctypes.data) for a in arrays), *map(ctypes.c_long, offsets), ctypes.c_int(n), 0, 1)
@@ -214,7 +216,7 @@ def runs(
 
 def _aligned(words: np.ndarray) -> np.ndarray:
     """The same words, at the start of a beat."""
-    room = np.zeros(words.size + 16, words.dtype)
+    room = np.zeros(words.size + 64 // words.itemsize, words.dtype)
     begin = -room.ctypes.data % 64 // words.itemsize
     room[begin : begin + words.size] = words
     return room[begin : begin + words.size]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from .graph import GraphError
 from .message import Message
 
 _OF_GRADIENTS = frozenset(
@@ -142,6 +143,15 @@ no_generator = Message(
     "there is no torch.Generator of the device fpga, since torch makes these in C++; the device "
     "draws from one generator of its own: torch.manual_seed or torch.fpga.manual_seed seeds it, "
     "torch.fpga.get_rng_state and set_rng_state keep its state",
+)
+not_pt2e = Message(TypeError, "from_pt2e takes the GraphModule that convert_pt2e returns, not {model!k}")
+not_quantized = Message(GraphError, "{op} is no quantized layer (node {node}): {why} (ftensor docs networks)")
+no_quantized_input = Message(
+    GraphError,
+    "the model quantizes {count} inputs and has the further inputs {others}; a network has one, which is quantized",
+)
+no_quantized_result = Message(
+    GraphError, "the model has {count} results; a network has one, which is quantized, or a layer's on quantized values"
 )
 not_on_the_device = Message(TypeError, "this takes a torch tensor on the device fpga, not one on {device}")
 not_on_the_host = Message(TypeError, "this takes a torch tensor on the CPU, not one on {device}")

@@ -210,11 +210,13 @@ class NetworkBuilder:
 
     def _relu(self, call: LayerCall, value: int) -> None:
         """Fuses a relu into the layer before it: the layer's smallest result becomes the zero
-        point."""
-        zero = call.settings["zero_point"]
+        point, and with relu6 its greatest result that of 6."""
+        zero, high = call.settings["zero_point"], call.settings["high"]
         if value != len(self._values) - 1 or not value or self._read[value] or self.layers[-1].kind in (MAX_POOL, CAT):
             raise self._refuse(call, "it does not follow a layer that rounds, whose result is read there alone")
-        self.layers[-1] = replace(self.layers[-1], low=max(self.layers[-1].low, zero))
+        before = self.layers[-1]
+        high = before.high if high is None else min(before.high, high)
+        self.layers[-1] = replace(before, low=max(before.low, zero), high=max(high, zero))
         self._values[-1] = call.result
 
     def _joined(self, call: LayerCall, inputs: tuple[int, ...], images: list[Flow]) -> NetworkLayer:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import dtypes
+from ..dtypes.limits import iinfo
 from .graph_text import ROWS
 from .key import Port
 from .workload import PORT_BYTES
@@ -76,10 +77,10 @@ class NetworkLayer:
 
     `inputs` are the indices of the values that it reads: 0 is the network's input, k + 1 the result
     of layer k. `channels` is the count of its results' channels. `zero_in` and `zero_other` are the
-    zero points of its inputs, `zero` is that of its results, `low` is the smallest result. `scales`
-    are rounded to float32: for an addition and `cat` the scales of the inputs and the reciprocal of
-    the result's; for an average pool the reciprocal of the divisor. `zeros` are the zero points of
-    the inputs of `cat`.
+    zero points of its inputs, `zero` is that of its results, `low` and `high` are the smallest and
+    the greatest result. `scales` are rounded to float32: for an addition and `cat` the scales of
+    the inputs and the reciprocal of the result's; for an average pool the reciprocal of the
+    divisor. `zeros` are the zero points of the inputs of `cat`.
     """
 
     kind: str
@@ -92,6 +93,7 @@ class NetworkLayer:
     zero_other: int = 0
     zero: int = 0
     low: int = 0
+    high: int = 255  # 127 for int8, whatever is greater
     scales: tuple[float, ...] = ()
     zeros: tuple[int, ...] = ()
     fold: Fold = ONE
@@ -107,6 +109,10 @@ class NetworkLayer:
         sizes = zip((image.height, image.width), self.kernel, self.stride, self.padding)
         high, wide = ((n + 2 * p - k) // s + 1 for n, k, s, p in sizes)
         return Flow(high, wide, self.channels, self.fold.filters if self.kind in PRODUCTS else self.channels)
+
+    def limits(self, of: dtypes.dtype) -> tuple[int, int]:
+        """Returns the least and the greatest result in a dtype."""
+        return self.low, min(self.high, iinfo(of).max)
 
     def depth(self, image: Flow) -> int:
         """Returns the number of products in the sum of a result; for a pool, the number of pixels

@@ -31,12 +31,12 @@ from .network import (
     check_ports,
 )
 
-FORMAT = "ftensor network 2"
+FORMAT = "ftensor network 3"
 # Limits of a file.
 MAX_LAYERS, MAX_INPUTS, MAX_SIZE, MAX_CONSTANTS = 256, 16, 1 << 16, 1 << 26
 _PAIRS = ("kernel", "stride", "padding", "fold")
 _ZEROS = ("zero_in", "zero_other", "zero", "low")
-_FIELDS = ("kind", "inputs", "channels", *_PAIRS, *_ZEROS, "scales", "zeros")
+_FIELDS = ("kind", "inputs", "channels", *_PAIRS, *_ZEROS, "high", "scales", "zeros")
 
 
 def text(key: NetworkKey, constants: bytes | None = None) -> str:
@@ -118,6 +118,7 @@ def _layer(k: int, raw: Mapping[str, Any], limits: Any) -> NetworkLayer:
         least = 0 if name == "padding" else 1
         pairs[name] = tuple(_int(n, least, MAX_SIZE, f"{name} of {what}") for n in raw[name])
     zeros: dict[str, Any] = {n: _int(raw[n], limits.min, limits.max, f"{n} of {what}") for n in _ZEROS}
+    zeros["high"] = _int(raw["high"], zeros["low"], 255, f"high of {what}")
     inputs = tuple(_int(value, 0, k, f"an input of {what}") for value in raw["inputs"])
     count = len(inputs)
     _require(1 < count <= MAX_INPUTS if kind == CAT else count == 1 + (kind == ADD), f"{what} has {count} inputs")

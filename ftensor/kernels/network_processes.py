@@ -329,7 +329,7 @@ class Processes:
     def _average_arguments(self, layer: NetworkLayer) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """Returns the template arguments and the factor of an average."""
         passed = tuple(f"{scale.hex()}f" for scale in layer.scales)
-        return (layer.zero_in, layer.zero, layer.low, iinfo(self.dtype).max), passed
+        return (layer.zero_in, layer.zero, *layer.limits(self.dtype)), passed
 
     def _products(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow, steps: int) -> int:
         (p, s), wide = layer.fold, self.flow(fifo).wide
@@ -388,7 +388,7 @@ class Processes:
         process = Process(
             f"{name}_requantize",
             "requantize",
-            (p, lanes, groups, layer.zero, layer.low, iinfo(self.dtype).max, result.beats),
+            (p, lanes, groups, layer.zero, *layer.limits(self.dtype), result.beats),
             result.beats * p // lanes,
             k,
             (f"ADDED{k}", f"FACTOR{k}"),
@@ -459,7 +459,7 @@ class Processes:
         first, second = self._common(k, name, inputs, layer.channels, self.flow(inputs[0]).elements)
         wide = self.flow(first).wide
         flow = self.flow(first)
-        numbers = (layer.zero_in, layer.zero_other, layer.zero, layer.low, iinfo(self.dtype).max)
+        numbers = (layer.zero_in, layer.zero_other, layer.zero, *layer.limits(self.dtype))
         operators = {"to_float": 2, "add": 4, "mul": 3, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
         process = Process(
             name,

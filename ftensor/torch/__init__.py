@@ -54,6 +54,7 @@ from .captures import capture
 from .fallback import fallback_report
 from .fused_runs import graph_report
 from .memory import as_cpu, from_cpu, from_ftensor, to_ftensor
+from .pt2e import from_pt2e
 
 _registration.register_device(_module)
 _serialization.install()
@@ -88,6 +89,7 @@ __all__ = [
     "fallback_report",
     "from_cpu",
     "from_ftensor",
+    "from_pt2e",
     "get_device_mapping",
     "graph_report",
     "set_device_mapping",

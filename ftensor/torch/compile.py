@@ -7,7 +7,7 @@ in which each run of calls on ftensor tensors is one launch (`fused_runs`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -19,12 +19,16 @@ from torch._functorch.partitioners import default_partition
 from torch.fx import GraphModule
 from torch.utils.checkpoint import CheckpointPolicy
 
+from ..errors.graph import GraphError
+from ..graph.jit import Jitted
+from . import memory as m
 from .calls import DIRECT, WHOLE
 from .captures import Captured
 from .codegen import function_of
 from .fallback import ALLOWED
 from .internals import Key
 from .kernels import bound
+from .pt2e import QuantizedNetwork, is_quantized, network_of
 from .registration import written
 from .schema import qualified
 
@@ -35,8 +39,15 @@ trace_rules.add("ftensor")
 def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
     """Compiles an FX graph and its backward graph: the backend of `torch.compile`.
 
-    With `mode="reduce-overhead"`, graphs without gradients are captured.
+    With `mode="reduce-overhead"`, graphs without gradients are captured. A model that PT2E quantized
+    becomes a network of `ft.quantized` layers.
     """
+    if is_quantized(graph.graph) and any(m.is_here(x) for x in inputs if isinstance(x, torch.Tensor)):
+        return CompiledNetwork(graph, lambda: _compiled(graph, inputs, options))
+    return _compiled(graph, inputs, options)
+
+
+def _compiled(graph: GraphModule, inputs: Sequence[Any], options: Mapping[str, Any]) -> Callable[..., Any]:
     compiler = aot_autograd(
         fw_compiler=compile_graph,
         bw_compiler=compile_graph,
@@ -48,6 +59,46 @@ def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callab
     with _without_wrong_decompositions():
         compiled: Callable[..., Any] = compiler(graph, inputs)
     return compiled
+
+
+class CompiledNetwork:
+    """A graph of dynamo's that is a quantized network. `make_fallback` returns the function that
+    computes any other graph."""
+
+    def __init__(self, graph: GraphModule, make_fallback: Callable[[], Callable[..., Any]]) -> None:
+        self._graph, self._make_fallback = graph, make_fallback
+        self._fallback: Callable[..., Any] | None = None
+        self._inputs = [n for n in graph.graph.nodes if n.op == "placeholder"]
+        self._network: QuantizedNetwork | None = None
+        self._constants: dict[int, tuple[Any, int]] = {}  # by argument, with the version
+        self._image = 0
+
+    def __call__(self, *args: Any) -> Any:
+        """Returns the graph's results."""
+        if self._fallback is None and not self._is_current(args):
+            self._build(args)
+        if self._fallback is not None:
+            return self._fallback(*args)
+        assert self._network is not None
+        pixels = self._network.quantize(m.lift(args[self._image]))
+        return (m.wrap(self._network.dequantize(self._jitted(pixels))),)
+
+    def _is_current(self, args: Sequence[Any]) -> bool:
+        """True if the parameters are those of the network, and nothing has written them since."""
+        held = self._constants.items()
+        return self._network is not None and all(args[k] is x and x._version == n for k, (x, n) in held)
+
+    def _build(self, args: Sequence[Any]) -> None:
+        """Makes the network of the parameters among the arguments."""
+        try:
+            self._network, image = network_of(self._graph.graph, dict(zip(self._inputs, args)))
+        except GraphError:
+            self._fallback = self._make_fallback()
+            return
+        self._jitted = Jitted(self._network)
+        self._image = self._inputs.index(image)
+        parameters = [k for k, x in enumerate(args) if k != self._image and isinstance(x, torch.Tensor)]
+        self._constants = {k: (args[k], args[k]._version) for k in parameters}
 
 
 @contextmanager

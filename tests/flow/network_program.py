@@ -36,7 +36,7 @@ def digits(seed: int = 3) -> Callable[[ft.Tensor], ft.Tensor]:
         x = pool(x, 2)
         y = q.conv2d(x, padding=1, scale=0.5, zero_point=9, input_scale=0.5, input_zero_point=5, **second)
         sum_ = {"input_scale": 0.5, "input_zero_point": 9, "other_scale": 0.5, "other_zero_point": 5}
-        x = q.relu(q.add(y, x, 0.6, 2, **sum_), 2)
+        x = q.relu6(q.add(y, x, 0.6, 2, **sum_), 0.6, 2, maximum=60.0)
         x = q.linear_relu(x.flatten(1), scale=1.5, input_scale=0.6, input_zero_point=2, **third)
         return q.linear(x, scale=1.5, zero_point=128, input_scale=1.5, **last)
 

@@ -207,7 +207,7 @@ BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
     "a field too many": (lambda t: t.replace('"channels": 4', '"body": "x", "channels": 4'), "has the fields"),
     "another spelling": (lambda t: t.replace("\n", "\n "), "not the one that its network is written as"),
     "a large image": (lambda t: t.replace('"image": [\n  1', '"image": [\n  100000'), "100000, not one from 1"),
-    "no constants": (lambda t: json.dumps({"format": "ftensor network 2"}), "it has no 'constants'"),
+    "no constants": (lambda t: json.dumps({"format": "ftensor network 3"}), "it has no 'constants'"),
     "a wide fold": (lambda t: t.replace('"fold": [\n    ', '"fold": [\n    7', 1), "its fold is 7"),
 }
 

@@ -146,6 +146,17 @@ def test_pools_and_relu_keep_the_scale():
     theirs = torch.ops.quantized.max_pool2d(q, [3, 2], [2, 2], [1, 1], [1, 1], False)
     equal(ft.nn.functional.max_pool2d(mine(x), (3, 2), 2, 1), theirs.int_repr())
     equal(Q.relu(mine(x), 5), torch.relu(q).int_repr())
+    equal(Q.relu6(mine(x), 0.1, 5), torch.ops.quantized.relu6(q).int_repr())
+
+
+@pytest.mark.parametrize("scale, zero", [(0.03, -128), (0.05, 3), (0.0137, 7), (1e-9, 5)])
+def test_relu6_equals_its_parts(scale, zero, decomposed):
+    """Also where 6 is beyond the scale's numbers."""
+    x, bounds = torch.arange(-128, 128, dtype=torch.int8), (zero, -128, 127, torch.int8)
+    real = decomposed.dequantize_per_tensor(x, scale, *bounds).clamp(0, 6)
+    equal(Q.relu6(mine(x), scale, zero), decomposed.quantize_per_tensor(real, scale, *bounds))
+    with pytest.raises(ValueError, match="maximum"):
+        Q.relu6(mine(x), scale, zero, maximum=0.0)
 
 
 # Size of planes, and arguments of torch.ao.nn.quantized.functional.avg_pool2d: windows at edges have other divisors.

@@ -106,8 +106,8 @@ ELSEWHERE = {
     "tests/kernel/test_quantized.py": "quantized.quantize_per_tensor "
     "quantized.quantize_per_channel quantized.dequantize_per_tensor "
     "quantized.dequantize_per_channel quantized.dequantize_as_complex quantized.linear "
-    "quantized.linear_relu quantized.conv2d quantized.conv2d_relu quantized.relu quantized.add "
-    "quantized.avg_pool2d quantized.adaptive_avg_pool2d quantized.cat",
+    "quantized.linear_relu quantized.conv2d quantized.conv2d_relu quantized.relu quantized.relu6 "
+    "quantized.add quantized.avg_pool2d quantized.adaptive_avg_pool2d quantized.cat",
     "tests/spelling/test_spectral.py": "fft.fftfreq fft.rfftfreq",
     "tests/spelling/test_linalg.py": "slogdet",
     "tests/kernel/test_signal.py": "signal.fftconvolve signal.oaconvolve signal.lfilter "

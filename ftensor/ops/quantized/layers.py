@@ -225,7 +225,20 @@ def relu(input: Tensor, zero_point: int = 0) -> Tensor:
     Raises ValueError for a zero point that the input's dtype can't hold."""
     of = check_integer_dtype("relu", a_tensor("relu", "input", input)._dtype)
     zero = check_zero_point("relu", "zero_point", zero_point, of)
-    return layer("relu", (input,), {"zero_point": zero}, lambda: input.clamp_min(zero))
+    return layer("relu", (input,), {"zero_point": zero, "high": None}, lambda: input.clamp_min(zero))
+
+
+@op(namespace=SPACE, method=False)
+def relu6(input: Tensor, scale: float, zero_point: int = 0, *, maximum: float = 6.0) -> Tensor:
+    """Returns the integers of `scale` and `zero_point`, clamped to those of 0 and `maximum`: the
+    bits of `torch.ops.quantized.relu6`. Raises ValueError for a scale or a maximum that is not
+    positive, and for a zero point that the input's dtype can't hold."""
+    name = "relu6"
+    of = check_integer_dtype(name, a_tensor(name, "input", input)._dtype)
+    zero = check_zero_point(name, "zero_point", zero_point, of)
+    most, inverse = np.float32(check_scale(name, "maximum", maximum)), np.float32(1 / check_scale(name, "scale", scale))
+    high = int(min(np.rint(most * inverse) + zero, iinfo(of).max))
+    return layer("relu", (input,), {"zero_point": zero, "high": high}, lambda: input.clamp(zero, high))
 
 
 @op(namespace=SPACE, method=False, rows=(ADD,))
