@@ -68,8 +68,7 @@ def in_model(program: Program) -> dict[str, Any]:
     import ftensor as ft
     from ftensor.boards import find
     from ftensor.estimate.model import Setup
-    from ftensor.estimate.placement import network_fits
-    from ftensor.estimate.report import report
+    from ftensor.estimate.report import network_fits, report
     from ftensor.kernels.skeleton import board_skeleton_of
     from ftensor.kernels.workload import KernelLaunch
     from ftensor.toolchain.trace import Trace, recording

@@ -75,13 +75,12 @@ from .grad_mode import (
     set_grad_enabled,
 )
 from .graph.jit import jit
-from .interop import methods as _methods
+from .interop import dlpack as _methods
 from .interop import state as _pickling
-from .interop.dlpack import from_dlpack
+from .interop.dlpack import from_dlpack, from_torch
 from .interop.host import from_numpy
 from .interop.opencl import from_buffer
 from .interop.state import load, save
-from .interop.torch import from_torch
 from .ops import bind as _bind
 from .ops import load as _load
 from .ops.bind import module_attribute_error as _of_module

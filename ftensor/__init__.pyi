@@ -96,11 +96,11 @@ from .grad_mode import no_grad as no_grad
 from .grad_mode import set_grad_enabled as set_grad_enabled
 from .graph.jit import jit as jit
 from .interop.dlpack import from_dlpack as from_dlpack
+from .interop.dlpack import from_torch as from_torch
 from .interop.host import from_numpy as from_numpy
 from .interop.opencl import from_buffer as from_buffer
 from .interop.state import load as load
 from .interop.state import save as save
-from .interop.torch import from_torch as from_torch
 from .own.register import register_kernel as register_kernel
 from .own.register import unregister_kernel as unregister_kernel
 from .random import Generator as Generator

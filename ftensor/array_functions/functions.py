@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 
 from .._tensor import Tensor
-from . import elements, picks, products, reductions, shapes
+from . import elements, reductions, shapes
 from .values import as_operand, first_tensor, map_nested, on_host, write_out
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **shapes.FUNCTIONS,
     **reductions.FUNCTIONS,
     **elements.FUNCTIONS,
-    **picks.FUNCTIONS,
-    **products.FUNCTIONS,
-    **{f"linalg.{name}": call for name, call in products.LINALG.items()},
-    **{f"fft.{name}": call for name, call in products.FFT.items()},
+    **{f"linalg.{name}": call for name, call in reductions.LINALG.items()},
+    **{f"fft.{name}": call for name, call in reductions.FFT.items()},
 }
 
 

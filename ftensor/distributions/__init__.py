@@ -5,9 +5,22 @@ generator (ftensor docs random).
 """
 
 from .base import Distribution
-from .continuous import Cauchy, Exponential, Gumbel, HalfNormal, Laplace, LogNormal, Normal, Uniform
+from .continuous import (
+    Beta,
+    Cauchy,
+    Chi2,
+    Dirichlet,
+    Exponential,
+    Gamma,
+    Gumbel,
+    HalfNormal,
+    Laplace,
+    LogNormal,
+    Normal,
+    StudentT,
+    Uniform,
+)
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
-from .gamma import Beta, Chi2, Dirichlet, Gamma, StudentT
 from .multivariate import Independent, MultivariateNormal, kl_divergence
 
 __all__ = [

@@ -1,5 +1,6 @@
-"""Continuous distributions. Formulas: Johnson, Kotz, Balakrishnan, Continuous Univariate
-Distributions (1994, 1995), in torch's parameters."""
+"""Continuous distributions, and those derived from the gamma distribution. Formulas: Johnson, Kotz,
+Balakrishnan, Continuous Univariate Distributions (1994, 1995), in torch's parameters.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any
 from numpy import euler_gamma
 
 from .._tensor import Tensor
+from ..errors import creation as messages
 from .base import Distribution, op
 
 _LOG_2PI = log(2 * pi)
@@ -267,3 +269,181 @@ class Gumbel(_LocationScale):
     @property
     def variance(self) -> Tensor:
         return self.scale.square() * (pi**2 / 6)
+
+
+def standard_gamma(alpha: Tensor) -> Tensor:
+    """Returns numbers of the gamma distribution of shape parameter `alpha` and rate 1.
+
+    Uses rejection: Marsaglia and Tsang, A simple method for generating gamma variables (2000).
+    """
+    small = alpha < 1
+    d = op("where")(small, alpha + 1, alpha) - 1 / 3
+    c = 1 / (9 * d).sqrt()
+    sample, left = op("zeros_like")(alpha), op("ones_like")(alpha).bool()
+    while bool(left.any().item()):
+        x = op("randn_like")(alpha)
+        v = (1 + c * x).pow(3)
+        u = op("rand_like")(alpha)
+        fits = (v > 0) & (u.log() < x.square() / 2 + d - d * v + d * v.clamp_min(1e-30).log())
+        sample = op("where")(left & fits, d * v, sample)
+        left = left & ~fits
+    # For a shape parameter below 1: from a sample of the parameter plus 1.
+    small_alpha = sample * (1 - op("rand_like")(alpha)).pow(1 / alpha)
+    result: Tensor = op("where")(small, small_alpha, sample)
+    return result
+
+
+class Gamma(Distribution):
+    """The gamma distribution of shape parameter `concentration` and rate `rate`."""
+
+    has_rsample = True
+    _positive = ("concentration", "rate")
+    concentration: Tensor
+    rate: Tensor
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None):
+        super().__init__(validate_args, concentration=concentration, rate=rate)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        alpha, rate = self._spread(sample_shape)
+        return standard_gamma(alpha) / rate
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        a, b = self.concentration, self.rate
+        return op("xlogy")(a, b) + op("xlogy")(a - 1, value) - b * value - a.lgamma()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        return op("special.gammainc")(self.concentration, self.rate * value)
+
+    def entropy(self) -> Tensor:
+        a = self.concentration
+        return a - self.rate.log() + a.lgamma() + (1 - a) * a.digamma()
+
+    @property
+    def mean(self) -> Tensor:
+        return self.concentration / self.rate
+
+    @property
+    def variance(self) -> Tensor:
+        return self.concentration / self.rate.square()
+
+
+class Chi2(Gamma):
+    """The distribution of the sum of the squares of `df` normal numbers."""
+
+    def __init__(self, df: Any, validate_args: bool | None = None):
+        super().__init__(df / 2, 0.5, validate_args)
+
+    @property
+    def df(self) -> Tensor:
+        """The degrees of freedom."""
+        return self.concentration * 2
+
+
+class StudentT(Distribution):
+    """Student's distribution of `df` degrees of freedom, with location `loc` and scale `scale`."""
+
+    has_rsample = True
+    _positive = ("df", "scale")
+    df: Tensor
+    loc: Tensor
+    scale: Tensor
+
+    def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None):
+        super().__init__(validate_args, df=df, loc=loc, scale=scale)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        df, loc, scale = self._spread(sample_shape)
+        chi = standard_gamma(df / 2) * 2
+        return loc + scale * op("randn_like")(df) * (df / chi).sqrt()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        z = (value - self.loc) / self.scale
+        return -(self.df + 1) / 2 * (z.square() / self.df).log1p() - self._norm()
+
+    def _norm(self) -> Tensor:
+        half = self.df / 2
+        norm = self.scale.log() + self.df.log() / 2 + log(pi) / 2
+        return norm + half.lgamma() - (half + 0.5).lgamma()
+
+    def entropy(self) -> Tensor:
+        half = self.df / 2
+        return self._norm() + (half + 0.5) * ((half + 0.5).digamma() - half.digamma())
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc.masked_fill(self.df <= 1, nan)
+
+    @property
+    def variance(self) -> Tensor:
+        finite = self.scale.square() * self.df / (self.df - 2)
+        return finite.masked_fill(self.df <= 2, inf).masked_fill(self.df <= 1, nan)
+
+
+class Dirichlet(Distribution):
+    """Vectors of positive shares that sum to 1, in the last dim; `concentration` is positive."""
+
+    has_rsample = True
+    _positive = ("concentration",)
+    concentration: Tensor
+
+    def __init__(self, concentration: Tensor, validate_args: bool | None = None):
+        if concentration.ndim < 1:
+            raise messages.parameter("Dirichlet", "concentration", "of one dim or more")
+        super().__init__(validate_args, 1, concentration=concentration)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        gammas = standard_gamma(self._spread(sample_shape)[0])
+        return gammas / gammas.sum(-1, keepdim=True)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        a = self.concentration
+        return op("xlogy")(a - 1, value).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
+
+    def entropy(self) -> Tensor:
+        a = self.concentration
+        total, count = a.sum(-1), a.shape[-1]
+        terms = a.lgamma().sum(-1) - total.lgamma() - (count - total) * total.digamma()
+        return terms - ((a - 1) * a.digamma()).sum(-1)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.concentration / self.concentration.sum(-1, keepdim=True)
+
+    @property
+    def variance(self) -> Tensor:
+        total = self.concentration.sum(-1, keepdim=True)
+        return self.concentration * (total - self.concentration) / (total.square() * (total + 1))
+
+
+class Beta(Distribution):
+    """Numbers from 0 to 1: the first of two shares of a `Dirichlet`."""
+
+    has_rsample = True
+    _positive = ("concentration1", "concentration0")
+    concentration1: Tensor
+    concentration0: Tensor
+
+    def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None):
+        super().__init__(validate_args, concentration1=concentration1, concentration0=concentration0)
+
+    def _pair(self) -> Dirichlet:
+        return Dirichlet(op("stack")([self.concentration1, self.concentration0], -1), False)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        return self._pair().sample(sample_shape)[..., 0]
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return self._pair().log_prob(op("stack")([value, 1 - value], -1))
+
+    def entropy(self) -> Tensor:
+        return self._pair().entropy()
+
+    @property
+    def mean(self) -> Tensor:
+        return self.concentration1 / (self.concentration1 + self.concentration0)
+
+    @property
+    def variance(self) -> Tensor:
+        total = self.concentration1 + self.concentration0
+        return self.concentration1 * self.concentration0 / (total.square() * (total + 1))

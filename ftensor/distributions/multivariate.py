@@ -10,9 +10,8 @@ from typing import Any
 from .._tensor import Tensor
 from ..errors import creation as messages
 from .base import Distribution, joint_shape, op
-from .continuous import Exponential, Laplace, Normal, Uniform
+from .continuous import Exponential, Gamma, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Poisson
-from .gamma import Gamma
 
 
 class MultivariateNormal(Distribution):

@@ -5,6 +5,7 @@ from .element import FULL as FULL
 from .element import as_dtype as as_dtype
 from .element import bfloat16 as bfloat16
 from .element import bool as bool
+from .element import can_cast as can_cast
 from .element import cdouble as cdouble
 from .element import cfloat as cfloat
 from .element import chalf as chalf
@@ -20,6 +21,7 @@ from .element import float16 as float16
 from .element import float32 as float32
 from .element import float64 as float64
 from .element import from_numpy_dtype as from_numpy_dtype
+from .element import get_default_dtype as get_default_dtype
 from .element import half as half
 from .element import int as int
 from .element import int8 as int8
@@ -28,15 +30,13 @@ from .element import int32 as int32
 from .element import int64 as int64
 from .element import long as long
 from .element import parse_dtype as parse_dtype
+from .element import promote_types as promote_types
+from .element import result_dtype as result_dtype
+from .element import result_type as result_type
+from .element import scalar_dtype as scalar_dtype
+from .element import set_default_dtype as set_default_dtype
 from .element import short as short
 from .element import uint8 as uint8
 from .element import uint16 as uint16
 from .element import uint32 as uint32
 from .element import uint64 as uint64
-from .promotion import can_cast as can_cast
-from .promotion import get_default_dtype as get_default_dtype
-from .promotion import promote_types as promote_types
-from .promotion import result_dtype as result_dtype
-from .promotion import result_type as result_type
-from .promotion import scalar_dtype as scalar_dtype
-from .promotion import set_default_dtype as set_default_dtype

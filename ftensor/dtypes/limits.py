@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .element import bfloat16, complex32, dtype, parse_dtype
-from .promotion import get_default_dtype
+from .element import bfloat16, complex32, dtype, get_default_dtype, parse_dtype
 
 
 class iinfo:

@@ -18,8 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from .calls import mark
-from .crash import Run
+from .crash import Run, mark
 from .memory import BoardMemory, OutOfRange
 
 # C has several names for one type; their words are sorted before the lookup.

@@ -45,8 +45,7 @@ def _report(program: PythonProgram, arguments: argparse.Namespace) -> str:
     from .compare import GRAPH, STEPS, columns, without_jit
     from .compare import text as table_of
     from .model import Parameters, Setup
-    from .placement import network_fits
-    from .report import report
+    from .report import network_fits, report
     from .show import as_json, text
 
     if (option := arguments.option_after_program(program.words[1:])) is not None:

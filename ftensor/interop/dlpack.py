@@ -1,27 +1,124 @@
-"""DLPack: exchanges tensors with other array libraries, without a copy if possible.
+"""Exchange with torch, NumPy and other array libraries, without a copy if possible; the methods of Tensor
+for it. The first conversion from or to a torch tensor imports torch.
 
-Export: NumPy makes the capsule over ftensor's memory. A capsule's destructor and deleter may run
-while an exception is set, on threads without the GIL, or after the interpreter has ended, so they
-can't safely be Python code. This module corrects the dtype and the flags that NumPy can't know.
-Import: this module reads the capsule itself. NumPy rejects dtypes that it lacks, such as bfloat16,
-and imports capsules from before DLPack 1.0 as read-only arrays.
+DLPack's capsules: NumPy makes the capsule of an export over ftensor's memory. A capsule's destructor
+and deleter may run while an exception is set, on threads without the GIL, or after the interpreter has
+ended, so they can't safely be Python code. This module corrects the dtype and the flags that NumPy
+can't know. It reads the capsule of an import itself: NumPy rejects dtypes that it lacks, such as
+bfloat16, and imports capsules from before DLPack 1.0 as read-only arrays.
 """
 
 from __future__ import annotations
 
 import ctypes as c
 import sys
+from functools import cache
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import dtypes, errors
-from .._device import DeviceLike, resolve
-from .._tensor import Tensor
+from .._device import DeviceLike, backend_of, resolve
+from .._tensor import Tensor, method
+from ..formats import contiguous_format
 from ..iterator.shape import contiguous_strides, extent
 from . import host
-from .torch import plain
+from .host import to_array, to_numpy
+
+if TYPE_CHECKING:
+    import torch
+
+
+@cache
+def _from_torch_dtypes() -> dict[Any, dtypes.dtype]:
+    import torch
+
+    return {getattr(torch, d.name): d for d in dtypes.ALL}
+
+
+def plain(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns a strided CPU tensor with the values of `tensor`.
+
+    Resolves a lazy conjugate, negation or zero tensor. Raises TypeError for tensors of another
+    layout or device, for nested, quantized and fake tensors, for tensors inside a torch.func
+    transform, and for subclasses with `__torch_dispatch__`.
+    """
+    import torch
+
+    # Checks tensors without memory first: other queries of these may fail.
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        raise errors.torch_kind_not_supported("inside a transform of torch.func")
+    if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        raise errors.torch_kind_not_supported(f"of the kind {type(tensor).__name__}")
+    if tensor.is_nested or tensor.is_quantized:
+        kind = "nested" if tensor.is_nested else "quantized"
+        raise errors.torch_kind_not_supported(f"that is {kind}")
+    if not tensor.is_cpu:
+        raise errors.torch_device_not_supported(tensor.device)
+    if tensor.layout is not torch.strided:
+        raise errors.torch_layout_not_supported(tensor.layout)
+    if tensor._is_zerotensor():
+        return torch.zeros(tensor.shape, dtype=tensor.dtype)
+    return tensor.resolve_conj().resolve_neg()
+
+
+def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None, non_blocking: bool = False) -> Tensor:
+    """Returns the torch tensor's elements, with its strides, as a tensor on the current (or given)
+    device.
+
+    Shares memory if the device computes in host memory: a write to either is visible in the other,
+    and tensors that share a torch storage share memory here. An op on shared memory is done when
+    its call returns; with `non_blocking`, call `ft.synchronize()` before torch reads or writes the
+    memory. The elements are copied to a device with its own memory (an expanded tensor stays
+    expanded, gaps between elements are removed). A lazy conjugate or negation, and memory that
+    starts between two elements, are copied too.
+
+    Raises RuntimeError for a tensor that requires grad: ftensor records no gradients, so call
+    `.detach()`. Raises TypeError for a device other than torch's CPU, for tensors without strided
+    memory (sparse, nested, quantized, fake tensors, those inside vmap), and for dtypes that ftensor
+    lacks.
+    """
+    import torch
+
+    if not isinstance(tensor, torch.Tensor):
+        raise errors.not_a_torch_tensor(tensor)
+    tensor = plain(tensor)
+    dtype = _from_torch_dtypes().get(tensor.dtype)
+    if dtype is None:
+        raise errors.torch_dtype_not_supported(tensor.dtype)
+    if tensor.requires_grad:
+        raise errors.requires_grad()
+    target = resolve(device)
+    backend = backend_of(target)
+    shape, strides = tuple(tensor.shape), tensor.stride()
+    if 0 in shape:
+        return host.empty(backend, target, dtype, shape, strides)
+    memory = tensor.untyped_storage()
+    storage = host.adopt_whole(
+        backend, target, memory.data_ptr(), memory.nbytes(), dtype.itemsize, memory, non_blocking
+    )
+    if storage is None:
+        return host.copy_from_address(backend, target, tensor.data_ptr(), dtype, shape, strides, memory)
+    return Tensor._make(storage, dtype, shape, strides, tensor.storage_offset())
+
+
+def to_torch(tensor: Tensor, *, non_blocking: bool = False) -> torch.Tensor:
+    """Waits for the ops that write the tensor and returns it as a torch CPU tensor with the same
+    strides.
+
+    Shares memory on a device that computes in host memory. As long as torch holds it, ops on it are
+    done when their calls return (with `non_blocking`: after `ft.synchronize()`). The result is a
+    copy on other devices, and for a read-only tensor, since torch has no read-only memory.
+    """
+    import torch
+
+    array = host.export(tensor, tensor._storage.readonly or None, non_blocking)[0]
+    result = torch.from_numpy(array)
+    if tensor._dtype.in_numpy:
+        return result
+    return result.view(getattr(torch, tensor._dtype.name))
+
 
 CPU = (1, 0)
 _HOST_MEMORY = (1, 3, 11)  # kDLCPU, and host memory pinned for CUDA or ROCm
@@ -240,3 +337,70 @@ def _request(producer: Any, copy: bool | None) -> object:
     except TypeError:
         # Producers from before DLPack 1.0 accept no keywords.
         return producer.__dlpack__()
+
+
+@method("numpy")
+def numpy(self: Tensor, *, force: bool = False, non_blocking: bool = False) -> np.ndarray[Any, Any]:
+    """Returns a NumPy array of the elements; `interop.host.to_numpy` documents when memory is
+    shared."""
+    return to_numpy(self, force=force, non_blocking=non_blocking)
+
+
+@method("__array__")
+def array(
+    self: Tensor, dtype: np.dtype[Any] | type | str | None = None, copy: bool | None = None
+) -> np.ndarray[Any, Any]:
+    return to_array(self, dtype, copy)
+
+
+@method("to_torch")
+def torch_tensor(self: Tensor, *, non_blocking: bool = False) -> Any:
+    """Returns a torch tensor of the elements; see `interop.dlpack.to_torch`."""
+    return to_torch(self, non_blocking=non_blocking)
+
+
+@method("__dlpack__")
+def dlpack(
+    self: Tensor,
+    *,
+    stream: int | None = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    return to_dlpack_capsule(self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+@method("__dlpack_device__")
+def dlpack_device_of(self: Tensor) -> tuple[int, int]:
+    return dlpack_device(self)
+
+
+@method("to_device")
+def to_device(self: Tensor, device: DeviceLike, /, *, stream: None = None) -> Tensor:
+    """Returns the tensor on a device, the tensor itself if it is there: the array API standard's
+    `to_device`.
+
+    Raises ValueError for a stream: this function supports none.
+    """
+    if stream is not None:
+        raise errors.stream_given(stream)
+    return self.to(device)
+
+
+@method("astype")
+def astype(self: Tensor, dtype: Any, *, copy: bool = True) -> Tensor:
+    """Returns the elements in another dtype (ftensor's, NumPy's or its name), like
+    `ndarray.astype`.
+
+    The result is a new tensor unless `copy` is False and nothing changes. Raises TypeError for an
+    invalid dtype.
+    """
+    return self.to(dtype=dtype, copy=copy)
+
+
+@method("copy")
+def copy(self: Tensor, order: str = "C") -> Tensor:
+    """Returns a new tensor of the elements: contiguous for `order` "C", with the same strides for
+    "K"."""
+    return self.clone() if order == "K" else self.clone(memory_format=contiguous_format)

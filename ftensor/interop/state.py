@@ -27,8 +27,8 @@ from ..execute.output import new
 from ..execute.pointwise import copy
 from ..iterator.shape import Ints, contiguous_strides
 from ..runtime.pool import Storage
+from .dlpack import from_torch
 from .host import adopt, export
-from .torch import from_torch
 
 _ALIGNMENT = 16  # bytes of the largest element
 

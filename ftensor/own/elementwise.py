@@ -25,8 +25,7 @@ from ..ops.reduce.reduction import dims_of, outputs
 from ..rows.catalogue import ENTRIES, OWN, Row, enter, withdraw
 from ..rows.op import Op, Promote, Reduce
 from ..terminal import counted, guess
-from .expression import LIMITS, WORDS, Piece, Refused, Writer
-from .syntax import Fail, Parser, SyntaxNode
+from .expression import LIMITS, WORDS, Fail, Parser, Piece, Refused, SyntaxNode, Writer
 
 TYPES: dict[str, dtype] = {d.name: d for d in dtypes.ALL if not d.bare or d is dtypes.float16} | {
     "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "char": dtypes.int8,

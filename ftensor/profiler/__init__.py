@@ -14,8 +14,7 @@ from .._device import device as _device
 from ..errors import commands as errors
 from ..execute.dispatch import observed
 from . import report
-from .limits import Limits, limits
-from .measurement import Measurement, benchmark
+from .measurement import Limits, Measurement, benchmark, limits
 from .record import MemoryUse, ProfiledEvent, Recorder
 from .report import Average, as_trace
 

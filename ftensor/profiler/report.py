@@ -13,7 +13,7 @@ import numpy as np
 from .. import picture
 from ..errors import commands as errors
 from ..terminal import counted, size, table
-from .limits import Limits
+from .measurement import Limits
 from .record import MemoryUse, ProfiledEvent
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.launch_cache import notice
 from ..runtime.targets import csim_compiler
-from . import objects_of_kernels, stream_ends
-from .dataflow_marks import OPTION, RECORDED, marked, names_in_depths
+from . import objects_of_kernels, user_kernel_text
+from .user_kernel_text import OPTION, RECORDED, marked, names_in_depths
 from .vitis.headers import include_folders
 
 # The message for a missing header, of clang and of g++.
@@ -90,7 +90,7 @@ def joint_library(sources: Sequence[Path], flags: Sequence[str]) -> bytes:
 
 def _with_all_ends(source: Path, flags: Sequence[str], shared: bool) -> bytes:
     binary = _compiled(source, flags, shared)
-    streaming = stream_ends.with_streams(functions(binary) or ())
+    streaming = user_kernel_text.with_streams(functions(binary) or ())
     if not streaming or language(source) == "c":
         return binary
     try:
@@ -111,7 +111,7 @@ def _has_ends(source: Path, flags: Sequence[str], kernel: KernelDescription) -> 
 def _with_ends(source: Path, flags: Sequence[str], kernels: Sequence[KernelDescription], shared: bool) -> bytes:
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         twice = Path(folder) / source.name
-        twice.write_text(stream_ends.text(str(source.resolve()), kernels))
+        twice.write_text(user_kernel_text.text(str(source.resolve()), kernels))
         return _compiled(twice, flags, shared)
 
 
@@ -174,7 +174,7 @@ def described_kernels(binary: bytes, origin: object) -> tuple[KernelDescription,
         raise errors.no_debug_information(origin)
     if not kernels:
         raise errors.no_kernels(origin)
-    return stream_ends.joined(kernels)
+    return user_kernel_text.joined(kernels)
 
 
 def launchable_kernels(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:

@@ -31,25 +31,19 @@ from . import accelerator as _accelerator
 from . import autocast as _autocast
 from . import backend_ops as _backend_ops  # noqa: F401
 from . import composites as _composites  # noqa: F401
-from . import copies as _copies  # noqa: F401
-from . import copies as _dlpack
+from . import copies as _copies
 from . import distributed as _distributed
-from . import fallback as _fallback  # noqa: F401
-from . import fallback as _hand_over
-from . import files as _files
+from . import fallback as _fallback
 from . import internals as _internals  # noqa: F401  first: it asks for torch's version
 from . import kernels as _kernels
 from . import memory as _memory
 from . import module as _module
-from . import module_to as _moves
 from . import optimizers as _optimizers  # noqa: F401
 from . import profiling as _profiling
 from . import registration as _registration
-from . import sequences as _sequences  # noqa: F401
 from . import serialization as _serialization
 from . import structure as _structure  # noqa: F401
 from . import submodules as _submodules
-from . import user_kernels as _own
 from .captures import capture
 from .fallback import fallback_report
 from .fused_runs import graph_report
@@ -59,15 +53,15 @@ from .pt2e import from_pt2e
 _registration.register_device(_module)
 _serialization.install()
 _kernels.install()
-_hand_over.install()
+_fallback.install()
 _autocast.install()
 _accelerator.install()
-_moves.install()
-_dlpack.install()
-_files.install()
+_accelerator.install_module_to()
+_copies.install()
+_serialization.install_safetensors()
 _distributed.install()
 _profiling.install()
-_own.install()
+_kernels.install_user_kernels()
 _submodules.install()
 _set_default_dtype = _torch.set_default_dtype
 

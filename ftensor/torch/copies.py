@@ -16,7 +16,7 @@ from ..execute.indexed import MAX_CHECKED_INDICES, record_bounds
 from ..execute.pointwise import clone as ft_clone
 from ..execute.pointwise import convert as ft_converted
 from ..execute.pointwise import copy as ft_copy
-from ..interop.torch import to_torch
+from ..interop.dlpack import to_torch
 from . import memory as m
 from .internals import CPU_KEYS, untyped_storage
 from .memory import adopt, host_storage, mark_written, on_host, to_ftensor

@@ -18,8 +18,8 @@ from .._device import device as ft_device
 from .._tensor import Tensor, geometry_key
 from ..errors import torch as errors
 from ..execute.output import new as ft_new
+from ..interop import dlpack as exchange
 from ..interop import host as shared
-from ..interop import torch as exchange
 from ..iterator.shape import Ints
 from ..runtime.pool import Storage
 from . import internals

@@ -11,7 +11,7 @@ import torch
 from torch.amp import custom_bwd, custom_fwd
 
 from ..errors import torch as errors
-from . import graphed, graphs, module
+from . import graphs, module
 from .registration import NAME
 
 
@@ -62,7 +62,7 @@ def _find_codegen(name: str) -> Any:
 _AMP = {"GradScaler": GradScaler, "autocast": autocast, "custom_bwd": _custom_bwd, "custom_fwd": _custom_fwd}
 _GRAPHS = {
     **{n: getattr(graphs, n) for n in ("FPGAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing")},
-    "make_graphed_callables": graphed.make_graphed_callables,
+    "make_graphed_callables": graphs.make_graphed_callables,
 }
 _NAMES = {
     "memory": """empty_cache get_per_process_memory_fraction max_memory_allocated max_memory_reserved mem_get_info

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ftensor.emulation.calls import mark, with_call_site
+from ftensor.emulation.crash import mark, with_call_site
 from ftensor.errors.image import ImageError
 from ftensor.errors.message import Caller, caller
 from ftensor.runtime.xrt.deferred import DeferredCommand, _with_call_site

@@ -13,8 +13,7 @@ import pytest
 import ftensor.quantized as Q
 from ftensor.boards import find
 from ftensor.estimate.model import Setup
-from ftensor.estimate.placement import program_image
-from ftensor.estimate.report import report
+from ftensor.estimate.report import program_image, report
 from ftensor.estimate.show import as_json, text
 from ftensor.kernels.network import NetworkKey
 from ftensor.kernels.user_kernels import UserKernelKey

@@ -14,7 +14,7 @@ import pytest
 
 from ftensor.emulation import fifos
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain import dataflow_marks, user_kernels
+from ftensor.toolchain import user_kernel_text, user_kernels
 
 from .dataflow_kernels import Random, made, planted, with_enough
 
@@ -288,7 +288,7 @@ def test_a_stream_that_two_units_share_in_turn(tmp_path: Path) -> None:
     ],
 )
 def test_only_static_variables_are_the_units_own(text: str, own: bool) -> None:
-    marked = dataflow_marks.marked(text + "\nvoid f() {\n#pragma HLS DATAFLOW\n g(); }")
+    marked = user_kernel_text.marked(text + "\nvoid f() {\n#pragma HLS DATAFLOW\n g(); }")
     assert marked is not None and ("static thread_local" in marked) == own
 
 
@@ -378,7 +378,7 @@ def test_a_source_without_regions_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "plain.cpp"
     path.write_text('#include <hls_stream.h>\nextern "C" void k(int *a) { a[0] = 1; }\n')
     assert b"ft_fifos_report" not in user_kernels.library(path, ())
-    assert dataflow_marks.marked("void f() {\n#pragma HLS PIPELINE\n}\n") is None
+    assert user_kernel_text.marked("void f() {\n#pragma HLS PIPELINE\n}\n") is None
 
 
 def test_an_error_has_the_line_of_the_source(tmp_path: Path) -> None:

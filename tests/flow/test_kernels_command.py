@@ -16,9 +16,9 @@ from ftensor.cli import main
 from ftensor.image.manifest import Manifest
 from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.toolchain import coverage
+from ftensor.toolchain.coverage import inventory_text
 from ftensor.toolchain.group import manifest_record
 from ftensor.toolchain.inventory.read import builtin_inventories, expand, read
-from ftensor.toolchain.needs import inventory_text
 
 from .. import forked
 

@@ -80,7 +80,7 @@ def test_text_on_text_is_seen() -> None:
 
 
 def test_names_of_a_roofline_lie_beside_each_other() -> None:
-    from ftensor.profiler.limits import Limits
+    from ftensor.profiler.measurement import Limits
     from ftensor.profiler.report import Average
     from ftensor.profiler.report import drawn as roofline
 

@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 import ftensor as ft
-from ftensor.own.syntax import Parser, SyntaxNode
+from ftensor.own.expression import Parser, SyntaxNode
 from ftensor.rows.catalogue import ROWS, is_op
 
 

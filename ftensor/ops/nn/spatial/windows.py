@@ -1,17 +1,25 @@
-"""Windows over the last dims of a tensor: their sizes, and views and gathers of their elements."""
+"""Windows over the last dims of a tensor: their sizes, views and gathers of their elements; windows as
+columns and back, unpooling, pixel shuffles."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from .... import errors
 from ...._tensor import Tensor
-from ....errors import nn as errors
+from ....dtypes import int64
+from ....errors import nn as errors_nn
 from ....execute import output
+from ....execute.output import new, suggested_format
 from ....formats import contiguous_format
 from ....iterator.shape import Ints, numel
+from ....rows.catalogue import also_in, op
+from ...create.sizes import zeros
 from ...rearrange.pad import IntArray, gather_positions
 from ...types import conversion
+from ..layers.activation import SPACE
 
 
 def ints_per_dim(op: str, word: str, value: Any, n: int) -> Ints:
@@ -22,9 +30,9 @@ def ints_per_dim(op: str, word: str, value: Any, n: int) -> Ints:
     try:
         numbers = tuple([x.__index__() for x in value])
     except (TypeError, AttributeError):
-        raise errors.not_a_size(op, word, value) from None
+        raise errors_nn.not_a_size(op, word, value) from None
     if len(numbers) not in (1, n):
-        raise errors.count(op, word, n, value)
+        raise errors_nn.count(op, word, n, value)
     return numbers * n if len(numbers) < n else numbers
 
 
@@ -99,3 +107,202 @@ def in_format(values: Tensor, result_format: output.memory_format) -> Tensor:
     result = conversion.contiguous(values, result_format)
     strides = output.layout_strides(result, result_format)  # including those of dims of size 1
     return result if strides == result._strides else result._view(result._shape, strides, result._offset)
+
+
+def _sizes(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Ints, Ints, Ints, Ints]:
+    """Returns (kernel, dilation, padding, stride). Raises RuntimeError for impossible sizes."""
+    kernel = ints_per_dim(name, "kernel_size", kernel_size, 2)
+    spacings = [ints_per_dim(name, w, g, 2) for w, g in (("dilation", dilation), ("stride", stride))]
+    for word, numbers in zip(("kernel_size", "dilation", "stride"), (kernel, *spacings)):
+        if min(numbers) < 1:
+            raise errors_nn.not_positive_sizes(name, word, numbers)
+    pad = ints_per_dim(name, "padding", padding, 2)
+    if min(pad) < 0:
+        raise errors_nn.negative_sizes(name, "padding", pad)
+    return kernel, spacings[0], pad, spacings[1]
+
+
+def _counts(size: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Ints:
+    extents = dilated_extent(kernel, dilation)
+    return tuple([(m + 2 * p - c) // s + 1 for m, p, c, s in zip(size, padding, extents, stride)])
+
+
+@op(namespace=SPACE, aten=("im2col",), bare="")
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """Returns the windows of an image (N, C, H, W) or (C, H, W) as columns (N, C * kernel elements,
+    windows). Raises RuntimeError for other shapes and sizes that make no windows."""
+    name = "unfold"
+    sizes = _sizes(name, kernel_size, dilation, padding, stride)
+    kernel, dilations, pad, steps = sizes
+    if input.ndim not in (3, 4) or 0 in input._shape[input.ndim - 3 :]:
+        raise errors_nn.input_dims(name, 2, input._shape)
+    if input._dtype.kind in "ui":
+        raise errors.not_implemented_for(name, input._dtype)
+    counts = _counts(input._shape[-2:], kernel, dilations, pad, steps)
+    if min(counts) < 1:
+        raise errors_nn.empty_result(name, counts)
+    window_view = windows(padded(input, pad, pad), counts, kernel, steps, dilations)
+    leading = tuple(range(window_view.ndim - 4))
+    columns = window_view.permute(*leading, -2, -1, -4, -3)
+    shape = (*input._shape[:-3], input._shape[-3] * numel(kernel), numel(counts))
+    return columns.contiguous().reshape(shape)
+
+
+@op(namespace=SPACE, aten=("col2im",))
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
+    """Sums columns (N, C * kernel elements, windows), as returned by `unfold`, into an image of
+    `output_size`. Raises RuntimeError for other shapes and sizes that don't fit."""
+    name = "fold"
+    kernel, dilations, pad, steps = _sizes(name, kernel_size, dilation, padding, stride)
+    size = ints_per_dim(name, "output_size", output_size, 2)
+    if min(size) < 1:
+        raise errors_nn.not_positive_sizes(name, "output_size", size)
+    if input.ndim not in (2, 3) or 0 in input._shape[input.ndim - 2 :]:
+        raise errors_nn.columns(name, f"input must be (N, columns, windows), not of shape {tuple(input._shape)}")
+    if input._shape[-2] % numel(kernel):
+        raise errors_nn.columns(name, f"{input._shape[-2]} rows are no multiple of the kernel's {numel(kernel)}")
+    counts = _counts(size, kernel, dilations, pad, steps)
+    if min(counts) < 1 or numel(counts) != input._shape[-1]:
+        raise errors_nn.columns(name, f"an image of {size} has {counts} windows, but input has {input._shape[-1]}")
+    if input._dtype.kind in "ui":
+        raise errors.not_implemented_for(name, input._dtype)
+    leading = (*input._shape[:-2], input._shape[-2] // numel(kernel))
+    columns = input.reshape(*leading, *kernel, *counts)
+    padded_sizes = [m + 2 * p for m, p in zip(size, pad)]
+    image = new((*leading, *padded_sizes), input._dtype, input._storage.device)
+    conversion.fill_(image, 0)
+    image_strides = image._strides
+    each_step = tuple([s * t for s, t in zip(image_strides[-2:], steps)])
+    for y, x in itertools.product(*(range(k) for k in kernel)):
+        offset = y * dilations[0] * image_strides[-2] + x * dilations[1] * image_strides[-1]
+        target_view = image._view((*leading, *counts), (*image_strides[:-2], *each_step), offset)
+        target_view.add(columns[..., y, x, :, :], out=target_view)
+    cropped = image[..., pad[0] : pad[0] + size[0], pad[1] : pad[1] + size[1]]
+    return cropped.contiguous()
+
+
+def _unpooled(
+    name: str, n: int, input: Tensor, indices: Tensor, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> Tensor:
+    kernel = ints_per_dim(name, "kernel_size", kernel_size, n)
+    steps = ints_per_dim(name, "stride", kernel if stride is None else stride, n)
+    pad = ints_per_dim(name, "padding", padding, n)
+    size = tuple([(m - 1) * s + k - 2 * p for m, s, k, p in zip(input._shape[-n:], steps, kernel, pad)])
+    if output_size is not None:
+        target_sizes = tuple(output_size)
+        if len(target_sizes) == n + 2:
+            target_sizes = target_sizes[2:]
+        if len(target_sizes) != n:
+            raise errors_nn.unpool_size(name, target_sizes, f"must have {n} or {n + 2} numbers")
+        if not all(m - s < g < m + s for m, s, g in zip(size, steps, target_sizes)):
+            raise errors_nn.unpool_size(name, target_sizes, f"must be {size}, or less than stride {steps} away")
+        size = target_sizes
+    if min(size) < 0:
+        raise errors_nn.unpool_size(name, size, "must not be negative")
+    if indices._dtype is not int64:
+        raise errors_nn.grid(name, f"indices must be int64, not {indices._dtype}")
+    if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - 1 :]:
+        raise errors_nn.input_dims(name, n, input._shape)
+    if n == 3 and min(steps) < 1:
+        raise errors_nn.not_positive_sizes(name, "stride", steps)
+    if input._shape != indices._shape:
+        raise errors_nn.unpool_shapes(name, input._shape, indices._shape)
+    if input._dtype.kind != "f":
+        raise errors.not_implemented_for(name, input._dtype)
+    leading = input._shape[:-n]
+    planes = zeros((*leading, numel(size)), dtype=input._dtype, device=input.device)
+    if input.numel():
+        low, high = (int(x.item()) for x in indices.aminmax())
+        if low < 0 or high >= numel(size):
+            raise errors_nn.unpool_bounds(name, low, high, numel(size))
+        flat = (*leading, numel(input._shape[-n:]))
+        planes = planes.scatter(-1, indices.reshape(flat), input.reshape(flat))
+    result: Tensor = planes.reshape(*leading, *size)
+    return in_input_format(result, input) if n == 2 else result
+
+
+def _make(n: int) -> None:
+    """Registers max_unpool for n dims."""
+    name = f"max_unpool{n}d"
+
+    def call(
+        input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+    ) -> Tensor:
+        return _unpooled(name, n, input, indices, kernel_size, stride, padding, output_size)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"""Returns zeros with each element of `input` at its position in
+`indices`, the positions that `max_pool{n}d` returns. The result has `output_size`, by default the
+smallest that such a pool reduces to the input's size. ValueError for an `output_size` that no such
+pool reduces to it, RuntimeError for positions out of range and for shapes that don't fit.
+"""
+    op(namespace=SPACE)(call)
+
+
+for _n in (1, 2, 3):
+    _make(_n)
+
+
+def _copy_if_shared(result: Tensor, input: Tensor) -> Tensor:
+    shares_memory = result._storage is input._storage
+    return result.clone(memory_format=suggested_format(input)) if shares_memory else result
+
+
+@op(method=False, bare="")
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Rearranges (*, C * r * r, H, W) to (*, C, H * r, W * r). Raises RuntimeError if r * r doesn't
+    divide the channels."""
+    name, r = "pixel_shuffle", upscale_factor
+    if input.ndim < 3:
+        raise errors_nn.few_dims(name, 3, input._shape)
+    if r <= 0:
+        raise errors_nn.not_positive(name, "upscale_factor", r)
+    *batch, channels, height, width = input._shape
+    if channels % (r * r):
+        raise errors_nn.not_divisible(name, "channels", channels, r * r)
+    split = input.reshape(*batch, channels // (r * r), r, r, height, width)
+    n = len(batch)
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    shape = (*batch, channels // (r * r), height * r, width * r)
+    return _copy_if_shared(split.permute(order).reshape(shape), input)
+
+
+@op(method=False, bare="")
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """Rearranges (*, C, H * r, W * r) to (*, C * r * r, H, W). Raises RuntimeError if r doesn't
+    divide the sizes."""
+    name, r = "pixel_unshuffle", downscale_factor
+    if input.ndim < 3:
+        raise errors_nn.few_dims(name, 3, input._shape)
+    if r <= 0:
+        raise errors_nn.not_positive(name, "downscale_factor", r)
+    *batch, channels, height, width = input._shape
+    for word, size in (("height", height), ("width", width)):
+        if size % r:
+            raise errors_nn.not_divisible(name, word, size, r)
+    split = input.reshape(*batch, channels, height // r, r, width // r, r)
+    n = len(batch)
+    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    shape = (*batch, channels * r * r, height // r, width // r)
+    return _copy_if_shared(split.permute(order).reshape(shape), input)
+
+
+@op(method=False)
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Interleaves the channels (dim 1) of `groups` groups. Raises RuntimeError for fewer than 3
+    dims and if `groups` doesn't divide the channels."""
+    name = "channel_shuffle"
+    if input.ndim < 3:
+        raise errors_nn.few_dims(name, 3, input._shape)
+    if groups <= 0:
+        raise errors_nn.not_positive(name, "groups", groups)
+    n, channels, *spatial = input._shape
+    if channels % groups:
+        raise errors_nn.not_divisible(name, "channels", channels, groups)
+    split = input.reshape(n, groups, channels // groups, *spatial)
+    return in_input_format(_copy_if_shared(split.transpose(1, 2).reshape(input._shape), input), input)
+
+
+also_in(SPACE, "pixel_shuffle", "pixel_unshuffle", "channel_shuffle")
