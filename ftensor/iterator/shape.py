@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
 
 from .. import errors
 
@@ -10,12 +11,8 @@ Ints = tuple[int, ...]
 COUNTED = 2**31 - 1  # limits of the element count and of the largest offset for 32-bit indices
 
 
-def numel(shape: Sequence[int]) -> int:
-    """Returns the number of elements of a shape; 1 for the shape of a 0-d tensor."""
-    count = 1
-    for size in shape:
-        count *= size
-    return count
+# The number of elements of a shape; 1 for the shape of a 0-d tensor.
+numel: Callable[[Iterable[int]], int] = prod
 
 
 def broadcast_shapes(*shapes: Ints) -> Ints:

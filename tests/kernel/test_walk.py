@@ -65,8 +65,8 @@ class Walk(NamedTuple):
 
 
 WALKS = {
-    "add": Walk(lambda x: ft.add(x, x), (4, 4), (10, 6), (80, 19)),
-    "sum": Walk(lambda x: ft.sum(x), (8, 6), (11, 8), (115, 20)),
+    "add": Walk(lambda x: ft.add(x, x), (4, 4), (10, 6), (75, 17)),
+    "sum": Walk(lambda x: ft.sum(x), (8, 6), (11, 8), (100, 19)),
 }
 
 
