@@ -131,13 +131,13 @@ def no_identity(name: str, dtype: object, ordered: bool) -> Exception:
 
 mask_of_more_dims = Message(IndexError, "{name}(): the mask has shape {mask!t}, more dims than the input's {shape!t}")
 mean_of = Message(ValueError, "masked.mean(): {dtype} has no fractions; pass dtype=ftensor.float32, for example")
-nothing_let_through = Message(ValueError, "{name}(): all of a row is masked, and {dtype} has no NaN to say so")
+nothing_let_through = Message(ValueError, "{name}(): all of a row is masked, and {dtype} has no NaN for its result")
 
 
 no_order = Message(RuntimeError, "{name}(): {dtype} has no order; sort by x.abs() or x.real, for example")
 not_of_bool = Message(RuntimeError, "{name}() is not made for {dtype}; convert with .to(ftensor.uint8)")
 selected = Message(
-    RuntimeError, "{name}(): k must lie between {least} and {size}, the dim's size, not {k}", "name k size least"
+    RuntimeError, "{name}(): k must be between {least} and {size}, the dim's size, not {k}", "name k size least"
 )
 no_elements = Message(IndexError, "{name}(): dim {dim} has no elements to select from")
 quantile_dtype = Message(RuntimeError, "quantile(): the input must be float32 or float64, not {dtype}")
@@ -164,7 +164,7 @@ search_sorter = Message(
     "searchsorted(): sorter must be int64 of shape {wanted!t}, not {dtype} of {shape!t}",
     "shape dtype wanted",
 )
-sorter_range = Message(RuntimeError, "searchsorted(): sorter has places outside of [0, {size})")
+sorter_range = Message(RuntimeError, "searchsorted(): sorter has positions outside [0, {size})")
 boundaries = Message(RuntimeError, "bucketize(): boundaries must have one dim, not shape {shape!t}")
 bins = Message(RuntimeError, "{name}(): bins must be at least 1, not {bins}")
 value_range = Message(RuntimeError, "{name}(): a range from {low} to {high} holds no finite numbers in order")

@@ -46,7 +46,7 @@ not_joined = Message(
 
 written_by_others = Message(
     BuildError,
-    "{place} can be written by other users, so what lies there is not used; chmod go-w {place}, or set "
+    "{place} can be written by other users, so the files there are not used; chmod go-w {place}, or set "
     "FTENSOR_CACHE_DIR to a folder that you alone can write",
 )
 
@@ -95,8 +95,8 @@ not_a_platform = Message(BuildError, "--platform {value!r} must be {wanted}")
 not_a_memory = Message(BuildError, "--banks {value!r} must be {wanted}")
 flushed_elsewhere = Message(
     BuildError,
-    "--subnormals flush is for --target csim, whose processor is told so; {target} computes with "
-    "operators that know no subnormals, or as its emulator's host does",
+    "--subnormals flush is for --target csim, where it sets the processor's mode; {target} has "
+    "operators without subnormals, or an emulator that computes like its host",
 )
 linked_image_unusable = Message(BuildError, "the linker's {path} cannot be taken as an image: {problem}")
 too_many_units = Message(BuildError, "{name} has {units} compute units, and at most {most} are possible")
@@ -235,8 +235,8 @@ same_name = Message(
 )
 too_deep = Message(
     InventoryError,
-    "{where}: a FIFO between two kernels of the graph {name} needs {depth} beats, of which the "
-    'streams of boards hold {most}: take structure = "dataflow", or export it for shorter rows',
+    "{where}: a FIFO between two kernels of the graph {name} needs {depth} beats, but "
+    'streams of boards hold {most}: set structure = "dataflow", or export it for shorter rows',
 )
 unread_graph = Message(
     InventoryError, "{where}: the graph file {path} can't be read: {reason}; `jitted.export` writes one"
@@ -284,7 +284,7 @@ headers_folder_taken = Message(
 )
 headers_not_fetched = Message(
     RuntimeError,
-    "Xilinx's headers could not be fetched: pip's own words are above. They come with {package}, "
+    "Xilinx's headers could not be fetched: pip's message is above. They come with {package}, "
     "from the package index that pip is set to. Without a network: copy {folder} from a machine "
     "that has it, or name Vitis' own headers by FTENSOR_VITIS_INCLUDE=<folder of "
     "Vitis_HLS>/include",

@@ -122,9 +122,7 @@ read_only = Message(
     RuntimeError,
     "{op}: the output's memory is read-only (it was imported from a read-only array); write to a clone() instead",
 )
-contains_no_such = Message(
-    RuntimeError, "`in` asks a tensor for a number or a tensor, not for {element!r} ({element!k})"
-)
+contains_no_such = Message(RuntimeError, "`in` looks for a number or a tensor, not for {element!r} ({element!k})")
 taken_name = Message(ValueError, "add_rows(): there is an op ftensor.{name} already; give the row another name")
 
 
@@ -398,7 +396,7 @@ def device_index(kind: str, index: int, count: int) -> RuntimeError:
     return RuntimeError(f"there is no device {kind}:{index}: this process sees {available}")
 
 
-not_an_fpga = Message(ValueError, "fpga.{function}() is about 'fpga' devices, not {value!r}")
+not_an_fpga = Message(ValueError, "fpga.{function}() takes 'fpga' devices, not {value!r}")
 
 
 def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], mappings: Iterable[str]) -> RuntimeError:

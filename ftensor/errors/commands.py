@@ -74,7 +74,7 @@ emulator_folder_taken = Message(
 def emulator_not_installed(folder: Path, packages: Sequence[str]) -> RuntimeError:
     """Error for a failed pip run, which printed the reason."""
     return RuntimeError(
-        f"Intel's FPGA emulator could not be installed into {folder}: pip's own words are above. "
+        f"Intel's FPGA emulator could not be installed into {folder}: pip's message is above. "
         f"It needs {' and '.join(packages)}, which are there for Linux on x86-64"
     )
 
@@ -122,17 +122,17 @@ def no_board(name: str, boards: Sequence[str]) -> EstimateError:
 program_missing = Message(
     EstimateError, "name the program: {command} program.py [its arguments], or -m MODULE, or -c CODE"
 )
-published_alone = Message(EstimateError, "--published prints its table alone, without {others}")
+published_alone = Message(EstimateError, "--published prints only its table, without {others}")
 no_program = Message(EstimateError, "{path}: {problem}; give the path of a Python program")
 not_sliced = Message(
     EstimateError,
-    "{device} cuts its launches in another way than a board does; run the estimate on the C "
+    "{device} divides its launches differently from a board; run the estimate on the C "
     "simulation (needs g++) or on an OpenCL CPU device: FTENSOR_DEVICE=csim or FTENSOR_DEVICE=cpu",
 )
 not_positive = Message(EstimateError, "{option} must be more than 0, not {value:g}")
 bad_banks = Message(
     EstimateError,
-    "--banks {banks!r} is no place on this board: '*' for each operand its own bank, "
+    "--banks {banks!r} is no memory of this board: '*' for each operand its own bank, "
     "'{memory}[0]' for one bank, '{memory}[0:3]' for one after another",
 )
 nothing_launched = Message(EstimateError, "{program} launched no kernel, so there is nothing to estimate")
@@ -140,7 +140,7 @@ nothing_launched = Message(EstimateError, "{program} launched no kernel, so ther
 
 def program_failed(program: str, status: int) -> EstimateError:
     """Error for a program that failed; the command exits with the program's status."""
-    error = EstimateError(f"{program} failed; what it launched until then is not looked at")
+    error = EstimateError(f"{program} failed; its launches are not evaluated")
     error.status = status
     return error
 
@@ -173,7 +173,7 @@ no_matplotlib = Message(
     'figures are drawn by matplotlib, which cannot be imported ({error}): pip install ".[plot]" in '
     "the checkout's folder, or pip install matplotlib",
 )
-no_format = Message(PictureError, "{path}: the ending says the format, one of {known}")
+no_format = Message(PictureError, "{path}: the suffix selects the format, one of {known}")
 not_written = Message(PictureError, "{path} cannot be written: {problem}")
 
 
@@ -183,7 +183,7 @@ class TuneError(ValueError):
 
 no_processor = Message(
     TuneError,
-    "{device} is no processor: where one way begins to be quicker is measured on CPUs; the kernels "
+    "{device} is not a CPU: the thresholds between kernels are measured on CPUs; the kernels "
     "of a board are chosen by its inventory (`ftensor docs tuning`)",
 )
 rounds = Message(TuneError, "--rounds {rounds}: at least one is needed")
@@ -193,7 +193,7 @@ class WarmError(ValueError):
     """The requested kernels can't be compiled."""
 
 
-nothing_asked = Message(WarmError, "say what to compile: --ops add,sum or --all or a program")
+nothing_asked = Message(WarmError, "name the kernels to compile: --ops add,sum or --all or a program")
 
 
 def no_such_op(name: str, names: Iterable[str]) -> WarmError:

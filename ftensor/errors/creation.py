@@ -18,12 +18,12 @@ not_a_layout = Message(TypeError, "{function}(): layout must be ftensor.strided,
 @of_call
 def not_strided(function: str, value: object, kind: type[Exception]) -> Exception:
     """Error for a sparse layout."""
-    return kind(f"{function}(): tensors are strided here, {value} is not to be had")
+    return kind(f"{function}(): tensors are strided here, {value} is not available")
 
 
 not_a_memory_format = Message(TypeError, "{function}(): memory_format must be an ftensor.memory_format, not {value!r}")
 memory_format_unsupported = Message(
-    RuntimeError, "{function}(): {value} says nothing here; there is no layout to preserve"
+    RuntimeError, "{function}(): {value} has no meaning here; there is no layout to preserve"
 )
 needs_a_number = Message(TypeError, "{function}() needs a number as `{argument}`, not {value!r} ({value!k})")
 no_autograd = Message(
@@ -38,7 +38,7 @@ def negative_dimension(shape: Sequence[int]) -> RuntimeError:
 
 
 stride_count = Message(
-    RuntimeError, "sizes {size!t} and strides {stride!t} must be equally many, not {size!n} and {stride!n}"
+    RuntimeError, "sizes {size!t} and strides {stride!t} must have the same length, not {size!n} and {stride!n}"
 )
 negative_stride = Message(RuntimeError, "strides can't be negative, as in {stride!t}")
 bad_physical_layout = Message(
@@ -129,7 +129,7 @@ def step_zero(type_: type[Exception] = RuntimeError) -> Exception:
 
 
 bad_range = Message(RuntimeError, "arange(): can't count from {start} to {end} in steps of {step}")
-range_too_long = Message(RuntimeError, "arange(): {count:g} elements are more than there can be")
+range_too_long = Message(RuntimeError, "arange(): {count:g} elements are too many for a tensor")
 negative_steps = Message(RuntimeError, "{function}(): steps must be at least 0, not {steps}")
 complex_bounds = Message(RuntimeError, "{function}(): complex bounds can't be converted to {dtype}")
 bounds_dims = Message(
@@ -251,7 +251,7 @@ no_divergence = Message(NotImplementedError, "kl_divergence() has no formula for
 
 
 broken = Message(ValueError, "{path}: this is no whole safetensors file: {why}")
-dtype_unknown = Message(ValueError, "{path}: tensor {name!r} has dtype {word!r}, which ftensor has not")
+dtype_unknown = Message(ValueError, "{path}: tensor {name!r} has dtype {word!r}, which ftensor lacks")
 header_too_long = Message(
     ValueError,
     "save(): the tensors' names and the values beside them take {length} bytes; the safetensors format allows {limit}",
@@ -271,7 +271,7 @@ contents_too_deep = Message(ValueError, "save(): the value is nested too deeply,
 needs_torch = Message(RuntimeError, "{path} was written by torch.save, so torch is needed to read it")
 # A file of torch.save that is damaged or holds more than plain tensors.
 torch_refuses = Message(ValueError, "{path}: damaged, or more than torch's weights-only loader reads: {why}")
-bad_tree = Message(ValueError, "{path}: what ftensor notes beside the tensors is damaged: {why}")
+bad_tree = Message(ValueError, "{path}: ftensor's metadata is damaged: {why}")
 
 
 def unreadable(path: object, head: Sequence[int]) -> ValueError:

@@ -23,13 +23,13 @@ value_read = Message(
 )
 escaped = Message(
     GraphError,
-    "a tensor that {op} made in {function} lives on after it and was not returned ({line}); return "
-    "it, since a graph's own memory is reused",
+    "a tensor that {op} made in {function} is kept after the call but was not returned ({line}); return "
+    "it, since a graph reuses its own memory",
 )
 left = Message(
     GraphError,
     "this tensor was made while a function was traced and has no memory; return it from that "
-    "function, whose result has",
+    "function, whose result has memory",
 )
 geometry_changed = Message(
     GraphError,
@@ -58,7 +58,7 @@ no_such_function = Message(
 )
 unhashable = Message(
     TypeError,
-    "{function} got {value!k} {value!r} for {name}, which a graph can't tell from others: pass "
+    "{function} got {value!k} {value!r} for {name}, which a graph can't compare between calls: pass "
     "tensors, numbers, strings, or lists, tuples and dicts of these",
 )
 not_a_result = Message(
@@ -86,8 +86,8 @@ op_of_no_module = Message(
 )
 few_rows = Message(
     GraphError,
-    "{function} got {rows} rows of {length} elements: export it with two rows at least, and not as "
-    "many as a row is long, so that a row's values differ from a row; a kernel takes any number",
+    "{function} got {rows} rows of {length} elements: export it with at least two rows, and "
+    "not as many as a row is long, so that values per row differ from a row; the kernel takes any number",
 )
 too_deep = Message(
     GraphError,

@@ -74,8 +74,8 @@ def no_image_there(path: object) -> ImageError:
 
 no_manifest = Message(
     ImageError,
-    "it holds no ftensor manifest and no manifest.json lies beside it, so nobody knows which "
-    "kernel computes what; build it by `ftensor build`. `ftensor image info {path}` shows it",
+    "it holds no ftensor manifest and no manifest.json is beside it, so the op of each "
+    "kernel is unknown; build it by `ftensor build`. `ftensor image info {path}` shows it",
 )
 manifest_of_another = Message(ImageError, "{manifest} belongs to {other!r}, not to {name!r}; put the right one there")
 other_uuid = Message(
@@ -144,8 +144,8 @@ not_loaded = Message(
 )
 launch_interrupted = Message(
     RuntimeError,
-    "{kernel} is being launched by what this finalizer interrupts, and its channels serve one "
-    "launch at a time; note what happened there, and compute later",
+    "this finalizer interrupts a launch of {kernel}, and its channels serve one launch at a time; "
+    "record the event in the finalizer, and compute later",
 )
 no_image = Message(
     ImageError,
@@ -156,8 +156,8 @@ not_built_on_request = Message(ImageError, "`ftensor emulate` could not build th
 asked_for_at = Message(ImageError, "{error}\nIt was asked for at {line}")
 read_amid_launches = Message(
     RuntimeError,
-    "this finalizer reads a tensor amid launches that it interrupts, and its value may be theirs; "
-    "note what happened there, and read later",
+    "this finalizer interrupts launches that may write the tensor that it reads; record the event "
+    "in the finalizer, and read later",
 )
 compiles_nothing = Message(
     ImageError,
@@ -250,13 +250,13 @@ no_header = Message(
 )
 bad_parameter = Message(
     ValueError,
-    "{kernel}: parameter {name!r} is {c!r}, which no call can pass: pointers to global memory and "
-    "C's numbers are served, streams in images for boards",
+    "{kernel}: parameter {name!r} is {c!r}, which no call can pass; calls pass pointers to "
+    "global memory, C's numbers and, for images of boards, streams",
 )
 free_running = Message(ValueError, "{kernel} runs by itself (ap_ctrl_none), so it can't be launched")
 no_debug_information = Message(
     ImageError,
-    "{path} has no debug information (DWARF), so nobody knows what its kernels take: compile it "
+    "{path} has no debug information (DWARF), so the arguments of its kernels are unknown: compile it "
     "with -g, or describe them by --description",
 )
 arguments_differ = Message(
@@ -359,7 +359,7 @@ registers_no_function = Message(
 not_registered_here = Message(
     ValueError, '{name!r} is no op of ftensor: unregister_kernel() takes the name of an elementwise one, "ftensor::neg"'
 )
-no_row = Message(ValueError, "ftensor has no elementwise op {name!r} whose place a kernel could take{near}")
+no_row = Message(ValueError, "ftensor has no elementwise op {name!r} that a kernel could replace{near}")
 not_a_result = Message(
     TypeError,
     "the kernel registered for {name} returned {value!k}: it gives a tensor, or NotImplemented "
@@ -384,7 +384,7 @@ named_twice = Message(ValueError, "{function}(): {name!r} names two parameters")
 reserved = Message(ValueError, "{function}(): {name!r} is a word of the expression and can't name a parameter")
 no_such_type = Message(ValueError, "{function}(): {word!r} is no type{near}")
 unknown_placeholder = Message(
-    ValueError, "{function}(): the type {word} of {name!r} is the type of no input, so nothing decides it"
+    ValueError, "{function}(): the type {word} of {name!r} is not the type of an input, so a call can't determine it"
 )
 
 

@@ -29,7 +29,7 @@ negative = Message(RuntimeError, "{op}(): {name} must not be negative, but is {v
 not_positive = Message(RuntimeError, "{op}(): {name} must be positive, but is {value}")
 no_probability = Message(
     RuntimeError,
-    "{op}(): all elements of input must be between 0 and 1; {op}_with_logits() takes what comes before a sigmoid",
+    "{op}(): all elements of input must be between 0 and 1; {op}_with_logits() takes the values before a sigmoid",
 )
 variance_shape = Message(
     ValueError,
@@ -258,7 +258,7 @@ linear_input = Message(
 ignored_probability = Message(
     RuntimeError, "linear_cross_entropy(): ignore_index={index} means nothing for targets of probabilities"
 )
-causal_mask = Message(RuntimeError, "{op}(): is_causal says of attn_mask that it is causal; give that, too")
+causal_mask = Message(RuntimeError, "{op}(): is_causal declares attn_mask causal; pass attn_mask, too")
 
 
 count = Message(RuntimeError, "{op}(): {word} must be an int or {n} ints, but is {value!r}")
@@ -348,7 +348,7 @@ joined_dtypes = Message(
 )
 other_dtype = Message(AssertionError, "{op}(): input is {dtype}, but dtype says {wanted}")
 bounds = Message(
-    AssertionError, "{op}(): quant_min={low} and quant_max={high} must lie in [{least}, {most}], which {dtype} holds"
+    AssertionError, "{op}(): quant_min={low} and quant_max={high} must be in [{least}, {most}], which {dtype} holds"
 )
 scales = Message(
     RuntimeError, "{op}(): {name} must be 1-d with {wanted} elements, one for each channel, but its shape is {shape!t}"

@@ -178,13 +178,13 @@ def falls_back(op: str) -> str:
     return (
         f"aten::{op} runs on the host, since ftensor has no kernel for it: its arguments are "
         f"brought there and its results back. ftensor.torch.fallback_report() counts this; "
-        f'ftensor.set_fallback("silent") says no more of it, "error" refuses'
+        f'ftensor.set_fallback("silent") turns this warning off, "error" refuses'
     )
 
 
 fallback_refused = Message(
     NotImplementedError,
-    "ftensor has no kernel for aten::{op}, and set_fallback() says that nothing runs on the host; "
+    "ftensor has no kernel for aten::{op}, and set_fallback() allows nothing on the host; "
     'set_fallback("warn") or "silent" lets it',
 )
 # resize_ of a torch storage in a torch version that stores it differently.

@@ -32,7 +32,7 @@ block_ndim = Message(RuntimeError, "block_diag(): tensor {at} has {ndim} dims; a
 
 def warn_meshgrid() -> None:
     """Issues torch's warning for a meshgrid without `indexing`."""
-    warnings.warn("meshgrid(): say indexing='ij' or 'xy'; 'ij' is taken", UserWarning, stacklevel=3)
+    warnings.warn("meshgrid(): pass indexing='ij' or 'xy'; 'ij' is used", UserWarning, stacklevel=3)
 
 
 meshgrid_indexing = Message(RuntimeError, "meshgrid(): indexing must be 'ij' or 'xy', not {indexing!r}")
@@ -105,7 +105,9 @@ class NoImaginaryPartError(RuntimeError, AttributeError):
     False."""
 
 
-imag_of_real = Message(NoImaginaryPartError, "imag needs a complex tensor, not one of {dtype}; its part is all zeros")
+imag_of_real = Message(
+    NoImaginaryPartError, "imag needs a complex tensor, not one of {dtype}; its imaginary part is all zeros"
+)
 
 
 # --- dims ---
@@ -279,7 +281,7 @@ ambiguity_check = Message(
     TypeError, "dim_order(): ambiguity_check must be a bool or a list of memory formats, not {value!r}"
 )
 ambiguous_dims = Message(
-    RuntimeError, "dim_order(): strides {strides!t} of shape {shape!t} tell no single order", "shape strides"
+    RuntimeError, "dim_order(): strides {strides!t} of shape {shape!t} define no single order", "shape strides"
 )
 
 
@@ -402,7 +404,7 @@ def source_count(name: str, source: int, index: int, kind: type[Exception]) -> E
 source_shape = Message(
     RuntimeError, "{name}(): the source's shape {source!l} must be the tensor's, {shape!l}, but in dim {dim}"
 )
-slice_shape = Message(RuntimeError, "{name}(): src has shape {source!l}, but the place has {shape!l}")
+slice_shape = Message(RuntimeError, "{name}(): src has shape {source!l}, but the slice has {shape!l}")
 
 
 def index_check_mode(mode: object, modes: Sequence[str]) -> ValueError:

@@ -75,8 +75,8 @@ def nll(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore
 def nll_input(
     grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignored: int, total: Tensor
 ) -> Tensor | None:
-    """Returns the gradient of the `x` of `nll`, without reading the values of `x`; None as in
-    `nll`."""
+    """Returns the gradient of `nll` with respect to `x`, without reading the values of `x`; None in
+    the cases of `nll`."""
     backend = x._storage.backend
     operands = (grad, target, total) if weight is None else (grad, target, total, weight)
     key = ("nll_input", reduction, x._key, *[y._key for y in operands])

@@ -237,7 +237,7 @@ class DataflowBuilder:
                 matches = self._layouts_match(body_accesses, kinds)
                 candidates.insert(0 if matches else len(candidates), (kinds, loops[0]))
         if not candidates:
-            why = "an operand does not lie in rows, dense and one after another"
+            why = "an operand is not laid out in rows, dense and one after another"
             if folded_indices and any(p.strides[k] == 1 for p in body.ins for k in row_indices):
                 why = "it folds across rows, which needs all of them first"
             elif any(self._jumps(p, loops) for loops, _ in splits for p in body_accesses):

@@ -114,7 +114,8 @@ def _located_last(key: KernelKey, reads: list[str]) -> list[str]:
 
 
 def _lane_index(key: KernelKey, name: str) -> str:
-    """Returns the C text of an index; kernels with located operands have a single lane."""
+    """Returns the C text of the index that lane 0 reads; kernels with located operands have no
+    other lane."""
     port = key.ins[OPERAND_NAMES.index(name)]
     return f"(long)(w_in_{name}" + ("" if port.kind == SINGLE else " FT_LANE_0") + ")"
 

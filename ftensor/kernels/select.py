@@ -115,7 +115,7 @@ class WorkSharing(Protocol):
 
     @property
     def row_vectors(self) -> tuple[int, int]:
-        """(Vectors of a row in a chunk, states that are folded in parallel)."""
+        """The vectors of a row in a chunk, and the number of states that are folded in parallel."""
 
 
 @dataclass(frozen=True)

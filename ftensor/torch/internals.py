@@ -146,12 +146,13 @@ _HOOKS, _IS_BUILT, _IS_PINNED, _PINNED = 17, 2, 11, 12
 
 
 def pin_plain_memory() -> None:
-    """Patches the registered hooks: the CPU's allocator for pinned memory, all CPU memory pinned.
+    """Patches the registered hooks so that all CPU memory counts as pinned, allocated by the CPU's
+    allocator.
 
     DistributedDataParallel and `pin_memory=True` of a CPU tensor ask the hooks for pinned memory,
     and hooks in Python can't implement these methods. The device reads all host memory alike.
 
-    isBuilt, which returns True and ignores further arguments, replaces isPinnedPtr.
+    isPinnedPtr is replaced by isBuilt, which returns True and ignores further arguments.
     """
     pointer = ctypes.c_void_p
     folder = Path(torch.__file__).parent / "lib"

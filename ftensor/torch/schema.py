@@ -169,7 +169,7 @@ def _writing(schema: Any, call: str, words: str, condition: str | None = None) -
 
 @cache
 def _manual_lines() -> dict[str, str]:
-    """Returns the lines of `entries.txt`, and lines for the `out` overloads of the same ops."""
+    """Returns the lines of `manual.txt`, and lines for the `out` overloads of the same ops."""
     entries = dict(read_table(MANUAL_TABLE))
     by_inputs = {_inputs(s): line for s in all_schemas() if (line := entries.get(qualified(s)))}
     for schema in all_schemas():

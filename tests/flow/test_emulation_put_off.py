@@ -239,7 +239,7 @@ def last():
     made.append(t.neg())
     t.tolist()
 
-sys.unraisablehook = lambda told: print("amid launches" in str(told.exc_value))
+sys.unraisablehook = lambda told: print("interrupts launches" in str(told.exc_value))
 passing = t.sqrt()
 weakref.finalize(passing._storage, last).atexit = False
 root = passing.sqrt().mul(2)

@@ -205,4 +205,4 @@ def test_published_designs_are_printed_alone(other, capsys):
     assert main(["estimate", "--published", other]) == 1
     written = capsys.readouterr()
     assert not written.out
-    assert f"--published prints its table alone, without {other.partition('=')[0]}" in written.err
+    assert f"--published prints only its table, without {other.partition('=')[0]}" in written.err

@@ -101,7 +101,7 @@ def exported(function: object, *arguments: ft.Tensor, folder: Path) -> StagedKey
 
 # Rows that are no frames of a stage, and the reason.
 REFUSED = {
-    "gaps": (lambda x: x.unfold(0, 64, 80), "an operand does not lie in rows"),
+    "gaps": (lambda x: x.unfold(0, 64, 80), "an operand is not laid out in rows"),
     "several signals": (lambda x: x.reshape(2, -1).unfold(1, 64, 16), "frames of several signals, and a stage"),
     "no whole beats": (lambda x: x.unfold(0, 62, 16), "its frames of 62 elements, one each 16, are no whole beats"),
     "frames of a result": (lambda x: (x * 2).unfold(0, 64, 16), "1200 elements, where there are"),

@@ -79,5 +79,5 @@ def test_tune_refuses_what_it_cannot_measure(
     assert "--rounds 0" in capsys.readouterr().err
     monkeypatch.setattr(backend, "tuned_as", "")
     assert main(["tune"]) == 1
-    assert "is no processor" in capsys.readouterr().err
+    assert "is not a CPU" in capsys.readouterr().err
     assert not cache.directory().exists()

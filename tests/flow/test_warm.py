@@ -145,8 +145,8 @@ def test_mistakes_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
         (["--ops", "ad"], "there is no op 'ad'"),
         (["--ops", "add", "--dtypes", "float31"], "there is no dtype 'float31'"),
-        ([], "say what to compile"),
-        (["--all", "program.py"], "say what to compile"),
+        ([], "name the kernels to compile"),
+        (["--all", "program.py"], "name the kernels to compile"),
     ):
         assert main(["warm", *words]) == 1
         assert message in capsys.readouterr().err

@@ -53,7 +53,7 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
     (lambda x: x.numpy(), "numpy reads a value"),
     (lambda x: ft.nonzero(x), "nonzero reads a value"),
     (lambda x: repr(x), "__repr__ reads a value"),
-    (keeps, r"lives on after it and was not returned.*KEPT.append"),
+    (keeps, r"is kept after the call but was not returned.*KEPT.append"),
     (transposes, r"changes the shape.*shape \(2, 3\), then \(3, 2\)"),
     (other_stream, "another stream inside other_stream"),
     (saves_the_state, r"get_rng_state moves the state of a generator.*state = ft.get_rng_state\(\)"),

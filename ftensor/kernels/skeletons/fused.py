@@ -74,8 +74,8 @@ def define_lines(holes: Mapping[str, list[str]]) -> list[str]:
 
 
 def _functions(key: FusedKey) -> tuple[ElementFunction, ...]:
-    """Returns the element functions, double first, because later sections drop the dialect's macros
-    for double."""
+    """Returns the element functions, those in double first: the text of later sections undefines
+    the dialect's macros for double."""
     return tuple(sorted(key.functions, key=lambda u: not element_function.computes_in_double(u.compute)))
 
 

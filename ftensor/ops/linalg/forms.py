@@ -98,13 +98,13 @@ def raise_for(info: Tensor, error: Any, name: str) -> None:
 
 @dataclass(frozen=True)
 class MatrixFunction:
-    """The forms of one function of matrices, `linalg.name` and its relatives. `compute` takes the
-    name for messages, the operands, and options as keywords; `tuple_class` is the type of a tuple
-    result.
+    """A function of matrices, from which its forms are made: `linalg.name`, `linalg.name_ex`, and
+    torch's older function. `compute` takes the name for messages, the operands, and options as
+    keywords; `tuple_class` is the type of a tuple result.
 
-    With an `error` the last result is info, and a nonzero element means that error. Then a form
-    `_ex` exists, whose result type is `ex`. `legacy` has the name and the parameter names of
-    torch's older function outside linalg, whose arguments may all be positional.
+    With an `error` the last result is info, whose nonzero elements mean that error, and the form
+    `_ex` exists, whose result type is `ex`. `legacy` has the name and the parameter names of the
+    older function outside linalg, whose arguments may all be positional.
     """
 
     name: str

@@ -379,7 +379,8 @@ def place_in_slabs(
 
 
 def slab_bank(bank: str, cut: SlabCut | None) -> str:
-    """Returns the bank name of a tensor in slabs; `bank` itself without a cut."""
+    """Returns the name under which a tensor in slabs is placed: the bank's name with the cut;
+    `bank` itself without a cut."""
     if cut is None:
         return bank
     return f"{bank} in {cut.units} x {cut.beats} x {cut.beat}"
