@@ -15,9 +15,9 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "array-api.md"
 BEGIN = "<!-- made by `make array-api` -->\n"
 END = "<!-- end -->\n"
 HEAD = "| module | on the device | partly on the host | on the host | refused |\n|---|---|---|---|---|\n"
-COMPILED = "SciPy calls its compiled code, for every namespace but CuPy's and JAX's"
-NO_DISPATCH = "SciPy's own table says that the function has no dispatch: it converts its arguments to NumPy arrays"
-OWN_NUMPY = "a step within the function calls NumPy or compiled code"
+COMPILED = "SciPy runs compiled code on NumPy arrays, except for arrays of CuPy and JAX"
+NO_DISPATCH = "The function has no dispatch according to SciPy's table, and converts its arguments to NumPy arrays"
+OWN_NUMPY = "A step within the function calls NumPy or compiled code"
 REASONS = (COMPILED, NO_DISPATCH, OWN_NUMPY)
 COLUMNS = ("device", "in part", "host", "refused")
 
@@ -89,18 +89,19 @@ def text() -> str:
     )
     reasons = []
     for reason, modules in why.items():
-        places = [
-            f"{module} ({', '.join(names)})" if len(names) < _on_host(rows[module]) else module
-            for module, names in modules.items()
-        ]
-        reasons.append(f"- {reason}: {'; '.join(places)}.\n")
+        partial = {m: names for m, names in modules.items() if len(names) < _on_host(rows[m])}
+        complete = [module for module in modules if module not in partial]
+        reasons.append(f"{reason}:\n\n")
+        reasons += [f"- all functions on the host of {', '.join(complete)}\n"] if complete else []
+        reasons += [f"- {module}: {', '.join(names)}\n" for module, names in partial.items()]
+        reasons.append("\n")
     return (
         total
         + HEAD
         + "".join(lines)
-        + "\nReasons for the host:\n\n"
+        + "\nReasons why functions compute on the host:\n\n"
         + "".join(reasons)
-        + "\nRefused functions and their errors:\n\n"
+        + "Refused functions and their errors:\n\n"
         + "".join(refusals)
     )
 
