@@ -373,3 +373,25 @@ def test_random_numbers_are_drawn_anew() -> None:
         runs.append([bits(function(x)) for _ in range(7)])
     assert runs[0] == runs[1] and len({run[0] for run in runs[0]}) == 7
     assert [row.state for row in captured.report()] == ["captured"]
+
+
+def test_pools_whose_windows_differ_are_captured() -> None:
+    """Their tables depend on the sizes alone."""
+    x = torch.randn(1, 2, 7, 7, device="fpga")
+
+    @ftensor.torch.capture
+    def step(x: torch.Tensor) -> Any:
+        y = x.clone().requires_grad_()
+        pools = F.avg_pool2d(y, 3, 2, 1, count_include_pad=False), F.adaptive_avg_pool2d(y, 3)
+        largest, where = F.adaptive_max_pool2d(y, 3, return_indices=True)
+        total = sum(p.square().sum() for p in (*pools, largest))
+        return *[p.detach() for p in (*pools, where)], torch.autograd.grad(total, y)[0]
+
+    for _ in range(3):
+        x.normal_()
+        wanted = [r.tolist() for r in step.function(x)]
+        assert [r.tolist() for r in step(x)] == wanted
+    (row,) = step.report()
+    assert row.state == "captured", row.reason
+    x.normal_()
+    assert [r.tolist() for r in step(x)] == [r.tolist() for r in step.function(x)]

@@ -15,9 +15,9 @@ from ..._tensor import Tensor
 from ...execute.conv_plan import ConvWindows, weight_gradients
 from ...execute.device_traits import specializes
 from ...execute.layers import max_pool_back
+from ...execute.packed_weights import constant_of
 from ...iterator.shape import Ints, numel
 from ...rows.catalogue import aten_op
-from ..create.data import tensor
 from ..create.ranges import eye
 from ..create.sizes import ones_like, zeros, zeros_like
 from ..index.gather import gather, put_once
@@ -224,7 +224,7 @@ def _distribute(grad: Tensor, matrices: Sequence[np.ndarray]) -> Tensor:
     result_dtype = grad._dtype
     grad_input = grad.to(result_dtype.compute)
     for dim, matrix in zip(range(grad.ndim - len(matrices), grad.ndim), matrices):
-        factor = tensor(matrix.tolist(), dtype=grad_input._dtype, device=grad.device)
+        factor = constant_of(matrix.astype(grad_input._dtype.name), grad)
         grad_input = grad_input.movedim(dim, -1).matmul(factor).movedim(-1, dim)
     return grad_input.contiguous().to(result_dtype)
 

@@ -13,9 +13,9 @@ from ...._tensor import Tensor
 from ....dtypes import int64
 from ....errors import nn as errors_spatial
 from ....execute.output import new
+from ....execute.packed_weights import constant_of
 from ....iterator.shape import Ints, numel
 from ....rows.catalogue import Entry, op, register
-from ...create.data import tensor
 from ...create.ranges import arange
 from ...create.sizes import full
 from ...random.fill import rand
@@ -95,7 +95,7 @@ def _rounded_means(window_view: Tensor, spans: list[Spans]) -> Tensor:
     positions = itertools.product(*[range(k) for k in window_view._shape[-n:]])
     result = rounded_sum([window_view[(..., *position)] for position in positions])
     for d, (begins, ends) in enumerate(spans):
-        counts = tensor(ends - begins, dtype=result._dtype, device=result.device)
+        counts = constant_of(ends - begins, result).to(result._dtype)
         result = result / counts.reshape(-1, *(1,) * (n - 1 - d))
     return result
 
@@ -116,7 +116,7 @@ def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Te
         counts = numel(tuple([int(dim_lengths[0]) for dim_lengths in lengths]))
     else:
         for dim_lengths in lengths:
-            length_tensor = tensor(dim_lengths, dtype=result._dtype, device=result.device)
+            length_tensor = constant_of(dim_lengths, result).to(result._dtype)
             counts = length_tensor if counts is None else counts.unsqueeze(-1) * length_tensor
     result = (result / counts).to(input._dtype)
     if n == 3 and numel(sizes) > 1:  # a single window is a mean, which keeps the layout
@@ -144,7 +144,7 @@ def _adaptive_max_pool(name: str, n: int, input: Tensor, output_size: Any, indic
         return result.contiguous() if n == 3 else in_input_format(result, input, n)
     values, offsets = maxima_in_window(window_view, n)
     begins = [
-        tensor(begins, dtype=offsets._dtype, device=offsets.device).reshape(-1, *(1,) * (n - 1 - d))
+        constant_of(begins, offsets).to(offsets._dtype).reshape(-1, *(1,) * (n - 1 - d))
         for d, (begins, _) in enumerate(spans)
     ]
     positions = _positions(offsets, begins, window_view._shape[-n:], input._shape[-n:])

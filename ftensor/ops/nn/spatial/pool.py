@@ -20,7 +20,7 @@ from ....execute.indexed import record_bounds
 from ....execute.layers import layer, pool_on_board
 from ....execute.layers import max_pool as max_of_windows
 from ....execute.output import new
-from ....execute.packed_weights import constant
+from ....execute.packed_weights import constant, constant_of
 from ....execute.pointwise import pointwise
 from ....execute.reduce import fold
 from ....graph.fused import fused
@@ -31,7 +31,6 @@ from ....rows.catalogue import Entry, enter, op, register
 from ....rows.op import Op
 from ....rows.spelling import written
 from ...bind import composed
-from ...create.data import tensor
 from ...create.ranges import arange
 from ...pointwise.ternary import where
 from ...reduce.fold import AMAX, MAX, SUM
@@ -306,7 +305,7 @@ def _max_pool_of(
     return in_input_format(values, input, n), in_input_format(_flat_positions(pool, indices), input, n)
 
 
-def _window_sizes(pool: PoolingCall, count_include_pad: bool, device: Any, element: dtype) -> Any:
+def _window_sizes(pool: PoolingCall, count_include_pad: bool, input: Tensor, element: dtype) -> Any:
     """Returns the number of elements of each window: a number if it is the same for all, else a
     tensor."""
     lengths = []
@@ -320,7 +319,7 @@ def _window_sizes(pool: PoolingCall, count_include_pad: bool, device: Any, eleme
         return numel(tuple([int(dim_lengths[0]) for dim_lengths in lengths]))
     counts = None
     for dim_lengths in lengths:
-        length_tensor = tensor(dim_lengths, dtype=element, device=device)
+        length_tensor = constant_of(dim_lengths, input).to(element)
         counts = length_tensor if counts is None else counts.unsqueeze(-1) * length_tensor
     return counts
 
@@ -351,7 +350,7 @@ def _avg_pool(
             return pooled_result[0]
     total = window_sums(pool.windows(input, 0), n)
     if divisor_override is None:
-        divisor_override = _window_sizes(pool, count_include_pad, input.device, total._dtype)
+        divisor_override = _window_sizes(pool, count_include_pad, input, total._dtype)
     mean = total.div(divisor_override, rounding_mode=None if input_dtype.kind == "f" else "trunc")
     return mean.to(input_dtype).contiguous() if n == 3 else in_input_format(mean.to(input_dtype), input, n)
 
