@@ -21,7 +21,7 @@ from typing import Any
 import ftensor as ft
 from ftensor import boards
 from ftensor._device import default_backend
-from ftensor.estimate.model import Setup
+from ftensor.estimate.model import BoardConfig
 from ftensor.estimate.report import report
 from ftensor.estimate.show import as_json, text
 from ftensor.toolchain.trace import Trace, recording
@@ -111,7 +111,7 @@ def wrong_in(made: list[str], lines: list[str], length: int) -> Iterator[str]:
         yield "the graph's report is empty"
     for name in BOARDS:
         board = boards.find(name)
-        setup = Setup(board, board.clock.value)
+        setup = BoardConfig(board, board.clock.value)
         said = report(trace, setup, 1, None)
         for line in said.lines:
             for what, seconds in (("kernel", line.estimate.kernel), ("crossing", line.estimate.link_seconds)):

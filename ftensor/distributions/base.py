@@ -134,5 +134,5 @@ class Distribution:
         return f"{type(self).__name__}({shapes})"
 
 
-def joint_shape(*shapes: Any) -> tuple[int, ...]:
+def broadcast_batch_shape(*shapes: Any) -> tuple[int, ...]:
     return tuple(broadcast_shapes(*[tuple(s) for s in shapes]))

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._tensor import Tensor
 from ..errors import creation as messages
-from .base import Distribution, joint_shape, op
+from .base import Distribution, broadcast_batch_shape, op
 
 
 def _either(name: str, probs: Any, logits: Any) -> bool:
@@ -173,7 +173,7 @@ class Categorical(Distribution):
         return samples.reshape((*sample_shape, *self._batch))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        shape = joint_shape(value.shape, self._batch)
+        shape = broadcast_batch_shape(value.shape, self._batch)
         index = value.long().expand(shape)[..., None]
         logits = self.logits.expand((*shape, self.logits.shape[-1]))
         return logits.gather(-1, index)[..., 0]

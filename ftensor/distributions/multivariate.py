@@ -9,7 +9,7 @@ from typing import Any
 
 from .._tensor import Tensor
 from ..errors import creation as messages
-from .base import Distribution, joint_shape, op
+from .base import Distribution, broadcast_batch_shape, op
 from .continuous import Exponential, Gamma, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Poisson
 
@@ -34,7 +34,7 @@ class MultivariateNormal(Distribution):
         if scale_tril is None:
             matrix = matrices[0] if precision_matrix is None else precision_matrix.inverse()
             scale_tril = op("linalg.cholesky")(matrix)
-        shape = joint_shape(loc.shape[:-1], scale_tril.shape[:-2])
+        shape = broadcast_batch_shape(loc.shape[:-1], scale_tril.shape[:-2])
         super().__init__(validate_args, 1, loc=loc.expand((*shape, loc.shape[-1])))
         self.loc = self._first
         self.scale_tril = scale_tril.expand((*shape, *scale_tril.shape[-2:]))

@@ -44,7 +44,7 @@ def _report(program: PythonProgram, arguments: argparse.Namespace) -> str:
     from ..toolchain.trace import run_program
     from .compare import GRAPH, STEPS, columns, without_jit
     from .compare import text as table_of
-    from .model import Parameters, Setup
+    from .model import BoardConfig, Parameters
     from .report import network_fits, report
     from .show import as_json, text
 
@@ -82,8 +82,8 @@ def _report(program: PythonProgram, arguments: argparse.Namespace) -> str:
     if not trace.launches:
         raise errors.nothing_launched(program.name)
     clock = arguments.clock or clock or board.clock.value
-    setup = Setup(board, clock, arguments.banks, Parameters(widened=arguments.widened), arguments.units)
-    estimated = report(trace, setup, arguments.in_flight, groups)
+    config = BoardConfig(board, clock, arguments.banks, Parameters(widened=arguments.widened), arguments.units)
+    estimated = report(trace, config, arguments.in_flight, groups)
     if GRAPH in arguments.compare:
         with without_jit():
             eager = run_program(*asked)

@@ -90,21 +90,21 @@ def columns(what: Sequence[str], trace: Trace, first: ProgramEstimate, eager: Tr
     with the board of `first`. Raises EstimateError for an unknown board.
     """
     if eager is not None:
-        yield Column("eager", report(eager, first.setup, first.in_flight, None))
-        yield Column("graph", report(trace, first.setup, first.in_flight, None))
+        yield Column("eager", report(eager, first.config, first.in_flight, None))
+        yield Column("graph", report(trace, first.config, first.in_flight, None))
     if STEPS in what:
         for step in STEP_BUILDS:
             launches: Counter[KernelLaunch] = Counter()
             for launch, count in trace.launches.items():
                 launches[step.rebuilt(launch)] += count
-            estimated = report(replace(trace, launches=launches), first.setup, first.in_flight, None)
+            estimated = report(replace(trace, launches=launches), first.config, first.in_flight, None)
             yield Column(step.title, estimated)
     boards = [find(name) for name in what if name not in (STEPS, GRAPH)]
     if boards:
-        yield Column(first.setup.board.title, first)
+        yield Column(first.config.board.title, first)
     for board in boards:
-        setup = replace(first.setup, board=board, clock=board.clock.value)
-        yield Column(board.title, report(trace, setup, first.in_flight, None))
+        config = replace(first.config, board=board, clock=board.clock.value)
+        yield Column(board.title, report(trace, config, first.in_flight, None))
 
 
 def text(columns: Sequence[Column]) -> str:
@@ -134,7 +134,7 @@ def plot_estimate(name: str, r: ProgramEstimate, order: Sequence[KernelLaunch | 
     """Returns the figure of a report."""
     rows = bin_spans(list(spans(r, order)), BINS, ROWS)
     drawing = figure(10, 4.3 + 0.3 * len(rows))
-    board = r.setup.board
+    board = r.config.board
     with styled():
         grid = drawing.add_gridspec(2, 2, height_ratios=(1 + 0.3 * len(rows), 2.4))
         drawing.suptitle(

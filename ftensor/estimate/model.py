@@ -111,7 +111,7 @@ BOUNDS = {
 
 
 @dataclass(frozen=True)
-class Setup:
+class BoardConfig:
     """A board, and how kernels are placed on it. `clock` is in MHz. `banks` is as in
     `KernelGroup.banks`; "*" gives each pointer its own bank. `units` is the number of compute units
     of every kernel; None leaves the choice to the model."""
@@ -181,22 +181,22 @@ def loops_by_stage(loops: Iterable[PipelinedLoop]) -> list[list[PipelinedLoop]]:
     return list(stages.values())
 
 
-def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
+def estimate(launch: KernelLaunch, config: BoardConfig) -> Estimate:
     """Applies the model to one launch."""
-    clock = setup.clock
-    widened = setup.parameters.widened
+    clock = config.clock
+    widened = config.parameters.widened
     moves = board_skeleton_of(launch.key).traffic(launch, widened)
     units = [loops(launch, unit, widened) for unit in range(launch.units)]
-    stage_cycles = [_stage_cycles(nest, setup) for nest in units]
+    stage_cycles = [_stage_cycles(nest, config) for nest in units]
     steady = [steady for steady, _ in stage_cycles]
-    fills = [fill + _start_cycles(launch, nest, setup) for (_, fill), nest in zip(stage_cycles, units)]
+    fills = [fill + _start_cycles(launch, nest, config) for (_, fill), nest in zip(stage_cycles, units)]
     worst = max(range(launch.units), key=lambda u: fills[u] + steady[u])
-    port = max((_port_cycles(a, launch, setup) for a in moves), default=0.0)
-    bank = _bank_seconds(launch, moves, setup) * clock * 1e6
+    port = max((_port_cycles(a, launch, config) for a in moves), default=0.0)
+    bank = _bank_seconds(launch, moves, config) * clock * 1e6
     cycles = fills[worst] + max(steady[worst], port, bank)
     to_board = tuple(a.crossing for a in moves if not a.write and a.crossing)
     to_host = tuple(a.crossing for a in moves if a.write and a.crossing)
-    link = setup.board.link
+    link = config.board.link
     link_seconds = sum(transfer_seconds(link, n, True) for n in to_board)
     link_seconds += sum(transfer_seconds(link, n, False) for n in to_host)
     return Estimate(
@@ -214,10 +214,10 @@ def estimate(launch: KernelLaunch, setup: Setup) -> Estimate:
     )
 
 
-def _stage_cycles(loops: Sequence[PipelinedLoop], setup: Setup) -> tuple[float, float]:
+def _stage_cycles(loops: Sequence[PipelinedLoop], config: BoardConfig) -> tuple[float, float]:
     """Returns the cycles of the slowest stage's iterations, and the cycles for filling
     pipelines."""
-    latency = cycles_of(setup.parameters.latency, setup.clock)
+    latency = cycles_of(config.parameters.latency, config.clock)
 
     def fill(stage: list[PipelinedLoop]) -> float:
         return sum(x.entries * (latency * x.reads + DEPTH * x.computes) for x in stage)
@@ -233,10 +233,10 @@ def _stage_cycles(loops: Sequence[PipelinedLoop], setup: Setup) -> tuple[float, 
     return steady(slowest), fill(slowest) + before
 
 
-def _start_cycles(launch: KernelLaunch, loops: Sequence[PipelinedLoop], setup: Setup) -> float:
+def _start_cycles(launch: KernelLaunch, loops: Sequence[PipelinedLoop], config: BoardConfig) -> float:
     """Returns the cycles before and after a kernel's loops: index divisions, the read of the
     geometry buffer, and the last write response."""
-    latency = cycles_of(setup.parameters.latency, setup.clock)
+    latency = cycles_of(config.parameters.latency, config.clock)
     cycles = 0.0
     if launch.geometry:
         cycles += latency + len(launch.geometry)
@@ -245,9 +245,9 @@ def _start_cycles(launch: KernelLaunch, loops: Sequence[PipelinedLoop], setup: S
     return cycles + latency  # the response to the last writes
 
 
-def _port_cycles(a: Access, launch: KernelLaunch, setup: Setup) -> float:
+def _port_cycles(a: Access, launch: KernelLaunch, config: BoardConfig) -> float:
     """Returns the cycles that an operand needs on its port, in each compute unit."""
-    p = setup.parameters
+    p = config.parameters
     width = a.nbytes / max(a.beats, 1)
     most, under_way = p.burst_beats, p.outstanding
     if a.short:
@@ -256,9 +256,9 @@ def _port_cycles(a: Access, launch: KernelLaunch, setup: Setup) -> float:
     longest = max(1, min(most, int(p.burst_bytes / max(width, 1))))
     burst = min(a.burst or longest, longest)
     bursts = min(under_way, int(p.outstanding_bytes / max(longest * width, 1)))
-    share = port_share(burst, bursts, setup.clock, a.write, p)
+    share = port_share(burst, bursts, config.clock, a.write, p)
     # A beat wider than the memory port takes several cycles there.
-    narrow = max(1.0, 8 * width / setup.board.port.value)
+    narrow = max(1.0, 8 * width / config.board.port.value)
     return a.beats / launch.units / share * narrow
 
 
@@ -275,14 +275,14 @@ def _slabs(launch: KernelLaunch) -> tuple[bool, ...]:
     return (divided,) * len(kinds)
 
 
-def _bank_seconds(launch: KernelLaunch, moves: Sequence[Access], setup: Setup) -> float:
+def _bank_seconds(launch: KernelLaunch, moves: Sequence[Access], config: BoardConfig) -> float:
     """Returns the seconds of the busiest bank.
 
     A buffer is in one bank, which all compute units share. On a range of HBM channels, buffers are
     placed as by the runtime: each operand in another channel, and operands of a large map in slabs
     next to the units.
     """
-    board, memory = setup.board, setup.banks
+    board, memory = config.board, config.banks
     busy: dict[int, float] = {}
     count = int(board.banks.value)
     apart = channels(memory)
@@ -303,4 +303,4 @@ def _bank_seconds(launch: KernelLaunch, moves: Sequence[Access], setup: Setup) -
         else:
             bank = 0
         busy[bank] = busy.get(bank, 0.0) + wanted
-    return max(busy.values(), default=0.0) / (bank_rate(board, setup.parameters) * 1e9)
+    return max(busy.values(), default=0.0) / (bank_rate(board, config.parameters) * 1e9)

@@ -19,7 +19,7 @@ from ..kernels.workload import KernelLaunch
 from ..terminal import table
 from ..toolchain.area.fit import area
 from ..toolchain.inventory.read import expand, read
-from .model import DEFAULT, Parameters, Setup, bank_rate, estimate, launch_overhead, port_rate, transfer_seconds
+from .model import DEFAULT, BoardConfig, Parameters, bank_rate, estimate, launch_overhead, port_rate, transfer_seconds
 
 # The logs of axi_burst_performance divide by 1024^3 and print GB/sec.
 GIB = 1024**3 / 1e9
@@ -200,11 +200,11 @@ def designs() -> Iterator[Design]:
 
 def sort_seconds(n: int, board: str, clock: float) -> float:
     """Returns the seconds of the kernels that sort one row of `n` int32, by the model."""
-    setup = Setup(find(board), clock)
+    config = BoardConfig(find(board), clock)
     tile, run, merges, total = min(LOCAL_TILE, n), RUN, False, 0.0
     while True:
         g = SortGeometry(merges, tile >= n, -(-n // tile), tile, n, run, False, 1, 1, (), (), ())
-        total += estimate(KernelLaunch(SortKey(dtypes.int32), 1, 0, g.pack()), setup).kernel
+        total += estimate(KernelLaunch(SortKey(dtypes.int32), 1, 0, g.pack()), config).kernel
         if g.last:
             return total
         tile, run, merges = min(WAYS * tile, n), tile, True
@@ -214,7 +214,7 @@ def fft_rate(points: int, rows: int, board: str, clock: float) -> float:
     """Returns the complex64 numbers a second of transforms of contiguous rows, by the model."""
     g = FftStreamGeometry(rows, points.bit_length() - 1, 0, points, points, (1, points), (1, points))
     launch = KernelLaunch(FftStreamKey(dtypes.complex64, 4096), 1, 0, g.pack())
-    return rows * points / estimate(launch, Setup(find(board), clock)).kernel
+    return rows * points / estimate(launch, BoardConfig(find(board), clock)).kernel
 
 
 def _per_product(

@@ -27,7 +27,7 @@ from ..toolchain.inventory.read import parts
 from ..toolchain.row_parallel import choose_row_builds, seconds
 from ..toolchain.trace import Trace
 from ..toolchain.vitis import link
-from .model import Estimate, Setup, estimate, launch_overhead, transfer_seconds
+from .model import BoardConfig, Estimate, estimate, launch_overhead, transfer_seconds
 
 MAX_DOUBLINGS = 8  # how often a network's cycles are doubled, to leave room for other kernels
 
@@ -217,7 +217,7 @@ class ProgramEstimate:
     has the seconds of a fallback by launch, `lines_by_launch` the lines by launch of the trace.
     """
 
-    setup: Setup
+    config: BoardConfig
     in_flight: int
     lines: tuple[LaunchLine, ...]
     missing: Mapping[str, int]  # launches by op for which the image has no kernel
@@ -233,7 +233,7 @@ class ProgramEstimate:
     @property
     def bank_copy_seconds(self) -> float:
         """Seconds of the copies between banks, each of which passes through the host."""
-        link = self.setup.board.link
+        link = self.config.board.link
         return sum(
             count * (transfer_seconds(link, nbytes, False) + transfer_seconds(link, nbytes, True))
             for nbytes, count in self.bank_copies.items()
@@ -248,7 +248,7 @@ class ProgramEstimate:
     def launch(self) -> float:
         """Seconds of launch overhead, without kernels. If one launch starts several kernels, those
         after the first are queued."""
-        board, more = self.setup.board, sum(x.count * (x.kernel_starts - 1) for x in self.lines)
+        board, more = self.config.board, sum(x.count * (x.kernel_starts - 1) for x in self.lines)
         return launch_overhead(board, self.count, self.in_flight) + more * board.issue.value * 1e-6
 
     @property
@@ -282,32 +282,32 @@ class ProgramEstimate:
         return seconds
 
 
-def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGroup] | None) -> ProgramEstimate:
+def report(trace: Trace, config: BoardConfig, in_flight: int, groups: Sequence[KernelGroup] | None) -> ProgramEstimate:
     """Applies the model to a trace. Each launch uses the kernel of `groups` that contains it;
     without `groups`, the kernel that an image for the program would have. The host computes
     launches whose kernels do not fit."""
     if groups is None:
-        image = program_image(trace.launches, setup.board, setup.units)
+        image = program_image(trace.launches, config.board, config.units)
     else:
-        image = inventory_image(groups, setup.board)
+        image = inventory_image(groups, config.board)
     held = {m.entry: group for group in image.fitting.groups for m in group.members}
     starts = Counter(entry.partition("/")[0] for entry, group in held.items() if group.started)
     served, fallback_by_launch, missing = dict[KernelLaunch, LaunchLine](), dict[KernelLaunch, float](), Counter[str]()
-    link = setup.board.link
+    link = config.board.link
     for launch, count in trace.launches.items():
-        placed, where = launch, setup
+        placed, where = launch, config
         if not is_user_kernel(launch.key):
             group = image.kernel_of(launch)
             if group is None:
                 missing[board_skeleton_of(launch.key).title(launch.key)] += count
-                there = estimate(launch, setup)
+                there = estimate(launch, config)
                 fallback_by_launch[launch] = sum(transfer_seconds(link, n, False) for n in there.to_board)
                 fallback_by_launch[launch] += sum(transfer_seconds(link, n, True) for n in there.to_host)
                 continue
             placed = image.on_kernel(launch, group)
-            divided = isinstance(placed.key, StagedKey) and placed.units > 1 and setup.banks == "*"
+            divided = isinstance(placed.key, StagedKey) and placed.units > 1 and config.banks == "*"
             if image.from_inventory or divided:
-                where = replace(setup, banks=group.banks or setup.board.one_memory or setup.banks)
+                where = replace(config, banks=group.banks or config.board.one_memory or config.banks)
         served[launch] = LaunchLine(count, estimate(placed, where), starts.get(launch.key.entry, 1))
     lines = sorted(served.values(), key=lambda line: -(line.kernel + line.link_seconds))
     fallback = sum(trace.launches[launch] * seconds for launch, seconds in fallback_by_launch.items())
@@ -316,8 +316,8 @@ def report(trace: Trace, setup: Setup, in_flight: int, groups: Sequence[KernelGr
     settings = sum(count * transfer_seconds(link, n, True) for n, count in trace.settings.items())
     copied = tuple(sum(n * c for n, c in x.items()) for x in (trace.uploads, trace.downloads))
     totals = up + down, settings, fallback, (copied[0], copied[1])
-    moved = bank_copies(trace, groups, setup.board) if groups is not None else Counter[int]()
-    return ProgramEstimate(setup, in_flight, tuple(lines), missing, *totals, served, fallback_by_launch, image, moved)
+    moved = bank_copies(trace, groups, config.board) if groups is not None else Counter[int]()
+    return ProgramEstimate(config, in_flight, tuple(lines), missing, *totals, served, fallback_by_launch, image, moved)
 
 
 COPIES, OTHERS = "copies", "others"
@@ -341,7 +341,7 @@ def spans(r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Iterator[S
     now = 0.0
     for event in order:
         if isinstance(event, int):
-            row, parts = COPIES, (("link", transfer_seconds(r.setup.board.link, abs(event), event > 0)),)
+            row, parts = COPIES, (("link", transfer_seconds(r.config.board.link, abs(event), event > 0)),)
         else:
             row = titles.setdefault(event, board_skeleton_of(event.key).title(event.key))
             if event in r.lines_by_launch:

@@ -29,8 +29,8 @@ def advice(r: ProgramEstimate) -> list[str]:
         several = sum(r.bank_copies.values())
         out.append(
             f"Kernels in different memory banks exchange tensors: {counted(several, 'copy')} through the "
-            'host. One bank for all kernels (banks = "' + r.setup.board.memories()[0] + '" in the inventory) avoids '
-            f"them, for at most {r.setup.board.masters.value:g} ports."
+            'host. One bank for all kernels (banks = "' + r.config.board.memories()[0] + '" in the inventory) avoids '
+            f"them, for at most {r.config.board.masters.value:g} ports."
         )
     if not r.count:
         return out
@@ -53,7 +53,7 @@ def advice(r: ProgramEstimate) -> list[str]:
 
 
 def _launch_advice(r: ProgramEstimate) -> str:
-    board, longest = r.setup.board, max(r.lines, key=lambda line: line.estimate.kernel).estimate
+    board, longest = r.config.board, max(r.lines, key=lambda line: line.estimate.kernel).estimate
     even = longest.moved_bytes * board.launch.value * 1e-6 / longest.kernel
     queued = launch_overhead(board, r.count, 16)
     return (
@@ -134,7 +134,7 @@ def text(r: ProgramEstimate, most: int = 24) -> str:
         ("kernels", r.kernels, r.kernels),
         ("launches", r.launch, r.launch),
         ("geometries (once for each shape)", r.geometry_seconds, r.geometry_seconds),
-        (r.setup.board.link.name, r.copies, r.link_seconds),
+        (r.config.board.link.name, r.copies, r.link_seconds),
         *([("ops on the host: their copies", r.fallback, "")] if r.missing else []),
         *([("copies between banks", r.bank_copy_seconds, "")] if r.bank_copies else []),
         ("total", r.resident_seconds, r.refetch_seconds),
@@ -155,7 +155,7 @@ def text(r: ProgramEstimate, most: int = 24) -> str:
 
 def area_lines(r: ProgramEstimate) -> list[str]:
     """Returns the kernels' shares of the board, and the kernels that do not fit it."""
-    image, title = r.image, r.setup.board.title
+    image, title = r.image, r.config.board.title
     if not image.left_out:
         return [f"Area of its {counted(len(image.fitting.groups), 'kernel')}: {image.fitting} (ftensor docs area)."]
     named = ", ".join(f"{group.name} ({image.shares(group)})" for group in image.left_out)
@@ -174,7 +174,7 @@ def launch_labels(launch: KernelLaunch) -> tuple[str, str, str, str]:
 
 
 def _bound_label(r: ProgramEstimate, bound: str) -> str:
-    name = r.setup.board.link.name
+    name = r.config.board.link.name
     return name.split()[0] if bound == "link" else bound
 
 
@@ -198,7 +198,7 @@ class _Cell(float):
 
 
 def _assumptions(r: ProgramEstimate) -> list[str]:
-    s, p = r.setup, r.setup.parameters
+    s, p = r.config, r.config.parameters
     board = s.board
     checks = [abs(row.relative_error) for row in published_figures(p) if row.role == "check"]
     middle = sorted(checks)[len(checks) // 2]
@@ -219,7 +219,7 @@ def _assumptions(r: ProgramEstimate) -> list[str]:
 
 def as_json(r: ProgramEstimate) -> dict[str, Any]:
     """Returns the report in JSON types; times in seconds, sizes in bytes."""
-    board, p = r.setup.board, r.setup.parameters
+    board, p = r.config.board, r.config.parameters
     return {
         "note": HEADING,
         "board": {
@@ -228,8 +228,8 @@ def as_json(r: ProgramEstimate) -> dict[str, Any]:
             "figures": {k: {"value": f.value, "source": f.source} for k, f in board.figures().items()},
         },
         "assumptions": {
-            "clock_mhz": r.setup.clock,
-            "banks": r.setup.banks,
+            "clock_mhz": r.config.clock,
+            "banks": r.config.banks,
             "latency_ns": p.latency,
             "write_gap_cycles": p.write_gap,
             "bank_efficiency": p.bank_efficiency,

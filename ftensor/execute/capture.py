@@ -352,7 +352,7 @@ def random_scalars(backend: Backend, generator: Any, words: Callable[[int, int],
 
 
 @contextmanager
-def captured(
+def capture_stream(
     backend: Backend, strict: bool = True, pool: GraphPool | None = None, keep_reads: bool = False
 ) -> Iterator[Capture]:
     """Context manager: runs and records the launches of this thread on the current stream.

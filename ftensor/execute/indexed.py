@@ -399,14 +399,14 @@ def _try_take(
     operands: Sequence[IndexedOperand],
     indices: Sequence[Index],
     shape: Ints,
-    steps: Sequence[Ints],
+    strides: Sequence[Ints],
 ) -> list[Step]:
     """Returns the step of a CPU's vectorized gather by one index; an empty list if that kernel does
     not fit."""
-    if op is not COPY or len(steps) != 3 or not backend.target.processor or not shape:
+    if op is not COPY or len(strides) != 3 or not backend.target.processor or not shape:
         return []
     (out, source), (index,) = operands, indices
-    (out_step, source_step, index_step), n = (s[-1] for s in steps), shape[-1]
+    (out_step, source_step, index_step), n = (s[-1] for s in strides), shape[-1]
     has_runs = (out_step, source_step, index_step) == (1, 1, 0) and n > 1
     same_dtype = out.tensor._dtype is source.tensor._dtype
     if not (has_runs or (out_step, index_step) == (1, 1)) or out.located or not (source.located and same_dtype):
@@ -418,7 +418,7 @@ def _try_take(
     work = numel(shape) // (RUN_AT_ONCE if has_runs else 1)
     units = select.compute_units(work, backend.units, backend.target, 1)
     parts = max(1, min(-(-units // rows), n // (4 * key.lanes)))
-    g = TakeGeometry(n, parts, source_step, shape[:-1], tuple(zip(*[s[:-1] for s in steps])))
+    g = TakeGeometry(n, parts, source_step, shape[:-1], tuple(zip(*[s[:-1] for s in strides])))
     step = Step(key, min(units, g.items), (0, 1, 2), (0, 1, 2), after=(3,), geometry=g.pack(), work=work)
     return [step]
 
@@ -429,34 +429,34 @@ def _step(
     operands: Sequence[IndexedOperand],
     indices: Sequence[Index],
     shape: Ints,
-    steps: Sequence[Ints],
+    strides: Sequence[Ints],
     ordered: bool,
     moved: Ints,
 ) -> Step:
     dtypes_ = tuple(o.tensor._dtype for o in operands)
     index_dtypes = tuple(i.tensor._dtype for i in indices)
     units = 1 if ordered else backend.units
-    geometry, units = select.rows_geometry(shape, steps, units, backend.target)
+    geometry, units = select.rows_geometry(shape, strides, units, backend.target)
     compute = dtypes_[0].compute
     if not op.expression(compute):
         raise op.refusal(op.name, dtypes_[0])
     if refuses_bare(op.promote, op.bare, dtypes_[0]):
         raise errors.not_implemented_for(op.name, dtypes_[0])
-    kinds = [LOCATED if o.located else select.access_kind(s[-1]) for o, s in zip(operands, steps)]
-    index_kinds = [select.access_kind(s[-1]) for s in steps[len(operands) :]]
+    kinds = [LOCATED if o.located else select.access_kind(s[-1]) for o, s in zip(operands, strides)]
+    index_kinds = [select.access_kind(s[-1]) for s in strides[len(operands) :]]
     key = located_key(op, dtypes_, kinds, index_dtypes, index_kinds)
     if not is_available(backend, key):
         kinds = [LOCATED if o.located else STRIDED for o in operands]
         other = located_key(op, dtypes_, kinds, index_dtypes, [STRIDED] * len(indices))
         key = other if is_available(backend, other) else key
-    pointers = tuple(range(len(steps)))
+    pointers = tuple(range(len(strides)))
     return Step(
         key,
         units,
         pointers,
         pointers,
         moved if any(moved) else None,
-        after=(len(steps),),
+        after=(len(strides),),
         geometry=geometry,
         work=numel(shape),
     )

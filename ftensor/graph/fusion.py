@@ -18,7 +18,7 @@ from .fusion_group import (
     MAX_GROUP_VALUES,
     CallSequence,
     ElementCall,
-    FusedLoops,
+    FusedLoopNest,
     call_sequence,
     fuse_bodies,
     live_calls,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class _FoldLoops:
     """Maps operands onto the loops of a fold, which its fusion group may have split."""
 
-    def __init__(self, group: FusedLoops, fold: LoopBody) -> None:
+    def __init__(self, group: FusedLoopNest, fold: LoopBody) -> None:
         step = fold.node.launch.steps[0]
         g = fold.geometry
         assert g is not None
@@ -66,8 +66,8 @@ class _FoldLoops:
         does."""
         g = FoldGeometry.unpack(step.geometry)
         inner = step.key.skeleton == "reduce_inner"
-        kept = g.kept_strides[k] if inner else (*g.kept_strides[k], g.steps[k])
-        reduced = (*g.strides[k], g.steps[k]) if inner else g.strides[k]
+        kept = g.kept_strides[k] if inner else (*g.kept_strides[k], g.inner_strides[k])
+        reduced = (*g.strides[k], g.inner_strides[k]) if inner else g.strides[k]
         return tuple([kept[at] * by for _, _, at, by in self.kept]), reduced
 
     def geometry(self, step: Step, operands: Sequence[tuple[Ints, Ints]]) -> FoldGeometry:
@@ -81,26 +81,26 @@ class _FoldLoops:
                 kept_shape=sizes,
                 kept_strides=kept,
                 strides=tuple([r[:-1] for r in reduced]),
-                steps=tuple([r[-1] for r in reduced]),
+                inner_strides=tuple([r[-1] for r in reduced]),
             )
         return replace(
             g,
             kept_shape=sizes[:-1],
             kept_strides=tuple([k[:-1] for k in kept]),
             strides=reduced,
-            steps=tuple([k[-1] for k in kept]),
+            inner_strides=tuple([k[-1] for k in kept]),
         )
 
 
 def passes_step(
-    group: FusedLoops, program: CallSequence, accesses: Sequence[AffineAccess], outputs: int, backend: Backend
+    group: FusedLoopNest, program: CallSequence, accesses: Sequence[AffineAccess], outputs: int, backend: Backend
 ) -> Step:
     """Returns one step that runs folds and elementwise bodies pass by pass. On a CPU the number of
     units that share the rows grows with the work of the whole program."""
     fold = group.folds[0]
     step, rows = fold.node.launch.steps[0], _FoldLoops(group, fold)
     geometry = rows.geometry(step, [rows.access_strides(p) for p in accesses])
-    kinds = [select.access_kind(s) for s in geometry.steps]
+    kinds = [select.access_kind(s) for s in geometry.inner_strides]
     per_row = tuple([k for k, p in enumerate(accesses) if p.is_row_invariant(group.loops)])
     skeleton = step.key.skeleton.replace("reduce", "row_passes")
     dtypes = [p.dtype for p in accesses]
@@ -114,7 +114,7 @@ def passes_step(
 
 
 def fold_steps(
-    group: FusedLoops, stored: Sequence[AffineAccess]
+    group: FusedLoopNest, stored: Sequence[AffineAccess]
 ) -> tuple[CallSequence, list[AffineAccess], list[Step], Ints]:
     """Returns the steps of one fold with its producers and its epilogue: (the program, the accesses
     of the operands, one or two steps, the bytes of the partial results between two steps)."""
@@ -168,7 +168,9 @@ def _fold_step(
     ]
     geometry = rows.geometry(step, strides)
     inner = step.key.skeleton == "reduce_inner"
-    kinds = [LINEAR if inner and k < len(writes) else select.access_kind(s) for k, s in enumerate(geometry.steps)]
+    kinds = [
+        LINEAR if inner and k < len(writes) else select.access_kind(s) for k, s in enumerate(geometry.inner_strides)
+    ]
     dtypes = [p.dtype for p in operands]
     skeleton = f"fused_{step.key.skeleton}"
     key = program.key(skeleton, step.key.lanes, dtypes, kinds, len(writes))
@@ -192,7 +194,7 @@ def _stage_strides(strides: tuple[Ints, Ints], step: Step) -> tuple[Ints, Ints]:
     return strides[0], (0,) * count
 
 
-def emit_node(group: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
+def emit_node(group: FusedLoopNest, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
     """Returns the fusion group as one node that stores the values at the accesses `stored`; None if
     no kernel computes all of them."""
     node = _emit_node(group, stored, backend)
@@ -200,7 +202,7 @@ def emit_node(group: FusedLoops, stored: Sequence[AffineAccess], backend: Backen
     return None if node is None or len(node.operands) > max_operands else node
 
 
-def _emit_node(group: FusedLoops, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
+def _emit_node(group: FusedLoopNest, stored: Sequence[AffineAccess], backend: Backend) -> Node | None:
     all_row_invariant = all(p.is_row_invariant(group.loops) for p in stored)
     folds, results = group.folds, [group.outputs[p] for p in stored]
     if len(folds) > sum(c.body.is_fold for c in live_calls(group.calls, results)):
@@ -221,7 +223,7 @@ def _emit_node(group: FusedLoops, stored: Sequence[AffineAccess], backend: Backe
 
 
 def _node(
-    group: FusedLoops,
+    group: FusedLoopNest,
     program: CallSequence,
     accesses: Sequence[AffineAccess],
     steps: Sequence[Step],
@@ -273,7 +275,7 @@ def _map_steps(
 class FusionGroup:
     """Nodes that share a kernel; `fused` is None for a node that can't be fused."""
 
-    def __init__(self, nodes: list[Node], fused: FusedLoops | None) -> None:
+    def __init__(self, nodes: list[Node], fused: FusedLoopNest | None) -> None:
         self.nodes, self.fused = nodes, fused
 
     def conflicts_with(self, group: FusionGroup) -> bool:
@@ -364,7 +366,7 @@ def _join(
             groups.append(groups.pop(k))
             _merge_groups(groups, len(groups) - 1, [b - (b > k) for b in producers if b != k])
             return
-    single.fused = FusedLoops(body if body.is_fold else None, multi_pass, max_values).with_body(body)
+    single.fused = FusedLoopNest(body if body.is_fold else None, multi_pass, max_values).with_body(body)
     groups.append(single)
 
 

@@ -33,7 +33,7 @@ class ElementCall:
     results: Ints
 
 
-class FusedLoops:
+class FusedLoopNest:
     """A fusion group: loop bodies in one iteration space, in execution order. With folds the space
     is that of the first fold (`first_fold`).
 
@@ -63,7 +63,7 @@ class FusedLoops:
         """Returns the loop bodies that fold."""
         return [body for body in self.bodies if body.is_fold]
 
-    def with_body(self, body: LoopBody) -> FusedLoops | None:
+    def with_body(self, body: LoopBody) -> FusedLoopNest | None:
         """Adds a loop body. Returns this group, or a new group that also contains the body; None if
         the body can't be fused."""
         if len(self.calls) >= MAX_CALLS:
@@ -72,10 +72,10 @@ class FusedLoops:
             return self._with_fold_loops(body)
         return self if self._try_add(body) else None
 
-    def _with_fold_loops(self, fold: LoopBody) -> FusedLoops | None:
+    def _with_fold_loops(self, fold: LoopBody) -> FusedLoopNest | None:
         """Returns a group in the loops of a fold that contains this elementwise group and the fold;
         None if they do not fit."""
-        group = FusedLoops(fold, self.multi_pass, self.max_values)
+        group = FusedLoopNest(fold, self.multi_pass, self.max_values)
         for fold_input, access in product(fold.ins, (*self.outputs, *self.inputs)):
             shared = group._common_loops(fold_input, self.loops, access) if fold_input[:3] == access[:3] else None
             if shared is not None:
@@ -90,7 +90,7 @@ class FusedLoops:
         group.is_horizontal = True
         return group if group._try_add(fold) else None
 
-    def _adopt_calls(self, group: FusedLoops, split: Sequence[Split]) -> None:
+    def _adopt_calls(self, group: FusedLoopNest, split: Sequence[Split]) -> None:
         """Takes over the calls of another group, or of this one from before its loops were split,
         with accesses rewritten for the split loops."""
 
@@ -263,12 +263,12 @@ class FusedLoops:
         self.outputs.update(zip(outs, results, strict=True))
 
 
-def fuse_bodies(bodies: Sequence[LoopBody], multi_pass: bool, max_values: int) -> FusedLoops | None:
+def fuse_bodies(bodies: Sequence[LoopBody], multi_pass: bool, max_values: int) -> FusedLoopNest | None:
     """Returns loop bodies as one fusion group in which later bodies use results of earlier ones;
     None if they can't be fused."""
-    group: FusedLoops | None = None
+    group: FusedLoopNest | None = None
     for body in bodies:
-        group = group or FusedLoops(body if body.is_fold else None, multi_pass, max_values)
+        group = group or FusedLoopNest(body if body.is_fold else None, multi_pass, max_values)
         group.is_horizontal = True
         group = group.with_body(body)
         if group is None:

@@ -159,7 +159,7 @@ class Guards:
         captured: Sequence[CapturedStorage],
         captured_written: Sequence[int],
         offset_guards: Sequence[OffsetGuard],
-        watched: Iterable[Storage],
+        shape_guarded: Iterable[Storage],
         on_stale: Callable[[], object],
         values: CapturedValues | None = None,
     ) -> None:
@@ -172,9 +172,9 @@ class Guards:
         self._never_hold = any(_overlap(storages[h], storage) for h in captured_written for storage in storages)
         self._captured_values = values
         self._reshaped: list[bool] = []  # true if not empty; the generated code has the list
-        all_watched = {*storages, *watched}
-        self._watches = bool(all_watched)
-        for storage in all_watched:
+        all_guarded = {*storages, *shape_guarded}
+        self._watches = bool(all_guarded)
+        for storage in all_guarded:
             watchers.setdefault(storage, WeakSet()).add(self)
 
     def reshaped(self) -> None:

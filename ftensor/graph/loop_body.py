@@ -184,8 +184,8 @@ def _kept_loops(g: FoldGeometry, key: KernelKey) -> Ints:
 
 def _access_strides(g: FoldGeometry, inner: bool, k: int) -> Ints:
     if inner:
-        return (*g.kept_strides[k], *g.strides[k], g.steps[k])
-    return (*g.kept_strides[k], g.steps[k], *g.strides[k])
+        return (*g.kept_strides[k], *g.strides[k], g.inner_strides[k])
+    return (*g.kept_strides[k], g.inner_strides[k], *g.strides[k])
 
 
 def _access(r: GraphTensor, dtype: dtype, strides: Sequence[int]) -> AffineAccess:

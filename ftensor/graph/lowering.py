@@ -113,7 +113,7 @@ class _Lowering:
         assert k is not None
         return self.tensors[k]
 
-    def lower(self, owners: Sequence[ref[Any]], watched: Set[Storage]) -> Lowered:
+    def lower(self, owners: Sequence[ref[Any]], shape_guarded: Set[Storage]) -> Lowered:
         """Returns the lowered graph."""
         graph, memories = self.graph, self.graph.memories
         outputs = [self._output(m) for m in self.outputs]
@@ -133,7 +133,7 @@ class _Lowering:
         written = [self._index(m) for m in self.arguments if graph.writes(m)]
         captured_written = [k for k, m in enumerate(captured) if graph.writes(m)]
         guards = None
-        if written or captured or graph.offset_guards or watched:
+        if written or captured or graph.offset_guards or shape_guarded:
             values = graph.captured_values
             guards = Guards(
                 arguments,
@@ -141,7 +141,7 @@ class _Lowering:
                 tuple(captured.values()),
                 captured_written,
                 graph.offset_guards,
-                watched,
+                shape_guarded,
                 on_death,
                 values,
             )

@@ -29,7 +29,7 @@ def hole_definitions(key: KernelKey, rows: bool) -> dict[str, list[str]]:
     """Returns the macros of the skeleton: name with parameters -> lines.
 
     With `rows`, the geometry buffer `g` drives the loop nest, and an operand has offset at[operand]
-    and inner stride step[operand]; otherwise each operand is one contiguous run or one element.
+    and inner stride inner_strides[operand]; otherwise each operand is one contiguous run or one element.
     """
     ins = [(f"in_{OPERAND_NAMES[k]}", p) for k, p in _pointer_ins(key)]
     more = ["bad"] if indices(key) else []
@@ -149,8 +149,8 @@ def _at(name: str, p: Port, pointers: list[str], rows: bool, index: str) -> tupl
     if p.kind == LINEAR:
         return f"{name} + {pair}(at[{k}] + {index})", "1"
     if p.kind == LOCATED:
-        return f"{name} + {pair}(at[{k}] + {index} * step[{k}] + there)", "1"
-    return f"{name} + {pair}(at[{k}] + {index} * step[{k}])", f"step[{k}]"
+        return f"{name} + {pair}(at[{k}] + {index} * inner_strides[{k}] + there)", "1"
+    return f"{name} + {pair}(at[{k}] + {index} * inner_strides[{k}])", f"inner_strides[{k}]"
 
 
 def _read(name: str, p: Port, pointers: list[str], rows: bool, part: bool) -> str:

@@ -195,10 +195,10 @@ def _rows_choice(
     return LaunchChoice("rows", kinds, min(units, geometry.total), geometry=geometry.pack())
 
 
-def rows_geometry(shape: Ints, steps: Sequence[Ints], max_units: int, target: WorkSharing) -> tuple[Ints, int]:
+def rows_geometry(shape: Ints, strides: Sequence[Ints], max_units: int, target: WorkSharing) -> tuple[Ints, int]:
     """Returns (geometry buffer, compute units) of the rows skeleton for located operands."""
     units = compute_units(prod(shape), max_units, target, 1)
-    geometry = RowsGeometry.of(shape, tuple(steps), units)
+    geometry = RowsGeometry.of(shape, tuple(strides), units)
     return geometry.pack(), min(units, geometry.total)
 
 

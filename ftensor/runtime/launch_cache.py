@@ -67,7 +67,7 @@ notice = Notice()
 # batch of ten. Loading one kernel of a batch loads all of it.
 MAX_BATCH = 10
 # The cache entry of a kernel that was compiled in a batch: this prefix and the batch's name.
-JOINT = b"ftensor: compiled together, in "
+IN_BATCH = b"ftensor: compiled together, in "
 # Start of a source's own part, its macros and the kernel.
 OWN = "\n#define FT_NAME "
 DEFINED = re.compile(r"^#define (\w+)", re.M)

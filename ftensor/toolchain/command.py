@@ -69,7 +69,7 @@ def _command(arguments: argparse.Namespace) -> int:
         arguments.dry_run,
         arguments.subnormals == "flush",
     )
-    groups = _expanded(inventory_, chain.joint, arguments.banks)
+    groups = _expanded(inventory_, chain.shares_ports, arguments.banks)
     board = of_platform(chain.platform) if chain.target in ("hw", "hw_emu") else None
     report: list[str] = []
     if board is not None:
@@ -112,11 +112,11 @@ def _command(arguments: argparse.Namespace) -> int:
     return 1 if built.failures else 0
 
 
-def _expanded(wanted: Inventory, joint: bool, banks: str | None) -> tuple[KernelGroup, ...]:
+def _expanded(wanted: Inventory, shares_ports: bool, banks: str | None) -> tuple[KernelGroup, ...]:
     """Returns the kernels of an inventory, in the memories `banks` if given."""
     from .inventory import read as inventory
 
-    groups = inventory.expand(wanted, joint)
+    groups = inventory.expand(wanted, shares_ports)
     return groups if banks is None else tuple(replace(group, banks=banks) for group in groups)
 
 

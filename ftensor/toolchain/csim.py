@@ -69,7 +69,7 @@ class CSim:
     target = "csim"
     suffix = ".xclbin"
     memory = 1 << 30
-    joint = True
+    shares_ports = True
 
     def __init__(self, platform: str = "", clock_mhz: float | None = None, flush: bool = False) -> None:
         """`flush`: kernels treat subnormal numbers as zeros. Raises BuildError without a C++

@@ -96,7 +96,7 @@ def name(members: Sequence[Key]) -> str:
     return f"{word}_{compute_dtype.to_real().itemsize}" if compute_dtype else word
 
 
-def joint_arguments(bodies: Sequence[Key]) -> tuple[KernelArgument, ...]:
+def shared_port_arguments(bodies: Sequence[Key]) -> tuple[KernelArgument, ...]:
     """Returns the arguments of a kernel with several bodies, without opcode and compute unit.
 
     If the element type of a pointer differs between bodies, it points to raw bits of that width. A
@@ -216,7 +216,7 @@ class KernelGroup:
         return tuple(dict.fromkeys(hardware(key) for key in self.members))
 
     @property
-    def joint(self) -> bool:
+    def shares_ports(self) -> bool:
         """True if an opcode chooses among bodies."""
         return len(self.bodies) > 1
 
@@ -318,8 +318,8 @@ def _arguments(group: KernelGroup) -> tuple[KernelArgument, ...]:
     if not group.started:
         return ()
     if not group.keys:
-        if group.joint:
-            return (*joint_arguments(group.bodies), KernelArgument("opcode", "int", "int"), *units)
+        if group.shares_ports:
+            return (*shared_port_arguments(group.bodies), KernelArgument("opcode", "int", "int"), *units)
         return (*group.kind.arguments(group.members[0]), *units)
     pointers, offsets = [], []
     for name, users in port_slots(group):
@@ -360,7 +360,7 @@ def call_tokens(group: KernelGroup, opcode: int) -> str:
         kernel_arguments = [a for a in arguments(group)[:-2] if a.name != "opcode"]
         tokens_ = [argument_token(at.get(a.of or a.name), launch_params, a) for a in kernel_arguments]
         body = group.bodies.index(hardware(member))
-        return " ".join([*tokens_, *([f"={body}"] if group.joint else [])])
+        return " ".join([*tokens_, *([f"={body}"] if group.shares_ports else [])])
     scalars = values(group.keys[opcode])
     tokens = []
     for argument in arguments(group)[:-2]:

@@ -33,7 +33,7 @@ class Toolchain(Protocol):
     memory: int  # bytes that a compiler may need
     platform: str
     clock_mhz: float | None
-    joint: bool  # True if kernels with their own parameter lists share ports (see group.py)
+    shares_ports: bool  # True if kernels with their own parameter lists share ports (see group.py)
 
     def tools(self) -> Mapping[str, str]:
         """Returns the compilers' versions; raises BuildError if a compiler is missing."""

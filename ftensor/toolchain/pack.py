@@ -16,7 +16,7 @@ from ..image.metadata import functions
 from ..kernels.user_kernels import argument
 from ..terminal import counted
 from . import connectivity
-from .user_kernels import joint_library, language, launchable_kernels
+from .user_kernels import language, launchable_kernels, linked_library
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -24,7 +24,7 @@ def command(arguments: argparse.Namespace) -> int:
     try:
         sources, output = _files(arguments)
         config = connectivity.read(arguments.config)
-        binary = joint_library(sources, ()) if sources else _read(Path(arguments.library))
+        binary = linked_library(sources, ()) if sources else _read(Path(arguments.library))
         origin = ", ".join(map(str, sources)) or arguments.library
         description = _connected(_description(arguments, binary, origin), config, sources)
         text = None if arguments.manifest is None else _read(Path(arguments.manifest)).decode()

@@ -74,7 +74,7 @@ def library(source: Path, flags: Sequence[str]) -> bytes:
     return _with_all_ends(source, flags, True)
 
 
-def joint_library(sources: Sequence[Path], flags: Sequence[str]) -> bytes:
+def linked_library(sources: Sequence[Path], flags: Sequence[str]) -> bytes:
     """Compiles kernel files to one shared object, as `library` does."""
     if len(sources) == 1:
         return library(sources[0], flags)

@@ -13,7 +13,7 @@ from torch.utils import _pytree as pytree
 
 from .._device import default_backend
 from ..errors import graph as errors
-from ..execute.capture import Capture, Recording, captured, capturing
+from ..execute.capture import Capture, Recording, capture_stream, capturing
 from ..execute.capture_replay import GraphPool
 
 
@@ -83,7 +83,7 @@ def capture_launches(
 ) -> Iterator[tuple[Capture, list[OptimizerHyperparameters]]]:
     """Context manager: captures this thread's launches, and lists the optimizers that step."""
     torch.clear_autocast_cache()
-    with captured(default_backend(), strict, pool, keep_reads) as capture:
+    with capture_stream(default_backend(), strict, pool, keep_reads) as capture:
         entry = capture, []  # type: tuple[Capture, list[OptimizerHyperparameters]]
         _open.append(entry)
         try:

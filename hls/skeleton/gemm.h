@@ -1,7 +1,7 @@
 // Products of packed matrices (see gemm_pack.h). An item is a block of row panels times one column panel. Its tiles of
 // FT_TILE_ROWS x FT_TILE_COLUMNS are summed in registers along FT_DEPTH steps, then added to totals in the cache. So
 // all row panels reuse the column panel's part, and long sums stay accurate.
-// Geometry g: ProductGeometry. Its steps count matrices of a_panels and of b_panels, and elements of out and of added.
+// Geometry g: ProductGeometry. Its batch strides count matrices of a_panels and of b_panels, and elements of out and of added.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_E *out, FT_GLOBAL const FT_T *a_panels, FT_GLOBAL const FT_T *b_panels,
     FT_GLOBAL const FT_E *added, long out_offset, long added_offset, FT_NUMBER_PARAMS,
@@ -15,7 +15,7 @@ FT_KERNEL void FT_NAME(
     const int items = G_ITEMS(g), row_panels = G_ROW_BLOCKS(g), column_panels = G_COLUMN_BLOCKS(g), most = G_MOST(g);
     const int depth = G_DEPTH(g), mode = G_MODE(g), whole = G_WHOLE(g), dims = G_DIMS(g);
     const int blocks = (row_panels + most - 1) / most;
-    FT_GLOBAL const long *shape = G_BATCH(g), *steps = G_STEPS(g);
+    FT_GLOBAL const long *shape = G_BATCH(g), *batch_strides = G_BATCH_STRIDES(g);
     FT_FOR_SLAB(item, items)
     {
         const int column = item % column_panels, first = item / column_panels % blocks * most;
@@ -25,10 +25,10 @@ FT_KERNEL void FT_NAME(
         for (int d = dims - 1; d >= 0; d--) {
             const long i = rest % shape[d];
             rest /= shape[d];
-            at_a += i * steps[d];
-            at_b += i * steps[dims + d];
-            at_out += i * steps[2 * dims + d];
-            at_added += i * steps[3 * dims + d];
+            at_a += i * batch_strides[d];
+            at_b += i * batch_strides[dims + d];
+            at_out += i * batch_strides[2 * dims + d];
+            at_added += i * batch_strides[3 * dims + d];
         }
         FT_WIDE_X total[FT_BLOCK][FT_TILE_ROWS][FT_TILE_VECTORS];
         for (int p = 0; p < panels; p++)

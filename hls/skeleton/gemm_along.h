@@ -18,7 +18,7 @@ FT_KERNEL void FT_NAME(
     const int items = G_ITEMS(g), row_blocks = G_ROW_BLOCKS(g), column_blocks = G_COLUMN_BLOCKS(g);
     const int depth = G_DEPTH(g), mode = G_MODE(g), dims = G_DIMS(g), beats = (depth + FT_LANES - 1) / FT_LANES;
     const long a_row = G_A(g) / FT_LANES, b_column = G_B(g) / FT_LANES;
-    FT_GLOBAL const long *shape = G_BATCH(g), *steps = G_STEPS(g);
+    FT_GLOBAL const long *shape = G_BATCH(g), *batch_strides = G_BATCH_STRIDES(g);
     FT_FOR_SLAB(item, items)
     {
         const int i = item % column_blocks * FT_TILE_ROWS, row = item / column_blocks % row_blocks * FT_TILE_ROWS;
@@ -30,10 +30,10 @@ FT_KERNEL void FT_NAME(
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
             rest /= (int)shape[d];
-            at_a += k * steps[d];
-            at_b += k * steps[dims + d];
-            at_out += k * steps[2 * dims + d];
-            at_added += k * steps[3 * dims + d];
+            at_a += k * batch_strides[d];
+            at_b += k * batch_strides[dims + d];
+            at_out += k * batch_strides[2 * dims + d];
+            at_added += k * batch_strides[3 * dims + d];
         }
         const long first_a = at_a / FT_LANES + row * a_row, first_b = at_b / FT_LANES + i * b_column;
         FT_T x[FT_TILE_ROWS][FT_LANES], y[FT_TILE_ROWS][FT_LANES];

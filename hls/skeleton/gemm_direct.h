@@ -20,7 +20,7 @@ FT_KERNEL void FT_NAME(
     const int items = G_ITEMS(g), row_blocks = G_ROW_BLOCKS(g), vectors = G_COLUMN_BLOCKS(g);
     const int depth = G_DEPTH(g), mode = G_MODE(g), whole = G_WHOLE(g), dims = G_DIMS(g), wide = G_IN_VECTORS(g);
     const long a_row = G_A_ROW(g) * FT_PARTS, a_step = G_A_DEPTH(g) * FT_PARTS, b_step = G_B_DEPTH(g) * FT_PARTS;
-    FT_GLOBAL const long *shape = G_BATCH(g), *steps = G_STEPS(g);
+    FT_GLOBAL const long *shape = G_BATCH(g), *batch_strides = G_BATCH_STRIDES(g);
     FT_FOR_SLAB(item, items)
     {
         const int i = item % vectors * FT_LANES, row = item / vectors % row_blocks * FT_TILE_ROWS;
@@ -33,10 +33,10 @@ FT_KERNEL void FT_NAME(
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
             rest /= (int)shape[d];
-            at_a += k * steps[d];
-            at_b += k * steps[dims + d];
-            at_out += k * steps[2 * dims + d];
-            at_added += k * steps[3 * dims + d];
+            at_a += k * batch_strides[d];
+            at_b += k * batch_strides[dims + d];
+            at_out += k * batch_strides[2 * dims + d];
+            at_added += k * batch_strides[3 * dims + d];
         }
         FT_GLOBAL const FT_E *x = a + FT_PARTS * at_a, *y = b + FT_PARTS * at_b;
         long lead[FT_TILE_ROWS];  // rows beyond the edge repeat the first one

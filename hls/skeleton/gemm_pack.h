@@ -60,7 +60,7 @@ FT_KERNEL void FT_NAME(
     FT_FOR_SLAB(item, items)
     {
         const int second = item >= of_a, i = second ? item - of_a : item;
-        FT_GLOBAL const long *my = second ? other : first, *shape = S_BATCH(my), *strides = S_STEPS(my);
+        FT_GLOBAL const long *my = second ? other : first, *shape = S_BATCH(my), *strides = S_BATCH_STRIDES(my);
         const int k0 = i % chunks * FT_DEPTH_CHUNK, panels = S_PANELS(my), panel = i / chunks % panels;
         const int width = second ? FT_TILE_COLUMNS : FT_TILE_ROWS, rows = S_ROWS(my) - panel * width;
         const int n = depth - k0 < FT_DEPTH_CHUNK ? depth - k0 : FT_DEPTH_CHUNK, m = rows < width ? rows : width;

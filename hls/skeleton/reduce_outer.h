@@ -10,7 +10,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
     const int chunks = G_CHUNKS(g), work = G_WORK(g), split_step = G_RESULTS(g);
     FT_GLOBAL const int *kept_shape = G_KEPT_SHAPE(g), *kept_strides = G_KEPT_STRIDES(g);
     FT_GLOBAL const int *shape = G_SHAPE(g, FT_OPERANDS), *strides = G_STRIDES(g, FT_OPERANDS);
-    FT_GLOBAL const int *step = G_STEPS(g, FT_OPERANDS);
+    FT_GLOBAL const int *inner_strides = G_INNER_STRIDES(g, FT_OPERANDS);
     int counter[FT_MAX_DIMS], at[FT_OPERANDS];
     FT_FOR_SLAB(item, items)
     {

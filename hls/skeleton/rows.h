@@ -1,12 +1,12 @@
 // Operands with strides: nested counters iterate over the outer dims, vectors over the inner dim. Rows are cut
 // into chunks, so that few long rows still occupy every compute unit. Geometry g: RowsGeometry, all in
-// elements. Holes: as in map.h, with offsets at[operand] and inner strides step[operand].
+// elements. Holes: as in map.h, with offsets at[operand] and inner strides inner_strides[operand].
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
     FT_PORTS
     FT_SETUP
     const int dims = G_DIMS(g), inner = G_INNER(g), chunk = G_CHUNK(g), chunks = G_CHUNKS(g), total = G_TOTAL(g);
-    FT_GLOBAL const int *shape = G_SHAPE(g), *strides = G_STRIDES(g), *step = G_STEPS(g, FT_OPERANDS);
+    FT_GLOBAL const int *shape = G_SHAPE(g), *strides = G_STRIDES(g), *inner_strides = G_INNER_STRIDES(g, FT_OPERANDS);
     FT_RESULTS((long)total * chunk)
     const int begin = ft_slab(total, FT_UNIT, FT_UNITS), end = ft_slab(total, FT_UNIT + 1, FT_UNITS);
     int counter[FT_MAX_DIMS], at[FT_OPERANDS];

@@ -8,7 +8,7 @@ FT_KERNEL void FT_NAME(
 {
     const int n = G_N(g), parts = G_PARTS(g), dims = G_DIMS(g), items = G_ITEMS(g);
     const long step = G_STEP(g);
-    FT_GLOBAL const long *shape = G_SHAPE(g), *strides = G_STEPS(g);
+    FT_GLOBAL const long *shape = G_SHAPE(g), *strides = G_OUTER_STRIDES(g);
     FT_STREAMED((long)(items / parts) * n * sizeof(FT_B) * FT_LANES / 64, 0)
     FT_FOR_SLAB(item, items)
     {

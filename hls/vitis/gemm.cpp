@@ -72,7 +72,7 @@ static void walk(
 {
     const int items = G_ITEMS(g), row_panels = G_ROW_BLOCKS(g), column_panels = G_COLUMN_BLOCKS(g), most = G_MOST(g);
     const int depth = G_DEPTH(g), dims = G_DIMS(g), blocks = (row_panels + most - 1) / most;
-    const long *shape = G_BATCH(g), *steps = G_STEPS(g);
+    const long *shape = G_BATCH(g), *batch_strides = G_BATCH_STRIDES(g);
     const int items_end = ft_slab(items, ft_unit + 1, ft_units);
 items:
     for (int item = ft_slab(items, ft_unit, ft_units); item < items_end; item++) {
@@ -89,10 +89,10 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=0 max=2
             const long i = rest % shape[d];
             rest /= shape[d];
-            at_a += i * steps[d];
-            at_b += i * steps[dims + d];
-            p.out += i * steps[2 * dims + d];
-            p.added += i * steps[3 * dims + d];
+            at_a += i * batch_strides[d];
+            at_b += i * batch_strides[dims + d];
+            p.out += i * batch_strides[2 * dims + d];
+            p.added += i * batch_strides[3 * dims + d];
         }
         p.a = (at_a * row_panels + p.first) * depth;
         p.b = (at_b * column_panels + p.column) * depth;

@@ -21,7 +21,7 @@ static void pack(
     beat *panels, const FT_E *matrix, long offset, const long *g, int second, int ft_unit, int ft_units)
 {
     const int LANES = sizeof(beat) / sizeof(FT_T), BEATS = WIDTH * FT_PARTS / LANES;
-    const long *my = second ? G_B(g) : G_A(g), *shape = S_BATCH(my), *strides = S_STEPS(my);
+    const long *my = second ? G_B(g) : G_A(g), *shape = S_BATCH(my), *strides = S_BATCH_STRIDES(my);
     const int rows = S_ROWS(my), count = S_PANELS(my), depth = S_DEPTH(my), dims = S_DIMS(my);
     const long across = S_ACROSS(my), along = S_ALONG(my);
     const int chunks = (depth + CHUNK - 1) / CHUNK, items = count * S_MATRICES(my) * chunks;

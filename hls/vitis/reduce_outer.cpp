@@ -33,7 +33,8 @@ static void fetch(
 {
     const int kept = G_KEPT(g), reduced = G_REDUCED(g), items = G_ITEMS(g), last = reduced - 1;
     const int *kept_shape = G_KEPT_SHAPE(g), *kept_strides = G_KEPT_STRIDES(g);
-    const int *shape = G_SHAPE(g, operands), *strides = G_STRIDES(g, operands), *step = G_STEPS(g, operands);
+    const int *shape = G_SHAPE(g, operands), *strides = G_STRIDES(g, operands);
+    const int *inner_strides = G_INNER_STRIDES(g, operands);
     int counter[MAX_DIMS], at[OPERANDS], along[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=at complete
 #pragma HLS ARRAY_PARTITION variable=along complete
@@ -113,7 +114,8 @@ static void fold_rows(
 #pragma HLS ARRAY_PARTITION variable=top dim=0 complete
 #pragma HLS ARRAY_PARTITION variable=high dim=0 complete
     const int kept = G_KEPT(g), items = G_ITEMS(g), split_step = G_RESULTS(g);
-    const int *kept_shape = G_KEPT_SHAPE(g), *kept_strides = G_KEPT_STRIDES(g), *step = G_STEPS(g, operands);
+    const int *kept_shape = G_KEPT_SHAPE(g), *kept_strides = G_KEPT_STRIDES(g);
+    const int *inner_strides = G_INNER_STRIDES(g, operands);
     const state nothing = fold::identity(opcode);
     const int items_end = ft_slab(items, ft_unit + 1, ft_units);
 items:

@@ -23,7 +23,8 @@ $units
 // unit's slab.
 static void walk(
     $results$walk_takes,
-    ap_uint<OPERANDS> uses, const int shape[MAX_DIMS], const int strides[OPERANDS][MAX_DIMS], const int step[OPERANDS],
+    ap_uint<OPERANDS> uses, const int shape[MAX_DIMS], const int strides[OPERANDS][MAX_DIMS],
+    const int inner_strides[OPERANDS],
     int dims, int inner, int first, int count)
 {
     int counter[MAX_DIMS], at[OPERANDS], down[OPERANDS];
@@ -104,9 +105,9 @@ read_geometry:
         g[k] = geometry[k];
     }
     const int dims = G_DIMS(g), inner = G_INNER(g), chunk = G_CHUNK(g), chunks = G_CHUNKS(g), total = G_TOTAL(g);
-    int shape[MAX_DIMS], strides[OPERANDS][MAX_DIMS], step[OPERANDS];
+    int shape[MAX_DIMS], strides[OPERANDS][MAX_DIMS], inner_strides[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=strides dim=1 complete
-#pragma HLS ARRAY_PARTITION variable=step complete
+#pragma HLS ARRAY_PARTITION variable=inner_strides complete
     int next = G_HEAD;
 shape_of_rows:
     for (int d = 0; d < dims; d++) {
@@ -124,7 +125,7 @@ strides_of_operands:
 steps_of_operands:
     for (int k = 0; k < OPERANDS; k++) {
 #pragma HLS UNROLL
-        step[k] = uses[k] ? g[next++] : 0;
+        inner_strides[k] = uses[k] ? g[next++] : 0;
     }
     const int begin = ft_slab(total, ft_unit, ft_units), end = ft_slab(total, ft_unit + 1, ft_units);
     const int first = begin / chunks * inner + begin % chunks * chunk;

@@ -2,7 +2,8 @@
 static void run(
     $element *out0, long out0_offset,
     $walk_takes,
-    ap_uint<OPERANDS> uses, const int shape[MAX_DIMS], const int strides[OPERANDS][MAX_DIMS], const int step[OPERANDS],
+    ap_uint<OPERANDS> uses, const int shape[MAX_DIMS], const int strides[OPERANDS][MAX_DIMS],
+    const int inner_strides[OPERANDS],
     int dims, int inner, int first, int count, const ft_runs<MAX_DIMS> &runs, int apart)
 {
 #pragma HLS DATAFLOW

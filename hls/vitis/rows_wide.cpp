@@ -50,25 +50,26 @@ read_geometry:
     // index into them depends on a value at run time.
     ft_runs<MAX_DIMS> runs[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=runs complete
-    int at = G_AT_STRIDES(g), steps = G_AT_STEPS(g, used);
+    int at = G_AT_STRIDES(g), at_inner = G_AT_INNER_STRIDES(g, used);
     unsigned singles = 0;
     bool pieces = length % LANES != 0, apart = false;
 read_runs:
     for (int k = 0; k < OPERANDS; k++) {
 #pragma HLS UNROLL
-        const int step = uses[k] ? g[steps++] : 0;
-        pieces = pieces || (step != 0 && offsets[k] % LANES != 0);
+        const int inner_stride = uses[k] ? g[at_inner++] : 0;
+        pieces = pieces || (inner_stride != 0 && offsets[k] % LANES != 0);
         for (int d = 0; d < dims; d++) {
 #pragma HLS LOOP_TRIPCOUNT min=0 max=4
             const int stride = uses[k] ? g[at + d] : 0;
             runs[k].shape[d] = G_SHAPE(g)[d];
             runs[k].stride[d] = stride;
-            pieces = pieces || (step != 0 && stride % LANES != 0);
+            pieces = pieces || (inner_stride != 0 && stride % LANES != 0);
         }
         at += uses[k] ? dims : 0;
-        singles |= (unsigned)(step == 0) << k;
-        ft_join_runs<LANES>(runs[k], dims, length / LANES, step);
-        apart = apart || (step != 0 && runs[k].dims > 0 && runs[k].times == 1 && runs[k].length <= FT_MAX_CACHED_BEATS);
+        singles |= (unsigned)(inner_stride == 0) << k;
+        ft_join_runs<LANES>(runs[k], dims, length / LANES, inner_stride);
+        apart = apart ||
+            (inner_stride != 0 && runs[k].dims > 0 && runs[k].times == 1 && runs[k].length <= FT_MAX_CACHED_BEATS);
     }
     pieces = pieces || (apart && dims <= 3 && runs[0].dims == 0);
     const int beats = (int)(elements / LANES), first = ft_slab(beats, ft_unit, ft_units);

@@ -88,11 +88,11 @@ def keys() -> tuple[Any, ...]:
     return tuple(found)
 
 
-def groups(joint: bool) -> Iterator[KernelGroup]:
+def groups(shares_ports: bool) -> Iterator[KernelGroup]:
     """Yields groups of images: of every skeleton, structure and number of lanes."""
     seen: set[tuple[Any, ...]] = set()
     for path in builtin_inventories().values():
-        for group in expand(read(path), joint=joint):
+        for group in expand(read(path), shares_ports=shares_ports):
             kind = (group.skeleton, group.structure, group.lanes, group.kind.vitis(group.lanes))
             if kind not in seen:
                 yield group

@@ -10,7 +10,7 @@ import pytest
 from ftensor import boards
 from ftensor.errors.commands import EstimateError
 from ftensor.estimate import model, published, show
-from ftensor.estimate.model import Setup, estimate, loops
+from ftensor.estimate.model import BoardConfig, estimate, loops
 from ftensor.estimate.report import bank_copies, report
 from ftensor.kernels.skeletons.elementwise import RowsGeometry
 from ftensor.kernels.workload import KernelLaunch, members_in
@@ -107,7 +107,7 @@ def test_a_block_is_that_of_the_kernel(lanes):
 
 def test_a_large_add_is_bound_by_a_port_or_a_bank():
     n = 1 << 24
-    ddr, hbm = (Setup(boards.find(name), 300.0) for name in ("u200", "u55c"))
+    ddr, hbm = (BoardConfig(boards.find(name), 300.0) for name in ("u200", "u55c"))
     on_ddr, on_hbm = (estimate(KernelLaunch(add_key(), 1, n), s) for s in (ddr, hbm))
     assert on_ddr.loop == n / 16 and on_ddr.moved_bytes == 12 * n
     # A pseudo channel gives less than a 512-bit port takes, a DIMM nearly as much.
@@ -118,7 +118,7 @@ def test_a_large_add_is_bound_by_a_port_or_a_bank():
     more = estimate(KernelLaunch(add_key(), 4, n), hbm)
     assert more.kernel == pytest.approx(on_hbm.kernel, rel=0.01)
     # All three operands in one bank take three times as long.
-    shared = estimate(KernelLaunch(add_key(), 1, n), Setup(hbm.board, 300.0, "HBM[0]"))
+    shared = estimate(KernelLaunch(add_key(), 1, n), BoardConfig(hbm.board, 300.0, "HBM[0]"))
     assert shared.kernel == pytest.approx(3 * on_hbm.kernel, rel=0.01)
 
 
@@ -150,7 +150,7 @@ def test_tensors_that_kernels_in_several_banks_exchange_are_charged():
     u200 = boards.find("u200")
     chain = exchanged((add, (2, 0, 1)), (mul, (3, 2, 2)), (mul, (4, 3, 2)), (add, (5, 4, 0)))
     assert bank_copies(chain, groups, u200) == {4 << 20: 2}  # 2 to mul's bank, 4 back
-    setup = Setup(u200, 300.0)
+    setup = BoardConfig(u200, 300.0)
     with_copies = report(chain, setup, 1, groups)
     apart = exchanged((add, (2, 0, 1)), (mul, (3, 4, 4)), (mul, (5, 3, 4)), (add, (6, 2, 0)))
     without = report(apart, setup, 1, groups)
@@ -169,7 +169,7 @@ def test_one_memory_needs_no_copies(name, banks):
 
 def test_a_narrow_kernel_is_bound_by_its_port_and_gains_from_units():
     n = 1 << 20
-    setup = Setup(boards.find("u200"), 300.0)
+    setup = BoardConfig(boards.find("u200"), 300.0)
     one = estimate(KernelLaunch(add_key(lanes=1), 1, n), setup)
     four = estimate(KernelLaunch(add_key(lanes=1), 4, n), setup)
     assert one.bound == "port"
@@ -177,7 +177,7 @@ def test_a_narrow_kernel_is_bound_by_its_port_and_gains_from_units():
 
 
 def test_a_small_tensor_is_bound_by_the_launch_and_crossing_costs_more():
-    e = estimate(KernelLaunch(add_key(), 1, 1000), Setup(boards.find("u55c"), 300.0))
+    e = estimate(KernelLaunch(add_key(), 1, 1000), BoardConfig(boards.find("u55c"), 300.0))
     assert e.largest_part(75e-6, True) == "launch"
     assert e.to_board == (4000, 4000) and e.to_host == (4000,)
     assert e.link_seconds == pytest.approx(3 * 13.6e-6, rel=0.1)
@@ -185,7 +185,7 @@ def test_a_small_tensor_is_bound_by_the_launch_and_crossing_costs_more():
 
 def test_a_lower_clock_is_slower_until_the_bank_is_the_bound():
     launch, board = KernelLaunch(add_key(), 1, 1 << 24), boards.find("u55c")
-    times = [estimate(launch, Setup(board, clock)).kernel for clock in (100.0, 200.0, 300.0, 400.0)]
+    times = [estimate(launch, BoardConfig(board, clock)).kernel for clock in (100.0, 200.0, 300.0, 400.0)]
     assert times[0] > times[1] > times[2] * 1.001
     assert times[3] == pytest.approx(times[2], rel=0.01)
 
@@ -252,7 +252,7 @@ def test_results_beside_those_that_scatter_leave_one_by_one():
         key = next(k for k in group.keys if k.outs[0].kind != "g")
         geometry = RowsGeometry.of((64, 64), ((64, 1), (64, 1), (1, 0)), 1).pack()
         launch = KernelLaunch(key, 1, 0, geometry, group.moves)
-        cycles.append(estimate(launch, Setup(boards.find("u55c"), 300.0)).cycles)
+        cycles.append(estimate(launch, BoardConfig(boards.find("u55c"), 300.0)).cycles)
     assert cycles[1] > 3 * cycles[0]
 
 
@@ -267,7 +267,7 @@ def product(shape, units=1, whole=1, mode=0):
     strides, steps = (n, 1), ((),) * 4
     geometry = ProductGeometry(items, panels, columns, 16, m, n, k, mode, whole, strides, strides, (), steps).pack()
     key = GemmKey("gemm", dtypes.float32, 16, 8, 2, 16)
-    return estimate(KernelLaunch(key, units, geometry=geometry), Setup(boards.find("u200"), 300.0))
+    return estimate(KernelLaunch(key, units, geometry=geometry), BoardConfig(boards.find("u200"), 300.0))
 
 
 def test_a_large_product_keeps_its_operators_at_work():

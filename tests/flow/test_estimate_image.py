@@ -12,7 +12,7 @@ import pytest
 
 import ftensor.quantized as Q
 from ftensor.boards import find
-from ftensor.estimate.model import Setup
+from ftensor.estimate.model import BoardConfig
 from ftensor.estimate.report import program_image, report
 from ftensor.estimate.show import as_json, text
 from ftensor.kernels.network import NetworkKey
@@ -107,26 +107,26 @@ def dear(x: Any) -> Any:
 
 def test_a_graph_has_the_units_that_fit(tmp_path: Path) -> None:
     launch = graph_of(norm, tmp_path)
-    seconds = {name: report(traced(launch), Setup(find(name), 300), 1, None) for name in ("u55c", "kv260")}
+    seconds = {name: report(traced(launch), BoardConfig(find(name), 300), 1, None) for name in ("u55c", "kv260")}
     (line,) = seconds["u55c"].lines
     assert line.estimate.launch.units >= 4 and line.estimate.kernel < 0.35e-3
     assert seconds["u55c"].image.fitting.shares["lut"] < 0.70
     (line,) = seconds["kv260"].lines
     assert line.estimate.launch.key.lanes < 16, "16 lanes have more beats than the KV260's memory"
     for units in (1, 2):
-        fixed = report(traced(launch), Setup(find("u55c"), 300, units=units), 1, None)
+        fixed = report(traced(launch), BoardConfig(find("u55c"), 300, units=units), 1, None)
         assert fixed.lines[0].estimate.launch.units == units, "as --units says"
         assert [group.units for group in fixed.image.fitting.groups] == [units]
-    two = report(traced(launch), Setup(find("kv260"), 300, units=2), 1, None)
+    two = report(traced(launch), BoardConfig(find("kv260"), 300, units=2), 1, None)
     assert two.lines[0].estimate.launch.units == 2 and two.lines[0].estimate.launch.key.lanes < 8
-    few = report(traced(launch._replace(n=3)), Setup(find("u55c"), 300), 1, None)
+    few = report(traced(launch._replace(n=3)), BoardConfig(find("u55c"), 300), 1, None)
     assert few.lines[0].estimate.launch.units == 1, "rows that are worth one unit"
 
 
 def test_what_a_board_cannot_hold_is_said_and_not_priced(tmp_path: Path) -> None:
     """The host computes it; copies count."""
     small, large = graph_of(norm, tmp_path), graph_of(dear, tmp_path)
-    found = report(traced(small, large), Setup(find("kv260"), 300), 1, None)
+    found = report(traced(small, large), BoardConfig(find("kv260"), 300), 1, None)
     assert [line.estimate.launch.key.name for line in found.lines] == [small.key.name]
     assert list(found.missing.values()) == [1]
     copies = 2 * 4096 * 1024 * 4
@@ -135,7 +135,7 @@ def test_what_a_board_cannot_hold_is_said_and_not_priced(tmp_path: Path) -> None
     assert "Its 2 kernels do not fit the Kria KV260: LUT " in said
     assert f"No room for {large.key.name[:12]}" in said and "(LUT " in said
     assert "Not in the image: " in said
-    there = report(traced(small, large), Setup(find("u55c"), 300), 1, None)
+    there = report(traced(small, large), BoardConfig(find("u55c"), 300), 1, None)
     assert len(there.lines) == 2 and not there.missing and "Area of its 2 kernels: LUT " in text(there)
 
 
@@ -148,7 +148,7 @@ def test_a_graph_too_large_for_export_has_no_room(tmp_path: Path) -> None:
         return x.exp() / 3
 
     launch = graph_of(large, tmp_path)
-    found = report(traced(launch), Setup(find("kv260"), 300), 1, None)
+    found = report(traced(launch), BoardConfig(find("kv260"), 300), 1, None)
     assert found.image.requested.fits and 0.70 < max(found.image.requested.shares.values()) < 0.80
     assert not found.lines and found.image.left_out == found.image.requested.groups
     assert not as_json(found)["area"]["fits"]
@@ -173,13 +173,13 @@ def lenet(folder: Path, images: int = 64) -> KernelLaunch:
 
 def test_a_network_leaves_room_for_a_graph_that_takes_longer(tmp_path: Path) -> None:
     network, graph, board = lenet(tmp_path), graph_of(norm, tmp_path), find("kv260")
-    apart = {launch: report(traced(launch), Setup(board, 300), 1, None).kernels for launch in (network, graph)}
-    both = report(traced(network, graph), Setup(board, 300), 1, None)
+    apart = {launch: report(traced(launch), BoardConfig(board, 300), 1, None).kernels for launch in (network, graph)}
+    both = report(traced(network, graph), BoardConfig(board, 300), 1, None)
     assert not both.missing
     assert both.kernels < 1.2 * sum(apart.values())
     times = {line.estimate.launch.key.skeleton: line.kernel for line in both.lines}
     assert times["staged"] < 1.01 * apart[graph] and times["network"] > apart[network]
-    many = report(traced(network._replace(n=1 << 20), graph), Setup(board, 300), 1, None)
+    many = report(traced(network._replace(n=1 << 20), graph), BoardConfig(board, 300), 1, None)
     (line,) = [line for line in many.lines if line.estimate.launch.key.skeleton == "network"]
     assert line.kernel / (1 << 20) < 0.7 * times["network"] / 64, "more images, and faster folds"
 
@@ -198,6 +198,6 @@ def test_units_are_those_of_ops_and_graphs(tmp_path: Path) -> None:
 def test_an_inventory_that_does_not_fit_is_said(tmp_path: Path) -> None:
     launch = graph_of(dear, tmp_path)
     groups = expand(read(tmp_path / "graph.toml"))
-    found = report(traced(launch), Setup(find("kv260"), 300), 1, groups)
+    found = report(traced(launch), BoardConfig(find("kv260"), 300), 1, groups)
     assert not found.lines and "Not in the inventory: " in text(found)
     assert found.image.left_out == groups

@@ -15,7 +15,7 @@ import pytest
 import ftensor as ft
 from ftensor.boards import find
 from ftensor.errors.build import InventoryError
-from ftensor.estimate.model import Setup, estimate, loops
+from ftensor.estimate.model import BoardConfig, estimate, loops
 from ftensor.graph.partition import Exported
 from ftensor.kernels.staged import StagedKey, lanes_of
 from ftensor.kernels.workload import KernelLaunch
@@ -132,7 +132,7 @@ def test_four_units_take_a_quarter_of_the_time(folder: Path) -> None:
     """On a range of HBM, where rows are in slabs; in one bank the units wait for the bank."""
     key, board = key_of(folder, 1024), find("u55c")
     seconds = {
-        (units, banks): estimate(KernelLaunch(key, units, 4096), Setup(board, 300, banks)).kernel
+        (units, banks): estimate(KernelLaunch(key, units, 4096), BoardConfig(board, 300, banks)).kernel
         for units in (1, 4)
         for banks in ("HBM[0:31]", "HBM[0]")
     }

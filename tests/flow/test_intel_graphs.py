@@ -36,7 +36,7 @@ def group(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         files = ft.jit(detector).export(str(folder / name), rows, rows[0].clone())
     else:
         files = intel_graphs.export(folder, [f.__name__ for f, *_ in intel_graphs.CASES].index(name))
-    (whole,) = expand(read(files.inventory), joint=False)
+    (whole,) = expand(read(files.inventory), shares_ports=False)
     assert files.opencl is not None and files.opencl.read_text() == source(whole)
     assert files.entry in source(whole)
     return whole
@@ -82,7 +82,7 @@ def test_a_manifest_names_the_stages(group: KernelGroup) -> None:
 
 def test_rows_that_no_channel_holds_run_side_by_side(tmp_path: Path) -> None:
     files = ft.jit(lambda x: x * 2).export(str(tmp_path / "long"), ft.ones(2, 8192))
-    (group,) = expand(read(files.inventory), joint=False)
+    (group,) = expand(read(files.inventory), shares_ports=False)
     assert with_stages(manifest_record(group, ""), group).held == 0
 
 

@@ -101,12 +101,12 @@ def estimated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
         "import pickle, sys\n"
         "from pathlib import Path\n"
         "from ftensor.boards import find\n"
-        "from ftensor.estimate.model import Setup\n"
+        "from ftensor.estimate.model import BoardConfig\n"
         "from ftensor.estimate.report import report\n"
         "from ftensor.python_program import PythonProgram\n"
         "from ftensor.toolchain.trace import run_program\n"
         "trace = run_program(PythonProgram(('program.py',)), 1, None, sys.stderr)\n"
-        "made = report(trace, Setup(find('u55c'), 300), 1, None)\n"
+        "made = report(trace, BoardConfig(find('u55c'), 300), 1, None)\n"
         "Path('made').write_bytes(pickle.dumps((made, trace)))\n"
     )
     import pickle

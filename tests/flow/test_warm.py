@@ -13,7 +13,7 @@ from ftensor.cli import main
 from ftensor.dtypes import float32
 from ftensor.runtime import cache
 from ftensor.runtime.backend import Backend, CompiledKernel, KernelSource
-from ftensor.runtime.launch_cache import JOINT, MAX_BATCH, KernelTable, LaunchTable, batch_source, batches
+from ftensor.runtime.launch_cache import IN_BATCH, MAX_BATCH, KernelTable, LaunchTable, batch_source, batches
 from ftensor.runtime.opencl.backend import OpenCLBackend
 from ftensor.runtime.targets import CSIM, csim_compiler
 from ftensor.toolchain.jobs.progress import Quiet
@@ -78,12 +78,12 @@ def test_a_lost_joint_program_is_compiled_again(backend: Backend) -> None:
     backend.build_together(batch_source(group), group)
     options = backend._all_options(())
     held = cache.get(backend._cache_key(group[0].source, options))
-    assert held is not None and held.startswith(JOINT)
-    cache.drop(held.removeprefix(JOINT).decode())
-    backend._joint.clear()
+    assert held is not None and held.startswith(IN_BATCH)
+    cache.drop(held.removeprefix(IN_BATCH).decode())
+    backend._batch_programs.clear()
     backend.build(*group[0])
     held = cache.get(backend._cache_key(group[0].source, options))
-    assert held is not None and not held.startswith(JOINT)
+    assert held is not None and not held.startswith(IN_BATCH)
 
 
 @pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
@@ -111,8 +111,8 @@ def test_kernels_of_the_c_simulation_are_one_library(tmp_path: Path, monkeypatch
         patch.setattr(csim.subprocess, "run", None)
         assert values() == [1, 2]
     held = cache.get(simulated._cache_key(programs[0].source, simulated._flags(())))
-    assert held is not None and held.startswith(JOINT)
-    cache.drop(held.removeprefix(JOINT).decode())
+    assert held is not None and held.startswith(IN_BATCH)
+    cache.drop(held.removeprefix(IN_BATCH).decode())
     assert values() == [1, 2]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ftensor import dtypes
 from ftensor.boards import find
-from ftensor.estimate.model import Setup, estimate
+from ftensor.estimate.model import BoardConfig, estimate
 from ftensor.kernels.channels import SlabCut, channels, nearest_channels, splits_into_slabs
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.workload import KernelLaunch
@@ -103,14 +103,14 @@ def test_a_large_sum_by_the_model() -> None:
     rates = {}
     whole = "HBM[0:31]"
     for units, banks in ((1, "HBM[0]"), (1, whole), (8, "*"), (2, whole), (8, whole)):
-        cost = estimate(KernelLaunch(ADD, units, n), Setup(find("u55c"), 300.0, banks))
+        cost = estimate(KernelLaunch(ADD, units, n), BoardConfig(find("u55c"), 300.0, banks))
         rates[units, banks] = cost.moved_bytes / cost.kernel / 1e9
     assert rates[1, "HBM[0]"] == pytest.approx(13.2, abs=0.1)
     assert rates[1, "HBM[0:31]"] == pytest.approx(39.5, abs=0.1)
     assert rates[8, "*"] == pytest.approx(39.5, abs=0.1)
     assert rates[2, "HBM[0:31]"] == pytest.approx(79, abs=2), "two units take less than their ports"
     assert rates[8, "HBM[0:31]"] > 200
-    small = estimate(KernelLaunch(ADD, 8, 1 << 10), Setup(find("u55c"), 300.0, "HBM[0:31]"))
+    small = estimate(KernelLaunch(ADD, 8, 1 << 10), BoardConfig(find("u55c"), 300.0, "HBM[0:31]"))
     assert small.bank > 0
 
 

@@ -93,7 +93,7 @@ def test_launches_pack_what_the_model_reads() -> None:
     """The sizes of a plan follow from the numbers of its kernel's geometry."""
     plan = Plan((6, 70000), ((70000, 1), (1, 6)), (6, 70000), (70000, 1))
     rows = RowsGeometry.unpack(select.choose_map(plan.shape, plan.strides, 4, CSIM, 16).geometry or ())
-    assert (rows.shape, rows.inner, rows.steps) == ((6,), 70000, (1, 6))
+    assert (rows.shape, rows.inner, rows.inner_strides) == ((6,), 70000, (1, 6))
     strides = contiguous_strides((3, 5, 7))
     reduced = plan_reduce((3, 5, 7), [strides], (1,), False)
     fold = FoldGeometry.unpack(select.choose_fold(reduced, 1, 1, CSIM, 16, False).geometry)
@@ -187,7 +187,7 @@ def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> No
     factors = groups["dense_float32"]
     names = [a.name for a in arguments(factors)]
     assert dict(zip(names, call_tokens(factors, 1).split()))["pivots"] == "@0"
-    assert not groups["sort_int64"].joint and "opcode" not in {a.name for a in arguments(groups["sort_int64"])}
+    assert not groups["sort_int64"].shares_ports and "opcode" not in {a.name for a in arguments(groups["sort_int64"])}
 
 
 def test_a_constant_that_no_kernel_has_is_told() -> None:

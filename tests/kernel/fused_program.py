@@ -172,7 +172,7 @@ def passes_launch(
         geometry = replace(
             g, kept_strides=((),) * len(operands), strides=tuple((s,) for s in along), steps=tuple(across)
         )
-    ports = tuple(Port(x.dtype, select.access_kind(s)) for x, s in zip(operands, geometry.steps))
+    ports = tuple(Port(x.dtype, select.access_kind(s)) for x, s in zip(operands, geometry.inner_strides))
     gives = tuple(program.values[id(x._storage)] for x in eager)
     per_row = tuple(k for k, x in enumerate(operands) if x.ndim == 2 and x.shape[dim] == 1)
     key = FusedKey(
@@ -224,7 +224,7 @@ def _walking(
         g,
         kept_strides=tuple((0,) * len(g.kept_shape) if k is None else g.kept_strides[k] for k in walks),
         strides=tuple((0,) * len(g.shape) if k is None else g.strides[k] for k in walks),
-        steps=tuple(0 if k is None else g.steps[k] for k in walks),
+        inner_strides=tuple(0 if k is None else g.inner_strides[k] for k in walks),
     )
     fused = FusedKey(
         "fused",

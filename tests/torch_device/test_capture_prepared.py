@@ -9,14 +9,14 @@ import pytest
 
 import ftensor as ft
 from ftensor._device import default_backend
-from ftensor.execute.capture import Recording, captured
+from ftensor.execute.capture import Recording, capture_stream
 
 pytestmark = pytest.mark.skipif(default_backend().images is not None, reason="launches of images are not captured")
 
 
 def recorded(step: Callable[[], Any]) -> Recording:
     step()
-    with captured(default_backend()) as capture:
+    with capture_stream(default_backend()) as capture:
         step()
     capture.share_memory()
     return capture.recording

@@ -121,7 +121,7 @@ ROW_CHUNK = 4096
 
 @dataclass(frozen=True)
 class RowsGeometry(Geometry):
-    """Geometry buffer of strided rows. `strides` (of the outer dims) and `steps` (of the inner dim)
+    """Geometry buffer of strided rows. `strides` (of the outer dims) and `inner_strides` (of the inner dim)
     have an entry for each operand. `ordered` is True if a row may read elements that an earlier row
     writes."""
 
@@ -132,7 +132,7 @@ class RowsGeometry(Geometry):
     ordered: bool
     shape: Annotated[Ints, ListField("dims")]
     strides: Annotated[tuple[Ints, ...], ListField("operands", "dims", packed=False)]
-    steps: Annotated[Ints, ListField("operands", packed=False)]
+    inner_strides: Annotated[Ints, ListField("operands", packed=False)]
 
     @classmethod
     def of(cls, shape: Ints, strides: tuple[Ints, ...], units: int, ordered: bool = False) -> RowsGeometry:
@@ -154,7 +154,7 @@ class RowsGeometry(Geometry):
 
         An offset that is not a multiple of a beat also requires pieces, but is unknown here.
         """
-        moving = [k for k, step in enumerate(self.steps) if step]
+        moving = [k for k, step in enumerate(self.inner_strides) if step]
         if self.inner % lanes or any(n % lanes for k in moving for n in self.strides[k]):
             return True
         operand_runs, cached_beats = (
@@ -173,7 +173,7 @@ class RowsGeometry(Geometry):
 
     def runs(self, k: int, lanes: int) -> BeatRuns:
         """Returns the runs of operand k."""
-        return BeatRuns.join(self.shape, self.strides[k], self.steps[k], self.inner, lanes)
+        return BeatRuns.join(self.shape, self.strides[k], self.inner_strides[k], self.inner, lanes)
 
 
 class BeatRuns(NamedTuple):
@@ -314,7 +314,7 @@ class Rows(OpSkeleton):
         if key.outs[0].kind == LOCATED or launch.structure == SCATTERS:
             return [walk]
         # A write burst is acknowledged before the next run begins.
-        name = "contiguous" if g.steps[0] == 1 else "strided"
+        name = "contiguous" if g.inner_strides[0] == 1 else "strided"
         run_count = entries if g.ordered else g.runs(0, 1).started(first, last)
         stage = "walk" if g.ordered else "leave"
         return [walk, PipelinedLoop(name, last - first, run_count, halves, True, False, stage)]
@@ -325,7 +325,7 @@ class Rows(OpSkeleton):
         accesses = []
         slabs = [launch.slab(g.beats(key.lanes), unit) for unit in range(launch.units)]
         for k, (name, p, write) in enumerate(memory_operands(key)):
-            size, step = p.dtype.itemsize, g.steps[k]
+            size, step = p.dtype.itemsize, g.inner_strides[k]
             # One element per iteration, at an unpredictable address, never bursts. Indexed elements
             # may be anywhere, so only the elements found cross the link.
             distinct_bytes = distinct_elements((*g.shape, g.inner), (*g.strides[k], step))
@@ -381,7 +381,7 @@ def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Pipelined
     if g.pieces(lanes):
         return _in_pieces(g, first, end, lanes)
     beats, loops = end - first, []
-    for k, step in enumerate(g.steps[1:], 1):
+    for k, step in enumerate(g.inner_strides[1:], 1):
         runs, stage = g.runs(k, lanes), f"read{k}"
         loops.append(PipelinedLoop("pass", beats, min(beats, 1), 1, False, False, f"align{k}"))
         if step == 0:
@@ -407,7 +407,7 @@ def _in_pieces(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Pipeli
     part, loops = g.part(first, end, lanes), []
     count = len(part.where()[0])  # as `ft_count_pieces`
     once = min(count, 1)
-    for k, step in enumerate(g.steps[1:], 1):
+    for k, step in enumerate(g.inner_strides[1:], 1):
         stride = g.strides[k]
         steps = part.steps(stride, step)[0]
         read = PipelinedLoop("look_up", steps, once, 1, True, False, f"read{k}")

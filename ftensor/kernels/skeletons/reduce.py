@@ -33,10 +33,10 @@ MAX_INTERLEAVED_ROW = 64  # most vectors of an interleaved row
 
 @dataclass(frozen=True)
 class FoldGeometry(Geometry):
-    """Geometry buffer of a reduction. `strides`, `kept_strides` and `steps` have an entry for each
+    """Geometry buffer of a reduction. `strides`, `kept_strides` and `inner_strides` have an entry for each
     operand, outputs first; the strides of outputs in reduced dims are 0.
 
-    `steps` are the strides of the dim along which the lanes run: reduced for reduce_inner, kept for
+    `inner_strides` are the strides of the dim along which the lanes run: reduced for reduce_inner, kept for
     reduce_outer. `results` is the distance between the results of two splits.
     """
 
@@ -51,7 +51,7 @@ class FoldGeometry(Geometry):
     kept_strides: Annotated[tuple[Ints, ...], ListField("operands", "kept", packed=False)]
     shape: Annotated[Ints, ListField("reduced")]
     strides: Annotated[tuple[Ints, ...], ListField("operands", "reduced", packed=False)]
-    steps: Annotated[Ints, ListField("operands", packed=False)]
+    inner_strides: Annotated[Ints, ListField("operands", packed=False)]
 
     def turns(self, lanes: int, vectors: int) -> bool:
         """True if rows are short and equally spaced, so that reduce_inner interleaves the pieces of
@@ -139,8 +139,8 @@ class ReduceSkeleton(OpSkeleton):
                 crossing = 0 if r.stage == "first" else results * size
                 accesses.append(Access(name, True, results * size, results, 1, crossing, True))
                 continue
-            kept_strides = (*g.kept_strides[k], g.steps[k]) if outer else g.kept_strides[k]
-            reduced_strides = g.strides[k] if outer else (*g.strides[k], g.steps[k])
+            kept_strides = (*g.kept_strides[k], g.inner_strides[k]) if outer else g.kept_strides[k]
+            reduced_strides = g.strides[k] if outer else (*g.strides[k], g.inner_strides[k])
             distinct_bytes = distinct_elements((*kept, *reduced), (*kept_strides, *reduced_strides)) * size
             crossing = 0 if r.stage == "second" else distinct_bytes
             if p.kind == LINEAR:

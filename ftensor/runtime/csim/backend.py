@@ -28,7 +28,7 @@ from ..backend import Backend, host_bytes, host_memory
 from ..command_words import file_word
 from ..images import Images, LoadedImage, Slot
 from ..interfaces import CompiledKernel, DeviceProperties, KernelSource, UserKernel
-from ..launch_cache import JOINT, notice
+from ..launch_cache import IN_BATCH, notice
 from ..targets import csim_compiler
 
 if TYPE_CHECKING:
@@ -154,18 +154,18 @@ class CSimBackend(Backend):
 
     def build_together(self, source: str, programs: Sequence[KernelSource]) -> None:
         flags = self._flags(())
-        joint = self._cache_key(source, flags)
-        self._library(joint, source, programs[0].entry, flags)
-        if len(programs) > 1 and cache.path(joint).exists():
+        batch_key = self._cache_key(source, flags)
+        self._library(batch_key, source, programs[0].entry, flags)
+        if len(programs) > 1 and cache.path(batch_key).exists():
             for program in programs:
-                cache.put(self._cache_key(program.source, flags), JOINT + joint.encode())
+                cache.put(self._cache_key(program.source, flags), IN_BATCH + batch_key.encode())
 
     def _library(self, key: str, source: str, entry: str, flags: tuple[str, ...]) -> Path:
         cached = cache.get(key)
-        if cached is not None and cached.startswith(JOINT):
-            joint = cached.removeprefix(JOINT).decode()
-            if cache.get(joint) is not None:
-                return cache.path(joint)
+        if cached is not None and cached.startswith(IN_BATCH):
+            batch_key = cached.removeprefix(IN_BATCH).decode()
+            if cache.get(batch_key) is not None:
+                return cache.path(batch_key)
         elif cached is not None:
             return cache.path(key)
         with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:

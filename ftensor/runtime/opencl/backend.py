@@ -19,7 +19,7 @@ from ...errors import call as runtime_errors
 from .. import cache
 from ..backend import Backend, host_bytes, host_memory
 from ..interfaces import CompiledKernel, DeviceProperties, KernelSource
-from ..launch_cache import JOINT, notice
+from ..launch_cache import IN_BATCH, notice
 from ..pool import POISON, LostPool, leak
 from ..stream import LostStream
 from ..targets import tuned_target
@@ -161,7 +161,7 @@ def require(properties: DeviceProperties) -> None:
 
 # Uploads up to this size are copied and enqueued, instead of waiting for the queue.
 SMALL_UPLOAD = 64 * 1024
-MAX_JOINT = 16  # programs that stay loaded for their other kernels
+MAX_BATCH_PROGRAMS = 16  # programs that stay loaded for their other kernels
 
 
 # Intel's: CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL.
@@ -201,7 +201,7 @@ class OpenCLBackend(Backend):
         self._inline_queue = self._queue_in_thread()
         self.inline = self._inline_queue is not None
         self._options = build_options(target, cl_device)
-        self._joint: dict[str, Any] = {}
+        self._batch_programs: dict[str, Any] = {}
 
     def build(self, source: str, entry: str, params: Sequence[str], options: tuple[str, ...] = ()) -> CompiledKernel:
         self._refuse_if_lost()
@@ -299,27 +299,27 @@ class OpenCLBackend(Backend):
             self.build(*programs[0])
             return
         options = self._all_options(())
-        joint = self._cache_key(source, options)
-        with cache.entry_lock(joint):
-            is_cached = cache.get(joint) is not None
+        batch_key = self._cache_key(source, options)
+        with cache.entry_lock(batch_key):
+            is_cached = cache.get(batch_key) is not None
             if not is_cached:
                 compiled = self._compiled(source, programs[0].entry, options)
-                is_cached = cache.put(joint, self._binary(compiled)) is not None
+                is_cached = cache.put(batch_key, self._binary(compiled)) is not None
         if is_cached:
             for program in programs:
-                cache.put(self._cache_key(program.source, options), JOINT + joint.encode())
+                cache.put(self._cache_key(program.source, options), IN_BATCH + batch_key.encode())
 
     def _program_from_cache(self, key: str, options: bytes) -> Any | None:
         binary = cache.get(key)
         if binary is None:
             return None
-        if binary.startswith(JOINT):
-            joint = binary.removeprefix(JOINT).decode()
-            program = self._joint.get(joint) or self._program_from_cache(joint, options)
+        if binary.startswith(IN_BATCH):
+            batch_key = binary.removeprefix(IN_BATCH).decode()
+            program = self._batch_programs.get(batch_key) or self._program_from_cache(batch_key, options)
             if program is None:
                 cache.drop(key)
             else:
-                self._joint = dict([*self._joint.items(), (joint, program)][-MAX_JOINT:])
+                self._batch_programs = dict([*self._batch_programs.items(), (batch_key, program)][-MAX_BATCH_PROGRAMS:])
             return program
         program = self._loaded(binary, options)
         if program is None:

@@ -70,10 +70,10 @@ def area(group: KernelGroup) -> Area:
     # Members behind an opcode share the skeleton's operators; each body has its own.
     each = [(board_skeleton_of(m), m) for m in group.bodies or group.members]
     counted = [Counts(dict(skeleton.operators(m))) for skeleton, m in each]
-    skeleton_counts = sum(counted, Counts()) if group.joint else max(counted, key=lambda c: c.total())
+    skeleton_counts = sum(counted, Counts()) if group.shares_ports else max(counted, key=lambda c: c.total())
     memory_list = [skeleton.memories(m, group.structure) for skeleton, m in each]
     memories = max(memory_list, key=lambda total_memory: sum(m.words * m.bits * m.copies for m in total_memory))
-    if group.joint:
+    if group.shares_ports:
         memories = [m for total_memory in memory_list for m in total_memory]
     memories = [*memories, *(LocalMemory(j.depth, j.bits) for j in group.joins)]
     bundles = interface.bundles(group)

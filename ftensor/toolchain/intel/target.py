@@ -53,7 +53,7 @@ class _Intel:
 
     target: str
     suffix = ".aocx"
-    joint = False  # a board takes as many kernels as fit
+    shares_ports = False  # a board takes as many kernels as fit
     clock_mhz: float | None = None  # aoc chooses the fastest clock that the routed design meets
 
     def sources(self, groups: Sequence[KernelGroup], folders: Workspace) -> list[Source]:

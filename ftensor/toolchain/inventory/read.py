@@ -304,10 +304,10 @@ def _import(name: str, table: TomlTable) -> None:
         sys.path.remove(folder)
 
 
-def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
+def expand(inventory: Inventory, shares_ports: bool = True) -> tuple[KernelGroup, ...]:
     """Returns the kernels of the image, in an order that depends on the inventory alone.
 
-    `joint` is True for XRT, where kernels with their own parameter list share ports, too. Raises
+    `shares_ports` is True for XRT, where kernels with their own parameter list share ports, too. Raises
     InventoryError for kernels that are not available, and for more compute units than XRT allows.
     """
     taken: set[Key] = set()
@@ -320,7 +320,7 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
                 form_keys[key] = None
     groups: list[KernelGroup] = []
     for (prefix, named, form), members in shared.items():
-        kernels = parts(list(members), form.grouping, joint)
+        kernels = parts(list(members), form.grouping, shares_ports)
         for part, members_of_part in kernels:
             name = prefix if named and len(kernels) == 1 else f"{prefix}_{part}"
             first = members_of_part[0]
@@ -331,20 +331,20 @@ def expand(inventory: Inventory, joint: bool = True) -> tuple[KernelGroup, ...]:
     for graph in inventory.graphs:
         if graph.key not in taken:
             taken.add(graph.key)
-            if graph.structure == LINKED and joint:  # Intel's graphs always have one kernel per stage
+            if graph.structure == LINKED and shares_ports:  # Intel's graphs always have one kernel per stage
                 apart.append(graph)
                 continue
             name = free_name(graph.name, [g.name for g in groups])
-            units = graph.units if joint else 1
+            units = graph.units if shares_ports else 1
             groups.append(KernelGroup(name, (graph.key,), units=units, banks=graph.banks))
     groups += linked(apart, [g.name for g in groups])
     units = sum(g.units for g in groups)
-    if joint and units > MAX_UNITS:
+    if shares_ports and units > MAX_UNITS:
         raise errors.too_many_units_listed(inventory.path, units, MAX_UNITS)
     return tuple(groups)
 
 
-def parts(members: list[Key], grouping: str, joint: bool = True) -> list[tuple[str, tuple[Key, ...]]]:
+def parts(members: list[Key], grouping: str, shares_ports: bool = True) -> list[tuple[str, tuple[Key, ...]]]:
     """Groups members into kernels, as `grouping` requests ("single" or "shared"). Returns (name,
     members) of each kernel."""
     if grouping == "single":
@@ -352,7 +352,7 @@ def parts(members: list[Key], grouping: str, joint: bool = True) -> list[tuple[s
     shared = [key for key in members if isinstance(key, KernelKey)]
     separate = [key for key in members if not isinstance(key, KernelKey)]
     joined = [(suffix(b), tuple[Key, ...](b.members)) for b in port_groups(shared)]
-    if not joint:
+    if not shares_ports:
         return joined + [_alone(key) for key in separate]
     return joined + [(joints.name(family), family) for family in joints.families(separate)]
 

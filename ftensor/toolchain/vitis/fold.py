@@ -101,8 +101,8 @@ def _read(group: KernelGroup, index: str, lanes: str) -> str:
         k = list(element_types).index(n)
         readers = [key for key in group.keys if n in pointers(key)]
         is_contiguous = all(key.ins[OPERAND_NAMES.index(n[3:])].kind == LINEAR for key in readers)
-        index_text = f"at[{k}] + {index}" if is_contiguous else f"at[{k}] + {index} * step[{k}]"
-        call = f"ft_read_lanes(w_{n}, {n} + {index_text}, {'1' if is_contiguous else f'step[{k}]'}, {lanes});"
+        index_text = f"at[{k}] + {index}" if is_contiguous else f"at[{k}] + {index} * inner_strides[{k}]"
+        call = f"ft_read_lanes(w_{n}, {n} + {index_text}, {'1' if is_contiguous else f'inner_strides[{k}]'}, {lanes});"
         if is_wide(group, n):
             call = f"ft_unpack_lanes(w_{n}, {n}[{n}_beat++], {lanes});"
         all_members = len(readers) == len(group.keys)
@@ -254,7 +254,9 @@ def outer_loops(group: KernelGroup) -> list[str]:
         "lift": f"fold::lift(opcode{''.join(f', {n}[lane]' for n in ins)}, p.begin + row{args})",
         "result": [f"{element_types[n]} result_{n};" for n in outs],
         "finish": f"fold::finish(opcode, all{''.join(f', result_{n}' for n in outs)}{args});",
-        "write": [f"{n}[{n}_offset + at[{k}] + (p.first + i) * step[{k}]] = result_{n};" for k, n in enumerate(outs)],
+        "write": [
+            f"{n}[{n}_offset + at[{k}] + (p.first + i) * inner_strides[{k}]] = result_{n};" for k, n in enumerate(outs)
+        ],
         "fifos": [
             line
             for n in ins
@@ -293,7 +295,7 @@ def _read_outer(group: KernelGroup, name: str, lanes: str) -> str:
     else:
         users = [key for key in group.keys if name in pointers(key)]
         run = all(key.ins[OPERAND_NAMES.index(name[3:])].kind == LINEAR for key in users)
-        stride = "1" if run else f"step[{k}]"
+        stride = "1" if run else f"inner_strides[{k}]"
         at = f"{name}_offset + at[{k}] + p.first * {stride}".replace(" * 1", "")
         width = "VECTORS * LANES" if lanes == "LANES" else "p.width"
         text = f"ft_gather_lanes<LANES>({name} + {at}, v * LANES, {stride}, {width})"

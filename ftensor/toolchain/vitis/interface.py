@@ -36,7 +36,7 @@ def title(group: KernelGroup) -> list[str]:
     if not group.keys:
         for opcode, of in enumerate(group.bodies):
             serves = [m.entry for m in group.members if hardware(m) == of]
-            lines += [f"// opcode {opcode}:"] if group.joint else []
+            lines += [f"// opcode {opcode}:"] if group.shares_ports else []
             lines += [f"//   serves {entry}" for entry in serves]
     return lines
 

@@ -12,12 +12,12 @@ from .text import element, fill, loaded, port_words, table
 # A step that reads elements which the previous step may write can't overlap it.
 IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.", "#pragma HLS PIPELINE off"]
 # Arguments of a walk besides operands.
-WALK = "uses, shape, strides, step, dims, inner"
+WALK = "uses, shape, strides, inner_strides, dims, inner"
 # The addresses of a compute unit's results, as runs. The unit's rows are computed all at once or,
 # if ordered, one by one.
 LEAVING = [
     "ft_runs<MAX_DIMS> runs;",
-    "ft_element_runs(runs, shape, strides[0], dims, inner, step[0]);",
+    "ft_element_runs(runs, shape, strides[0], dims, inner, inner_strides[0]);",
     "// Rows that may read what those before them have written go one after the other.",
     "const int each = G_ORDERED(g) ? inner : count;",
     "in_order:",
@@ -98,7 +98,7 @@ def _walked(group: KernelGroup, scatters: bool) -> dict[str, str | list[str]]:
     element_type = element(port_words(group)["out0"])
     values |= {"results": f"hls::stream<{element_type}> &results, ", "element": element_type, "walk": WALK}
     run = fill("rows_leave.cpp", values).splitlines()
-    args = f"{names}, {WALK}, first + done, n, runs, step[0]"
+    args = f"{names}, {WALK}, first + done, n, runs, inner_strides[0]"
     return {**values, "run": [*run, ""], "call": [*LEAVING, f"    run(out0, out0_offset, {args});", "}"]}
 
 
@@ -150,7 +150,7 @@ def _element_index(group: KernelGroup, name: str, located_index: str) -> str:
     """Returns the index of an operand's element in this step, relative to the operand's first
     element."""
     slot = list(port_words(group)).index(name)
-    base = f"at[{slot}] + i * step[{slot}]"
+    base = f"at[{slot}] + i * inner_strides[{slot}]"
     located = {_located(key, name) for key in group.keys}
     if located == {False}:
         return base
@@ -168,7 +168,7 @@ def _locate(group: KernelGroup) -> list[str]:
         steps = []
         for which, name in enumerate(indices(key)):
             slot = names.index(f"in_{name}")
-            at = f"in_{name}[in_{name}_offset + at[{slot}] + i * step[{slot}]]"
+            at = f"in_{name}[in_{name}_offset + at[{slot}] + i * inner_strides[{slot}]]"
             index = loaded(at, key.ins[OPERAND_NAMES.index(name)], words[f"in_{name}"])
             size, stride = (f"value{scalars.index(f'{name}_{w}')}" for w in ("size", "stride"))
             steps.append(f"there = ft_locate(there, (long){index}, {size}, {stride}, noted, {which});")

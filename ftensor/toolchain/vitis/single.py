@@ -43,8 +43,8 @@ _UNUSED_SETTINGS = ("FT_NAME", "FT_N", "FT_GRID_STRIDE")
 
 def source(group: KernelGroup) -> str:
     """Returns the text of a group whose skeleton has its own parameter list."""
-    if group.joint:
-        return _joint_kernel(group)
+    if group.shares_ports:
+        return _opcode_kernel(group)
     key, skeleton = group.bodies[0], group.kind
     head: dict[str, str | list[str]] = {
         "title": title(group),
@@ -69,7 +69,7 @@ def _vectors(group: KernelGroup) -> list[str]:
     return [*includes, "#include <hls_vector.h>"] if wide else includes
 
 
-def _joint_kernel(group: KernelGroup) -> str:
+def _opcode_kernel(group: KernelGroup) -> str:
     """Returns a kernel of several bodies, each in its own namespace with its settings, and a switch
     over the opcode."""
     lines, calls = [], []

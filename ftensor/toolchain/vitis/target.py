@@ -27,7 +27,7 @@ class Vitis:
 
     suffix = ".xclbin"
     memory = 6 << 30
-    joint = True
+    shares_ports = True
 
     def __init__(self, target: str, platform: str, clock_mhz: float | None = None, dry: bool = False) -> None:
         """Raises BuildError without a platform, and without v++ unless `dry`: a dry run only prints

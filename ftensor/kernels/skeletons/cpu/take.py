@@ -48,7 +48,7 @@ class TakeGeometry(Geometry):
     parts: int
     step: Long
     shape: Annotated[Ints, ListField("dims")]
-    steps: Annotated[tuple[Ints, ...], ListField("dims", 3)]
+    outer_strides: Annotated[tuple[Ints, ...], ListField("dims", 3)]
 
     @property
     def items(self) -> int:

@@ -40,7 +40,7 @@ def cpu_direct_key(key: GemmKey, columns: int, rows: int) -> GemmKey:
 
 @dataclass(frozen=True)
 class DirectGeometry(ProductGeometry):
-    """Geometry buffer: the product, with batch strides `steps` of a, b, out and added, and the
+    """Geometry buffer: the product, with batch strides `batch_strides` of a, b, out and added, and the
     strides of a and b."""
 
     a: Annotated[Ints, NamedFields("row depth")]
@@ -124,7 +124,7 @@ def dot_product_key(dtype: dtype) -> GemmKey:
 
 @dataclass(frozen=True)
 class DotProductGeometry(ProductGeometry):
-    """Geometry buffer: the product, with batch strides `steps` of a, b, out and added, and the
+    """Geometry buffer: the product, with batch strides `batch_strides` of a, b, out and added, and the
     strides of the rows of a and of the columns of b."""
 
     a: Long

@@ -69,7 +69,7 @@ class ProductGeometry(Geometry):
     out: Annotated[Ints, NamedFields("row column")]
     added: Annotated[Ints, NamedFields("row column")]
     batch: Annotated[Ints, ListField("dims")]
-    steps: Annotated[tuple[Ints, ...], ListField(4, "dims")]
+    batch_strides: Annotated[tuple[Ints, ...], ListField(4, "dims")]
 
 
 class Gemm(BoardSkeleton[GemmKey]):

@@ -55,7 +55,7 @@ class PackSide(Geometry):
     along: Long
     matrices: int
     batch: Annotated[Ints, ListField("dims")] = ()
-    steps: Annotated[Ints, ListField("dims")] = ()
+    batch_strides: Annotated[Ints, ListField("dims")] = ()
 
 
 @dataclass(frozen=True)
