@@ -67,14 +67,14 @@ FT_FN_ONCE ft_one ft_conj_if(int conjugate, ft_one x)
 // The magnitude by which LAPACK selects a pivot.
 FT_FN_ONCE FT_T ft_size(ft_one x) { return FT_SIZE(ft_re(x)) + FT_SIZE(ft_im(x)); }
 
-#if FT_HELD
+#if FT_LOCAL_ELEMENTS
 // The number of matrices that a unit of a board keeps in block memory at once. Iterations alternate between
 // them, so that a step of one matrix finds the results of the step before.
 FT_FN_ONCE int ft_group(int matrices, int size, int rows, int units)
 {
     int group = (matrices + units - 1) / units;
     if (group > FT_GROUP) group = FT_GROUP;
-    if (group > FT_HELD / size) group = FT_HELD / size;
+    if (group > FT_LOCAL_ELEMENTS / size) group = FT_LOCAL_ELEMENTS / size;
     if (group > FT_ROWS / rows) group = FT_ROWS / rows;
     return group;
 }

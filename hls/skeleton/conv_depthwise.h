@@ -13,7 +13,7 @@ FT_KERNEL void FT_NAME(
     const long channel_step = G_W_CHANNEL(g);
     FT_GLOBAL const long *taps_at = G_OFFSETS(g);
     FT_T planes[FT_PLANES + 2 * FT_TILE_COLUMNS] __attribute__((aligned(64)));  // the padding's zeros stay
-    FT_T made[FT_PLANES + FT_TILE_COLUMNS] __attribute__((aligned(64)));
+    FT_T plane_sums[FT_PLANES + FT_TILE_COLUMNS] __attribute__((aligned(64)));
     int offsets[FT_DEPTH];
     for (int t = 0; t < taps; t++) offsets[t] = (int)taps_at[t];
     for (int i = 0; i < FT_PLANES + 2 * FT_TILE_COLUMNS; i++) planes[i] = 0;
@@ -42,13 +42,13 @@ FT_KERNEL void FT_NAME(
                     }
                 }
                 FT_UNROLL
-                for (int v = 0; v < FT_TILE_VECTORS; v++) FT_LANES_TO(sum[v], made + i + v * FT_LANES);
+                for (int v = 0; v < FT_TILE_VECTORS; v++) FT_LANES_TO(sum[v], plane_sums + i + v * FT_LANES);
             }
             FT_GLOBAL FT_E *results = out + (out_offset + sample * G_OUT_SAMPLE(g) + (group * filters + f) * G_OUT_FILTER(g));
             for (int d = 0; d < G_COUNTS_DEEP(g); d++) {
                 for (int h = 0; h < G_COUNTS_HIGH(g); h++) {
                     ft_conv_write(
-                        results + (d * G_OUT_DEEP(g) + h * G_OUT_HIGH(g)), made + (d * G_PLANES_DEEP(g) + h * pitch),
+                        results + (d * G_OUT_DEEP(g) + h * G_OUT_HIGH(g)), plane_sums + (d * G_PLANES_DEEP(g) + h * pitch),
                         G_OUT_WIDE(g), (int)G_COUNTS_WIDE(g));
                 }
             }

@@ -1,15 +1,15 @@
 // Cholesky factors a = L L^H in place, by columns. Only the lower triangle is read; above it L gets zeros. An
 // item is a matrix of n rows and columns. info: 0, or the order of the first leading minor that is not
-// positive. Boards keep matrices of up to FT_HELD elements in block memory, as for LU.
+// positive. Boards keep matrices of up to FT_LOCAL_ELEMENTS elements in block memory, as for LU.
 FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *info, long a_offset, long info_offset, int items, int n,
                        int lead, long step FT_UNIT_PARAMS)
 {
     FT_PORT(a, gmem0)
     FT_PORT(info, gmem1)
-#if FT_HELD
-    ft_one held[FT_HELD], column[FT_ROWS];
+#if FT_LOCAL_ELEMENTS
+    ft_one held[FT_LOCAL_ELEMENTS], column[FT_ROWS];
     int failures[FT_GROUP];
-    if ((long)n * n <= FT_HELD) {
+    if ((long)n * n <= FT_LOCAL_ELEMENTS) {
         const int size = n * n, group = ft_group(items, size, n, FT_UNITS);
         FT_FOR_SLAB(block, (items + group - 1) / group)
         {

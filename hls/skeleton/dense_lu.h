@@ -1,6 +1,6 @@
 // LU factors a = P L U in place, by columns, with the largest element of a column as its pivot. An item is a
 // matrix of m rows and n columns. pivots[j]: the row (from 1) that was exchanged with row j; info: 0, or the
-// first column (from 1) whose pivot is 0. Boards keep several matrices of up to FT_HELD elements each in block
+// first column (from 1) whose pivot is 0. Boards keep several matrices of up to FT_LOCAL_ELEMENTS elements each in block
 // memory, and each loop iterates over all of them. Rows are not exchanged there: `rows` maps positions to rows.
 // The iteration that reads the first element of a column keeps it for the elements below.
 FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *info, long a_offset,
@@ -11,11 +11,11 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *
     FT_PORT(pivots, gmem1)
     FT_PORT(info, gmem2)
     const int count = m < n ? m : n;
-#if FT_HELD
-    ft_one held[FT_HELD], column[FT_ROWS];
+#if FT_LOCAL_ELEMENTS
+    ft_one held[FT_LOCAL_ELEMENTS], column[FT_ROWS];
     int rows[FT_ROWS], places[FT_ROWS], failures[FT_GROUP], found[FT_GROUP], found_row[FT_GROUP], top_row[FT_GROUP];
     FT_T largest[FT_GROUP];
-    if ((long)m * n <= FT_HELD && m <= FT_ROWS) {
+    if ((long)m * n <= FT_LOCAL_ELEMENTS && m <= FT_ROWS) {
         const int size = m * n, group = ft_group(items, size, m, FT_UNITS);
         FT_FOR_SLAB(block, (items + group - 1) / group)
         {

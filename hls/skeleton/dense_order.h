@@ -6,7 +6,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const int *pivots, FT_GLOBAL long *order, long 
 {
     FT_PORT(pivots, gmem0)
     FT_PORT(order, gmem1)
-#if FT_HELD
+#if FT_LOCAL_ELEMENTS
     int held[FT_ROWS];
     if (m <= FT_ROWS) {
         const int each = (items + FT_UNITS - 1) / FT_UNITS, fit = FT_ROWS / m, group = fit < each ? fit : each;

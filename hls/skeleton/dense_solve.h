@@ -1,6 +1,6 @@
 // Solutions x of a x = b with triangular matrices a; x replaces b. An item is one of the k columns of one b.
 // upper: which triangle is read; turned: 1 for a's transpose, 2 for its conjugate transpose; unit: the diagonal
-// is ones and is not read. Boards keep matrices of up to FT_HELD elements in block memory: several matrices
+// is ones and is not read. Boards keep matrices of up to FT_LOCAL_ELEMENTS elements in block memory: several matrices
 // with all of their columns, or one with some of them. A step there subtracts from every column of b a multiple
 // of a column of a (of a row, if transposed).
 FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset, long b_offset, int items, int n,
@@ -9,9 +9,9 @@ FT_KERNEL void FT_NAME(FT_GLOBAL const FT_T *a, FT_GLOBAL FT_T *b, long a_offset
 {
     FT_PORT(a, gmem0)
     FT_PORT(b, gmem1)
-#if FT_HELD
-    ft_one held[FT_HELD], columns[FT_ROWS];
-    if ((long)n * n <= FT_HELD) {
+#if FT_LOCAL_ELEMENTS
+    ft_one held[FT_LOCAL_ELEMENTS], columns[FT_ROWS];
+    if ((long)n * n <= FT_LOCAL_ELEMENTS) {
         const int size = n * n, most = ft_group(items, 1, n, FT_UNITS), each = k < most ? k : most;
         const int fit = each < k ? 1 : ft_group(items / k, size, n * k, FT_UNITS), parts = (k + each - 1) / each;
         const int backward = turned != 0 ? upper == 0 : upper != 0;

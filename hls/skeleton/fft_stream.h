@@ -22,13 +22,13 @@ typedef hls::vector<FT_T, FT_LANES> ft_beat;
 #define FT_STREAM_WRITE_BEAT                                              \
     {                                                                 \
         ft_beat full_;                                                \
-        for (int l_ = 0; l_ < FT_LANES; l_++) full_[l_] = made[l_];   \
+        for (int l_ = 0; l_ < FT_LANES; l_++) full_[l_] = out_beat[l_];   \
         line.write(full_);                                            \
     }
 #else
 #define FT_STREAM_IN FT_GLOBAL const FT_T
 #define FT_STREAM_OUT FT_GLOBAL FT_T *out
-#define FT_STREAM_WRITE_BEAT FT_BEAT_STORE(made, out, where)
+#define FT_STREAM_WRITE_BEAT FT_BEAT_STORE(out_beat, out, where)
 #endif
 FT_FN_ONCE int ft_odd(int place)
 {
@@ -63,7 +63,7 @@ FT_NOINLINE void ft_stream_rows(
     FT_T re[FT_STAGES + 1][2][3 * FT_SLOT], im[FT_STAGES + 1][2][3 * FT_SLOT];
     FT_T cosine[FT_STAGES][FT_POINTS / 2], sine[FT_STAGES][FT_POINTS / 2];
     FT_T factor_re[2][2][FT_POINTS / 2], factor_im[2][2][FT_POINTS / 2];  // of the input, of the output
-    FT_T beat[FT_LANES], made[FT_LANES], number[2];
+    FT_T beat[FT_LANES], out_beat[FT_LANES], number[2];
     FT_ARRAY_PARTITION(re, 1)
     FT_ARRAY_PARTITION(re, 2)
     FT_ARRAY_PARTITION(im, 1)
@@ -75,10 +75,10 @@ FT_NOINLINE void ft_stream_rows(
     FT_ARRAY_PARTITION(factor_im, 1)
     FT_ARRAY_PARTITION(factor_im, 2)
     FT_ARRAY_PARTITION(beat, 1)
-    FT_ARRAY_PARTITION(made, 1)
+    FT_ARRAY_PARTITION(out_beat, 1)
     FT_ARRAY_PARTITION(number, 1)
 #if !FT_PROCESSES
-    if (out_line) FT_BEAT_LOAD(made, out, to / FT_LANES)
+    if (out_line) FT_BEAT_LOAD(out_beat, out, to / FT_LANES)
 #endif
     FT_LOOP(roots)
     for (int i = 0; i < FT_POINTS / 2; i += 2) {
@@ -187,10 +187,10 @@ FT_NOINLINE void ft_stream_rows(
                 FT_UNROLL
                 for (int l = 0; l < FT_LANES; l += 4) {
                     if (l == lane) {
-                        made[l] = ends & 2 ? b : a;
-                        made[l + 1] = ends & 2 ? a : b;
-                        made[l + 2] = ends & 2 ? d : c;
-                        made[l + 3] = ends & 2 ? c : d;
+                        out_beat[l] = ends & 2 ? b : a;
+                        out_beat[l + 1] = ends & 2 ? a : b;
+                        out_beat[l + 2] = ends & 2 ? d : c;
+                        out_beat[l + 3] = ends & 2 ? c : d;
                     }
                 }
                 if (lane == FT_LANES - 4) FT_STREAM_WRITE_BEAT
@@ -214,18 +214,18 @@ FT_NOINLINE void ft_stream_rows(
     if (out_line && lane > 0 && turns > 0) {
 #if !FT_PROCESSES
         FT_BEAT_LOAD(beat, out, where)
-        for (int l = lane; l < FT_LANES; l++) made[l] = beat[l];
+        for (int l = lane; l < FT_LANES; l++) out_beat[l] = beat[l];
 #endif
         FT_STREAM_WRITE_BEAT
     }
 }
 #if FT_PROCESSES
 // Preserves the elements of the first and the last beat that are outside [to, end).
-FT_NOINLINE void ft_stream_beside(ft_beat *out, ft_beat made, long at, long to, long end)
+FT_NOINLINE void ft_stream_beside(ft_beat *out, ft_beat out_beat, long at, long to, long end)
 {
     ft_beat beat = out[at];
     for (int l = 0; l < FT_LANES; l++) {
-        const FT_T old = beat[l], own = made[l];
+        const FT_T old = beat[l], own = out_beat[l];
         beat[l] = at * FT_LANES + l >= to && at * FT_LANES + l < end ? own : old;
     }
     out[at] = beat;

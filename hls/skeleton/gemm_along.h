@@ -81,9 +81,9 @@ FT_KERNEL void FT_NAME(
                     }
                 }
             }
-            FT_T own[FT_LANES], made[FT_SHARE];
+            FT_T own[FT_LANES], dot[FT_SHARE];
             FT_ARRAY_PARTITION(own, 1)
-            FT_ARRAY_PARTITION(made, 1)
+            FT_ARRAY_PARTITION(dot, 1)
             FT_UNROLL
             for (int l = 0; l < FT_LANES; l++) {
                 own[l] = x[0][l];
@@ -114,13 +114,13 @@ FT_KERNEL void FT_NAME(
                         if (l < FT_LANES >> level) term[l] = term[l] + term[l + (FT_LANES >> level)];
                     }
                 }
-                made[j] = term[0];
+                dot[j] = term[0];
             }
             FT_UNROLL
             for (int j = 0; j < FT_SHARE; j++) {
                 const FT_T before = sum[turn][j], whole = total[turn][j];
                 const FT_T joined = since == 0 ? before : (FT_T)0, left = since == 0 ? (FT_T)0 : before;
-                sum[turn][j] = left + made[j];
+                sum[turn][j] = left + dot[j];
                 total[turn][j] = whole + joined;
             }
             if (turn == FT_STEPS - 1) {
@@ -142,10 +142,10 @@ FT_KERNEL void FT_NAME(
         for (int t = 0; t < rows * columns; t++) {
             FT_PIPELINE
             const int place = (r * FT_TILE_ROWS + c) / FT_SHARE, part = c % FT_SHARE;
-            const FT_T whole = total[place][part], own = sum[place][part], made = whole + own;
+            const FT_T whole = total[place][part], own = sum[place][part], full_sum = whole + own;
             FT_T before = 0;
             if (mode == 2) before = added[at_added + r * G_ADDED_ROW(g) + c * G_ADDED_COLUMN(g)];
-            const FT_T scaled = mode == 0 ? made : alpha_re * made;
+            const FT_T scaled = mode == 0 ? full_sum : alpha_re * full_sum;
             out[at_out + r * G_OUT_ROW(g) + c * G_OUT_COLUMN(g)] = mode == 2 ? beta_re * before + scaled : scaled;
             if (++c == columns) {
                 c = 0;

@@ -16,15 +16,15 @@ FT_KERNEL void FT_NAME(
     const int weighted = G_WEIGHTED(g), each = G_KIND(g), mean = G_MEAN(g);
     const int begin = ft_slab(samples, FT_UNIT, FT_UNITS), end = ft_slab(samples, FT_UNIT + 1, FT_UNITS);
     const long plane = (long)classes * inner, size = (end - begin) * plane;
-    FT_GLOBAL FT_E *made = out + out_offset + begin * plane;
+    FT_GLOBAL FT_E *losses_grad = out + out_offset + begin * plane;
     FT_WIDE_E w;
     FT_EACH_LANE { FT_LANE(w) = FT_STORED(K(0)); }
     FT_LOOP(zeros)
     for (long k = 0; k < size / FT_LANES; k++) {
         FT_PIPELINE
-        FT_E_STORE(w, made + k * FT_LANES);
+        FT_E_STORE(w, losses_grad + k * FT_LANES);
     }
-    if (size % FT_LANES) FT_E_PUT(w, made + size - size % FT_LANES, 1, (int)(size % FT_LANES));
+    if (size % FT_LANES) FT_E_PUT(w, losses_grad + size - size % FT_LANES, 1, (int)(size % FT_LANES));
     const FT_V by = FT_ONE(total + total_offset);
     for (int sample = begin; sample < end; sample++) {
         FT_LOOP(targets)
@@ -36,7 +36,7 @@ FT_KERNEL void FT_NAME(
                 if (mean) share = share / by;
                 if (weighted) share = share * FT_ONE(weight + weight_offset + t);
                 FT_EACH_LANE { FT_LANE(w) = FT_STORED(-share); }
-                FT_E_PUT(w, made + (sample - begin) * plane + t * inner + at, 1, 1);
+                FT_E_PUT(w, losses_grad + (sample - begin) * plane + t * inner + at, 1, 1);
             }
         }
     }

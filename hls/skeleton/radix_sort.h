@@ -1,5 +1,5 @@
 // Radix sort of rows, lowest digit first: each pass moves the elements behind those of smaller digits, in the order of
-// the pass before. Elements keep their bits. The keys are integers made of these bits: of a float its sign and
+// the pass before. Elements keep their bits. The keys are integers out_values of these bits: of a float its sign and
 // magnitude, so that -0 equals 0, and NaN is the largest. With `flip` (all bits set) the order is descending.
 // Mode 0: a unit sorts whole rows, in memory of its own. Long rows are divided into parts, and a pass takes three
 // launches: mode 1 counts the digits of each part, mode 2 computes where each part's digits go, and mode 3 moves the
@@ -18,7 +18,7 @@
 #define FT_W FT_B
 #endif
 #define FT_WS FT_VEC(FT_W)
-#define FT_SEPARATE_POSITIONS (FT_PLACES && !FT_PACKED)
+#define FT_SEPARATE_POSITIONS (FT_WITH_POSITIONS && !FT_PACKED)
 // Stores vectors of 64 bytes, one or two; FT_VSTORE_NONTEMPORAL bypasses the caches if the target can.
 #define FT_LONGS_OUT(T, v, p) FT_CAT(vstore, FT_N)(v, 0, p);
 #if FT_LANES == 16 && defined(FT_STREAMED_BYTES) && defined(__has_builtin)
@@ -123,7 +123,7 @@ FT_FN_ONCE void ft_put_word(
     values[p * out_step] = (FT_B)word;
 #if FT_PACKED
     indices[p * out_step] = word >> 32;
-#elif FT_PLACES
+#elif FT_WITH_POSITIONS
     indices[p * out_step] = place;
 #endif
 }
@@ -225,12 +225,12 @@ FT_FN_ONCE void ft_move_lined(
 
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_B *values,
-#if FT_PLACES
+#if FT_WITH_POSITIONS
     FT_GLOBAL long *indices,
 #endif
     FT_GLOBAL const FT_B *in, FT_GLOBAL FT_W *a, FT_GLOBAL FT_W *b, FT_GLOBAL FT_W *lines, FT_GLOBAL int *orders,
     FT_GLOBAL int *digit_counts, long values_offset,
-#if FT_PLACES
+#if FT_WITH_POSITIONS
     long indices_offset,
 #endif
     long in_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
@@ -258,8 +258,8 @@ FT_KERNEL void FT_NAME(
             to += k * written[d];
         }
         FT_GLOBAL const FT_B *source = in + from;
-        FT_GLOBAL FT_B *made = values + (values_offset + to);
-#if FT_PLACES
+        FT_GLOBAL FT_B *out_values = values + (values_offset + to);
+#if FT_WITH_POSITIONS
         FT_GLOBAL long *places = indices + (indices_offset + to);
 #else
         FT_GLOBAL long *places = 0;
@@ -282,11 +282,11 @@ FT_KERNEL void FT_NAME(
                 // Words stay packed until the last pass: one store each instead of two for value and index.
                 ft_move(
                     source, in_step, as[side == 2], os[side == 2], side, 0, n, flip, shift, mask, at, as[next == 2],
-                    os[next == 2], made, places, out_step, last && !FT_PACKED);
+                    os[next == 2], out_values, places, out_step, last && !FT_PACKED);
                 side = next;
             }
 #if FT_PACKED
-            ft_unpack(as[side == 2], n, made, places, out_step);
+            ft_unpack(as[side == 2], n, out_values, places, out_step);
 #endif
         }
         const int side = pass ? sides[1] : 0;
@@ -318,11 +318,11 @@ FT_KERNEL void FT_NAME(
                 FT_GLOBAL int *own_places = orders + FT_SEPARATE_POSITIONS * (2L * kept + first_line);
                 ft_move_lined(
                     source, in_step, as[was == 2], os[was == 2], was, begin, end, flip, pass * width, mask, at,
-                    as[next == 2], os[next == 2], made, places, last, own, own_places);
+                    as[next == 2], os[next == 2], out_values, places, last, own, own_places);
             } else {
                 ft_move(
                     source, in_step, as[was == 2], os[was == 2], was, begin, end, flip, pass * width, mask, at,
-                    as[next == 2], os[next == 2], made, places, out_step, last);
+                    as[next == 2], os[next == 2], out_values, places, out_step, last);
             }
         }
     }

@@ -40,7 +40,7 @@ FT_KERNEL void FT_NAME(
             for (int r = 0; r < rows; r++) {
                 const long row = first + r;
                 FT_GLOBAL const FT_T *kept = saved + ((long)t * batch + row) * 4 * width;
-                FT_GLOBAL FT_T *made = d_gates + ((long)t * batch + row) * FT_GATES * width;
+                FT_GLOBAL FT_T *gate_grads = d_gates + ((long)t * batch + row) * FT_GATES * width;
                 FT_GLOBAL const FT_T *grad = dy + t * G_HIDDEN_STEP(g) + row * G_HIDDEN_ROW(g);
                 FT_GLOBAL const FT_T *state = states + t * plane + row * width;
                 FT_GLOBAL const FT_T *behind = (t == steps - 1 ? dh_last : dh) + row * width;
@@ -53,10 +53,10 @@ FT_KERNEL void FT_NAME(
                     const FT_V o = FT_SIGMOID(FT_VLOAD(kept + 3 * width + j));
                     const FT_V shown = ft_tanh(FT_VLOAD(state + plane + j));
                     const FT_V dc = FT_VLOAD(d_cell) + d * o * (K(1) - shown * shown);
-                    FT_VSTORE(dc * c * FT_SLOPE(i), made + j);
-                    FT_VSTORE(dc * FT_VLOAD(state + j) * FT_SLOPE(f), made + width + j);
-                    FT_VSTORE(dc * i * (K(1) - c * c), made + 2 * width + j);
-                    FT_VSTORE(d * shown * FT_SLOPE(o), made + 3 * width + j);
+                    FT_VSTORE(dc * c * FT_SLOPE(i), gate_grads + j);
+                    FT_VSTORE(dc * FT_VLOAD(state + j) * FT_SLOPE(f), gate_grads + width + j);
+                    FT_VSTORE(dc * i * (K(1) - c * c), gate_grads + 2 * width + j);
+                    FT_VSTORE(d * shown * FT_SLOPE(o), gate_grads + 3 * width + j);
                     FT_VSTORE(dc * f, d_other + row * width + j);
 #else
                     FT_GLOBAL FT_T *d_input = d_other + ((long)t * batch + row) * 3 * width + j;
@@ -65,9 +65,9 @@ FT_KERNEL void FT_NAME(
                     const FT_V d_fresh = d * (K(1) - update) * (K(1) - fresh * fresh);
                     const FT_V d_reset = d_fresh * part * FT_SLOPE(reset);
                     const FT_V d_update = d * (FT_VLOAD(state + j) - fresh) * FT_SLOPE(update);
-                    FT_VSTORE(d_reset, made + j);
-                    FT_VSTORE(d_update, made + width + j);
-                    FT_VSTORE(d_fresh * reset, made + 2 * width + j);
+                    FT_VSTORE(d_reset, gate_grads + j);
+                    FT_VSTORE(d_update, gate_grads + width + j);
+                    FT_VSTORE(d_fresh * reset, gate_grads + 2 * width + j);
                     FT_VSTORE(d_reset, d_input);
                     FT_VSTORE(d_update, d_input + width);
                     FT_VSTORE(d_fresh, d_input + 2 * width);

@@ -257,7 +257,7 @@ FT_NOINLINE void ft_scan_leave(
     } else if (step == 1) {
         for (int r = 0; r < all / length; r++) {
             FT_E *to = out + r * out_step * FT_PARTS;
-            FT_LOOP(in_line)
+            FT_LOOP(contiguous)
             for (int i = 0; i < length; i++) {
                 FT_PIPELINE
                 for (int part = 0; part < FT_PARTS; part++) to[i * FT_PARTS + part] = results.read();
@@ -267,7 +267,7 @@ FT_NOINLINE void ft_scan_leave(
     } else {
         int c = 0;
         long at = 0, row = 0;
-        FT_LOOP(apart)
+        FT_LOOP(strided)
         for (int t = 0; t < all; t++) {
             FT_PIPELINE
             for (int part = 0; part < FT_PARTS; part++) out[at * FT_PARTS + part] = results.read();

@@ -1,8 +1,8 @@
 // Stable sort of rows, with the positions of the elements in the input, for boards: every loop takes an element a
 // cycle.
 // Mode 0 sorts tiles of a row in local memory. A row of FT_RUN registers sorts FT_RUN elements by insertion, and
-// outputs them while the next ones enter. Then passes merge FT_WAYS runs at a time, from one half of the memory to the
-// other. Mode 1 merges FT_WAYS runs of `run` elements in memory into one. Each run has a part of the local memory, for
+// outputs them while the next ones enter. Then passes merge FT_MERGE_WAYS runs at a time, from one half of the memory to the
+// other. Mode 1 merges FT_MERGE_WAYS runs of `run` elements in memory into one. Each run has a part of the local memory, for
 // the elements of four rounds. A merge begins with three of them filled. While a round of FT_ROUND cycles merges, each
 // run is refilled by the number of elements that the previous round took from it, one element a cycle. They are needed
 // in the round after next at the earliest, so the port has time to answer.
@@ -56,7 +56,7 @@ FT_NOINLINE void ft_sort_work(
             row_value[s] = leaving_value[s] = 0;
             row_order[s] = leaving_order[s] = 0;
         }
-        FT_LOOP(inserted)
+        FT_LOOP(insert)
         for (int i = 0; i < size + FT_RUN; i++) {
             FT_PIPELINE
             const int count = i % FT_RUN;
@@ -90,15 +90,15 @@ FT_NOINLINE void ft_sort_work(
     long width = merges ? run : FT_RUN;
     int side = 0;
     for (int pass = 0; pass < passes; pass++) {
-        for (long low = 0; low < size; low += FT_WAYS * width) {
-            FT_KEY node_key[2 * FT_WAYS];
-            FT_B node_value[2 * FT_WAYS], next_value[FT_WAYS][FT_AHEAD];
-            int node_order[2 * FT_WAYS], node_rank[2 * FT_WAYS];
-            int next_order[FT_WAYS][FT_AHEAD], next_rank[FT_WAYS][FT_AHEAD], oldest[FT_WAYS];
+        for (long low = 0; low < size; low += FT_MERGE_WAYS * width) {
+            FT_KEY node_key[2 * FT_MERGE_WAYS];
+            FT_B node_value[2 * FT_MERGE_WAYS], next_value[FT_MERGE_WAYS][FT_AHEAD];
+            int node_order[2 * FT_MERGE_WAYS], node_rank[2 * FT_MERGE_WAYS];
+            int next_order[FT_MERGE_WAYS][FT_AHEAD], next_rank[FT_MERGE_WAYS][FT_AHEAD], oldest[FT_MERGE_WAYS];
             // For each run: its length, its start, how many elements were requested, how many were consumed,
             // and how many of them before this round. until[w] is the iteration of this round that ends the
             // refill of run w.
-            int length[FT_WAYS], start[FT_WAYS], filled[FT_WAYS], at[FT_WAYS], had[FT_WAYS], until[FT_WAYS];
+            int length[FT_MERGE_WAYS], start[FT_MERGE_WAYS], filled[FT_MERGE_WAYS], at[FT_MERGE_WAYS], had[FT_MERGE_WAYS], until[FT_MERGE_WAYS];
             FT_ARRAY_PARTITION(node_key, 1)
             FT_ARRAY_PARTITION(node_value, 1)
             FT_ARRAY_PARTITION(node_order, 1)
@@ -117,7 +117,7 @@ FT_NOINLINE void ft_sort_work(
             FT_ARRAY_PARTITION(had, 1)
             FT_ARRAY_PARTITION(until, 1)
             const int begin = (int)(merges ? 0 : low), apart = merges ? FT_PART : (int)width;
-            for (int w = 0; w < FT_WAYS; w++) {
+            for (int w = 0; w < FT_MERGE_WAYS; w++) {
                 const long left = size - low - w * width;
                 length[w] = left < 0 ? 0 : left < width ? (int)left : (int)width;
                 start[w] = begin + w * apart;
@@ -131,16 +131,16 @@ FT_NOINLINE void ft_sort_work(
                     next_value[w][a] = 0;
                 }
             }
-            for (int w = 0; w < FT_WAYS && merges; w++) {
+            for (int w = 0; w < FT_MERGE_WAYS && merges; w++) {
                 filled[w] = length[w] < 3 * FT_ROUND ? length[w] : 3 * FT_ROUND;
-                FT_LOOP(begins)
+                FT_LOOP(fill_leaves)
                 for (int i = 0; i < filled[w]; i++) {
                     FT_PIPELINE
                     value[0][w * FT_PART + i] = runs[w * run + i];
                     order[0][w * FT_PART + i] = runs_order[w * run + i];
                 }
             }
-            const int count = (int)(size - low < FT_WAYS * width ? size - low : FT_WAYS * width);
+            const int count = (int)(size - low < FT_MERGE_WAYS * width ? size - low : FT_MERGE_WAYS * width);
             const long turns = FT_LEAD + (long)count;
             const int mask = merges ? FT_PART - 1 : FT_TILE - 1;
             int turn = 0;  // iteration of this round
@@ -149,15 +149,15 @@ FT_NOINLINE void ft_sort_work(
             int took = -1, took_slot = 0, asked = -1, asked_slot = 0, asked_rank = 0, asked_place = 0;
             int came = -1, came_slot = 0, came_rank = 0, came_order = 0;
             FT_B came_value = 0;
-            FT_LOOP(merged)
+            FT_LOOP(merge)
             for (long k = 0; k < turns; k++) {
                 FT_PIPELINE
                 FT_NO_DEPENDENCE(value)
                 FT_NO_DEPENDENCE(order)
-                if (merges && turn < until[FT_WAYS - 1]) {
+                if (merges && turn < until[FT_MERGE_WAYS - 1]) {
                     int of = 0;
                     FT_UNROLL
-                    for (int w = 0; w < FT_WAYS - 1; w++) of += until[w] <= turn;
+                    for (int w = 0; w < FT_MERGE_WAYS - 1; w++) of += until[w] <= turn;
                     const int next = filled[of] - until[of] + turn, place = of * FT_PART + (next & mask);
                     value[0][place] = runs[of * run + next];
                     order[0][place] = runs_order[of * run + next];
@@ -171,7 +171,7 @@ FT_NOINLINE void ft_sort_work(
                     }
                 }
                 FT_UNROLL
-                for (int w = 0; w < FT_WAYS; w++) {
+                for (int w = 0; w < FT_MERGE_WAYS; w++) {
                     FT_UNROLL
                     for (int a = 0; a < FT_AHEAD; a++) {
                         if (w == came && a == came_slot) {
@@ -188,7 +188,7 @@ FT_NOINLINE void ft_sort_work(
                 came_order = order[side][asked_place];
                 int gone = 0, end = 0, from = 0;
                 FT_UNROLL
-                for (int w = 0; w < FT_WAYS; w++) {
+                for (int w = 0; w < FT_MERGE_WAYS; w++) {
                     if (w == took) {
                         gone = at[w];
                         end = length[w];
@@ -200,11 +200,11 @@ FT_NOINLINE void ft_sort_work(
                 asked_slot = took_slot;
                 asked_rank = gone < end ? 1 : 2;
                 asked_place = gone < end ? from + (gone & mask) : 0;
-                int taken[2 * FT_WAYS];
+                int taken[2 * FT_MERGE_WAYS];
                 FT_ARRAY_PARTITION(taken, 1)
                 taken[1] = 1;
                 FT_UNROLL
-                for (int i = 1; i < FT_WAYS; i++) {
+                for (int i = 1; i < FT_MERGE_WAYS; i++) {
                     const int l = 2 * i, r = l + 1;
                     const int second = node_rank[r] < node_rank[l] ||
                                        (node_rank[r] == node_rank[l] && node_key[r] < node_key[l]);
@@ -218,14 +218,14 @@ FT_NOINLINE void ft_sort_work(
                     }
                 }
                 FT_UNROLL
-                for (int w = 0; w < FT_WAYS; w++) {
-                    if (taken[FT_WAYS + w]) {
+                for (int w = 0; w < FT_MERGE_WAYS; w++) {
+                    if (taken[FT_MERGE_WAYS + w]) {
                         const int a = oldest[w];
                         const FT_B x = next_value[w][a];
-                        node_key[FT_WAYS + w] = ft_sort_key(x, flip);
-                        node_value[FT_WAYS + w] = x;
-                        node_order[FT_WAYS + w] = next_order[w][a];
-                        node_rank[FT_WAYS + w] = next_rank[w][a];
+                        node_key[FT_MERGE_WAYS + w] = ft_sort_key(x, flip);
+                        node_value[FT_MERGE_WAYS + w] = x;
+                        node_order[FT_MERGE_WAYS + w] = next_order[w][a];
+                        node_rank[FT_MERGE_WAYS + w] = next_rank[w][a];
                         took = w;
                         took_slot = a;
                         oldest[w] = a + 1 < FT_AHEAD ? a + 1 : 0;
@@ -235,7 +235,7 @@ FT_NOINLINE void ft_sort_work(
                     turn = 0;
                     int sum = 0;
                     FT_UNROLL
-                    for (int w = 0; w < FT_WAYS; w++) {
+                    for (int w = 0; w < FT_MERGE_WAYS; w++) {
                         const int used = at[w] - had[w], left = length[w] - filled[w], more = used < left ? used : left;
                         had[w] = at[w];
                         filled[w] += more;
@@ -245,7 +245,7 @@ FT_NOINLINE void ft_sort_work(
                 }
             }
         }
-        width *= FT_WAYS;
+        width *= FT_MERGE_WAYS;
         side = 1 - side;
     }
 }
@@ -255,7 +255,7 @@ FT_NOINLINE void ft_sort_leave(
     int last, long out_step, int size)
 {
     if (!last) {
-        FT_LOOP(handed_on)
+        FT_LOOP(write_run)
         for (int i = 0; i < size; i++) {
             FT_PIPELINE
             merged[i] = sorted.read();
@@ -269,7 +269,7 @@ FT_NOINLINE void ft_sort_leave(
             indices[i] = places.read();
         }
     } else {
-        FT_LOOP(apart)
+        FT_LOOP(strided)
         for (int i = 0; i < size; i++) {
             FT_PIPELINE
             values[i * out_step] = sorted.read();

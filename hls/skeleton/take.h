@@ -26,16 +26,16 @@ FT_KERNEL void FT_NAME(
         const int vectors = (n + FT_LANES - 1) / FT_LANES;
         const int begin = ft_slab(vectors, part, parts) * FT_LANES, last = ft_slab(vectors, part + 1, parts) * FT_LANES;
         const int end = last < n ? last : n;
-        FT_GLOBAL FT_B *made = out + to;
+        FT_GLOBAL FT_B *out_row = out + to;
 #if FT_RUNS
         const long there = ft_locate(0, index[at], size, stride, bad, 0);
         if (there < 0) continue;
         FT_GLOBAL const FT_B *source = in + (from + there);
         int i = begin;
         for (; i + FT_LANES <= end; i += FT_LANES) {
-            FT_VSTORE_NONTEMPORAL(FT_B, (FT_CAT(vload, FT_N)(0, source + i)), made + i)
+            FT_VSTORE_NONTEMPORAL(FT_B, (FT_CAT(vload, FT_N)(0, source + i)), out_row + i)
         }
-        for (; i < end; i++) made[i] = source[i];
+        for (; i < end; i++) out_row[i] = source[i];
 #else
         const long n_there = size < 0 ? -size : size, wrap = size > 0 ? size : 0;
         FT_GLOBAL const FT_J *places = index + at;
@@ -47,7 +47,7 @@ FT_KERNEL void FT_NAME(
             if (FT_ANY((wrapped < (FT_VEC(long))0) | (wrapped >= (FT_VEC(long))n_there))) {
                 for (int l = i; l < i + FT_LANES; l++) {
                     const long there = ft_locate(0, places[l], size, stride, bad, 0);
-                    if (there >= 0) made[l] = source[there + l * step];
+                    if (there >= 0) out_row[l] = source[there + l * step];
                 }
                 continue;
             }
@@ -56,11 +56,11 @@ FT_KERNEL void FT_NAME(
             FT_CAT(vstore, FT_N)(wrapped * (FT_VEC(long))stride, 0, there);
             FT_UNROLL
             for (int l = 0; l < FT_LANES; l++) found[l] = source[there[l] + (i + l) * step];
-            FT_VSTORE_NONTEMPORAL(FT_B, (FT_CAT(vload, FT_N)(0, found)), made + i)
+            FT_VSTORE_NONTEMPORAL(FT_B, (FT_CAT(vload, FT_N)(0, found)), out_row + i)
         }
         for (; i < end; i++) {
             const long there = ft_locate(0, places[i], size, stride, bad, 0);
-            if (there >= 0) made[i] = source[there + i * step];
+            if (there >= 0) out_row[i] = source[there + i * step];
         }
 #endif
     }

@@ -100,14 +100,14 @@ runs_in:
             }
             V one;
             ft_broadcast_lane(one, line, (int)(cursor.at % LANES));
-        repeat:
+        repeat_beat:
             for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
                 to.write(one);
             }
         } else if (keeps && cursor.repeat > 0) {
-        again:
+        repeat_run:
             for (int v = 0; v < beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=64

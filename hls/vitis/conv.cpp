@@ -101,7 +101,7 @@ items:
                 }
             }
             const bool last = k0 + FT_DEPTH >= depth;
-        join:
+        sum_parts:
             for (int t = 0, v = 0, r = 0; t < p.vectors * p.rows; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=256
@@ -166,7 +166,7 @@ items:
                 }
             }
         } else if (lines) {
-        keep:
+        buffer_rows:
             for (int t = 0; t < results; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=256

@@ -126,7 +126,7 @@ items:
                 }
             }
         }
-    across:
+    write_columns:
         for (int t = 0, v = 0, l = 0; t < (across ? p.vectors * BEAT : 0); t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=64 max=1024
@@ -141,7 +141,7 @@ items:
                 v++;
             }
         }
-    leave:
+    write_rows:
         for (int t = 0, v = 0, r = 0; t < (across ? 0 : p.vectors * p.rows); t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=256
@@ -174,7 +174,7 @@ items:
         const ft_tile p = items.read();
         to_store.write(p);
         if (across) {
-        pass:
+        forward_columns:
             for (int t = 0; t < p.vectors * BEAT; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=64 max=1024
@@ -187,7 +187,7 @@ items:
                 to.write(some);
             }
         } else if (lines) {
-        keep:
+        buffer_rows:
             for (int t = 0, v = 0, r = 0; t < p.vectors * p.rows; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=256
@@ -290,7 +290,7 @@ items:
                 if (line.many > 0 && to % OUT != 0) {
                     some = from.read();
                     const long stop = first * OUT < end ? first * OUT : end;
-                head:
+                store_head:
                     for (long k = to; k < stop; k++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=15
@@ -305,7 +305,7 @@ items:
                 }
                 if (first <= last && end % OUT != 0 && line.many > 0) {
                     some = from.read();
-                tail:
+                store_tail:
                     for (long k = last * OUT; k < end; k++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=15

@@ -72,7 +72,7 @@ items:
                 first += channel_beats;
             }
         }
-    apart:
+    channel_strips:
         for (int c = 0; c < channels && runs > 1; c++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=256
         runs:

@@ -234,7 +234,7 @@ items:
                 }
             }
             const bool last = k0 + FT_DEPTH >= depth;
-        join:
+        sum_parts:
             for (int r = 0; r < results; r++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=128

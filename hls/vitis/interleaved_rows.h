@@ -75,7 +75,7 @@ static void ft_read_interleaved(const V *port, hls::stream<V> &to, long offset, 
     }
     ft_interleaved_cursor<LANES> at;
     at.begin(offset);
-look_up:
+read_pieces:
     for (; at.cursor.block < rows;) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
@@ -94,7 +94,7 @@ static void ft_align_interleaved(hls::stream<hls::vector<T, LANES>> &from, hls::
     ft_interleaved_cursor<LANES> at;
     at.begin(offset);
     ft_beat_window<V> beats{};
-align:
+align_pieces:
     for (; at.cursor.block < rows;) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
@@ -110,7 +110,7 @@ align:
 // Reads one element per row, and writes one result per row.
 template <typename T> static void ft_read_strided(const T *port, hls::stream<T> &to, int stride, int rows)
 {
-each:
+read_rows:
     for (int r = 0; r < rows; r++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096

@@ -170,7 +170,7 @@ items:
                 group = begin_group;
             }
         }
-    others:
+    remaining_beats:
         for (int t = arrived; t < coming; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=0 max=504

@@ -12,7 +12,7 @@ static void turns(
     const state nothing = fold::identity(opcode);
     const int pieces = (length + LANES - 1) / LANES, blocks = (rows + FT_INTERLEAVED_ROWS - 1) / FT_INTERLEAVED_ROWS;
     ft_row_cursor at = {0, 0, 0};
-turns:
+fold_interleaved:
     for (long i = 0; i < (long)blocks * pieces * FT_INTERLEAVED_ROWS; i++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=8 max=65536

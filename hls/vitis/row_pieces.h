@@ -150,7 +150,7 @@ static void ft_read_pieces(const V *port, hls::stream<V> &to, ft_input_use<INPUT
     }
     ft_operand_cursor<LANES> at;
     at.begin(rows, offset, steps, single);
-look_up:
+read_pieces:
     for (; at.piece.left > 0;) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
@@ -214,7 +214,7 @@ static void ft_align_pieces(hls::stream<hls::vector<T, LANES>> &from, hls::strea
     typedef hls::vector<T, LANES> V;
     if (!inputs.reads[INPUT]) return;
     if (!rows.pieces) {
-    pass:
+    forward_beats:
         for (int v = 0; v < count; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
@@ -226,7 +226,7 @@ static void ft_align_pieces(hls::stream<hls::vector<T, LANES>> &from, hls::strea
     ft_operand_cursor<LANES> at;
     at.begin(rows, offset, steps, single);
     ft_beat_window<V> beats{};
-align:
+align_pieces:
     for (; at.piece.left > 0;) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
@@ -274,7 +274,7 @@ static void ft_pack_pieces(hls::stream<hls::vector<T, LANES>> &from, hls::stream
 {
     typedef hls::vector<T, LANES> V;
     if (!rows.pieces) {
-    pass:
+    forward_beats:
         for (int v = 0; v < count; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536

@@ -51,7 +51,7 @@ static void ft_read_port(
     if (inputs.singles[INPUT]) {
         V one;
         ft_broadcast_lane(one, port[offset / LANES], (int)(offset % LANES));
-    repeat:
+    repeat_beat:
         for (int v = 0; v < count; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
@@ -110,7 +110,7 @@ static void ft_read_block(
     if (inputs.singles[INPUT]) {
         V one;
         ft_broadcast_lane(one, port[offset / LANES], (int)(offset % LANES));
-    repeat:
+    repeat_beat:
         for (int v = 0; v < count; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096

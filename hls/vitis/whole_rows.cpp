@@ -72,13 +72,13 @@ static inline FT_T folded(FT_T *lane, int op)
 }
 
 // The first fold: the maximum or the sum of each row, in states. Passes the rows on.
-static void first(hls::stream<beat> &from, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_row_work p)
+static void fold_values(hls::stream<beat> &from, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_row_work p)
 {
     FT_T state[TURNS];
 #pragma HLS ARRAY_PARTITION variable=state complete
     const FT_T none = p.op == FT_LAYER_NORM ? K(0) : K(-INFINITY);
     int k = 0, s = 0, at = 0;
-first:
+fold_values:
     for (int t = 0; t < p.rows * p.beats; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
@@ -105,7 +105,7 @@ first:
     }
 }
 
-// Combines a row's states. They leave in turns: the first one is state `turn`.
+// Combines a row's states. The oldest is state `turn`.
 static inline FT_T joined(hls::stream<FT_T> &states, ft_row_work p, FT_T none, int op)
 {
 #pragma HLS INLINE
@@ -132,9 +132,9 @@ static inline FT_T joined(hls::stream<FT_T> &states, ft_row_work p, FT_T none, i
 }
 
 // Combines the states of a row in TURNS cycles, one for each state.
-static void middle(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_row_work p)
+static void combine_states(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_row_work p)
 {
-middles:
+combine_states:
     for (int row = 0; row < p.rows; row++) {
 #pragma HLS PIPELINE II=8
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
@@ -147,13 +147,13 @@ middles:
 
 // Passes on x - m or its exponential, with m the first fold's result, and sums the terms of the second fold in
 // states.
-static void second(
+static void fold_centered(
     hls::stream<beat> &from, hls::stream<FT_T> &middles, hls::stream<beat> &on, hls::stream<FT_T> &states, ft_row_work p)
 {
     FT_T state[TURNS], m = 0;
 #pragma HLS ARRAY_PARTITION variable=state complete
     int k = 0, s = 0, at = 0;
-second:
+fold_centered:
     for (int t = 0; t < p.rows * p.beats; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
@@ -183,9 +183,9 @@ second:
     }
 }
 
-static void scale(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_row_work p, FT_T eps)
+static void row_scales(hls::stream<FT_T> &states, hls::stream<FT_T> &to, hls::stream<FT_T> &kept, ft_row_work p, FT_T eps)
 {
-scales:
+row_scales:
     for (int row = 0; row < p.rows; row++) {
 #pragma HLS PIPELINE II=8
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
@@ -195,7 +195,7 @@ scales:
     }
 }
 
-static void third(
+static void normalize(
     hls::stream<beat> &from, hls::stream<FT_T> &scales, hls::stream<beat> &to, const FT_T *weight, const FT_T *bias,
     ft_row_work p)
 {
@@ -204,7 +204,7 @@ static void third(
 #pragma HLS ARRAY_PARTITION variable=summand dim=2 complete
     const int kept = p.rows > 0 ? p.n : 0;
     int line = 0, lane = 0;
-factors:
+load_factors:
     for (int i = 0; i < kept; i++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=4096
@@ -217,7 +217,7 @@ factors:
         }
     }
     int k = 0;
-third:
+normalize:
     for (int t = 0; t < p.rows * p.beats; t++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
@@ -258,10 +258,10 @@ static void store(beat *out, hls::stream<beat> &from, long first, long count)
 }
 
 // Writes the additional outputs of layer norm.
-static void say(FT_T *mean, FT_T *rstd, hls::stream<FT_T> &middles, hls::stream<FT_T> &scales, ft_row_work p)
+static void write_statistics(FT_T *mean, FT_T *rstd, hls::stream<FT_T> &middles, hls::stream<FT_T> &scales, ft_row_work p)
 {
     const int rows = p.op == FT_LAYER_NORM ? p.rows : 0;
-statistics:
+write_statistics:
     for (int row = 0; row < rows; row++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=4096
@@ -277,7 +277,7 @@ static void run(
 #pragma HLS DATAFLOW
     hls::stream<beat> line("line"), aligned("aligned"), rows("rows"), kept("kept"), made("made"), packed("packed");
     hls::stream<FT_T> first_states("first_states"), second_states("second_states");
-    hls::stream<FT_T> middles("middles"), scales("scales"), said_middles("said_middles"), said_scales("said_scales");
+    hls::stream<FT_T> middles("middles"), scales("scales"), written_middles("written_middles"), written_scales("written_scales");
     const long count = (long)p.rows * p.n;
 // Depth: a row, and the beats that arrive until its states are combined.
 #pragma HLS STREAM variable=rows depth=512
@@ -291,18 +291,18 @@ static void run(
 // Depth: the number of short rows in flight.
 #pragma HLS STREAM variable=middles depth=64
 #pragma HLS STREAM variable=scales depth=64
-#pragma HLS STREAM variable=said_middles depth=128
-#pragma HLS STREAM variable=said_scales depth=64
+#pragma HLS STREAM variable=written_middles depth=128
+#pragma HLS STREAM variable=written_scales depth=64
     read(x, line, x_first, count);
     align(line, aligned, p, x_first);
-    first(aligned, rows, first_states, p);
-    middle(first_states, middles, said_middles, p);
-    second(rows, middles, kept, second_states, p);
-    scale(second_states, scales, said_scales, p, eps);
-    third(kept, scales, made, weight, bias, p);
+    fold_values(aligned, rows, first_states, p);
+    combine_states(first_states, middles, written_middles, p);
+    fold_centered(rows, middles, kept, second_states, p);
+    row_scales(second_states, scales, written_scales, p, eps);
+    normalize(kept, scales, made, weight, bias, p);
     pack(made, packed, p);
     store(out, packed, out_first, count);
-    say(mean, rstd, said_middles, said_scales, p);
+    write_statistics(mean, rstd, written_middles, written_scales, p);
 }
 
 extern "C" void $name(

@@ -235,11 +235,29 @@ def test_trip_counts_are_those_of_the_generated_loops(trips, skeleton):
         assert x["counted"] == x["expected"], f"{x['launch']}, unit {x['unit']}"
     if skeleton == "rows":
         names = {name for x in mine for name in x["counted"]}
-        whole = {"elements", "contiguous", "strided", "read", "again", "repeat", "compute", "write", "pass"}
-        assert names == whole | {"line", "look_up", "align", "pack"}
+        whole = {
+            "elements",
+            "contiguous",
+            "strided",
+            "read",
+            "repeat_run",
+            "repeat_beat",
+            "compute",
+            "write",
+            "forward_beats",
+        }
+        assert names == whole | {"line", "read_pieces", "align_pieces", "pack"}
     if skeleton == "reduce_inner":
         names = {name for x in mine for name in x["counted"]}
-        assert {"side_by_side", "vectors", "part", "turns", "look_up", "align", "contiguous"} <= names
+        assert {
+            "side_by_side",
+            "vectors",
+            "part",
+            "fold_interleaved",
+            "read_pieces",
+            "align_pieces",
+            "contiguous",
+        } <= names
 
 
 def test_results_beside_those_that_scatter_leave_one_by_one():

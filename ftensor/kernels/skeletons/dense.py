@@ -94,7 +94,7 @@ LOOPS: Mapping[str, Callable[..., list[PipelinedLoop]]] = {
 
 
 MAX_LOCAL_ELEMENTS, ROWS, GROUP = 16384, 4096, 64  # most matrix elements, column elements, matrices of a group
-SIZES: dict[str, object] = {"FT_HELD": MAX_LOCAL_ELEMENTS, "FT_ROWS": ROWS, "FT_GROUP": GROUP}
+SIZES: dict[str, object] = {"FT_LOCAL_ELEMENTS": MAX_LOCAL_ELEMENTS, "FT_ROWS": ROWS, "FT_GROUP": GROUP}
 
 
 def fits(word: str, geometry: Sequence[int]) -> bool:
@@ -299,7 +299,7 @@ class Dense(BoardSkeleton[DenseKey]):
         return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "dense.h"]
 
     def defines(self, key: DenseKey) -> dict[str, object]:
-        return SIZES if key.held else {"FT_HELD": 0}
+        return SIZES if key.held else {"FT_LOCAL_ELEMENTS": 0}
 
     def memories(self, key: DenseKey, structure: str) -> list[LocalMemory]:
         return memories(self.word, 8 * key.dtype.itemsize)

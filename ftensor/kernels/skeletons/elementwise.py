@@ -72,7 +72,7 @@ class Map(OpSkeleton):
             return [PipelinedLoop("each_beat", count, 1)]
         total = count + part
         blocks = -(-total // _block(key)) if launch.structure == "burst" else 1
-        names = {LINEAR: "read", SINGLE: "repeat"}
+        names = {LINEAR: "read", SINGLE: "repeat_beat"}
         inputs = [p for p in key.ins if p.kind != BY_VALUE]
         loops = [PipelinedLoop(names[p.kind], total, blocks, 1, True, False) for p in inputs]
         loops += [
@@ -316,7 +316,7 @@ class Rows(OpSkeleton):
         # A write burst is acknowledged before the next run begins.
         name = "contiguous" if g.inner_strides[0] == 1 else "strided"
         run_count = entries if g.ordered else g.runs(0, 1).started(first, last)
-        stage = "walk" if g.ordered else "leave"
+        stage = "walk" if g.ordered else "write_results"
         return [walk, PipelinedLoop(name, last - first, run_count, halves, True, False, stage)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -383,21 +383,21 @@ def _stages(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Pipelined
     beats, loops = end - first, []
     for k, step in enumerate(g.inner_strides[1:], 1):
         runs, stage = g.runs(k, lanes), f"read{k}"
-        loops.append(PipelinedLoop("pass", beats, min(beats, 1), 1, False, False, f"align{k}"))
+        loops.append(PipelinedLoop("forward_beats", beats, min(beats, 1), 1, False, False, f"align{k}"))
         if step == 0:
             fetched = runs.fetched(first, end)
-            loops.append(PipelinedLoop("repeat", beats, fetched, 1, True, False, stage))
+            loops.append(PipelinedLoop("repeat_beat", beats, fetched, 1, True, False, stage))
             continue
         cached_runs, cached_beats = runs.kept(first, end)
         read = runs.started(first, end) - cached_runs
         loops.append(PipelinedLoop("read", beats - cached_beats, read, 1, True, False, stage))
-        loops.append(PipelinedLoop("again", cached_beats, cached_runs, 1, False, False, stage))
+        loops.append(PipelinedLoop("repeat_run", cached_beats, cached_runs, 1, False, False, stage))
     # A write burst is acknowledged before the next run begins.
     written = g.runs(0, lanes).started(first, end)
     return [
         *loops,
         PipelinedLoop("compute", beats, min(beats, 1), 1, False, True, "compute"),
-        PipelinedLoop("pass", beats, min(beats, 1), 1, False, False, "pack"),
+        PipelinedLoop("forward_beats", beats, min(beats, 1), 1, False, False, "pack"),
         PipelinedLoop("write", beats, written, 1, True, False, "write"),
     ]
 
@@ -410,11 +410,11 @@ def _in_pieces(g: RowsGeometry, first: int, end: int, lanes: int) -> list[Pipeli
     for k, step in enumerate(g.inner_strides[1:], 1):
         stride = g.strides[k]
         steps = part.steps(stride, step)[0]
-        read = PipelinedLoop("look_up", steps, once, 1, True, False, f"read{k}")
+        read = PipelinedLoop("read_pieces", steps, once, 1, True, False, f"read{k}")
         if part.in_line(stride, step):
             beats = -(-(part.first + part.elements) // lanes) - part.first // lanes
             read = read._replace(name="line", trips=beats)
-        loops += [read, PipelinedLoop("align", steps, once, 1, False, False, f"align{k}")]
+        loops += [read, PipelinedLoop("align_pieces", steps, once, 1, False, False, f"align{k}")]
     return [
         *loops,
         PipelinedLoop("compute", count, once, 1, False, True, "compute"),

@@ -194,7 +194,7 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
             PipelinedLoop("strip", sum(beats), items, 1, True, False, "read"),
             PipelinedLoop("first_strip", sum(beats[:1]), min(items, 1), 1, False, False, "fold"),
             PipelinedLoop("steps", sum(steps), items, 1, False, True, "fold"),
-            PipelinedLoop("others", late, items if late else 0, 1, False, False, "fold"),
+            PipelinedLoop("remaining_beats", late, items if late else 0, 1, False, False, "fold"),
             PipelinedLoop("results", results, items, 1, False, True, "store"),
         ]
 

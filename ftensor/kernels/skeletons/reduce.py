@@ -261,20 +261,20 @@ def _interleaved_loops(key: KernelKey, g: FoldGeometry, begin: int, end: int) ->
     outs, rows = len(key.outs), end - begin
     part = InterleavedRows.of(g, outs, begin, end, key.lanes)
     once, steps, among = min(rows, 1), part.steps(), constant("vitis/interleaved_rows.h", "FT_INTERLEAVED_ROWS")
-    read = PipelinedLoop("look_up", steps, once, 1, True, False, "read")
+    read = PipelinedLoop("read_pieces", steps, once, 1, True, False, "read")
     if part.in_line:
         read = read._replace(name="line", trips=part.reads())
     pieces = -(-g.inner // key.lanes)
     loops = [
         read,
-        PipelinedLoop("align", steps, once, 1, False, False, "align"),
-        PipelinedLoop("turns", -(-rows // among) * among * pieces, once, 1, False, True, "turns"),
+        PipelinedLoop("align_pieces", steps, once, 1, False, False, "align"),
+        PipelinedLoop("fold_interleaved", -(-rows // among) * among * pieces, once, 1, False, True, "turns"),
     ]
     for k in range(len(key.ins) - 1):
-        loops.append(PipelinedLoop("each", rows, once, 1, True, False, f"each{k}"))
+        loops.append(PipelinedLoop("read_rows", rows, once, 1, True, False, f"each{k}"))
     for k in range(outs):
         name = "contiguous" if g.kept_strides[k][0] == 1 else "strided"
-        loops.append(PipelinedLoop(name, rows, once, 1, True, False, f"leave{k}"))
+        loops.append(PipelinedLoop(name, rows, once, 1, True, False, f"write{k}"))
     return loops
 
 

@@ -251,7 +251,7 @@ class Scan(BoardSkeleton[ScanKey]):
                 loops.append(PipelinedLoop("totals", items * m, items, parts, False, stage="work"))
             else:
                 loops += [
-                    x._replace(trips=x.trips * items, entries=x.entries * items, stage="leave")
+                    x._replace(trips=x.trips * items, entries=x.entries * items, stage="write_results")
                     for x in _store_loops(g, rows, m, parts)
                 ]
         return loops
@@ -310,7 +310,7 @@ def _row_store(g: ScanGeometry, rows: int, m: int) -> tuple[str, int, bool]:
         return "together", m * rows, True
     joined = m == 1 or (column == 1 and step == m)
     in_line = (step if m == 1 else column) == 1
-    return "in_line" if in_line else "apart", m * rows if joined else m, in_line
+    return "contiguous" if in_line else "strided", m * rows if joined else m, in_line
 
 
 def _store_loops(g: ScanGeometry, rows: int, m: int, parts: int) -> list[PipelinedLoop]:

@@ -175,7 +175,7 @@ class Sort(OrderSkeleton[SortKey]):
 
     def defines(self, key: SortKey) -> dict[str, object]:
         """Returns the sizes of local memories, and the macros of hls/sort_keys.h."""
-        sizes = {"FT_RUN": RUN, "FT_WAYS": WAYS, "FT_TILE": LOCAL_TILE, "FT_PART": PART}
+        sizes = {"FT_RUN": RUN, "FT_MERGE_WAYS": WAYS, "FT_TILE": LOCAL_TILE, "FT_PART": PART}
         sizes |= {"FT_AHEAD": AHEAD, "FT_LEAD": LEAD}
         return {**sizes, **order_defines(key.dtype)}
 
@@ -191,16 +191,16 @@ class Sort(OrderSkeleton[SortKey]):
                 whole_runs, rest = divmod(size, g.run)
                 merge_elements = whole_runs * min(g.run, 3 * PART // 4) + min(rest, 3 * PART // 4)
                 run_count = whole_runs + bool(rest)
-                loops.append(PipelinedLoop("begins", tiles * merge_elements, tiles * run_count, stage="work"))
+                loops.append(PipelinedLoop("fill_leaves", tiles * merge_elements, tiles * run_count, stage="work"))
             else:
-                loops.append(PipelinedLoop("inserted", elements + tiles * RUN, tiles, stage="work"))
+                loops.append(PipelinedLoop("insert", elements + tiles * RUN, tiles, stage="work"))
             for _ in range(g.passes):
                 width *= WAYS
                 groups = -(-size // width)
                 turns, begun = turns + size + groups * LEAD, begun + groups
-            merged = PipelinedLoop("merged", tiles * turns, tiles * begun, 1, g.merges, stage="work")
-            name = "handed_on" if not g.last else "results" if g.written == 1 else "apart"
-            loops += [merged, PipelinedLoop(name, elements, tiles, 1, True, False, "leave")]
+            merged = PipelinedLoop("merge", tiles * turns, tiles * begun, 1, g.merges, stage="work")
+            name = "write_run" if not g.last else "results" if g.written == 1 else "strided"
+            loops += [merged, PipelinedLoop(name, elements, tiles, 1, True, False, "write_results")]
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:

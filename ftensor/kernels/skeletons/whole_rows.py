@@ -108,16 +108,16 @@ class WholeRows(BoardSkeleton[WholeRowsKey]):
         moved, norm = -(-rows * g.n // LANES), g.op == OPS["layer_norm"]
         stages = [
             PipelinedLoop(name, beats, once, 1, False, name not in ("align", "pack"), name)
-            for name in ("align", "first", "second", "third", "pack")
+            for name in ("align", "fold_values", "fold_centered", "normalize", "pack")
         ]
         return [
             PipelinedLoop("line", moved, once, 1, True, False, "read"),
             *stages,
-            PipelinedLoop("factors", once * g.n, once, 1, True, False, "third"),
-            PipelinedLoop("middles", rows, once, TURNS, False, True, "middle"),
-            PipelinedLoop("scales", rows, once, TURNS, False, True, "scale"),
+            PipelinedLoop("load_factors", once * g.n, once, 1, True, False, "normalize"),
+            PipelinedLoop("combine_states", rows, once, TURNS, False, True, "combine_states"),
+            PipelinedLoop("row_scales", rows, once, TURNS, False, True, "row_scales"),
             PipelinedLoop("write", rows * g.n // LANES, once, 1, True, False, "store"),
-            PipelinedLoop("statistics", rows * norm, once * norm, 1, True, False, "say"),
+            PipelinedLoop("write_statistics", rows * norm, once * norm, 1, True, False, "write_statistics"),
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:

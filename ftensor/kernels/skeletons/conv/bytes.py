@@ -85,21 +85,21 @@ class ConvBytes(_Bytes, Conv):
                 PipelinedLoop("weights", items * (1 + depth), items, 1, True, False, "panels"),
                 PipelinedLoop("first_strip", items * beats, items, 1, False, False, "sums"),
                 PipelinedLoop("depth", 0, 0, 1, False, True, "sums"),
-                *(PipelinedLoop(name, 0, 0, 1, False, False, "sums") for name in ("leave", "across")),
-                PipelinedLoop("keep", 0, 0, 1, False, False, "gather"),
+                *(PipelinedLoop(name, 0, 0, 1, False, False, "sums") for name in ("write_rows", "write_columns")),
+                PipelinedLoop("buffer_rows", 0, 0, 1, False, False, "gather"),
                 PipelinedLoop("pieces", 0, 0, 1, False, False, "gather"),
-                *(PipelinedLoop(name, 0, 0, 1, False, False, "gather") for name in ("rows", "pass")),
-                *(PipelinedLoop(n, 0, 0, 1, False, False, "store") for n in ("head", "beats", "tail")),
+                *(PipelinedLoop(name, 0, 0, 1, False, False, "gather") for name in ("rows", "forward_columns")),
+                *(PipelinedLoop(n, 0, 0, 1, False, False, "store") for n in ("store_head", "beats", "store_tail")),
                 *(PipelinedLoop(n, 0, 0, 1, False, False, "store") for n in ("elements", "columns")),
             )
         }
         for x in uniform_tiles(key, g, begin, end):
             rows, columns = x.vectors * x.rows, x.vectors * key.lanes
-            trip_counts = {"leave": rows, "rows": rows * key.lanes // OUT, "elements": rows * key.lanes}
+            trip_counts = {"write_rows": rows, "rows": rows * key.lanes // OUT, "elements": rows * key.lanes}
             if g.whole:
-                trip_counts = {"across": columns, "pass": columns, "columns": columns}
+                trip_counts = {"write_columns": columns, "forward_columns": columns, "columns": columns}
             elif g.lines:
-                trip_counts = {"leave": rows, "keep": rows}
+                trip_counts = {"write_rows": rows, "buffer_rows": rows}
             for name, trips in {"depth": depth * max(x.vectors, between), **trip_counts}.items():
                 loops[name] = loops[name].more(x.items * trips, x.items)
         for tile in range(g.tiles if g.lines else 0):
@@ -128,9 +128,9 @@ class ConvBytes(_Bytes, Conv):
                 behind = (many - before) % OUT
                 tails, tail = tails + bool(behind), tail + behind
         yield "pieces", filters * self._pieces(g, tile * key.columns, many), filters
-        yield "head", head, heads
+        yield "store_head", head, heads
         yield "beats", beats, filters
-        yield "tail", tail, tails
+        yield "store_tail", tail, tails
 
     @staticmethod
     def _pieces(g: ConvGeometry, begin: int, count: int) -> int:

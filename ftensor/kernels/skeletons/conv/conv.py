@@ -286,19 +286,19 @@ class Conv(BoardConv):
                 PipelinedLoop("weights", items * (1 + depth), items, 1, True, False, "panels"),
                 PipelinedLoop("first_strip", items * beats, items, 1, False, False, "sums"),
                 PipelinedLoop("depth", 0, 0, 1, False, True, "sums"),
-                PipelinedLoop("join", 0, 0, 1, False, True, "sums"),
+                PipelinedLoop("sum_parts", 0, 0, 1, False, True, "sums"),
                 PipelinedLoop("vectors", 0, 0, 1, False, False, "store"),
                 PipelinedLoop("elements", 0, 0, 1, False, False, "store"),
-                PipelinedLoop("keep", 0, 0, 1, False, False, "store"),
+                PipelinedLoop("buffer_rows", 0, 0, 1, False, False, "store"),
                 PipelinedLoop("line", *in_lines(key, g, begin, end), 1, False, False, "store"),
             )
         }
         for x in uniform_tiles(key, g, begin, end):
-            store_name, store_lanes = ("keep", 1) if g.lines else ("elements", key.lanes)
+            store_name, store_lanes = ("buffer_rows", 1) if g.lines else ("elements", key.lanes)
             store_name, store_lanes = ("vectors", 1) if x.whole else (store_name, store_lanes)
             for name, trips, entries in (
                 ("depth", depth * max(x.vectors, between), sums),
-                ("join", sums * x.vectors * x.rows, sums),
+                ("sum_parts", sums * x.vectors * x.rows, sums),
                 (store_name, x.vectors * x.rows * store_lanes, 1),
             ):
                 loops[name] = loops[name].more(x.items * trips, x.items * entries)

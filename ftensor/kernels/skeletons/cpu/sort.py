@@ -120,7 +120,7 @@ class RadixSort(Skeleton[RadixKey]):
             "FT_LOW": f"{(1 << 8 * size) - 1:#x}ul",
             "FT_UNSIGNED_KEY": f"u{compared}",
             "FT_PASSES": -(-8 * size // WIDE) if size > 2 else 1,
-            "FT_PLACES": int(key.places),
+            "FT_WITH_POSITIONS": int(key.places),
             "FT_PACKED": int(key.packed),
             "FT_BITS_OF_FLOAT": int(key.dtype.name in FLOATS),
             "FT_SIGN": _SIGN[size] if key.dtype.kind in "if" else "0",

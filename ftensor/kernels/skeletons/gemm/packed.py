@@ -251,7 +251,7 @@ class PackedGemm(Gemm):
                 PipelinedLoop("columns", items * g.depth * beats, items, 1, True, False, "b"),
                 PipelinedLoop("first_group", 0, 0, 1, False, False, "sums"),
                 PipelinedLoop("depth", 0, 0, 1, False, True, "sums"),
-                PipelinedLoop("join", 0, 0, 1, False, True, "sums"),
+                PipelinedLoop("sum_parts", 0, 0, 1, False, True, "sums"),
                 PipelinedLoop("vectors", 0, 0, key.vectors, False, False, "store"),
                 PipelinedLoop("lines", 0, 0, key.columns * key.parts, False, False, "store"),
                 PipelinedLoop("elements", 0, 0, key.parts, False, False, "store"),
@@ -265,7 +265,7 @@ class PackedGemm(Gemm):
                 ("last_group", rest * x.panels, 1),
                 ("first_group", min(g.depth, group) * x.panels, 1),
                 ("depth", g.depth * max(x.panels, between), sums),
-                ("join", sums * x.rows, sums),
+                ("sum_parts", sums * x.rows, sums),
                 (x.way, x.rows * wide, 1),
             ):
                 loops[name] = loops[name].more(x.items * trips, x.items * entries)
