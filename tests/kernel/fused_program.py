@@ -166,11 +166,11 @@ def passes_launch(
     along, across = [s[dim] for s in strides], [s[1 - dim] for s in strides]
     if skeleton == "reduce_inner":
         geometry = replace(
-            g, kept_strides=tuple((s,) for s in across), strides=((),) * len(operands), steps=tuple(along)
+            g, kept_strides=tuple((s,) for s in across), strides=((),) * len(operands), inner_strides=tuple(along)
         )
     else:
         geometry = replace(
-            g, kept_strides=((),) * len(operands), strides=tuple((s,) for s in along), steps=tuple(across)
+            g, kept_strides=((),) * len(operands), strides=tuple((s,) for s in along), inner_strides=tuple(across)
         )
     ports = tuple(Port(x.dtype, select.access_kind(s)) for x, s in zip(operands, geometry.inner_strides))
     gives = tuple(program.values[id(x._storage)] for x in eager)
