@@ -67,7 +67,7 @@ def in_model(program: Program) -> dict[str, Any]:
     """Returns for each board the seconds of the kernels and of the launches, and the image's shares."""
     import ftensor as ft
     from ftensor.boards import find
-    from ftensor.estimate.model import Setup
+    from ftensor.estimate.model import BoardConfig
     from ftensor.estimate.report import network_fits, report
     from ftensor.kernels.skeleton import board_skeleton_of
     from ftensor.kernels.workload import KernelLaunch
@@ -88,7 +88,7 @@ def in_model(program: Program) -> dict[str, Any]:
             if board_skeleton_of(step.key).geometry is None and len(geometry) == 1:
                 (n,), geometry = geometry, ()
             trace.launches[KernelLaunch(step.key, step.units, n or 0, geometry)] += 1
-        made = report(trace, Setup(board, board.clock.value), 1, None)
+        made = report(trace, BoardConfig(board, board.clock.value), 1, None)
         launches = [line.estimate.launch for line in made.lines]
         graphs = [launch for launch in launches if launch.key.skeleton in ("staged", "network")]
         largest = max(graphs, key=lambda launch: launch.n, default=None)

@@ -209,7 +209,7 @@ def parser() -> argparse.ArgumentParser:
     emulate.add_argument("--json", metavar="FILE", help="write failures, warnings and FIFOs as JSON")
     emulate.add_argument(
         "--shuffle",
-        type=options.seed,
+        type=options.seed_argument,
         metavar="SEED",
         help="run launches that have no order in another one, by a seed: shows missing waits",
     )

@@ -17,7 +17,7 @@ from ftensor import dtypes
 from ftensor.errors.torch import torch_names
 from ftensor.execute import fallback
 from ftensor.rows.catalogue import ENTRIES, Entry
-from ftensor.rows.op import Op, Promote, Reduce, dtypes_through
+from ftensor.rows.op import Op, Promote, Reduce, compute_and_result_dtypes
 
 PAGE = Path(__file__).parents[1] / "docs" / "ops.md"
 SPACES = ("", "nn.functional", "linalg", "fft", "special", "signal.windows")
@@ -85,7 +85,7 @@ def serves(row: Op | Reduce, of: dtypes.dtype) -> bool:
         return row.serves(of.kind)
     if row.promote is Promote.REAL_TO_COMPLEX and of.kind not in "fc":
         return False  # integers have no complex dtype
-    compute = dtypes_through(row.promote, of)[0]
+    compute = compute_and_result_dtypes(row.promote, of)[0]
     return of.name not in row.refuses and bool(row.expression(compute.compute))
 
 

@@ -31,14 +31,14 @@ smooth = low_pass(signal)
 
 # %%
 from ftensor.boards import find
-from ftensor.estimate.model import BOUNDS, Setup
+from ftensor.estimate.model import BOUNDS, BoardConfig
 from ftensor.estimate.report import report
 from ftensor.toolchain.trace import recording
 
 board = find("u55c")
 with recording(units=1) as trace:
     low_pass(signal)
-estimate = report(trace, Setup(board, board.clock.value), in_flight=1, groups=None)
+estimate = report(trace, BoardConfig(board, board.clock.value), in_flight=1, groups=None)
 for bound, seconds in estimate.bounds().items():
     print(f"{seconds * 1e6:8.1f} us: {BOUNDS[bound]}")
 

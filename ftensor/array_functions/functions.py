@@ -22,7 +22,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _dtypes(*operands: Any) -> list[Any]:
+def _empty_operands(*operands: Any) -> list[Any]:
     return [np.empty(x.shape, x.dtype.numpy) if isinstance(x, Tensor) else x for x in operands]
 
 
@@ -34,12 +34,12 @@ _METADATA: dict[str, Callable[..., Any]] = {
     "iscomplexobj": lambda x: x.dtype.kind == "c",
     "isrealobj": lambda x: x.dtype.kind != "c",
     "can_cast": lambda from_, to, casting="safe": np.can_cast(from_.dtype, to, casting),
-    "common_type": lambda *arrays: np.common_type(*_dtypes(*arrays)),
+    "common_type": lambda *arrays: np.common_type(*_empty_operands(*arrays)),
     "min_scalar_type": lambda a: a.dtype.numpy,
-    "result_type": lambda *arrays_and_dtypes: np.result_type(*_dtypes(*arrays_and_dtypes)),
+    "result_type": lambda *arrays_and_dtypes: np.result_type(*_empty_operands(*arrays_and_dtypes)),
     "may_share_memory": lambda a, b: _may_share_memory(a, b),
     "shares_memory": lambda a, b: _may_share_memory(a, b),
-    "einsum_path": lambda *operands, optimize="greedy": np.einsum_path(*_dtypes(*operands), optimize=optimize),
+    "einsum_path": lambda *operands, optimize="greedy": np.einsum_path(*_empty_operands(*operands), optimize=optimize),
 }
 FUNCTIONS |= _METADATA
 # Functions that print or save a tensor: the copy to the host is no fallback.

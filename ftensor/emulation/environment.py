@@ -315,7 +315,7 @@ def _runtimes(scratch: Path, environment: Mapping[str, str], notes: list[str]) -
         if not entries:
             notes.append(f"OCL_ICD_VENDORS is set to {chosen}, which holds no .icd file")
     else:
-        entries = icd.merge(icd.system_entries(), icd.loadable_runtime(notes))
+        entries = icd.merge_icd_entries(icd.system_entries(), icd.loadable_runtime(notes))
     for name, library in entries.items():
         if not os.path.basename(library).startswith("libxilinxopencl"):
             (scratch / "icd" / name).write_text(library + "\n")

@@ -155,7 +155,7 @@ def no_order(sort_by: object, columns: Sequence[str]) -> ValueError:
     return ValueError(f"sort_by={sort_by!r} is none of {_not_among(sort_by, columns)}")
 
 
-def no_group(group_by: object, group_keys: Sequence[str]) -> ValueError:
+def unknown_group_key(group_by: object, group_keys: Sequence[str]) -> ValueError:
     """Error for an unknown key to group launches by."""
     return ValueError(f"group_by={group_by!r} is none of {_not_among(group_by, group_keys)}")
 

@@ -19,9 +19,9 @@ from ..kernels.skeletons.cpu.conv import (
     ROWS,
     STEPS,
     ConvWeightGeometry,
-    Copies,
     DepthwiseGeometry,
     DirectConvGeometry,
+    TileCopies,
     conv_weight_key,
     depthwise_conv_key,
     direct_conv_key,
@@ -314,7 +314,7 @@ def direct(
 
 
 def direct_is_cheaper(
-    key: ConvKey, filters: int, tap_group: TapGroup, planes: Planes, parts: Copies, in_place: bool
+    key: ConvKey, filters: int, tap_group: TapGroup, planes: Planes, parts: TileCopies, in_place: bool
 ) -> bool:
     """True if the tiles' products and copies cost at most as much as those of packed planes,
     packing included."""
@@ -371,7 +371,7 @@ def phases(planes: Planes, sizes: Ints, strides: Ints) -> tuple[Phase, ...]:
     return tuple(pieces)
 
 
-def copies(columns: int, counts: Ints, strides: Ints) -> Copies:
+def copies(columns: int, counts: Ints, strides: Ints) -> TileCopies:
     """Returns the copies that fill each tile with the input elements at its positions: in pieces of
     4 or of 8 contiguous elements, whichever is cheaper."""
     deep, high, width = counts
@@ -388,7 +388,7 @@ def copies(columns: int, counts: Ints, strides: Ints) -> Copies:
                 places += [(i - begin + k, first + k) for k in range(0, run, wide)]
                 i += run
             ends.append(len(places))
-        by_width[wide] = Copies(wide, tuple(ends), tuple(places))
+        by_width[wide] = TileCopies(wide, tuple(ends), tuple(places))
     return min(by_width.values(), key=lambda p: p.copies)
 
 

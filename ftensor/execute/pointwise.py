@@ -23,7 +23,7 @@ from ..kernels import select
 from ..kernels.key import lanes_for
 from ..rows.catalogue import name_called
 from ..rows.copies import COPY, FILL
-from ..rows.op import Op, Promote, dtypes_through, refuses_bare
+from ..rows.op import Op, Promote, compute_and_result_dtypes, refuses_bare
 from ..runtime.launch_cache import is_available
 from .dispatch import run_uncached
 from .keys import op_key
@@ -226,7 +226,7 @@ def check_dtypes(
             raise errors.not_a_tensor(op.name, k + 1, inputs[k])
     if op.check is not None:
         op.check(op, inputs, params, common)
-    compute, result = dtypes_through(op.promote, common, backend.properties.has_float64)
+    compute, result = compute_and_result_dtypes(op.promote, common, backend.properties.has_float64)
     if out is not None and not (op.exact_out or op.any_out or can_cast(result, out._dtype)):
         raise errors.cannot_cast_result(name_called(op.name), result, out._dtype)
     is_supported = op.expression(compute) and common.name not in op.refuses

@@ -123,7 +123,7 @@ class Jitted(Generic[P, R]):
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Returns the function bound to `instance`, which becomes the first argument."""
-        return self if instance is None else _Bound(self, instance)
+        return self if instance is None else _BoundJitted(self, instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Returns the function's result."""
@@ -324,7 +324,7 @@ class Planned:
         return svg(self._graph)
 
 
-class _Bound:
+class _BoundJitted:
     """A jitted method of an object."""
 
     def __init__(self, jitted: Jitted[Any, Any], instance: Any) -> None:

@@ -37,7 +37,7 @@ def _from_torch_dtypes() -> dict[Any, dtypes.dtype]:
     return {getattr(torch, d.name): d for d in dtypes.ALL}
 
 
-def plain(tensor: torch.Tensor) -> torch.Tensor:
+def strided_cpu_tensor(tensor: torch.Tensor) -> torch.Tensor:
     """Returns a strided CPU tensor with the values of `tensor`.
 
     Resolves a lazy conjugate, negation or zero tensor. Raises TypeError for tensors of another
@@ -83,7 +83,7 @@ def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None, non_bl
 
     if not isinstance(tensor, torch.Tensor):
         raise errors.not_a_torch_tensor(tensor)
-    tensor = plain(tensor)
+    tensor = strided_cpu_tensor(tensor)
     dtype = _from_torch_dtypes().get(tensor.dtype)
     if dtype is None:
         raise errors.torch_dtype_not_supported(tensor.dtype)
@@ -267,7 +267,7 @@ def from_dlpack(
     if isinstance(ext_tensor, Tensor) and not copy and (device is None or resolve(device) == ext_tensor.device):
         return ext_tensor._view(ext_tensor._shape, ext_tensor._strides, ext_tensor._offset)
     if (torch := sys.modules.get("torch")) and isinstance(ext_tensor, torch.Tensor):
-        ext_tensor = plain(ext_tensor)  # torch exports a lazy negation's memory unchanged
+        ext_tensor = strided_cpu_tensor(ext_tensor)  # torch exports a lazy negation's memory unchanged
     capsule = ext_tensor
     if type(ext_tensor).__name__ != "PyCapsule":
         capsule = _request(ext_tensor, copy)

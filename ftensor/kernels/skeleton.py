@@ -241,11 +241,11 @@ class BoardSkeleton(Skeleton[K]):
         """The part of a kernel's name that distinguishes the kernels of one inventory table."""
         return f"{self.name}_{self.record(key).compute}"
 
-    def vitis(self, lanes: int) -> str:
+    def vitis_module(self, lanes: int) -> str:
         """The module of toolchain/vitis/ whose `source` writes the HLS C++ of a group."""
         return "single"
 
-    def intel(self) -> str:
+    def intel_module(self) -> str:
         """The module of toolchain/intel/ whose `text` writes the OpenCL C of a group."""
         return "single"
 

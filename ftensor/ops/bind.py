@@ -268,7 +268,7 @@ def make_function(op: Op) -> Callable[..., Any]:
     tensors, params, values = _signature_parts(op)
     out_parameter = ", out=None" if "*" in params else ", *, out=None"
     function = _maker(params + out_parameter, f"({', '.join(tensors)},), {values}, out")(op, pointwise)
-    return _public(_typed(function, tensors), op.name, docstring(op))
+    return _as_public_function(_annotate_parameters(function, tensors), op.name, docstring(op))
 
 
 def make_reduction(row: Reduce) -> Callable[..., Any]:
@@ -276,18 +276,18 @@ def make_reduction(row: Reduce) -> Callable[..., Any]:
     names = [w.partition("=")[0].strip() for w in row.arguments.split(",")]
     defaults = {"dim": "None", "keepdim": "False", "dtype": "None", "out": "None"}
     values = [name if name in names else value for name, value in defaults.items()]
-    function = _typed(_maker(row.arguments, f"input, {', '.join(values)}")(row, reduce_call))
-    return _public(function, row.name, _reduction_docstring(row))
+    function = _annotate_parameters(_maker(row.arguments, f"input, {', '.join(values)}")(row, reduce_call))
+    return _as_public_function(function, row.name, _reduction_docstring(row))
 
 
-def _public(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+def _as_public_function(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     function.__module__ = "ftensor"
     return function
 
 
-def _typed(function: Callable[..., Any], tensors: Sequence[str] = ("input",)) -> Callable[..., Any]:
+def _annotate_parameters(function: Callable[..., Any], tensors: Sequence[str] = ("input",)) -> Callable[..., Any]:
     """Annotates a row's function: the first tensor is a Tensor, further tensors may be numbers, and
     other parameters are numbers."""
     code = function.__code__
@@ -300,7 +300,7 @@ def _typed(function: Callable[..., Any], tensors: Sequence[str] = ("input",)) ->
 def make_inplace(op: Op) -> Callable[..., Any]:
     tensors, params, values = _signature_parts(op)
     function = _maker(params, f"({', '.join(tensors)},), {values}, {tensors[0]}, True")(op, pointwise)
-    return _inplace(_typed(function, tensors), op.name, function)
+    return _inplace(_annotate_parameters(function, tensors), op.name, function)
 
 
 def add_rows(rows: Sequence[Row], module: str = OWN) -> None:
@@ -368,7 +368,7 @@ def _functions_in_place() -> None:
         parameters = signature_text(names[0], entry.call, without="out")
         done = Entry(names[0], function, method=False, forms=(parameters,), aliases=tuple(names[1:]))
         done = register(done)
-        describe(_public(done.call, names[0], _IN_PLACE_DOC.format(entry.name)), done.forms)
+        describe(_as_public_function(done.call, names[0], _IN_PLACE_DOC.format(entry.name)), done.forms)
 
 
 def _set_names(function: Callable[..., Any], name: str, op: str = "") -> Callable[..., Any]:

@@ -58,7 +58,7 @@ def averages(events: Iterable[ProfiledEvent], group_by: str, limits: Limits) -> 
     """Returns sums over launches with the same op and kernel, and the same shapes or program line
     if `group_by` is one of these; the longest on the device first."""
     if group_by not in GROUPS:
-        raise errors.no_group(group_by, GROUPS)
+        raise errors.unknown_group_key(group_by, GROUPS)
     by_key: dict[tuple[str, str], Average] = {}
     for e in events:
         if e.kind != "launch":

@@ -42,7 +42,7 @@ def refuses_bare(promote: Promote, bare: str, common: dtype) -> bool:
     return bool(common.bare) and common.bare not in bare and promote is not Promote.TRUTH
 
 
-def dtypes_through(promote: Promote, common: dtype, wide: bool = True) -> tuple[dtype, dtype]:
+def compute_and_result_dtypes(promote: Promote, common: dtype, wide: bool = True) -> tuple[dtype, dtype]:
     """Returns (compute dtype, result dtype) of an op whose inputs promote to `common`.
 
     `wide` is True if the device has double precision.

@@ -33,21 +33,21 @@ def _explicit(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
     return [d for d in detected if d.target.kind != "csim"] or list(detected)
 
 
-def _cpu(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
-    return _kind("cpu")(detected) or _kind("csim")(detected)
+def _cpu_or_csim(detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
+    return _of_kind("cpu")(detected) or _of_kind("csim")(detected)
 
 
-def _kind(kind: str) -> Callable[[Sequence[DetectedDevice]], list[DetectedDevice]]:
+def _of_kind(kind: str) -> Callable[[Sequence[DetectedDevice]], list[DetectedDevice]]:
     return lambda detected: [d for d in detected if d.target.kind == kind]
 
 
 POLICIES: dict[str, Callable[[Sequence[DetectedDevice]], list[DetectedDevice]]] = {
     "auto": _auto,
     "explicit": _explicit,
-    "fpga": _kind("board"),
-    "gpu": _kind("gpu"),
-    "cpu": _cpu,
-    "csim": _kind("csim"),
+    "fpga": _of_kind("board"),
+    "gpu": _of_kind("gpu"),
+    "cpu": _cpu_or_csim,
+    "csim": _of_kind("csim"),
 }
 
 
@@ -85,7 +85,7 @@ def selector(device: DetectedDevice, detected: Sequence[DetectedDevice]) -> str:
 def host(mapped: Sequence[DetectedDevice], detected: Sequence[DetectedDevice]) -> list[DetectedDevice]:
     """Returns the device for `cpu` in a list, or an empty list: the mapped device if it is a CPU
     runtime, else the first CPU runtime, so that a program opens only one runtime."""
-    return [d for d in mapped[:1] if d.target.kind in ("cpu", "csim")] or _cpu(detected)[:1]
+    return [d for d in mapped[:1] if d.target.kind in ("cpu", "csim")] or _cpu_or_csim(detected)[:1]
 
 
 def advice(mapping: str) -> list[str]:

@@ -176,7 +176,7 @@ def system_entries() -> dict[str, str]:
     return entries
 
 
-def merge(system: dict[str, str], runtime: PipRuntime | None) -> dict[str, str]:
+def merge_icd_entries(system: dict[str, str], runtime: PipRuntime | None) -> dict[str, str]:
     """Returns the entries to offer: the system's, and pip's runtime unless the system has its own.
 
     Two copies of Intel's runtime in one process conflict.
@@ -251,7 +251,7 @@ def available_runtimes(notes: list[str]) -> Iterator[dict[str, str]]:
         if not entries:
             notes.append(f"OCL_ICD_VENDORS is set to {chosen}, which holds no .icd file")
     else:
-        entries = merge(system_entries(), runtime)
+        entries = merge_icd_entries(system_entries(), runtime)
     if runtime is not None and runtime.missing:
         notes.append(
             f"Intel's CPU runtime {runtime.version} is installed by pip, but not whole: "

@@ -187,7 +187,7 @@ class FreeLists(dict[int, list[Block]]):
         return self.setdefault(size, [])
 
 
-def larger(size: int, stream: DeviceStream) -> Block | None:
+def larger_free_block(size: int, stream: DeviceStream) -> Block | None:
     """Returns the smallest free block that is somewhat larger than `size`, or None."""
     most, free = min(2 * size, size + SPARE), stream.free
     # The next size class is an eighth of a power of two away (`size_class`).
@@ -257,7 +257,7 @@ class MemoryPool:
         except IndexError:  # another thread took the last one
             block = None
         if block is None:
-            block = larger(size, stream) or self._grow(size, nbytes, stream)
+            block = larger_free_block(size, stream) or self._grow(size, nbytes, stream)
             size = block.size
         allocated = self.allocated = self.allocated + size
         if allocated > self.peak_allocated:

@@ -85,7 +85,7 @@ def add_kernels_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def seed(text: str) -> int:
+def seed_argument(text: str) -> int:
     """Returns a seed, an integer from 0 on."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"a seed is an integer from 0 on, not {text!r}")

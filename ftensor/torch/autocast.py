@@ -163,7 +163,7 @@ def _cast_list(x: Any, dtype: torch.dtype) -> Any:
     return cached[1]
 
 
-def _lower(args: Any, kwargs: Any) -> torch.dtype:
+def _autocast_dtype(args: Any, kwargs: Any) -> torch.dtype:
     return torch.get_autocast_dtype(NAME)
 
 
@@ -201,7 +201,7 @@ def _register(names: list[str], choose: Callable[[Any, Any], torch.dtype | None]
 
 def install() -> None:
     """Registers the autocast kernels: torch has none for out-of-tree backends."""
-    _register(LOWER, _lower)
+    _register(LOWER, _autocast_dtype)
     _register(FLOAT, _float)
     _register(FLOAT_UNLESS, _float_unless)
     _register(WIDEST, _widest)

@@ -93,7 +93,7 @@ def groups(shares_ports: bool) -> Iterator[KernelGroup]:
     seen: set[tuple[Any, ...]] = set()
     for path in builtin_inventories().values():
         for group in expand(read(path), shares_ports=shares_ports):
-            kind = (group.skeleton, group.structure, group.lanes, group.kind.vitis(group.lanes))
+            kind = (group.skeleton, group.structure, group.lanes, group.kind.vitis_module(group.lanes))
             if kind not in seen:
                 yield group
             seen.add(kind)
@@ -147,7 +147,7 @@ def texts() -> tuple[KernelText, ...]:
     for key in keys():
         add(key, "opencl")
     for group in (*some_groups(), *groups(True), *graphs()):
-        structure = f"{group.structure} {group.kind.vitis(group.lanes)}"
+        structure = f"{group.structure} {group.kind.vitis_module(group.lanes)}"
         found.append(KernelText(group.name, "hls", group.skeleton, structure, vitis_source(group)))
         if group.skeleton not in VITIS:
             for key in group.keys[:1]:

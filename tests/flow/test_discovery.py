@@ -183,7 +183,7 @@ def test_a_folder_that_others_can_write_is_refused(tmp_path):
 @given(ENTRIES, st.booleans())
 def test_merging_keeps_the_system_and_offers_intel_once(entries, installed):
     runtime = icd.PipRuntime("1", Path("/pip/libintelocl.so"), (), ()) if installed else None
-    merged = icd.merge(entries, runtime)
+    merged = icd.merge_icd_entries(entries, runtime)
     intel = [lib for lib in merged.values() if lib.endswith(targets.INTEL_CPU_LIBRARY)]
     others = {n: lib for n, lib in entries.items() if "libintelocl" not in lib}
     assert others.items() <= merged.items()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.pool import SPARE, VECTOR, Block, Storage, larger, size_class
+from ftensor.runtime.pool import SPARE, VECTOR, Block, Storage, larger_free_block, size_class
 
 from .runtime_kernels import all_backends
 
@@ -54,7 +54,7 @@ def test_the_next_larger_free_block_is_found(nbytes: int) -> None:
         classes.append(more)
     blocks = {n: Block(None, n, None, None, None) for n in (*classes, more, 2 * size)}  # type: ignore[arg-type]
     stream = SimpleNamespace(free={n: [block] for n, block in blocks.items()})
-    chosen = [larger(size, stream) for _ in classes]  # type: ignore[arg-type]
+    chosen = [larger_free_block(size, stream) for _ in classes]  # type: ignore[arg-type]
     assert chosen == [*[blocks[n] for n in classes[1:]], None]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import ftensor as ft
 from ftensor.kernels.skeletons.conv import ConvKey, input_strip
-from ftensor.kernels.skeletons.conv.conv import turns
+from ftensor.kernels.skeletons.conv.conv import min_accumulation_distance
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.vitis.source import source
 
@@ -25,7 +25,7 @@ def waits(key: ConvKey, positions: int, offsets: tuple[int, ...]) -> Iterator[in
     seen, taps = input_strip(key, positions, offsets), len(offsets)
     beats = sum(n for _, n in seen.runs)
     for vectors in range(1, min(key.vectors, -(-positions // key.lanes)) + 1):
-        slots = max(vectors, turns(key), -(-beats // taps))
+        slots = max(vectors, min_accumulation_distance(key), -(-beats // taps))
         for (tap, place), q in itertools.product(enumerate(seen.places), range(slots)):
             at = place + (q if q < vectors else 0) * key.lanes
             for line in (at // key.lanes, (at + key.lanes - 1) // key.lanes):

@@ -53,10 +53,10 @@ class Map(OpSkeleton):
     def structure(self, lanes: int, requested: str) -> str:
         return requested
 
-    def vitis(self, lanes: int) -> str:
+    def vitis_module(self, lanes: int) -> str:
         return "map"
 
-    def intel(self) -> str:
+    def intel_module(self) -> str:
         return "map"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
@@ -288,10 +288,10 @@ class Rows(OpSkeleton):
         """Returns True except for vector outputs: rows that wide kernels read are often short."""
         return not (vector and written)
 
-    def vitis(self, lanes: int) -> str:
+    def vitis_module(self, lanes: int) -> str:
         return "rows" if lanes == 1 else "rows_wide"
 
-    def intel(self) -> str:
+    def intel_module(self) -> str:
         return "walking"
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:

@@ -42,7 +42,7 @@ class Network(BoardSkeleton[NetworkKey]):
     def structure(self, lanes: int, asked: str) -> str:
         return "dataflow"
 
-    def vitis(self, lanes: int) -> str:
+    def vitis_module(self, lanes: int) -> str:
         return "network"
 
     def suffix(self, key: NetworkKey) -> str:

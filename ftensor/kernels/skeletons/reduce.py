@@ -119,10 +119,10 @@ class ReduceSkeleton(OpSkeleton):
     def short_bursts(self, vector: bool, written: bool) -> bool:
         return not vector
 
-    def vitis(self, lanes: int) -> str:
+    def vitis_module(self, lanes: int) -> str:
         return "reduce"
 
-    def intel(self) -> str:
+    def intel_module(self) -> str:
         return "walking"
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:

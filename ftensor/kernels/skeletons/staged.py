@@ -57,10 +57,10 @@ class Staged(BoardSkeleton[StagedKey]):
     def structure(self, lanes: int, requested: str) -> str:
         return "dataflow"
 
-    def vitis(self, lanes: int) -> str:
+    def vitis_module(self, lanes: int) -> str:
         return "staged"
 
-    def intel(self) -> str:
+    def intel_module(self) -> str:
         return "staged"
 
     def suffix(self, key: StagedKey) -> str:
@@ -253,7 +253,7 @@ class LinkedStage(BoardSkeleton[StageKey]):
     def structure(self, lanes: int, requested: str) -> str:
         return "linked"
 
-    def vitis(self, lanes: int) -> str:
+    def vitis_module(self, lanes: int) -> str:
         return "linked"
 
     def suffix(self, key: StageKey) -> str:

@@ -117,7 +117,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
     return cat([t.unsqueeze(dim) for t in inputs], dim, out=out)
 
 
-def _at_least(name: str, ndim: int, tensors: Any) -> list[Tensor]:
+def _with_min_ndim(name: str, ndim: int, tensors: Any) -> list[Tensor]:
     """Returns the tensors with at least 1, 2 or 3 dims."""
     inputs = tensor_list(name, tensors)
     if not inputs:
@@ -129,20 +129,20 @@ def _at_least(name: str, ndim: int, tensors: Any) -> list[Tensor]:
 @op(method=False)
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenates along the columns (dim 1; dim 0 of 1-d tensors)."""
-    inputs = _at_least("hstack", 1, tensors)
+    inputs = _with_min_ndim("hstack", 1, tensors)
     return cat(inputs, 0 if inputs[0].ndim == 1 else 1, out=out)
 
 
 @op(method=False, aliases=("row_stack",))
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenates along the rows, of tensors made 2-d."""
-    return cat(_at_least("vstack", 2, tensors), 0, out=out)
+    return cat(_with_min_ndim("vstack", 2, tensors), 0, out=out)
 
 
 @op(method=False)
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Concatenates along dim 2, of tensors made 3-d."""
-    return cat(_at_least("dstack", 3, tensors), 2, out=out)
+    return cat(_with_min_ndim("dstack", 3, tensors), 2, out=out)
 
 
 @op(method=False)

@@ -13,7 +13,7 @@ from ...errors import arithmetic as errors_arithmetic
 from ...execute.output import check_dtype
 from ...execute.reduce import fold
 from ...iterator.shape import Ints, normalize_dims, numel
-from ...rows.op import Dims, Promote, Reduce, dtypes_through, refuses_bare
+from ...rows.op import Dims, Promote, Reduce, compute_and_result_dtypes, refuses_bare
 
 MAX_DIMS = 64  # torch's limit for reductions
 _SOME, _ONE = Dims.SOME, Dims.ONE
@@ -68,7 +68,7 @@ def dims_of(name: str, dim: Any, ndim: int, rule: Dims = _SOME) -> Ints:
     return dims if ndim else ()
 
 
-def count(shape: Sequence[int], dims: Ints) -> int:
+def reduced_elements(shape: Sequence[int], dims: Ints) -> int:
     return numel([shape[d] for d in dims])
 
 
@@ -88,7 +88,9 @@ def check_not_empty(name: str, input: Tensor, dims: Ints, dim: Any, kind: type[E
 def _variant_for(
     row: Reduce, input_dtype: dtype, requested: dtype | None, default: dtype
 ) -> tuple[Reduce, dtype, tuple[dtype, ...]]:
-    compute, result = dtypes_through(row.promote, input_dtype) if requested is None else (requested.compute, requested)
+    compute, result = (
+        compute_and_result_dtypes(row.promote, input_dtype) if requested is None else (requested.compute, requested)
+    )
     return row.instead.get(result.kind, row), compute, row.results(result)
 
 
@@ -108,8 +110,8 @@ def outputs(
     outs: Sequence[Tensor] | None = None,
 ) -> tuple[Tensor, ...]:
     variant, compute, results = _variant_for(row, input._dtype, requested, get_default_dtype())
-    numbers = (count(input._shape, dims),) if row.params else ()
-    return fold(variant, (input,), dims, keepdim, compute, results, numbers, outs)
+    scalars = (reduced_elements(input._shape, dims),) if row.params else ()
+    return fold(variant, (input,), dims, keepdim, compute, results, scalars, outs)
 
 
 def reduced(

@@ -19,7 +19,7 @@ from ...rows.op import Op, Promote, Reduce
 from ...rows.spelling import MISSING
 from ..bind import add_rows
 from .fold import MEAN
-from .reduction import check_arguments, count, dims_of, reduced
+from .reduction import check_arguments, dims_of, reduced, reduced_elements
 
 _ABS = "ft_cabs(a)"
 
@@ -86,7 +86,7 @@ def _norm_of(
                 raise errors_arithmetic.empty_norm(order, input._shape, k)
     result_dtype = requested or d
     red = _ROWS.get(order, NORM_P)
-    if red not in (NORM_0, NORM_HIGH) and count(input._shape, dims) == 1:
+    if red not in (NORM_0, NORM_HIGH) and reduced_elements(input._shape, dims) == 1:
         red = NORM_HIGH  # one element: its absolute value, because a power could overflow
     params = (order,) if red is NORM_P else ()
     result = result_dtype.to_real()
@@ -219,7 +219,7 @@ def _dispersion(
     dims = dims_of(name, dim, input.ndim)
     compute = _summed_in(input)
     mean = reduced(MEAN, input, dims, True, compute)
-    n = max(0, count(input._shape, dims) - correction)
+    n = max(0, reduced_elements(input._shape, dims) - correction)
     result = fold(red, (input, mean), dims, keepdim, compute, (d.to_real(),), (n,), (out,))[0]
     return result, mean
 
@@ -292,7 +292,7 @@ def std_mean(
 def moments(x: Tensor, dims: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     """Returns (mean squared distance from the mean, mean) over `dims`, which are kept, in the dtype
     of `x`, a compute dtype. Overflow of the squares is possible, as in torch's norms."""
-    n = count(x._shape, dims)
+    n = reduced_elements(x._shape, dims)
     if spares_double(x):  # and where multiplying costs no extra pass
         power_of_two = 2.0 ** n.bit_length()  # more than n, and exact as a factor
         mean = reduced(MEAN, x * (1 / power_of_two), dims, True, x._dtype) * power_of_two

@@ -41,7 +41,7 @@ def source(group: KernelGroup) -> str:
         comment += [f"// {title(opcode, key)}", f"//   serves {key.entry}"]
     if not group.keys:
         comment.append(f"//   serves {group.members[0].entry}")
-    body = import_module(f".{group.kind.intel()}", __package__).text(group)
+    body = import_module(f".{group.kind.intel_module()}", __package__).text(group)
     return "\n".join([*comment, "", body]) + "\n"
 
 

@@ -19,7 +19,7 @@ from ...kernels.op_skeleton import OpSkeleton
 from ...kernels.skeleton import Skeleton, layouts, skeleton_named, skeletons
 from ...kernels.source import is_positional
 from ...rows.catalogue import ROWS, Row
-from ...rows.op import Op, Promote, Reduce, dtypes_through, refuses_bare
+from ...rows.op import Op, Promote, Reduce, compute_and_result_dtypes, refuses_bare
 from ...runtime.targets import CSIM
 from ..area.count import affordable_lanes
 
@@ -109,7 +109,7 @@ def default_compute(row: Op | Reduce, outs: tuple[dtype, ...], ins: tuple[dtype 
         common = dtypes.promote_types(common, d)
     if None in ins and row.promote is Promote.SAME:
         common = dtypes.promote_types(common, outs[0])
-    return dtypes_through(row.promote, common)[0]
+    return compute_and_result_dtypes(row.promote, common)[0]
 
 
 def pointwise(op: Op, dtype: dtype, to: dtype | None = None) -> Signature | None:
@@ -122,7 +122,7 @@ def pointwise(op: Op, dtype: dtype, to: dtype | None = None) -> Signature | None
     if op.only and dtype.name not in op.only and dtype.kind not in op.only:
         return None
     ins = tuple(dtypes.bool if k in op.masks else dtype for k in range(op.arity))
-    compute, result = dtypes_through(op.promote, dtype)
+    compute, result = compute_and_result_dtypes(op.promote, dtype)
     signature = Signature(compute, (to or result,), ins)
     return signature if accepts(op, signature, dtype) else None
 
@@ -136,7 +136,7 @@ def accepts(op: Op, signature: Signature, common: dtype) -> bool:
     written = signature.outs[0]
     if refuses_bare(op.promote, op.bare, written):
         return False
-    result = dtypes_through(op.promote, common)[1]
+    result = compute_and_result_dtypes(op.promote, common)[1]
     if not op.any_out and not dtypes.can_cast(result, written):
         return False
     if op.check is not None:
@@ -178,8 +178,8 @@ def reduction(red: Reduce, dtype: dtype, to: dtype | None = None) -> Signature |
     rejected."""
     if dtype.kind not in red.kinds:
         return None
-    compute, result = dtypes_through(red.promote, dtype)
-    index_outputs = () if red.second_input is None else (dtypes_through(red.second_input, dtype)[1],)
+    compute, result = compute_and_result_dtypes(red.promote, dtype)
+    index_outputs = () if red.second_input is None else (compute_and_result_dtypes(red.second_input, dtype)[1],)
     outs = red.results(result)
     signature = Signature(compute, outs if to is None else (to, *outs[1:]), (dtype, *index_outputs))
     return signature if supports_signature(red, signature) else None

@@ -58,7 +58,7 @@ def synthesis(text: str) -> Synthesis | None:
     if root.find(".//PerformanceEstimates") is None and root.find(".//AreaEstimates") is None:
         return None
     overall = root.find(".//SummaryOfOverallLatency")
-    worst = max((n for n in map(_whole, _texts(root, "PipelineII")) if n is not None), default=None)
+    worst = max((n for n in map(_whole, _element_texts(root, "PipelineII")) if n is not None), default=None)
     if worst is None and overall is not None:
         worst = _whole(overall.findtext("PipelineInitiationInterval"))
     used = root.find(".//AreaEstimates/Resources")
@@ -67,7 +67,7 @@ def synthesis(text: str) -> Synthesis | None:
         if overall is None
         else (_whole(overall.findtext("Best-caseLatency")), _whole(overall.findtext("Worst-caseLatency"))),
         interval=worst,
-        clock_ns=_number(next(_texts(root, "EstimatedClockPeriod"), None)),
+        clock_ns=_number(next(_element_texts(root, "EstimatedClockPeriod"), None)),
         resources=None if used is None else _resources({e.tag: e.text or "" for e in used}),
     )
 
@@ -144,7 +144,7 @@ def _read(path: Path) -> str:
     return path.read_text(errors="replace")
 
 
-def _texts(root: ElementTree.Element, tag: str) -> Iterator[str]:
+def _element_texts(root: ElementTree.Element, tag: str) -> Iterator[str]:
     return (element.text for element in root.iter(tag) if element.text)
 
 

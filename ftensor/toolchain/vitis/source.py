@@ -32,7 +32,7 @@ def source(group: KernelGroup) -> str:
     Raises ValueError for a group that cannot be one kernel: members whose ports differ in width,
     exceed 512 bits, or are strided with several lanes; reductions whose members differ in outputs.
     """
-    writer = import_module(f".{group.kind.vitis(group.lanes)}", __package__)
+    writer = import_module(f".{group.kind.vitis_module(group.lanes)}", __package__)
     text: str = writer.source(group)
     return text
 

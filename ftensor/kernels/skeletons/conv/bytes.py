@@ -12,7 +12,7 @@ from ...inventory_terms import InventoryRequest, KernelArgument, ManifestTerms
 from ...skeleton import Parameter, register
 from ...source import constant
 from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
-from .conv import Conv, ConvPack, ConvPackGeometry, burst_of, strips_of, turns
+from .conv import Conv, ConvPack, ConvPackGeometry, burst_of, min_accumulation_distance, strips_of
 from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, uniform_tiles
 
 FILTERS, VECTORS = 16, 16  # tile shape
@@ -77,7 +77,7 @@ class ConvBytes(_Bytes, Conv):
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, depth, beats = end - begin, g.depth, g.beats
-        between = max(turns(key), -(-beats // max(len(g.offsets), 1)))
+        between = max(min_accumulation_distance(key), -(-beats // max(len(g.offsets), 1)))
         loops = {
             loop.name: loop
             for loop in (

@@ -270,7 +270,7 @@ class Conv(BoardConv):
     def places(self, key: ConvKey) -> dict[str, str]:
         """Returns two dependence distances in iterations: of a sum, and from the arrival of a
         strip's beat to its use."""
-        return {"distance": str(turns(key)), "arrival": str(turns(key) - 1)}
+        return {"distance": str(min_accumulation_distance(key)), "arrival": str(min_accumulation_distance(key) - 1)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the loops of four stages: planes, panels, sums, results."""
@@ -278,7 +278,7 @@ class Conv(BoardConv):
         begin, end = launch.slab(g.items, unit)
         items, depth, beats = end - begin, g.depth, g.beats
         sums, taps = max(1, -(-depth // DEPTH)), max(len(g.offsets), 1)
-        between = max(turns(key), -(-beats // taps))
+        between = max(min_accumulation_distance(key), -(-beats // taps))
         loops = {
             loop.name: loop
             for loop in (
@@ -375,7 +375,7 @@ def burst_of(g: ConvGeometry) -> int:
     return 1 if len(g.runs) == 1 else min((n for _, n in g.runs), default=1)
 
 
-def turns(key: ConvKey) -> int:
+def min_accumulation_distance(key: ConvKey) -> int:
     """Returns the smallest number of iterations between two additions to a sum that hides the
     latency of a product and an addition."""
     cycles = operator_cycles(key.dtype)

@@ -43,7 +43,7 @@ def direct_conv_key(dtype: dtype, target: KernelTarget, filters: int) -> ConvKey
     return ConvKey("conv_direct", dtype, lanes, rows, 1, FILTERS // rows)
 
 
-class Copies(NamedTuple):
+class TileCopies(NamedTuple):
     """Copies of input elements into tiles, in pieces of `wide` contiguous elements.
 
     places: (offset in the tile, offset in the input plane) of each piece
@@ -67,7 +67,7 @@ class Copies(NamedTuple):
 class DirectConvGeometry(Geometry):
     """Geometry buffer of a direct convolution; fields that are not named here are as in
     `DepthwiseGeometry`. A block has up to `most` panels. `wide`, `ends` and `pieces` are those of
-    `Copies`."""
+    `TileCopies`."""
 
     items: int
     groups: int

@@ -168,7 +168,7 @@ def recurrence(key: GemmKey) -> int:
     return operator_cycles(key.dtype)["add"]
 
 
-def turns(key: GemmKey) -> int:
+def min_accumulation_distance(key: GemmKey) -> int:
     """Returns the minimum number of iterations between two additions to a sum of the packed kernel.
 
     It covers the latency of a multiplication and an addition. Only the addition is in the

@@ -16,13 +16,24 @@ from ...skeleton import register
 from ...source import constant
 from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, members_in
 from .direct import direct_key, dot_product_key, supports_dot_product
-from .key import DIRECT, DOT_PRODUCT, PACKED, PARTS, Gemm, GemmKey, ProductGeometry, element, products, turns
+from .key import (
+    DIRECT,
+    DOT_PRODUCT,
+    PACKED,
+    PARTS,
+    Gemm,
+    GemmKey,
+    ProductGeometry,
+    element,
+    min_accumulation_distance,
+    products,
+)
 
 
 def places(key: GemmKey) -> dict[str, str]:
     """Returns the text for each placeholder of the templates."""
     return {
-        "distance": str(turns(key)),
+        "distance": str(min_accumulation_distance(key)),
         "parts": str(key.parts),
         "vectors": str(key.vectors),
         "step": str(key.columns * key.parts),
@@ -257,7 +268,7 @@ class PackedGemm(Gemm):
                 PipelinedLoop("elements", 0, 0, key.parts, False, False, "store"),
             )
         }
-        between = turns(key)
+        between = min_accumulation_distance(key)
         for x in tile_groups(key, g, begin, end):
             wide = x.columns if x.way == "elements" else 1
             for name, trips, entries in (
@@ -279,7 +290,7 @@ class PackedGemm(Gemm):
     def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
         """Returns the buffer of row panels, the sums of a block, and the totals."""
         bits, group = 8 * key.dtype.compute.itemsize, _group()
-        slots = max(key.block, turns(key))
+        slots = max(key.block, min_accumulation_distance(key))
         return [
             LocalMemory(2 * key.block * group, bits * key.rows),
             LocalMemory(slots, bits, key.rows * key.columns),
