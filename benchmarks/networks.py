@@ -64,6 +64,39 @@ class GPT2(nn.Module):
         return self.norm(x) @ self.words.weight.t(), kept
 
 
+class GPT2Token(nn.Module):
+    """A GPT-2 that reads one word a call, with keys and values in memory for `length` words."""
+
+    def __init__(self, net: GPT2, length: int) -> None:
+        super().__init__()
+        self.net = net
+        width, blocks = net.norm.weight.shape[0], len(net.blocks)
+        self.register_buffer("cache", torch.zeros(blocks, 2, 1, 4, length, width // 4))
+        self.register_buffer("indices", torch.arange(length)[None])
+
+    @torch.no_grad()
+    def read(self, words: Tensor) -> Tensor:
+        """Reads the text before the first call, (1, words), and returns its next word, (1, 1)."""
+        logits, past = self.net(words)
+        for place, (k, v) in zip(self.cache, past):
+            place[:, :, :, : words.shape[1]] = torch.stack((k, v))
+        return logits[:, -1:].argmax(-1)
+
+    @torch.no_grad()
+    def forward(self, word: Tensor, index: Tensor) -> Tensor:
+        """Maps a word, (1, 1), at an index, (1,), to the next word."""
+        net, mask = self.net, self.indices <= index
+        x = net.words(word) + net.places(index)
+        for block, (keys, values) in zip(net.blocks, self.cache):
+            q, k, v = block.qkv(block.ln_1(x)).view(1, 1, 3, 4, -1).permute(2, 0, 3, 1, 4)
+            keys.index_copy_(2, index, k)
+            values.index_copy_(2, index, v)
+            attended = F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
+            x = x + block.proj(attended.transpose(1, 2).reshape(x.shape))
+            x = x + block.down(F.gelu(block.up(block.ln_2(x)), approximate="tanh"))
+        return (net.norm(x) @ net.words.weight.t()).argmax(-1)
+
+
 class Basic(nn.Module):
     """ResNet's block of two convolutions."""
 
