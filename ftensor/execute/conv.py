@@ -397,27 +397,27 @@ def convolve(
     key.
     """
     backend = out._storage.backend
-    key: tuple[Any, ...] = ("conv", out._key, x._key, weight._key, None if bias is None else bias._key, windows)
+    call_key: tuple[Any, ...] = ("conv", out._key, x._key, weight._key, None if bias is None else bias._key, windows)
     if backend.target.is_board:
-        key += (not out._place(),)
+        call_key += (not out._place(),)
     args = (out, x, weight, bias, windows)
     addend = weight if bias is None else bias
     if packed_weights.can_cache(weight._storage):
-        launch = look_up(backend, key, prepare, args)
+        launch = look_up(backend, call_key, prepare, args)
         panels = None
         if isinstance(launch, Launch):
             named = call if not backend.target.is_board else None
             panels = packed_weights.panels(launch, named, x, weight, addend)
         if panels is not None:
-            with_panels = ("with panels", key)
+            with_panels = ("with panels", call_key)
             inputs = (x, weight, addend, *panels)
             run(backend, with_panels, _with_panels, convolve, args, inputs, (), out)
             if call is not None and not backend.target.is_board:
                 alias_launch(backend, with_panels, ("with panels", call))
             return out
-    run(backend, key, prepare, convolve, args, (x, weight, addend), (), out)
+    run(backend, call_key, prepare, convolve, args, (x, weight, addend), (), out)
     if call is not None and not backend.target.is_board:
-        alias_launch(backend, key, call)
+        alias_launch(backend, call_key, call)
     return out
 
 

@@ -214,18 +214,22 @@ class MissingKernel:
         return LAUNCH_BYTES
 
 
-def look_up(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
-    """Returns the launch cached under `key`, or prepared by `prepare(*args)`; a MissingKernel if
+def look_up(
+    backend: Backend, call_key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]
+) -> L | MissingKernel:
+    """Returns the launch cached under `call_key`, or prepared by `prepare(*args)`; a MissingKernel if
     the images lack a kernel; None if `prepare` declines."""
-    launch: L | MissingKernel | None = backend.launches.find(key)
+    launch: L | MissingKernel | None = backend.launches.find(call_key)
     if launch is None and (current := recorder(backend)) is not None:
-        launch = current.launches.get(key)
-    return launch or _prepared(backend, key, prepare, args)
+        launch = current.launches.get(call_key)
+    return launch or _prepared(backend, call_key, prepare, args)
 
 
-def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]) -> L | MissingKernel:
+def _prepared(
+    backend: Backend, call_key: Hashable, prepare: Callable[..., L], args: tuple[Any, ...]
+) -> L | MissingKernel:
     # Not the launch's key, so that a look-up of a launch needs no type check.
-    miss_key, current = (MissingKernel, key), recorder(backend)
+    miss_key, current = (MissingKernel, call_key), recorder(backend)
     if backend.images is not None and current is None:
         missing: MissingKernel | None = backend.launches.find(miss_key)
         if missing is not None and not backend.images.has(missing.error.entry):
@@ -240,11 +244,11 @@ def _prepared(backend: Backend, key: Hashable, prepare: Callable[..., L], args: 
     if launch is None:
         return launch
     if current is not None:  # a recorded launch is used by its graph only
-        current.launches[key] = launch
+        current.launches[call_key] = launch
         return launch
     # Another thread may have prepared it meanwhile. The first one is kept; the other was never
     # launched.
-    return backend.launches.keep(key, launch)
+    return backend.launches.keep(call_key, launch)
 
 
 def bound_to(backend: Backend, steps: Sequence[Step]) -> tuple[Bound, ...]:
@@ -301,52 +305,52 @@ Out = Tensor | Sequence[Tensor | None] | None
 
 def run(
     backend: Backend,
-    key: Hashable,
+    call_key: Hashable,
     prepare: Callable[..., Launch],
-    entry: Callable[..., Any],
+    function: Callable[..., Any],
     args: tuple[Any, ...],
     inputs: Sequence[Tensor],
     scalars: Sequence[Any] = (),
     out: Out = None,
     partial_write: bool = False,
 ) -> tuple[Tensor, ...]:
-    """Runs the launch that is cached under `key`, or that `prepare(*args)` returns. Returns its
+    """Runs the launch that is cached under `call_key`, or that `prepare(*args)` returns. Returns its
     outputs.
 
-    If an image lacks a kernel, the host fallback calls `entry(*args)`, which writes `out` if that
+    If an image lacks a kernel, the host fallback calls `function(*args)`, which writes `out` if that
     is a tensor (`partial_write`: only a part of it). Raises RuntimeError for tensors on different
     devices.
     """
-    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, scalars, out)
+    results: tuple[Tensor, ...] | None = backend.launches[call_key].call(inputs, scalars, out)
     if results is None:
-        results = run_uncached(backend, key, prepare, entry, args, inputs, scalars, out, partial_write)
+        results = run_uncached(backend, call_key, prepare, function, args, inputs, scalars, out, partial_write)
     return results
 
 
 def try_run(
     backend: Backend,
-    key: Hashable,
+    call_key: Hashable,
     prepare: Callable[..., Launch | None],
-    entry: Callable[..., Any],
+    function: Callable[..., Any],
     args: tuple[Any, ...],
     inputs: Sequence[Tensor],
     scalars: Sequence[Any] = (),
 ) -> tuple[Tensor, ...] | None:
     """Like `run`, but returns None if `prepare` declines or the operands are on several devices."""
-    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, scalars, None)
+    results: tuple[Tensor, ...] | None = backend.launches[call_key].call(inputs, scalars, None)
     if results is not None:
         return results
     device = inputs[0]._storage.device
     if any(x._storage.device is not device for x in inputs):
         return None
-    return _run_uncached(backend, key, prepare, entry, args, inputs, scalars)
+    return _run_uncached(backend, call_key, prepare, function, args, inputs, scalars)
 
 
 def run_uncached(
     backend: Backend,
-    key: Hashable,
+    call_key: Hashable,
     prepare: Callable[..., Launch],
-    entry: Callable[..., Any],
+    function: Callable[..., Any],
     args: tuple[Any, ...],
     inputs: Sequence[Tensor],
     scalars: Sequence[Any] = (),
@@ -355,16 +359,16 @@ def run_uncached(
 ) -> tuple[Tensor, ...]:
     """Like `run`, for a call that the cached launch does not handle: a new key, or a call that
     needs checks."""
-    results = _run_uncached(backend, key, prepare, entry, args, inputs, scalars, out, partial_write)
-    assert results is not None, key
+    results = _run_uncached(backend, call_key, prepare, function, args, inputs, scalars, out, partial_write)
+    assert results is not None, call_key
     return results
 
 
 def _run_uncached(
     backend: Backend,
-    key: Hashable,
+    call_key: Hashable,
     prepare: Callable[..., Launch | None],
-    entry: Callable[..., Any],
+    function: Callable[..., Any],
     args: tuple[Any, ...],
     inputs: Sequence[Tensor],
     scalars: Sequence[Any] = (),
@@ -378,12 +382,12 @@ def _run_uncached(
         raise errors.different_devices(op_called()[0], [x.device for x in tensors])
     if backend.executor is not None:
         backend.executor.called()
-    launch = look_up(backend, key, prepare, args)
+    launch = look_up(backend, call_key, prepare, args)
     if launch is None:
         return None
     if isinstance(launch, MissingKernel):
         host_out = out if type(out) is Tensor else None
-        result = run_on_host(launch.error, entry, args, host_out, partial_write)
+        result = run_on_host(launch.error, function, args, host_out, partial_write)
         return result if isinstance(result, tuple) else (result,)
     destinations = written or (None,) * len(launch.outputs)
     outputs = tuple(
@@ -442,8 +446,8 @@ def cached_result(call: Hashable, *inputs: Any) -> Tensor | None:
     for x in inputs:
         if type(x) is not Tensor:
             return None
-    key = (call, *[x._key for x in inputs])
-    results = inputs[0]._storage.backend.launches[key].call(inputs, (), None)
+    call_key = (call, *[x._key for x in inputs])
+    results = inputs[0]._storage.backend.launches[call_key].call(inputs, (), None)
     return None if results is None else results[0]
 
 
@@ -454,10 +458,10 @@ def cache_result(
     wrote `result`, a fresh tensor. `inputs` have the offsets and the order of the operands that it
     reads; `scalars` are its scalar kernel arguments."""
     backend = result._storage.backend
-    key = (call, *[x._key for x in inputs])
-    if not backend.target.is_board and key not in backend.launches:
+    call_key = (call, *[x._key for x in inputs])
+    if not backend.target.is_board and call_key not in backend.launches:
         output = Output(result._dtype, result._shape, result._strides)
-        alias_launch(backend, launch, key, outputs=(output,), fresh=True, fixed_scalars=tuple(scalars))
+        alias_launch(backend, launch, call_key, outputs=(output,), fresh=True, fixed_scalars=tuple(scalars))
 
 
 def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor]) -> None:

@@ -68,12 +68,12 @@ MANY_PIECES = 16
 
 def run_on_host(
     missing: KernelNotBuilt,
-    entry: Callable[..., Any],
+    function: Callable[..., Any],
     args: tuple[Any, ...],
     out: Tensor | None = None,
     partial_write: bool = False,
 ) -> Any:
-    """Returns the result of `entry(*args)`, computed on the host's device if the fallback policy
+    """Returns the result of `function(*args)`, computed on the host's device if the fallback policy
     allows.
 
     `out` is the written tensor among the arguments: all of it, or a part if `partial_write`.
@@ -83,7 +83,7 @@ def run_on_host(
     mirror = _Mirror(missing, list(_tensors(args)), out, partial_write)
     try:
         try:
-            result = entry(*_swapped(args, mirror.tensors))
+            result = function(*_swapped(args, mirror.tensors))
         finally:
             # As on the device, an index out of range is reported after the other elements are
             # written.

@@ -58,19 +58,19 @@ def pointwise(
         first = _first(op, inputs, out)
     storage = first._storage
     backend = storage.backend
-    key: tuple[Any, ...] = (
+    call_key: tuple[Any, ...] = (
         op,
         None if out is None else out._key,
         *[x._key if type(x) is Tensor else x.__class__ for x in inputs],
     )
     if params:
-        key += tuple([p.__class__ for p in params])
+        call_key += tuple([p.__class__ for p in params])
     if backend.target.is_board:
-        key += _alignments(inputs, out)
-    results = backend.launches[key].call(inputs, params, out)
+        call_key += _alignments(inputs, out)
+    results = backend.launches[call_key].call(inputs, params, out)
     if results is not None:
         return results[0]
-    new, device = key not in backend.launches, storage.device
+    new, device = call_key not in backend.launches, storage.device
     tensors = [x for x in inputs if type(x) is Tensor]
     for x in tensors:
         if x._storage.device is not device:
@@ -92,11 +92,11 @@ def pointwise(
         replacement = replaced[op](inputs, params, out)
         if replacement is not NotImplemented:
             return replacement
-        key += ("declined",)  # a launch stored under the plain key would hide the user's function
+        call_key += ("declined",)  # a launch stored under the plain key would hide the user's function
     scalars = [x for x in inputs if type(x) is not Tensor]
     scalars += params
     args = (op, inputs, params, out, inplace)
-    return run_uncached(backend, key, prepare, pointwise, args, tensors, scalars, out)[0]
+    return run_uncached(backend, call_key, prepare, pointwise, args, tensors, scalars, out)[0]
 
 
 def _first(op: Op, inputs: tuple[Any, ...], out: Tensor | None) -> Tensor:

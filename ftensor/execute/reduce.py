@@ -243,24 +243,24 @@ def fold(
     device = inputs[0]._storage.device
     named = dims if dims is None or isinstance(dims, int) else tuple(dims)
     backend = inputs[0]._storage.backend
-    key: tuple[Any, ...] = (red, named, keepdim, compute, outs, len(params))
+    call_key: tuple[Any, ...] = (red, named, keepdim, compute, outs, len(params))
     for x in inputs:
         if x._storage.device is not device:
             raise errors.different_devices(red.name, [y.device for y in inputs])
-        key += (x._key,)
+        call_key += (x._key,)
         if backend.target.is_board:
-            key += (not x._place(),)
-    results: tuple[Tensor, ...] | None = backend.launches[key].call(inputs, params, into)
+            call_key += (not x._place(),)
+    results: tuple[Tensor, ...] | None = backend.launches[call_key].call(inputs, params, into)
     if results is None:
         args = (red, inputs, dims, keepdim, compute, outs, params)
-        if key not in backend.launches and _too_large(inputs):
+        if call_key not in backend.launches and _too_large(inputs):
             results = fold_in_pieces(fold, *args, COUNTED)
         else:
             targets = [
                 None if out is None else _direct_output(red, out, dtype, inputs, dims, keepdim)
                 for out, dtype in zip(destinations, outs, strict=True)
             ]
-            results = run_uncached(backend, key, prepare, fold, args, inputs, params, targets)
+            results = run_uncached(backend, call_key, prepare, fold, args, inputs, params, targets)
     if red.arg and results[0].numel():  # positions are indices of the elements folded into one result
         folded = max(x.numel() for x in inputs) // results[0].numel()
         for t, out, text in zip(results, destinations, red.finish):

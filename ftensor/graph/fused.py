@@ -51,13 +51,13 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
 
     def general(args: Any, kwargs: Any) -> tuple[list[Tensor], tuple[Any, ...] | None]:
         tensors: list[Tensor] = []
-        key: list[Any] = [op.mark]
+        signature: list[Any] = [op.mark]
         try:
-            add_arguments(name, args, kwargs, key, tensors)
+            add_arguments(name, args, kwargs, signature, tensors)
         except TypeError:
             return tensors, None
-        add_settings(tensors, key)
-        return tensors, tuple(key)
+        add_settings(tensors, signature)
+        return tensors, tuple(signature)
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -148,14 +148,14 @@ class Jitted(Generic[P, R]):
     def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
         """Returns the part of a call's signature that depends on its arguments. Appends their
         tensors to `tensors`."""
-        key: list[Any] = [self.mark]
-        add_arguments(self.name, args, kwargs, key, tensors)
-        return key
+        signature: list[Any] = [self.mark]
+        add_arguments(self.name, args, kwargs, signature, tensors)
+        return signature
 
-    def full_signature(self, backend: Backend, key: list[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
-        """Returns the whole signature: `key`, and the settings that a trace depends on."""
-        add_environment(backend, tensors, key)
-        return tuple(key)
+    def full_signature(self, backend: Backend, signature: list[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
+        """Returns the whole signature: `signature`, and the settings that a trace depends on."""
+        add_environment(backend, tensors, signature)
+        return tuple(signature)
 
     def graph_for(
         self,

@@ -35,47 +35,47 @@ NUMBER_MARKS: dict[type, object] = {float: FLOAT, int: INT, complex: COMPLEX}
 
 
 def add_arguments(
-    function_name: str, args: Sequence[Any], kwargs: Mapping[str, Any], key: list[Any], tensors: list[Tensor]
+    function_name: str, args: Sequence[Any], kwargs: Mapping[str, Any], signature: list[Any], tensors: list[Tensor]
 ) -> None:
-    """Appends the arguments of `function_name` to the signature `key`, and their tensors to
+    """Appends the arguments of `function_name` to `signature`, and their tensors to
     `tensors`. Raises TypeError for an argument that is not hashable."""
-    _add(function_name, "an argument", args, key, tensors)
+    _add(function_name, "an argument", args, signature, tensors)
     if kwargs:
-        key.append(KEYWORD_MARK)
+        signature.append(KEYWORD_MARK)
     for name, value in kwargs.items():
-        key.append(name)
-        _add(function_name, name, (value,), key, tensors)
+        signature.append(name)
+        _add(function_name, name, (value,), signature, tensors)
 
 
-def _add(function_name: str, name: str, values: Iterable[Any], key: list[Any], tensors: list[Tensor]) -> None:
+def _add(function_name: str, name: str, values: Iterable[Any], signature: list[Any], tensors: list[Tensor]) -> None:
     for x in values:
         kind = type(x)
         if kind is Tensor:
-            key.append(x._key)
+            signature.append(x._key)
             tensors.append(x)
         elif kind in UNTAGGED_TYPES:
-            key.append(x)
+            signature.append(x)
         elif kind is float:
-            key += (FLOAT, x if x and x == x else str(x))  # -0.0 and nan
+            signature += (FLOAT, x if x and x == x else str(x))  # -0.0 and nan
         elif kind is int:
-            key += (INT, x)
+            signature += (INT, x)
         elif kind in TAGGED_TYPES:
-            key += (kind, x)
+            signature += (kind, x)
         elif isinstance(x, (tuple, list)):
-            key += (kind, len(x))
-            _add(function_name, name, x, key, tensors)
+            signature += (kind, len(x))
+            _add(function_name, name, x, signature, tensors)
         elif isinstance(x, dict):
-            key += (kind, len(x))
+            signature += (kind, len(x))
             for k, part in x.items():
-                key += (type(k), k)
-                _add(function_name, str(k), (part,), key, tensors)
+                signature += (type(k), k)
+                _add(function_name, str(k), (part,), signature, tensors)
         elif kind is slice:
-            key.append(kind)
-            _add(function_name, name, (x.start, x.stop, x.step), key, tensors)
+            signature.append(kind)
+            _add(function_name, name, (x.start, x.stop, x.step), signature, tensors)
         elif kind is complex:
-            key += (COMPLEX, repr(x))  # -0.0 and nan of either part
+            signature += (COMPLEX, repr(x))  # -0.0 and nan of either part
         else:
-            key += (kind, *_value_key(function_name, name, x))
+            signature += (kind, *_value_key(function_name, name, x))
 
 
 def _value_key(function_name: str, name: str, x: Any) -> tuple[Any, ...]:
@@ -96,57 +96,57 @@ def _value_key(function_name: str, name: str, x: Any) -> tuple[Any, ...]:
     return (x,) if kind.__repr__ is object.__repr__ else (x, repr(x))
 
 
-def owners_of(key: Sequence[Any]) -> list[Any]:
+def owners_of(signature: Sequence[Any]) -> list[Any]:
     """Returns the live objects that a signature refers to by weak reference."""
-    return [owner for x in key if type(x) is ref and (owner := x()) is not None]
+    return [owner for x in signature if type(x) is ref and (owner := x()) is not None]
 
 
-def scalar_indices(key: Sequence[Any]) -> list[int]:
+def scalar_indices(signature: Sequence[Any]) -> list[int]:
     """Returns the indices of numbers in a signature, in the order of the arguments."""
-    marks = zip(key, range(1, len(key) + 1))
+    marks = zip(signature, range(1, len(signature) + 1))
     return [k for x, k in marks if x is FLOAT or x is INT or x is COMPLEX]
 
 
-def scalar_at(key: Sequence[Any], index: int) -> Any:
+def scalar_at(signature: Sequence[Any], index: int) -> Any:
     """Returns the number at index `index` of a signature."""
-    x = key[index]
-    return x if type(x) is not str else complex(x) if key[index - 1] is COMPLEX else float(x)
+    x = signature[index]
+    return x if type(x) is not str else complex(x) if signature[index - 1] is COMPLEX else float(x)
 
 
-def add_environment(backend: Backend, tensors: Sequence[Tensor], key: list[Any]) -> None:
+def add_environment(backend: Backend, tensors: Sequence[Tensor], signature: list[Any]) -> None:
     """Appends the other values that a graph depends on: devices, shared memory, and global
     settings."""
-    key += (get_default_dtype(), get_index_check(), device_token())
+    signature += (get_default_dtype(), get_index_check(), device_token())
     if not tensors:
         return
     device = tensors[0]._storage.device
-    key += (device.type, device.index)
-    add_memory(tensors, key)
+    signature += (device.type, device.index)
+    add_memory(tensors, signature)
     if backend.target.is_board:
-        key += [t._place() for t in tensors]
+        signature += [t._place() for t in tensors]
 
 
-def add_settings(tensors: Sequence[Tensor], key: list[Any]) -> None:
+def add_settings(tensors: Sequence[Tensor], signature: list[Any]) -> None:
     """Like `add_environment`, but without devices: for a fused op, whose graph runs on any device
     of a backend."""
-    key += (get_default_dtype(), get_index_check())
+    signature += (get_default_dtype(), get_index_check())
     if len(tensors) > 1:
-        add_memory(tensors, key)
+        add_memory(tensors, signature)
 
 
-def add_memory(tensors: Sequence[Tensor], key: list[Any]) -> None:
+def add_memory(tensors: Sequence[Tensor], signature: list[Any]) -> None:
     """Appends entries for tensors that share memory, and for those on another device than the
     first."""
     storages = [t._storage for t in tensors]
     device = storages[0].device
     for k, storage in enumerate(storages):
         if storage.device is not device:
-            key += (k, storage.device)
+            signature += (k, storage.device)
     if len(set(storages)) < len(storages):
         firsts = [storages.index(s) for s in storages]
         starts = [t._offset * t._dtype.itemsize for t in tensors]
         first_indices = [next(j for j, other in enumerate(tensors) if other is t) for t in tensors]
-        key.append(tuple([(f, s - starts[f], k) for f, s, k in zip(firsts, starts, first_indices)]))
+        signature.append(tuple([(f, s - starts[f], k) for f, s, k in zip(firsts, starts, first_indices)]))
 
 
 ArgumentTypes = tuple[type | str, ...]
@@ -269,9 +269,9 @@ class ScalarTracing:
     """A call's arguments with each number replaced by a TracedScalar, also in copied tuples, lists
     and dicts. Numbers in slices and in containers of other types stay plain."""
 
-    def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Sequence[Any]) -> None:
+    def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any], signature: Sequence[Any]) -> None:
         self.scalars: list[TracedScalar] = []
-        self._indices = iter(scalar_indices(key))
+        self._indices = iter(scalar_indices(signature))
         self._containers: list[tuple[Any, list[Any]]] = []  # mutable ones, with their parts
         self.args = tuple([self._replaced(x) for x in args])
         self.kwargs = {name: self._replaced(x) for name, x in kwargs.items()}
