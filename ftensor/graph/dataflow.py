@@ -145,8 +145,8 @@ class DataflowBuilder:
             if isinstance(body.function, RowFilter) and (why := filter_refusal(body.function, self.length, lanes)):
                 raise self._refuse(body.node, why)
         for p in accesses[len(stored) :]:
-            if not self.spans.get(p, 1):
-                raise self._refuse(last, "it reads half a spectrum from memory, or a row for all of them")
+            if not self.spans.get(p, 1) and _layout_kind(p) != SHARED_ROW:
+                raise self._refuse(last, "it reads half a spectrum from memory")
         for p in frames:
             if why := frames_refusal(self.length, self.spans[p], lanes):
                 readers = [body.node for body in self.bodies if any(q.memory == p.memory for q in body.ins)]
@@ -159,7 +159,7 @@ class DataflowBuilder:
                 raise self._refuse(last, f"rows of {self.length} in blocks are no whole beats")
         ports = [Port(p.dtype, _layout_kind(p)) for p in accesses]
         count = len(stored)
-        spans = tuple([self.spans.get(p, 1) for p in accesses[count:]])
+        spans = tuple([self.spans.get(p, 1) or 1 for p in accesses[count:]])
         key = StagedKey(
             program.name,
             "staged",

@@ -92,6 +92,7 @@ class Tracer(LaunchRecorder):
         self.returned_objects: dict[int, ReturnedObject] = {}  # that the function returns, by id
         self._reshaped: dict[int, tuple[ref[Tensor], Tensor]] = {}  # and their former geometry
         self._allocated: list[tuple[ref[TracedStorage], Origin]] = []
+        self._staging: dict[int, Storage] = {}  # of arrays that are copied to the device, by id
         self.layers: list[LayerCall] = []
         self.filters: list[LayerCall] = []
         self._in_layer = False
@@ -127,6 +128,8 @@ class Tracer(LaunchRecorder):
             super().upload(storage, byte_offset, array)
             return
         staging = self.backend.pool.take(array.nbytes, self.backend.default_stream)
+        # The graph owns it, also where the device still holds it for the copy.
+        self._staging[id(staging)] = staging
         staging.device = storage.device
         super().upload(staging, 0, array)
         d = int32 if array.nbytes % 4 == byte_offset % 4 == 0 else uint8
@@ -281,7 +284,8 @@ class Tracer(LaunchRecorder):
         else:
             number = self._memory_numbers.setdefault(id(storage), len(self.memories))
             if number == len(self.memories):
-                self.memories.append(GraphBuffer(storage.nbytes, storage.device, captured=storage))
+                owned = id(storage) in self._staging
+                self.memories.append(GraphBuffer(storage.nbytes, storage.device, captured=storage, owned=owned))
         return GraphTensor(number, t._dtype, t._shape, t._strides, t._offset)
 
     def escaped_memory(self, returned: set[int]) -> list[Origin]:

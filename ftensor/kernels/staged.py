@@ -62,6 +62,8 @@ class StagedKey(FusedKey):
     def cached_beats(self, k: int) -> int:
         """Returns the beats of input k that local memory keeps for reuse."""
         p, factor = self.ins[k], self.factors[k]
+        if p.kind == SHARED_ROW and self.is_half[k]:
+            return -(-half_of(self.length) // self.lanes)
         if p.kind in (SHARED_ROW, PER_BLOCK, FRAMES):
             return self.beats * factor
         block_beats = self.period * self.beats * factor
@@ -86,12 +88,14 @@ class StagedKey(FusedKey):
     @cached_property
     def is_half(self) -> tuple[bool, ...]:
         """For each value, True if its rows are halves of spectra: FIFOs carry the whole spectrum,
-        and stores write the first half."""
+        and stores write the first half. A shared row is one if such rows are combined with it."""
         halves = [False] * len(self.ins)
         for k, call in enumerate(self.calls):
             half = any(halves[v] for v in call.operands) or (
                 isinstance(call.function, RowTransform) and call.function.half
             )
+            for v in call.operands if half else ():
+                halves[v] |= v < len(self.ins) and self.ins[v].kind == SHARED_ROW
             halves += [half and not self.is_per_row[self.first_value(k)]] * len(call.function.outs)
         return tuple(halves)
 

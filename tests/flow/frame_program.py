@@ -21,7 +21,7 @@ from ftensor.toolchain.group import KernelGroup
 @dataclass(frozen=True)
 class Chain:
     """A chain over frames of `length` elements of one signal, a frame each `hop` elements: spectra
-    of complex or real signals, or means."""
+    of complex or real signals, means, or `signal.spectrogram`."""
 
     form: str
     length: int
@@ -51,6 +51,8 @@ class Chain:
         if self.form == "means":
             frames = x.unfold(0, self.length, self.hop)
             return (frames * window).mean(-1), (frames - frames.amax(-1, keepdim=True)) * window
+        if self.form == "power":
+            return ft.signal.spectrogram(x, 2.0, nperseg=self.length, noverlap=self.length - self.hop)[2]
         if self.form == "complex":
             return ft.fft.fft(x.unfold(0, self.length, self.hop) * window.to(x.dtype)).abs()
         of = {"window": window, "center": False, "return_complex": True}
@@ -65,6 +67,12 @@ class Chain:
         if self.form == "means":
             np.testing.assert_allclose(got[0], (frames * window).mean(-1), atol=1e-6)
             np.testing.assert_array_equal(got[1], (frames - frames.max(-1, keepdims=True)) * window)
+            return
+        if self.form == "power":
+            from scipy.signal import spectrogram
+
+            wanted = spectrogram(signal, 2.0, nperseg=self.length, noverlap=self.length - self.hop)[2]
+            np.testing.assert_allclose(got[0], wanted, atol=2e-6, rtol=1e-5)
             return
         spectra = abs(np.fft.fft(frames.astype(np.complex128) * window))
         if self.form == "half":
@@ -84,6 +92,7 @@ CHAINS = (
     Chain("means", 48, 4),
     Chain("half", 64, 16),
     Chain("half", 32, 24, narrower=1),
+    Chain("power", 64, 16),
 )
 
 

@@ -84,7 +84,7 @@ def test_intels_emulator_agrees_with_numpy(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "chain", [CHAINS[0], CHAINS[3], CHAINS[6], Chain("complex", 32, 8)], ids=lambda chain: chain.name
+    "chain", [CHAINS[0], CHAINS[3], CHAINS[6], CHAINS[7], Chain("complex", 32, 8)], ids=lambda chain: chain.name
 )
 def test_the_sources_have_no_finding(chain: Chain, tmp_path: Path) -> None:
     """Every loop of a stage takes a cycle an iteration."""
@@ -126,18 +126,26 @@ def test_refused_frames(why: str, tmp_path: Path) -> None:
 
 # Ops that take no half spectrum, and the kernels and the op beside them.
 HALVES = {
-    "a fold": (lambda x, w: ft.fft.rfft(x).abs().mean(-1), "ft_rfft_abs_staged mean ("),
-    "weights of frequencies": (lambda x, w: ft.fft.rfft(x).abs() * w, "ft_rfft_abs_staged mul ("),
-    "a conjugated one": (lambda x, w: (ft.fft.ihfft(x).abs() + 1).sqrt(), "ft_abs_add_sqrt_staged fft ("),
-    "a part of it": (lambda x, w: ft.fft.rfft(x * 2).abs()[:, :32].sqrt(), "ft_mul_rfft_abs_staged sqrt ("),
+    "a fold": (lambda x, h: ft.fft.rfft(x).abs().mean(-1), "ft_rfft_abs_staged mean ("),
+    "another one": (lambda x, h: ft.fft.rfft(x).abs() * h, "ft_rfft_abs_staged mul ("),
+    "a conjugated one": (lambda x, h: (ft.fft.ihfft(x).abs() + 1).sqrt(), "ft_abs_add_sqrt_staged fft ("),
+    "a part of it": (lambda x, h: ft.fft.rfft(x * 2).abs()[:, :32].sqrt(), "ft_mul_rfft_abs_staged sqrt ("),
 }
 
 
 @pytest.mark.parametrize("why", HALVES)
 def test_half_a_spectrum_is_cut_where_no_stage_takes_it(why: str, tmp_path: Path) -> None:
     function, wanted = HALVES[why]
-    files = ft.jit(function).export(str(tmp_path / "graph"), ft.randn(100, 64), ft.randn(33))
+    files = ft.jit(function).export(str(tmp_path / "graph"), ft.randn(100, 64), ft.randn(100, 33))
     assert f"{files.entry.rpartition('_')[0]} {files.apart[0]}".startswith(wanted)
+
+
+def test_a_row_for_all_half_spectra_is_read_once(tmp_path: Path) -> None:
+    """No beat behind its elements: 33 of 64 are five beats of eight."""
+    key = exported(CHAINS[7].chain, *arguments(CHAINS[7], 6), folder=tmp_path)
+    (k,) = [k for k, half in enumerate(key.is_half[: len(key.ins)]) if half]
+    assert (key.lanes, key.cached_beats(k), key.row_length(k)) == (8, 5, 33)
+    assert "b < 5" in source(KernelGroup("power", (key,)))
 
 
 def test_half_a_spectrum_has_no_linked_kernels(tmp_path: Path) -> None:

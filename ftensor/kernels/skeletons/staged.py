@@ -91,7 +91,7 @@ class Staged(BoardSkeleton[StagedKey]):
             if one.kind == LOAD and port.kind == TAPS:
                 loops.append(PipelinedLoop(name, key.taps_of(one.port), 1, computes=False, stage=name))
             elif one.kind == LOAD and port.kind == SHARED_ROW:
-                loops.append(PipelinedLoop(f"{name}_once", beats, 1, computes=False, stage=name))
+                loops.append(PipelinedLoop(f"{name}_once", key.cached_beats(one.port), 1, computes=False, stage=name))
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, computes=False, stage=name))
             elif one.kind in (LOAD, STORE):
                 reads = one.kind == LOAD

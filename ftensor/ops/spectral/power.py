@@ -11,9 +11,10 @@ import numpy as np
 
 from ... import errors
 from ..._tensor import Tensor
-from ...dtypes import float64
+from ...dtypes import dtype, float32, float64
 from ...errors import spectral as errors_spectral
 from ...execute import output
+from ...execute.packed_weights import constant_of
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
 from ..create.data import tensor
@@ -52,22 +53,33 @@ class Segments:
             rows = rows - rows.mean(-1, True)
         if self.detrend == "linear":
             time = np.arange(self.length) - (self.length - 1) / 2
-            time_tensor = tensor(time).to(device=rows.device, dtype=rows._dtype)
+            time_tensor = _values(time, rows._dtype, rows)
             rows = rows - (rows * time_tensor).sum(-1, True) * time_tensor / float(time @ time)
         kind = rows._dtype.to_complex() if np.iscomplexobj(self.window) else rows._dtype
-        weights = tensor(self.window).to(device=rows.device, dtype=kind)
+        weights = _values(self.window, kind, rows)
         spectrum: Tensor = (rfft if self.half else fft)(rows * weights, self.points)
         return spectrum
 
     def power(self, spectrum: Tensor, other: Tensor | None = None) -> Tensor:
         """Returns the power of spectra, or the cross power conj(spectrum) * other."""
+        # The frequencies that `half` omits have equal power.
         if other is None:
-            power = (real(spectrum).square() + imag(spectrum).square()) * self.factor
-        else:
-            power = spectrum.conj() * other * self.factor
-        if self.half:  # the omitted frequencies have equal power
+            power: Tensor = (real(spectrum).square() + imag(spectrum).square()) * self.factor
+            # One product for all frequencies, since a write to some of them cuts a graph.
+            return power * _values(self._counts, power._dtype, power) if self.half else power
+        power = spectrum.conj() * other * self.factor
+        if self.half:
             power.narrow(-1, 1, (self.points - 1) // 2).mul_(2)
         return power
+
+    @property
+    def _counts(self) -> np.ndarray:
+        """Returns the number of frequencies of the whole spectrum for each one of a half."""
+        counts = np.full(self.points // 2 + 1, 2.0)
+        counts[0] = 1.0
+        if self.points % 2 == 0:
+            counts[-1] = 1.0
+        return counts
 
     def frequencies(self, like: Tensor) -> Tensor:
         options: dict[str, Any] = {"dtype": like._dtype.to_real(), "device": like.device}
@@ -78,6 +90,14 @@ class Segments:
         """Returns the middle of each segment of `n` elements in seconds, less `start` elements."""
         middles = (np.arange(1 + (n - self.length) // self.hop) * self.hop + self.length / 2 - start) / self.fs
         return tensor(middles).to(device=like.device, dtype=like._dtype.to_real())
+
+
+def _values(array: np.ndarray, kind: dtype, like: Tensor) -> Tensor:
+    """Returns numbers of the host in a dtype, on the device of `like`. The host rounds them, so that
+    a graph has no conversions."""
+    if kind in (float32, float64):
+        return constant_of(array.astype(kind.name), like)
+    return tensor(array).to(device=like.device, dtype=kind)
 
 
 def segment_window(name: str, window: Any, nperseg: int | None, n: int) -> Any:
@@ -268,8 +288,9 @@ def _unwrapped(phase: Tensor) -> Tensor:
 
 
 def _placed(spectra: Tensor, axis: int) -> Tensor:
-    """Moves the frequencies of (..., times, frequencies) to `axis`; the times are last."""
-    return spectra.movedim(-1, axis).contiguous()
+    """Moves the frequencies of (..., times, frequencies) to `axis`; the times are last. As in SciPy,
+    the result is a view."""
+    return spectra.movedim(-1, axis)
 
 
 @op(namespace="signal", method=False)

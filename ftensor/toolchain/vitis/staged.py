@@ -169,8 +169,9 @@ class Text:
             TAPS: "_taps",
             FRAMES: "_frames",
         }[port.kind]
-        half = not load and key.is_half[stage.inputs[0]]
-        shape = "_half" if half and wide else shape
+        half = key.is_half[stage.port if load else stage.inputs[0]]
+        if half and wide:
+            shape = "_every_half_row" if load else "_half"
         lane = "[ft_lane]" if wide else ""
         text = fill(
             f"staged_{'load' if load else 'store'}{shape}.cpp",
@@ -190,6 +191,7 @@ class Text:
                 "hop": str(key.hop_of(stage.port) // key.lanes) if port.kind == FRAMES else "",
                 **self._row(stage),
                 "half": str(half_of(key.length)),
+                "half_beats": str(key.cached_beats(stage.port)) if load else "",
             },
         )
         args = [name, *(f.name for f in fifos), f"{name}_offset", *(["n"] if port.kind != TAPS else [])]
