@@ -14,6 +14,7 @@ from weakref import ref
 from .._tensor import Tensor
 from ..dtypes import dtype, uint8
 from ..errors import graph as errors_graph
+from ..execute.capture import capturing
 from ..execute.dispatch import bound_to
 from ..execute.indexed import bounds_in_range
 from ..execute.keys import shared_key
@@ -414,7 +415,13 @@ class Lowered:
         return scalars
 
     def _check_indices(self, tensors: Sequence[Tensor]) -> None:
-        """Raises the first error that the kernels recorded about indices."""
+        """Raises the first error that the kernels recorded about indices. A capture keeps the checks
+        for its replays."""
+        capture = None if self.backend.executor is None else capturing(self.backend)
+        if capture is not None:
+            for check in self.graph.checks:
+                capture.record_check(check.flag, check.dims, check.refusal)
+            return
         checks = [c for c in self.graph.checks if not self._indices_in_range(c, tensors)]
         if not checks:
             return

@@ -369,6 +369,22 @@ def test_compiled_with_less_overhead(backend: str) -> None:
     assert len(rows) == before + 1 and "captured" in {row.state for row in rows}
 
 
+def test_indices_of_a_compiled_graph_are_checked_in_replays() -> None:
+    table = torch.randn(4, 3).to("fpga")
+    fast = torch.compile(lambda index: table[index].exp() + 1, backend="ftensor", mode="reduce-overhead")
+    before = len(ftensor.torch.graph_report().captures)
+    with torch.no_grad():
+        for k in range(5):
+            index = torch.tensor([k % 4, 2]).to("fpga")
+            assert torch.allclose(fast(index).cpu(), table.cpu()[index.cpu()].exp() + 1)
+        row = ftensor.torch.graph_report().captures[before]
+        assert row.state == "captured", row.reason
+        fast(torch.tensor([1, 9]).to("fpga"))
+        with pytest.raises(IndexError, match="9"):
+            torch.fpga.synchronize()
+        assert torch.allclose(fast(index).cpu(), table.cpu()[index.cpu()].exp() + 1)
+
+
 def test_graphed_callables() -> None:
     """Training with replayed passes has the bits of training without; results stay as they are."""
 
