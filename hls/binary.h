@@ -91,8 +91,8 @@ FT_FN_ONCE FT_V ftb_power(FT_V x, FT_V y)
     // ftb_log2_wide gives 1024 for infinity, so the power of infinity is selected here.
     const FT_V of = size == K(INFINITY) ? (y < K(0) ? K(0) : K(INFINITY)) : v;
     const FT_M whole = trunc(y) == y, odd = whole && (trunc(half_) != half_);
-    const FT_V made = x < K(0) ? (odd ? -of : (whole || size == K(INFINITY) ? of : K(NAN))) : of;
-    return y == K(0) || x == K(1) ? K(1) : (x != x || y != y ? K(NAN) : made);
+    const FT_V power = x < K(0) ? (odd ? -of : (whole || size == K(INFINITY) ? of : K(NAN))) : of;
+    return y == K(0) || x == K(1) ? K(1) : (x != x || y != y ? K(NAN) : power);
 }
 #undef FTB_D
 #undef FTB_L

@@ -80,11 +80,11 @@ FT_KERNEL void FT_NAME(
             if (still == 0) since = since + 1 == dilation ? 0 : since + 1;
             if (still > 0) still--;
         }
-        FT_T beat[FT_LANES], made[FT_LANES];
+        FT_T beat[FT_LANES], out_beat[FT_LANES];
         FT_ARRAY_PARTITION(beat, 1)
-        FT_ARRAY_PARTITION(made, 1)
+        FT_ARRAY_PARTITION(out_beat, 1)
         for (int l = 0; l < FT_LANES; l++) beat[l] = 0;
-        FT_BEAT_LOAD(made, out, to / FT_LANES)
+        FT_BEAT_LOAD(out_beat, out, to / FT_LANES)
         const int period = stride / pace, turns = (end - begin - 1) * period + filled / pace;
         int place = newest + late + 1 - filled, wait = filled / pace - 1, lane = (int)(to % FT_LANES);
         long at = FT_PARTS * row_at + place * step;
@@ -144,10 +144,10 @@ FT_KERNEL void FT_NAME(
                     FT_UNROLL
                     for (int p = 0; p < FT_PARTS; p++) {
                         const FT_T y = sum[p][0] + more[p];
-                        if (l == lane) made[l + p] = y;
+                        if (l == lane) out_beat[l + p] = y;
                     }
                 }
-                if (lane == FT_LANES - FT_PARTS) FT_BEAT_STORE(made, out, where)
+                if (lane == FT_LANES - FT_PARTS) FT_BEAT_STORE(out_beat, out, where)
                 where += lane == FT_LANES - FT_PARTS;
                 lane = lane == FT_LANES - FT_PARTS ? 0 : lane + FT_PARTS;
             }
@@ -160,7 +160,7 @@ FT_KERNEL void FT_NAME(
             FT_ARRAY_PARTITION(kept, 1)
             FT_BEAT_LOAD(kept, out, where)
             for (int l = 0; l < FT_LANES; l++) {
-                const FT_T old = kept[l], own = made[l];
+                const FT_T old = kept[l], own = out_beat[l];
                 kept[l] = l < lane ? own : old;
             }
             FT_BEAT_STORE(kept, out, where)

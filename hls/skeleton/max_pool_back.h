@@ -1,17 +1,17 @@
 // The gradient of adjacent windows that cover every element once. An element gets its window's gradient if the
 // window's index names it, else 0. Geometry g: as in windows.h.
 FT_KERNEL void FT_NAME(
-    FT_GLOBAL FT_E *made, FT_GLOBAL const FT_E *grad, FT_GLOBAL const long *places, long made_offset,
+    FT_GLOBAL FT_E *input_grad, FT_GLOBAL const FT_E *grad, FT_GLOBAL const long *places, long input_grad_offset,
     long grad_offset, long places_offset, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
-    FT_PORT(made, gmem0)
+    FT_PORT(input_grad, gmem0)
     FT_PORT(grad, gmem1)
     FT_PORT(places, gmem2)
     FT_PORT(g, gmem3)
     FT_FOR_SLAB(item, G_ITEMS(g))
     {
         const ft_spot s = ft_windows(g, item);
-        FT_GLOBAL FT_E *p = made + (made_offset + s.at);
+        FT_GLOBAL FT_E *p = input_grad + (input_grad_offset + s.at);
         FT_T elements[FT_SIZE * FT_LANES], lanes[FT_LANES];
         FT_WIDE_X x, given;
         FT_WIDE(int) place;

@@ -215,12 +215,12 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=16 max=128
                     const int row = width - at < left ? width - at : left, size = row < OUT ? row : OUT;
                     const sums near = ft_load_unaligned<sums>(kept, place);
-                    out_beat piece, made;
+                    out_beat piece, full_beat;
                     for (int l = 0; l < OUT; l++) {
 #pragma HLS UNROLL
                         piece[l] = near[l];
                     }
-                    if (ft_append_piece<OUT>(held, filled, piece, size, made)) to.write(made);
+                    if (ft_append_piece<OUT>(held, filled, piece, size, full_beat)) to.write(full_beat);
                     left -= size;
                     place += size;
                     at += size;

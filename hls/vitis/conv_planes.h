@@ -182,8 +182,8 @@ pack:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
         const int size = left < LANES ? left : LANES;
-        beat made;
-        if (ft_append_piece<LANES>(held, filled, from.read(), size, made)) to.write(made);
+        beat full_beat;
+        if (ft_append_piece<LANES>(held, filled, from.read(), size, full_beat)) to.write(full_beat);
         left -= size;
         if (left == 0) {
             row = row == last ? 0 : row + 1;

@@ -216,15 +216,15 @@ items:
                 v = from.read();
                 w = from_places.read();
             }
-            FT_T made = v[lane];
+            FT_T result = v[lane];
 #if FT_FLOATING
             const int top = (b.first + y) * p.stride_high - p.padding_high, left = x * p.stride_wide - p.padding_wide;
             const int n = ft_pool_size(top, p.kernel_high, p.in_high, p.padding_high, p.padded)
                 * ft_pool_size(left, p.kernel_wide, p.in_wide, p.padding_wide, p.padded);
-            const FT_T mean = made / (FT_T)(p.divisor ? p.divisor : n);
-            made = p.mean ? mean : made;
+            const FT_T mean = result / (FT_T)(p.divisor ? p.divisor : n);
+            result = p.mean ? mean : result;
 #endif
-            out[p.out + at + t] = stored(made);
+            out[p.out + at + t] = stored(result);
             if (p.wants) places[p.places + at + t] = w[lane];
             lane += p.stride_wide;
             const bool wraps = ++x == p.out_wide;

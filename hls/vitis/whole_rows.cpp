@@ -91,10 +91,10 @@ fold_values:
             lane[l] = at + l < p.n ? taken : none;
         }
         const FT_T of_beat = folded(lane, p.op), had = state[s], before = k < TURNS ? none : had;
-        const FT_T made = ft_row_first(before, of_beat, p.op);
-        state[s] = made;
+        const FT_T updated = ft_row_first(before, of_beat, p.op);
+        state[s] = updated;
         on.write(b);
-        if (k >= p.beats - p.states) states.write(made);
+        if (k >= p.beats - p.states) states.write(updated);
         at += LANES;
         if (++s == TURNS) s = 0;
         if (++k == p.beats) {
@@ -169,10 +169,10 @@ fold_centered:
             kept[l] = ft_row_kept(d, e, p.op);
         }
         const FT_T of_beat = folded(lane, FT_LAYER_NORM), had = state[s], before = k < TURNS ? K(0) : had;
-        const FT_T made = before + of_beat;
-        state[s] = made;
+        const FT_T updated = before + of_beat;
+        state[s] = updated;
         on.write(kept);
-        if (k >= p.beats - p.states) states.write(made);
+        if (k >= p.beats - p.states) states.write(updated);
         at += LANES;
         if (++s == TURNS) s = 0;
         if (++k == p.beats) {
@@ -223,13 +223,13 @@ normalize:
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
         if (k == 0) scale = scales.read();
         const beat b = from.read();
-        beat made;
+        beat result;
         for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
             const FT_T x = b[l], w = factor[k][l], c = summand[k][l];
-            made[l] = ft_row_result(x, scale, w, c, p.op);
+            result[l] = ft_row_result(x, scale, w, c, p.op);
         }
-        to.write(made);
+        to.write(result);
         if (++k == p.beats) k = 0;
     }
 }
@@ -244,8 +244,8 @@ pack:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=65536
         const int size = left < LANES ? left : LANES;
-        beat made;
-        if (ft_append_piece<LANES>(held, filled, from.read(), size, made)) to.write(made);
+        beat full_beat;
+        if (ft_append_piece<LANES>(held, filled, from.read(), size, full_beat)) to.write(full_beat);
         left -= size;
         if (left == 0) left = p.n;
     }
@@ -275,7 +275,8 @@ static void run(
     long out_first, long x_first)
 {
 #pragma HLS DATAFLOW
-    hls::stream<beat> line("line"), aligned("aligned"), rows("rows"), kept("kept"), made("made"), packed("packed");
+    hls::stream<beat> line("line"), aligned("aligned"), rows("rows"), kept("kept");
+    hls::stream<beat> normalized("normalized"), packed("packed");
     hls::stream<FT_T> first_states("first_states"), second_states("second_states");
     hls::stream<FT_T> middles("middles"), scales("scales"), written_middles("written_middles"), written_scales("written_scales");
     const long count = (long)p.rows * p.n;
@@ -284,7 +285,7 @@ static void run(
 #pragma HLS STREAM variable=kept depth=512
 #pragma HLS STREAM variable=line depth=32
 #pragma HLS STREAM variable=aligned depth=32
-#pragma HLS STREAM variable=made depth=32
+#pragma HLS STREAM variable=normalized depth=32
 #pragma HLS STREAM variable=packed depth=32
 #pragma HLS STREAM variable=first_states depth=32
 #pragma HLS STREAM variable=second_states depth=32
@@ -299,8 +300,8 @@ static void run(
     combine_states(first_states, middles, written_middles, p);
     fold_centered(rows, middles, kept, second_states, p);
     row_scales(second_states, scales, written_scales, p, eps);
-    normalize(kept, scales, made, weight, bias, p);
-    pack(made, packed, p);
+    normalize(kept, scales, normalized, weight, bias, p);
+    pack(normalized, packed, p);
     store(out, packed, out_first, count);
     write_statistics(mean, rstd, written_middles, written_scales, p);
 }

@@ -155,4 +155,4 @@ class MaxPool(Skeleton[MaxPoolKey]):
 
 
 register(MaxPool("max_pool", {"values": True, "places": True, "from": False}))
-register(MaxPool("max_pool_back", {"made": True, "grad": False, "places": False}))
+register(MaxPool("max_pool_back", {"input_grad": True, "grad": False, "places": False}))
