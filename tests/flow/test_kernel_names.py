@@ -57,19 +57,27 @@ def all_errors(some: Iterable[KernelText]) -> dict[str, str]:
         return {text.name: found for text, found in zip(listed, pool.map(errors, listed)) if found}
 
 
+def chosen(dialect: str) -> list[KernelText]:
+    """Returns a text of each skeleton and structure."""
+    return list({(t.skeleton, t.structure): t for t in texts() if t.dialect == dialect}.values())
+
+
 @pytest.mark.skipif(csim_compiler() is None, reason="the check needs a C++ compiler")
 @pytest.mark.parametrize("dialect", ["opencl", "intel", "hls"])
 def test_a_text_of_each_skeleton_has_no_undefined_name(dialect: str) -> None:
-    chosen = {(t.skeleton, t.structure): t for t in texts() if t.dialect == dialect}
-    assert len(chosen) > 20
-    assert not all_errors(chosen.values())
+    assert len(chosen(dialect)) > 20
+    assert not all_errors(chosen(dialect))
 
 
 @pytest.mark.long
 @pytest.mark.skipif(csim_compiler() is None, reason="the check needs a C++ compiler")
 @pytest.mark.parametrize("dialect", ["opencl", "intel", "hls", "vitis"])
 def test_no_text_has_an_undefined_name(dialect: str) -> None:
-    assert not all_errors(t for t in texts() if t.dialect == dialect)
+    """The texts that the test above leaves out; it has none of the dialect "vitis"."""
+    before = set(chosen(dialect)) if dialect != "vitis" else set()
+    rest = [t for t in texts() if t.dialect == dialect and t not in before]
+    assert len(rest) > 10
+    assert not all_errors(rest)
 
 
 def test_directives_name_variables_of_their_text() -> None:

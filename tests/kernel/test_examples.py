@@ -69,7 +69,8 @@ def test_example_digits(tmp_path: Path) -> None:
     # 30 of 797 are wrong: 3.8 %. They come first, so the red is in the legend and two rows below.
     assert red[62 : 62 + 2 * 62].any()
     assert not red[62 + 2 * 62 :].any()
-    assert "time of" not in run("digits.py", "--out", tmp_path, "--once")
+    if TARGET == "intel-cpu":  # the option is no matter of the device
+        assert "time of" not in run("digits.py", "--out", tmp_path, "--once")
 
 
 @program(1)
