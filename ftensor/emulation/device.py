@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from .memory import BoardMemory, OutOfRange
 from .protocol import Api, Fields, HostConnection
 from .shuffle import Shuffle
 
+PATIENCE = 3.0  # seconds until kernels that wait are noted; a host may still start another one
 HOLD = 0.001  # seconds for which the answer about a running unit is delayed, so that the host sleeps
 Answer = dict[int, Any]
 
@@ -49,6 +51,7 @@ class Device:
         self._noted: set[str] = set()
         self._number = 0  # number of the last file
         self._host = 0  # the process
+        self._waits = 0.0, ""  # since when which text is the same
         self._host_memory: list[tuple[int, int]] = []
         self._units: dict[int, EmulatedUnit] = {}
         self._library: kernels.Library | None = None
@@ -135,6 +138,8 @@ class Device:
     def _unload(self) -> None:
         if self._shuffle is not None:
             self._shuffle.flush()
+        if self._library is not None:
+            self._library.stop()
         for unit in self._units.values():
             unit.close()
         self._units.clear()
@@ -225,12 +230,22 @@ class Device:
             raise Fatal(f"{failure}{unit.mark}") from failure
         return {1: True}
 
+    def _note_waits(self, unit: EmulatedUnit) -> None:
+        """Notes what kernels wait for if none of them can continue, and the host has only asked for
+        PATIENCE seconds whether they have ended."""
+        waits = self._library.waits() if self._library is not None and unit.running else ""
+        if waits != self._waits[1]:
+            self._waits = time.monotonic(), waits
+        if waits and time.monotonic() - self._waits[0] > PATIENCE:
+            self._note(f"none of the kernels can continue: {waits}. On a board they wait for ever too")
+
     def _read_registers(self, fields: Fields) -> Answer:
         unit, offset = self._unit(fields.number(2))
         if not offset:
             if self._shuffle is not None:
                 self._shuffle.note_poll()
             self._completions.hold(unit, HOLD)
+            self._note_waits(unit)
             if unit.stuck:
                 waits = f"the stages of kernel {unit.kernel.name!r} wait for each other, and none can go on"
                 raise Fatal(f"{waits}: {unit.stuck}{unit.mark}")

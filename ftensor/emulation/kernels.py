@@ -97,6 +97,7 @@ class KernelFunction:
     arguments: list[RegisterArgument]
     units: dict[str, int] = field(default_factory=dict)  # instance -> base address
     call: Any = None
+    unit_calls: dict[str, Any] = field(default_factory=dict)  # units whose streams other units share
     streams: tuple[str, ...] = ()  # ports that the library connects
     stuck: Any = None  # returns, in the calling thread, the deadlock report of its stages
     fifos: Any = None  # likewise returns the report of the last launch's FIFOs
@@ -263,9 +264,19 @@ class Library:
             raise ImageProblem(
                 "the image's kernels are no shared object that loads here: " + str(failure).removeprefix(f"{path}: ")
             ) from None
+        self._waits = self._stop = None
+        with suppress(AttributeError):  # only with streams between kernels (toolchain/stream_links.py)
+            self._stop = self._library.ft_links_stop
+            self._library.ft_threads_open(1)
+            self._waits = self._library.ft_threads_waits
+            self._waits.restype = ctypes.c_char_p
         for kernel in kernels.values():
+            for unit in kernel.units:
+                with suppress(AttributeError):  # a unit with streams of its own
+                    kernel.unit_calls[unit] = self._library[unit + _JOINED]
+                    kernel.unit_calls[unit].argtypes = [argument.type for argument in kernel.arguments]
             try:
-                call = self._library[kernel.symbol]
+                call = kernel.unit_calls.get(next(iter(kernel.units), "")) or self._library[kernel.symbol]
             except AttributeError:
                 if kernel.streams:
                     raise _not_served(kernel.streams[0], kernel.name) from None
@@ -282,6 +293,15 @@ class Library:
                 kernel.record = self._library.ft_fifos_record
                 kernel.fifos = self._library.ft_fifos_report
                 kernel.fifos.restype = ctypes.c_char_p
+
+    def waits(self) -> str:
+        """Returns what kernels that streams connect wait for, if none of them can continue."""
+        return "" if self._waits is None else (self._waits() or b"").decode()
+
+    def stop(self) -> None:
+        """Ends kernels that wait for others, and those that no host starts."""
+        if self._stop is not None:
+            self._stop()
 
     def close(self) -> None:
         """Unloads the library. None of its kernels may be running."""
@@ -406,7 +426,7 @@ class EmulatedUnit:
     def _call(self, values: list[Any]) -> None:
         if self.kernel.record is not None:
             self.kernel.record()
-        self.kernel.call(*values)
+        self.kernel.unit_calls.get(self.name, self.kernel.call)(*values)
         if self.kernel.stuck is not None:
             self.stuck = (self.kernel.stuck() or b"").decode()
         if self.kernel.fifos is not None:

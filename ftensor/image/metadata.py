@@ -41,13 +41,10 @@ def functions(library: bytes) -> tuple[KernelDescription, ...] | None:
 def _functions(file: Any) -> tuple[KernelDescription, ...] | None:
     if not file.has_dwarf_info():
         return None
-    symbols = file.get_section_by_name(".dynsym") or file.get_section_by_name(".symtab")
     exported = {
         symbol.name
-        for symbol in symbols.iter_symbols()
-        if symbol["st_info"]["type"] == "STT_FUNC"
-        and symbol["st_info"]["bind"] != "STB_LOCAL"
-        and symbol["st_shndx"] != "SHN_UNDEF"
+        for symbol in file.get_section_by_name(".dynsym").iter_symbols()
+        if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
     }
     by_name: dict[str, tuple[int, Any]] = {}
     for unit in file.get_dwarf_info().iter_CUs():

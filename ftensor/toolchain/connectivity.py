@@ -90,6 +90,9 @@ class Connectivity:
         )
 
 
+NOTHING = Connectivity()
+
+
 def _units(kernel: str, counts: dict[str, tuple[str, ...]]) -> tuple[ComputeUnit, ...]:
     return tuple(map(ComputeUnit, counts.get(kernel, (f"{kernel}_1",))))
 

@@ -15,8 +15,8 @@ from ..image.info import complain
 from ..image.metadata import functions
 from ..kernels.user_kernels import argument
 from ..terminal import counted
-from . import connectivity
-from .user_kernels import language, launchable_kernels, linked_library
+from . import connectivity, stream_links
+from .user_kernels import language, launchable_kernels, linked_library, passable
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -24,9 +24,19 @@ def command(arguments: argparse.Namespace) -> int:
     try:
         sources, output = _files(arguments)
         config = connectivity.read(arguments.config)
-        binary = linked_library(sources, ()) if sources else _read(Path(arguments.library))
+        if config.streams and (arguments.library or arguments.description):
+            raise bad_description("streams (stream_connect=) need sources, without --library and --description")
+        linked = None
+        if sources:
+            binary, linked = linked_library(sources, (), config)
+        else:
+            binary = _read(Path(arguments.library))
         origin = ", ".join(map(str, sources)) or arguments.library
-        description = _connected(_description(arguments, binary, origin), config, sources)
+        if linked is not None:
+            kernels = passable(stream_links.described(linked))
+            description = Description(kernels, config.banks(kernels), name=sources[0].stem)
+        else:
+            description = _connected(_description(arguments, binary, origin), config, sources)
         text = None if arguments.manifest is None else _read(Path(arguments.manifest)).decode()
         data = pack(description, binary, text)
         output.write_bytes(data)
@@ -54,7 +64,7 @@ def _files(arguments: argparse.Namespace) -> tuple[list[Path], Path]:
 
 def _connected(description: Description, config: connectivity.Connectivity, sources: Sequence[Path]) -> Description:
     """Returns the description with the units and banks of v++'s configuration."""
-    if config == connectivity.Connectivity():
+    if config == connectivity.NOTHING:
         return description
     bundles: dict[str, str] = {}
     for source in sources:

@@ -29,10 +29,13 @@ from ..image.contents import BYTES, ENDS, ArgumentDescription, KernelDescription
 # A word that only preprocessed text with fifos.h contains.
 RECORDED = "ft_fifos"
 OPTION = "-DFT_FIFOS"
+TASKS = "struct ft_tasks;"  # of hls_task.h: their accesses are recorded without a region
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+HLS[ \t]+(\w+)(.*)$", re.MULTILINE | re.IGNORECASE)
 _LINE = re.compile(r'^#[ \t]+(\d+)[ \t]+"((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _SETTING = re.compile(r"(\w+)\s*=\s*([^=]*?)(?=\s+\w+\s*=|\s*$)")
 _CALL = re.compile(r"(?:[\w:&*\s]+=\s*)?((?:\w+\s*::\s*)*\w+)\s*(?:<[^;{}()]*>\s*)?\(")
+_TASK = re.compile(r"(?:::\s*)?(?:hls\s*::\s*)?task\s+\w+\s*[({]\s*([\w:]+)")
+_CHANNEL = re.compile(r"(?:::\s*)?(?:hls\s*::\s*)?(?:split|merge)\s*::\s*\w+\s*<[^;]*>\s*(\w+)")
 _STREAM = re.compile(r"(?:(?:static|const)\s+)*(?:::\s*)?(?:hls\s*::\s*)?stream\s*<")
 _WORD = re.compile(r"\w+")
 _STATIC = re.compile(r"\bstatic\s+(?=(?:::\s*)?(?:hls\s*::\s*)?stream\s*<)")
@@ -51,8 +54,8 @@ class Statement(NamedTuple):
     end: int
 
 
-def marked(text: str, macros: Mapping[str, str] | None = None) -> str | None:
-    """Returns the preprocessed text with marks; None if it has no DATAFLOW region.
+def marked(text: str, macros: Mapping[str, str] | None = None, always: bool = False) -> str | None:
+    """Returns the text with marks; None without a DATAFLOW region or hls::task, unless `always`.
 
     `macros` replace names in the depths of pragmas, which a compiler does not expand.
     """
@@ -66,9 +69,10 @@ def marked(text: str, macros: Mapping[str, str] | None = None) -> str | None:
             marks += _Region(text, pragma.end(), regions, lines, macros or {}).marks()
         elif word == "stream":
             marks += _depths(_to_token(text, pragma.end()), rest, macros or {})
-    if not regions:
+    if not regions and TASKS not in text and not always:
         return None
-    marks += [(m.end(), "thread_local ") for m in _STATIC.finditer(text) if _variable(text, m.end())]
+    if TASKS not in text:
+        marks += [(m.end(), "thread_local ") for m in _STATIC.finditer(text) if _variable(text, m.end())]
     pieces, at = [], 0
     for place, mark in sorted(marks, key=lambda m: m[0]):
         pieces += [text[at:place], mark]
@@ -128,7 +132,7 @@ class _Region:
         if text[begin] == "{":
             yield from self._block(begin + 1, loop)
             return
-        call = _CALL.match(text, begin, end)
+        call = next((m for m in (kind.match(text, begin, end) for kind in (_TASK, _CHANNEL, _CALL)) if m), None)
         name = re.sub(r"\s", "", call[1]) if call else ""
         label_ = "a loop" if word in _LOOPS or name in _LOOPS else name or word or "a statement"
         title = _quoted(f"{label_} ({self._lines.at(begin)})")
@@ -457,15 +461,14 @@ def text(source: str, kernels: Sequence[KernelDescription]) -> str:
 
 
 def _function(kernel: KernelDescription) -> str:
-    name, parameters, ends, values = kernel.name, [], [], []
-    of = f"ft_ends::parameters<decltype({name})>::at"
+    name, parameters, ends, values = kernel.name, list[str](), list[str](), list[str]()
     for k, a in enumerate(kernel.arguments):
         if _is_stream(a):
             parameters += [f"void *{a.name}", f"unsigned long {BYTES}{a.name}"]
-            ends.append(f'    ft_ends::end<{of}<{k}>> ft_end_{k}("{a.name}", {a.name}, {BYTES}{a.name});\n')
+            ends.append(end_of(kernel, k))
             values.append(f"ft_end_{k}.stream")
         else:
-            parameters.append(f"{of}<{k}> {a.name}")
+            parameters.append(f"ft_ends::parameters<decltype({name})>::at<{k}> {a.name}")
             values.append(a.name)
     call = f"    {name}({', '.join(values)});\n"
     if len(ends) == len(kernel.arguments):  # it is free-running: it runs while beats arrive
@@ -475,6 +478,12 @@ def _function(kernel: KernelDescription) -> str:
             f"        before = left, left = 0{left};\n    }}\n"
         )
     return f'extern "C" void {name}{ENDS}({", ".join(parameters)})\n{{\n{"".join(ends)}{call}}}\n'
+
+
+def end_of(kernel: KernelDescription, k: int) -> str:
+    """Returns the declaration of the end of the stream of number `k`, `ft_end_K.stream`."""
+    name, of = kernel.arguments[k].name, f"ft_ends::parameters<decltype({kernel.name})>::at<{k}>"
+    return f'    ft_ends::end<{of}> ft_end_{k}("{name}", {name}, {BYTES}{name});\n'
 
 
 def joined(kernels: Sequence[KernelDescription]) -> tuple[KernelDescription, ...]:

@@ -24,12 +24,15 @@ from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.launch_cache import notice
 from ..runtime.targets import csim_compiler
-from . import objects_of_kernels, user_kernel_text
+from . import objects_of_kernels, stream_links, user_kernel_text
+from .connectivity import NOTHING, Connectivity
+from .stream_links import Linked
 from .user_kernel_text import OPTION, RECORDED, marked, names_in_depths
 from .vitis.headers import include_folders
 
 # The message for a missing header, of clang and of g++.
 _NO_HEADER = re.compile(r"fatal error: (?:'(.+)' file not found|(.+): No such file or directory)")
+_OWN = ("-Wl,-Bsymbolic",)  # a kernel named `pipe` is not the C library's
 CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++")
 
 
@@ -54,7 +57,7 @@ def command(source: Path, flags: Sequence[str], shared: bool = True) -> list[str
     if not shared:
         other["-shared"] = "-c"
     # -g, because the kernels' arguments are read from the debug information.
-    words = [*_compiler(), *(other.get(flag, flag) for flag in FLAGS), "-g", *headers]
+    words = [*_compiler(), *(other.get(flag, flag) for flag in FLAGS), "-g", *headers, *(_OWN if shared else ())]
     return [*words, *flags, "-x", spoken, file_word(source)]
 
 
@@ -74,23 +77,60 @@ def library(source: Path, flags: Sequence[str]) -> bytes:
     return _with_all_ends(source, flags, True)
 
 
-def linked_library(sources: Sequence[Path], flags: Sequence[str]) -> bytes:
-    """Compiles kernel files to one shared object, as `library` does."""
-    if len(sources) == 1:
-        return library(sources[0], flags)
+def linked_library(
+    sources: Sequence[Path], flags: Sequence[str], config: Connectivity = NOTHING
+) -> tuple[bytes, Linked | None]:
+    """Compiles kernel files to one shared object, as `library` does; with the kernels that streams of
+    `config` connect, None if it has no streams."""
+    if len(sources) == 1 and not config.streams:
+        return library(sources[0], flags), None
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         objects = [Path(folder) / f"{k}.o" for k in range(len(sources))]
-        for source, file in zip(sources, objects):
-            file.write_bytes(_with_all_ends(source, flags, False))
+        linked = None
+        if config.streams:
+            linked = _compiled_with_links(sources, flags, config, objects)
+        else:
+            for source, file in zip(sources, objects):
+                file.write_bytes(_with_all_ends(source, flags, False))
         objects_of_kernels.separate(objects)
         output = Path(folder) / "kernels.so"
-        _run(sources[0], [*_compiler(), "-shared", *map(file_word, objects), "-o", file_word(output)])
-        return output.read_bytes()
+        _run(sources[0], [*_compiler(), "-shared", *_OWN, *map(file_word, objects), "-o", file_word(output)])
+        return output.read_bytes(), linked
+
+
+def _compiled_with_links(
+    sources: Sequence[Path], flags: Sequence[str], config: Connectivity, objects: Sequence[Path]
+) -> Linked:
+    """Compiles kernel files with the streams between them to the files `objects`."""
+    by_file = [functions(_object(source, command(source, [*flags, "-O0"]))) or () for source in sources]
+    texts = [source.read_text(errors="replace") for source in sources]
+    linked = stream_links.linked(config, [k for kernels in by_file for k in kernels], texts)
+    placed = {k.name: k for k in linked.kernels}
+    for always in (True, False):  # all files record, or none: they share streams
+        for source, kernels, file in zip(sources, by_file, objects):
+            own = [placed[k.name] for k in kernels]
+            ends = [k for k in user_kernel_text.with_streams(own) if not linked.is_linked(k)]
+            text = user_kernel_text.text(str(source.resolve()), ends) + stream_links.text(own, linked)
+            both = file.with_suffix(source.suffix)
+            both.write_text(text)
+            words = command(both, flags, False)
+            marks = _with_marks(both, words, True) if always else None
+            try:
+                file.write_bytes(_object(both, words) if marks is None else _recording(both, words, marks))
+            except RuntimeError:
+                if not always:
+                    raise
+                break
+        else:
+            return linked
+        print("ftensor: the depths of the streams are not checked: the marked text does not compile", file=sys.stderr)
+    raise AssertionError
 
 
 def _with_all_ends(source: Path, flags: Sequence[str], shared: bool) -> bytes:
     binary = _compiled(source, flags, shared)
-    streaming = user_kernel_text.with_streams(functions(binary) or ())
+    seen = binary if shared else _object(source, command(source, [*flags, "-O0"]))
+    streaming = user_kernel_text.with_streams(functions(seen) or ())
     if not streaming or language(source) == "c":
         return binary
     try:
@@ -121,23 +161,34 @@ def _compiled(source: Path, flags: Sequence[str], shared: bool) -> bytes:
     The object of a file with DATAFLOW regions records the accesses of its FIFOs, so that their
     depths are checked (hls/standin/fifos.h).
     """
-    with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
-        output = Path(folder) / "kernels.so"
-        words = command(source, flags, shared)
-        if text := _with_marks(source, words):
-            recording = Path(folder) / f"{source.stem}.ii"
-            recording.write_text(text, encoding="utf-8", errors="surrogateescape")
-            # Keeps the words before `-x` and the source's own name.
-            own = [*words[:-3], "-x", "c++-cpp-output", file_word(recording), "-o", file_word(output)]
-            if not subprocess.run(own, capture_output=True).returncode:
-                return output.read_bytes()
+    words = command(source, flags, shared)
+    if text := _with_marks(source, words):
+        try:
+            return _recording(source, words, text)
+        except RuntimeError:
             why = "its marked text does not compile"
             print(f"ftensor: the depths of the FIFOs of {source.name} are not checked: {why}", file=sys.stderr)
+    return _object(source, words)
+
+
+def _object(source: Path, words: Sequence[str]) -> bytes:
+    """Returns what a compiler's command line makes."""
+    with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
+        output = Path(folder) / "kernels.so"
         _run(source, [*words, "-o", file_word(output)])
         return output.read_bytes()
 
 
-def _with_marks(source: Path, words: Sequence[str]) -> str | None:
+def _recording(source: Path, words: Sequence[str], text: str) -> bytes:
+    """Returns what a compiler's command line makes of the marked text of the source."""
+    with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
+        recording = Path(folder) / f"{source.stem}.ii"
+        recording.write_text(text, encoding="utf-8", errors="surrogateescape")
+        # Behind -x and the source's own name.
+        return _object(source, [*words[:-3], "-x", "c++-cpp-output", file_word(recording)])
+
+
+def _with_marks(source: Path, words: Sequence[str], always: bool = False) -> str | None:
     """Returns the preprocessed text with marked processes; None without a DATAFLOW region or
     hls::stream, or if the compiler refuses the file."""
     preprocess = [*(w for w in words if w not in ("-shared", "-c")), OPTION, "-E"]
@@ -150,7 +201,7 @@ def _with_marks(source: Path, words: Sequence[str]) -> str | None:
         said = subprocess.run([*preprocess, "-dM"], capture_output=True).stdout.decode(errors="replace")
         defined = (line.split(maxsplit=2)[1:] for line in said.splitlines())
         macros = {name: value[0] for name, *value in defined if value}
-    return marked(text, macros)
+    return marked(text, macros, always)
 
 
 def _run(source: Path, words: list[str]) -> bytes:
@@ -180,7 +231,12 @@ def described_kernels(binary: bytes, origin: object) -> tuple[KernelDescription,
 def launchable_kernels(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:
     """Returns the kernels of a shared object that a host can launch; raises ValueError if there is
     none."""
-    exported = described_kernels(binary, origin)
+    return passable(described_kernels(binary, origin))
+
+
+def passable(exported: Sequence[KernelDescription]) -> tuple[KernelDescription, ...]:
+    """Returns the kernels that a host can launch, and those that need no host; raises ValueError if there is
+    none."""
     lacking = {k.name: [a for a in k.arguments if not _can_pass(a)] for k in exported}
     kernels = tuple(k for k in exported if not lacking[k.name])
     if not kernels:
@@ -191,7 +247,7 @@ def launchable_kernels(binary: bytes, origin: object) -> tuple[KernelDescription
 
 def _can_pass(described: ArgumentDescription) -> bool:
     parameter = argument(described.name, described.c, 0)
-    return parameter is not None and parameter.kind != "stream"
+    return parameter is not None and (parameter.kind != "stream" or described.c == stream_links.PORT)
 
 
 def image(source: Path, flags: Sequence[str]) -> ImageFile:
@@ -203,7 +259,7 @@ def image(source: Path, flags: Sequence[str]) -> ImageFile:
     words = command(source, flags)
     seen = _run(source, [*(w for w in words if w != "-shared"), "-E", "-P"])
     version = subprocess.run([words[0], "--version"], capture_output=True, text=True).stdout
-    key = cache.key("own cpp, ends", seen.decode(errors="replace"), " ".join(flags), version, cpu_name())
+    key = cache.key("own cpp, ends", seen.decode(errors="replace"), " ".join((*_OWN, *flags)), version, cpu_name())
     data = cache.get(key)
     if data is None:
         binary = library(source, flags)

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "threads.h"
+
 namespace ft_fifos __attribute__((visibility("hidden"))) {
 
 const std::size_t DEFAULT_DEPTH = 2;  // the default of Vitis HLS
@@ -98,17 +100,24 @@ struct Trace {
     std::vector<Fifo> fifos;
     std::map<std::tuple<int, const char *, int, int>, int> known;
     std::size_t total = 0, stored = 0;
-    int current = 0;
     std::uint32_t launch = fresh();
     bool polled = false;  // a non-blocking access
     bool records = false;
     bool stops() const { return total > MAX_ACCESSES || stored > MAX_STORED; }
 };
-inline Trace &trace()
+// What a thread records: a launch has a trace of its own, or one with other threads.
+struct Recorder {
+    Trace own;
+    Trace *trace = &own;
+    int current = 0;     // the process
+    std::string report;  // of kernels that streams connect
+};
+inline Recorder &recorder()
 {
-    static thread_local Trace one;
+    static thread_local Recorder one;
     return one;
 }
+inline Trace &trace() { return *recorder().trace; }
 
 // The process that makes the next access at each end of a FIFO.
 class Turns
@@ -319,6 +328,13 @@ inline std::string report(const Trace &t)
     return out + "]}";
 }
 
+inline int add_process(Trace &t, const std::string &name)
+{
+    const auto lock = ft_threads::guard();
+    t.processes.push_back({name, {}});
+    return (int)t.processes.size() - 1;
+}
+
 // A running DATAFLOW region. Each statement is a process, the same one each time the region runs.
 class region
 {
@@ -328,6 +344,7 @@ class region
 
     int process(int statement, int turn, const char *name)
     {
+        const auto lock = ft_threads::guard();
         Trace &t = trace();
         const auto key = std::make_tuple(outer, where, statement, turn);
         const auto found = t.known.find(key);
@@ -338,12 +355,12 @@ class region
     }
 
   public:
-    explicit region(const char *where) : outer(trace().current), where(where) {}
+    explicit region(const char *where) : outer(recorder().current), where(where) {}
     region(const region &) = delete;
-    ~region() { trace().current = outer; }
-    void next(int statement, const char *name) { trace().current = process(statement, 0, name); }
+    ~region() { recorder().current = outer; }
+    void next(int statement, const char *name) { recorder().current = process(statement, 0, name); }
     // A statement in an unrolled loop is a process of its own in each iteration.
-    void next(int statement, const char *name, int loop) { trace().current = process(statement, turns[loop], name); }
+    void next(int statement, const char *name, int loop) { recorder().current = process(statement, turns[loop], name); }
     void turn(int loop) { turns[loop]++; }
 };
 
@@ -358,13 +375,14 @@ extern "C" __attribute__((weak, used, visibility("default"))) int ft_fifos_recor
 extern "C" __attribute__((weak, used, visibility("default"))) const char *ft_fifos_report(void)
 {
     static thread_local std::string text;
-    ft_fifos::Trace &t = ft_fifos::trace();
-    text = ft_fifos::report(t);
-    t = ft_fifos::Trace();
+    ft_fifos::Recorder &r = ft_fifos::recorder();
+    text = r.report.empty() ? ft_fifos::report(r.own) : r.report;
+    r.report.clear(), r.own = ft_fifos::Trace(), r.current = 0;
     return text.c_str();
 }
 
 namespace hls {
+inline namespace recorded {
 
 // The ends of a FIFO.
 class place
@@ -405,27 +423,44 @@ class place
     }
     void set_depth(std::size_t elements)
     {
+        const auto lock = ft_threads::guard();
         depth = elements ? elements : ft_fifos::DEFAULT_DEPTH;
         ft_fifos::Trace &t = ft_fifos::trace();
         if (known >> 32 == t.launch) t.fifos[number()].depth = depth;
     }
-    static void polled() { ft_fifos::trace().polled = true; }
+    void polled() const
+    {
+        ft_fifos::trace().polled = true;
+        ft_threads::poll(count);
+    }
+    // Returns what a new task's thread does first.
+    static std::function<void()> begin_task(const std::string &name)
+    {
+        ft_fifos::Recorder &r = ft_fifos::recorder();
+        ft_fifos::Trace *const trace = r.trace;
+        int process = r.current;  // the statement of a region that declares the task
+        if (!process) process = ft_fifos::add_process(*trace, name);
+        return [trace, process] { ft_fifos::recorder().trace = trace, ft_fifos::recorder().current = process; };
+    }
 
     struct turn {
-        turn(place &at, bool writes)
+        ft_threads::Access access;
+
+        turn(place &at, bool writes) : access(at.name.c_str(), at.count, writes)
         {
             ft_fifos::Trace &t = ft_fifos::trace();
+            const int current = ft_fifos::recorder().current;
             if (!t.records || t.stops()) return;
             t.total++;
             const std::uint32_t number = at.number();
             ft_fifos::Fifo &fifo = t.fifos[number];
             auto &processes = fifo.processes[writes];
-            if (processes.empty() || processes.back().second != t.current) {
-                processes.emplace_back(fifo.count[writes], t.current);
+            if (processes.empty() || processes.back().second != current) {
+                processes.emplace_back(fifo.count[writes], current);
                 t.stored += 4;
             }
             fifo.count[writes]++;
-            ft_fifos::Accesses &accesses = t.processes[t.current].accesses;
+            ft_fifos::Accesses &accesses = t.processes[current].accesses;
             const std::size_t before = accesses.stored();
             accesses.add(number << 1 | writes);
             t.stored += accesses.stored() - before;
@@ -433,6 +468,7 @@ class place
     };
 };
 
+}  // namespace recorded
 }  // namespace hls
 
 namespace ft_fifos __attribute__((visibility("hidden"))) {

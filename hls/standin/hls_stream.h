@@ -11,23 +11,36 @@
 
 #ifdef FT_AT_ONCE
 #include "region.h"
-#elif defined(FT_FIFOS)
+#else
+#include "threads.h"
+#ifdef FT_FIFOS
 #include "fifos.h"
+#endif
 #endif
 
 namespace hls {
 
 #ifdef FT_AT_ONCE
-inline namespace at_once {  // a program may use both kinds of stream
-#elif !defined(FT_FIFOS)
-// The ends of a FIFO that nobody waits for.
+inline namespace at_once {  // a program may use several kinds of stream
+#elif defined(FT_FIFOS)
+inline namespace recorded {
+#else
+// The ends of a FIFO without a limit (threads.h).
 struct place {
-    place(const char *, std::size_t, const std::size_t &) {}
+    const char *const name;
+    const std::size_t &count;
+
+    place(const char *name, std::size_t, const std::size_t &count) : name(name), count(count) {}
     bool full() const { return false; }
     bool stopped() const { return false; }
-    static void polled() {}
+    void polled() const { ft_threads::poll(count); }
+    static std::function<void()> begin_task(const std::string &)
+    {
+        return [] {};
+    }
     struct turn {
-        turn(place &, bool) {}
+        ft_threads::Access access;
+        turn(place &at, bool writes) : access(at.name, at.count, writes) {}
     };
 };
 #endif
@@ -112,6 +125,7 @@ template <typename T> class stream<T, 0>
     }
     bool full() const { return between.full(); }
     std::size_t size() const { return count; }
+    const std::size_t &held() const { return count; }
     void write(const T &x)
     {
         const place::turn turn(between, true);
@@ -157,7 +171,7 @@ template <typename T, int DEPTH> class stream : public stream<T, 0>
     explicit stream(const char *name = "") : stream<T, 0>(name, DEPTH) {}
 };
 
-#ifdef FT_AT_ONCE
-}  // namespace at_once
+#if defined(FT_AT_ONCE) || defined(FT_FIFOS)
+}  // namespace at_once, recorded
 #endif
 }  // namespace hls
