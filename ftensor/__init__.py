@@ -85,6 +85,7 @@ from .ops import bind as _bind
 from .ops import load as _load
 from .ops.bind import module_attribute_error as _of_module
 from .ops.examples import attach as _attach_examples
+from .ops.reduce.feedback import scan
 from .own.register import register_kernel, unregister_kernel
 from .random import Generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .rows.spelling import show_types_in as _show_types_in

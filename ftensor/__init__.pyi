@@ -101,6 +101,7 @@ from .interop.host import from_numpy as from_numpy
 from .interop.opencl import from_buffer as from_buffer
 from .interop.state import load as load
 from .interop.state import save as save
+from .ops.reduce.feedback import scan as scan
 from .own.register import register_kernel as register_kernel
 from .own.register import unregister_kernel as unregister_kernel
 from .random import Generator as Generator

@@ -240,6 +240,7 @@ WRITTEN = {
         "from pathlib import Path\nif Path('vadd.xclbin').exists():\n"
         "    overlay = ft.fpga.Overlay('vadd.xclbin')\n    overlay.vadd.call(x, x, x, 3)"
     ),
+    "scan": "ft.scan(lambda state, x: (0.5 * state + x, state), 0.0, ft.ones(4))",
     "from_dlpack": "ft.from_dlpack(x)",
     "from_numpy": "ft.from_numpy(__import__('numpy').arange(3))",
     "fpga.is_available": "ft.fpga.is_available()",

@@ -202,3 +202,39 @@ unknown_optimizer = Message(
 def index(error: Exception, call: str, line: str) -> Exception:
     """Returns the error of an index, with the captured call and its line."""
     return type(error)(f"{error}; found in a replay of {call} at {line}")
+
+
+# Loops with feedback (`ft.scan`)
+_STEP = "a step of ft.scan computes each element from the same element of its state and inputs"
+scan_no_element = Message(
+    GraphError, "{op} in {function} is not elementwise ({line}); " + _STEP + ": compute it outside"
+)
+scan_captured = Message(
+    GraphError, "{op} in {function} reads a tensor that it finds outside ({line}); pass it as a part of init or xs"
+)
+scan_writes = Message(
+    GraphError, "{op} writes into a state, an input or a tensor outside of {function} ({line}); return a new value"
+)
+scan_random = Message(GraphError, "{function} draws random numbers, which a step can't; pass them as a part of xs")
+scan_boards = Message(
+    RuntimeError,
+    "{device} has kernels that were built ahead, and no image holds a scan of {function}; run it on a device that "
+    "compiles, such as device='cpu'",
+)
+scan_result = Message(
+    TypeError, "{function} must return (state, result), a state like init and a result of tensors or None, not {what}"
+)
+scan_state = Message(
+    ValueError,
+    "{function} returns its state {place} as {after} of shape {after_shape!t}, and got it as {before} of shape "
+    "{before_shape!t} ({line}); a state keeps dtype and shape: convert it with .to({before})",
+    "function place before before_shape after after_shape line",
+)
+scan_shape = Message(
+    ValueError,
+    "init {place} has shape {shape!t}; a step of xs has shape {wanted!t}, or pass a number",
+    "place shape wanted",
+)
+scan_lengths = Message(ValueError, "xs have {lengths!l} steps in dim 0; scan() needs one length")
+scan_arguments = Message(TypeError, "scan(): {name} must hold tensors, not {value!k}")
+scan_operands = Message(GraphError, "the scan has {count} states, inputs and results; a kernel takes at most {most}")

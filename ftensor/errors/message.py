@@ -131,6 +131,12 @@ def caller() -> Caller:
     return Caller(frame.f_code.co_filename, frame.f_lineno, os.environ.get("PYTEST_CURRENT_TEST", ""))
 
 
+def line_of_code(function: Any) -> str:
+    """Returns the file and the line at which a function begins; its name if it has no code."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return repr(function) if code is None else _line(code.co_filename, code.co_firstlineno)
+
+
 def line_of(frame: FrameType) -> str:
     """Returns a frame's file, line number and, if available, source line."""
     return _line(frame.f_code.co_filename, frame.f_lineno)

@@ -191,7 +191,7 @@ def call_lines(key: FusedKey, k: int, name: str, arguments: Sequence[str]) -> li
     lines = [f"{lane_type(Port(dtype, LINEAR))} v{v};" for v, (dtype, _) in zip(outputs, function.outs)]
     lines.append(f"{name}({', '.join([*arguments, *(f'&v{v}' for v in outputs)])});")
     for v, (d, _) in zip(outputs, function.outs):
-        lines += _round_to_memory(v, d) if v in key.call_operands else []
+        lines += round_to_memory(v, d) if v in key.call_operands else []
     return lines
 
 
@@ -206,7 +206,7 @@ def call_scalars(key: FusedKey, k: int) -> list[str]:
     return [name for parts in parameters for _, _, name in parts]
 
 
-def _round_to_memory(v: int, dtype: dtype) -> list[str]:
+def round_to_memory(v: int, dtype: dtype) -> list[str]:
     """Returns C lines that round the value `v` to the precision of `dtype`, as a store and a load
     would; [] if registers hold the dtype exactly."""
     if dtype.name not in source.HALF_DTYPES:
