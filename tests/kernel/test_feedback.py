@@ -198,5 +198,5 @@ def test_an_export_refuses_a_scan(tmp_path: Any) -> None:
     def gained(x: ft.Tensor) -> ft.Tensor:
         return ft.scan(previous, 0.0, x)[1] + 1
 
-    with pytest.raises(GraphError, match="scan is no stage .*test_feedback.py"):
+    with pytest.raises(GraphError, match=r"scan is no stage .*test_feedback.py"):
         gained.export(str(tmp_path / "gained"), ft.ones(4, 8))
