@@ -439,6 +439,8 @@ def stage_body(graph: Graph, node: Node) -> LoopBody:
     stage in any graph."""
     if any(isinstance(x, TracedRandom) for x in node.scalars):
         raise _refusal(graph, node, "it draws random numbers")
+    if node.stage_refusal:
+        raise _refusal(graph, node, node.stage_refusal)
     body = loop_body_of(node) or transform_body(node) or filter_body(node)
     if body is None and (why := filter_refusal_of(node)):
         raise _refusal(graph, node, why)

@@ -24,7 +24,10 @@ def with_filters(graph: Graph) -> Graph:
     nodes: list[Node | None] = list(graph.nodes)
     for call in graph.filters:
         members = [graph.nodes[k] for k in call.nodes]
-        if members and _is_filter(call):
+        if members and (why := _bank_refusal(call)):
+            for k in call.nodes:
+                nodes[k] = replace(graph.nodes[k], origin=call.origin, stage_refusal=why)
+        elif members and _is_filter(call):
             nodes[call.nodes.start : call.nodes.stop] = [None] * len(members)
             nodes[call.nodes.start] = _filter_node(graph, call, members)
     return replace(graph, nodes=tuple([node for node in nodes if node is not None]), filters=())
@@ -42,6 +45,18 @@ def _is_filter(call: LayerCall) -> bool:
     (x,), weight = call.inputs, call.settings["weight"]
     one_filter = weight.shape[:3] == (1, 1, 1) and x.shape[1] == 1 and not call.settings["biased"]
     return one_filter and x.dtype is weight.dtype and x.dtype.name in SAMPLES and numel(call.result.shape) > 0
+
+
+def _bank_refusal(call: LayerCall) -> str:
+    """Returns the reason why no stage computes a layer call's filters; "" if it has one filter of
+    one channel."""
+    (x,), (groups, filters, *_) = call.inputs, call.settings["weight"].shape
+    if x.shape[1] == groups * filters == 1:
+        return ""
+    return (
+        f"it has {x.shape[1]} channels and {groups * filters} filters, and a stage has one of each: call "
+        "conv1d for each, as conv1d(x[:, c, None], w[k][None, None])"
+    )
 
 
 def _filter_node(graph: Graph, call: LayerCall, members: Sequence[Node]) -> Node:
@@ -143,7 +158,7 @@ def filter_refusal_of(node: Node) -> str:
         return ""
     g = FirGeometry.unpack(node.launch.steps[0].geometry)
     if g.biased or g.groups * g.filters != 1:
-        return "it has a bias, or several filters, and a stage has one filter without a bias"
+        return "it has a bias, and a stage has none: add it to the result"
     if g.dilation != 1:
         return f"its dilation is {g.dilation}, and a stage's is 1"
     if g.samples != g.stride * g.count:

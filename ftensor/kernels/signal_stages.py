@@ -113,7 +113,8 @@ def filter_refusal(row_filter: RowFilter, length: int, lanes: int) -> str:
     if not 1 <= row_filter.taps <= MAX_TAPS:
         return f"it has {row_filter.taps} taps, and stages at most {MAX_TAPS}"
     if row_filter.stride & (row_filter.stride - 1) or row_filter.stride < 1:
-        return f"its stride is {row_filter.stride}, and stages decimate by powers of two"
+        stride = row_filter.stride
+        return f"its stride is {stride}, and stages decimate by powers of two: filter all, slice [::{stride}] outside"
     if not 0 <= row_filter.before < row_filter.taps:
         return f"its {row_filter.before} zeros before a signal are more than {row_filter.taps} taps need"
     if length % lanes:

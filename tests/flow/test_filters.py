@@ -16,7 +16,7 @@ import pytest
 import ftensor as ft
 from ftensor.boards import BOARDS
 from ftensor.kernels.graph_file import parse_json, parse_key
-from ftensor.kernels.signal_stages import FilterSchedule, row_filter
+from ftensor.kernels.signal_stages import FilterSchedule, RowFilter, row_filter
 from ftensor.kernels.staged import StagedKey, Stages
 from ftensor.kernels.workload import KernelLaunch
 from ftensor.runtime.intel import emulator
@@ -123,6 +123,14 @@ REFUSED = {
     "an even filter of each sample": (lambda x, t: conv1d(x, t, padding=4), "give 65 results.* padding='same'"),
     "dilation": (lambda x, t: conv1d(x, t, stride=4, padding=5, dilation=2), "its dilation is 2"),
     "taps that are computed": (lambda x, t: conv1d(x, t * 2, stride=4, padding=2), "taps are computed in the function"),
+    "a bank": (
+        lambda x, t: conv1d(x, t.expand(3, 1, 8), padding=4).narrow(1, 0, 1),
+        "it has 1 channels and 3 filters, and a stage has one of each: call conv1d for each",
+    ),
+    "channels": (
+        lambda x, t: conv1d(x.view(1, 5, 64), t.expand(5, 1, 8), groups=5, padding=4).view(5, 1, -1),
+        "it has 5 channels and 5 filters",
+    ),
     "parts of signals": (lambda x, t: conv1d((x * 2)[..., :32], t, stride=4, padding=2), "densely|rows"),
 }
 
@@ -145,6 +153,20 @@ def test_refused_filters(why: str, tmp_path: Path) -> None:
         said = "\n".join(files.apart)
     assert "test_filters.py" in said and "conv1d" in said
     assert re.search(message, said), said
+
+
+def test_a_bank_is_filters_of_one_signal(tmp_path: Path) -> None:
+    """The way out that the refusal names: one kernel with a result for each filter."""
+    x, taps = ft.randn(5, 64), ft.randn(3, 9)
+
+    def bank(x: ft.Tensor, taps: ft.Tensor) -> list[ft.Tensor]:
+        return [conv1d(x[:, None], row[None, None], padding="same")[:, 0].abs() for row in taps.unbind(0)]
+
+    files = ft.jit(bank).export(str(tmp_path / "bank"), x, taps)
+    (group,) = expand(read(files.inventory))
+    key = cast("StagedKey", group.members[0])
+    filters = [call for call in key.calls if isinstance(call.function, RowFilter)]
+    assert not files.apart and len(key.outs) == len(filters) == 3
 
 
 def test_the_graph_file_tells_filters(tmp_path: Path) -> None:
