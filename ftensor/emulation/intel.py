@@ -66,7 +66,8 @@ def install(folder: Path | None = None) -> int:
             folder.rmdir()
         partial.rename(folder)
     except OSError as problem:
-        return _complain(errors.emulator_not_written(folder, problem))
+        if driver(folder) is None:  # else another process has installed it in the meantime
+            return _complain(errors.emulator_not_written(folder, problem))
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     option = "" if folder == default_folder().absolute() else f" --folder {folder}"

@@ -11,7 +11,6 @@ import argparse
 import hashlib
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,8 +90,10 @@ def install() -> None:
             unpacked = _unpack(_fetch(Path(scratch), folder), Path(scratch) / "unpacked")
             if folder.exists():
                 folder.rmdir()
-            shutil.move(unpacked, folder)
+            unpacked.rename(folder)
     except (OSError, zipfile.BadZipFile, KeyError) as problem:
+        if not damaged(folder):  # another process has installed them in the meantime
+            return
         raise errors.headers_not_written(folder, problem) from problem
     print(f"Xilinx's headers are in {folder}", file=sys.stderr)
 
