@@ -224,8 +224,6 @@ REFUSED = [
     f"bool f15({A}, {B}) {{ return a < s; }}",
     "#include <ap_fixed.h>",
     "#include <ap_shift_reg.h>",
-    "#include <hls_task.h>",
-    "#include <hls_np_channel.h>",
     *[f"#include <{name}>" for name in HEADERS],
     "void wait() { ap_wait_until(1); }",
     "struct fixed { operator float() const; } f19; float g19 = hls::exp(f19);",
@@ -236,6 +234,8 @@ REFUSED = [
     "float f21(hls::vector<float, 4> v) { return v.reduce_add(); }",
 ]
 SERVED = [
+    "#include <hls_task.h>",
+    "#include <hls_np_channel.h>",
     f"int g0({A}, {B}) {{ return s < 5 && a[2] && ~b[1] && a == b ? a.to_int() : (int)s; }}",
     'ap_uint<8> bytes[4]; static_assert(sizeof bytes == 4 && sizeof(ap_int<33>) == 8, "");',
     "void wait_here() { ap_wait(); ap_wait_n(2); }",
