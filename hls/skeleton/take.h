@@ -22,7 +22,7 @@ FT_KERNEL void FT_NAME(
             from += k * strides[3 * d + 1];
             at += k * strides[3 * d + 2];
         }
-        // Parts begin at multiples of the lanes.
+        // Each part begins at a multiple of the lanes, so that only the row's last vector is partial.
         const int vectors = (n + FT_LANES - 1) / FT_LANES;
         const int begin = ft_slab(vectors, part, parts) * FT_LANES, last = ft_slab(vectors, part + 1, parts) * FT_LANES;
         const int end = last < n ? last : n;

@@ -40,7 +40,7 @@ items:
         p.rows = filters - filter < FT_TILE_ROWS ? filters - filter : FT_TILE_ROWS;
         const int left = (positions - p.begin + BEAT - 1) / BEAT;
         p.vectors = left < FT_TILE_VECTORS ? left : FT_TILE_VECTORS;
-        // A strip arrives while the one before it is used.
+        // While this strip is used (slots * taps iterations), the next one arrives, one beat per iteration.
         p.slots = p.vectors < DISTANCE ? DISTANCE : p.vectors;
         if (p.slots < at_least) p.slots = at_least;
         to_planes.write(p);
