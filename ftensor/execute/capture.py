@@ -299,10 +299,16 @@ class Capture(Observer):
         """Returns a storage of the captured calls that other objects still hold, other than that
         with id `known`; None if there is none. A replay would overwrite it, while the calls
         themselves would allocate new memory."""
-        return next((self._own[number] for number in self._held_outside() if number not in known), None)
+        for generation in (1, 2):  # the oldest one takes long in a large program
+            gc.collect(generation)
+            escaped = [number for number in self._held_outside() if number not in known]
+            if not escaped:
+                return None
+        return self._own[escaped[0]]
 
     def share_memory(self) -> None:
         """After the capture: lets its intermediate tensors share the pool's memory."""
+        gc.collect(1)
         recording, outside = self.recording, set(self._held_outside())
         kept = {number: s for number, s in self._own.items() if number in outside or number in self._lasting}
         intermediate = {number: s for number, s in self._own.items() if number not in kept}
@@ -314,8 +320,8 @@ class Capture(Observer):
         recording.nbytes = sum([s.block.size for s in (*inside, *recording.pool.temporaries)])
 
     def _held_outside(self) -> list[int]:
-        """Returns the ids of the capture's storages that objects outside the capture also hold."""
-        gc.collect()
+        """Returns the ids of the capture's storages that objects outside the capture also hold,
+        cycles that were not collected included."""
         held = Counter(id(x._storage) for call in self.recording.calls for x in call.tensors)
         held.update(id(check.flag.tensor._storage) for check in self.recording.checks)
         held.update(self.recording.written.keys())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -336,6 +337,22 @@ def test_an_argument_that_the_step_writes() -> None:
     for k in range(1, 6):
         assert together(y, y).tolist() == [2 * 2**k] * 3
     assert "arguments share memory" in together.report()[0].reason
+
+
+def test_a_reference_cycle_keeps_no_tensor() -> None:
+    """Also one that the garbage collector only finds in its oldest generation."""
+
+    @ftensor.torch.capture
+    def step(x: torch.Tensor) -> torch.Tensor:
+        cycle: list[Any] = [x * 2]
+        cycle.append(cycle)
+        gc.collect()
+        return cycle[0] + 1
+
+    for k in range(4):
+        assert step(torch.full((3,), float(k), device="fpga")).tolist() == [2 * k + 1] * 3
+    (row,) = step.report()
+    assert row.state == "captured", row.reason
 
 
 @pytest.mark.parametrize("name", ["the argument", "a view", "a weight"])
