@@ -91,7 +91,7 @@ class Tensor(Methods):
 
     def _place(self) -> int:
         """Returns the bytes from the last 64-byte boundary to the first element."""
-        return (self._storage.skew + self._offset * self._dtype.itemsize) % 64
+        return (self._storage.misalignment + self._offset * self._dtype.itemsize) % 64
 
     def _become(self, other: Tensor) -> Tensor:
         """Takes over another tensor's storage and geometry (resize_, in-place transposes)."""

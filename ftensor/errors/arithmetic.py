@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .message import Message, of_call
+from .message import Message, names_called_op
 
 number_does_not_fit = Message(RuntimeError, "{op}(): value {number} cannot be converted to {dtype} without overflow")
 
 
-@of_call
+@names_called_op
 def bool_subtraction(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Error for a difference with a bool operand."""
     dtype_list = " and ".join(str(d) for d in dtypes)
@@ -34,7 +34,7 @@ negative_integer_power = Message(
 )
 
 
-@of_call
+@names_called_op
 def needs_real_floats(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Error for parts of a complex number that are not real floating-point numbers."""
     dtype_list = " and ".join(str(d) for d in dtypes)
@@ -59,7 +59,7 @@ inplace_out = Message(TypeError, "{name}() writes into its tensor and takes no `
 invert_dtype = Message(TypeError, "~ is only for integer and bool tensors, not for {dtype}")
 
 
-@of_call
+@names_called_op
 def no_clamp(op: str, dtype: object) -> RuntimeError:
     """Error for relu and hardtanh of bool (RuntimeError in torch) or complex
     (NotImplementedError).
@@ -85,19 +85,19 @@ def nothing_to_reduce(name: str, shape: Sequence[int], dim: int | None) -> str:
     return f"{name}(): {location} has no elements, and {name} of none has no value"
 
 
-@of_call
+@names_called_op
 def empty_input(name: str, shape: Sequence[int], kind: type[Exception]) -> Exception:
     """Error for a reduction without an identity over a tensor without elements."""
     return kind(nothing_to_reduce(name, shape, None) + "; name a dim that has some")
 
 
-@of_call
+@names_called_op
 def empty_dim(name: str, shape: Sequence[int], dim: int) -> IndexError:
     """Error for a reduction without an identity over a dim of size 0."""
     return IndexError(nothing_to_reduce(name, shape, dim))
 
 
-@of_call
+@names_called_op
 def empty_norm(order: object, shape: Sequence[int], dim: int | None) -> RuntimeError:
     """Error for a norm without an identity over no elements."""
     return RuntimeError(nothing_to_reduce(f"norm of order {order}", shape, dim))
@@ -116,13 +116,13 @@ not_summable_to = Message(
 )
 
 
-@of_call
+@names_called_op
 def implicit_dim(name: str) -> str:
     """Returns the warning for a softmax that infers its dim."""
     return f"{name}(): the dim that was left out is guessed from the number of dims; name it"
 
 
-@of_call
+@names_called_op
 def no_identity(name: str, dtype: object, ordered: bool) -> Exception:
     """Error for a masked reduction of a dtype without an identity to replace masked elements by."""
     kind = NotImplementedError if ordered else TypeError
@@ -210,7 +210,7 @@ repeated = Message(RuntimeError, "gradient(): dim names a dim twice: {dims!t}")
 spacings = Message(RuntimeError, "gradient(): {needed} dims need as many spacings, not {count}", "count needed")
 
 
-@of_call
+@names_called_op
 def too_few(size: int, order: int) -> RuntimeError:
     """Error for fewer samples than the formula needs."""
     return RuntimeError(f"gradient(): edge_order {order} needs {order + 1} samples along each dim, not {size}")

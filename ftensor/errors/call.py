@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 
 from ..terminal import guess
-from .message import Message, of_call
+from .message import Message, names_called_op
 
 not_one_element = Message(
     RuntimeError, "a Tensor of shape {shape!t} has no single value; index one element, or use tolist()"
@@ -22,7 +22,7 @@ len_of_zero_dim = Message(TypeError, "a 0-d tensor has no len(); numel() is 1")
 iteration_over_zero_dim = Message(TypeError, "a 0-d tensor can't be iterated over; item() gives its value")
 
 
-@of_call
+@names_called_op
 def needs_a_tensor(op: str, inputs: Sequence[object]) -> TypeError:
     """Error for an op called with numbers only."""
     kinds = ", ".join(type(x).__name__ for x in inputs)
@@ -35,7 +35,7 @@ def _maker(value: object) -> str:
     return "from_dlpack" if maker == "as_tensor" and hasattr(value, "__dlpack__") else maker
 
 
-@of_call
+@names_called_op
 def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
     """Error for an argument that must be a tensor."""
     class_name, maker = type(value).__name__, _maker(value)
@@ -45,7 +45,7 @@ def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
     return TypeError(f"{op}(): argument {argument!r} must be a Tensor, not {class_name}; {advice}")
 
 
-@of_call
+@names_called_op
 def not_a_tensor_or_number(op: str, value: object) -> TypeError:
     """Error for an operand that is neither a tensor nor a number."""
     kind, maker = type(value), _maker(value)
@@ -60,7 +60,7 @@ missing_argument = Message(TypeError, "{op}() needs the argument `{argument}`")
 out_dtype = Message(RuntimeError, "{op}(): expected out to have dtype {needed}, but got {dtype}")
 
 
-@of_call
+@names_called_op
 def different_devices(op: str, devices: Sequence[object]) -> RuntimeError:
     """Error for operands on different devices."""
     device_list = ", ".join(sorted({str(d) for d in devices}))
@@ -77,7 +77,7 @@ floating_only = Message(
 )
 
 
-@of_call
+@names_called_op
 def dtypes_differ(op: str, dtypes: Sequence[object]) -> RuntimeError:
     """Error for operands that must have one dtype because the op doesn't promote."""
     dtype_list = " and ".join(str(d) for d in dtypes)
@@ -126,7 +126,7 @@ contains_no_such = Message(RuntimeError, "`in` looks for a number or a tensor, n
 taken_name = Message(ValueError, "add_rows(): there is an op ftensor.{name} already; give the row another name")
 
 
-@of_call
+@names_called_op
 def not_a_dtype(function: str, argument: str, value: object, suggestion: object = None) -> TypeError:
     """Error for an argument that must be a dtype; `suggestion` is the dtype that its text spells,
     if any."""

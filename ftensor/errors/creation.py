@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 
-from .message import Message, of_call
+from .message import Message, names_called_op
 
 # --- arguments ---
 
@@ -15,7 +15,7 @@ given_twice = Message(TypeError, "{function}() was given `{argument}` twice")
 not_a_layout = Message(TypeError, "{function}(): layout must be ftensor.strided, not {value!r}")
 
 
-@of_call
+@names_called_op
 def not_strided(function: str, value: object, kind: type[Exception]) -> Exception:
     """Error for a sparse layout."""
     return kind(f"{function}(): tensors are strided here, {value} is not available")
@@ -95,7 +95,7 @@ number_in_place_of_sequence = Message(TypeError, "{value!r} at dim {dim} is not 
 sequence_in_place_of_number = Message(TypeError, "a {value!k} can't be an element: its neighbours are numbers")
 
 
-@of_call
+@names_called_op
 def text_in_data(value: object, nested: bool) -> TypeError | ValueError:
     """Error for text in data where numbers are expected."""
     if nested:
@@ -122,7 +122,7 @@ legacy_data = Message(
 # --- ranges ---
 
 
-@of_call
+@names_called_op
 def step_zero(type_: type[Exception] = RuntimeError) -> Exception:
     """Error for a range with a step of zero."""
     return type_("arange(): step must not be zero, also not once converted to the dtype")
@@ -174,7 +174,7 @@ def not_a_state(value: object) -> TypeError:
 state_size = Message(RuntimeError, "a generator's state has shape ({size},), not {shape!t}", "shape size")
 
 
-@of_call
+@names_called_op
 def not_a_generator(function: str, value: object) -> TypeError:
     """Error for an argument that must be a generator."""
     kind = type(value).__name__
@@ -194,7 +194,7 @@ weights_dims = Message(RuntimeError, "multinomial(): the input must have 1 or 2 
 weights_dtype = Message(RuntimeError, "multinomial(): the input must be floating-point, but is {dtype}")
 
 
-@of_call
+@names_called_op
 def sample_count(count: int, size: int) -> RuntimeError:
     """Error for more draws without replacement than categories, or for no draws."""
     return RuntimeError(
@@ -213,7 +213,7 @@ poisson_rate = Message(RuntimeError, "poisson(): each rate must be from 0 to 9.2
 permutation_dtype = Message(RuntimeError, "randperm(): {dtype} cannot hold each number below {count}", "count dtype")
 
 
-@of_call
+@names_called_op
 def dropout_probability(value: object, type_: type[Exception]) -> Exception:
     """Error for a probability outside [0, 1]."""
     return type_(f"dropout(): the probability p must be from 0 to 1, but is {value}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..terminal import counted, guess
-from .message import Message, of_call
+from .message import Message, names_called_op
 
 
 class ImageError(ValueError):
@@ -388,7 +388,7 @@ unknown_placeholder = Message(
 )
 
 
-@of_call
+@names_called_op
 def in_text(function: str, argument: str, text: str, at: int, problem: str) -> ValueError:
     """Error for a place in the text of a kernel. The message shows the line and marks the place."""
     line = text.count("\n", 0, at) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .message import Message, of_call
+from .message import Message, names_called_op
 
 
 class LinAlgError(RuntimeError):
@@ -19,7 +19,7 @@ dtype = Message(
 )
 
 
-@of_call
+@names_called_op
 def dtypes_differ(op: str, *dtypes: object) -> RuntimeError:
     """Error for operands of different dtypes."""
     return RuntimeError(f"{op}(): all operands need one dtype, not {', '.join(map(str, dtypes))}")
@@ -41,13 +41,13 @@ def _batch_prefix(op: str, index: int | None) -> str:
     return f"{op}(): " if index is None else f"{op}(): (batch element {index}): "
 
 
-@of_call
+@names_called_op
 def singular(op: str, index: int | None, pivot: int) -> LinAlgError:
     """Error for a singular matrix: a pivot of its LU factors is 0."""
     return LinAlgError(f"{_batch_prefix(op, index)}the matrix is singular: element {pivot} of U's diagonal is 0")
 
 
-@of_call
+@names_called_op
 def not_positive(op: str, index: int | None, order: int) -> LinAlgError:
     """Error for a leading minor that is not positive."""
     return LinAlgError(
@@ -58,7 +58,7 @@ def not_positive(op: str, index: int | None, order: int) -> LinAlgError:
 same_dims = Message(RuntimeError, "{op}(): both inputs must have the same number of dims, not {first!t} and {second!t}")
 
 
-@of_call
+@names_called_op
 def three(op: str, dim: int, *sizes: int) -> RuntimeError:
     """Error for vectors that don't have three components."""
     return RuntimeError(f"{op}(): dim {dim} must have size 3 in both, but has {sizes[0]}, {sizes[1]}")
@@ -72,7 +72,7 @@ no_bool = Message(RuntimeError, "{op}(): bool tensors are not supported; convert
 weights = Message(RuntimeError, "cov(): {name} needs shape ({needed},), not {shape!t}")
 
 
-@of_call
+@names_called_op
 def weights_dtype(name: str, dtype: object, integers: bool) -> RuntimeError:
     """Error for weights that are not integers (`integers`) or not floating-point numbers."""
     kind = "integers" if integers else "floating-point numbers"
@@ -89,21 +89,21 @@ def _shape(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape)) or "0-d"
 
 
-@of_call
+@names_called_op
 def needs_ndim(op: str, name: str, ndim: int, shape: Sequence[int]) -> RuntimeError:
     """Error for an operand with a wrong number of dims."""
     kind = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[ndim]
     return RuntimeError(f"{op}(): {name} must be {kind} ({ndim}-d), but has shape {tuple(shape)}")
 
 
-@of_call
+@names_called_op
 def no_dims(op: str, shapes: Sequence[Sequence[int]]) -> RuntimeError:
     """Error for a 0-d operand."""
     shape_list = " and ".join(str(tuple(s)) for s in shapes)
     return RuntimeError(f"{op}(): both operands need at least 1 dim, but have shapes {shape_list}")
 
 
-@of_call
+@names_called_op
 def shapes_differ(op: str, first: Sequence[int], second: Sequence[int]) -> RuntimeError:
     """Error for operands whose contracted dims, or batches, have different sizes."""
     return RuntimeError(

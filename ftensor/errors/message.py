@@ -41,7 +41,7 @@ def call_named(call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         raise
 
 
-def of_call(make: Callable[P, R]) -> Callable[P, R]:
+def names_called_op(make: Callable[P, R]) -> Callable[P, R]:
     """Returns a function like `make`, which makes an error or a warning's text about an op. The op
     that the user called is the one that is named."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from .message import Message, naming_called, of_call
+from .message import Message, names_called_op, naming_called
 
 reduction = Message(ValueError, "{op}(): reduction={reduction!r} is none of 'mean', 'sum' and 'none'")
 
@@ -42,7 +42,7 @@ class_dims = Message(ValueError, "{op}(): input of shape {shape!t} has no dim of
 class_dtype = Message(RuntimeError, "{op}(): the target's classes must be int64, not {dtype}")
 
 
-@of_call
+@names_called_op
 def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> RuntimeError | ValueError:
     """Error for targets without one class for each position of the input; ValueError for another
     batch size."""
@@ -57,7 +57,7 @@ def class_shape(op: str, input: Sequence[int], target: Sequence[int]) -> Runtime
 probabilities = Message(RuntimeError, "cross_entropy(): {word} {value} does not go with probabilities")
 
 
-@of_call
+@names_called_op
 def class_weights(op: str, classes: int, shape: Sequence[int], vector: bool = True) -> RuntimeError | ValueError:
     """Error for weights without one number for each class; with `vector=False`, for weights that
     are no vector."""
@@ -69,14 +69,14 @@ def class_weights(op: str, classes: int, shape: Sequence[int], vector: bool = Tr
 label_smoothing = Message(RuntimeError, "cross_entropy(): label_smoothing must be at most 1, but is {value}")
 
 
-@of_call
+@names_called_op
 def batch_eps(eps: float, training: bool) -> ValueError:
     """Error for an `eps` that can't be added to a variance."""
     requirement = "positive in training" if training else "0 or more"
     return ValueError(f"batch_norm(): eps must be {requirement}, but is {eps}")
 
 
-@of_call
+@names_called_op
 def same_dims(op: str, *shapes: Sequence[int]) -> RuntimeError:
     """Error for inputs with different numbers of dims."""
     shape_list = ", ".join(str(tuple(shape)) for shape in shapes)
@@ -88,7 +88,7 @@ margin_target = Message(RuntimeError, "{op}(): target must have shape {needed!t}
 power = Message(ValueError, "{op}(): p must be 1 or 2, but is {p}")
 
 
-@of_call
+@names_called_op
 def cosine_dims(target: Sequence[int], *inputs: Sequence[int]) -> RuntimeError:
     """Error for vectors and targets whose shapes don't fit."""
     shape_list = " and ".join(str(tuple(shape)) for shape in inputs)
@@ -116,14 +116,14 @@ one_value = Message(ValueError, "{op}(): statistics need more than one value a c
 no_statistics = Message(RuntimeError, "{op}(): without training, running_mean and running_var are needed")
 
 
-@of_call
+@names_called_op
 def attention_dtypes(*dtypes: object) -> RuntimeError:
     """Error for query, key and value of different dtypes."""
     dtype_list = ", ".join(str(d) for d in dtypes)
     return RuntimeError(f"scaled_dot_product_attention(): query, key and value must have one dtype, not {dtype_list}")
 
 
-@of_call
+@names_called_op
 def attention_dims(*shapes: Sequence[int]) -> RuntimeError:
     """Error for a query, key or value without dims of positions and features."""
     shape_list = ", ".join(str(tuple(shape)) for shape in shapes)
@@ -138,7 +138,7 @@ attention_mask = Message(
 )
 
 
-@of_call
+@names_called_op
 def bilinear_shapes(*shapes: Sequence[int]) -> RuntimeError:
     """Error for operands of a bilinear form whose shapes don't fit."""
     first, second, weight = (tuple(shape) for shape in shapes)
@@ -154,14 +154,14 @@ same_dtype = Message(RuntimeError, "{op}(): {name} must have the input's dtype {
 index_dtype = Message(RuntimeError, "{op}(): indices must be int64 or int32, not {dtype}; use .to(ft.int64)")
 
 
-@of_call
+@names_called_op
 def table_dims(op: str, shape: Sequence[int]) -> RuntimeError | ValueError:
     """Error for an embedding table that is not a matrix."""
     kind = ValueError if op == "embedding_bag" else RuntimeError  # as in torch
     return kind(f"{op}(): weight must have 2 dims, not shape {tuple(shape)}")
 
 
-@of_call
+@names_called_op
 def padding_index(op: str, index: int, rows: int) -> AssertionError | RuntimeError:
     """Error for a padding row out of range."""
     kind = RuntimeError if op == "embedding_bag" else AssertionError  # as in torch
@@ -184,14 +184,14 @@ class_beyond = Message(RuntimeError, "one_hot(): class {high} is not below num_c
 not_divisible = Message(RuntimeError, "{op}(): {name} must be divisible by {by}, but is {size}", "op name size by")
 
 
-@of_call
+@names_called_op
 def cell_input(op: str, shape: Sequence[int]) -> RuntimeError | IndexError:
     """Error for a cell's input that is not a matrix."""
     kind = IndexError if len(shape) < 2 else RuntimeError
     return kind(f"{op}(): input must have shape (batch, input size), not {tuple(shape)}")
 
 
-@of_call
+@names_called_op
 def sizes(op: str, word: str, shape: Sequence[int], weight: Sequence[int]) -> RuntimeError:
     """Error for vectors whose length differs from that of the weights' rows."""
     return RuntimeError(
@@ -217,7 +217,7 @@ batch_sizes = Message(
 )
 
 
-@of_call
+@names_called_op
 def lengths(op: str, word: str, problem: str, batch: int, most: int | None = None) -> RuntimeError:
     """Error for sequence lengths that are invalid, or not one for each sequence."""
     limit = "not negative" if most is None else f"from 0 to {most}"
@@ -227,7 +227,7 @@ def lengths(op: str, word: str, problem: str, batch: int, most: int | None = Non
 mixed_lengths = Message(TypeError, "{op}(): input_lengths and target_lengths must both be tensors, or both lists")
 
 
-@of_call
+@names_called_op
 def labels(op: str, expected: Sequence[int], targets: Sequence[int]) -> RuntimeError:
     """Error for targets that don't hold the labels of the batch."""
     shape = f"({expected[0]}, at least {expected[1]})" if len(expected) > 1 else tuple(expected)
@@ -241,7 +241,7 @@ blank = Message(RuntimeError, "{op}(): blank must be one of the {classes} classe
 heads = Message(AssertionError, "{op}(): it must hold that {what}")
 
 
-@of_call
+@names_called_op
 def attention_mask_shape(op: str, expected: Sequence[int], heads: int, shape: Sequence[int]) -> RuntimeError:
     """Error for a mask that fits neither all heads nor each head."""
     return RuntimeError(
@@ -267,7 +267,7 @@ negative_sizes = Message(RuntimeError, "{op}(): {word} must not be negative, but
 not_positive_sizes = Message(RuntimeError, "{op}(): {word} must be positive, but is {value!t}")
 
 
-@of_call
+@names_called_op
 def input_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
     """Error for an input that has neither n spatial dims with channels nor a batch of them."""
     return RuntimeError(
@@ -276,7 +276,7 @@ def input_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
     )
 
 
-@of_call
+@names_called_op
 def weight_dims(op: str, n: int, shape: Sequence[int]) -> RuntimeError:
     """Error for a weight with a wrong number of dims."""
     return RuntimeError(f"{op}(): weight must have {n + 2} dims, but has shape {tuple(shape)}")

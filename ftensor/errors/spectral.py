@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .message import Message, of_call
+from .message import Message, names_called_op
 
 dtype = Message(RuntimeError, "{op}(): {dtype} is not transformed; convert with .to(ftensor.float32)")
 real_needed = Message(RuntimeError, "{op}() takes real numbers, not {dtype}; fft() takes complex ones")
@@ -19,13 +19,13 @@ real_output = Message(RuntimeError, "{op}(): out must be floating point, not {dt
 no_shift = Message(RuntimeError, "{op}(): a 0-d tensor has no dim to shift along")
 
 
-@of_call
+@names_called_op
 def window_length(op: str, n: int, kind: type[Exception]) -> Exception:
     """Error for a window of negative length."""
     return kind(f"{op}(): a window's length must not be negative, but is {n}")
 
 
-@of_call
+@names_called_op
 def window_dtype(op: str, dtype: object, kind: type[Exception]) -> Exception:
     """Error for a window in an unsupported dtype."""
     expected = "float32 or float64" if kind is ValueError else "floating point"

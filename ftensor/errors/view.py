@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from .message import Message, of_call
+from .message import Message, names_called_op
 
 not_tensors = Message(TypeError, "{name}(): expected a tuple or list of Tensors, not {value!k}")
 element_not_a_tensor = Message(TypeError, "{name}(): element {at} must be a Tensor, not {value!k}")
@@ -122,7 +122,7 @@ beyond_matrix = Message(
 )
 
 
-@of_call
+@names_called_op
 def not_a_matrix(name: str, ndim: int) -> RuntimeError:
     """Error for H, mT, mH or adjoint() of a tensor that is not a matrix."""
     expected = "a matrix" if name == "H" else "a matrix or a batch of matrices"
@@ -165,13 +165,13 @@ broadcast_not_a_shape = Message(
 # --- parts of a dim ---
 
 
-@of_call
+@names_called_op
 def scalar_has_no_dims(function: str, kind: type[Exception] = RuntimeError) -> Exception:
     """Error for a 0-d tensor in an op that splits a tensor along a dim."""
     return kind(f"{function}() cannot be applied to a 0-d tensor; unsqueeze(0) gives it a dim")
 
 
-@of_call
+@names_called_op
 def narrow_start(start: int, size: int) -> IndexError:
     """Error for a narrow() whose start is outside the dim."""
     return IndexError(f"narrow(): start {start} is outside [{-size}, {size}]")
@@ -195,7 +195,7 @@ select_index = Message(
 split_size = Message(RuntimeError, "split(): pieces of size {size} cannot make up a dim of size {length}")
 
 
-@of_call
+@names_called_op
 def split_sizes(sizes: Sequence[int], length: int) -> RuntimeError:
     """Error for a split() with sizes that are negative or don't add up to the dim's size."""
     return RuntimeError(
@@ -363,7 +363,7 @@ index_beyond = Message(
 )
 
 
-@of_call
+@names_called_op
 def index_vector(name: str, ndim: int, kind: type[Exception]) -> Exception:
     """Error for an index with more than one dim."""
     return kind(f"{name}(): the index must have one dim (or none), but it has {ndim}")
@@ -389,13 +389,13 @@ scatter_reduce_name = Message(RuntimeError, "reduce must be one of {names!c}, no
 put_counts = Message(IndexError, "put_(): the source has {source} elements, but the index {index}")
 
 
-@of_call
+@names_called_op
 def source_ndim(name: str, source: int, ndim: int, kind: type[Exception]) -> Exception:
     """Error for a source with a number of dims other than the tensor's."""
     return kind(f"{name}(): the source has {source} dims, but the tensor has {ndim}")
 
 
-@of_call
+@names_called_op
 def source_count(name: str, source: int, index: int, kind: type[Exception]) -> Exception:
     """Error for a source whose number of entries differs from the number of indices."""
     return kind(f"{name}(): the source has {source} entries, but the index lists {index}")

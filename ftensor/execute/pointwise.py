@@ -76,7 +76,7 @@ def pointwise(
         if x._storage.device is not device:
             return pointwise(op, _one_device(op, inputs), params, out, inplace)
     if new:
-        inputs = tuple([_accepted(op, x) for x in inputs])
+        inputs = tuple([_as_operand(op, x) for x in inputs])
         if out is not None:
             check_dtypes(op, backend, inputs, params, out)
     if out is not None:
@@ -121,7 +121,7 @@ def _alignments(inputs: tuple[Any, ...], out: Tensor | None) -> tuple[bool, ...]
     return (*aligned, out is not None and in_order(inputs, out))
 
 
-def _accepted(op: Op, x: Any) -> Any:
+def _as_operand(op: Op, x: Any) -> Any:
     """Returns an input as a tensor or Python number. Raises TypeError for other types."""
     if type(x) is Tensor or isinstance(x, (bool, int, float, complex)):
         return x

@@ -45,8 +45,8 @@ class OffsetGuard(NamedTuple):
 def _offset_key(t: Tensor, multiple: int) -> tuple[int, ...]:
     storage, start = t._storage, t._offset * t._dtype.itemsize
     if not multiple:
-        return start, storage.skew % 64, storage.nbytes
-    return start % multiple, storage.skew % multiple
+        return start, storage.misalignment % 64, storage.nbytes
+    return start % multiple, storage.misalignment % multiple
 
 
 class CapturedStorage:

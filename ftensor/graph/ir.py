@@ -35,7 +35,7 @@ _CONSTANTS = (type(None), type(Ellipsis), bool, int, float, complex, str, bytes)
 
 
 class ReturnedObject:
-    """An object, other than a tensor, in the result of a traced function. After the trace, `settle`
+    """An object, other than a tensor, in the result of a traced function. After the trace, `resolve_reference`
     decides how the graph refers to the object."""
 
     __slots__ = ("value", "is_single_use", "argument_index", "reference")
@@ -46,7 +46,9 @@ class ReturnedObject:
         self.reference: ref[Any] | None = None  # if others own the object
         self.is_single_use = False  # a graph can return it in one call only
 
-    def settle(self, signature: Sequence[Any], owners: Collection[Any], on_death: Callable[[Any], object]) -> None:
+    def resolve_reference(
+        self, signature: Sequence[Any], owners: Collection[Any], on_death: Callable[[Any], object]
+    ) -> None:
         """Decides how the graph refers to the object: by its index in the signature if it is an
         argument, by a weak reference if others own it, else by the object itself.
 

@@ -217,7 +217,7 @@ class Jitted(Generic[P, R]):
         graph = _with_fused_kernels(graph, backend)
         owners, captured = [self, *owners_of(signature)], set(closure_storage(self._function))
         for returned in graph.returned_objects:
-            returned.settle(signature, (*owners, self._function), backend.launches.note_dead)
+            returned.resolve_reference(signature, (*owners, self._function), backend.launches.note_dead)
         runnable = lower_graph(graph, backend, tensors, dynamic_scalars, self.merges_steps, owners, captured)
         return cache_graph(backend.launches, signature, runnable)
 

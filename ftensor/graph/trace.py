@@ -70,7 +70,7 @@ class TracedStorage(Storage):
     ptr = handle
 
     @property
-    def skew(self) -> int:
+    def misalignment(self) -> int:
         """Returns 0, as the pool's memory begins on a vector boundary."""
         return 0
 
@@ -402,9 +402,9 @@ class ArgumentStorage(Storage):
         return self.storage.ptr
 
     @property
-    def skew(self) -> int:
+    def misalignment(self) -> int:
         """Returns the skew of the argument's storage."""
-        return self.storage.skew
+        return self.storage.misalignment
 
 
 class TraceArguments:

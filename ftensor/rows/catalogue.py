@@ -139,7 +139,7 @@ def name_frames(call: object, name: str) -> None:
         call.__code__ = call.__code__.replace(co_name=name)
 
 
-def also_in(namespace: str, *names: str, **renamed: str) -> None:
+def add_to_namespace(namespace: str, *names: str, **renamed: str) -> None:
     """Adds functions of the catalogue to `namespace` too, under their own `names`; `renamed` maps
     further names in the namespace to names in the catalogue."""
     for name, source in (dict(zip(names, names)) | renamed).items():

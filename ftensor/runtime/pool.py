@@ -132,7 +132,7 @@ class Storage:
         self.visible.remove(alias)
 
     @property
-    def skew(self) -> int:
+    def misalignment(self) -> int:
         """Bytes from the last 64-byte boundary to the first byte; 0 unless the memory is
         imported."""
         return 0 if self.owner is None or self.ptr is None else self.ptr % 64

@@ -54,7 +54,7 @@ cholesky_ex = _CHOLESKY.linalg_ex("""
     (L, info): see `linalg.cholesky`; info (int32) is 0, or the order of the first leading minor
     that is not positive. LinAlgError for these with `check_errors`.
 """)
-cholesky = _CHOLESKY.outside()
+cholesky = _CHOLESKY.legacy_function()
 
 
 # LU
@@ -256,7 +256,7 @@ _PRODUCT = MatrixFunction("householder_product", _product, legacy=("orgqr", "inp
 householder_product = _PRODUCT.linalg("""
     The first columns of the product of reflections, as many as `input` has; see `geqrf`.
 """)
-orgqr = _PRODUCT.outside()
+orgqr = _PRODUCT.legacy_function()
 
 
 @composed()

@@ -135,7 +135,7 @@ class MatrixFunction:
         function = self._written(name, f"linalg.{name}", run, parameters, doc, ex)
         return composed(namespace="linalg", method=False)(function)
 
-    def outside(self) -> Callable[..., Any]:
+    def legacy_function(self) -> Callable[..., Any]:
         name, *words = self.legacy
         doc = f"See `linalg.{self.name}`."
         return composed()(self._written(name, name, self._raising(), self._own(), doc, None, words))

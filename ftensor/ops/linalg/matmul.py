@@ -15,7 +15,7 @@ from ...execute.pointwise import common_dtype, pointwise, write_result
 from ...execute.scalars import fitted, rounded
 from ...graph.fused import fused
 from ...iterator.shape import Ints, broadcast_shapes, contiguous_strides, numel, view_strides
-from ...rows.catalogue import also_in, name_called, op
+from ...rows.catalogue import add_to_namespace, name_called, op
 from ...rows.op import Op
 from ..nn.spatial.conv import byte_products
 from ..pointwise.binary import MUL, add, check_factor
@@ -168,7 +168,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     return _batched(input, other, out)
 
 
-also_in("linalg", "matmul")
+add_to_namespace("linalg", "matmul")
 
 
 def transpose_last(t: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from ...execute import output
 from ...execute.device_traits import spares_double
 from ...execute.matmul import dense
 from ...iterator.shape import numel
-from ...rows.catalogue import also_in, op
+from ...rows.catalogue import add_to_namespace, op
 from ..bind import composed
 from ..create.data import tensor
 from ..create.ranges import arange
@@ -180,7 +180,7 @@ def _inverse(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
 _INV = MatrixFunction("inv", _inverse, None, errors_factor.singular, return_types.linalg_inv_ex, ("inverse", "input"))
 inv = _INV.linalg("Returns the inverses of square matrices. LinAlgError where one is singular.")
 inv_ex = _INV.linalg_ex("Returns (inverse, info): see `linalg.inv` and `linalg.solve_ex`.")
-inverse = _INV.outside()
+inverse = _INV.legacy_function()
 
 
 # Positive definite matrices
@@ -233,7 +233,7 @@ def _slogdet(name: str, A: Tensor) -> tuple[Tensor, Tensor]:
 
 _DET = MatrixFunction("det", _det, legacy=("det", "input"))
 linalg_det = _DET.linalg("Returns the determinants of square matrices, by LU with partial pivoting.")
-det = _DET.outside()
+det = _DET.legacy_function()
 
 
 @composed(namespace="linalg", name="slogdet", method=False)
@@ -306,7 +306,7 @@ def _halvings(size: float) -> int:
     return max(0, math.frexp(size)[1] - 1) if size < math.inf else 0
 
 
-also_in("linalg", "matrix_exp")
+add_to_namespace("linalg", "matrix_exp")
 
 
 @composed(namespace="linalg", method=False)

@@ -19,7 +19,7 @@ from ...execute import output
 from ...execute.device_traits import spares_double
 from ...graph.fused import fused
 from ...iterator.shape import broadcast_shapes, normalize_dim, numel
-from ...rows.catalogue import also_in, op
+from ...rows.catalogue import add_to_namespace, op
 from ..bind import composed
 from ..create.data import tensor
 from ..create.ranges import arange
@@ -246,7 +246,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     return powers if increasing else powers.flip(1)
 
 
-also_in("special", multigammaln="mvlgamma")
+add_to_namespace("special", multigammaln="mvlgamma")
 
 
 @op(namespace="linalg")

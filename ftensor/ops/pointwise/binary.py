@@ -11,7 +11,7 @@ from ..._tensor import Tensor
 from ...errors import arithmetic as errors_arithmetic
 from ...execute.pointwise import common_dtype, pointwise
 from ...execute.scalars import check_fits, is_traced_scalar, values_of
-from ...rows.catalogue import also_in, op
+from ...rows.catalogue import add_to_namespace, op
 from ...rows.op import BARE, Op, Promote
 from ..bind import add_rows
 
@@ -218,7 +218,7 @@ ROWS = [
     ),
 ]  # fmt: skip
 add_rows(ROWS, __name__)
-also_in("special", "xlogy")
+add_to_namespace("special", "xlogy")
 
 NEXTAFTER = Op("nextafter", "nextafter(input, other) -> Tensor", "nextafter(a, b)", tensors=(0, 1), float_only=True)
 NEXTAFTER_NARROW = {

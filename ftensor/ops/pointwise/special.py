@@ -14,7 +14,7 @@ from ...dtypes.limits import finfo
 from ...errors import arithmetic as errors_arithmetic
 from ...execute.pointwise import pointwise, write_result
 from ...execute.scalars import as_float
-from ...rows.catalogue import Entry, also_in, enter, op, register
+from ...rows.catalogue import Entry, add_to_namespace, enter, op, register
 from ...rows.op import Op, Promote
 from ...rows.spelling import describe
 from ..bind import add_rows
@@ -144,8 +144,8 @@ def nan_to_num(
 
 # Further names in ft.special of functions that have their own.
 _ALSO_SPECIAL = "erf erfc erfinv exp2 expm1 log1p sinc round logit i0 digamma"
-also_in("special", *_ALSO_SPECIAL.split(), psi="digamma", gammaln="lgamma", expit="sigmoid")
-also_in("nn.functional", "sigmoid", "tanh")
+add_to_namespace("special", *_ALSO_SPECIAL.split(), psi="digamma", gammaln="lgamma", expit="sigmoid")
+add_to_namespace("nn.functional", "sigmoid", "tanh")
 
 
 CATEGORY = "special"
@@ -288,4 +288,4 @@ def frexp(input: Tensor, *, out: Any = None) -> tuple[Tensor, Tensor]:
 
 
 describe(_inplace, register(Entry("polygamma_", _inplace, function=False)).forms)
-also_in("special", "polygamma", gammainc="igamma", gammaincc="igammac")
+add_to_namespace("special", "polygamma", gammainc="igamma", gammaincc="igammac")

@@ -348,16 +348,16 @@ def parts(members: list[Key], grouping: str, shares_ports: bool = True) -> list[
     """Groups members into kernels, as `grouping` requests ("single" or "shared"). Returns (name,
     members) of each kernel."""
     if grouping == "single":
-        return [_alone(key) for key in members]
+        return [_own_kernel(key) for key in members]
     shared = [key for key in members if isinstance(key, KernelKey)]
     separate = [key for key in members if not isinstance(key, KernelKey)]
     joined = [(suffix(b), tuple[Key, ...](b.members)) for b in port_groups(shared)]
     if not shares_ports:
-        return joined + [_alone(key) for key in separate]
+        return joined + [_own_kernel(key) for key in separate]
     return joined + [(joints.name(family), family) for family in joints.families(separate)]
 
 
-def _alone(key: Key) -> tuple[str, tuple[Key, ...]]:
+def _own_kernel(key: Key) -> tuple[str, tuple[Key, ...]]:
     return board_skeleton_of(key).suffix(key), (key,)
 
 

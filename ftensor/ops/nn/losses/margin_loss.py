@@ -12,7 +12,7 @@ from ....errors import nn as errors_nn
 from ....execute import output
 from ....graph.fused import fused
 from ....iterator.shape import normalize_dim
-from ....rows.catalogue import Entry, also_in, op, register
+from ....rows.catalogue import Entry, add_to_namespace, op, register
 from ...create.ranges import arange, triu_indices
 from ...create.sizes import empty, zeros, zeros_like
 from ...pointwise.ternary import where
@@ -104,7 +104,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 
 
 register(Entry("pdist", pdist, method=False))
-also_in(SPACE, "pairwise_distance", "cosine_similarity")
+add_to_namespace(SPACE, "pairwise_distance", "cosine_similarity")
 
 
 @loss()

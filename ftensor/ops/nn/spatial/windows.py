@@ -15,7 +15,7 @@ from ....execute import output
 from ....execute.output import new, suggested_format
 from ....formats import contiguous_format
 from ....iterator.shape import Ints, numel
-from ....rows.catalogue import also_in, op
+from ....rows.catalogue import add_to_namespace, op
 from ...create.sizes import zeros
 from ...rearrange.pad import IntArray, gather_positions
 from ...types import conversion
@@ -305,4 +305,4 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return in_input_format(_copy_if_shared(split.transpose(1, 2).reshape(input._shape), input), input)
 
 
-also_in(SPACE, "pixel_shuffle", "pixel_unshuffle", "channel_shuffle")
+add_to_namespace(SPACE, "pixel_shuffle", "pixel_unshuffle", "channel_shuffle")
