@@ -167,7 +167,7 @@ extern "C" __attribute__((weak, used, visibility("default"))) int ft_links_stop(
 
 
 @dataclass(frozen=True)
-class Link:
+class StreamFifo:
     """A stream from an argument of a unit to an argument of another one; `number` identifies it."""
 
     number: int
@@ -181,7 +181,7 @@ class Linked:
     control port."""
 
     kernels: tuple[KernelDescription, ...]
-    found: Mapping[tuple[str, str], Link]
+    found: Mapping[tuple[str, str], StreamFifo]
     writers: frozenset[tuple[str, str]]
     free: frozenset[str]
 
@@ -204,16 +204,16 @@ def linked(connectivity: Connectivity, kernels: Sequence[KernelDescription], tex
 
 def links(
     connectivity: Connectivity, kernels: Sequence[KernelDescription]
-) -> tuple[dict[tuple[str, str], Link], set[tuple[str, str]]]:
+) -> tuple[dict[tuple[str, str], StreamFifo], set[tuple[str, str]]]:
     """Returns the link at each (unit, argument), and the ends that write.
 
     Raises ImageError for units and arguments that are not there, and for an end in two streams.
     """
     by_unit = {unit.name: k for k in kernels for unit in k.units}
-    found: dict[tuple[str, str], Link] = {}
+    found: dict[tuple[str, str], StreamFifo] = {}
     sources = set()
     for number, stream in enumerate(connectivity.streams):
-        link = Link(number, f"{stream.source}.{stream.source_port}", stream.depth)
+        link = StreamFifo(number, f"{stream.source}.{stream.source_port}", stream.depth)
         for unit, port, writes in (
             (stream.source, stream.source_port, True),
             (stream.target, stream.target_port, False),

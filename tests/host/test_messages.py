@@ -103,7 +103,7 @@ def test_each_function_that_begins_with_an_op_names_the_called_one() -> None:
                 continue
             texts = [call.args[0] for call in ast.walk(node) if isinstance(call, ast.Call) and call.args]
             if any(leading.match(ast.unparse(text)) for text in texts) and node.name not in EXEMPT:
-                assert "of_call" in map(ast.unparse, node.decorator_list), f"{file.name}: {node.name}"
+                assert "names_called_op" in map(ast.unparse, node.decorator_list), f"{file.name}: {node.name}"
                 seen += 1
     assert seen > 30
 
