@@ -192,20 +192,19 @@ WRONG = {
 }
 
 
-# The doctor computes too: a refused value, and an unknown name.
+# The doctor computes too: a refused value, and an unknown name, in one run.
 @pytest.mark.parametrize(
-    ("command", "name"),
+    ("command", "names"),
     [
-        *(("devices", name) for name in WRONG),
-        pytest.param("doctor", "FTENSOR_IMAGE", marks=pytest.mark.long),
-        pytest.param("doctor", "FTENSOR_DEVCE", marks=pytest.mark.long),
+        *(("devices", (name,)) for name in WRONG),
+        pytest.param("doctor", ("FTENSOR_IMAGE", "FTENSOR_DEVCE"), marks=pytest.mark.long),
     ],
 )
-def test_a_setting_that_makes_no_sense_is_said(command, name):
-    value, said = WRONG[name]
-    done = ftensor(command, **{name: value, "FTENSOR_DEVICE": "csim"})
+def test_a_setting_that_makes_no_sense_is_said(command, names):
+    done = ftensor(command, **{name: WRONG[name][0] for name in names}, FTENSOR_DEVICE="csim")
     assert done.returncode == 1
-    assert name in done.stdout and said in done.stdout
+    for name in names:
+        assert name in done.stdout and WRONG[name][1] in done.stdout
     assert "csim" in done.stdout and "Traceback" not in done.stdout + done.stderr
 
 
