@@ -16,8 +16,7 @@ from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_POOL, POOLS, Flow, Network
 from .network_depths import FlowFifo, Process, deepen, divisors, same
 from .workload import LocalMemory
 
-# Depth of the FIFOs of loaded weights, in words.
-WORDS_DEPTH = 2
+WORDS_DEPTH = 2  # of the FIFOs of loaded weights, in words
 # Block RAMs per UltraRAM of a chip, about the same on all boards that have UltraRAM.
 URAM_BRAMS = 2.1
 MAX_LUTRAM_WORDS = 32  # a smaller memory takes LUTs

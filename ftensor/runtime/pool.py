@@ -174,10 +174,8 @@ class Block:
 
     def __init__(self, pool: MemoryPool, size: int, handle: Any, ptr: int | None, memory: object) -> None:
         self.pool = pool
-        self.size = size
-        self.handle = handle
-        self.ptr = ptr
-        self.memory = memory  # the host memory behind the handle, if it is ours
+        self.size, self.handle, self.ptr = size, handle, ptr
+        self.memory = memory  # the host memory behind the handle, if ftensor allocated it
 
 
 class FreeLists(dict[int, list[Block]]):
@@ -413,12 +411,8 @@ class MemoryPool:
 
     def snapshot(self) -> list[dict[str, Any]]:
         """Returns one entry per block in torch's memory segment format."""
-        free = {
-            id(block)
-            for stream in self.backend.all_streams()
-            for blocks in list(stream.free.values())
-            for block in list(blocks)
-        }
+        lists = [blocks for stream in self.backend.all_streams() for blocks in list(stream.free.values())]
+        free = {id(block) for blocks in lists for block in list(blocks)}
         free |= {id(block) for block in self.backend.tables.unused()}
         segments = []
         for block in list(self.blocks):
@@ -439,21 +433,19 @@ class MemoryPool:
 
 
 def wait_unless_exiting() -> None:
-    """Called after the exit began: returns in the main thread, blocks all other threads for
-    ever."""
+    """Called during the exit: returns in the main thread and blocks all others for ever."""
     if threading.current_thread() is not threading.main_thread():
         threading.Event().wait()
 
 
 class ClosedPool(MemoryPool):
-    """A pool after the interpreter's exit began."""
+    """A pool after the interpreter's exit began: only the exiting thread goes on."""
 
     def take(self, nbytes: int, stream: DeviceStream) -> Storage:
         self.check_open()
         return super().take(nbytes, stream)
 
     def check_open(self) -> None:
-        """Blocks all threads but the exiting thread."""
         wait_unless_exiting()
 
 
@@ -466,17 +458,14 @@ class LostPool(MemoryPool):
     """A pool in a forked child: allocates nothing and never calls the device."""
 
     def take(self, nbytes: int, stream: DeviceStream) -> Storage:
-        """Raises: the device is unusable in the child."""
         self.check_open()
         return super().take(nbytes, stream)
 
     def check_open(self) -> None:
-        """Raises: the device is unusable in the child."""
         raise errors.used_after_fork(self.backend.properties.name)
 
     def give_back(self, storage: Storage) -> None:
-        """Leaks the block, which ends with the process."""
-        leak(storage.block)
+        leak(storage.block)  # it ends with the process
 
 
 def poisoned(pool: MemoryPool) -> MemoryPool:

@@ -443,7 +443,7 @@ class place
         return [trace, process] { ft_fifos::recorder().trace = trace, ft_fifos::recorder().current = process; };
     }
 
-    struct turn {
+    struct __attribute__((visibility("hidden"))) turn {  // as its field's namespace is
         ft_threads::Access access;
 
         turn(place &at, bool writes) : access(at.name.c_str(), at.count, writes)

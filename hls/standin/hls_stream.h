@@ -38,7 +38,7 @@ struct place {
     {
         return [] {};
     }
-    struct turn {
+    struct __attribute__((visibility("hidden"))) turn {  // as its field's namespace is
         ft_threads::Access access;
         turn(place &at, bool writes) : access(at.name, at.count, writes) {}
     };
