@@ -334,6 +334,15 @@ inline int add_process(Trace &t, const std::string &name)
     t.processes.push_back({name, {}});
     return (int)t.processes.size() - 1;
 }
+// Returns what the thread of a new task does first.
+inline std::function<void()> begin_task(const std::string &name)
+{
+    Recorder &r = recorder();
+    Trace *const trace = r.trace;
+    int process = r.current;  // the statement of a region that declares the task
+    if (!process) process = add_process(*trace, name);
+    return [trace, process] { recorder().trace = trace, recorder().current = process; };
+}
 
 // A running DATAFLOW region. Each statement is a process, the same one each time the region runs.
 class region
@@ -433,15 +442,7 @@ class place
         ft_fifos::trace().polled = true;
         ft_threads::poll(count);
     }
-    // Returns what a new task's thread does first.
-    static std::function<void()> begin_task(const std::string &name)
-    {
-        ft_fifos::Recorder &r = ft_fifos::recorder();
-        ft_fifos::Trace *const trace = r.trace;
-        int process = r.current;  // the statement of a region that declares the task
-        if (!process) process = ft_fifos::add_process(*trace, name);
-        return [trace, process] { ft_fifos::recorder().trace = trace, ft_fifos::recorder().current = process; };
-    }
+    static std::function<void()> begin_task(const std::string &name) { return ft_fifos::begin_task(name); }
 
     struct __attribute__((visibility("hidden"))) turn {  // as its field's namespace is
         ft_threads::Access access;

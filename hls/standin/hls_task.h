@@ -21,7 +21,7 @@ namespace hls {
 inline namespace recorded {
 #endif
 
-class task
+class __attribute__((visibility("hidden"))) task
 {
     // The kernel's thread, from its first task on.
     struct Launch {
