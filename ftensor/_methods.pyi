@@ -1484,7 +1484,9 @@ class Methods:
         `to_device`.
         """
     def to_torch(self, *, non_blocking: _bool=False) -> Any:
-        """Returns a torch tensor of the elements; see `interop.dlpack.to_torch`."""
+        """Waits for the ops that write the tensor and returns it as a torch CPU tensor with the same
+        strides.
+        """
     def topk(self, k: _int, dim: _int=-1, largest: _bool=True, sorted: _bool=True, *, out: _Tensor | None=None) -> _return_types.topk:
         """Returns the `k` largest (or smallest) elements along `dim`, in order, and their indices.
         Raises RuntimeError for a `k` beyond the dim's size, for bool and for complex numbers.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 _PATTERN = "fifos-*.json"
-_UNCHECKED = 1 << 30  # the depth of a stream that ends outside of the kernels (toolchain/user_kernel_text.py)
+_UNCHECKED = 1 << 30  # the depth of a stream that ends outside of the kernels (toolchain/stream_ends.py)
 
 
 class FifoReports:

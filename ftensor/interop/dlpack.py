@@ -103,7 +103,8 @@ def from_torch(tensor: torch.Tensor, *, device: DeviceLike | None = None, non_bl
     return Tensor._make(storage, dtype, shape, strides, tensor.storage_offset())
 
 
-def to_torch(tensor: Tensor, *, non_blocking: bool = False) -> torch.Tensor:
+@method("to_torch")
+def to_torch(self: Tensor, *, non_blocking: bool = False) -> Any:
     """Waits for the ops that write the tensor and returns it as a torch CPU tensor with the same
     strides.
 
@@ -113,11 +114,11 @@ def to_torch(tensor: Tensor, *, non_blocking: bool = False) -> torch.Tensor:
     """
     import torch
 
-    array = host.export(tensor, tensor._storage.readonly or None, non_blocking)[0]
+    array = host.export(self, self._storage.readonly or None, non_blocking)[0]
     result = torch.from_numpy(array)
-    if tensor._dtype.in_numpy:
+    if self._dtype.in_numpy:
         return result
-    return result.view(getattr(torch, tensor._dtype.name))
+    return result.view(getattr(torch, self._dtype.name))
 
 
 CPU = (1, 0)
@@ -351,12 +352,6 @@ def array(
     self: Tensor, dtype: np.dtype[Any] | type | str | None = None, copy: bool | None = None
 ) -> np.ndarray[Any, Any]:
     return to_array(self, dtype, copy)
-
-
-@method("to_torch")
-def torch_tensor(self: Tensor, *, non_blocking: bool = False) -> Any:
-    """Returns a torch tensor of the elements; see `interop.dlpack.to_torch`."""
-    return to_torch(self, non_blocking=non_blocking)
 
 
 @method("__dlpack__")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ..errors import image as errors
 from ..image.contents import BYTES, ArgumentDescription, KernelDescription
 from ..image.manifest import JOINED
-from . import user_kernel_text
+from . import stream_ends
 from .connectivity import Connectivity, bundles_of
 
 PORT = "hls::stream"  # the type of an argument that a stream connects
@@ -287,7 +287,7 @@ def _unit(kernel: KernelDescription, unit: str, linked: Linked) -> str:
             values.append(f"*({_type(kernel, k)} *)({reached})")
         elif a.is_stream:
             parameters += [f"void *{a.name}", f"unsigned long {BYTES}{a.name}"]
-            ends.append(user_kernel_text.end_of(kernel, k))
+            ends.append(stream_ends.end_of(kernel, k))
             values.append(f"ft_end_{k}.stream")
         else:
             parameters.append(f"{_type(kernel, k)} {a.name}")

@@ -24,10 +24,10 @@ from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.launch_cache import notice
 from ..runtime.targets import csim_compiler
-from . import objects_of_kernels, stream_links, user_kernel_text
+from . import objects_of_kernels, stream_ends, stream_links
 from .connectivity import NOTHING, Connectivity
+from .dataflow_marks import OPTION, RECORDED, marked, names_in_depths
 from .stream_links import Linked
-from .user_kernel_text import OPTION, RECORDED, marked, names_in_depths
 from .vitis.headers import include_folders
 
 # The message for a missing header, of clang and of g++.
@@ -109,8 +109,8 @@ def _compiled_with_links(
     for always in (True, False):  # all files record, or none: they share streams
         for source, kernels, file in zip(sources, by_file, objects):
             own = [placed[k.name] for k in kernels]
-            ends = [k for k in user_kernel_text.with_streams(own) if not linked.is_linked(k)]
-            text = user_kernel_text.text(str(source.resolve()), ends) + stream_links.text(own, linked)
+            ends = [k for k in stream_ends.with_streams(own) if not linked.is_linked(k)]
+            text = stream_ends.text(str(source.resolve()), ends) + stream_links.text(own, linked)
             both = file.with_suffix(source.suffix)
             both.write_text(text)
             words = command(both, flags, False)
@@ -130,7 +130,7 @@ def _compiled_with_links(
 def _with_all_ends(source: Path, flags: Sequence[str], shared: bool) -> bytes:
     binary = _compiled(source, flags, shared)
     seen = binary if shared else _object(source, command(source, [*flags, "-O0"]))
-    streaming = user_kernel_text.with_streams(functions(seen) or ())
+    streaming = stream_ends.with_streams(functions(seen) or ())
     if not streaming or language(source) == "c":
         return binary
     try:
@@ -151,7 +151,7 @@ def _has_ends(source: Path, flags: Sequence[str], kernel: KernelDescription) -> 
 def _with_ends(source: Path, flags: Sequence[str], kernels: Sequence[KernelDescription], shared: bool) -> bytes:
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         twice = Path(folder) / source.name
-        twice.write_text(user_kernel_text.text(str(source.resolve()), kernels))
+        twice.write_text(stream_ends.text(str(source.resolve()), kernels))
         return _compiled(twice, flags, shared)
 
 
@@ -225,7 +225,7 @@ def described_kernels(binary: bytes, origin: object) -> tuple[KernelDescription,
         raise errors.no_debug_information(origin)
     if not kernels:
         raise errors.no_kernels(origin)
-    return user_kernel_text.joined(kernels)
+    return stream_ends.joined(kernels)
 
 
 def launchable_kernels(binary: bytes, origin: object) -> tuple[KernelDescription, ...]:

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
 #include <tuple>
@@ -110,6 +111,7 @@ struct Recorder {
     Trace own;
     Trace *trace = &own;
     int current = 0;     // the process
+    const char *callee = nullptr;  // the INLINE function that the current statement of a region calls
     std::string report;  // of kernels that streams connect
 };
 inline Recorder &recorder()
@@ -349,8 +351,21 @@ class region
 {
     const int outer;
     const char *const where;
+    const bool active;  // false for an INLINE function that is called elsewhere: a part of its caller's process
     std::map<int, int> turns;  // of each unrolled loop
 
+    static bool is_callee(const char *function)
+    {
+        const char *const callee = recorder().callee;
+        recorder().callee = nullptr;
+        return callee && !std::strcmp(callee, function);
+    }
+    void begin(int statement, int turn, const char *name)
+    {
+        if (!active) return;
+        recorder().callee = nullptr;
+        recorder().current = process(statement, turn, name);
+    }
     int process(int statement, int turn, const char *name)
     {
         const auto lock = ft_threads::guard();
@@ -364,12 +379,25 @@ class region
     }
 
   public:
-    explicit region(const char *where) : outer(recorder().current), where(where) {}
+    explicit region(const char *where) : outer(recorder().current), where(where), active(true) {}
+    // The body of an INLINE function: a part of the region whose statement calls it.
+    region(const char *where, const char *function)
+        : outer(recorder().current), where(where), active(is_callee(function))
+    {
+    }
     region(const region &) = delete;
-    ~region() { recorder().current = outer; }
-    void next(int statement, const char *name) { recorder().current = process(statement, 0, name); }
+    ~region()
+    {
+        if (active) recorder().current = outer;
+    }
+    void next(int statement, const char *name) { begin(statement, 0, name); }
     // A statement in an unrolled loop is a process of its own in each iteration.
-    void next(int statement, const char *name, int loop) { recorder().current = process(statement, turns[loop], name); }
+    void next(int statement, const char *name, int loop) { begin(statement, turns[loop], name); }
+    // The current statement calls an INLINE function.
+    void calls(const char *function)
+    {
+        if (active) recorder().callee = function;
+    }
     void turn(int loop) { turns[loop]++; }
 };
 

@@ -250,7 +250,7 @@ def test_a_runtime_that_cannot_be_loaded_is_left_out_and_said(tmp_path, monkeypa
 def test_the_environment_is_as_before_and_a_users_choice_stays(tmp_path, monkeypatch):
     monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
     monkeypatch.setenv("FTENSOR_CACHE_DIR", "/dev/null/read-only")  # falls back to a private folder
-    monkeypatch.setattr(icd, "merge", lambda system, runtime: {"one.icd": "libone.so"})
+    monkeypatch.setattr(icd, "merge_icd_entries", lambda system, runtime: {"one.icd": "libone.so"})
     with icd.available_runtimes([]) as entries:
         folder = Path(os.environ["OCL_ICD_VENDORS"])
         assert icd.read_folder(folder) == entries == {"one.icd": "libone.so"}

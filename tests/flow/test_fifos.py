@@ -14,7 +14,7 @@ import pytest
 
 from ftensor.emulation import fifos
 from ftensor.runtime.targets import csim_compiler
-from ftensor.toolchain import user_kernel_text, user_kernels
+from ftensor.toolchain import dataflow_marks, user_kernels
 
 from .dataflow_kernels import Random, made, planted, with_enough
 
@@ -164,6 +164,22 @@ static void fill(hls::stream<int> &a) { for (int i = 0; i < 4; i++) a.write(i); 
 static void drain(hls::stream<int> &a) { for (int i = 0; i < 4; i++) a.read(); }
 static void pass(hls::stream<int> &a, hls::stream<int> &b) { for (int i = 0; i < 4; i++) b.write(a.read()); }
 static void late(hls::stream<int> &a, hls::stream<int> &b) { drain(b); drain(a); }
+static void both(hls::stream<int> &a, hls::stream<int> &b)
+{
+#pragma HLS INLINE
+    fill(a);
+    fill(b);
+}
+template <int N> static void nested(hls::stream<int> &a, hls::stream<int> &b)
+{
+#pragma HLS inline recursive
+    if (N) both(a, b);
+}
+static void both_called(hls::stream<int> &a, hls::stream<int> &b)
+{
+#pragma HLS INLINE off
+    both(a, b);
+}
 """
 # A body, and the name of the process that waits to write; "" if none does. `late` reads b first.
 BODIES = {
@@ -206,6 +222,10 @@ BODIES = {
     ),
     "a loop behind a condition": ("int g = 0; do if (g) fill(b); else fill(a); while (++g < 2); late(a, b);", "a loop"),
     "a block": ("{ fill(a); { fill(b); } } late(a, b);", ""),
+    "an inlined function": ("both(a, b); late(a, b);", ""),
+    "inlined functions in each other": ("nested<1>(a, b); late(a, b);", ""),
+    "an inlined function in a loop": ("for (int g = 0; g < 1; g++) both(a, b); late(a, b);", "a loop"),
+    "a function that is not inlined": ("both_called(a, b); late(a, b);", "both_called"),
     "calls in one expression": ("fill(a), fill(b); late(a, b);", "fill"),
 }
 
@@ -288,7 +308,7 @@ def test_a_stream_that_two_units_share_in_turn(tmp_path: Path) -> None:
     ],
 )
 def test_only_static_variables_are_the_units_own(text: str, own: bool) -> None:
-    marked = user_kernel_text.marked(text + "\nvoid f() {\n#pragma HLS DATAFLOW\n g(); }")
+    marked = dataflow_marks.marked(text + "\nvoid f() {\n#pragma HLS DATAFLOW\n g(); }")
     assert marked is not None and ("static thread_local" in marked) == own
 
 
@@ -378,7 +398,7 @@ def test_a_source_without_regions_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "plain.cpp"
     path.write_text('#include <hls_stream.h>\nextern "C" void k(int *a) { a[0] = 1; }\n')
     assert b"ft_fifos_report" not in user_kernels.library(path, ())
-    assert user_kernel_text.marked("void f() {\n#pragma HLS PIPELINE\n}\n") is None
+    assert dataflow_marks.marked("void f() {\n#pragma HLS PIPELINE\n}\n") is None
 
 
 def test_an_error_has_the_line_of_the_source(tmp_path: Path) -> None:

@@ -261,5 +261,5 @@ def test_what_no_inventory_may_say(tmp_path: Path) -> None:
         read(path)
     ft.jit(centred).export(str(tmp_path / "long"), ft.zeros(3, 600_000))
     path.write_text(HEAD.format("long", "linked"))
-    with pytest.raises(InventoryError, match=r"needs 65536 beats, of which .* hold 32768"):
+    with pytest.raises(InventoryError, match=r"needs 65536 beats, but .* hold 32768"):
         expand(read(path))

@@ -217,7 +217,7 @@ def test_banks_are_named_together() -> None:
 
 
 def test_mistakes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(PictureError, match=r"picture\.txt: the ending .* svg"):
+    with pytest.raises(PictureError, match=r"picture\.txt: the suffix .* svg"):
         check(tmp_path / "picture.txt")
     with pytest.raises(PictureError, match="no such folder"):
         save(figure(1, 1), tmp_path / "none" / "picture.svg")
@@ -248,7 +248,7 @@ def test_the_commands(tmp_path: Path) -> None:
     assert re.search(r"^Kria KV260( +[\d.]+){4}$", done.stdout, re.M)
     assert done.stdout.endswith("picture: out.png\n")
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
-    for words, said in ((("--plot", "x.txt"), "ending"), (("--compare", "u25"), "u250")):
+    for words, said in ((("--plot", "x.txt"), "suffix"), (("--compare", "u25"), "u250")):
         done = run("estimate", *words)
         assert (done.returncode, done.stdout) == (1, "") and said in done.stderr
 

@@ -81,7 +81,7 @@ def test_a_text_that_is_refused_names_the_place(operation: str, problem: str, co
     ("inputs", "results", "kind", "text"),
     [
         ("raw T x", "T z", ValueError, "`x` is raw"),
-        ("T x", "U z", ValueError, "the type U of 'z' is the type of no input"),
+        ("T x", "U z", ValueError, "the type U of 'z' is not the type of an input"),
         ("T x, T x", "T z", ValueError, "'x' names two parameters"),
         ("T x", "T x", ValueError, "'x' names two parameters"),
         ("flaot x", "float z", ValueError, "'flaot' is no type; did you mean 'float'"),

@@ -80,7 +80,7 @@ def test_complex_numbers() -> None:
 
 
 def test_a_result_of_another_dtype() -> None:
-    with pytest.raises(ValueError, match="the type T of 'w' is the type of no input"):
+    with pytest.raises(ValueError, match="the type T of 'w' is not the type of an input"):
         ft.fpga.elementwise("float32 x", "T w", "w = x")
     kernel = ft.fpga.elementwise("float32 x, int y", "int z, float w", "z = x * 2.5; w = x + y")
     z, w = kernel(ft.tensor([1.0, -3.0]), ft.tensor([1, 2], dtype=ft.int32))

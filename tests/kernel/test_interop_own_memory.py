@@ -28,7 +28,7 @@ def board() -> Iterator[Any]:
     platform = backend.cl_device.platform
     apart = type(backend)(backend.target, platform, backend.cl_device, host_shared=False)
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("host", "torch"):
+        for module in ("host", "dlpack"):
             patch.setattr(f"ftensor.interop.{module}.backend_of", lambda where: apart)
         yield apart
     apart.synchronize()

@@ -1,4 +1,4 @@
-"""Changes to the text of users' kernels for simulation: marks of processes, and tensors as streams.
+"""Marks of the processes of users' kernels, for the check of FIFO depths.
 
 The processes of DATAFLOW regions are marked in a kernel's preprocessed C++, for hls/standin/fifos.h:
 
@@ -6,25 +6,19 @@ The processes of DATAFLOW regions are marked in a kernel's preprocessed C++, for
         load(in, s, n);              each statement of the block is a process: `region.next(...)`
         if (last) drain(s);          and so is each under a condition, in braces if it has none
         for (...) { #pragma UNROLL   each statement of an unrolled loop, in each turn: `region.turn(...)`
+    #pragma HLS INLINE               the statements of a function that a region calls are processes of the region
     #pragma HLS STREAM variable=s depth=8        `set_depth(s, 8)`
     static hls::stream<int> s;       each compute unit has its own: `static thread_local`
 
 The marks are inserted without new lines, so the compiler's messages keep their line numbers.
-
-Tensors at the ends of AXI streams, as a DMA of PYNQ provides them, need a second function of a kernel.
-It takes a pointer and a size in bytes for each stream. It writes the tensors into the input streams,
-with TLAST in the last beat, runs the kernel, and reads the output streams.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import NamedTuple
-
-from ..image.contents import BYTES, ENDS, ArgumentDescription, KernelDescription
 
 # A word that only preprocessed text with fifos.h contains.
 RECORDED = "ft_fifos"
@@ -43,6 +37,7 @@ _NAMED = re.compile(r"\s*\w+\s*(?:[;,\[{]|\(\s*\")")
 _LABEL = re.compile(r"(?:case\b(?:[^:;?]|::)*|\w+\s*):(?!:)")
 _COUNTED = re.compile(r"\(\s*[\w\s]*=\s*(\d+)\s*;\s*\w+\s*(<=?)\s*(\d+)\s*;")
 _LOOPS = ("for", "while", "do")
+_CONTROLS = ("if", "for", "while", "switch")
 # Statements that end with a semicolon although they contain braces.
 _DECLARES = ("struct", "class", "union", "enum", "typedef", "using", "auto")
 
@@ -60,15 +55,18 @@ def marked(text: str, macros: Mapping[str, str] | None = None, always: bool = Fa
     `macros` replace names in the depths of pragmas, which a compiler does not expand.
     """
     marks: list[tuple[int, str]] = []
-    lines = _Lines(text)
+    source = _Source(text, macros or {})
     regions = 0
     for pragma in _PRAGMA.finditer(text):
         word, rest = pragma[1].lower(), pragma[2]
         if word == "dataflow":
             regions += 1
-            marks += _Region(text, pragma.end(), regions, lines, macros or {}).marks()
+            marks += _Region(source, pragma.end()).marks()
         elif word == "stream":
             marks += _depths(_to_token(text, pragma.end()), rest, macros or {})
+    while found := source.called & source.inlined.keys():
+        for name in found:
+            marks += [mark for begin in source.inlined.pop(name) for mark in _Region(source, begin, name).marks()]
     if not regions and TASKS not in text and not always:
         return None
     if TASKS not in text:
@@ -87,32 +85,57 @@ def names_in_depths(text: str) -> set[str]:
     return {name for number in numbers for name in _WORD.findall(number) if not name[0].isdigit()}
 
 
-class _Lines:
-    """Finds the file and line of a place in preprocessed text."""
+class _Source:
+    """Preprocessed text, the macros for its depths, and its INLINE functions that have no marks yet."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.marks = [(m.end() + 1, int(m[1]), PurePath(m[2]).name) for m in _LINE.finditer(text)]
+    def __init__(self, text: str, macros: Mapping[str, str]) -> None:
+        self.text, self.macros = text, macros
+        self._lines = [(m.end() + 1, int(m[1]), PurePath(m[2]).name) for m in _LINE.finditer(text)]
+        self.called: set[str] = set()  # the functions that statements of regions call
+        self.inlined: dict[str, list[int]] = {}  # the positions after the pragmas, by function
+        for pragma in _PRAGMA.finditer(text):
+            if pragma[1].lower() == "inline" and not re.search(r"\boff\b", pragma[2]):
+                self.inlined.setdefault(_function_around(text, pragma.start()), []).append(pragma.end())
+        for pragma in _PRAGMA.finditer(text):
+            if pragma[1].lower() == "dataflow":  # its statements are processes wherever it is called
+                self.inlined.pop(_function_around(text, pragma.start()), None)
 
-    def at(self, place: int) -> str:
+    def line(self, place: int) -> str:
         """Returns "file:line" for a position in the text."""
-        before = [mark for mark in self.marks if mark[0] <= place]
+        before = [mark for mark in self._lines if mark[0] <= place]
         begin, line, name = before[-1] if before else (0, 1, "")
         return f"{name}:{line + self.text.count(chr(10), begin, place)}"
 
 
-class _Region:
-    """The block after a DATAFLOW pragma. `begin` is the position after the pragma."""
+def _function_around(text: str, at: int) -> str:
+    """Returns the name of the function whose outermost block contains the position, "" if there is none."""
+    closing = {"(": ")", "{": "}"}
+    for bracket in "{(":  # backwards: the block's begin, then that of the parameters
+        depth = 1
+        while at > 0 and depth:
+            at -= 1
+            depth += (text[at] == closing[bracket]) - (text[at] == bracket)
+        if bracket == "{":
+            at = len(text[:at].rstrip()) - 1
+            if depth or text[at : at + 1] != ")":
+                return ""
+    name = re.search(r"(\w+)\s*$", text[:at])
+    return name[1] if name and name[1] not in _CONTROLS else ""
 
-    def __init__(self, text: str, begin: int, number: int, lines: _Lines, macros: Mapping[str, str]) -> None:
-        self._text, self._lines, self._macros = text, lines, macros
-        self._begin, self._name = begin, f"ft_region_{number}"
+
+class _Region:
+    """The block after a pragma. `begin` is the position after the pragma, `function` the name of an INLINE function."""
+
+    def __init__(self, source: _Source, begin: int, function: str = "") -> None:
+        self._source, self._text, self._macros = source, source.text, source.macros
+        self._begin, self._name, self._function = begin, f"ft_region_{begin}", function
         self._processes = self._loops = 0
 
     def marks(self) -> Iterator[tuple[int, str]]:
         """Yields (position, text) of the marks to insert, in the order of the source."""
         start = _to_token(self._text, self._begin)
-        yield start, f'::ft_fifos::region {self._name}("{self._lines.at(self._begin)}"); '
+        function = f', "{self._function}"' if self._function else ""
+        yield start, f'::ft_fifos::region {self._name}("{self._source.line(self._begin)}"{function}); '
         yield from self._block(start, "")
 
     def _block(self, begin: int, loop: str) -> Iterator[tuple[int, str]]:
@@ -135,8 +158,12 @@ class _Region:
         call = next((m for m in (kind.match(text, begin, end) for kind in (_TASK, _CHANNEL, _CALL)) if m), None)
         name = re.sub(r"\s", "", call[1]) if call else ""
         label_ = "a loop" if word in _LOOPS or name in _LOOPS else name or word or "a statement"
-        title = _quoted(f"{label_} ({self._lines.at(begin)})")
+        title = _quoted(f"{label_} ({self._source.line(begin)})")
         yield begin, f"{self._name}.next({self._processes}, {title}{loop and ', ' + loop}); "
+        if name and word not in _CONTROLS + _LOOPS:
+            callee = name.rpartition("::")[2]
+            self._source.called.add(callee)
+            yield begin, f'{self._name}.calls("{callee}"); '
         self._processes += 1
         if word in ("if", "switch"):  # the condition is a process, too
             body = _behind_brackets(text, begin)
@@ -326,175 +353,3 @@ def _expanded(text: str, macros: Mapping[str, str]) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-_HEADER = """
-#include <cstdio>
-#include <cstring>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <hls_stream.h>
-namespace ft_ends {
-namespace {
-
-template <typename F> struct parameters;
-template <typename... A> struct parameters<void(A...)> {
-    template <std::size_t N>
-    using at = typename std::remove_reference<typename std::tuple_element<N, std::tuple<A...>>::type>::type;
-};
-template <typename T, typename = void> struct bits {
-    static const std::size_t value = 8 * sizeof(T);
-};
-template <typename T> struct bits<T, decltype((void)T::width)> {
-    static const std::size_t value = T::width;
-};
-// The data of a beat, and its side channels.
-template <typename T, typename = void> struct beat {
-    typedef T data_type;
-    static T &data(T &x) { return x; }
-    static void side(T &, std::size_t, bool) {}
-};
-template <typename T> struct beat<T, decltype((void)T::has_last)> {
-    typedef decltype(std::declval<T &>().data) data_type;
-    static data_type &data(T &x) { return x.data; }
-    template <typename U> static void last(U &x, bool is_last, std::true_type) { x.last = is_last; }
-    template <typename U> static void last(U &, bool, std::false_type) {}
-    template <typename U> static void keep(U &x, std::size_t bytes, std::true_type)
-    {
-        x.keep = 0;
-        for (std::size_t k = 0; k < bytes; k++) x.keep[k] = 1;
-    }
-    template <typename U> static void keep(U &, std::size_t, std::false_type) {}
-    template <typename U> static void strb(U &x, std::size_t bytes, std::true_type)
-    {
-        x.strb = 0;
-        for (std::size_t k = 0; k < bytes; k++) x.strb[k] = 1;
-    }
-    template <typename U> static void strb(U &, std::size_t, std::false_type) {}
-    static void side(T &x, std::size_t bytes, bool is_last)
-    {
-        last(x, is_last, std::integral_constant<bool, T::has_last>());
-        keep(x, bytes, std::integral_constant<bool, T::has_keep>());
-        strb(x, bytes, std::integral_constant<bool, T::has_strb>());
-    }
-};
-#ifdef FT_FIFOS
-// The ends are of no kernel: their FIFOs are not checked.
-struct unrecorded {
-    const bool before = ft_fifos::trace().records;
-    unrecorded() { ft_fifos::trace().records = false; }
-    ~unrecorded() { ft_fifos::trace().records = before; }
-};
-template <typename S> void without_limit(S &stream) { ft_fifos::set_depth(stream, std::size_t(1) << 30); }
-#else
-struct unrecorded {
-    ~unrecorded() {}
-};
-template <typename S> void without_limit(S &) {}
-#endif
-
-template <typename S> class end
-{
-    typedef decltype(std::declval<S &>().read()) T;
-    typedef typename beat<T>::data_type D;
-    static_assert(bits<D>::value == 8 * sizeof(D), "a beat has whole bytes, a power of two of them");
-    static const std::size_t each = sizeof(D);
-    const char *const name;
-    char *const at;
-    const std::size_t bytes, filled;
-
-  public:
-    S stream;
-    end(const char *name, void *at, std::size_t bytes)
-        : name(name), at((char *)at), bytes(bytes), filled((bytes + each - 1) / each), stream(name)
-    {
-        const unrecorded now;
-        without_limit(stream);
-        for (std::size_t k = 0; k < filled; k++) {
-            const std::size_t left = bytes - k * each, size = left < each ? left : each;
-            T x = T();
-            std::memcpy((void *)&beat<T>::data(x), this->at + k * each, size);
-            beat<T>::side(x, size, k + 1 == filled);
-            stream.write(x);
-        }
-    }
-    std::size_t held() const { return stream.size(); }
-    bool is_input() const { return held() < filled; }
-    ~end()
-    {
-        const unrecorded now;
-        if (is_input()) return;  // the stream reports beats that nobody has read
-        const std::size_t written = held() - filled, most = (bytes + each - 1) / each;
-        for (std::size_t k = 0; k < filled; k++) stream.read();
-        for (std::size_t k = 0; k < written; k++) {
-            T x = stream.read();
-            const std::size_t left = k < most ? bytes - k * each : 0;
-            std::memcpy(at + k * each, (const void *)&beat<T>::data(x), left < each ? left : each);
-        }
-        if (written > most) {
-            const char *text = "stream '%s': the kernel has sent %zu beats, and the tensor holds %zu\\n";
-            std::fprintf(stderr, text, name, written, most);
-        }
-        if (!written && filled) std::fprintf(stderr, "stream '%s' is neither read nor written\\n", name);
-    }
-};
-
-}  // namespace
-}  // namespace ft_ends
-"""
-
-
-def with_streams(kernels: Sequence[KernelDescription]) -> list[KernelDescription]:
-    """Returns the kernels that have streams among their arguments."""
-    return [k for k in kernels if any(_is_stream(a) for a in k.arguments)]
-
-
-def _is_stream(a: ArgumentDescription) -> bool:
-    return a.is_stream and a.c.endswith("&")
-
-
-def text(source: str, kernels: Sequence[KernelDescription]) -> str:
-    """Returns a source that includes a file, given by its path, and a second function for each of
-    `kernels`."""
-    return f'#include "{source}"\n' + _HEADER + "".join(map(_function, kernels))
-
-
-def _function(kernel: KernelDescription) -> str:
-    name, parameters, ends, values = kernel.name, list[str](), list[str](), list[str]()
-    for k, a in enumerate(kernel.arguments):
-        if _is_stream(a):
-            parameters += [f"void *{a.name}", f"unsigned long {BYTES}{a.name}"]
-            ends.append(end_of(kernel, k))
-            values.append(f"ft_end_{k}.stream")
-        else:
-            parameters.append(f"ft_ends::parameters<decltype({name})>::at<{k}> {a.name}")
-            values.append(a.name)
-    call = f"    {name}({', '.join(values)});\n"
-    if len(ends) == len(kernel.arguments):  # it is free-running: it runs while beats arrive
-        left = "".join(f" + (ft_end_{k}.is_input() ? ft_end_{k}.held() : 0)" for k in range(len(ends)))
-        call = (
-            f"    for (std::size_t before = 0, left = 1; left && left != before;) {{\n    {call}"
-            f"        before = left, left = 0{left};\n    }}\n"
-        )
-    return f'extern "C" void {name}{ENDS}({", ".join(parameters)})\n{{\n{"".join(ends)}{call}}}\n'
-
-
-def end_of(kernel: KernelDescription, k: int) -> str:
-    """Returns the declaration of the end of the stream of number `k`, `ft_end_K.stream`."""
-    name, of = kernel.arguments[k].name, f"ft_ends::parameters<decltype({kernel.name})>::at<{k}>"
-    return f'    ft_ends::end<{of}> ft_end_{k}("{name}", {name}, {BYTES}{name});\n'
-
-
-def joined(kernels: Sequence[KernelDescription]) -> tuple[KernelDescription, ...]:
-    """Returns the kernels of a library; a kernel with a second function gets that function's
-    arguments."""
-    seconds = {k.name.removesuffix(ENDS): k for k in kernels if k.name.endswith(ENDS)}
-    names = {k.name for k in kernels}
-    seconds = {name: k for name, k in seconds.items() if name in names}
-    taken = {k.name for k in seconds.values()}
-    return tuple(
-        replace(k, arguments=seconds[k.name].arguments) if k.name in seconds else k
-        for k in kernels
-        if k.name not in taken
-    )
