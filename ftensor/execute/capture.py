@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ..dtypes import dtype
     from ..runtime.backend import Backend
-    from ..runtime.pool import Block, Storage
+    from ..runtime.pool import Storage
     from ..runtime.stream import DeviceStream
     from .indexed import Flag
     from .launch import Launch
@@ -90,9 +90,7 @@ class Recording:
     draws: list[CapturedDraw] = field(default_factory=list)
     drawn: list[RandomUse] = field(default_factory=list)
     written: dict[int, Storage] = field(default_factory=dict)
-    # The block of each storage from outside the capture. A different block means that the storage
-    # was resized.
-    blocks: list[tuple[Storage, Block]] = field(default_factory=list)
+    outside: list[Storage] = field(default_factory=list)  # storages from outside the capture
     nbytes: int = 0  # bytes that the calls allocated and a replay uses
     # Functions that enqueue the calls, and the storages that they use; set by `prepare`.
     parts: list[Callable[[DeviceStream], None]] = field(default_factory=list)
@@ -114,8 +112,8 @@ class Recording:
         stream = backend.current_stream()
         if thread_recorder() is not None or capturing(backend) is not None:
             raise errors.replay_inside()
-        for storage, block in self.blocks:
-            if storage.block is not block:
+        for storage in self.outside:
+            if storage.replaced:
                 raise errors.resized(storage.nbytes)
         with self.pool.replaying(stream):
             try:
@@ -225,7 +223,7 @@ class Capture(Observer):
         if id(storage) not in self._seen:
             self._seen[id(storage)] = storage  # keeps the storage alive, so that its id stays unique
             if id(storage) not in self._own:
-                self.recording.blocks.append((storage, storage.block))
+                self.recording.outside.append(storage)
 
     def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
         storage = super().allocate(backend, nbytes, stream, lasting)

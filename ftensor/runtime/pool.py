@@ -65,6 +65,7 @@ class Storage:
         "owner",
         "ptr",
         "readonly",
+        "replaced",
         "stream",
         "users",
         "visible",
@@ -85,8 +86,8 @@ class Storage:
         self.handle: Any = block.handle
         self.ptr: int | None = block.ptr
         self.nbytes = nbytes
-        self.owner = owner
-        self.readonly = readonly
+        self.owner, self.readonly = owner, readonly
+        self.replaced = False  # True once a tensor was resized and so left this memory
         self.users: WeakSet[DeviceStream] | None = None
         self.device: Any = None
         # (dtype, lower bound, upper bound) of any elements read, if the host knows them.

@@ -457,4 +457,5 @@ _torch_storages: WeakKeyDictionary[Storage, _Weak] = WeakKeyDictionary()
 def forget(memory: Storage) -> None:
     """Removes the recorded torch storage of `memory`, because that torch storage now has other
     memory."""
+    memory.replaced = True
     _torch_storages.pop(memory, None)

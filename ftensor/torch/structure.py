@@ -148,6 +148,7 @@ def resize_(self: torch.Tensor, size: Sequence[int], *, memory_format: Any = Non
     needed = (offset + count) * self.dtype.itemsize if count else 0
     if needed > storage.nbytes():
         old_nbytes, old_storage = storage.nbytes(), storage
+        old_storage._ft.replaced = True
         storage = m.new_storage(m.allocate(needed), needed)
         if self.dtype in m.TO_FT:
             _fill_deterministic(m.tensor_over(storage, self.dtype, (needed // self.dtype.itemsize,), (1,)))

@@ -17,6 +17,7 @@ import ftensor.torch
 from ftensor._device import default_backend
 from ftensor.execute.capture import Recording
 from ftensor.runtime import discovery
+from ftensor.runtime.stream import DeviceStream
 
 from .device import quiet  # noqa: F401
 
@@ -131,6 +132,22 @@ def test_replays_on_several_streams_are_ordered() -> None:
             g.replay()
     torch.fpga.synchronize()
     assert total.min().item() == total.max().item() == 2**13 - 2
+
+
+def test_a_replay_on_another_stream_waits_for_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replays of one pool share intermediate memory, so even graphs without a common tensor are ordered."""
+    waits, wait = list[tuple[Any, Any]](), DeviceStream.wait_stream
+    monkeypatch.setattr(DeviceStream, "wait_stream", lambda self, last: (waits.append((self, last)), wait(self, last)))
+    x, z, pool = torch.ones(100, device="fpga"), torch.ones(100, device="fpga"), torch.fpga.graph_pool_handle()
+    (first, _), (second, _) = graph_of(lambda: chain(x), pool=pool), graph_of(lambda: chain(z), pool=pool)
+    first.replay()
+    before = default_backend().current_stream()
+    with torch.fpga.stream(torch.fpga.Stream()):
+        after = default_backend().current_stream()
+        waits.clear()
+        second.replay()
+    assert after is not before and (after, before) in waits
+    torch.fpga.synchronize()
 
 
 def test_ctrl_c_in_a_replay_leaves_all_consistent() -> None:
