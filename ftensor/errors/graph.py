@@ -207,13 +207,17 @@ def index(error: Exception, call: str, line: str) -> Exception:
 # Loops with feedback (`ft.scan`)
 _STEP = "a step of ft.scan computes each element from the same element of its state and inputs"
 scan_no_element = Message(
-    GraphError, "{op} in {function} is not elementwise ({line}); " + _STEP + ": compute it outside"
+    GraphError, "in {function}, {op} is not elementwise ({line}); " + _STEP + ": compute it outside", "op function line"
 )
 scan_captured = Message(
-    GraphError, "{op} in {function} reads a tensor that it finds outside ({line}); pass it as a part of init or xs"
+    GraphError,
+    "in {function}, {op} reads a tensor that it finds outside ({line}); pass it as a part of init or xs",
+    "op function line",
 )
 scan_writes = Message(
-    GraphError, "{op} writes into a state, an input or a tensor outside of {function} ({line}); return a new value"
+    GraphError,
+    "in {function}, {op} writes into a state, an input or a tensor outside ({line}); return a new value",
+    "op function line",
 )
 scan_random = Message(GraphError, "{function} draws random numbers, which a step can't; pass them as a part of xs")
 scan_boards = Message(
@@ -236,5 +240,8 @@ scan_shape = Message(
     "place shape wanted",
 )
 scan_lengths = Message(ValueError, "xs have {lengths!l} steps in dim 0; scan() needs one length")
+scan_no_steps = Message(
+    TypeError, "scan(): a tensor of xs has shape (), and steps are in dim 0; unsqueeze(0) is one step"
+)
 scan_arguments = Message(TypeError, "scan(): {name} must hold tensors, not {value!k}")
 scan_operands = Message(GraphError, "the scan has {count} states, inputs and results; a kernel takes at most {most}")

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     pass
 
 
-def scan(op: str, x: Tensor, dim: int) -> tuple[Tensor, ...]:
+def scan_along(op: str, x: Tensor, dim: int) -> tuple[Tensor, ...]:
     """Returns each element of `x`, of at least one dim, combined with all elements before it along
     `dim`: contiguous, and with positions for ops that have them."""
     backend = x._storage.backend
-    return run(backend, ("scan", op, x._key, dim), prepare, scan, (op, x, dim), (x,))
+    return run(backend, ("scan", op, x._key, dim), prepare, scan_along, (op, x, dim), (x,))
 
 
 def prepare(op: str, x: Tensor, dim: int) -> Launch:

@@ -8,7 +8,7 @@ from ... import dtypes, errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import dtype, result_type
 from ...errors import arithmetic as errors_arithmetic
-from ...execute.scan import scan
+from ...execute.scan import scan_along
 from ...execute.sort import search, select, selects, values_in_order
 from ...execute.sort import sort as run
 from ...execute.sort import topk as topk_by_kernel
@@ -185,7 +185,7 @@ def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right:
 
 
 def _run(name: str, x: Tensor, dim: int, shape: Any) -> tuple[Tensor, ...]:
-    return tuple([result.reshape(shape) for result in scan(name, x, dim)])
+    return tuple([result.reshape(shape) for result in scan_along(name, x, dim)])
 
 
 def _cumulative(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor:

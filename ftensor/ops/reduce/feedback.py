@@ -38,8 +38,10 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, revers
     arguments, RuntimeError on a board, whose images hold no scans.
     """
     inputs = list(_leaves(xs, "xs"))
-    if not inputs or any(type(x) is not Tensor or not x._shape for x in inputs):
+    if not inputs or any(type(x) is not Tensor for x in inputs):
         raise errors.scan_arguments("xs", next((x for x in inputs if type(x) is not Tensor), xs))
+    if not all(x._shape for x in inputs):
+        raise errors.scan_no_steps()
     lengths = [x._shape[0] for x in inputs]
     shape = inputs[0]._shape[1:]
     if len(set(lengths)) > 1:
