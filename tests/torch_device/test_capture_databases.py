@@ -31,12 +31,6 @@ OTHERS = ("nn.BCELoss", "nn.FractionalMaxPool", "nn.Lazy")
 MODULES = [info for info in module_db if not info.name.startswith(OTHERS)][::6]
 # Words of the reasons for which the others are refused.
 REFUSED_MODULES = {
-    "nn.AdaptiveAvgPool1d": "copies values from the host",
-    "nn.AdaptiveAvgPool2d": "copies values from the host",
-    "nn.AdaptiveAvgPool3d": "copies values from the host",
-    "nn.AdaptiveMaxPool1d": "copies values from the host",
-    "nn.AdaptiveMaxPool2d": "copies values from the host",
-    "nn.AdaptiveMaxPool3d": "copies values from the host",
     "nn.CTCLoss": "copies values from the host",
     "nn.GaussianNLLLoss": "reads or writes values",
     "nn.MultiMarginLoss": "reads or writes values",
