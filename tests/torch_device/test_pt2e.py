@@ -58,10 +58,14 @@ def test_a_compiled_model_is_the_network(images: torch.Tensor, monkeypatch: pyte
     for _ in range(2):
         assert torch.equal(fast(x).cpu(), wanted)
     assert len(calls) == 2 and calls[0] is calls[1]
-    (bias,) = [b for name, b in here.named_buffers() if name == "last_bias"]
-    bias.add_(3.0)
-    changed = computed(ftensor.torch.from_pt2e(here), images)
-    assert torch.equal(fast(x).cpu(), changed) and not torch.equal(changed, wanted)
+    buffers = dict(here.named_buffers())
+    for name, change in (("last_bias", lambda t: t.add_(3.0)), ("last_scales", lambda t: t.mul_(2.0))):
+        change(buffers[name])
+        changed = computed(ftensor.torch.from_pt2e(here), images)
+        assert torch.equal(fast(x).cpu(), changed) and not torch.equal(changed, wanted)
+        wanted = changed
+    buffers["last_zeros"].add_(1)  # layers take int8 around 0, so this is no network any more
+    assert torch.equal(fast(x).cpu(), here(x).cpu()) and not torch.equal(fast(x).cpu(), wanted)
 
 
 def test_a_last_layer_in_float(images: torch.Tensor) -> None:
