@@ -169,9 +169,9 @@ class Text:
             TAPS: "_taps",
             FRAMES: "_frames",
         }[port.kind]
-        half = key.is_half[stage.port if load else stage.inputs[0]]
-        if half and wide:
-            shape = "_every_half_row" if load else "_half"
+        half = wide and key.is_half[stage.port if load else stage.inputs[0]]
+        if half and not load:
+            shape = "_half"
         lane = "[ft_lane]" if wide else ""
         text = fill(
             f"staged_{'load' if load else 'store'}{shape}.cpp",
@@ -191,7 +191,7 @@ class Text:
                 "hop": str(key.hop_of(stage.port) // key.lanes) if port.kind == FRAMES else "",
                 **self._row(stage),
                 "half": str(half_of(key.length)),
-                "half_beats": str(key.cached_beats(stage.port)) if load else "",
+                **self._kept(stage, half),
             },
         )
         args = [name, *(f.name for f in fifos), f"{name}_offset", *(["n"] if port.kind != TAPS else [])]
@@ -208,6 +208,13 @@ class Text:
             "state_count": "STATES" if states == self.key.states else str(states),
             "states": str(states),
         }
+
+    def _kept(self, stage: DataflowStage, half: bool) -> dict[str, str]:
+        """Returns the template's texts for the beats of a row that a load keeps for all rows."""
+        if not (half and stage.kind == LOAD):
+            return {"kept_beats": self._row(stage)["beats"], "kept_beat": "column"}
+        beats = self.key.cached_beats(stage.port)
+        return {"kept_beats": str(beats), "kept_beat": f"column < {beats} ? column : 0"}
 
     # Arithmetic
 
