@@ -105,7 +105,7 @@ class _Numbering:
             op, line = (node.origin.op, node.origin.line) if node else ("the result", "its return")
             raise errors.scan_captured(op, self.graph.name, line)
         of = self.dtypes[v]
-        if of.is_complex and r.dtype is of.to_real() and numel(r.shape) == numel(self.shape) and r.offset < 2:
+        if of.is_complex and r.dtype is of.to_real() and self._is_part(r):
             body = "a.re" if r.offset == 0 else "a.im"
             name = "real" if r.offset == 0 else "imag"
             part = ElementFunction(name, of.compute, ((r.dtype, REAL),), ((of, VALUE),), (body,))
@@ -116,6 +116,12 @@ class _Numbering:
         if r.dtype is not of:
             self._refuse(node)
         return v
+
+    def _is_part(self, r: GraphTensor) -> bool:
+        """True for the real or the imaginary parts of all elements, in the order of the elements."""
+        pairs = tuple([s // 2 for s in r.strides])
+        is_even = all(s % 2 == 0 for n, s in zip(r.shape, r.strides) if n > 1)
+        return r.offset < 2 and numel(r.shape) == numel(self.shape) and is_even and is_contiguous(r.shape, pairs)
 
     def _check_whole(self, r: GraphTensor, node: Node | None) -> None:
         is_whole = r.offset == 0 and numel(r.shape) == numel(self.shape) and is_contiguous(r.shape, r.strides)

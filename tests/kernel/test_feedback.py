@@ -182,6 +182,14 @@ def test_functions_that_are_no_step_are_refused_with_the_line(f: Any, init: Any,
     assert OUTSIDE.tolist() == before
 
 
+@pytest.mark.parametrize("part", [lambda x: x.mT.real, lambda x: x.real.mT, lambda x: ft.view_as_real(x)[0]])
+def test_parts_in_another_order_are_refused(part: Any) -> None:
+    """Real and imaginary parts are elements only in the elements' order, also if the shape is the same."""
+    x = ft.complex(ft.randn(3, 2, 2), ft.randn(3, 2, 2))
+    with pytest.raises(GraphError, match="add is not elementwise"):
+        ft.scan(lambda s, x: (s + part(x), s), ft.zeros(2, 2), x)
+
+
 def test_inputs_that_are_no_steps_are_refused() -> None:
     for xs, error, said in (
         (3.0, TypeError, "xs must hold tensors, not float"),
