@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
@@ -10,7 +11,7 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from . import errors
+from . import errors, logs
 from .dtypes import parse_dtype
 from .errors.message import levels_to_user
 from .runtime import discovery as policy
@@ -20,6 +21,8 @@ from .runtime.stream import DeviceStream, Event
 
 if TYPE_CHECKING:
     from .runtime.backend import Backend
+
+log = logging.getLogger(__name__)
 
 TYPES = ("fpga", "cpu")
 _FORM = re.compile(r"([a-z]+)(?::(0|[1-9][0-9]*))?")
@@ -120,6 +123,7 @@ class _Table:
 
     def __init__(self, mapping: str) -> None:
         fallback.get_fallback()  # raises for an invalid FTENSOR_FALLBACK
+        logs.print_records()
         devices = find()
         self.mapping = mapping
         # The host's device is selected even if no device fits the mapping.
@@ -127,6 +131,8 @@ class _Table:
         self.host = policy.host(self.fpga, devices)
         self.labels = [_label(one, index) for index, one in enumerate(self.fpga)]
         self.number = next(_numbers) << 16
+        for label, one in zip(self.labels, self.fpga):
+            log.info("%s is %s (%s)", label, one.name, one.target.name)
         images = os.environ.get("FTENSOR_IMAGE", "").strip()
         if images and mapping == "auto" and self.fpga[:1]:
             chosen = self.fpga[0]

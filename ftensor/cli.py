@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from . import pages, tune
+from . import completion, logs, pages, tune
 from . import top as watching
 from ._version import __version__
 from .estimate import options as estimate_options
@@ -30,6 +30,11 @@ def _lazy(module: str, function: str) -> Callable[[argparse.Namespace], int]:
     return run
 
 
+def _completion(arguments: argparse.Namespace) -> int:
+    print(completion.script(parser(), arguments.shell), end="")
+    return 0
+
+
 def _emulate(arguments: argparse.Namespace) -> int:
     intel = arguments.intel or arguments.install or arguments.folder
     module = "emulation.intel" if intel else "toolchain.emulate"
@@ -43,8 +48,10 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Reports unknown arguments in the subparser, so that it suggests its own options."""
-        self.words = sys.argv[1:] if args is None else args
-        parsed, rest = super().parse_known_args(args, namespace)
+        self.words = list(sys.argv[1:] if args is None else args)
+        if "--trace" in self.words and self.words[self.words.index("--trace") + 1 :][:1] == ["--"]:
+            del self.words[self.words.index("--trace") + 1]  # argparse would end the program's words here
+        parsed, rest = super().parse_known_args(self.words, namespace)
         if rest[:1] == ["--"] and getattr(parsed, "trace", None):  # the arguments of the program
             parsed.trace, rest = [*parsed.trace, *rest], []
         if rest:
@@ -79,13 +86,24 @@ def _add(
 ) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=summary, description=summary)
     parser.set_defaults(run=run)
+    _add_levels(parser)
     return parser
+
+
+def _add_levels(parser: argparse.ArgumentParser) -> None:
+    """Adds --quiet and --verbose, which may stand before and behind the name of a command."""
+    for option, level, text in (
+        ("--quiet", "error", "print results and errors alone"),
+        ("--verbose", "debug", "print what the logger 'ftensor' records: devices, images, compilations"),
+    ):
+        parser.add_argument(option, dest="log", action="store_const", const=level, default=argparse.SUPPRESS, help=text)
 
 
 def parser() -> argparse.ArgumentParser:
     """Returns the parser of the `ftensor` command."""
     top = _Parser(prog="ftensor", description="Tensors that behave like torch's and compute on FPGAs.")
     top.add_argument("--version", action="version", version=f"ftensor {__version__}")
+    _add_levels(top)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, summary in (
         ("devices", "List the devices found, and how to select each."),
@@ -95,6 +113,20 @@ def parser() -> argparse.ArgumentParser:
         found.add_argument("--json", action="store_true", help="the same as JSON")
     docs = _add(commands, "docs", pages.command, "Print a page of the documentation, or list them.")
     pages.add_arguments(docs)
+    new = _add(
+        commands,
+        "new",
+        _lazy("new_project", "command"),
+        "Write a project of your own: a kernel in HLS C++, its tests, a script for continuous integration.",
+    )
+    new.add_argument("name", metavar="NAME", help="the project's name, and its new folder")
+    shells = _add(
+        commands,
+        "completion",
+        _completion,
+        'Print a script that completes this command\'s words: eval "$(ftensor completion bash)"',
+    )
+    shells.add_argument("shell", choices=completion.SHELLS, help="the shell")
     build = _add(
         commands, "build", _lazy("toolchain.command", "command"), "Build an image of kernels from an inventory."
     )
@@ -216,7 +248,14 @@ def parser() -> argparse.ArgumentParser:
     emulate.add_argument("--intel", action="store_true", help="on Intel's FPGA emulator instead of Xilinx's runtime")
     emulate.add_argument("--install", action="store_true", help="with --intel: install the emulator first")
     emulate.add_argument("--folder", type=options.folder, metavar="DIR", help="with --intel: where the emulator is")
-    emulate.add_argument("program", nargs=argparse.REMAINDER, help="the program and its arguments")
+    for option, name, text in (
+        ("-m", "MODULE", "a module of Python, with its arguments"),
+        ("-c", "CODE", "a text in Python, with its arguments"),
+    ):
+        emulate.add_argument(option, nargs=argparse.REMAINDER, dest=name.lower(), metavar=name, help=text)
+    emulate.add_argument(
+        "program", nargs=argparse.REMAINDER, help="the program and its arguments; Python runs a file *.py"
+    )
     return top
 
 
@@ -233,8 +272,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")  # names of files that its encoding lacks
     try:
-        status: int = arguments.run(arguments)
-        sys.stdout.flush()
+        with logs.printed(getattr(arguments, "log", None)):
+            status: int = arguments.run(arguments)
+            sys.stdout.flush()
     except BrokenPipeError:
         # The reader has closed the pipe: sends buffered output to /dev/null at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

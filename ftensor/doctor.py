@@ -19,7 +19,7 @@ import numpy as np
 
 import ftensor as ft
 
-from . import errors
+from . import errors, logs
 from ._device import detected_device, fpga_devices, get_device_mapping, resolve
 from ._version import __version__
 from .graph.trace import fusion_enabled
@@ -134,6 +134,7 @@ SETTINGS = (
     "FTENSOR_FUSE",
     "FTENSOR_IMAGE",
     "FTENSOR_INTEL_FPGA_EMULATOR",
+    "FTENSOR_LOG",
     "FTENSOR_MEMORY_LIMIT",
     "FTENSOR_POISON",
     "FTENSOR_TUNED",
@@ -443,6 +444,7 @@ def wrong_settings() -> Iterator[tuple[str, str]]:
         "FTENSOR_CACHE_DIR": cache.directory,
         "FTENSOR_FALLBACK": fallback.get_fallback,
         "FTENSOR_FUSE": fusion_enabled,
+        "FTENSOR_LOG": logs.level,
         "FTENSOR_IMAGE": lambda: [image_file.read(path) for path in image_file.from_environment()],
     }
     for name, check in checks.items():

@@ -40,6 +40,10 @@ class PythonProgram:
         elif not os.path.isfile(first):  # also for a name that no file can have
             raise errors.no_program(first, "no such file")
 
+    def command(self) -> list[str]:
+        """Returns the words that run the program in a process of its own, with this Python."""
+        return [sys.executable, *self.words]
+
     def run(self) -> int:
         """Runs the program as `python` would, and returns its exit status.
 

@@ -12,6 +12,8 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any, TextIO
 
+from . import logs
+
 COLOURS = {"bold": 1, "red": 31, "green": 32}
 
 
@@ -63,6 +65,12 @@ def complain(command: str, problem: object) -> None:
     print(f"{painted(f'{command}:', 'red', sys.stderr)} {problem}", file=sys.stderr)
 
 
+def note(text: str) -> None:
+    """Prints a line about what happens to standard error, unless --quiet was given."""
+    if not logs.is_quiet():
+        print(text, file=sys.stderr, flush=True)
+
+
 def guess(word: str, known: Iterable[str]) -> str:
     """Returns a phrase that suggests known words similar to `word`; "" if there are none."""
     near = get_close_matches(word, [w for w in dict.fromkeys(known) if w != word], 3)
@@ -112,7 +120,7 @@ def waiting(text: Callable[[], str]) -> Iterator[None]:
 
     The line shows the seconds since the start and the text that `text()` returns.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty() or logs.is_quiet():
         yield
         return
     line, ended, began = _Line(sys.stdout, sys.stderr), Event(), monotonic()

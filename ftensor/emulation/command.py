@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from ..errors import commands as errors
 from ..errors.commands import EmulationError
 from ..errors.image import ImageError
 from ..image.file import locate
+from ..python_program import PythonProgram
 from . import environment, fifos, shuffle
 
 DEVICE_FAILED = 70  # the status if only the device failed; sysexits.h: internal error
@@ -41,9 +43,7 @@ def command(arguments: argparse.Namespace, building: Beside | None = None) -> in
     `building` builds kernels for ftensor's ops if no image is given.
     """
     try:
-        program = list(arguments.program)
-        if program[:1] == ["--"]:
-            del program[0]
+        program = program_words(arguments)
         if not program:
             raise errors.nothing_to_run()
         images = [locate(image) for image in arguments.image or ()]
@@ -51,9 +51,29 @@ def command(arguments: argparse.Namespace, building: Beside | None = None) -> in
             _write(arguments.json, {})  # reports a bad path before the program runs, not after it
         with environment.scratch_folder(arguments.keep) as scratch:
             return _emulate(scratch, program, images, building, arguments)
-    except (EmulationError, ImageError) as failure:
+    except (EmulationError, errors.EstimateError, ImageError) as failure:
         _say(str(failure))
-        return getattr(failure, "status", 2)
+        return 2 if isinstance(failure, errors.EstimateError) else getattr(failure, "status", 2)
+
+
+def program_words(arguments: argparse.Namespace) -> list[str]:
+    """Returns the command line of the program to run, empty if none is named.
+
+    This Python runs `-m MODULE`, `-c CODE`, and a file `*.py` that is not executable. Raises
+    EstimateError for a module that does not exist.
+    """
+    words = list(arguments.program)
+    if words[:1] == ["--"]:
+        del words[0]
+    if arguments.module is not None:
+        words = ["-m", *arguments.module]
+    elif arguments.code is not None:
+        words = ["-c", *arguments.code]
+    elif not (words and words[0].endswith(".py") and os.path.isfile(words[0]) and shutil.which(words[0]) is None):
+        return words
+    program = PythonProgram(tuple(words))
+    program.check()
+    return program.command()
 
 
 def _emulate(

@@ -14,6 +14,7 @@ from ..errors import commands as errors
 from ..runtime import cache
 from ..runtime.intel.emulator import default_folder, driver, environment
 from ..terminal import complain
+from .command import program_words
 
 PACKAGES = ("intel-opencl-rt==2023.2.4", "intel-cmplr-lib-rt==2023.2.4")
 
@@ -78,7 +79,10 @@ def install(folder: Path | None = None) -> int:
 def command(arguments: argparse.Namespace) -> int:
     """Runs `ftensor emulate --intel [--install] [--folder DIR] -- PROGRAM ...`; returns an exit
     status."""
-    words = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
+    try:
+        words = program_words(arguments)
+    except errors.EstimateError as problem:
+        return _complain(problem)
     folder, images = arguments.folder, arguments.image or ()
     if not arguments.intel:
         return _complain(errors.option_of_intel("--install" if arguments.install else "--folder"))

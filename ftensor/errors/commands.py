@@ -208,4 +208,16 @@ def no_such_dtype(name: str, names: Iterable[str]) -> WarmError:
     return WarmError(f"there is no dtype {name!r}; there are {', '.join(choices)}{guess(name, choices)}")
 
 
+class ProjectError(ValueError):
+    """A project cannot be written."""
+
+
+no_project_name = Message(
+    ProjectError,
+    "{name!r} cannot name a project: a name has up to 64 letters, digits, '_', '-' and '.', and begins with a letter "
+    "or digit; the project is written to a folder of this name, here",
+)
+project_exists = Message(ProjectError, "{folder} exists; choose another name, or remove it")
+project_not_written = Message(ProjectError, "{folder} cannot be written: {why}")
+
 takes_images = Message(WarmError, "{device} takes its kernels from images: `ftensor build` makes one")

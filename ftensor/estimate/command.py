@@ -15,7 +15,7 @@ from ..errors.build import InventoryError
 from ..errors.commands import PictureError
 from ..picture import check, save
 from ..python_program import PythonProgram, given_program
-from ..terminal import complain
+from ..terminal import complain, note
 
 if TYPE_CHECKING:
     from ..toolchain.group import KernelGroup
@@ -49,10 +49,9 @@ def _report(program: PythonProgram, arguments: argparse.Namespace) -> str:
     from .show import as_json, text
 
     if (option := arguments.option_after_program(program.words[1:])) is not None:
-        print(
+        note(
             f"ftensor estimate: {option} stands behind {program.name}, so the program gets "
-            "it; what is meant for the estimate stands before the program",
-            file=sys.stderr,
+            "it; what is meant for the estimate stands before the program"
         )
     board = find(arguments.board)
     for option in ("units", "clock", "in_flight"):

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from ..boards import BOARDS
 from ..python_program import add_program
 
+_COMMON = {"-h", "--help", "-m", "-c", "--quiet", "--verbose"}  # programs have these too
+
 
 def option_after_program(words: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
     """Returns the first option of this command that follows the program on the command line, where
     the program would get it; None if there is none."""
     own = {name for action in parser._actions for name in action.option_strings}
-    return next((word for word in words if word.partition("=")[0] in own - {"-h", "--help", "-m", "-c"}), None)
+    return next((word for word in words if word.partition("=")[0] in own - _COMMON), None)
 
 
 def options_given(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> list[str]:
@@ -21,7 +23,7 @@ def options_given(arguments: argparse.Namespace, parser: argparse.ArgumentParser
     given = []
     for action in parser._actions:
         value = getattr(arguments, action.dest, action.default)
-        if action.dest not in ("help", "published", "arguments") and value != action.default:
+        if action.dest not in ("help", "published", "arguments", "log") and value != action.default:
             given.append(action.option_strings[0] if action.option_strings else str(value))
     return given
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import warnings
@@ -16,6 +17,8 @@ from ..errors.message import levels_to_user
 from ..terminal import table
 from . import discovery, targets
 from .discovery import DetectedDevice, find
+
+log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -156,6 +159,7 @@ def admit(missing: KernelNotBuilt) -> None:
 
 def count(op: str, dtypes: str, layout: str, copies: int, bytes_to_host: int, bytes_back: int) -> None:
     """Counts a call that the host computed."""
+    log.debug("%s of %s on the host, %d bytes copied", op, dtypes, bytes_to_host + bytes_back)
     key = (op, dtypes, layout)
     with _lock:
         row = _rows.get(key) or FallbackRow(*key)

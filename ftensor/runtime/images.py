@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,12 @@ from ..kernels.key import Key
 from ..terminal import counted, size, table
 from .backend import Backend
 from .interfaces import CompiledKernel
+
+log = logging.getLogger(__name__)
+
+
+def _log_loaded(file: ImageFile) -> None:
+    log.info("image %s: %d entries", file.path, len(file.manifest.entries))
 
 
 @dataclass(frozen=True)
@@ -183,6 +190,7 @@ class Images(ABC):
             if image not in self.loaded:
                 self.loaded.append(image)
             self.changed()
+        _log_loaded(file)
         return image
 
     def add(self, file: ImageFile) -> LoadedImage:
@@ -204,6 +212,7 @@ class Images(ABC):
                 self.check(file)
                 if self._known(file) is None:
                     self.loaded.append(LoadedImage(file))
+                    _log_loaded(file)
             if self.loaded:
                 self.activate(self.loaded[0])
                 self.changed()

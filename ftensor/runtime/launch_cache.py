@@ -4,6 +4,7 @@ keep kernels and prepared launches."""
 from __future__ import annotations
 
 import ctypes
+import logging
 import re
 import sys
 import threading
@@ -15,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
-from .. import errors
+from .. import errors, logs
 from ..kernels.key import Key
 from ..kernels.skeleton import board_skeleton_of, skeleton_of
 from . import lifetime
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from .backend import Backend
     from .interfaces import CompiledKernel, KernelSource
 
+
+log = logging.getLogger(__name__)
 
 PATIENCE = 2.0  # seconds of compiling before a message
 
@@ -42,7 +45,7 @@ class Notice:
     def compiling(self, device: str) -> Iterator[None]:
         """Encloses a compilation and adds its time to the total."""
         began, timer = self.clock(), None
-        if not self.is_printed and sys.stderr is not None and sys.stderr.isatty():
+        if not self.is_printed and sys.stderr is not None and sys.stderr.isatty() and not logs.is_quiet():
             timer = self.timer(max(0.0, PATIENCE - self.spent), self._say, (device,))
             timer.daemon = True
             timer.start()
@@ -52,6 +55,7 @@ class Notice:
             if timer is not None:
                 timer.cancel()
             self.spent += self.clock() - began
+            log.debug("compiled for %s in %.3f s", device, self.clock() - began)
 
     def _say(self, device: str) -> None:
         if not self.is_printed:
@@ -145,6 +149,7 @@ def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], s
             raise errors.kernel_not_built(**words._asdict(), nearest=images.nearest(name), options=images.build_options)
         kernel = looked_up
     backend.kernels[key] = kernel
+    log.debug("kernel %s is ready", name)
     return kernel
 
 

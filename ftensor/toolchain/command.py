@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from .. import logs
 from ..boards import Board, of_platform
 from ..errors.build import BuildError, InventoryError, flushed_elsewhere, not_a_clock, not_a_memory, not_a_platform
 from ..errors.image import ImageError
@@ -95,17 +96,19 @@ def _command(arguments: argparse.Namespace) -> int:
             print("\n".join([*(f"# {line}" for line in report), *commands]))
         return 0
     said = sys.stderr if arguments.json else sys.stdout  # --json: the record alone is on stdout
-    print("\n".join([*report, ""]) if report else "", end="", file=said, flush=True)
+    if report and not logs.is_quiet():
+        print("\n".join(report), file=said, flush=True)
     began = time.monotonic()
     members = sum(len(group.members) for group in request.groups)
     what = f"{counted(len(request.groups), 'kernel')} with {counted(members, 'member')}"
-    print(f"{request.name}, {arguments.target}: {what}", file=said, flush=True)
+    if not logs.is_quiet():
+        print(f"{request.name}, {arguments.target}: {what}", file=said, flush=True)
     built = make.build(request, chain, reporter())
     seconds, folders = time.monotonic() - began, Workspace(arguments.out)
     if arguments.json:
         record = {"inventory": request.name, "target": arguments.target, "report": report}
         print(json.dumps(record | summary.as_json(built, folders, seconds), indent=2))
-    else:
+    elif not logs.is_quiet():
         print("\n".join(summary.lines(built, folders, seconds)))
     for outcome in built.failures:
         print("\n".join(["", *make.failed_log(outcome)]), file=sys.stderr)

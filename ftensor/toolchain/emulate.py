@@ -21,6 +21,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TextIO
 
+from .. import logs
 from ..emulation import command as emulation
 from ..errors import build as errors
 from ..errors.build import BuildError, not_a_request
@@ -320,7 +321,7 @@ class BuildStatus:
     """Reports progress on stderr: a temporary line on a terminal, otherwise an occasional line."""
 
     def __init__(self, stream: TextIO) -> None:
-        self.stream, self.terminal = stream, stream.isatty()
+        self.stream, self.terminal = stream, stream.isatty() and not logs.is_quiet()
         self.over = False
         self.folder = Path()
         self.announced = False  # True after the message about the build and its folder
@@ -339,7 +340,8 @@ class BuildStatus:
     def say(self, text: str) -> None:
         """Prints a permanent line."""
         self.clear()
-        print(MESSAGE_PREFIX + text, file=self.stream, flush=True)
+        if not logs.is_quiet():
+            print(MESSAGE_PREFIX + text, file=self.stream, flush=True)
 
     def waiting(self) -> None:
         """Reports that another run is building."""
@@ -365,7 +367,7 @@ class BuildStatus:
         text = f"{MESSAGE_PREFIX}{counted(self.kernels, 'kernel')} built, {clock(spent)}; now {self.names}"
         if self.terminal:
             self._draw(text[: shutil.get_terminal_size().columns - 1])
-        elif now - self.spoken >= QUIET:
+        elif now - self.spoken >= QUIET and not logs.is_quiet():
             self.spoken = now
             print(text, file=self.stream, flush=True)
 

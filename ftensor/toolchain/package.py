@@ -8,7 +8,6 @@ import json
 import re
 import shlex
 import struct
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from ..errors.commands import EstimateError
 from ..errors.image import ImageError, unreadable
 from ..image import xclbin
 from ..image.xclbin import Mode, SectionKind
-from ..terminal import complain, size
+from ..terminal import complain, note, size
 
 SHELL = {"shell_type": "XRT_FLAT", "num_slots": "1"}
 FIRMWARE = "/lib/firmware/xilinx"
@@ -55,10 +54,9 @@ def command(arguments: argparse.Namespace) -> int:
         return 1
     print("\n".join([*(f"{folder / file}: {size(len(data))}" for file, data in files.items()), *_next(folder, name)]))
     if overlay is None:
-        print(
+        note(
             f"{name}.dtbo names the bitstream and XRT's driver; it sets no clock and no width of a port. Pass the "
-            "overlay that createdts makes of your platform's .xsa: --overlay pl.dtbo",
-            file=sys.stderr,
+            "overlay that createdts makes of your platform's .xsa: --overlay pl.dtbo"
         )
     return 0
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,6 +29,8 @@ from .connectivity import NOTHING, Connectivity
 from .dataflow_marks import OPTION, RECORDED, marked, names_in_depths
 from .stream_links import Linked
 from .vitis.headers import include_folders
+
+log = logging.getLogger(__name__)
 
 # The message for a missing header, of clang and of g++.
 _NO_HEADER = re.compile(r"fatal error: (?:'(.+)' file not found|(.+): No such file or directory)")
@@ -123,7 +125,7 @@ def _compiled_with_links(
                 break
         else:
             return linked
-        print("ftensor: the depths of the streams are not checked: the marked text does not compile", file=sys.stderr)
+        log.warning("ftensor: the depths of the streams are not checked: the marked text does not compile")
     raise AssertionError
 
 
@@ -167,7 +169,7 @@ def _compiled(source: Path, flags: Sequence[str], shared: bool) -> bytes:
             return _recording(source, words, text)
         except RuntimeError:
             why = "its marked text does not compile"
-            print(f"ftensor: the depths of the FIFOs of {source.name} are not checked: {why}", file=sys.stderr)
+            log.warning("ftensor: the depths of the FIFOs of %s are not checked: %s", source.name, why)
     return _object(source, words)
 
 

@@ -15,12 +15,14 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
+from .. import logs
 from ..dtypes import dtype
 from ..errors import commands as errors
+from ..python_program import PythonProgram, given_program
 from ..rows.catalogue import ENTRIES
 from ..runtime import cache
 from ..runtime.launch_cache import LaunchTable, batch_source, batches, notice
-from ..terminal import complain, counted
+from ..terminal import complain, counted, note
 from ..toolchain.jobs.progress import Progress, clock, reporter
 
 if TYPE_CHECKING:
@@ -98,12 +100,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     That is 0, 1 if a kernel can't be compiled, or the status of the user's program.
     """
-    program = [word for word in arguments.program if word != "--"]
+    program = given_program(arguments)
     try:
-        if bool(program) + bool(arguments.ops) + arguments.all != 1:
+        if (program is not None) + bool(arguments.ops) + arguments.all != 1:
             raise errors.nothing_asked()
-        return _run_program(program, arguments.json) if program else _compile_ops(arguments)
-    except errors.WarmError as error:
+        return _compile_ops(arguments) if program is None else _run_program(program, arguments.json)
+    except (errors.EstimateError, errors.WarmError) as error:
         complain("ftensor warm", error)
         return 1
 
@@ -125,6 +127,8 @@ def _compile_ops(arguments: argparse.Namespace) -> int:
         record |= {"compiled": len(new) - failed, "failed": failed, "seconds": time.monotonic() - began}
         print(json.dumps(record, indent=2))
         return int(failed > 0)
+    if logs.is_quiet():
+        return 1 if failed else 0
     print(
         f"{counted(len(programs), 'kernel')} for {backend.properties.name}: "
         f"{len(programs) - len(new)} were there, {len(new) - failed} compiled in "
@@ -147,18 +151,22 @@ def _dtype(name: str) -> dtype:
     return by_name[name]
 
 
-def _run_program(program: Sequence[str], as_json: bool) -> int:
-    """Runs the user's program, which compiles the kernels it needs; returns its exit status.
+def _run_program(program: PythonProgram, as_json: bool) -> int:
+    """Runs the user's program, which compiles the kernels it needs; returns its exit status, 128 + n
+    if signal n ended it.
 
     With `as_json`, the program's output goes to standard error, apart from the record.
     """
+    program.check()
     before = _entries()
-    status = subprocess.run([sys.executable, *program], stdout=sys.stderr if as_json else None).returncode
+    sys.stdout.flush()
+    status = subprocess.run(program.command(), stdout=sys.stderr if as_json else None).returncode
+    status = 128 - status if status < 0 else status
     compiled = _entries() - before
     if as_json:
         print(json.dumps({"compiled": compiled, "cache": str(cache.directory()), "status": status}, indent=2))
         return status
-    print(f"{counted(compiled, 'kernel')} compiled, into {cache.directory()}", file=sys.stderr)
+    note(f"{counted(compiled, 'kernel')} compiled, into {cache.directory()}")
     return status
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from ..python_program import add_program
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments to a parser."""
@@ -19,9 +21,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: a processor each)")
     parser.add_argument("--json", action="store_true", help="the summary as JSON")
-    parser.add_argument(
-        "program",
-        nargs=argparse.REMAINDER,
-        metavar="PROGRAM",
-        help="run a Python program with its arguments, and compile the kernels that it needs",
-    )
+    add_program(parser)

@@ -146,6 +146,8 @@ def test_mistakes_are_said(capsys: pytest.CaptureFixture[str]) -> None:
         (["--ops", "ad"], "there is no op 'ad'"),
         (["--ops", "add", "--dtypes", "float31"], "there is no dtype 'float31'"),
         ([], "name the kernels to compile"),
+        (["gone.py"], "gone.py: no such file"),
+        (["-m", "gone"], "gone: no such module"),
         (["--all", "program.py"], "name the kernels to compile"),
     ):
         assert main(["warm", *words]) == 1

@@ -102,6 +102,8 @@ def test_wheel_has_the_command(wheel: Path, python: Path, tmp_path: Path) -> Non
         points = archive.read(f"ftensor-{__version__}.dist-info/entry_points.txt").decode()
     assert "ftensor = ftensor.cli:main" in points.splitlines()
     assert "devices" in run(python, "-m", "ftensor", "--help", cwd=tmp_path)
+    run(python, "-m", "ftensor", "new", "mine", cwd=tmp_path)
+    assert (tmp_path / "mine" / "ci.sh").read_text() == (ROOT / "examples" / "hls_project" / "ci.sh").read_text()
 
 
 @pytest.mark.long  # the wheel computes above, the example from here in kernel/test_examples.py

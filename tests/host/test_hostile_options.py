@@ -70,11 +70,16 @@ COMMANDS = {
     "top program": ["top", "TEXT"],
     "top module": ["top", "-m", "TEXT"],
     "top rows": ["top", "--rows=TEXT", "idle.py"],
+    "warm program": ["warm", "TEXT"],
+    "warm module": ["warm", "-m", "TEXT"],
     "warm ops": ["warm", "--ops=TEXT"],
     "warm dtypes": ["warm", "--ops=add", "--dtypes=TEXT"],
     "warm jobs": ["warm", "--jobs=TEXT", "--ops=add"],
     "tune rounds": ["tune", "--rounds=TEXT"],
     "docs page": ["docs", "TEXT"],
+    "docs search": ["docs", "--search", "TEXT"],
+    "new name": ["new", "TEXT"],
+    "completion shell": ["completion", "TEXT"],
     "image info file": ["image", "info", "TEXT"],
     "image draw source": ["image", "draw", "TEXT", "out.svg"],
     "image draw output": ["image", "draw", "mine.toml", "none/TEXT"],
@@ -93,12 +98,17 @@ COMMANDS = {
     "emulate image": ["emulate", "--image=TEXT", "--", "true"],
     "emulate json": ["emulate", "--no-build", "--json=none/TEXT", "--", "true"],
     "emulate shuffle": ["emulate", "--shuffle=TEXT", "--", "true"],
+    "emulate module": ["emulate", "-m", "TEXT"],
     "emulate folder": ["emulate", "--intel", "--folder=TEXT", "--", "true"],
 }
 # Each of these runs the model or draws a picture.
 SLOW = {"estimate plot", "image draw output"}
 # Words of a program of the user's, which is code, and where a program is started in every case.
-STARTED = {"estimate arguments", "estimate code", "top arguments", "top code", "warm program", "emulate program"}
+STARTED = {
+    *(f"{command} {name}" for command in ("estimate", "top", "warm") for name in ("arguments", "code")),
+    "emulate code",
+    "emulate program",
+}
 BEYOND = {"build", "pages"}  # `build` is above
 
 

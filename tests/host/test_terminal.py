@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ftensor.cli import main
-from ftensor.pages import pages
+from ftensor.pages import pages, search
 from ftensor.runtime.launch_cache import PATIENCE, Notice
 from ftensor.terminal import complain, painted
 
@@ -105,5 +105,20 @@ def test_pages_are_listed_and_printed(capsys: pytest.CaptureFixture[str]) -> Non
     assert [line.split()[0] for line in lines] == list(pages()) and "boards" in pages()
     assert main(["docs", "docs/boards.md"]) == 0
     assert capsys.readouterr().out == pages()["boards"].read_text()
-    assert main(["docs", "board"]) == 1
+    assert main(["docs", "board"]) == 2
     assert "did you mean 'boards'" in capsys.readouterr().err
+
+
+def test_pages_are_searched(capsys: pytest.CaptureFixture[str]) -> None:
+    """Sections with all words, a title before a text; each names its page."""
+    (best, *_) = search(["AXI", "streams"])
+    assert (best.page, best.title) == ("own-kernels", "Your own kernels on tensors > AXI streams")
+    assert all("axi" in f"{one.title} {' '.join(one.lines)}".lower() for one in search(["axi"]))
+    assert search(["axi", "no-such-word"]) == []
+    assert main(["docs", "--search", "xmutil", "loadapp"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("boards: ") and "loadapp" in lines[1]
+    assert main(["docs", "--search", "no-such-word"]) == 1
+    assert "no section has 'no-such-word'" in capsys.readouterr().err
+    assert main(["docs", "boards", "--search", "axi"]) == 2
+    assert "not both" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ftensor as ft
-from ftensor import doctor
+from ftensor import doctor, logs
 from ftensor.cli import main
 from ftensor.runtime import discovery
 
@@ -68,6 +69,18 @@ def test_a_trace_of_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert "mul" in {need["op"] for need in json.loads(capsys.readouterr().out)}
 
 
+def test_the_words_of_a_trace_may_begin_with_dashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "sums.py").write_text("import sys, ftensor as ft; ft.ones(3).sum(); assert sys.argv[1:] == ['--a']")
+    assert main(["kernels", "--json", "--trace", "--", str(tmp_path / "sums.py"), "--a"]) == 0
+    assert "sum" in {need["op"] for need in json.loads(capsys.readouterr().out)}
+
+
+@pytest.mark.parametrize(("end", "status"), [("sys.exit(3)", 3), ("os.kill(os.getpid(), 9)", 137)])
+def test_warm_ends_as_the_program_does(end: str, status: int, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["warm", "--json", "-c", f"import os, sys; assert sys.argv == ['-c', 'x']; {end}", "x"]) == status
+    assert json.loads(capfd.readouterr().out)["status"] == status
+
+
 def test_the_text_of_sys_exit_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["top", "-c", "raise SystemExit('no input')"]) == 1
     assert capsys.readouterr().err == "no input\n"
@@ -87,6 +100,47 @@ def test_the_text_of_sys_exit_is_shown(capsys: pytest.CaptureFixture[str]) -> No
 def test_no_program(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 1
     assert capsys.readouterr().err.startswith(message)
+
+
+def test_quiet_and_verbose(capfd: pytest.CaptureFixture[str]) -> None:
+    """Before and behind the command's name; programs in processes of their own have it too."""
+    code = "import ftensor as ft; ft.ones(3)"
+    assert main(["warm", "--quiet", "-c", code]) == 0
+    assert capfd.readouterr() == ("", "")
+    for words in (["--verbose", "warm"], ["warm", "--verbose"]):
+        assert main([*words, "-c", code]) == 0
+        said = capfd.readouterr().err
+        assert "INFO ftensor._device: fpga:0 is " in said and "DEBUG" in said
+    assert main(["warm", "-c", code]) == 0
+    assert capfd.readouterr().err.count("\n") == 1
+    assert "FTENSOR_LOG" not in os.environ and logging.getLogger("ftensor").handlers == []
+
+
+def test_a_build_that_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.toml").write_text('[[kernel]]\nops = ["neg"]\ndtypes = ["float32"]\nlayouts = ["linear"]\n')
+    words = ["--inventory", str(tmp_path / "mine.toml"), "--target", "csim", "--out", str(tmp_path / "out")]
+    assert main(["build", "--quiet", *words]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert (tmp_path / "out" / "mine.xclbin").is_file()
+
+
+def test_records_reach_the_programs_own_logging(caplog: pytest.LogCaptureFixture) -> None:
+    """A device and each kernel that it lacked, under names below "ftensor"."""
+    backend = ft.ones(1)._storage.backend
+    backend.kernels.clear()
+    backend.forget_launches()
+    with caplog.at_level(logging.DEBUG, "ftensor"):
+        ft.ones(5) + 1
+    ready = [record for record in caplog.records if record.name == "ftensor.runtime.launch_cache"]
+    assert any("ft_add_map" in record.getMessage() for record in ready)
+
+
+def test_a_level_that_does_not_exist(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FTENSOR_LOG", "loud")
+    with pytest.raises(ValueError, match="FTENSOR_LOG='loud' is not one of debug, info"):
+        logs.print_records()
+    assert main(["devices", "--json"]) == 1
+    assert "FTENSOR_LOG" in json.loads(capsys.readouterr().out)["invalid_settings"]
 
 
 def test_devices_as_json(capsys: pytest.CaptureFixture[str]) -> None:

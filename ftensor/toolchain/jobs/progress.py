@@ -8,6 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Protocol, TextIO
 
+from ... import logs
+
 BAR = 24  # characters
 REDRAW = 0.1  # seconds between two drawings of the bar
 QUIET = 15.0  # seconds between two lines without a terminal
@@ -122,7 +124,10 @@ class Lines(Bar):
 
 
 def reporter(stream: TextIO | None = None) -> Progress:
-    """Returns a bar if `stream` (default: standard error) is a terminal, else lines."""
+    """Returns a bar if `stream` (default: standard error) is a terminal, else lines; nothing is
+    printed under --quiet."""
+    if logs.is_quiet():
+        return Quiet()
     stream = stream or sys.stderr
     return Bar(stream) if stream.isatty() else Lines(stream)
 

