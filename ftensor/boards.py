@@ -55,8 +55,9 @@ class Board:
     `clock` is MHz, `banks` the number of memory banks, `bank_rate` the peak GB/s of a bank,
     `bank_bytes` its size in GB, `access` the bytes of its shortest burst, `port` the bits of the
     widest path from a kernel to a memory. `launch` is microseconds from a launch until the host
-    sees its end, `issue` microseconds between two launches when many are queued. `masters` is the
-    largest number of kernel ports per bank.
+    sees its end, `issue` microseconds between two launches when many are queued, `arguments` the
+    microseconds of either that set arguments. `masters` is the largest number of kernel ports per
+    bank.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Board:
     issue: Figure
     chip: Chip
     masters: Figure
+    arguments: Figure = Figure(0, "not known apart from the launch")
 
     def memories(self) -> tuple[str, ...]:
         """Returns v++'s names of the memories that kernel ports can be connected to."""
@@ -101,6 +103,7 @@ class Board:
             "transfer setup us": self.link.setup,
             "launch us": self.launch,
             "between queued launches us": self.issue,
+            "arguments us": self.arguments,
         }
 
 
@@ -186,6 +189,7 @@ BOARDS: tuple[Board, ...] = (
         Figure(2.8 + _ARGUMENTS, _ISSUE.format(_ASSUMED) + _SET),
         _K26,
         _MASTERS,
+        Figure(_ARGUMENTS, "three arguments of 300 us: ten take 3 ms on a ZCU102 (Xilinx/XRT#7819)"),
     ),
 )
 

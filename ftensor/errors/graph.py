@@ -168,9 +168,6 @@ other_stream_than_captured = Message(
 inside = Message(RuntimeError, "a capture can't begin inside another capture or a traced function")
 replay_inside = Message(RuntimeError, "a graph can't be replayed inside a capture or a traced function")
 replay_twice = Message(RuntimeError, "another thread or an outer frame is replaying this graph, or a graph of its pool")
-built_ahead = Message(
-    RuntimeError, "the kernels of {device} come from images, and their launches can't be captured; run the step itself"
-)
 resized = Message(
     RuntimeError,
     "a tensor of {nbytes} bytes that this graph uses was resized after the capture; capture the step again",

@@ -90,13 +90,15 @@ def transfer_seconds(link: Link, nbytes: int, to_board: bool) -> float:
     return link.setup.value * 1e-6 + nbytes / (rate * 1e9)
 
 
-def launch_overhead(board: Board, count: int, in_flight: int) -> float:
+def launch_overhead(board: Board, count: int, in_flight: int, replayed: bool = False) -> float:
     """Returns the seconds of overhead of `count` launches, without their kernels.
 
     If the host waits after every `in_flight` queued launches, each such batch costs one latency.
+    Launches that are `replayed` from a capture set no arguments.
     """
     waits = -(-count // in_flight)
-    return (waits * board.launch.value + (count - waits) * board.issue.value) * 1e-6
+    saved = count * board.arguments.value if replayed else 0.0
+    return (waits * board.launch.value + (count - waits) * board.issue.value - saved) * 1e-6
 
 
 # The possible bounds of a launch, as worded in the report.

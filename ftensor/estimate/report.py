@@ -248,8 +248,17 @@ class ProgramEstimate:
     def launch(self) -> float:
         """Seconds of launch overhead, without kernels. If one launch starts several kernels, those
         after the first are queued."""
+        return self._launches(replayed=False)
+
+    @property
+    def replayed_launch(self) -> float:
+        """`launch`, if the program replays its launches from a capture."""
+        return self._launches(replayed=True)
+
+    def _launches(self, replayed: bool) -> float:
         board, more = self.config.board, sum(x.count * (x.kernel_starts - 1) for x in self.lines)
-        return launch_overhead(board, self.count, self.in_flight) + more * board.issue.value * 1e-6
+        each = board.issue.value - (board.arguments.value if replayed else 0.0)
+        return launch_overhead(board, self.count, self.in_flight, replayed) + more * each * 1e-6
 
     @property
     def kernels(self) -> float:

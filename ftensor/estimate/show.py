@@ -56,10 +56,13 @@ def _launch_advice(r: ProgramEstimate) -> str:
     board, longest = r.config.board, max(r.lines, key=lambda line: line.estimate.kernel).estimate
     even = longest.moved_bytes * board.launch.value * 1e-6 / longest.kernel
     queued = launch_overhead(board, r.count, 16)
+    replayed = ""
+    if board.arguments.value:
+        replayed = f" Replayed from a capture (torch.fpga.graph) they would take {r.replayed_launch * 1e3:.3g} ms."
     return (
         f"A launch costs as much as a kernel that moves about {size(round(even))}: larger tensors, "
         f"fewer and fused ops. With 16 launches in flight instead of {r.in_flight} the launches "
-        f"would take {queued * 1e3:.3g} ms (--in-flight 16)."
+        f"would take {queued * 1e3:.3g} ms (--in-flight 16).{replayed}"
     )
 
 
@@ -283,6 +286,7 @@ def as_json(r: ProgramEstimate) -> dict[str, Any]:
             "launches": r.count,
             "kernels_s": r.kernels,
             "launches_s": r.launch,
+            "launches_replayed_s": r.replayed_launch,
             "geometries_s": r.geometry_seconds,
             "fallback_copies_s": r.fallback,
             "bank_copies": sum(r.bank_copies.values()),

@@ -115,6 +115,7 @@ class Recording:
         for storage in self.outside:
             if storage.replaced:
                 raise errors.resized(storage.nbytes)
+        backend.settle()  # a part enqueues kernels without asking whether others wait to be built
         with self.pool.replaying(stream):
             try:
                 self._use(stream)
@@ -361,13 +362,11 @@ def capture_stream(
 ) -> Iterator[Capture]:
     """Context manager: runs and records the launches of this thread on the current stream.
 
-    Raises RuntimeError on entry inside another capture or a trace and on devices whose kernels come
-    from images; on exit for indices out of range, as the calls do.
+    Raises RuntimeError on entry inside another capture or a trace; on exit for indices out of range,
+    as the calls do.
     """
     if thread_recorder() is not None or capturing(backend) is not None:
         raise errors.inside()
-    if backend.images is not None:
-        raise errors.built_ahead(backend.properties.name)
     backend.synchronize()
     capture = Capture(backend, strict, pool, keep_reads)
     with observed(backend, capture):

@@ -83,6 +83,10 @@ class GraphPool:
         """Returns the smallest free storage that is large enough; else `storage` joins the pool."""
         # Compares requested sizes, since the block of a storage may be much larger.
         fitting = [s for s in free if s.nbytes >= storage.nbytes and s.device is storage.device]
+        bank = storage.backend.bank
+        if (wanted := bank(storage)) is not None:
+            # A replay would copy the bytes from another bank and back.
+            fitting = [s for s in fitting if bank(s) in (wanted, None)]
         if not fitting:
             self.storages.append(storage)
             return storage

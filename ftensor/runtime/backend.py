@@ -276,6 +276,11 @@ class Backend(ABC):
 
         return enqueue
 
+    def bank(self, storage: Storage) -> str | None:
+        """Returns the memory bank that holds a storage's bytes; None if no bank does yet, or if the
+        device has one memory."""
+        return None
+
     def has_built(self, program: KernelSource) -> bool:
         """Returns True if the disk cache holds the program."""
         return False

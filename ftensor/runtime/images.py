@@ -101,7 +101,7 @@ class Slot:
     image, None if there is none. A user's own kernel comes from its `image`, and `make` returns its
     launcher."""
 
-    __slots__ = ("entry", "image", "kernels", "make", "params", "run")
+    __slots__ = ("__weakref__", "entry", "image", "kernels", "make", "params", "run")
 
     def __init__(
         self,
@@ -109,11 +109,12 @@ class Slot:
         params: tuple[str, ...] = (),
         image: LoadedImage | None = None,
         make: Callable[[], CompiledKernel] | None = None,
+        kernels: tuple[tuple[str, int], ...] = (),
     ) -> None:
         self.entry, self.params = entry, params
         self.image, self.make = image, make
         self.run: CompiledKernel | None = None
-        self.kernels: tuple[tuple[str, int], ...] = ()  # its kernels, with the number of units of each
+        self.kernels = kernels  # its kernels, with the number of units of each
 
 
 class Images(ABC):

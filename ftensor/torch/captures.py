@@ -280,9 +280,6 @@ class Captured(Generic[P, R]):
                     others.append(gradient)
             return self._replay(entry, given, others)
         entry.arguments.note(_tensors(leaves))
-        backend = default_backend()
-        if backend.images is not None:
-            entry.reason = str(errors.built_ahead(backend.properties.name))
         if entry.calls <= WARM_UP_CALLS or entry.reason:
             return self.function(*args, **kwargs)
         return self._captured(entry, leaves, spec)

@@ -109,8 +109,7 @@ class FPGAGraph:
         """Starts to capture this thread's launches on the current stream.
 
         Graphs with one `pool` share the memory of their intermediate tensors. Raises RuntimeError
-        if the graph holds a capture, inside another capture, and on devices whose kernels come from
-        images; TypeError if `pool` is no handle.
+        if the graph holds a capture and inside another capture; TypeError if `pool` is no handle.
         """
         if pool is not None and not isinstance(pool, GraphPool):
             raise errors.pool_type(pool)

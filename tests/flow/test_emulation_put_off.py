@@ -163,6 +163,28 @@ for _ in range(2):
     assert "ftensor: `ftensor emulate` could not build the kernel ft_sqrt" in done.stderr
 
 
+def test_captured_launches_wait_for_their_kernels(tmp_path: Path) -> None:
+    """The capture's own run builds them; a replay behind other launches that wait, too. Another
+    image takes the kernels' place between two replays."""
+    text = """
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.execute.capture import capture_stream
+x, w = ft.tensor([1.0, 16.0, 81.0]), ft.tensor([1.0, 2.0, 3.0])
+with capture_stream(default_backend()) as capture:
+    y = (x * w).neg()
+capture.share_memory()
+for k in range(3):
+    if k:
+        x.sqrt_()  # its kernel has to be built before the replay
+    capture.recording.replay()
+    print(y.tolist(), len(capture.recording.calls), ft.fpga.image_report().reloads)
+"""
+    done = run(text, tmp_path)
+    values = "[-1.0, -32.0, -243.0]", "[-1.0, -8.0, -27.0]", "[-1.0, -4.0, -9.0]"
+    assert output(done) == [f"{v} 2 {n}" for v, n in zip(values, (0, 1, 1))], done.stderr
+
+
 def test_a_program_that_reads_nothing(tmp_path: Path) -> None:
     """Deferred launches are built and run at its end, but not after an exception."""
     text = "import ftensor as ft; t = ft.tensor([1.0]).exp()"

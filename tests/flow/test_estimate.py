@@ -81,6 +81,14 @@ def test_queued_launches_cost_less():
     assert model.launch_overhead(board, 0, 4) == 0
 
 
+def test_replayed_launches_set_no_arguments():
+    kria, card = boards.find("kv260"), boards.find("u55c")
+    for count, queued in ((1, 1), (7, 1), (7, 3)):
+        before, after = [model.launch_overhead(kria, count, queued, replayed) for replayed in (False, True)]
+        assert before - after == pytest.approx(count * 900e-6)
+        assert after == pytest.approx(model.launch_overhead(card, count, queued))
+
+
 def test_counting_members_of_a_range():
     for begin, end, period, first, last in ((0, 10, 3, 2, 3), (4, 17, 5, 0, 2), (7, 7, 4, 1, 3)):
         members = [i for i in range(begin, end) if first <= i % period < last]

@@ -127,6 +127,44 @@ answer(before=before, after=launch(2.0), interrupts=interrupts)
     assert answer["after"] == answer["before"]
 
 
+def test_prepared_calls_set_no_arguments_again(three_ways: Path) -> None:
+    """Each call of a replay keeps its arguments in a kernel object of its own, as long as there are
+    few; the objects end with the replay."""
+    answer = run(
+        COUNTED
+        + """
+from ftensor.runtime.interfaces import KernelCall
+from ftensor.runtime.xrt import images
+images.MAX_SEPARATE = 3
+n = 5000
+x, y, z = put(np.full(n, 2, np.float32)), put(np.ones(n, np.float32)), backend.allocate(4 * n)
+axpy = kernel("axpy")
+def replays(calls):
+    enqueue = backend.prepare_calls([KernelCall(axpy, 1, (z.handle, a.handle, b.handle, c, n)) for a, b, c in calls])
+    counts = []
+    for _ in range(3):
+        enqueue(stream)
+        counts.append(sum(len(k.calls) for k in made))
+    return counts, float(got(z)[0]), len(made), len(backend.images._separate_slots)
+few = replays([(x, y, 3.0), (z, x, 5.0), (y, z, 7.0)])
+stream.synchronize()
+left = len(backend.images._separate_slots)
+many = replays([(x, y, 3.0), (z, x, 5.0), (y, z, 7.0), (z, x, 1.0), (x, z, 2.0)])
+answer(few=few, left=left, many=many)
+""",
+        three_ways,
+    )
+    counts, value, kernels, separate = answer["few"]
+    assert counts[0] > 0 and len(set(counts)) == 1
+    seven = 3 * 2 + 1, 5 * (3 * 2 + 1) + 2
+    assert value == 7 * 1 + seven[1]
+    assert (kernels, separate, answer["left"]) == (3, 3, 0)
+    counts, value, kernels, separate = answer["many"]
+    assert value == 2 * 2 + (7 + seven[1]) + 2
+    assert (kernels, separate) == (3 + 4, 3)
+    assert 0 < counts[1] - counts[0] == counts[2] - counts[1] < counts[0] / 2
+
+
 def test_arguments_are_set_where_they_changed(three_ways: Path) -> None:
     """A call of the driver takes 0.3 ms on a ZynqMP."""
     answer = run(

@@ -15,14 +15,10 @@ from torch.testing._internal.common_optimizers import optim_db
 from torch.utils import _pytree as pytree
 
 import ftensor.torch
-from ftensor._device import default_backend
 
-from .device import quiet  # noqa: F401
+from .device import needs_every_kernel, quiet  # noqa: F401
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(default_backend().images is not None, reason="launches of images are not captured"),
-]
+pytestmark = [pytest.mark.long, needs_every_kernel]
 DEVICE = torch.device("fpga")
 CALLS = 5  # two eager, one captured, two replayed
 # Modules whose inputs can't be scaled (probabilities, samples of another dtype), or that have no

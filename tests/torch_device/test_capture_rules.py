@@ -19,9 +19,9 @@ from ftensor.execute.capture import Recording
 from ftensor.runtime import discovery
 from ftensor.runtime.stream import DeviceStream
 
-from .device import quiet  # noqa: F401
+from .device import needs_every_kernel, quiet  # noqa: F401
 
-pytestmark = pytest.mark.skipif(default_backend().images is not None, reason="launches of images are not captured")
+pytestmark = needs_every_kernel
 
 
 def graph_of(step: Callable[[], Any], **options: Any) -> tuple[Any, Any]:
@@ -301,19 +301,6 @@ def test_a_module_is_captured() -> None:
     (row,) = captured.report()
     assert (row.function, row.state) == ("Sequential", "captured")
     assert torch.equal(model[1].running_mean.cpu(), wanted[1].running_mean.cpu())
-
-
-def test_launches_of_images_are_not_captured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`capture` runs the function, and says why; `torch.fpga.graph` raises."""
-    captured = ftensor.torch.capture(lambda x: x + 1)
-    x = torch.ones(3, device="fpga")
-    (x + 1).tolist()
-    monkeypatch.setattr(default_backend(), "images", object())
-    for _ in range(4):
-        assert captured(x).tolist() == [2] * 3
-    assert "come from images" in captured.report()[0].reason
-    with pytest.raises(RuntimeError, match="come from images"), torch.fpga.graph(torch.fpga.FPGAGraph()):
-        pass
 
 
 PROGRAM = """

@@ -12,11 +12,10 @@ import torch
 from torch import nn
 
 import ftensor.torch
-from ftensor._device import default_backend
 
-from .device import quiet  # noqa: F401
+from .device import needs_every_kernel, quiet  # noqa: F401
 
-pytestmark = pytest.mark.skipif(default_backend().images is not None, reason="launches of images are not captured")
+pytestmark = needs_every_kernel
 F = nn.functional
 OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
     "SGD": lambda p: torch.optim.SGD(p, 0.1),

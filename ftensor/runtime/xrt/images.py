@@ -14,7 +14,8 @@ import os
 import pickle
 import socket
 import time
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +126,9 @@ def request_build(place: Path, keys: Sequence[Key]) -> BuildResult:
     return BuildResult(answer["image"], problems | answer["problems"])
 
 
+# Each kernel object takes a command buffer. XRT keeps 128 for reuse, and allocates more of them for
+# each launch anew.
+MAX_SEPARATE = 64
 PATIENCE = 30.0  # seconds in which an unloaded image is released
 
 
@@ -139,7 +143,9 @@ class XrtImages(Images):
         self.maker = build_service()
         self.calls = calls() if backend.emulated else None
         self.several_banks = False  # True if the active image's kernels reach several banks
-        self._ready_slots: list[Slot] = []  # the slots with kernel objects
+        # The slots with kernel objects. Weak: a graph's slots end with the graph.
+        self._ready_slots = weakref.WeakSet[Slot]()
+        self._separate_slots = weakref.WeakSet[Slot]()  # of `separate_launchers`
         # The last launch of each entry with several kernels: its queue and end marker.
         self.ran_together: dict[str, tuple[XrtQueue, Marker]] = {}
 
@@ -176,7 +182,7 @@ class XrtImages(Images):
 
     def forget_kernels(self) -> None:
         """Drops the kernel objects and the buffers that they hold; launches create new ones."""
-        for slot in self._ready_slots:
+        for slot in tuple(self._ready_slots):
             slot.run = None
         self._ready_slots.clear()
 
@@ -241,7 +247,21 @@ class XrtImages(Images):
                     backend.pool.failures += 1
                     raise
 
+        launch.slot = slot  # type: ignore[attr-defined]
         return launch
+
+    def separate_launchers(self, runs: Iterable[Any]) -> list[CompiledKernel]:
+        """Returns copies of launchers, each with kernel objects of its own, while fewer than
+        `MAX_SEPARATE` copies exist on the device. Those beyond are the launchers themselves."""
+        result: list[CompiledKernel] = []
+        for run in runs:
+            if len(self._separate_slots) < MAX_SEPARATE:
+                slot: Slot = run.slot
+                own = Slot(slot.entry, slot.params, slot.image, slot.make, slot.kernels)
+                self._separate_slots.add(own)
+                run = self.launcher(own)
+            result.append(run)
+        return result
 
     def _noted(self, slot: Slot, run: CompiledKernel) -> CompiledKernel:
         """Returns the slot's launcher, wrapped so that each launch records the user's line."""
@@ -276,5 +296,5 @@ class XrtImages(Images):
             slot.kernels = tuple([(record.name, record.units) for record, _ in members])
             make = launcher.make_linked_launcher if several else make_launcher
             slot.run = make(self.backend, image, slot)
-        self._ready_slots.append(slot)
+        self._ready_slots.add(slot)
         return slot.run
