@@ -103,7 +103,7 @@ class Board:
             "transfer setup us": self.link.setup,
             "launch us": self.launch,
             "between queued launches us": self.issue,
-            "arguments us": self.arguments,
+            **({"arguments us": self.arguments} if self.arguments.value else {}),
         }
 
 
