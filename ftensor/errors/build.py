@@ -247,7 +247,8 @@ bad_graph = Message(
 )
 linked_half = Message(
     InventoryError,
-    '{where}: a graph with half a spectrum, as of rfft, has no kernel for each stage; set structure = "dataflow"',
+    "{where}: a graph with half a spectrum, as of rfft, or with windows has no kernel for each stage; "
+    'set structure = "dataflow"',
 )
 changed_graph = Message(
     InventoryError, "{where}: {path} was changed: its SHA-256 is {digest}, not {wanted}; export the graph anew"

@@ -66,7 +66,7 @@ class DataflowBuilder:
         self.calls: list[ElementCall] = []
 
     def _refuse(self, node: Node, why: str) -> errors.GraphError:
-        return _refusal(self.graph, node, why)
+        return refusal_of(self.graph, node, why)
 
     def _sizes(self) -> tuple[int, int]:
         """Returns the row length and the number of rows of a graph without filters. Rows are those
@@ -438,26 +438,26 @@ def stage_body(graph: Graph, node: Node) -> LoopBody:
     """Returns a node's loop body for a dataflow stage. Raises GraphError if the node cannot be a
     stage in any graph."""
     if any(isinstance(x, TracedRandom) for x in node.scalars):
-        raise _refusal(graph, node, "it draws random numbers")
+        raise refusal_of(graph, node, "it draws random numbers")
     if node.stage_refusal:
-        raise _refusal(graph, node, node.stage_refusal)
+        raise refusal_of(graph, node, node.stage_refusal)
     body = loop_body_of(node) or transform_body(node) or filter_body(node)
     if body is None and (why := filter_refusal_of(node)):
-        raise _refusal(graph, node, why)
+        raise refusal_of(graph, node, why)
     if body is None:
-        raise _refusal(graph, node, "it is neither elementwise nor a fold, and needs all first")
+        raise refusal_of(graph, node, "it is neither elementwise nor a fold, and needs all first")
     dtypes = {p.dtype for p in (*body.outs, *body.ins)}
     for element in sorted(dtypes, key=lambda d: d.name):
         if element not in FULL or element.name in _NO_STAGE:
-            raise _refusal(graph, node, f"no stage has elements of {element.name}")
+            raise refusal_of(graph, node, f"no stage has elements of {element.name}")
     for p in body.outs:
         if not graph.memories[p.memory].is_internal:
             why = "it writes to an argument, or to what is held outside"
-            raise _refusal(graph, node, why)
+            raise refusal_of(graph, node, why)
     return single_stage_fold(body, STATES) if body.is_fold else body
 
 
-def _refusal(graph: Graph, node: Node, why: str) -> errors.GraphError:
+def refusal_of(graph: Graph, node: Node, why: str) -> errors.GraphError:
     error = errors.no_stage(node.origin.op, graph.name, why, node.origin.line)
     error.node, error.why = node, why
     return error

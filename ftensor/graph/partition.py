@@ -18,6 +18,7 @@ from .dataflow import DataflowBuilder, stage_body
 from .filters import with_filters, without_filters
 from .ir import Graph, Node, ResultTensor, eliminate_dead_nodes
 from .network import NetworkBuilder
+from .stencils import StencilBuilder
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -272,5 +273,16 @@ def _try_dataflow(graph: Graph) -> Segment:
         builder = DataflowBuilder(graph)
         node = builder.build_node()
     except errors.GraphError as error:
-        return Segment(nodes, None, 0, error)
+        return _try_stencil(graph, error)
     return Segment(nodes, node, builder.rows, None)
+
+
+def _try_stencil(graph: Graph, refusal: errors.GraphError) -> Segment:
+    """Returns a graph that is refused as stages without windows as one node of stages with windows.
+    If that is refused as well, returns no node, and that reason if the graph reads windows."""
+    builder = StencilBuilder(graph)
+    try:
+        node = builder.build_node()
+    except errors.GraphError as error:
+        return Segment(graph.nodes, None, 0, error if builder.has_windows else refusal)
+    return Segment(graph.nodes, node, builder.rows, None)

@@ -14,7 +14,20 @@ from .. import dtypes
 from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
 from .fused import MAX_OPERANDS, Call, check, kernel_name
-from .graph_text import EVERY_BLOCK, FORMAT, FRAMES, KIND_NAMES, PER_BLOCK, PER_ROW, ROWS, TAPS, function_json, text
+from .graph_text import (
+    EVERY_BLOCK,
+    FORMAT,
+    FRAMES,
+    HALO,
+    KIND_NAMES,
+    ONE_ELEMENT,
+    PER_BLOCK,
+    PER_ROW,
+    ROWS,
+    TAPS,
+    function_json,
+    text,
+)
 from .key import Port
 from .network_file import FORMAT as NETWORK
 from .signal_stages import (
@@ -27,7 +40,8 @@ from .signal_stages import (
     row_transform,
     transform_refusal,
 )
-from .staged import StagedKey, frames_refusal
+from .staged import ELEMENTS, WINDOW, StagedKey, frames_refusal, stage_kind
+from .stencil_stages import Window, halo_refusal, window, window_refusal
 
 # Limits of a file; exported graphs are far below.
 MAX_BYTES, MAX_CALLS, MAX_LENGTH = 1 << 20, 256, 1 << 20
@@ -80,6 +94,7 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
             _int(raw["length"], MAX_LENGTH + 1),
             _int(raw["period"], MAX_LENGTH + 1),
             _read_spans(raw["inputs"]),
+            _int(raw.get("width", 0), MAX_LENGTH + 1),
         )
         _require(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
         _require(key.length > 0, f"its rows have {key.length} elements")
@@ -111,6 +126,7 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
                 _check_filter(key, call)
         check(key)
         _check_lengths(key)
+        _check_windows(key)
     except KeyError as error:
         raise ValueError(f"it has no {error}, or one that is not known") from None
     except (TypeError, AttributeError) as error:
@@ -184,6 +200,41 @@ def _check_lengths(key: StagedKey) -> None:
     _require(taps.isdisjoint(key.results), "an output has taps")
 
 
+def _check_windows(key: StagedKey) -> None:
+    """Raises ValueError if a graph with windows has other stages or operands, or no halo of an
+    operand; or if one without windows has a width or a halo."""
+    windows = [function for function in key.functions if isinstance(function, Window)]
+    planes = [p.dtype for p in key.ins if p.kind == ROWS]
+    behind = [p.dtype for p in key.ins if p.kind == HALO]
+    if not windows:
+        _require(not key.width and not behind, "it has a width or a halo, and no window")
+        return
+    _require(0 < key.width <= key.length, f"its results have {key.width} elements a row, of {key.length}")
+    _require(key.length % key.lanes == 0, f"its rows of {key.length} are no whole beats of {key.lanes}")
+    for function in windows:
+        refusal = window_refusal(function, key.length)
+        _require(not refusal, refusal)
+    kinds = {p.kind for p in key.ins}
+    _require(kinds <= {ROWS, HALO, ONE_ELEMENT}, "an operand beside windows is neither rows nor one element")
+    last = key.ins[len(key.ins) - len(behind) :]
+    _require(all(p.kind == HALO for p in last) and behind == planes, "its halos are not those of its rows")
+    _require(all(p.kind == ROWS for p in key.outs), "a result beside windows is not of rows")
+    other = {stage_kind(function) for function in key.functions} - {ELEMENTS, WINDOW}
+    _require(
+        not other and not key.spans, f"it has windows beside {', '.join(sorted(other)) or 'rows of several lengths'}"
+    )
+    _require(
+        all(v >= len(key.ins) and not key.is_per_row[v] for v in key.results), "a result beside windows is an operand"
+    )
+    halos = range(len(key.ins) - len(behind), len(key.ins))
+    taken = {v for call in key.calls for v in call.operands}
+    _require(taken.isdisjoint(halos), "a call takes a halo")
+    refusal = halo_refusal(key.halo)
+    _require(not refusal, refusal)
+    seen = max(key.reached.values())
+    _require(key.width + seen <= key.length, f"results of {key.width} elements reach {seen} further, of {key.length}")
+
+
 def _read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> ElementFunction:
     """Returns the element function, transform or filter that the JSON object `raw` describes.
     Raises ValueError if there is none."""
@@ -193,6 +244,8 @@ def _read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> Eleme
     candidates: list[ElementFunction] = []
     if "filter" in raw:
         candidates += _filters(raw["filter"], ins)
+    elif "window" in raw:
+        candidates += _windows(raw["window"], ins)
     elif "transform" in raw:
         forms = [(False, False), (True, False), (False, True)] if compute is dtypes.complex64 else []
         candidates += [row_transform(compute, a, scaled, half) for a, half in forms for scaled in (False, True)]
@@ -201,14 +254,24 @@ def _read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> Eleme
     for function in candidates:
         if function_json(function) == raw:
             return function
-    if "transform" in raw or "filter" in raw:
-        raise ValueError(f"its unit {name!r} is no {'filter' if 'filter' in raw else 'transform'}")
+    for kind in ("filter", "window", "transform"):
+        if kind in raw:
+            raise ValueError(f"its unit {name!r} is no {kind}")
     if candidates:
         raise ValueError(f"its unit {name!r} in {compute.name} is not what the op computes here")
     raise ValueError(
         f"its unit {name!r} in {compute.name} is no op that is known with these dtypes; the inventory has to "
         "import the module of an op of your own"
     )
+
+
+def _windows(raw: Mapping[str, Any], ins: Sequence[dtype | None]) -> Iterable[ElementFunction]:
+    """Returns the window that the JSON object `raw` describes; offsets are sorted and distinct."""
+    offsets = tuple((_int(row, MAX_LENGTH + 1), _int(column, MAX_LENGTH + 1)) for row, column in raw["offsets"])
+    _require(bool(offsets) and list(offsets) == sorted(set(offsets)), "the offsets of a window are not in order")
+    _require(len(offsets) <= MAX_CALLS, f"a window has {len(offsets)} offsets, of {MAX_CALLS}")
+    if len(ins) == 1 and ins[0] is not None:
+        yield window(ins[0], offsets)
 
 
 def _filters(raw: Mapping[str, Any], ins: Sequence[dtype | None]) -> Iterable[ElementFunction]:

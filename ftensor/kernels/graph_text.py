@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .element_function import ElementFunction
 from .signal_stages import RowFilter, RowTransform
+from .stencil_stages import Window
 
 if TYPE_CHECKING:
     from .staged import StagedKey
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 FORMAT = "ftensor graph 1"
 # Access kind of an operand: rows of elements; one value per row; one row for all rows; one element
 # for all rows. With rows in blocks of `period`: one row per block; the same rows in every block.
-# TAPS: the taps of a filter, for all rows. FRAMES: rows of a signal that overlap.
+# TAPS: the taps of a filter, for all rows. FRAMES: rows of a signal that overlap. HALO: the rows of
+# another operand that follow a compute unit's own rows.
 ROWS, PER_ROW, SHARED_ROW, ONE_ELEMENT, PER_BLOCK, EVERY_BLOCK, TAPS, FRAMES = "v", "o", "b", "s", "e", "a", "t", "f"
+HALO = "h"
 KIND_NAMES = {
     ROWS: "rows",
     PER_ROW: "of rows",
@@ -32,6 +35,7 @@ KIND_NAMES = {
     EVERY_BLOCK: "every block",
     TAPS: "taps",
     FRAMES: "frames",
+    HALO: "halo",
 }
 
 
@@ -44,6 +48,7 @@ def text(key: StagedKey) -> str:
         "length": key.length,
         "lanes": key.lanes,
         "period": key.period,
+        **({"width": key.width} if key.width else {}),
         "inputs": [
             {"dtype": p.dtype.name, "lies": KIND_NAMES[p.kind], **({} if span == 1 else {"span": span})}
             for p, span in zip(key.ins, key.spans or (1,) * len(key.ins), strict=True)
@@ -75,6 +80,8 @@ def function_json(function: ElementFunction) -> dict[str, Any]:
         kind = {"transform": {"inverse": function.inverse, **({"half": True} if function.half else {})}}
     if isinstance(function, RowFilter):
         kind = {"filter": {word: getattr(function, word) for word in ("taps", "stride", "before", "rows")}}
+    if isinstance(function, Window):
+        kind = {"window": {"offsets": [list(offset) for offset in function.offsets]}}
     return {
         "name": function.name,
         "compute": function.compute.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, lcm
@@ -11,13 +11,14 @@ from math import gcd, lcm
 from ..dtypes import dtype
 from .element_function import ElementFunction
 from .fused import FusedKey
-from .graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS, digest
+from .graph_text import EVERY_BLOCK, FRAMES, HALO, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS, digest
 from .holes import wide_of
 from .key import LINEAR, Port
 from .signal_stages import FilterSchedule, RowFilter, RowTransform, TransformSchedule, half_of, transform_refusal
+from .stencil_stages import Window, WindowSchedule
 
 # Access kinds that ports transfer in beats.
-VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK, FRAMES)
+VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK, FRAMES, HALO)
 # Parallel states of a fold, so that an addition to a state ends before the next addition to it.
 STATES = 8
 # Most bytes of a block's rows in local memory; every block reads larger operands again.
@@ -25,7 +26,7 @@ MAX_CACHED_BYTES = 1 << 20
 # FIFO depth in beats beyond the reader's delay; latency of a stage.
 SLACK, LATENCY = 32, 16
 LOAD, ELEMENTS, ROW_VALUES, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
-TRANSFORM, FILTER = "transform", "filter"
+TRANSFORM, FILTER, WINDOW = "transform", "filter", "window"
 # The rows that compute units share if all rows of a launch are one signal, which is never split.
 ONE_SIGNAL = 1 << 30
 
@@ -43,11 +44,16 @@ class StagedKey(FusedKey):
     Filters shorten rows (signal_stages.py); `length` is that of the shortest rows. `spans` is empty,
     or has a number for each input: the factor by which its rows are longer; for kind TAPS the
     number of taps; for kind FRAMES the distance between frames in elements.
+
+    With windows (stencil_stages.py), results have the first `width` elements of their rows, and
+    stages compute `halo` rows more than results have. Each input of kind ROWS then has another of
+    kind HALO, behind all inputs, which reads these rows from the next compute unit's slab.
     """
 
     length: int = 1
     period: int = 1
     spans: tuple[int, ...] = ()
+    width: int = 0
 
     @cached_property
     def entry(self) -> str:
@@ -77,13 +83,14 @@ class StagedKey(FusedKey):
 
     @property
     def together(self) -> int:
-        """The smallest number of rows that begin and end on beats and on blocks. Compute units
-        share rows in multiples of it."""
+        """The smallest number of rows that begin and end on beats and on blocks, and that are no
+        fewer than a halo, which so lies in one slab. Compute units share rows in multiples of it."""
         if any(not function.rows for function in self.filters):
             return ONE_SIGNAL
-        lengths = [self.length, *(self.row_length(v) for v in self.results if self.is_half[v])]
+        lengths = [self.length, *(self.row_length(v) for v in self.results if self.is_half[v] or self.width)]
         beats = [self.lanes // gcd(length, self.lanes) for length in lengths]
-        return lcm(*beats, self.period, *(function.rows for function in self.filters))
+        together = lcm(*beats, self.period, *(function.rows for function in self.filters))
+        return together * max(1, -(-self.halo // together))
 
     @cached_property
     def is_half(self) -> tuple[bool, ...]:
@@ -101,6 +108,8 @@ class StagedKey(FusedKey):
 
     def row_length(self, v: int) -> int:
         """Returns the elements of a row of value v in memory."""
+        if self.width and v >= len(self.ins):
+            return self.width
         return half_of(self.length) if self.is_half[v] else self.length * self.factors[v]
 
     @property
@@ -154,6 +163,45 @@ class StagedKey(FusedKey):
             levels += [level + (stage_kind(call.function) != ELEMENTS)] * len(call.function.outs)
         return tuple(levels)
 
+    @cached_property
+    def halo(self) -> int:
+        """Rows of inputs beyond the rows of results; 0 without windows."""
+        rows = [0] * len(self.ins)
+        for call in self.calls:
+            of = max((rows[v] for v in call.operands), default=0)
+            windows = [offset[0] for offset in call.function.offsets] if isinstance(call.function, Window) else []
+            rows += [of + row for row in windows or [0] * len(call.function.outs)]
+        return max((rows[v] for v in self.results), default=0) if self.width else 0
+
+    @cached_property
+    def reached(self) -> Mapping[tuple[int, int], int]:
+        """Of a graph with windows: the elements that a result depends on, as the farthest column to
+        the right for each (input, rows below)."""
+        reached: list[dict[tuple[int, int], int]] = [{(k, 0): 0} for k in range(len(self.ins))]
+        for call in self.calls:
+            of: dict[tuple[int, int], int] = {}
+            for v in call.operands:
+                of |= {at: max(column, of.get(at, 0)) for at, column in reached[v].items()}
+            windows = (
+                call.function.offsets if isinstance(call.function, Window) else ((0, 0),) * len(call.function.outs)
+            )
+            reached += [{(k, row + r): column + c for (k, row), column in of.items()} for r, c in windows]
+        whole: dict[tuple[int, int], int] = {}
+        for v in self.results:
+            whole |= {at: max(column, whole.get(at, 0)) for at, column in reached[v].items()}
+        return whole
+
+    def unread_beats(self, k: int) -> int:
+        """Returns how many of the last beats of input k, halo included, no result depends on."""
+        last = max(row for i, row in self.reached if i == k)
+        column = self.reached[k, last]
+        return (self.halo - last) * self.beats + (self.length - self.width - column) // self.lanes
+
+    def halo_of(self, k: int) -> int:
+        """Returns the input of kind HALO for input k, of kind ROWS, of a graph with windows."""
+        rows = [j for j, p in enumerate(self.ins) if p.kind == ROWS]
+        return len(self.ins) - len(rows) + rows.index(k)
+
     @property
     def transforms(self) -> list[RowTransform]:
         """The functions that transform rows."""
@@ -187,12 +235,14 @@ def frames_refusal(length: int, hop: int, lanes: int) -> str:
 
 
 def stage_kind(function: ElementFunction) -> str:
-    """Returns the kind of the dataflow stage that calls `function`: TRANSFORM, FILTER, ELEMENTS or
-    FOLD."""
+    """Returns the kind of the dataflow stage that calls `function`: TRANSFORM, FILTER, WINDOW,
+    ELEMENTS or FOLD."""
     if isinstance(function, RowTransform):
         return TRANSFORM
     if isinstance(function, RowFilter):
         return FILTER
+    if isinstance(function, Window):
+        return WINDOW
     return ELEMENTS if function.reduction is None else FOLD
 
 
@@ -231,7 +281,9 @@ class Stages:
     def stages(self) -> tuple[DataflowStage, ...]:
         """The dataflow stages: loads, computing stages, stores."""
         key = self.key
-        loads = [DataflowStage(f"load_in_{k}", LOAD, port=k, outputs=(k,)) for k in range(len(key.ins))]
+        loads = [
+            DataflowStage(f"load_in_{k}", LOAD, port=k, outputs=(k,)) for k, p in enumerate(key.ins) if p.kind != HALO
+        ]
         stores = [DataflowStage(f"store_out{k}", STORE, port=k, inputs=(v,)) for k, v in enumerate(key.results)]
         return (*loads, *self._compute_stages(), *stores)
 
@@ -295,6 +347,8 @@ class Stages:
         if stage.kind == FILTER:
             schedule = self.filter_schedule(stage)
             return (schedule.delay + schedule.row_filter.stride) * apart + schedule.latency
+        if stage.kind == WINDOW:
+            return self.window_schedule(stage).ahead
         return 0
 
     def factor_of(self, stage: DataflowStage) -> int:
@@ -307,6 +361,12 @@ class Stages:
         function = self.key.calls[stage.calls[0]].function
         assert isinstance(function, RowFilter)
         return FilterSchedule(function, self.key.lanes)
+
+    def window_schedule(self, stage: DataflowStage) -> WindowSchedule:
+        """Returns the beat schedule of a WINDOW stage."""
+        function = self.key.calls[stage.calls[0]].function
+        assert isinstance(function, Window)
+        return WindowSchedule(function.offsets, self.key.beats, self.key.lanes)
 
     def tree_cycles(self, stage: DataflowStage) -> int:
         """Returns the cycles to combine the states of a row in a FOLD stage."""

@@ -1,4 +1,4 @@
-// Result $port: joins the first $half elements of each row. Elements after the last one belong to other
+// Result $port: joins the first $size elements of each row. Elements after the last one belong to other
 // tensors.
 static void $name($beat *port, $streams, long offset, int rows)
 {
@@ -10,7 +10,7 @@ $name:
     for (long v = 0; v < (long)rows * $beats; v++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-        const int left = $half - column, most = left < LANES ? left : LANES, size = most > 0 ? most : 0;
+        const int left = $left, most = left < LANES ? left : LANES, size = most > 0 ? most : 0;
         const ft_vec<$type> w = $from.read();
         $beat got;
         for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {

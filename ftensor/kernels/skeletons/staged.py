@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from ...dtypes import dtype
 from .. import fused
 from ..channels import RowSlabs
-from ..graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, TAPS, digest
+from ..graph_text import EVERY_BLOCK, FRAMES, HALO, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, TAPS, digest
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..linked_keys import BEGIN, StageKey
 from ..signal_stages import FilterSchedule, RowFilter, RowTransform
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
-from ..staged import ELEMENTS, FILTER, FOLD, LOAD, ROW_VALUES, STORE, TRANSFORM, VECTOR_KINDS, StagedKey, Stages
+from ..staged import ELEMENTS, FILTER, FOLD, LOAD, ROW_VALUES, STORE, TRANSFORM, VECTOR_KINDS, WINDOW, StagedKey, Stages
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
 # Functions that return a key's HLS C++ with all includes; the toolchain sets the list.
@@ -50,7 +50,7 @@ class Staged(BoardSkeleton[StagedKey]):
         return tuple(arguments)
 
     def row_slabs(self, key: StagedKey) -> RowSlabs:
-        each = {ROWS: key.together, PER_BLOCK: key.together // key.period}
+        each = {ROWS: key.together, HALO: key.together, PER_BLOCK: key.together // key.period}
         ports = zip((*key.outs, *key.ins), _row_lengths(key), strict=True)
         return RowSlabs(key.together, tuple(each.get(p.kind, 0) * length * p.dtype.itemsize for p, length in ports))
 
@@ -77,14 +77,14 @@ class Staged(BoardSkeleton[StagedKey]):
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns a loop for each stage; folds, and loads of a row for all rows, have two."""
         key, (begin, end) = launch.key, _rows(launch, unit)
-        rows = end - begin
-        if not rows:
+        if end == begin:
             return []
+        rows = end - begin + key.halo
         loops = []
         stages = Stages(key)
         for one in stages.stages:
             port = (*key.ins, *key.outs)[one.port + len(key.ins) * (one.kind == STORE)]
-            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM, FILTER)
+            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM, FILTER, WINDOW)
             wide |= one.kind != ROW_VALUES and port.kind in VECTOR_KINDS
             beats = key.beats * stages.factor_of(one)
             trips, name = rows * beats if wide else rows, one.name
@@ -112,6 +112,8 @@ class Staged(BoardSkeleton[StagedKey]):
                         PipelinedLoop(taps, schedule.row_filter.taps, 1, reads=False, computes=False, stage=name)
                     )
                     trips += schedule.delay
+                if one.kind == WINDOW:
+                    trips += stages.window_schedule(one).ahead
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, stage=name))
         return loops
 
@@ -133,6 +135,8 @@ class Staged(BoardSkeleton[StagedKey]):
             elif p.kind == EVERY_BLOCK and kept:
                 rows, again = min(rows, key.period), working
             count = rows * (length if wide or p.kind == TAPS else 1)
+            if p.kind == HALO:
+                count = working * key.halo * length
             if p.kind == FRAMES:  # the overlap of two compute units is read by both
                 count = launch.n * hop + working * (length - hop)
             beats = -(-count // key.lanes) if wide else count
@@ -169,6 +173,8 @@ class Staged(BoardSkeleton[StagedKey]):
                 memories.append(LocalMemory(8, size, key.lanes))
             if stage.kind == TRANSFORM:
                 memories += key.transform_schedule.memories(8 * key.calls[stage.calls[0]].function.compute.itemsize)
+            if stage.kind == WINDOW:
+                memories += stages.window_schedule(stage).memories(stages.bits(stage.inputs[0]) // key.lanes)
         return memories
 
     # In words

@@ -15,6 +15,7 @@ from ...kernels.linked_keys import BEGIN, StageKey
 from ...kernels.signal_stages import RowFilter, RowTransform
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.staged import StagedKey
+from ...kernels.stencil_stages import Window
 from ...kernels.workload import LocalMemory
 from ...terminal import counted, table
 from ..group import KernelGroup, arguments
@@ -128,7 +129,7 @@ def _calls(key: StagedKey) -> Iterator[KernelGroup]:
     """Yields a graph's calls as kernels: calls on elements in every lane, calls on rows in one."""
     for call in key.calls:
         function = call.function
-        if isinstance(function, (RowTransform, RowFilter)):  # the skeleton counts the operators of these
+        if isinstance(function, (RowTransform, RowFilter, Window)):  # the skeleton counts the operators of these
             continue
         row = function.reduction is None and all(key.is_per_row[v] for v in call.operands)
         function_key = function.key(1 if row else key.lanes)

@@ -9,7 +9,7 @@ from ...dtypes import dtype
 from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
-from ...kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
+from ...kernels.graph_text import EVERY_BLOCK, FRAMES, HALO, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
 from ...kernels.row_pass_macros import c_functions_with_own_state
 from ...kernels.signal_stages import RowFilter, RowTransform, half_of
 from ...kernels.skeletons.fused import functions
@@ -21,15 +21,18 @@ from ...kernels.staged import (
     ROW_VALUES,
     TRANSFORM,
     VECTOR_KINDS,
+    WINDOW,
     DataflowStage,
     Fifo,
     StagedKey,
     Stages,
     value_type,
 )
+from ...kernels.stencil_stages import Window
 from ..group import KernelGroup, arguments, element_word
 from ..transform_steps import FEW, TransformSteps
 from .interface import interfaces, parameter_list, title
+from .stencil import window_stage
 from .text import fill
 
 
@@ -121,7 +124,7 @@ class Text:
     def _of_unit(self, name: str) -> str:
         """Returns the expression of a kernel argument that selects the rows of a compute unit."""
         if name == "n":
-            return "end - begin"
+            return f"end - begin + {self.key.halo}" if self.key.width else "end - begin"
         factors = self.key.factors
         ports = {f"out{k}_offset": (p, v) for k, (p, v) in enumerate(zip(self.key.outs, self.key.results))}
         ports |= {f"in_{k}_offset": (p, k) for k, p in enumerate(self.key.ins)}
@@ -130,8 +133,14 @@ class Text:
         p, value = ports[name]
         if p.kind == FRAMES:
             return f"{name} + (long)begin * {self.key.hop_of(int(name.split('_')[1]))}"
-        length = str(self.key.row_length(value)) if self.key.is_half[value] else _times("LENGTH", factors[value])
-        each = {ROWS: f"(long)begin * {length}", PER_ROW: "begin", PER_BLOCK: f"(long)begin / PERIOD * {length}"}
+        own = self.key.is_half[value] or self.key.width
+        length = str(self.key.row_length(value)) if own else _times("LENGTH", factors[value])
+        each = {
+            ROWS: f"(long)begin * {length}",
+            HALO: f"(long)begin * {length}",
+            PER_ROW: "begin",
+            PER_BLOCK: f"(long)begin / PERIOD * {length}",
+        }
         of = each.get(p.kind)
         return f"{name} + {of}" if of else name
 
@@ -146,6 +155,8 @@ class Text:
             return self._transforms(k, stage)
         if stage.kind == FILTER:
             return self._filters(k, stage)
+        if stage.kind == WINDOW:
+            return window_stage(self, k, stage)
         return self._moves(k, stage)
 
     # Ports
@@ -170,8 +181,10 @@ class Text:
             FRAMES: "_frames",
         }[port.kind]
         half = wide and key.is_half[stage.port if load else stage.inputs[0]]
-        if half and not load:
+        if not load and (half or key.width):
             shape = "_half"
+        halo = load and wide and key.width > 0
+        shape = "_halo" if halo else shape
         lane = "[ft_lane]" if wide else ""
         text = fill(
             f"staged_{'load' if load else 'store'}{shape}.cpp",
@@ -190,11 +203,16 @@ class Text:
                 "count": str(key.taps_of(stage.port)) if port.kind == TAPS else "",
                 "hop": str(key.hop_of(stage.port) // key.lanes) if port.kind == FRAMES else "",
                 **self._row(stage),
-                "half": str(half_of(key.length)),
+                **self._stored(half),
+                "halo": str(key.halo),
+                "unread": str(key.unread_beats(stage.port)) if halo else "",
+                "behind": f"{stage.name}_behind",
                 **self._kept(stage, half),
             },
         )
-        args = [name, *(f.name for f in fifos), f"{name}_offset", *(["n"] if port.kind != TAPS else [])]
+        places = [name, f"in_{key.halo_of(stage.port)}"] if halo else [name]
+        offsets = [f"{one}_offset" for one in places]
+        args = [*places, *(f.name for f in fifos), *offsets, *(["n"] if port.kind != TAPS else [])]
         return text, [f"{stage.name}({', '.join(args)})"], []
 
     def _row(self, stage: DataflowStage) -> dict[str, str]:
@@ -208,6 +226,15 @@ class Text:
             "state_count": "STATES" if states == self.key.states else str(states),
             "states": str(states),
         }
+
+    def _stored(self, half: bool) -> dict[str, str]:
+        """Returns the template's texts for a store of the first elements of each row: how many, and
+        how many of them the row has from `column` on."""
+        size = half_of(self.key.length) if half else self.key.width
+        left = f"{size} - column"
+        if self.key.width:
+            left = f"(v < (long)(rows - {self.key.halo}) * BEATS ? {left} : 0)"
+        return {"size": str(size), "left": left}
 
     def _kept(self, stage: DataflowStage, half: bool) -> dict[str, str]:
         """Returns the template's texts for the beats of a row that a load keeps for all rows."""
@@ -426,7 +453,7 @@ def headers(key: StagedKey) -> list[str]:
 
 def namespaced_functions(key: StagedKey) -> list[str]:
     """Returns the element functions, in a namespace for each compute type."""
-    each = tuple([u for u in key.functions if not isinstance(u, (RowTransform, RowFilter))])
+    each = tuple([u for u in key.functions if not isinstance(u, (RowTransform, RowFilter, Window))])
     keys = [u.key(key.lanes) for u in each]
     helper_names = {name for k in keys for name in kernel_source.helper_files(k)}
     texts = [c_functions_with_own_state(u, fused.function_name(key, u)) for u in each]

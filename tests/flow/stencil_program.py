@@ -1,0 +1,133 @@
+"""Program of the tests of windows of rows as stages: "export FOLDER", "build FOLDER", "run", which
+prints a digest of each result, and "banks", which also prints the banks of each operand to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ftensor as ft
+from ftensor.kernels.staged import StagedKey
+from ftensor.toolchain.group import KernelGroup
+
+
+@dataclass(frozen=True)
+class Stencil:
+    """A function of planes of `columns` elements, and numpy's dtype of these. Each function works
+    on NumPy's arrays, too."""
+
+    name: str
+    columns: int
+    function: Callable[..., Any]
+    dtypes: tuple[str, ...] = ("f4",)
+    narrower: int = 0  # how often lanes are halved
+
+    def planes(self, rows: int) -> list[np.ndarray]:
+        random = np.random.default_rng(self.columns + rows)
+        drawn = [random.integers(-50, 50, (rows, self.columns)) for _ in self.dtypes]
+        return [(a / 8 if dtype[0] == "f" else a).astype(dtype) for a, dtype in zip(drawn, self.dtypes, strict=True)]
+
+    @cached_property
+    def jitted(self) -> Any:
+        function = ft.jit(lambda *planes: self.function(*planes))
+        function.name = self.name
+        return function
+
+
+def heat(p: Any) -> Any:
+    for _ in range(3):
+        inner = p[1:-1, 1:-1]
+        p = inner + 0.25 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:] - 4 * inner)
+    return p
+
+
+def far(p: Any, q: Any) -> Any:
+    """Neighbours beyond a beat, several rows away; a plane that is not shifted; two results."""
+    gap = p[:-5, :-37] - p[5:, 37:]
+    return gap * q[:-5, :-37], gap + p[3:-2, 20:-17]
+
+
+def erode(p: Any) -> Any:
+    """Only the columns differ: no rows are kept."""
+    return (p[:, :-2] & p[:, 1:-1]) | p[:, 2:]
+
+
+def below(p: Any) -> Any:
+    """Only the rows differ: results are whole rows."""
+    p = p * 2
+    return p[2:] - p[:-2]
+
+
+STENCILS = (
+    Stencil("heat", 64, heat),
+    Stencil("far", 80, far, ("f4", "f4")),
+    Stencil("erode", 96, erode, ("i4",), narrower=1),
+    Stencil("below", 32, below, ("i2",)),
+    Stencil("odd", 36, heat),  # four lanes
+)
+
+
+# Fewer rows than units have, a remainder, and enough rows for slabs.
+ROWS = (12, 27, 1030)
+
+
+def key_of(stencil: Stencil, folder: str) -> StagedKey:
+    from ftensor.toolchain.inventory.read import expand, read
+
+    (group,) = expand(read(f"{folder}/{stencil.name}.toml"))
+    return group.members[0]
+
+
+def arguments(stencil: Stencil, rows: int) -> list[ft.Tensor]:
+    return [ft.from_numpy(plane) for plane in stencil.planes(rows)]
+
+
+def export(folder: str) -> None:
+    for stencil in STENCILS:
+        files = stencil.jitted.export(f"{folder}/{stencil.name}", *arguments(stencil, 12))
+        assert not files.apart, files.apart
+        print(files.entry)
+
+
+def build(folder: str) -> None:
+    """Builds one image of all stencils, with three compute units."""
+    from ftensor.toolchain.csim import CSim
+    from ftensor.toolchain.jobs.progress import Quiet
+    from ftensor.toolchain.make import Request
+    from ftensor.toolchain.make import build as make
+
+    groups = []
+    for stencil in STENCILS:
+        key = key_of(stencil, folder)
+        key = replace(key, lanes=key.lanes >> stencil.narrower)
+        groups.append(KernelGroup(stencil.name, (key,), units=3, banks="HBM[0:15]"))
+    done = make(Request("stencils", tuple(groups), "", Path(folder)), CSim(), Quiet())
+    assert done.image is not None, [o.job.log.read_text() for o in done.failures]
+
+
+def run(banks: bool = False) -> None:
+    for stencil in STENCILS:
+        for n in ROWS:
+            tensors = arguments(stencil, n)
+            kernels = stencil.jitted.graph(*tensors).kernels
+            assert len(kernels) == 1 and kernels[0].startswith("staged "), (stencil.name, kernels)
+            got, wanted = stencil.jitted(*tensors), stencil.function(*stencil.planes(n))
+            results = [t.numpy() for t in (got if isinstance(got, tuple) else (got,))]
+            if banks:
+                shown = ", ".join(t._storage.handle.bank for t in tensors)
+                print(f"bank of {stencil.name} {n}: {shown}", file=sys.stderr)
+            for a, b in zip(results, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+                np.testing.assert_array_equal(a, b.astype(a.dtype))  # few bits: nothing is rounded
+            print(stencil.name, n, sha256(b"".join(a.tobytes() for a in results)).hexdigest()[:16])
+
+
+if __name__ == "__main__":
+    word, *rest = sys.argv[1:] or ["run"]
+    {"export": export, "build": build, "run": run, "banks": lambda: run(True)}[word](*rest)

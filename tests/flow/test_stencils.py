@@ -1,0 +1,166 @@
+"""Views of planes that are shifted as windows of rows: stencils on C simulation and XRT, in slabs
+with halos; what no kernel of windows computes; its files, cycles and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import ftensor as ft
+from ftensor.errors.build import InventoryError
+from ftensor.kernels.graph_file import parse_json, parse_key
+from ftensor.kernels.skeleton import board_skeleton_of
+from ftensor.kernels.staged import StagedKey, Stages
+from ftensor.kernels.workload import KernelLaunch
+from ftensor.toolchain.inventory.read import expand, read, row_functions
+from ftensor.toolchain.vitis.source import copy_headers
+
+from .. import forked
+from ..ir.findings import findings
+from ..made_images import require_xrt
+from . import emulation_host
+from .stencil_program import ROWS, STENCILS, Stencil, arguments, below, heat
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ("-m", "tests.flow.stencil_program")
+needs = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+
+def run(*words: str, **env: str) -> str:
+    done = forked.run(*PROGRAM, *words, env={**os.environ, **env}, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@needs
+@pytest.mark.long
+def test_stencils_agree_with_numpy(tmp_path: Path) -> None:
+    """In C simulation, whose FIFOs have the computed depths, and on XRT with the software device,
+    where a unit reads the rows behind its own from the slab of the next unit."""
+    run("export", str(tmp_path), FTENSOR_DEVICE="csim")
+    run("build", str(tmp_path), FTENSOR_DEVICE="csim")
+    image = tmp_path / "stencils.xclbin"
+    wanted = run("run", FTENSOR_DEVICE="csim", FTENSOR_IMAGE=str(image))
+    assert len(wanted.splitlines()) == len(STENCILS) * len(ROWS)
+    require_xrt()
+    command = ("-m", "ftensor", "emulate", "--image", str(image), "--", sys.executable)
+    env = emulation_host.environment(FTENSOR_FALLBACK="error")
+    done = forked.run(*command, *PROGRAM, "banks", env=env, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, wanted), done.stderr
+    assert "bank of heat 1030: HBM[0:15] in 3 x" in done.stderr
+
+
+@pytest.mark.parametrize("stencil", STENCILS, ids=lambda stencil: stencil.name)
+def test_the_sources_have_no_finding(stencil: Stencil, tmp_path: Path) -> None:
+    """Every loop of a stage takes a cycle an iteration."""
+    copy_headers(tmp_path)
+    files = stencil.jitted.export(str(tmp_path / stencil.name), *arguments(stencil, 12))
+    assert not findings(files.source, stencil.name)
+
+
+def exported(function: Callable[..., object], *planes: ft.Tensor, folder: Path) -> StagedKey:
+    files = ft.jit(function).export(str(folder / "graph"), *planes)
+    assert not files.apart
+    (group,) = expand(read(files.inventory))
+    return cast("StagedKey", group.members[0])
+
+
+def test_steps_are_chained_in_one_kernel(tmp_path: Path) -> None:
+    """Three steps read three rows above and below; the last element of the last row has no reader."""
+    key = exported(heat, ft.ones(40, 64), folder=tmp_path)
+    assert (key.length, key.width, key.halo) == (64, 58, 6)
+    assert [stage.kind for stage in Stages(key).stages].count("window") == 3
+    assert key.unread_beats(0) == 0
+    assert replace(key, lanes=1).unread_beats(0) == 64 - 58 - 3
+
+
+def test_units_read_their_halo(tmp_path: Path) -> None:
+    """Each compute unit computes its rows and six more, and reads these from the slab behind."""
+    key = exported(heat, ft.ones(40, 64), folder=tmp_path)
+    skeleton = board_skeleton_of(key)
+    assert key.together == 8, "rows of 58 elements end on a beat after eight, and a halo has six"
+    for units in (1, 2):
+        launch = KernelLaunch(key, units, 64, ())
+        out, plane, halo = skeleton.traffic(launch, False)
+        assert (out.nbytes, plane.nbytes, halo.nbytes) == (4 * 64 * 58, 4 * 64 * 64, 4 * units * 6 * 64)
+        trips = {loop.name: loop.trips for loop in skeleton.loops(launch, 0, False)}
+        beats = (64 // units + 6) * 4
+        assert trips["load_in_0"] == trips["store_out0"] == beats
+        assert trips["window_0_window"] == beats + 2 * 4 + 1
+
+
+# What no kernel of windows computes, and the reason.
+REFUSED = {
+    "a fold": (lambda p: (p[1:, 1:] - p[:-1, :-1]).amax(-1), "amax .*not elementwise, and a kernel with windows"),
+    "steps": (lambda p: p[1:, 1::2] + p[:-1, :-1:2] + 1, "add .*an operand is no view of a plane's rows"),
+    "sizes": (lambda p: (p[1:, 1:] + 1, p[2:, 1:] + 1), "results differ in size"),
+    "transposed": (lambda p: p[1:, 1:].t() + p[:-1, :-1].t() + 1, "add .*an operand is no view of a plane's rows"),
+    "in place": (lambda p: _written(p * 2), "add .*it writes a part of a plane"),
+    "far": (lambda p: p[65:, 1:] + p[:-65, :-1] + 1, "a neighbour is 65 rows and 1 columns away"),
+}
+
+
+def _written(p: ft.Tensor) -> ft.Tensor:
+    p[1:-1, 1:-1].add_(p[:-2, 1:-1])
+    return p
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_refused_windows(why: str, tmp_path: Path) -> None:
+    """The error, or the reason for the split, names the op, the line and the reason."""
+    function, message = REFUSED[why]
+    try:
+        said = "\n".join(ft.jit(function).export(str(tmp_path / "graph"), ft.ones(100, 64)).apart)
+    except ft.GraphError as error:
+        said = str(error)
+    assert re.search(message, said), said
+    assert "test_stencils.py:" in said
+
+
+# Changes of the file of `below`, and the reason why it is no graph's file then.
+CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
+    "wider": (lambda raw: raw.update(width=33), "results have 33 elements a row, of 32"),
+    "no width": (lambda raw: raw.pop("width"), "results have 0 elements a row"),
+    "no number": (lambda raw: raw.update(width="32"), "a number is '32'"),
+    "order": (lambda raw: _window(raw).reverse(), "the offsets of a window are not in order"),
+    "negative": (lambda raw: _window(raw).insert(0, [-1, 0]), "a number is -1"),
+    "far": (lambda raw: _window(raw)[1].__setitem__(0, 65), "a neighbour is 65 rows"),
+    "beyond the row": (lambda raw: _window(raw)[1].__setitem__(1, 1), "results of 32 elements reach 1 further"),
+    "no halo": (lambda raw: raw["inputs"][1].update(lies="one"), "its halos are not those of its rows"),
+    "another halo": (lambda raw: raw["inputs"][1].update(dtype="int32"), "its halos are not those of its rows"),
+    "lanes": (lambda raw: raw.update(lanes=64), "its rows of 32 are no whole beats of 64"),
+    "a row for all": (lambda raw: raw["inputs"][0].update(lies="every row"), "neither rows nor one element"),
+}
+
+
+def _window(raw: dict[str, Any]) -> Any:
+    (function,) = [unit for unit in raw["units"] if "window" in unit]
+    return function["window"]["offsets"]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_file_is_no_graph(change: str, tmp_path: Path) -> None:
+    raw = json.loads(ft.jit(below).export(str(tmp_path / "graph"), ft.ones(12, 32)).graph.read_text())
+    function, message = CHANGES[change]
+    function(raw)
+    with pytest.raises(ValueError, match=message):
+        data = (json.dumps(raw, sort_keys=True, indent=1) + "\n").encode()
+        parse_key(parse_json(data), data, row_functions)
+
+
+def test_windows_have_no_linked_kernels(tmp_path: Path) -> None:
+    files = STENCILS[0].jitted.export(str(tmp_path / "heat"), *arguments(STENCILS[0], 12))
+    assert files.opencl is None
+    path = tmp_path / "linked.toml"
+    path.write_text('[[graph]]\nfile = "heat.json"\nstructure = "linked"\n')
+    with pytest.raises(InventoryError, match='with windows has no kernel for each stage; set structure = "dataflow"'):
+        read(path)
