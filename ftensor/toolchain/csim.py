@@ -48,6 +48,8 @@ CLOCK_MHZ = 300.0  # the clock in the image's metadata; the simulation has no cl
 # Bytes of a channel if all ports reach the same range: the runtime allocates the whole range, and
 # XRT touches all allocated memory.
 CHANNEL = GIB // 64
+# No thread but the kernel's own accesses the FIFOs of its stages (hls/standin/hls_stream.h).
+SEQUENTIAL = "-DFT_SEQUENTIAL"
 
 
 def write_sources(
@@ -120,7 +122,7 @@ class CSim:
 
     def compile_job(self, source: Source, folders: Workspace) -> Job:
         """Returns the job that compiles a kernel to an object file."""
-        flags = [*self.compiler, *(f for f in FLAGS if f != "-shared"), *CSIM.build_options]
+        flags = [*self.compiler, *(f for f in FLAGS if f != "-shared"), *CSIM.build_options, SEQUENTIAL]
         # -march=native compiles for this CPU, and other machines may share the folder.
         key = content_key(source.digest, *flags, self._version, cpu_name())
         output = folders.objects / f"{source.name}-{key}.o"

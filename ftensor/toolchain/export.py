@@ -37,7 +37,7 @@ def program(key: StagedKey | NetworkKey) -> str:
     from .group import KernelGroup
     from .vitis.source import inline_headers, source
 
-    text = inline_headers(source(KernelGroup("graph", (key,))))
+    text = "#define FT_SEQUENTIAL 1\n" + inline_headers(source(KernelGroup("graph", (key,))))
     return text.replace('extern "C" void graph(', f'extern "C" void {key.entry}(')
 
 

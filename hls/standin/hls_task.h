@@ -3,6 +3,9 @@
 // launch, other variables do not.
 #pragma once
 #define FT_TASKS 1
+#ifdef FT_SEQUENTIAL
+#error "a kernel of the catalogue has no hls::task: pack it as a kernel of your own (ftensor image pack)"
+#endif
 #include <cstddef>
 #include <memory>
 #include <string>

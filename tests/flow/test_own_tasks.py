@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import ftensor as ft
 from ftensor.cli import main
 from ftensor.image.info import load
 from ftensor.runtime.targets import csim_compiler
+from ftensor.toolchain.csim import SEQUENTIAL
+from ftensor.toolchain.vitis.source import standins
 
 from .emulation_host import emulate, output
 
@@ -192,3 +195,13 @@ def test_streams_that_cannot_be_connected(tmp_path: Path, capsys: pytest.Capture
         words = ["--config", str(tmp_path / "link.cfg"), str(tmp_path / "adds.cpp"), str(tmp_path / "x.xclbin")]
         assert main(["image", "pack", *words]) == 1
         assert message in capsys.readouterr().err
+
+
+def test_kernels_of_the_catalogue_have_no_tasks() -> None:
+    compiler = csim_compiler()
+    assert compiler is not None
+    command = [*compiler, SEQUENTIAL, "-std=gnu++14", "-fsyntax-only", "-I", str(standins()), "-x", "c++", "-"]
+    text = "#include <hls_stream.h>\nvoid f(hls::stream<int> &s) { s.write(1); }\n"
+    assert subprocess.run(command, input=text, text=True).returncode == 0
+    done = subprocess.run(command, input=f"{text}#include <hls_task.h>\n", text=True, capture_output=True)
+    assert "ftensor image pack" in done.stderr
