@@ -221,12 +221,10 @@ def embedding_bag(
     word = embedding.MODES[mode]
     if not table._dtype.is_floating_point:
         raise errors_nn.floating_inputs(embedding.NAME, table._dtype)
-    count, bag_of_index = embedding.bags_of_offsets(index, offsets, include_last_offset)
+    _, bag_of_index = embedding.bags_of_offsets(index, offsets, include_last_offset)
     index_count = bag_of_index.numel()
+    pooled, bag_sizes = embedding.pool_offsets(table, index, offsets, include_last_offset, word, weights, padding_idx)
     index = index.narrow(0, 0, index_count)
-    if weights is not None:
-        weights = weights.narrow(0, 0, index_count)
-    pooled, bag_sizes = embedding.pool_bags(table, index, bag_of_index, count, word, weights, padding_idx)
     if word == "max":
         return pooled, bag_of_index, bag_sizes, embedding.maximum_rows(table, index, bag_of_index, pooled, padding_idx)
     return pooled, bag_of_index, bag_sizes, zeros((0,), dtype=dtypes.int64, device=pooled.device)

@@ -44,12 +44,15 @@ CPU = {
     "extreme",
     "max_pool",
     "max_pool_back",
+    "pairs",
     "radix_sort",
     "recurrent",
     "recurrent_back",
+    "segments",
     "series",
     "sort_rows",
     "take",
+    "triangle",
 }
 NUMBERS = st.integers(-(2**40), 2**40)
 

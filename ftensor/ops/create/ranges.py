@@ -17,6 +17,7 @@ from ...execute.indexed import record_bounds
 from ...execute.output import new, resize_out
 from ...execute.pointwise import pointwise
 from ...execute.scalars import rounded, storable, values_of
+from ...execute.triangles import fill_triangle
 from ...rows.catalogue import enter
 from ...rows.copies import COPY
 from ...rows.op import Op, Promote
@@ -367,8 +368,9 @@ def _triangle(options: Options, row: Any, col: Any, offset: Any, flip: bool) -> 
     growing_rows = full - first
     count = growing_rows * first_length + growing_rows * (growing_rows - 1) // 2 + (rows - full) * cols if cols else 0
     indices = new((2, count), dtypes.int64, options.device)
-    if count:
-        fill_by_position(TRIANGLE, (count, first, full, first_length, rows, cols, int(flip)), indices)
+    sizes = (count, first, full, first_length, rows, cols)
+    if count and not fill_triangle(sizes, flip, indices):
+        fill_by_position(TRIANGLE, (*sizes, int(flip)), indices)
     if result_dtype is dtypes.int64:
         return indices
     return pointwise(COPY, (indices,), (), options.new((2, count)), True)

@@ -8,6 +8,7 @@ from typing import Any
 from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...errors import view as errors_index
+from ...execute.segments import fits_one_launch, reduce_segments
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
 from ..create.ranges import arange
@@ -56,6 +57,10 @@ def segment_reduce(
     segment_ends = _offsets(data, axis, lengths, offsets, unsafe)
     combine, begin = _BEGIN[reduce]
     count, size = segment_ends._shape[-1] - 1, data._shape[axis]
+    first = begin if initial is None else float(initial)
+    if count > 0 and fits_one_launch(data, segment_ends):
+        empty = math.nan if reduce == "mean" and initial is None else first
+        return reduce_segments(data, segment_ends, axis, combine, reduce == "mean", first, empty)
     position = arange(size, device=data.device).expand((*data._shape[:axis], size)).contiguous()
     # An additional segment collects elements outside all segments.
     segment_index = searchsorted(segment_ends.narrow(-1, 1, count).contiguous(), position, right=True)
@@ -63,7 +68,7 @@ def segment_reduce(
     segment_index = segment_index.reshape((*segment_index._shape, *[1] * (data.ndim - axis - 1))).expand(data._shape)
     shape = (*data._shape[:axis], count + 1, *data._shape[axis + 1 :])
     computed = data.to(data._dtype.compute)
-    result = computed.new_full(shape, begin if initial is None else initial)
+    result = computed.new_full(shape, first)
     result = result.scatter_reduce_(axis, segment_index, computed, combine).narrow(axis, 0, count)
     if reduce == "mean":
         long = segment_ends.diff(dim=-1)

@@ -7,6 +7,7 @@ from ...._tensor import Tensor
 from ....dtypes import dtype, int32, int64, promote_types
 from ....errors import nn as errors_nn
 from ....execute import output
+from ....execute.segments import fits_one_launch, reduce_selected
 from ....rows.catalogue import op
 from ...create.ranges import arange
 from ...create.sizes import full, zeros
@@ -134,12 +135,40 @@ def bags_of_offsets(input: Tensor, offsets: Tensor, include_last_offset: bool) -
     return bags, bag_of_index
 
 
+def pool_offsets(
+    weight: Tensor,
+    index: Tensor,
+    offsets: Tensor,
+    include_last_offset: bool,
+    mode: str,
+    weights: Tensor | None,
+    pad: int,
+) -> tuple[Tensor, Tensor]:
+    """Returns (bags (bags, d), counts (bags,) as int64): the rows at `index` (n,) reduced bag by
+    bag, each times its element of `weights`. Rows `pad` don't count; empty bags are zeros. Raises
+    RuntimeError for offsets and indices out of range."""
+    bags = _bag_count(index, offsets, include_last_offset)
+    if bags and fits_one_launch(weight, index, offsets, weights):
+        return _pool_in_one(weight, index, offsets.to(int64), bags, mode, weights, pad)
+    bags, bag_of_index = bags_of_offsets(index, offsets, include_last_offset)
+    index_count = bag_of_index.numel()
+    if weights is not None:
+        weights = weights[:index_count]
+    return pool_bags(weight, index[:index_count], bag_of_index, bags, mode, weights, pad)
+
+
+def _pool_in_one(
+    weight: Tensor, index: Tensor, ends: Tensor, bags: int, mode: str, weights: Tensor | None, pad: int
+) -> tuple[Tensor, Tensor]:
+    reduction, first = ("amax", -float("inf")) if mode == "max" else ("sum", 0.0)
+    mean = mode == "mean"
+    return reduce_selected(weight, index, ends, bags, reduction, mean, first, weights, pad, errors_nn.bag_bounds)
+
+
 def pool_bags(
     weight: Tensor, index: Tensor, bag_of_index: Tensor, bags: int, mode: str, weights: Tensor | None, pad: int
 ) -> tuple[Tensor, Tensor]:
-    """Returns (bags (bags, d), counts (bags,) as int64): the rows at `index` reduced bag by bag,
-    each times its element of `weights`. Rows `pad` don't count; empty bags are zeros. Raises
-    RuntimeError for an index out of range."""
+    """Does what `pool_offsets` does, from the bag of each index."""
     width = weight._shape[1]
     rows = select_rows(NAME, weight, 0, index, refusal=errors_nn.bag_bounds)
     if weights is not None:
@@ -219,18 +248,31 @@ def embedding_bag(
     if input.ndim == 2:
         if offsets is not None:
             raise errors_nn.bag_offsets("a 2-d input has a bag in each row, so takes no offsets")
-        bags, size = input._shape
-        bag_of_index = arange(bags, device=input.device).repeat_interleave(size)
     elif input.ndim == 1:
         if offsets is None or offsets.ndim != 1:
             raise errors_nn.bag_offsets("a 1-d input needs a 1-d tensor of offsets")
         input, offsets = input.to(of_indices), offsets.to(of_indices)
-        bags, bag_of_index = bags_of_offsets(input, offsets, include_last_offset)
     else:
         raise errors_nn.bag_input(input._shape)
-    index = input.reshape(-1)[: bag_of_index.numel()]
+    index = input.reshape(-1)
     if per_sample_weights is not None:
-        per_sample_weights = per_sample_weights.reshape(-1)[: bag_of_index.numel()]
+        per_sample_weights = per_sample_weights.reshape(-1)
+    if offsets is None:
+        if max_norm is not None:
+            renormalize_rows(weight, index, max_norm, norm_type)
+        bags, size = input._shape
+        return _pool_rows(weight, index, bags, size, mode, per_sample_weights, pad)
     if max_norm is not None:
-        renormalize_rows(weight, index, max_norm, norm_type)
-    return pool_bags(weight, index, bag_of_index, bags, mode, per_sample_weights, pad)[0]
+        used = index[: int(offsets[-1].item())] if include_last_offset and offsets.numel() else index
+        renormalize_rows(weight, used, max_norm, norm_type)
+    return pool_offsets(weight, index, offsets, include_last_offset, mode, per_sample_weights, pad)[0]
+
+
+def _pool_rows(
+    weight: Tensor, index: Tensor, bags: int, size: int, mode: str, weights: Tensor | None, pad: int
+) -> Tensor:
+    if bags and size and fits_one_launch(weight, index, weights):
+        starts = arange(0, bags * size, size, device=index.device)
+        return _pool_in_one(weight, index, starts, bags, mode, weights, pad)[0]
+    bag_of_index = arange(bags, device=index.device).repeat_interleave(size)
+    return pool_bags(weight, index, bag_of_index, bags, mode, weights, pad)[0]
