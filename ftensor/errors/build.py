@@ -247,7 +247,7 @@ bad_graph = Message(
 )
 linked_half = Message(
     InventoryError,
-    "{where}: a graph with half a spectrum, as of rfft, or with windows has no kernel for each stage; "
+    "{where}: a graph with half a spectrum, windows or a reflected signal has no kernel for each stage; "
     'set structure = "dataflow"',
 )
 changed_graph = Message(

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-# The kind of filters, which are stages of rows. All other kinds are layers of networks.
-FIR = "fir"
+# The kinds of filters and of reflected signals, which are stages of rows. All other kinds are layers of
+# networks.
+FIR, REFLECT = "fir", "reflect"
 
 
 def layer(kind: str, inputs: Sequence[Tensor], settings: Mapping[str, Any], compute: Callable[[], Tensor]) -> Tensor:

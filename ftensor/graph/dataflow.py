@@ -7,12 +7,12 @@ from dataclasses import replace
 from math import gcd
 from typing import Any
 
-from ..dtypes import FULL
+from ..dtypes import FULL, complex64
 from ..errors import graph as errors
 from ..execute.launch import Launch, Step
 from ..iterator.shape import Ints, numel
 from ..kernels.fused import MAX_OPERANDS
-from ..kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
+from ..kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, REFLECTED, ROWS, SHARED_ROW, TAPS
 from ..kernels.key import Port, lanes_for
 from ..kernels.signal_stages import RowFilter, RowTransform, filter_refusal, half_of, transform_refusal
 from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey, frames_refusal
@@ -51,7 +51,14 @@ class DataflowBuilder:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+        # Copies of reflected signals, by memory: frames of a copy are read from the signal.
+        self.reflected = {node.operands[0].memory: node for node in graph.nodes if node.reflected}
+        memories = [m._replace(argument=0) if k in self.reflected else m for k, m in enumerate(graph.memories)]
+        self.graph = graph = replace(
+            graph, nodes=tuple([node for node in graph.nodes if not node.reflected]), memories=tuple(memories)
+        )
+        if not graph.nodes:
+            raise refusal_of(graph, next(iter(self.reflected.values())), "no op goes with it")
         self.bodies = [stage_body(graph, node) for node in graph.nodes]
         self.filters = [body for body in self.bodies if isinstance(body.function, RowFilter)]
         self.length, self.rows = self._filtered_sizes() if self.filters else self._sizes()
@@ -151,13 +158,16 @@ class DataflowBuilder:
             if why := frames_refusal(self.length, self.spans[p], lanes):
                 readers = [body.node for body in self.bodies if any(q.memory == p.memory for q in body.ins)]
                 raise self._refuse(readers[0], why)
+        for p in accesses:
+            if p.memory in self.reflected and (why := self._reflection_refusal(p, lanes)):
+                raise self._refuse(self.reflected[p.memory], why)
         accesses = self._as_beats(accesses, len(stored), lanes)
         for p in accesses:
             if _layout_kind(p) in VECTOR_KINDS and p.start % (lanes * p.dtype.itemsize):
                 raise self._refuse(last, f"an operand begins at byte {p.start}, not on a beat")
             if _layout_kind(p) in (PER_BLOCK, EVERY_BLOCK) and self.length % lanes:
                 raise self._refuse(last, f"rows of {self.length} in blocks are no whole beats")
-        ports = [Port(p.dtype, _layout_kind(p)) for p in accesses]
+        ports = [Port(p.dtype, REFLECTED if p.memory in self.reflected else _layout_kind(p)) for p in accesses]
         count = len(stored)
         spans = tuple([self.spans.get(p, 1) or 1 for p in accesses[count:]])
         key = StagedKey(
@@ -180,6 +190,18 @@ class DataflowBuilder:
         regions = tuple([self._region(p) for p in accesses])
         origins = tuple([body.node.origin for body in self.bodies])
         return Node(launch, regions, tuple(program.scalars), last.origin, origins)
+
+    def _reflection_refusal(self, p: AffineAccess, lanes: int) -> str:
+        """Returns the reason why no stage reads an access of a reflected signal; "" if one does."""
+        node = self.reflected[p.memory]
+        if _layout_kind(p) != FRAMES or p.start:
+            return "a reflected signal is read otherwise than in frames, from the first one on"
+        size, hop = numel(node.operands[1].shape), self.spans[p]
+        if 2 * node.reflected != self.length:
+            return f"{node.reflected} elements are reflected at each end, and a stage reflects half of {self.length}"
+        if size != (self.rows - 1) * hop:
+            return f"a signal of {size} elements has {self.rows} frames, one each {hop}, and is no multiple of {hop}"
+        return frames_refusal(self.length, hop, lanes, True)
 
     def _as_beats(self, accesses: list[AffineAccess], outputs: int, lanes: int) -> list[AffineAccess]:
         """Cuts a single row of elementwise ops into rows of one beat, which compute units can
@@ -430,6 +452,9 @@ class DataflowBuilder:
             FRAMES: (n, length),
         }
         shape = shapes[kind]
+        if p.memory in self.reflected:
+            signal = self.reflected[p.memory].operands[1]
+            return GraphTensor(signal.memory, p.dtype, (numel(signal.shape),), (1,), signal.offset)
         strides = (span if kind == FRAMES else length, 1) if len(shape) == 2 else (1,) * len(shape)
         return GraphTensor(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
 
@@ -437,6 +462,8 @@ class DataflowBuilder:
 def stage_body(graph: Graph, node: Node) -> LoopBody:
     """Returns a node's loop body for a dataflow stage. Raises GraphError if the node cannot be a
     stage in any graph."""
+    if node.reflected:  # no body: only its frames are read
+        return LoopBody(node, part_function(complex64, "re"), (), (), (), (), ())
     if any(isinstance(x, TracedRandom) for x in node.scalars):
         raise refusal_of(graph, node, "it draws random numbers")
     if node.stage_refusal:

@@ -1,5 +1,5 @@
-"""FIR filters of a graph: the launches of a convolution of one channel become one node, which a
-dataflow stage can compute."""
+"""FIR filters and reflected signals of a graph: the launches of a convolution of one channel, or of
+a signal's reflection at both ends, become one node, which a dataflow stage can compute."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..execute.launch import Launch, Step
+from ..execute.layers import REFLECT
 from ..iterator.shape import is_contiguous, numel
 from ..kernels.signal_stages import SAMPLES, row_filter
 from ..kernels.skeletons.fir import FirGeometry, FirKey
@@ -20,11 +21,15 @@ if TYPE_CHECKING:
 
 def with_filters(graph: Graph) -> Graph:
     """Returns a traced graph in which each filter is one node, as if a FIR kernel of the device had
-    computed it. The node's `inner` are the traced nodes."""
+    computed it, and each copy of a reflected signal, too. The node's `inner` are the traced nodes."""
     nodes: list[Node | None] = list(graph.nodes)
     for call in graph.filters:
         members = [graph.nodes[k] for k in call.nodes]
-        if members and (why := _bank_refusal(call)):
+        if call.kind == REFLECT:
+            reflected = _reflected_node(call, members)
+            if reflected is not None:
+                nodes[call.nodes.start : call.nodes.stop] = [reflected, *[None] * (len(members) - 1)]
+        elif members and (why := _bank_refusal(call)):
             for k in call.nodes:
                 nodes[k] = replace(graph.nodes[k], origin=call.origin, stage_refusal=why)
         elif members and _is_filter(call):
@@ -37,6 +42,17 @@ def without_filters(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """Returns the nodes with each filter node that `with_filters` created replaced by its traced
     nodes."""
     return tuple([one for node in nodes for one in node.inner or (node,)])
+
+
+def _reflected_node(call: LayerCall, members: Sequence[Node]) -> Node | None:
+    """Returns the copy of one dense signal that is reflected at both ends as one node; None for
+    several signals."""
+    (x,), out, count = call.inputs, call.result, call.settings["count"]
+    size = numel(x.shape)
+    one = members and count > 0 and x.shape[-1] == size and out.shape[-1] == size + 2 * count == numel(out.shape)
+    if not one or x.strides[-1] != 1 or out.offset or out.strides[-1] != 1:
+        return None
+    return replace(members[-1], operands=(out, x), origin=call.origin, inner=tuple(members), reflected=count)
 
 
 def _is_filter(call: LayerCall) -> bool:

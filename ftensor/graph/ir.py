@@ -236,6 +236,7 @@ class Node:
     fused_origins: tuple[Origin, ...] = ()  # origins of the fused nodes, if several
     stage_refusal: str = ""  # why no dataflow stage runs this node, if known
     inner: tuple[Node, ...] = ()  # for a node of a whole op, the nodes that it replaces
+    reflected: int = 0  # for a copy of a signal that is reflected at both ends: elements at each
     reads: tuple[GraphTensor, ...] = field(init=False)
     writes: tuple[GraphTensor, ...] = field(init=False)  # a kernel may also read these
     written: frozenset[int] = field(init=False)  # the memories of `writes`, and of all operands
@@ -337,7 +338,7 @@ class Graph:
     offset_guards: tuple[OffsetGuard, ...] = ()  # of arguments whose offsets were read
     returned_objects: tuple[ReturnedObject, ...] = ()  # in the result
     layers: tuple[LayerCall, ...] = ()  # layers among the nodes as traced
-    filters: tuple[LayerCall, ...] = ()  # filters among the nodes as traced
+    filters: tuple[LayerCall, ...] = ()  # filters and reflected signals among the nodes as traced
     captured_values: CapturedValues | None = None  # values that a kernel or the graph has copied
 
     @property

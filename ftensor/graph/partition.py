@@ -243,13 +243,16 @@ class _Order:
     def longest_segment(self, begin: int, end: int) -> Segment:
         """Returns the longest segment from `begin` that is one kernel; if the first node is no
         stage, that node alone."""
+        refusal: errors.GraphError | None = None
         while True:
             segment = _try_dataflow(self._subgraph(begin, end))
             if end - begin == 1:
-                return segment._replace(node=None)
+                copied = self.nodes[begin].reflected and refusal is not None
+                return segment._replace(node=None, refusal=refusal if copied else segment.refusal)
             if segment.refusal is None:
                 return segment
-            candidates, node = self.nodes[begin:end], segment.refusal.node
+            refusal = segment.refusal
+            candidates, node = self.nodes[begin:end], refusal.node
             index = next((k for k, n in enumerate(candidates) if n is node), len(candidates) - 1)
             end = begin + max(index, 1)
 

@@ -113,7 +113,7 @@ class StencilBuilder:
 
     def _elementwise(self, node: Node) -> LoopBody:
         body = stage_body(self.graph, node)
-        if body.is_fold or isinstance(body.function, (RowTransform, RowFilter)):
+        if node.reflected or body.is_fold or isinstance(body.function, (RowTransform, RowFilter)):
             raise refusal_of(self.graph, node, "it is not elementwise, and a kernel with windows has no other op")
         return body
 

@@ -21,7 +21,7 @@ from ..errors.call import environment_value
 from ..errors.message import line_of
 from ..execute.dispatch import LaunchRecorder, observed
 from ..execute.indexed import in_range
-from ..execute.layers import FIR
+from ..execute.layers import FIR, REFLECT
 from ..execute.pointwise import pointwise
 from ..execute.scalars import TracedScalar, plain
 from ..iterator.shape import Ints
@@ -229,7 +229,7 @@ class Tracer(LaunchRecorder):
             self._in_layer = False
         nodes = range(first, len(self.nodes))
         recorded = {name: self._setting(value) for name, value in settings.items()}
-        calls = self.filters if kind == FIR else self.layers
+        calls = self.filters if kind in (FIR, REFLECT) else self.layers
         calls.append(LayerCall(kind, regions, self.region(result), recorded, nodes, origin))
         return result
 

@@ -23,6 +23,7 @@ from .graph_text import (
     ONE_ELEMENT,
     PER_BLOCK,
     PER_ROW,
+    REFLECTED,
     ROWS,
     TAPS,
     function_json,
@@ -109,8 +110,9 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
         whole_beats = key.length % key.lanes == 0 if key.lanes else False
         _require(whole_beats or not blocks, f"its rows of {key.length} in blocks are no whole beats")
         for k, p in enumerate(ins):
-            if p.kind == FRAMES:
-                refusal = frames_refusal(key.length, key.spans[k] if key.spans else 1, key.lanes)
+            if p.kind in (FRAMES, REFLECTED):
+                hop = key.spans[k] if key.spans else 1
+                refusal = frames_refusal(key.length, hop, key.lanes, p.kind == REFLECTED)
                 _require(not refusal, refusal)
         for k, call in enumerate(calls):
             for v in call.operands:

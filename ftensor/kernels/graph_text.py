@@ -23,9 +23,10 @@ FORMAT = "ftensor graph 1"
 # Access kind of an operand: rows of elements; one value per row; one row for all rows; one element
 # for all rows. With rows in blocks of `period`: one row per block; the same rows in every block.
 # TAPS: the taps of a filter, for all rows. FRAMES: rows of a signal that overlap. HALO: the rows of
-# another operand that follow a compute unit's own rows.
+# another operand that follow a compute unit's own rows. REFLECTED: frames of a signal that is reflected at
+# both ends, half a row each; it has as many elements as the frames' starts span.
 ROWS, PER_ROW, SHARED_ROW, ONE_ELEMENT, PER_BLOCK, EVERY_BLOCK, TAPS, FRAMES = "v", "o", "b", "s", "e", "a", "t", "f"
-HALO = "h"
+HALO, REFLECTED = "h", "r"
 KIND_NAMES = {
     ROWS: "rows",
     PER_ROW: "of rows",
@@ -36,6 +37,7 @@ KIND_NAMES = {
     TAPS: "taps",
     FRAMES: "frames",
     HALO: "halo",
+    REFLECTED: "reflected frames",
 }
 
 

@@ -11,14 +11,26 @@ from math import gcd, lcm
 from ..dtypes import dtype
 from .element_function import ElementFunction
 from .fused import FusedKey
-from .graph_text import EVERY_BLOCK, FRAMES, HALO, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS, digest
+from .graph_text import (
+    EVERY_BLOCK,
+    FRAMES,
+    HALO,
+    ONE_ELEMENT,
+    PER_BLOCK,
+    PER_ROW,
+    REFLECTED,
+    ROWS,
+    SHARED_ROW,
+    TAPS,
+    digest,
+)
 from .holes import wide_of
 from .key import LINEAR, Port
 from .signal_stages import FilterSchedule, RowFilter, RowTransform, TransformSchedule, half_of, transform_refusal
 from .stencil_stages import Window, WindowSchedule
 
 # Access kinds that ports transfer in beats.
-VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK, FRAMES, HALO)
+VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK, FRAMES, HALO, REFLECTED)
 # Parallel states of a fold, so that an addition to a state ends before the next addition to it.
 STATES = 8
 # Most bytes of a block's rows in local memory; every block reads larger operands again.
@@ -70,7 +82,7 @@ class StagedKey(FusedKey):
         p, factor = self.ins[k], self.factors[k]
         if p.kind == SHARED_ROW and self.is_half[k]:
             return -(-half_of(self.length) // self.lanes)
-        if p.kind in (SHARED_ROW, PER_BLOCK, FRAMES):
+        if p.kind in (SHARED_ROW, PER_BLOCK, FRAMES, REFLECTED):
             return self.beats * factor
         block_beats = self.period * self.beats * factor
         fits = block_beats * self.lanes * p.dtype.itemsize <= MAX_CACHED_BYTES
@@ -106,6 +118,11 @@ class StagedKey(FusedKey):
             halves += [half and not self.is_per_row[self.first_value(k)]] * len(call.function.outs)
         return tuple(halves)
 
+    @property
+    def has_linked_form(self) -> bool:
+        """True if each stage can be a kernel of its own."""
+        return not (any(self.is_half) or self.width or REFLECTED in {p.kind for p in self.ins})
+
     def row_length(self, v: int) -> int:
         """Returns the elements of a row of value v in memory."""
         if self.width and v >= len(self.ins):
@@ -127,7 +144,9 @@ class StagedKey(FusedKey):
         """For each value, the factor by which its rows are longer than the shortest; 1 for a value
         per row."""
         spans = self.spans or (1,) * len(self.ins)
-        factors = [1 if p.kind in (PER_ROW, ONE_ELEMENT, TAPS, FRAMES) else n for p, n in zip(self.ins, spans)]
+        factors = [
+            1 if p.kind in (PER_ROW, ONE_ELEMENT, TAPS, FRAMES, REFLECTED) else n for p, n in zip(self.ins, spans)
+        ]
         for k, call in enumerate(self.calls):
             factor = max((factors[v] for v in call.operands), default=1)
             if isinstance(call.function, RowFilter):
@@ -141,7 +160,7 @@ class StagedKey(FusedKey):
 
     def hop_of(self, k: int) -> int:
         """Returns the distance in elements between the starts of two frames of input k, of kind
-        FRAMES."""
+        FRAMES or REFLECTED."""
         return self.spans[k]
 
     @cached_property
@@ -221,16 +240,20 @@ class StagedKey(FusedKey):
 def lanes_of(key: StagedKey) -> tuple[int, ...]:
     """Returns the lane counts with which a graph can be built: the key's own, then smaller ones."""
     lanes = [key.lanes >> k for k in range(key.lanes.bit_length())]
+    if any(p.kind == REFLECTED for p in key.ins):
+        lanes = [n for n in lanes if n > 1]
     return tuple(n for n in lanes if not key.transforms or not transform_refusal(key.length, n))
 
 
-def frames_refusal(length: int, hop: int, lanes: int) -> str:
-    """Returns the reason why no stage reads frames of `length` elements, one each `hop` elements; ""
-    if a stage does."""
+def frames_refusal(length: int, hop: int, lanes: int, reflected: bool = False) -> str:
+    """Returns the reason why no stage reads frames of `length` elements, one each `hop` elements, of a
+    signal that may be `reflected` at its ends; "" if a stage does."""
     if not 0 < hop < length:
         return f"its frames of {length} elements, one each {hop}, do not overlap"
     if length % lanes or hop % lanes:
         return f"its frames of {length} elements, one each {hop}, are no whole beats of {lanes}"
+    if reflected and (lanes < 2 or length % (2 * lanes)):
+        return f"half a frame of {length} elements is no whole beats of {lanes}, two at least"
     return ""
 
 

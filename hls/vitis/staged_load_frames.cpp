@@ -1,10 +1,9 @@
 // Input $port: overlapping rows, each of which begins $hop beats after the one before. A beat is read once, and
 // stays in local memory until the last row that contains it.
-static void $name(const $beat *port, $streams, long offset, int rows)
+static void $name($source, $streams$offset, int rows)
 {
-    const $beat *from = port + offset / LANES;
+    $open
     $beat kept[$beats];
-    long next = 0;
     int place = 0, column = 0;  // index of the beat in local memory, and in its row
     bool first = true;
 $name:
@@ -13,9 +12,8 @@ $name:
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
         $beat got = kept[place];
         if (first || column >= $beats - $hop) {
-            got = from[next];
+            got = $next;
             kept[place] = got;
-            next++;
         }
         ft_vec<$type> w;
         for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {

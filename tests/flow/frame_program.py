@@ -21,7 +21,8 @@ from ftensor.toolchain.group import KernelGroup
 @dataclass(frozen=True)
 class Chain:
     """A chain over frames of `length` elements of one signal, a frame each `hop` elements: spectra
-    of complex or real signals, means, or `signal.spectrogram`."""
+    of complex or real signals, of signals reflected at both ends ("centered"), means, or
+    `signal.spectrogram`."""
 
     form: str
     length: int
@@ -35,7 +36,8 @@ class Chain:
 
     def operands(self, frames: int) -> list[np.ndarray]:
         """Returns the signal and the window."""
-        random, n = np.random.default_rng(self.length + frames), self.length + (frames - 1) * self.hop
+        random, n = np.random.default_rng(self.length + frames), (frames - 1) * self.hop
+        n += 0 if self.form == "centered" else self.length
         signal = random.standard_normal(self.offset + n).astype(np.float32)
         if self.form == "complex":
             signal = signal + 1j * random.standard_normal(len(signal)).astype(np.float32)
@@ -55,14 +57,18 @@ class Chain:
             return ft.signal.spectrogram(x, 2.0, nperseg=self.length, noverlap=self.length - self.hop)[2]
         if self.form == "complex":
             return ft.fft.fft(x.unfold(0, self.length, self.hop) * window.to(x.dtype)).abs()
-        of = {"window": window, "center": False, "return_complex": True}
+        of = {"window": window, "center": self.form == "centered", "return_complex": True}
         if self.form == "half":
             s = ft.stft(x, self.length, self.hop, **of)
             return s.abs().log1p(), s
+        if self.form == "centered":
+            return ft.stft(x, self.length, self.hop, **of).abs().square()
         return ft.stft(x, self.length, self.hop, onesided=False, **of).abs().log1p()
 
     def check(self, got: list[np.ndarray], signal: np.ndarray, window: np.ndarray) -> None:
         """Compares results with NumPy's."""
+        if self.form == "centered":
+            signal = np.pad(signal, self.length // 2, "reflect")
         frames = np.lib.stride_tricks.sliding_window_view(signal, self.length)[:: self.hop]
         if self.form == "means":
             np.testing.assert_allclose(got[0], (frames * window).mean(-1), atol=1e-6)
@@ -73,6 +79,10 @@ class Chain:
 
             wanted = spectrogram(signal, 2.0, nperseg=self.length, noverlap=self.length - self.hop)[2]
             np.testing.assert_allclose(got[0], wanted, atol=2e-6, rtol=1e-5)
+            return
+        if self.form == "centered":
+            wanted = abs(np.fft.rfft(frames.astype(np.float64) * window).T) ** 2
+            np.testing.assert_allclose(got[0], wanted, atol=1e-4, rtol=1e-5)
             return
         spectra = abs(np.fft.fft(frames.astype(np.complex128) * window))
         if self.form == "half":
@@ -93,6 +103,8 @@ CHAINS = (
     Chain("half", 64, 16),
     Chain("half", 32, 24, narrower=1),
     Chain("power", 64, 16),
+    Chain("centered", 64, 16),
+    Chain("centered", 32, 24, narrower=1, offset=16),
 )
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +16,7 @@ import pytest
 import ftensor as ft
 from ftensor.errors.build import InventoryError
 from ftensor.kernels.graph_file import parse_json, parse_key
-from ftensor.kernels.graph_text import FRAMES
+from ftensor.kernels.graph_text import FRAMES, REFLECTED
 from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.kernels.staged import StagedKey
 from ftensor.kernels.workload import KernelLaunch
@@ -84,7 +85,9 @@ def test_intels_emulator_agrees_with_numpy(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "chain", [CHAINS[0], CHAINS[3], CHAINS[6], CHAINS[7], Chain("complex", 32, 8)], ids=lambda chain: chain.name
+    "chain",
+    [CHAINS[0], CHAINS[3], CHAINS[6], CHAINS[7], CHAINS[8], Chain("complex", 32, 8)],
+    ids=lambda chain: chain.name,
 )
 def test_the_sources_have_no_finding(chain: Chain, tmp_path: Path) -> None:
     """Every loop of a stage takes a cycle an iteration."""
@@ -155,6 +158,47 @@ def test_half_a_spectrum_has_no_linked_kernels(tmp_path: Path) -> None:
     path.write_text('[[graph]]\nfile = "half.json"\nstructure = "linked"\n')
     with pytest.raises(InventoryError, match='set structure = "dataflow"'):
         read(path)
+
+
+# Reflected signals that no stage reads, and the reason.
+CENTERED: dict[str, tuple[int, Callable[[ft.Tensor], ft.Tensor], str]] = {
+    "rest": (1000, lambda x: ft.stft(x, 64, 16, return_complex=True), r"of 1000 elements has 63 frames, one each 16"),
+    "more": (1024, lambda x: _frames(_reflected(x, 64)), "64 elements are reflected at each end, .* half of 64"),
+    "part": (1024, lambda x: _frames(_reflected(x, 32)[32:]), "otherwise than in frames, from the first one on"),
+    "beats": (1024, lambda x: _reflected(x, 12).unfold(0, 24, 8), "half a frame of 24 elements is no whole beats of"),
+}
+
+
+def _reflected(x: ft.Tensor, count: int) -> ft.Tensor:
+    return ft.nn.functional.pad(x[None, None], (count, count), "reflect")[0, 0]
+
+
+def _frames(x: ft.Tensor) -> ft.Tensor:
+    return ft.fft.rfft(x.unfold(0, 64, 16))
+
+
+@pytest.mark.parametrize("why", CENTERED)
+def test_reflected_signals_that_are_copied(why: str, tmp_path: Path) -> None:
+    """The reason names the op that reflects and its line; the kernel reads the copy."""
+    size, function, message = CENTERED[why]
+    files = ft.jit(lambda x: function(x).abs().square()).export(str(tmp_path / "graph"), ft.randn(size))
+    said = "\n".join(files.apart)
+    assert re.search(message, said), said
+    assert "test_frames.py:" in said
+    assert files.entry
+
+
+def test_units_reflect_their_own_frames(tmp_path: Path) -> None:
+    """A unit knows its first frame, and reads the beats of its 16 frames once."""
+    key = exported(CHAINS[8].chain, *arguments(CHAINS[8], 36), folder=tmp_path)
+    text = source(KernelGroup("frames", (key,), units=2))
+    assert ", n, first, total)" in text and ", begin, n);" in text
+    (k,) = [k for k, p in enumerate(key.ins) if p.kind == REFLECTED]
+    skeleton = board_skeleton_of(key)
+    (signal,) = [a for a in skeleton.traffic(KernelLaunch(key, 2, 36, ()), False) if a.name == f"in_{k}"]
+    assert signal.nbytes == 4 * (36 * 16 + 2 * 48)
+    trips = {loop.name: loop.trips for loop in skeleton.loops(KernelLaunch(key, 2, 36, ()), 0, False)}
+    assert trips[f"load_in_{k}_signal"] == (15 * 16 + 64) // key.lanes
 
 
 def test_a_beat_of_the_signal_is_read_once_by_each_unit(tmp_path: Path) -> None:

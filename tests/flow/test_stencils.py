@@ -162,5 +162,7 @@ def test_windows_have_no_linked_kernels(tmp_path: Path) -> None:
     assert files.opencl is None
     path = tmp_path / "linked.toml"
     path.write_text('[[graph]]\nfile = "heat.json"\nstructure = "linked"\n')
-    with pytest.raises(InventoryError, match='with windows has no kernel for each stage; set structure = "dataflow"'):
+    with pytest.raises(
+        InventoryError, match='windows or a reflected signal has no kernel for each stage; set structure = "dataflow"'
+    ):
         read(path)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from ...dtypes import dtype
 from .. import fused
 from ..channels import RowSlabs
-from ..graph_text import EVERY_BLOCK, FRAMES, HALO, ONE_ELEMENT, PER_BLOCK, ROWS, SHARED_ROW, TAPS, digest
+from ..graph_text import EVERY_BLOCK, FRAMES, HALO, ONE_ELEMENT, PER_BLOCK, REFLECTED, ROWS, SHARED_ROW, TAPS, digest
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..linked_keys import BEGIN, StageKey
 from ..signal_stages import FilterSchedule, RowFilter, RowTransform
@@ -93,6 +93,10 @@ class Staged(BoardSkeleton[StagedKey]):
             elif one.kind == LOAD and port.kind == SHARED_ROW:
                 loops.append(PipelinedLoop(f"{name}_once", key.cached_beats(one.port), 1, computes=False, stage=name))
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, computes=False, stage=name))
+            elif one.kind == LOAD and port.kind == REFLECTED:
+                beats_read = ((rows - 1) * key.hop_of(one.port) + key.length) // key.lanes
+                loops.append(PipelinedLoop(f"{name}_signal", beats_read, 1, computes=False, stage=f"{name}_signal"))
+                loops.append(PipelinedLoop(name, trips, 1, reads=False, computes=False, stage=name))
             elif one.kind in (LOAD, STORE):
                 reads = one.kind == LOAD
                 loops.append(PipelinedLoop(name, trips, 1, reads=reads, computes=False, stage=name))
@@ -122,7 +126,9 @@ class Staged(BoardSkeleton[StagedKey]):
         compute unit reads the rows that all rows share."""
         key, accesses = launch.key, []
         working = sum(end > begin for begin, end in (_rows(launch, unit) for unit in range(launch.units)))
-        hops = [0] * len(key.outs) + [key.hop_of(k) if p.kind == FRAMES else 0 for k, p in enumerate(key.ins)]
+        hops = [0] * len(key.outs) + [
+            key.hop_of(k) if p.kind in (FRAMES, REFLECTED) else 0 for k, p in enumerate(key.ins)
+        ]
         ports = [(f"out{k}", True, p, 0) for k, p in enumerate(key.outs)]
         cached = [key.cached_beats(k) for k in range(len(key.ins))]
         ports += [(name, False, p, beats) for (name, p), beats in zip(fused.input_names(key), cached, strict=True)]
@@ -137,7 +143,7 @@ class Staged(BoardSkeleton[StagedKey]):
             count = rows * (length if wide or p.kind == TAPS else 1)
             if p.kind == HALO:
                 count = working * key.halo * length
-            if p.kind == FRAMES:  # the overlap of two compute units is read by both
+            if p.kind in (FRAMES, REFLECTED):  # the overlap of two compute units is read by both
                 count = launch.n * hop + working * (length - hop)
             beats = -(-count // key.lanes) if wide else count
             nbytes = count * p.dtype.itemsize

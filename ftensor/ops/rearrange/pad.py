@@ -13,6 +13,7 @@ from ...dtypes import int64
 from ...errors import nn as errors_spatial
 from ...errors import view as errors_shape
 from ...execute import output
+from ...execute.layers import REFLECT, layer
 from ...execute.output import check_capacity, suggested_format
 from ...execute.packed_weights import MAX_CACHED_BYTES, constant_of
 from ...execute.scalars import as_float
@@ -109,6 +110,14 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         raise errors_spatial.pad_dims(mode, counts, input._shape)
     if input._dtype.kind == "b" and mode != "circular":
         raise errors.not_implemented_for(mode, input._dtype)
+    if mode == "reflect" and n == 1 and counts[0] == counts[1]:
+        return layer(REFLECT, (input,), {"count": counts[0]}, lambda: _padded(input, counts, mode))
+    return _padded(input, counts, mode)
+
+
+def _padded(input: Tensor, counts: Sequence[int], mode: str) -> Tensor:
+    """Returns a copy with elements of the tensor added before and after, as by `pad`."""
+    n = len(counts) // 2
     result = input
     for d in range(n):
         dim = input.ndim - 1 - d

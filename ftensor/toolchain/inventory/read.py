@@ -113,7 +113,7 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
     structures = STRUCTURES if isinstance(key, StagedKey) else STRUCTURES[:1]
     one_of = f"one of {structures}"
     structure = table.get("structure", "dataflow", structures.__contains__, one_of)
-    if structure == LINKED and isinstance(key, StagedKey) and (any(key.is_half) or key.width):
+    if structure == LINKED and isinstance(key, StagedKey) and not key.has_linked_form:
         raise errors.linked_half(table.where("structure"))
     many = isinstance(key, StagedKey) and structure == STRUCTURES[0]
     units = f"a number of compute units, 1 to {MAX_KERNEL_UNITS}" if many else f"1 for {_ALONE[type(key)]}"

@@ -9,7 +9,18 @@ from ...dtypes import dtype
 from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
-from ...kernels.graph_text import EVERY_BLOCK, FRAMES, HALO, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
+from ...kernels.graph_text import (
+    EVERY_BLOCK,
+    FRAMES,
+    HALO,
+    ONE_ELEMENT,
+    PER_BLOCK,
+    PER_ROW,
+    REFLECTED,
+    ROWS,
+    SHARED_ROW,
+    TAPS,
+)
 from ...kernels.row_pass_macros import c_functions_with_own_state
 from ...kernels.signal_stages import RowFilter, RowTransform, half_of
 from ...kernels.skeletons.fused import functions
@@ -31,6 +42,7 @@ from ...kernels.staged import (
 from ...kernels.stencil_stages import Window
 from ..group import KernelGroup, arguments, element_word
 from ..transform_steps import FEW, TransformSteps
+from .frames import frames_text
 from .interface import interfaces, parameter_list, title
 from .stencil import window_stage
 from .text import fill
@@ -87,6 +99,9 @@ class Text:
         args = [a for a in arguments(group) if a.name not in ("ft_unit", "ft_units")]
         pointers = [f"{self._pointer(a.c)}{a.name}" for a in args if a.what == "*"]
         scalars = [f"{a.c} {a.name}" for a in args if a.what != "*"]
+        passed = [self._of_unit(a.name) for a in args]
+        if REFLECTED in {p.kind for p in key.ins}:
+            scalars, passed = [*scalars, "int first", "int total"], [*passed, "begin", "n"]
         fifos = [f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");' for f in self.stages.fifos]
         settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
         texts, calls, more = [], [], []
@@ -117,7 +132,7 @@ class Text:
                 "parameters": parameter_list(group),
                 "interfaces": interfaces(group),
                 "together": str(key.together),
-                "passed": ", ".join(self._of_unit(a.name) for a in args),
+                "passed": ", ".join(passed),
             },
         )
 
@@ -179,6 +194,7 @@ class Text:
             EVERY_BLOCK: "_again_kept" if load and key.cached_beats(stage.port) else "_again",
             TAPS: "_taps",
             FRAMES: "_frames",
+            REFLECTED: "_frames",
         }[port.kind]
         half = wide and key.is_half[stage.port if load else stage.inputs[0]]
         if not load and (half or key.width):
@@ -186,33 +202,43 @@ class Text:
         halo = load and wide and key.width > 0
         shape = "_halo" if halo else shape
         lane = "[ft_lane]" if wide else ""
-        text = fill(
-            f"staged_{'load' if load else 'store'}{shape}.cpp",
-            {
-                "name": stage.name,
-                "once": f"{stage.name}_once",
-                "port": name,
-                "beat": beat,
-                "element": element,
-                "type": value_type(port.dtype),
-                "streams": self._streams(fifos),
-                "from": fifos[0].name if fifos else "",
-                "take": _from_port(f"got{lane}", port.dtype, element),
-                "give": _to_port(f"w{lane}", port.dtype, element),
-                "writes": [f"{f.name}.write(w);" for f in fifos],
-                "count": str(key.taps_of(stage.port)) if port.kind == TAPS else "",
-                "hop": str(key.hop_of(stage.port) // key.lanes) if port.kind == FRAMES else "",
-                **self._row(stage),
-                **self._stored(half),
-                "halo": str(key.halo),
-                "unread": str(key.unread_beats(stage.port)) if halo else "",
-                "behind": f"{stage.name}_behind",
-                **self._kept(stage, half),
-            },
-        )
+        texts = {
+            **frames_text(stage.name, beat, port.kind == REFLECTED),
+            "name": stage.name,
+            "once": f"{stage.name}_once",
+            "port": name,
+            "beat": beat,
+            "element": element,
+            "type": value_type(port.dtype),
+            "streams": self._streams(fifos),
+            "from": fifos[0].name if fifos else "",
+            "take": _from_port(f"got{lane}", port.dtype, element),
+            "give": _to_port(f"w{lane}", port.dtype, element),
+            "writes": [f"{f.name}.write(w);" for f in fifos],
+            "count": str(key.taps_of(stage.port)) if port.kind == TAPS else "",
+            "hop": str(key.hop_of(stage.port) // key.lanes) if port.kind in (FRAMES, REFLECTED) else "",
+            **self._row(stage),
+            **self._stored(half),
+            "halo": str(key.halo),
+            "unread": str(key.unread_beats(stage.port)) if halo else "",
+            "behind": f"{stage.name}_behind",
+            **self._kept(stage, half),
+        }
+        text = fill(f"staged_{'load' if load else 'store'}{shape}.cpp", texts)
         places = [name, f"in_{key.halo_of(stage.port)}"] if halo else [name]
         offsets = [f"{one}_offset" for one in places]
         args = [*places, *(f.name for f in fifos), *offsets, *(["n"] if port.kind != TAPS else [])]
+        if port.kind == REFLECTED:
+            fifo = f"{stage.name}_beats"
+            calls = [
+                f"{stage.name}_signal({name}, {fifo}, {name}_offset, n, first, total)",
+                f"{stage.name}({', '.join([fifo, *(f.name for f in fifos), 'n'])})",
+            ]
+            return (
+                fill("staged_load_reflected.cpp", texts) + text,
+                calls,
+                [f'hls::stream<{beat}, 32> {fifo}("{fifo}");'],
+            )
         return text, [f"{stage.name}({', '.join(args)})"], []
 
     def _row(self, stage: DataflowStage) -> dict[str, str]:
