@@ -245,6 +245,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="SEED",
         help="run launches that have no order in another one, by a seed: shows missing waits",
     )
+    emulate.add_argument("--p2p", action="store_true", help="buffers of xrt::bo are one memory of host and board")
     emulate.add_argument("--intel", action="store_true", help="on Intel's FPGA emulator instead of Xilinx's runtime")
     emulate.add_argument("--install", action="store_true", help="with --intel: install the emulator first")
     emulate.add_argument("--folder", type=options.folder, metavar="DIR", help="with --intel: where the emulator is")

@@ -23,7 +23,7 @@ from ..errors.commands import EmulationError
 from ..errors.image import ImageError
 from ..image.file import locate
 from ..python_program import PythonProgram
-from . import environment, fifos, shuffle
+from . import environment, fifos, memory, shuffle
 
 DEVICE_FAILED = 70  # the status if only the device failed; sysexits.h: internal error
 _PR_SET_PDEATHSIG = 1
@@ -87,9 +87,10 @@ def _emulate(
         env["FTENSOR_IMAGE"] = os.pathsep.join(str(image.resolve()) for image in images)
     if images or building:
         env["FTENSOR_DEVICE"] = "xilinx"
-    env.pop(shuffle.SETTING, None)
-    if arguments.shuffle is not None:
-        env[shuffle.SETTING] = str(arguments.shuffle)
+    for setting, value in ((shuffle.SETTING, arguments.shuffle), (memory.P2P, 1 if arguments.p2p else None)):
+        env.pop(setting, None)
+        if value is not None:
+            env[setting] = str(value)
     for note in notes:
         _say(note)
     with building(scratch) if building else contextlib.nullcontext() as started:

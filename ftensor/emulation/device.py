@@ -33,7 +33,8 @@ class Fatal(Exception):
 
 class Device:
     """One board. `slot` returns a `Run` for each compute unit; `warn` prints a warning. `shuffle`
-    decides when launches run; None runs them at once."""
+    decides when launches run; None runs them at once. With `p2p`, each buffer for which the host asks
+    for a file is one memory of host and board."""
 
     def __init__(
         self,
@@ -42,10 +43,11 @@ class Device:
         warn: Callable[[str], None],
         forget: Callable[[], None] = lambda: None,
         shuffle: Shuffle | None = None,
+        p2p: bool = False,
     ) -> None:
         self.memory = BoardMemory()
         self._folder, self._slot, self._warn, self._forget = folder, slot, warn, forget
-        self._shuffle = shuffle
+        self._shuffle, self._p2p = shuffle, p2p
         self._files: dict[int, int | Path] = {}  # shared buffers by address
         self._fifos = FifoReports(folder.parent / f"fifos-{folder.name}.json")
         self._noted: set[str] = set()
@@ -66,6 +68,8 @@ class Device:
             Api.WRITE_REGISTERS: self._write_registers,
             Api.READ_REGISTERS: self._read_registers,
             Api.SETUP_INSTANCE: lambda fields: {1: True},
+            Api.WRITE_REGISTER: lambda f: self._write_unit(f.number(1) + f.number(2), f.data(3)),
+            Api.READ_REGISTER: lambda f: self._read_unit(f.number(1) + f.number(2)),
         }
 
     def serve(self, connection: HostConnection) -> None:
@@ -81,7 +85,7 @@ class Device:
             answer = self._answers.get(number)
             if answer is None:
                 raise Fatal(f"XRT asked for its call number {number}, which this device does not have")
-            if self._shuffle is not None and number != Api.READ_REGISTERS:
+            if self._shuffle is not None and number not in (Api.READ_REGISTERS, Api.READ_REGISTER):
                 self._shuffle.note_request()
             try:
                 connection.answer(answer(fields))
@@ -132,7 +136,7 @@ class Device:
     def _unread(self, result: str) -> None:
         self._note(
             f"neither the host nor a kernel has read the result in {result}; is a sync from the board missing "
-            "(XCL_BO_SYNC_BO_FROM_DEVICE, or clEnqueueReadBuffer)?"
+            "(XCL_BO_SYNC_BO_FROM_DEVICE, or clEnqueueReadBuffer)? A buffer of xrt::bo::flags::p2p needs --p2p"
         )
 
     def _unload(self) -> None:
@@ -152,7 +156,7 @@ class Device:
     def _allocate(self, fields: Fields) -> Answer:
         address, size = fields.number(1), fields.number(2)
         file = self._anonymous_file() if fields.number(3) else None
-        one_memory = file is not None and (self._is_host_memory(address) or self._opencl)
+        one_memory = file is not None and (self._p2p or self._is_host_memory(address) or self._opencl)
         if not self.memory.allocate(address, size, file if one_memory else None):
             self._warn(f"there is no room for {size} bytes at {address:#x}")
             if file is not None:
@@ -223,9 +227,15 @@ class Device:
         return unit, address % WINDOW
 
     def _write_registers(self, fields: Fields) -> Answer:
-        unit, offset = self._unit(fields.number(2))
+        return self._write_unit(fields.number(2), fields.data(4))
+
+    def _read_registers(self, fields: Fields) -> Answer:
+        return self._read_unit(fields.number(2))
+
+    def _write_unit(self, address: int, data: memoryview) -> Answer:
+        unit, offset = self._unit(address)
         try:
-            unit.write(offset, fields.data(4), self.memory)
+            unit.write(offset, data, self.memory)
         except OutOfRange as failure:
             raise Fatal(f"{failure}{unit.mark}") from failure
         return {1: True}
@@ -239,8 +249,8 @@ class Device:
         if waits and time.monotonic() - self._waits[0] > PATIENCE:
             self._note(f"none of the kernels can continue: {waits}. On a board they wait for ever too")
 
-    def _read_registers(self, fields: Fields) -> Answer:
-        unit, offset = self._unit(fields.number(2))
+    def _read_unit(self, address: int) -> Answer:
+        unit, offset = self._unit(address)
         if not offset:
             if self._shuffle is not None:
                 self._shuffle.note_poll()

@@ -70,13 +70,20 @@ class ImageProblem(Exception):
 
 @dataclass(frozen=True)
 class RegisterArgument:
-    """One argument of a kernel; `offset` is the byte offset of its first register."""
+    """One argument of a kernel; `offset` is the byte offset of its first register. With `by_reference`
+    it is a scalar that the kernel may write."""
 
     name: str
     offset: int
     pointer: bool
     type: Any  # ctypes's
     c: str
+    by_reference: bool = False
+
+    @property
+    def passed(self) -> Any:
+        """The ctypes type of the function's parameter."""
+        return ctypes.POINTER(self.type) if self.by_reference else self.type
 
     @property
     def reads_only(self) -> bool:
@@ -87,6 +94,10 @@ class RegisterArgument:
         """Returns the value as a Python number."""
         letter = "Q" if self.pointer else _LETTERS[self.type]
         return struct.unpack_from("<" + letter, registers, self.offset)[0]
+
+    def write(self, registers: bytearray, value: Any) -> None:
+        """Stores a Python number in the registers."""
+        struct.pack_into("<" + _LETTERS[self.type], registers, self.offset, value)
 
 
 @dataclass
@@ -133,7 +144,8 @@ class KernelFunction:
             if buffer is not None and argument.reads_only and not buffer.written:
                 yield (
                     f"{where} is a buffer that the host has never sent; is a sync to the board missing "
-                    "(XCL_BO_SYNC_BO_TO_DEVICE, or clEnqueueMigrateMemObjects)?"
+                    "(XCL_BO_SYNC_BO_TO_DEVICE, or clEnqueueMigrateMemObjects)? A buffer of xrt::bo::flags::p2p "
+                    "needs --p2p"
                 )
             if value % BEAT:
                 yield (
@@ -169,7 +181,7 @@ class KernelFunction:
                 value += buffer.pointer - buffer.address
             else:
                 shown.append(f"{argument.name}={value}")
-            values.append(value)
+            values.append(ctypes.pointer(argument.type(value)) if argument.by_reference else value)
         return values, ", ".join(shown)
 
 
@@ -208,13 +220,13 @@ def _argument(kernel: str, element: ET.Element) -> RegisterArgument:
         return RegisterArgument(name, offset, True, ctypes.c_void_p, c)
     if qualifier != _SCALAR:
         raise _not_served(name, kernel)
-    scalar = scalar_type(c, size)
+    scalar = scalar_type(c.rstrip("& "), size)
     if scalar is None:
         raise ImageProblem(
             f"{label} has the type {c!r} and {size} bytes; a scalar must be one of C's own types, "
             "such as int, uint64_t or float"
         )
-    return RegisterArgument(name, offset, False, scalar, c)
+    return RegisterArgument(name, offset, False, scalar, c, c.endswith("&"))
 
 
 def describe(metadata: bytes) -> dict[str, KernelFunction]:
@@ -274,7 +286,7 @@ class Library:
             for unit in kernel.units:
                 with suppress(AttributeError):  # a unit with streams of its own
                     kernel.unit_calls[unit] = self._library[unit + _JOINED]
-                    kernel.unit_calls[unit].argtypes = [argument.type for argument in kernel.arguments]
+                    kernel.unit_calls[unit].argtypes = [argument.passed for argument in kernel.arguments]
             try:
                 call = kernel.unit_calls.get(next(iter(kernel.units), "")) or self._library[kernel.symbol]
             except AttributeError:
@@ -284,7 +296,7 @@ class Library:
                     f'the image\'s shared object has no function {kernel.name!r}; is it declared extern "C"?'
                 ) from None
             call.restype = None
-            call.argtypes = [argument.type for argument in kernel.arguments]
+            call.argtypes = [argument.passed for argument in kernel.arguments]
             kernel.call = call
             with suppress(AttributeError):  # only in libraries whose kernels have stages
                 kernel.stuck = self._library.ft_stuck
@@ -427,6 +439,9 @@ class EmulatedUnit:
         if self.kernel.record is not None:
             self.kernel.record()
         self.kernel.unit_calls.get(self.name, self.kernel.call)(*values)
+        for argument, value in zip(self.kernel.arguments, values):
+            if argument.by_reference:
+                argument.write(self._registers, value.contents.value)
         if self.kernel.stuck is not None:
             self.stuck = (self.kernel.stuck() or b"").decode()
         if self.kernel.fifos is not None:

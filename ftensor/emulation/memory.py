@@ -20,6 +20,8 @@ PAGE = mmap.PAGESIZE
 # scarce (ulimit -v).
 GUARD = 1 << 30
 MOST_CHECKED = 256 << 20  # bytes; a checksum of a larger buffer would take too long
+# In the environment of the device: set if a buffer of xrt::bo is one memory of host and board.
+P2P = "FTENSOR_EMULATION_P2P"
 _FIXED = 0x10  # MAP_FIXED
 _NORESERVE = 0x4000  # MAP_NORESERVE: a page counts when it is touched
 _libc = ctypes.CDLL(None, use_errno=True)

@@ -31,6 +31,8 @@ class Api(IntEnum):
     WRITE_REGISTERS = 9
     READ_REGISTERS = 11
     SETUP_INSTANCE = 28
+    WRITE_REGISTER = 51  # by the host itself: xrt::ip, xrt::kernel::write_register
+    READ_REGISTER = 52
 
 
 class ProtocolError(Exception):

@@ -49,7 +49,7 @@ def size_of(c: str) -> int | None:
     """Returns the bytes of a C type as an argument; None for an unknown type."""
     if "*" in c:
         return POINTER_BYTES
-    words = [w for w in c.split() if w not in ("const", "volatile", "signed")]
+    words = [w for w in c.rstrip("& ").split() if w not in ("const", "volatile", "signed")]
     if len(words) > 1 and words[0] == "unsigned":
         words = words[1:]
     if len(words) > 1 and words[-1] == "int":  # "long int"

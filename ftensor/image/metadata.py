@@ -77,7 +77,9 @@ def _arguments(function: Any) -> Iterator[ArgumentDescription]:
             c = f"{'const ' * const}{_spelled(to)} *"
             yield ArgumentDescription(name, c, 8)
         elif type_die is not None and type_die.tag in _REFERENCES:
-            yield ArgumentDescription(name, f"{_spelled(_resolved(type_die)[0])} &", 8)
+            to, _ = _resolved(type_die)
+            size = _bytes(to) if to is not None and to.tag == "DW_TAG_base_type" else 8  # a scalar's register
+            yield ArgumentDescription(name, f"{_spelled(to)} &", size)
         else:
             yield ArgumentDescription(name, _spelled(type_die), _bytes(type_die))
 

@@ -116,7 +116,9 @@ def _with_compiled_types(described: KernelDescription, compiled: KernelDescripti
 
 def _same_type(described: ArgumentDescription, compiled: ArgumentDescription) -> bool:
     """True if both arguments have the same type; a pointer to bytes matches any pointer."""
-    a, b = (argument(argument_.name, argument_.c, 0) for argument_ in (described, compiled))
+    if described.c.endswith("&") != compiled.c.endswith("&"):
+        return False
+    a, b = (argument(argument_.name, argument_.c.rstrip("& "), 0) for argument_ in (described, compiled))
     if a is None or b is None:
         return a is b
     return a.kind == b.kind and (a.dtype is b.dtype or None in (a.dtype, b.dtype))

@@ -224,6 +224,47 @@ def test_buffers_in_the_hosts_memory(tmp_path: Path) -> None:
     assert "argument 'there'" in done.stderr and "argument 'here'" not in done.stderr
 
 
+REGISTERS = """
+  auto uuid = device.load_xclbin(argv[1]);
+  {
+    auto kernel = xrt::kernel(device, uuid, "sums", xrt::kernel::cu_access_mode::exclusive);
+    const int n = 3000;
+    auto a = xrt::bo(device, n * 4, xrt::bo::flags::p2p, kernel.group_id(0));
+    auto out = xrt::bo(device, n * 4, xrt::bo::flags::p2p, kernel.group_id(1));
+    auto p = a.map<int *>(), q = out.map<int *>();
+    for (int i = 0; i < n; i++) p[i] = i;
+    auto run = xrt::run(kernel);
+    run.set_arg(0, a), run.set_arg(1, out), run.set_arg(2, n), run.start(), run.wait();
+    std::printf("%d %d\\n", q[n - 1], int(kernel.read_register(kernel.offset(3))));
+    kernel.write_register(kernel.offset(3), 77);
+    std::printf("%d\\n", int(kernel.read_register(kernel.offset(3))));
+  }
+  auto ip = xrt::ip(device, uuid, "product");
+  ip.write_register(0x10, 6), ip.write_register(0x18, -7), ip.write_register(0, 1);
+  while (!(ip.read_register(0) & 6)) {}
+  std::printf("%d\\n", int(ip.read_register(0x20)));
+}
+"""
+
+
+def test_registers_and_buffers_for_peers(tmp_path: Path) -> None:
+    """Scalars by reference, `xrt::ip`, and with --p2p buffers that nobody sends or fetches."""
+    (tmp_path / "sums.cpp").write_text(
+        'extern "C" void sums(const int *a, int *out, int n, int &last)\n'
+        "{ int sum = 0; for (int i = 0; i < n; i++) out[i] = sum += a[i]; last = sum; }\n"
+        'extern "C" void product(int a, int b, int &c) { c = a * b; }\n'
+    )
+    image = tmp_path / "sums.xclbin"
+    assert main(["image", "pack", str(tmp_path / "sums.cpp"), str(image)]) == 0
+    source = NATIVE[: NATIVE.index("auto kernel")].replace("int main", "#include <experimental/xrt_ip.h>\nint main")
+    program = native(tmp_path, source + REGISTERS)
+    done = emulate(program, image, options=("--p2p",))
+    assert output(done) == ["4498500 4498500", "77", "-42"] and "sync" not in done.stderr
+    done = emulate(program, image)
+    assert output(done) == ["0 0", "77", "-42"]
+    assert done.stderr.count("A buffer of xrt::bo::flags::p2p needs --p2p") == 2
+
+
 def test_the_manuals_example(tmp_path: Path) -> None:
     """docs/emulation.md: its kernel, its description and its commands."""
     text = (ROOT / "docs/emulation.md").read_text()

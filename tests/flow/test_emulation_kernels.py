@@ -297,6 +297,25 @@ def test_the_control_register() -> None:
     assert unit.mark.startswith("\0k\0")
 
 
+def test_a_scalar_by_reference_is_a_register_that_the_kernel_writes() -> None:
+    kernel = kernels.describe(XML.format(q=0, o="0x10", c="short &amp;").encode())["k"]
+    shown = []
+
+    def work(n: Any, out: int) -> None:
+        shown.append(n.contents.value)
+        n.contents.value = -7 * n.contents.value
+
+    kernel.call, memory = work, BoardMemory()
+    memory.allocate(0x3000, 4096)
+    unit = kernels.EmulatedUnit(kernel, "k_1", completions := kernels.Completions(), lambda text, call: call())
+    unit.write(0x10, word(5), memory)
+    unit.write(0x18, word(0x3000), memory)
+    unit.write(0, word(1), memory)
+    completions.wait(unit, HANG)
+    assert shown == [5] and struct.unpack("<h", unit.read(0x10)[:2]) == (-35,)
+    unit.close()
+
+
 def test_one_answer_of_a_round_is_held_until_any_unit_ends() -> None:
     go, end, completions = threading.Event(), threading.Event(), kernels.Completions()
     long, short = (Unit(completions, lambda event=event: event.wait(HANG)) for event in (go, end))
