@@ -339,7 +339,7 @@ def prepare_fir(
         windows.stride[0], windows.before[0], _pace(key, x, windows.stride[0]), bias is not None,
         0 if bias is None else bias._strides[0], x._strides[2], x._strides[:2],
         (weight._strides[0], weight._strides[1], weight._strides[3]),
-        (groups * filters * count, count),
+        (groups * filters * count, count), key.parts,
     )  # fmt: skip
     operands = (0, 1, 2, 3)
     step = Step(key, min(units, geometry.items), operands, operands, scalars=False, geometry=geometry.pack())

@@ -82,11 +82,12 @@ def _filter_node(graph: Graph, call: LayerCall, members: Sequence[Node]) -> Node
     if padding is not None:
         x, before = padding.signal, before + padding.before
     taps, (batch, _, samples), count = weight.shape[3], x.shape, out.shape[2]
+    key = FirKey(x.dtype, taps)
     geometry = FirGeometry(
         batch, 1, 1, samples, count, 1, count, taps, windows.dilation[0], windows.stride[0], before, 1,
-        False, 0, x.strides[2], x.strides[:2], (0, 0, weight.strides[3]), (count, count),
+        False, 0, x.strides[2], x.strides[:2], (0, 0, weight.strides[3]), (count, count), key.parts,
     )  # fmt: skip
-    step = Step(FirKey(x.dtype, taps), 1, (0, 1, 2, 2), (0, 1, 2, 2), scalars=False, geometry=geometry.pack())
+    step = Step(key, 1, (0, 1, 2, 2), (0, 1, 2, 2), scalars=False, geometry=geometry.pack())
     inner = (*(padding.nodes if padding is not None else ()), *members)
     converted = _real_taps(graph, weight)
     if converted is not None:

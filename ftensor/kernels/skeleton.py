@@ -237,6 +237,11 @@ class BoardSkeleton(Skeleton[K]):
         one kernel."""
         return key
 
+    def circuit(self, key: K, keys: Sequence[K]) -> K:
+        """Returns the key whose HLS C++ computes `key` in a kernel for all of `keys`: its own
+        hardware, or that of a more general member."""
+        return self.hardware(key)
+
     def suffix(self, key: K) -> str:
         """The part of a kernel's name that distinguishes the kernels of one inventory table."""
         return f"{self.name}_{self.record(key).compute}"

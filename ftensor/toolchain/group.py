@@ -209,11 +209,16 @@ class KernelGroup:
 
     @cached_property
     def bodies(self) -> tuple[Key, ...]:
-        """The distinct hardware keys of members that have their own parameter list; empty
-        otherwise."""
+        """The distinct bodies of members that have their own parameter list; empty otherwise."""
         if self.kind.shares:
             return ()
-        return tuple(dict.fromkeys(hardware(key) for key in self.members))
+        return tuple(dict.fromkeys(self.body_of(key) for key in self.members))
+
+    def body_of(self, member: Key) -> Key:
+        """Returns the hardware key of the body that computes a member with its own parameter
+        list."""
+        body: Key = board_skeleton_of(member).circuit(member, self.members)
+        return body
 
     @property
     def shares_ports(self) -> bool:
@@ -359,7 +364,7 @@ def call_tokens(group: KernelGroup, opcode: int) -> str:
     if not group.keys:
         kernel_arguments = [a for a in arguments(group)[:-2] if a.name != "opcode"]
         tokens_ = [argument_token(at.get(a.of or a.name), launch_params, a) for a in kernel_arguments]
-        body = group.bodies.index(hardware(member))
+        body = group.bodies.index(group.body_of(member))
         return " ".join([*tokens_, *([f"={body}"] if group.shares_ports else [])])
     scalars = values(group.keys[opcode])
     tokens = []
@@ -487,7 +492,7 @@ def _member(group: KernelGroup, opcode: int) -> MemberRecord:
     key = group.members[opcode]
     r, how = board_skeleton_of(key).record(key), call_tokens(group, opcode)
     if not group.keys:
-        opcode = group.bodies.index(hardware(key))
+        opcode = group.bodies.index(group.body_of(key))
     slabs = board_skeleton_of(key).row_slabs(key)
     rows = (slabs.rows, *slabs.nbytes) if slabs is not None else ()
     return MemberRecord(key.entry, opcode, r.op, r.outs, r.ins, r.kinds, r.compute, how, r.params, rows)

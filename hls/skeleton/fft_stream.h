@@ -12,12 +12,18 @@
 // factors. With both, two launches compute a transform of any length as a convolution with a chirp (Bluestein's
 // algorithm).
 // Contiguous rows are read and written in beats of FT_LANES real numbers. Other rows take one complex number a cycle,
-// which doubles the number of cycles. With FT_PROCESSES, a process of its own writes the results, in bursts of the
-// longest length that a port allows.
+// which doubles the number of cycles. With FT_PROCESSES, a process of its own reads the beats, and another one writes
+// the results: contiguous rows in one burst. A beat waits in a FIFO, so a number is in the memory of the first stage a
+// few cycles after its step begins, sooner than FT_LEAST. No stage waits for what another one writes in the same step.
 // Geometry g: FftStreamGeometry.
 #if FT_PROCESSES
 typedef hls::vector<FT_T, FT_LANES> ft_beat;
-#define FT_STREAM_IN const ft_beat
+#define FT_STREAM_IN hls::stream<ft_beat> &beats, const ft_beat
+#define FT_STREAM_NEXT_BEAT                                               \
+    {                                                                 \
+        const ft_beat next_ = beats.read();                           \
+        for (int l_ = 0; l_ < FT_LANES; l_++) beat[l_] = next_[l_];   \
+    }
 #define FT_STREAM_OUT hls::stream<ft_beat> &line, hls::vector<FT_T, 2> *out_numbers
 #define FT_STREAM_WRITE_BEAT                                              \
     {                                                                 \
@@ -26,10 +32,14 @@ typedef hls::vector<FT_T, FT_LANES> ft_beat;
         line.write(full_);                                            \
     }
 #else
-#define FT_STREAM_IN FT_GLOBAL const FT_T
+#define FT_STREAM_IN FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T
+#define FT_STREAM_NEXT_BEAT FT_BEAT_LOAD(beat, in, held)
 #define FT_STREAM_OUT FT_GLOBAL FT_T *out
 #define FT_STREAM_WRITE_BEAT FT_BEAT_STORE(out_beat, out, where)
 #endif
+// True if the input is no single run of numbers: then each row begins with a new beat, and if its numbers are not
+// adjacent, each number has a beat of its own.
+#define FT_STREAM_APART (in_step != 1 || (in_row != come && end - begin > 1))
 FT_FN_ONCE int ft_odd(int place)
 {
     const int a = place ^ (place >> 8), b = a ^ (a >> 4), c = b ^ (b >> 2);
@@ -52,13 +62,13 @@ FT_FN_ONCE int ft_odd(int place)
 
 // Transforms the rows from `begin` to `end`.
 FT_NOINLINE void ft_stream_rows(
-    FT_STREAM_OUT, FT_STREAM_IN *in, FT_STREAM_IN *table, long out_offset, long in_offset, FT_T scale, int begin, int end,
-    int stages, int ends, int come, int leave, long in_step, long in_row, long out_step, long out_row, int in_line, int out_line,
-    long to)
+    FT_STREAM_OUT, FT_STREAM_IN *table, long out_offset, long in_offset, FT_T scale, int begin, int end, int stages, int ends,
+    int come, int leave, long in_step, long in_row, long out_step, long out_row, int in_line, int out_line, long to)
 {
     const int n = 1 << stages, half_ = n >> 1, apart = FT_POINTS >> stages;
     const int many = half_ < FT_LEAST ? FT_LEAST / half_ : 1, length = half_ * many;
     const int factors = ends & 16, trips = in_line && out_line ? length : 2 * length;
+    const int in_apart = FT_STREAM_APART;
     const FT_T factor = ends & 4 ? scale : (FT_T)1;
     FT_T re[FT_STAGES + 1][2][3 * FT_SLOT], im[FT_STAGES + 1][2][3 * FT_SLOT];
     FT_T cosine[FT_STAGES][FT_POINTS / 2], sine[FT_STAGES][FT_POINTS / 2];
@@ -80,28 +90,35 @@ FT_NOINLINE void ft_stream_rows(
 #if !FT_PROCESSES
     if (out_line) FT_BEAT_LOAD(out_beat, out, to / FT_LANES)
 #endif
+    // A memory takes two of a beat's roots in a cycle, or one of its factors.
+    const int behind = FT_POINTS < FT_LANES ? 1 : FT_POINTS / FT_LANES;
     FT_LOOP(roots)
-    for (int i = 0; i < FT_POINTS / 2; i += 2) {
-        FT_PIPELINE
-        const int first = 2 * i & (FT_LANES - 1);
-        if (first == 0) FT_BEAT_LOAD(beat, table, 2 * i / FT_LANES)
-        const FT_T c = beat[first], s = beat[first + 1], next_c = beat[first + 2], next_s = beat[first + 3];
+    for (int t = 0; t < behind; t++) {
+        FT_PIPELINE_EVERY(FT_ROOT_CYCLES)
+        FT_BEAT_LOAD(beat, table, t)
         FT_UNROLL
-        for (int k = 0; k < FT_STAGES; k++) {
-            cosine[k][i] = c;
-            sine[k][i] = s;
-            cosine[k][i + 1] = next_c;
-            sine[k][i + 1] = next_s;
+        for (int l = 0; l < FT_LANES; l += 2) {
+            const int i = (t * FT_LANES + l) / 2;
+            FT_UNROLL
+            for (int k = 0; k < FT_STAGES; k++) {
+                if (i < FT_POINTS / 2) {
+                    cosine[k][i] = beat[l];
+                    sine[k][i] = beat[l + 1];
+                }
+            }
         }
     }
-    const int behind = FT_POINTS < FT_LANES ? 1 : FT_POINTS / FT_LANES, factor_count = factors ? 2 * FT_POINTS : 0;
+    const int factor_beats = factors ? 4 * FT_POINTS / FT_LANES : 0;
     FT_LOOP(factors)
-    for (int i = 0; i < factor_count; i++) {
-        FT_PIPELINE
-        const int first = 2 * i & (FT_LANES - 1), k = i & (FT_POINTS - 1), odd = ft_odd(k);
-        if (first == 0) FT_BEAT_LOAD(beat, table, behind + 2 * i / FT_LANES)
-        factor_re[i / FT_POINTS][odd][k >> 1] = beat[first];
-        factor_im[i / FT_POINTS][odd][k >> 1] = beat[first + 1];
+    for (int t = 0; t < factor_beats; t++) {
+        FT_PIPELINE_EVERY(FT_FACTOR_CYCLES)
+        FT_BEAT_LOAD(beat, table, behind + t)
+        FT_UNROLL
+        for (int l = 0; l < FT_LANES; l += 2) {
+            const int i = (t * FT_LANES + l) / 2, k = i & (FT_POINTS - 1), odd = ft_odd(k);
+            factor_re[i / FT_POINTS][odd][k >> 1] = beat[l];
+            factor_im[i / FT_POINTS][odd][k >> 1] = beat[l + 1];
+        }
     }
     const int turns = (end - begin + many - 1) / many, lag = trips / 2 + FT_LEAST;
     const long all = turns > 0 ? (long)turns * trips + (FT_STAGES + 1) * lag : 0;
@@ -118,17 +135,17 @@ FT_NOINLINE void ft_stream_rows(
     FT_LOOP(butterflies)
     for (long v = 0; v < all; v++) {
         FT_PIPELINE
-        FT_NO_DEPENDENCE(re)
-        FT_NO_DEPENDENCE(im)
+        FT_INDEPENDENT(re)
+        FT_INDEPENDENT(im)
         // Reads a number or two of the row that enters.
         const int own = in_line ? 2 * step[0] : step[0], row = begin + turn * many + (own >> stages);
         if (row < end && (step[0] < length || !in_line)) {
             const int k = own & (n - 1);
             const long at = 2 * (in_offset + row * in_row + k * in_step);
             const int first = (int)(at & (FT_LANES - 1)), second = (first + 2) & (FT_LANES - 1);
-            if (k < come && at / FT_LANES != held) {
+            if (k < come && (at / FT_LANES != held || (in_apart && (k == 0 || in_step != 1)))) {
                 held = at / FT_LANES;
-                FT_BEAT_LOAD(beat, in, held)
+                FT_STREAM_NEXT_BEAT
             }
             FT_T a = ends & 1 ? beat[first + 1] : beat[first], b = ends & 1 ? beat[first] : beat[first + 1];
             FT_T c = ends & 1 ? beat[second + 1] : beat[second], d = ends & 1 ? beat[second] : beat[second + 1];
@@ -220,6 +237,39 @@ FT_NOINLINE void ft_stream_rows(
     }
 }
 #if FT_PROCESSES
+// Reads the beats in the order in which `ft_stream_rows` takes them.
+FT_NOINLINE void ft_stream_read(
+    const ft_beat *in, hls::stream<ft_beat> &beats, long in_offset, int begin, int end, int come, long in_step, long in_row)
+{
+    const long first = 2 * (in_offset + begin * in_row);
+    if (FT_STREAM_APART) {
+        const long advance = in_step == 1 ? FT_LANES : 2 * in_step;
+        const int one_each = in_step != 1;
+        long row_at = first, at = first;
+        int left = one_each ? come : (int)((row_at + 2 * come - 1) / FT_LANES - row_at / FT_LANES) + 1;
+        FT_LOOP(read_rows)
+        for (int row = begin; row < end;) {
+            FT_PIPELINE
+            beats.write(in[at / FT_LANES]);
+            const int last = left == 1;
+            const long next_row = row_at + 2 * in_row;
+            const int next_left = one_each ? come : (int)((next_row + 2 * come - 1) / FT_LANES - next_row / FT_LANES) + 1;
+            at = last ? next_row : at + advance;
+            left = last ? next_left : left - 1;
+            row_at = last ? next_row : row_at;
+            row += last;
+        }
+    } else {
+        const long behind = first + 2L * (end - begin) * come;
+        const int many = end > begin ? (int)((behind - 1) / FT_LANES - first / FT_LANES) + 1 : 0;
+        const ft_beat *from = in + first / FT_LANES;
+        FT_LOOP(read_beats)
+        for (int t = 0; t < many; t++) {
+            FT_PIPELINE
+            beats.write(from[t]);
+        }
+    }
+}
 // Preserves the elements of the first and the last beat that are outside [to, end).
 FT_NOINLINE void ft_stream_beside(ft_beat *out, ft_beat out_beat, long at, long to, long end)
 {
@@ -247,10 +297,12 @@ FT_NOINLINE void ft_stream_run(
     long out_row, int in_line, int out_line, long to, long to_end)
 {
 #pragma HLS DATAFLOW
-    hls::stream<ft_beat> line("line");
+    hls::stream<ft_beat> line("line"), beats("beats");
 #pragma HLS STREAM variable=line depth=64
+#pragma HLS STREAM variable=beats depth=64
+    ft_stream_read(in, beats, in_offset, begin, end, come, in_step, in_row);
     ft_stream_rows(
-        line, out_numbers, in, table, out_offset, in_offset, scale, begin, end, stages, ends, come, leave, in_step, in_row,
+        line, out_numbers, beats, table, out_offset, in_offset, scale, begin, end, stages, ends, come, leave, in_step, in_row,
         out_step, out_row, in_line, out_line, to);
     ft_stream_store(out, line, to, to_end);
 }

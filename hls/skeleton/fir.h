@@ -2,49 +2,123 @@
 // multiply in parallel, and a tree adds the products. Every `stride`-th sum is a result. Contiguous samples enter up to
 // FT_PACE at a time: as many as the stride allows, and those in one beat. The taps are an operand; unused taps, and
 // those between dilated ones, are zero. A row has zeros around it.
-// Ports move FT_LANES numbers at a time. A beat is read when its first sample is needed, for any step between samples,
-// and results are collected until they fill a beat. The other elements in the first and last beat of a row keep their
-// values. A complex number is two neighbouring numbers (FT_PARTS).
+// Ports move FT_LANES numbers at a time. A new beat is fetched when its first sample is needed. Samples that are more
+// than a beat apart, or in descending order, fetch a beat each. Results are collected until they fill a beat. The other
+// elements in the first and last beat of a row keep their values.
+// A complex number is two neighbouring numbers (FT_PARTS). The circuit of complex numbers also filters real ones, whose
+// imaginary parts are zero: PARTS of the geometry.
+// With FT_PROCESSES, a process of its own reads the beats in bursts, and another one writes the results in bursts.
 // Geometry g: FirGeometry.
+
+// The geometry and the offsets of a launch, in registers. Steps are in real numbers.
+typedef struct {
+    int parts, blocks, block, groups, filters, samples, count, taps, dilation, stride, before, pace, biased;
+    long out, in, weight, bias, out_row, out_filter, x_row, x_group, w_group, w_filter, step, tap_step, bias_step;
+} ft_fir;
+// A block of a row's results: their number and first address, the addresses of its taps and its bias, and what the
+// loop over samples begins with. `place` is the sample's index in its row, `at` its address.
+typedef struct {
+    int results, turns, period, place, pace, pace_bits, late, filled, apart;
+    long to, taps_at, bias_at, at, advance;
+} ft_fir_block;
+
+FT_FN_ONCE ft_fir_block ft_fir_block_of(ft_fir f, int item)
+{
+    ft_fir_block b;
+    const int cover = (f.taps - 1) * f.dilation + 1;
+    const int row = item / f.blocks, begin = item % f.blocks * f.block;
+    const int filter = row % (f.groups * f.filters), outside = row / (f.groups * f.filters);
+    const int group = filter / f.filters, own = filter % f.filters;
+    const long row_at = f.in + outside * f.x_row + group * f.x_group;
+    b.results = f.count - begin < f.block ? f.count - begin : f.block;
+    b.to = f.out + outside * f.out_row + filter * f.out_filter + (long)begin * f.parts;
+    b.taps_at = f.weight + group * f.w_group + own * f.w_filter;
+    b.bias_at = f.bias + filter * f.bias_step;
+    // `pace` samples enter per cycle. The last of them comes `late` samples after the newest one that a
+    // result uses.
+    const int newest = begin * f.stride - f.before + cover - 1, number = f.parts == 2 ? 1 : 0;
+    b.pace = f.pace;
+    b.late = 0;
+    for (; b.pace > 1; b.pace /= 2) {
+        b.late = (int)(-((row_at >> number) + newest + 1) & (b.pace - 1));
+        if (cover + b.late <= FT_TAPS) break;
+    }
+    if (b.pace == 1) b.late = 0;
+    b.pace_bits = b.pace == 8 ? 3 : b.pace == 4 ? 2 : b.pace == 2 ? 1 : 0;
+    b.filled = (cover + b.late + b.pace - 1) & -b.pace;
+    b.period = f.stride >> b.pace_bits;
+    b.turns = (b.results - 1) * b.period + (b.filled >> b.pace_bits);
+    b.place = newest + b.late + 1 - b.filled;
+    b.at = row_at + b.place * f.step;
+    b.advance = b.pace * f.step;
+    b.apart = f.step < 0 || f.step > FT_LANES;
+    return b;
+}
+
+#if FT_PROCESSES
+typedef hls::vector<FT_T, FT_LANES> ft_beat;
+#define FT_FIR_OUT hls::stream<ft_beat> &results
+#define FT_FIR_IN hls::stream<ft_beat> &beats
+#define FT_FIR_NEXT_BEAT                                              \
+    {                                                                 \
+        const ft_beat next_ = beats.read();                           \
+        for (int l_ = 0; l_ < FT_LANES; l_++) beat[l_] = next_[l_];   \
+    }
+#define FT_FIR_WRITE_BEAT                                             \
+    {                                                                 \
+        ft_beat full_;                                                \
+        for (int l_ = 0; l_ < FT_LANES; l_++) full_[l_] = out_beat[l_];   \
+        results.write(full_);                                         \
+    }
+// Reads the beats of the samples of each item. Turns before and behind the row read none.
+FT_NOINLINE void ft_fir_read(const ft_beat *in, hls::stream<ft_beat> &beats, ft_fir f, int begin, int end)
+{
+    FT_LOOP(items)
+    for (int item = begin; item < end; item++) {
+        const ft_fir_block b = ft_fir_block_of(f, item);
+        const int skip = b.place < 0 ? -b.place >> b.pace_bits : 0;
+        const int stop = (f.samples - b.place + b.pace - 1) >> b.pace_bits;
+        const int turns = (stop < b.turns ? stop : b.turns) - skip;
+        const long first = b.at + skip * b.advance, last = first + (turns - 1) * b.advance;
+        if (b.apart) {
+            long at = first;
+            FT_LOOP(read_samples)
+            for (int t = 0; t < turns; t++) {
+                FT_PIPELINE
+                beats.write(in[at / FT_LANES]);
+                at += b.advance;
+            }
+        } else {
+            const int many = turns > 0 ? (int)(last / FT_LANES - first / FT_LANES) + 1 : 0;
+            const ft_beat *from = in + first / FT_LANES;
+            FT_LOOP(read_beats)
+            for (int t = 0; t < many; t++) {
+                FT_PIPELINE
+                beats.write(from[t]);
+            }
+        }
+    }
+}
+#else
+#define FT_FIR_OUT FT_GLOBAL FT_T *out
+#define FT_FIR_IN FT_GLOBAL const FT_T *in
+#define FT_FIR_NEXT_BEAT FT_BEAT_LOAD(beat, in, held)
+#define FT_FIR_WRITE_BEAT FT_BEAT_STORE(out_beat, out, where)
+#endif
+
 // Sets x to register k after n samples have entered.
 #define FT_FIR_SHIFT(n)                                                                                        \
     {                                                                                                      \
         const FT_T old_ = line[p][k >= n ? k - n : 0], new_ = entering[p][k < FT_PACE ? k : 0];             \
         x = k >= n ? old_ : new_;                                                                          \
     }
-FT_KERNEL void FT_NAME(
-    FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *weight, FT_GLOBAL const FT_T *bias,
-    long out_offset, long in_offset, long weight_offset, long bias_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+FT_NOINLINE void ft_fir_filter(
+    FT_FIR_OUT, FT_FIR_IN, FT_GLOBAL const FT_T *weight, FT_GLOBAL const FT_T *bias, ft_fir f, int first, int end)
 {
-    FT_PORT(out, gmem0)
-    FT_PORT(in, gmem1)
-    FT_PORT(weight, gmem2)
-    FT_PORT(bias, gmem3)
-    FT_PORT(g, gmem4)
-    const int items = G_ITEMS(g), blocks = G_BLOCKS(g), block = G_BLOCK(g), groups = G_GROUPS(g), filters = G_FILTERS(g);
-    const int samples = G_SAMPLES(g), count = G_COUNT(g), many = G_TAPS(g), dilation = G_DILATION(g), stride = G_STRIDE(g);
-    const int cover = (many - 1) * dilation + 1, biased = G_BIASED(g);
-    const long step = FT_PARTS * G_STEP(g), tap_step = FT_PARTS * G_W_TAP(g);
-    FT_FOR_SLAB(item, items)
-    {
-        const int row = item / blocks, begin = item % blocks * block;
-        const int end = count - begin < block ? count : begin + block;
-        const int filter = row % (groups * filters), outside = row / (groups * filters);
-        const int group = filter / filters, own = filter % filters;
-        const long to = FT_PARTS * (out_offset + outside * G_OUT_ROW(g) + filter * G_OUT_FILTER(g) + begin);
-        const long taps_at = FT_PARTS * (weight_offset + group * G_W_GROUP(g) + own * G_W_FILTER(g));
-        const long bias_at = FT_PARTS * (bias_offset + filter * G_BIAS(g));
-        const long row_at = in_offset + outside * G_X_ROW(g) + group * G_X_GROUP(g);
-        // `pace` samples enter per cycle. The last of them comes `late` samples after the newest one that a
-        // result uses.
-        int pace = G_PACE(g), late = 0;
-        const int newest = begin * stride - G_BEFORE(g) + cover - 1;
-        for (; pace > 1; pace /= 2) {
-            late = (int)(-(row_at + newest + 1) & (pace - 1));
-            if (cover + late <= FT_TAPS) break;
-        }
-        if (pace == 1) late = 0;
-        const int filled = (cover + late + pace - 1) & -pace;
+    const int parts = FT_PARTS == 2 ? f.parts : 1;
+    FT_LOOP(items)
+    for (int item = first; item < end; item++) {
+        const ft_fir_block b = ft_fir_block_of(f, item);
         FT_T tap[FT_PARTS][FT_TAPS], line[FT_PARTS][FT_TAPS], more[FT_PARTS];
         int used[FT_TAPS];
         FT_ARRAY_PARTITION(tap, 1)
@@ -54,66 +128,69 @@ FT_KERNEL void FT_NAME(
         FT_ARRAY_PARTITION(used, 1)
         FT_ARRAY_PARTITION(more, 1)
         for (int p = 0; p < FT_PARTS; p++) {
-            const FT_T b = bias[bias_at + p];
-            more[p] = biased ? b : (FT_T)0;
+            const FT_T shift = bias[b.bias_at + (p < parts ? p : 0)];
+            more[p] = f.biased ? shift : (FT_T)0;
             for (int k = 0; k < FT_TAPS; k++) {
                 tap[p][k] = line[p][k] = 0;
                 used[k] = 0;
             }
         }
-        int left = many - 1, since = 0, still = late;
+        int left = f.taps - 1, since = 0, still = b.late;
         FT_LOOP(taps)
         for (int k = 0; k < FT_TAPS; k++) {  // from the last tap, which multiplies the newest sample, to the first
             FT_PIPELINE
             const int here = left >= 0 && since == 0 && still == 0;
-            const long at = taps_at + (left < 0 ? 0 : left) * tap_step;
+            const long at = b.taps_at + (left < 0 ? 0 : left) * f.tap_step;
             FT_UNROLL
             for (int m = 0; m < FT_TAPS - 1; m++) used[m] = used[m + 1];
             used[FT_TAPS - 1] = here;
             FT_UNROLL
             for (int p = 0; p < FT_PARTS; p++) {
+                const FT_T w = weight[at + (p < parts ? p : 0)];
                 FT_UNROLL
                 for (int m = 0; m < FT_TAPS - 1; m++) tap[p][m] = tap[p][m + 1];
-                tap[p][FT_TAPS - 1] = weight[at + p];
+                tap[p][FT_TAPS - 1] = p < parts ? w : (FT_T)0;
             }
             left -= here;
-            if (still == 0) since = since + 1 == dilation ? 0 : since + 1;
+            if (still == 0) since = since + 1 == f.dilation ? 0 : since + 1;
             if (still > 0) still--;
         }
         FT_T beat[FT_LANES], out_beat[FT_LANES];
         FT_ARRAY_PARTITION(beat, 1)
         FT_ARRAY_PARTITION(out_beat, 1)
         for (int l = 0; l < FT_LANES; l++) beat[l] = 0;
-        FT_BEAT_LOAD(out_beat, out, to / FT_LANES)
-        const int period = stride / pace, turns = (end - begin - 1) * period + filled / pace;
-        int place = newest + late + 1 - filled, wait = filled / pace - 1, lane = (int)(to % FT_LANES);
-        long at = FT_PARTS * row_at + place * step;
-        long held = -1, where = to / FT_LANES;
+#if FT_PROCESSES
+        for (int l = 0; l < FT_LANES; l++) out_beat[l] = 0;
+#else
+        FT_BEAT_LOAD(out_beat, out, b.to / FT_LANES)
+#endif
+        int place = b.place, wait = (b.filled >> b.pace_bits) - 1, lane = (int)(b.to % FT_LANES);
+        long at = b.at, held = -1, where = b.to / FT_LANES;
         FT_LOOP(samples)
-        for (int i = 0; i < turns; i++) {
+        for (int i = 0; i < b.turns; i++) {
             FT_PIPELINE
             const int from = (int)(at & (FT_LANES - 1));
-            if (place + pace > 0 && place < samples && at / FT_LANES != held) {
+            if (place + b.pace > 0 && place < f.samples && (b.apart || at / FT_LANES != held)) {
                 held = at / FT_LANES;
-                FT_BEAT_LOAD(beat, in, held)
+                FT_FIR_NEXT_BEAT
             }
             FT_T sum[FT_PARTS][FT_TAPS], entering[FT_PARTS][FT_PACE];
             FT_UNROLL
             for (int p = 0; p < FT_PARTS; p++) {
                 FT_UNROLL
                 for (int k = 0; k < FT_PACE; k++) {  // the newest first
-                    const int j = pace - 1 - k;
-                    const int inside = place + j >= 0 && place + j < samples;
-                    const FT_T x = beat[(from + j * FT_PARTS + p) & (FT_LANES - 1)];
+                    const int j = b.pace - 1 - k;
+                    const int inside = place + j >= 0 && place + j < f.samples && p < parts;
+                    const FT_T x = beat[(from + j * parts + p) & (FT_LANES - 1)];
                     entering[p][k] = inside ? x : (FT_T)0;
                 }
                 FT_UNROLL
                 for (int k = FT_TAPS - 1; k >= 0; k--) {
                     FT_T x;
                     FT_FIR_SHIFT(1)
-                    if (FT_PACE >= 2 && pace == 2) FT_FIR_SHIFT(2)
-                    if (FT_PACE >= 4 && pace == 4) FT_FIR_SHIFT(4)
-                    if (FT_PACE >= 8 && pace == 8) FT_FIR_SHIFT(8)
+                    if (FT_PACE >= 2 && b.pace == 2) FT_FIR_SHIFT(2)
+                    if (FT_PACE >= 4 && b.pace == 4) FT_FIR_SHIFT(4)
+                    if (FT_PACE >= 8 && b.pace == 8) FT_FIR_SHIFT(8)
                     line[p][k] = x;
                 }
             }
@@ -140,30 +217,88 @@ FT_KERNEL void FT_NAME(
             }
             if (wait == 0) {
                 FT_UNROLL
-                for (int l = 0; l < FT_LANES; l += FT_PARTS) {
+                for (int p = 0; p < FT_PARTS; p++) {
+                    const FT_T y = sum[p][0] + more[p];
                     FT_UNROLL
-                    for (int p = 0; p < FT_PARTS; p++) {
-                        const FT_T y = sum[p][0] + more[p];
-                        if (l == lane) out_beat[l + p] = y;
+                    for (int l = 0; l < FT_LANES; l++) {
+                        if (l == lane + p && p < parts) out_beat[l] = y;
                     }
                 }
-                if (lane == FT_LANES - FT_PARTS) FT_BEAT_STORE(out_beat, out, where)
-                where += lane == FT_LANES - FT_PARTS;
-                lane = lane == FT_LANES - FT_PARTS ? 0 : lane + FT_PARTS;
+                if (lane == FT_LANES - parts) FT_FIR_WRITE_BEAT
+                where += lane == FT_LANES - parts;
+                lane = lane == FT_LANES - parts ? 0 : lane + parts;
             }
-            wait = wait == 0 ? period - 1 : wait - 1;
-            place += pace;
-            at += pace * step;
+            wait = wait == 0 ? b.period - 1 : wait - 1;
+            place += b.pace;
+            at += b.advance;
         }
         if (lane > 0) {
+#if !FT_PROCESSES
             FT_T kept[FT_LANES];
             FT_ARRAY_PARTITION(kept, 1)
             FT_BEAT_LOAD(kept, out, where)
-            for (int l = 0; l < FT_LANES; l++) {
-                const FT_T old = kept[l], own = out_beat[l];
-                kept[l] = l < lane ? own : old;
-            }
-            FT_BEAT_STORE(kept, out, where)
+            for (int l = lane; l < FT_LANES; l++) out_beat[l] = kept[l];
+#endif
+            FT_FIR_WRITE_BEAT
         }
     }
+}
+#if FT_PROCESSES
+// Writes the elements of beat `at` that are in [to, end), and keeps the others.
+FT_NOINLINE void ft_fir_part(ft_beat *out, ft_beat part, long at, long to, long end)
+{
+    ft_beat beat = out[at];
+    for (int l = 0; l < FT_LANES; l++) {
+        const FT_T old = beat[l], own = part[l];
+        beat[l] = at * FT_LANES + l >= to && at * FT_LANES + l < end ? own : old;
+    }
+    out[at] = beat;
+}
+FT_NOINLINE void ft_fir_store(ft_beat *out, hls::stream<ft_beat> &results, ft_fir f, int begin, int end)
+{
+    FT_LOOP(items)
+    for (int item = begin; item < end; item++) {
+        const ft_fir_block b = ft_fir_block_of(f, item);
+        const long to = b.to, behind = to + (long)b.results * f.parts;
+        const long first = (to + FT_LANES - 1) / FT_LANES, last = behind / FT_LANES;
+        if (to % FT_LANES != 0) ft_fir_part(out, results.read(), to / FT_LANES, to, behind);
+        FT_LOOP(write_beats)
+        for (long t = first; t < last; t++) {
+            FT_PIPELINE
+            out[t] = results.read();
+        }
+        if (first <= last && behind % FT_LANES != 0) ft_fir_part(out, results.read(), last, to, behind);
+    }
+}
+FT_NOINLINE void ft_fir_run(
+    ft_beat *out, const ft_beat *in, const FT_T *weight, const FT_T *bias, ft_fir f, int begin, int end)
+{
+#pragma HLS DATAFLOW
+    hls::stream<ft_beat> beats("beats"), results("results");
+#pragma HLS STREAM variable=beats depth=64
+#pragma HLS STREAM variable=results depth=64
+    ft_fir_read(in, beats, f, begin, end);
+    ft_fir_filter(results, beats, weight, bias, f, begin, end);
+    ft_fir_store(out, results, f, begin, end);
+}
+#else
+#define ft_fir_run ft_fir_filter
+#endif
+
+FT_KERNEL void FT_NAME(
+    FT_GLOBAL FT_T *out, FT_GLOBAL const FT_T *in, FT_GLOBAL const FT_T *weight, FT_GLOBAL const FT_T *bias,
+    long out_offset, long in_offset, long weight_offset, long bias_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)
+{
+    FT_PORT(out, gmem0)
+    FT_PORT(in, gmem1)
+    FT_PORT(weight, gmem2)
+    FT_PORT(bias, gmem3)
+    FT_PORT(g, gmem4)
+    const int items = G_ITEMS(g), parts = FT_PARTS == 2 ? G_PARTS(g) : 1;
+    const ft_fir f = {
+        parts, G_BLOCKS(g), G_BLOCK(g), G_GROUPS(g), G_FILTERS(g), G_SAMPLES(g), G_COUNT(g), G_TAPS(g), G_DILATION(g),
+        G_STRIDE(g), G_BEFORE(g), G_PACE(g), G_BIASED(g), parts * out_offset, parts * in_offset, parts * weight_offset,
+        parts * bias_offset, parts * G_OUT_ROW(g), parts * G_OUT_FILTER(g), parts * G_X_ROW(g), parts * G_X_GROUP(g),
+        parts * G_W_GROUP(g), parts * G_W_FILTER(g), parts * G_STEP(g), parts * G_W_TAP(g), parts * G_BIAS(g)};
+    ft_fir_run(out, in, weight, bias, f, ft_slab(items, FT_UNIT, FT_UNITS), ft_slab(items, FT_UNIT + 1, FT_UNITS));
 }

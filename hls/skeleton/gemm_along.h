@@ -18,14 +18,17 @@ FT_KERNEL void FT_NAME(
     const int items = G_ITEMS(g), row_blocks = G_ROW_BLOCKS(g), column_blocks = G_COLUMN_BLOCKS(g);
     const int depth = G_DEPTH(g), mode = G_MODE(g), dims = G_DIMS(g), beats = (depth + FT_LANES - 1) / FT_LANES;
     const long a_row = G_A(g) / FT_LANES, b_column = G_B(g) / FT_LANES;
+    const int all_rows = G_ROWS(g), all_columns = G_COLUMNS(g);
+    const long out_row = G_OUT_ROW(g), out_column = G_OUT_COLUMN(g);
+    const long added_row = G_ADDED_ROW(g), added_column = G_ADDED_COLUMN(g);
     FT_GLOBAL const long *shape = G_BATCH(g), *batch_strides = G_BATCH_STRIDES(g);
     FT_FOR_SLAB(item, items)
     {
         const int i = item % column_blocks * FT_TILE_ROWS, row = item / column_blocks % row_blocks * FT_TILE_ROWS;
-        const int columns = G_COLUMNS(g) - i < FT_TILE_ROWS ? G_COLUMNS(g) - i : FT_TILE_ROWS;
-        const int rows = G_ROWS(g) - row < FT_TILE_ROWS ? G_ROWS(g) - row : FT_TILE_ROWS;
-        long at_a = a_offset, at_b = b_offset, at_out = out_offset + row * G_OUT_ROW(g) + i * G_OUT_COLUMN(g);
-        long at_added = added_offset + row * G_ADDED_ROW(g) + i * G_ADDED_COLUMN(g);
+        const int columns = all_columns - i < FT_TILE_ROWS ? all_columns - i : FT_TILE_ROWS;
+        const int rows = all_rows - row < FT_TILE_ROWS ? all_rows - row : FT_TILE_ROWS;
+        long at_a = a_offset, at_b = b_offset, at_out = out_offset + row * out_row + i * out_column;
+        long at_added = added_offset + row * added_row + i * added_column;
         int rest = item / column_blocks / row_blocks;
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
@@ -144,9 +147,9 @@ FT_KERNEL void FT_NAME(
             const int place = (r * FT_TILE_ROWS + c) / FT_SHARE, part = c % FT_SHARE;
             const FT_T whole = total[place][part], own = sum[place][part], full_sum = whole + own;
             FT_T before = 0;
-            if (mode == 2) before = added[at_added + r * G_ADDED_ROW(g) + c * G_ADDED_COLUMN(g)];
+            if (mode == 2) before = added[at_added + r * added_row + c * added_column];
             const FT_T scaled = mode == 0 ? full_sum : alpha_re * full_sum;
-            out[at_out + r * G_OUT_ROW(g) + c * G_OUT_COLUMN(g)] = mode == 2 ? beta_re * before + scaled : scaled;
+            out[at_out + r * out_row + c * out_column] = mode == 2 ? beta_re * before + scaled : scaled;
             if (++c == columns) {
                 c = 0;
                 r++;

@@ -19,16 +19,19 @@ FT_KERNEL void FT_NAME(
     FT_PORT(g, gmem4)
     const int items = G_ITEMS(g), row_blocks = G_ROW_BLOCKS(g), vectors = G_COLUMN_BLOCKS(g);
     const int depth = G_DEPTH(g), mode = G_MODE(g), whole = G_WHOLE(g), dims = G_DIMS(g), wide = G_IN_VECTORS(g);
-    const long a_row = G_A_ROW(g) * FT_PARTS, a_step = G_A_DEPTH(g) * FT_PARTS, b_step = G_B_DEPTH(g) * FT_PARTS;
+    const int all_rows = G_ROWS(g), all_columns = G_COLUMNS(g);
+    const long a_line = G_A_ROW(g), b_column = G_B_COLUMN(g), out_row = G_OUT_ROW(g), out_column = G_OUT_COLUMN(g);
+    const long added_row = G_ADDED_ROW(g), added_column = G_ADDED_COLUMN(g);
+    const long a_row = a_line * FT_PARTS, a_step = G_A_DEPTH(g) * FT_PARTS, b_step = G_B_DEPTH(g) * FT_PARTS;
     FT_GLOBAL const long *shape = G_BATCH(g), *batch_strides = G_BATCH_STRIDES(g);
     FT_FOR_SLAB(item, items)
     {
         const int i = item % vectors * FT_LANES, row = item / vectors % row_blocks * FT_TILE_ROWS;
-        const int m = G_COLUMNS(g) - i < FT_LANES ? G_COLUMNS(g) - i : FT_LANES;
-        const int rows = G_ROWS(g) - row < FT_TILE_ROWS ? G_ROWS(g) - row : FT_TILE_ROWS;
-        long at_a = a_offset + row * G_A_ROW(g), at_b = b_offset + i * G_B_COLUMN(g);
-        long at_out = out_offset + row * G_OUT_ROW(g) + i * G_OUT_COLUMN(g);
-        long at_added = added_offset + row * G_ADDED_ROW(g) + i * G_ADDED_COLUMN(g);
+        const int m = all_columns - i < FT_LANES ? all_columns - i : FT_LANES;
+        const int rows = all_rows - row < FT_TILE_ROWS ? all_rows - row : FT_TILE_ROWS;
+        long at_a = a_offset + row * a_line, at_b = b_offset + i * b_column;
+        long at_out = out_offset + row * out_row + i * out_column;
+        long at_added = added_offset + row * added_row + i * added_column;
         int rest = item / vectors / row_blocks;
         for (int d = dims - 1; d >= 0; d--) {
             const int k = rest % (int)shape[d];
@@ -67,7 +70,7 @@ FT_KERNEL void FT_NAME(
                 FT_LOOP(picked_depth)
                 for (int k = 0; k < n; k++) {
                     FT_PIPELINE
-                    const FT_WIDE_E w = FT_E_PICK(y, (int)G_B_COLUMN(g), m);
+                    const FT_WIDE_E w = FT_E_PICK(y, (int)b_column, m);
                     FT_UNROLL
                     for (int r = 0; r < FT_TILE_ROWS; r++) {
                         const FT_X s = FT_ONE(x + lead[r]);
@@ -86,8 +89,8 @@ FT_KERNEL void FT_NAME(
         for (int r = 0; r < FT_TILE_ROWS; r++) {
             if (r < rows) {
                 ft_result(
-                    total[r], mode, FT_NUMBERS, added + FT_PARTS * (at_added + r * G_ADDED_ROW(g)),
-                    (int)G_ADDED_COLUMN(g), out + FT_PARTS * (at_out + r * G_OUT_ROW(g)), (int)G_OUT_COLUMN(g), m, whole);
+                    total[r], mode, FT_NUMBERS, added + FT_PARTS * (at_added + r * added_row),
+                    (int)added_column, out + FT_PARTS * (at_out + r * out_row), (int)out_column, m, whole);
             }
         }
     }

@@ -32,11 +32,13 @@ typedef unsigned long ulong;
 #define FT_PORT(name, bundle)                                                                     \
     FT_PRAGMA(HLS INTERFACE m_axi port = name bundle = bundle offset = slave max_widen_bitwidth = 512)
 #define FT_PIPELINE FT_PRAGMA(HLS PIPELINE II = 1)
+#define FT_PIPELINE_EVERY(n) FT_PRAGMA(HLS PIPELINE II = n)
 #define FT_LOOP(name)  // labels a loop in sources that `ftensor build` writes
 #define FT_BEATS(i)  // the address of the vector at element i, in those sources
 #define FT_UNROLL  // v++ unrolls loops of constant length inside a pipelined loop by itself
 #define FT_ARRAY_PARTITION(name, dim)  // one memory per index of that dim
 #define FT_NO_DEPENDENCE(name)  // no iteration reads an element that the iteration before wrote
+#define FT_INDEPENDENT(name)  // nor one that the same iteration writes
 #define FT_DEPENDENCE_DISTANCE(name, turns)  // a read follows the write by `turns` iterations or more
 #define FT_NO_POINTER_DEPENDENCE FT_PRAGMA(HLS DEPENDENCE class = pointer inter false)  // the same for pointers
 #define FT_VEC(T) T

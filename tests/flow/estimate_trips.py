@@ -251,6 +251,8 @@ def programs():
     yield ft.fft.fft(ft.complex(make(21, 16), make(21, 16)))
     yield ft.fft.fft(ft.complex(make(50, 14), make(50, 14)))
     yield ft.fft.fft(ft.complex(make(64, 7), make(64, 7)), dim=0)
+    yield ft.fft.fft(ft.complex(make(20, 40), make(20, 40))[:, 8:40])
+    yield ft.conv1d(make(64, 40).t()[:, None], make(1, 1, 9))
     # In line along the depth: whole tiles and parts of them, terms that fill no beat.
     yield make(20, 304)[:, :300] @ make(7, 304)[:, :300].t()
     yield ft.searchsorted(ft.arange(77.0), make(3000))

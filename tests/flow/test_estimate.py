@@ -229,6 +229,7 @@ SKELETONS = ("map", "rows", "reduce_inner", "reduce_outer", "gemm", "gemm_direct
         "pool",
         "whole_rows",
         "fir",
+        "fft_stream",
         "dense_lu",
         "dense_cholesky",
         "dense_solve",

@@ -169,5 +169,16 @@ def test_sums_in_turns_are_read_added_and_written_in_the_distance_that_is_said(
     assert least(tmp_path, before, turn, said) == cycles
 
 
+@pytest.mark.parametrize(("written", "cycles"), [("a[k]", 64), ("held", 64), ("k", 1)])
+def test_memories_that_a_port_fills_are_not_read_in_the_same_iteration(
+    written: str, cycles: int, tmp_path: Path
+) -> None:
+    """`intra false` lets HLS read before the write; a port answers after many iterations."""
+    before = "float s[256] = {}, w[4] = {};"
+    turn = f"w[k & 3] = a[k]; const float held = w[k + 1 & 3]; s[k & 255] = {written}; out[k] = s[k + 32 & 255] + held;"
+    said = f"{PIPELINE}\n#pragma HLS DEPENDENCE variable=s inter false\n#pragma HLS DEPENDENCE variable=s intra false"
+    assert least(tmp_path, before, turn, said) == cycles
+
+
 def test_a_loop_that_is_not_pipelined_takes_a_turn_after_the_other(tmp_path: Path) -> None:
     assert least(tmp_path, "", "out[k] = a[k] * 2.0f;", "") == 64 + 4 + 1

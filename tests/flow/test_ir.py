@@ -50,7 +50,7 @@ struct state { float value; int index; };
 typedef hls::vector<float, 16> beat;
 %s
 extern "C" void kernel(
-    float *out, const float *a, const float *b, const beat *wide, int opcode, int n)
+    float *out, const float *a, const float *b, const beat *wide, const long *geometry, int opcode, int n)
 {
 %s
 }
@@ -109,6 +109,24 @@ TWO = """
 static float one(float x) { return x + 1; }
 static float two(float x) { return x * 2; }
 static float (*const either[])(float) = {one, two};"""
+HELD = """
+    float w[16] = {};
+    for (int k = 0; k < n; k++) {
+#pragma HLS PIPELINE II=1
+        READ
+        out[k] = w[k & 15];
+    }"""
+HELD_BEAT = "{ const beat x = wide[k / 16]; for (int l = 0; l < 16; l++) w[l] = x[l]; }"
+ITEMS = """
+    const long step = geometry[1];
+    for (int k = 0; k < n; k++) out[k] = a[k * STEP];"""
+STEPS = """
+static float steps(float *a, const long *of, int begin, int n)
+{
+    const long step = of[1];
+    for (int k = begin; k < n; k++) a[k] = a[k * STEP];
+    return a[step];
+}"""
 EACH = "for (int k = 0; k < n; k++) out[k] = "
 
 # The finding; the text before the kernel, in it, and in its correction (both, where both change).
@@ -170,6 +188,21 @@ DEFECTS = {
         "4 bytes of a port whose beats are 64",
         ("", EACH + "wide[k][opcode];"),
         ("", "for (int k = 0; k < n; k++) { const beat w = wide[k]; out[k] = w[opcode]; }"),
+    ),
+    "a beat where the last one ends": (
+        "on a condition in a pipelined loop",
+        ("", HELD.replace("READ", "if (k % 16 == 0) " + HELD_BEAT)),
+        ("", HELD.replace("READ", HELD_BEAT)),
+    ),
+    "the geometry in each item": (
+        "the geometry is read in each iteration",
+        ("", ITEMS.replace("STEP", "geometry[1]")),
+        ("", ITEMS.replace("STEP", "step")),
+    ),
+    "the geometry in a function": (
+        "the geometry is read in each iteration",
+        (STEPS.replace("STEP", "of[1]"), "out[0] = steps(out, geometry, opcode, n);"),
+        (STEPS.replace("STEP", "step"), "out[0] = steps(out, geometry, opcode, n);"),
     ),
 }
 

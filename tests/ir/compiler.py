@@ -21,7 +21,7 @@ from .module import STANDINS
 # fmt: off
 FLAGS = (
     "-std=gnu++14", "-O1", "-finline-hint-functions", "-fno-unroll-loops", "-fno-vectorize",
-    "-fno-slp-vectorize", "-fno-builtin", "-ffp-contract=off", "-fwrapv", "-fno-exceptions",
+    "-fno-slp-vectorize", "-fno-builtin", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-fno-exceptions",
     "-fno-rtti", "-g1", "-w", "-S", "-emit-llvm", "-D__SYNTHESIS__",
 )
 # fmt: on

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from .findings import PRAGMA
-
+# As sources spell it, or as their helpers' words do.
+PRAGMA = re.compile(r"(?:HLS |^ *FT_)(PIPELINE|UNROLL)\b(?!.*\boff\b)")
 _LOOP = re.compile(r"\b(?:for|while) \(|^ *FT_EACH_LANE\b")
 _LABEL = re.compile(r"\s*(?:(\w+):|FT_LOOP\((\w+)\))\s*$")
 _PARTITION = re.compile(r"HLS ARRAY_PARTITION variable=(\w+)(?: dim=(\d+)| complete| type=complete)+ *$", re.M)
@@ -17,17 +17,19 @@ _APART = re.compile(
     r"HLS DEPENDENCE variable=(\w+) inter (?:(false)|RAW distance=(\d+))"
     r"|HLS DEPENDENCE class=pointer inter false|\bFT_NO_POINTER_DEPENDENCE\b"
 )
+_INTRA = re.compile(r"HLS DEPENDENCE variable=(\w+) intra false")
 POINTERS = "*"  # all ports, of which one pragma speaks
 
 
 @dataclass(frozen=True)
 class Directives:
-    """The directives of a loop: its label, pipelining or unrolling, and the dependence distances of
-    local memories in iterations (0: none)."""
+    """The directives of a loop: its label, pipelining or unrolling, the dependence distances of
+    local memories in iterations (0: none), and the memories without a dependence in an iteration."""
 
     label: str
     pragmas: frozenset[str]
     apart: tuple[tuple[str, int], ...]
+    intra: frozenset[str] = frozenset()
 
 
 @cache
@@ -53,10 +55,12 @@ def directives(path: Path) -> dict[int, Directives]:
         elif at:
             was = loops[at]
             if name := PRAGMA.search(line):
-                loops[at] = Directives(was.label, was.pragmas | {name[1]}, was.apart)
+                loops[at] = replace(was, pragmas=was.pragmas | {name[1]})
             if one := _APART.search(line):
                 apart = (one[1], int(one[3] or 0)) if one[1] else (POINTERS, 0)
-                loops[at] = Directives(was.label, was.pragmas, (*was.apart, apart))
+                loops[at] = replace(was, apart=(*was.apart, apart))
+            if one := _INTRA.search(line):
+                loops[at] = replace(was, intra=was.intra | {one[1]})
     return loops
 
 

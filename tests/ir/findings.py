@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
+from . import bursts
 from .compiler import compiled
+from .directives import PRAGMA
 from .loops import Flow, Loop, incoming
 from .module import Function, Instruction, Module, bytes_of, call_arguments, callee, is_pointer, parse, value
 
@@ -19,8 +21,6 @@ KNOWN = re.compile(
     r"|llvm\.(mem(cpy|set|move)|lifetime|invariant|experimental\.noalias|assume|[su](min|max)|abs|fsh[lr]"
     r"|ct[lt]z|ctpop|bitreverse)\."  # the last for loops that move bits, which are wires
 )
-# As sources spell it, or as their helpers' words do.
-PRAGMA = re.compile(r"(?:HLS |^ *FT_)(PIPELINE|UNROLL)\b(?!.*\boff\b)")
 # A memory as a function sees it: a parameter ("arg", "%2"), "alloca", "global", "loaded", "made".
 Memory = tuple[str, str]
 
@@ -30,7 +30,8 @@ def findings(source: Path, kernel: str, flags: Sequence[str] = ()) -> list[str]:
     folder.
     """
     module = parse(compiled(source, kernel, flags))
-    return sorted(set(Check(module, kernel, source.parent).all()))
+    check = Check(module, kernel, source.parent)
+    return sorted({*check.all(), *bursts.conditional(check), *bursts.repeated(check, source.read_text())})
 
 
 @cache
@@ -79,7 +80,7 @@ class Check:
         """Every called function is known."""
         for one in function:
             if one.op == "call" and not callee(one).startswith("@"):
-                yield self._said(one, "a call of what a pointer leads to")
+                yield self.said(one, "a call of what a pointer leads to")
 
     def choices(self, function: Function) -> Iterator[str]:
         """A pointer points into one memory on all paths."""
@@ -88,7 +89,7 @@ class Check:
                 continue
             memories = self.memories(function, one.result)
             if len(memories) > 1:
-                yield self._said(one, f"a choice between {len(memories)} memories by a pointer")
+                yield self.said(one, f"a choice between {len(memories)} memories by a pointer")
 
     def elements(self, function: Function) -> Iterator[str]:
         """A port of vectors is read and written in whole beats."""
@@ -98,21 +99,21 @@ class Check:
             parts = one.parts
             of = parts[0].split(" ", 1)[1] if parts[0].startswith("volatile ") else parts[0]
             width = bytes_of(of if one.op == "load" else of.rpartition(" ")[0])
-            beat = max(self._beat(function, memory) for memory in self._accessed(function, one))
+            beat = max(self.beat(function, memory) for memory in self.accessed(function, one))
             if width is not None and width < beat:
-                yield self._said(one, f"{width} bytes of a port whose beats are {beat}")
+                yield self.said(one, f"{width} bytes of a port whose beats are {beat}")
 
     def loops(self, flow: Flow) -> Iterator[str]:
         """A pipelined loop's content can be unrolled, and unrolled lanes access ports alike."""
         for loop in flow.loops:
-            if "PIPELINE" in self._pragmas(loop):
+            if "PIPELINE" in self.pragmas_of(loop):
                 yield from self._all_constant(flow, loop, self._said_loop(loop))
             if flow.constant(loop) and self._unrolled(loop):
                 for one in self._of(flow, loop):
                     sometimes = not flow.always(one.block.name, loop)
                     if self._touches(flow.function, one, sometimes):
                         what = "a port is accessed on a condition in each lane of an unrolled loop"
-                        yield self._said(one, what)
+                        yield self.said(one, what)
 
     def _all_constant(self, flow: Flow, loop: Loop, where: str) -> Iterator[str]:
         for inner in loop.inside:
@@ -131,17 +132,17 @@ class Check:
         """True by its own pragma, or inside a pipelined loop."""
         outer = loop.outside
         while outer is not None:
-            if "PIPELINE" in self._pragmas(outer):
+            if "PIPELINE" in self.pragmas_of(outer):
                 return True
             outer = outer.outside
-        return "UNROLL" in self._pragmas(loop)
+        return "UNROLL" in self.pragmas_of(loop)
 
     def _touches(self, function: Function, one: Instruction, sometimes: bool) -> bool:
         """True if an instruction accesses a port, with `sometimes` only on some paths (here or in a
         callee)."""
         if one.op in ("load", "store"):
-            memories = self._accessed(function, one)
-            return sometimes and any(self._beat(function, memory) == 1 for memory in memories)
+            memories = self.accessed(function, one)
+            return sometimes and any(self.beat(function, memory) == 1 for memory in memories)
         called = callee(one)[1:] if one.op == "call" else ""
         if called not in self.functions or called in self._reached(called):
             return False
@@ -181,10 +182,10 @@ class Check:
                 origins.add(({"alloca": "alloca", "load": "loaded"}.get(definition.op, "made"), at))
         return origins
 
-    def _accessed(self, function: Function, one: Instruction) -> set[Memory]:
+    def accessed(self, function: Function, one: Instruction) -> set[Memory]:
         return self.memories(function, value(one.parts[1]))
 
-    def _beat(self, function: Function, memory: Memory) -> int:
+    def beat(self, function: Function, memory: Memory) -> int:
         """Returns the bytes of a beat of a port; 1 for a port of elements, 0 for other memories."""
         return self.beats.get((function.name, memory[1]), 0) if memory[0] == "arg" else 0
 
@@ -221,11 +222,11 @@ class Check:
                     todo.append(called[1:])
         return frozenset(reached)
 
-    def _pragmas(self, loop: Loop) -> frozenset[str]:
+    def pragmas_of(self, loop: Loop) -> frozenset[str]:
         file, line = self.module.loop_place(loop.number)
         return pragmas(self.folder / file).get(line, frozenset()) if file else frozenset()
 
-    def _said(self, one: Instruction, what: str) -> str:
+    def said(self, one: Instruction, what: str) -> str:
         file, line = self.module.place(one.line)
         return f"{file.removeprefix('./')}:{line}: {what}"
 

@@ -88,7 +88,7 @@ class _Intervals(Addresses):
             file, line = self.module.loop_place(loop.number)
             place = f"{file.removeprefix('./')}:{line}"
             if "PIPELINE" in said.pragmas:
-                cycles, why = self._pipelined(loop, dict(said.apart))
+                cycles, why = max(self._pipelined(loop, dict(said.apart)), self._late(loop, said.intra))
                 yield Interval(said.label, place, cycles, why)
             elif self._computes(loop):
                 cycles = ceil(max(self._arrivals(loop, {}).values(), default=1))
@@ -154,6 +154,32 @@ class _Intervals(Addresses):
         for name, cycles in _slowest_cycle(weights).items():
             limits.append((ceil(cycles), f"waits for {name.lstrip('%')} of the turn before"))
         return max(limits, key=lambda one: one[0])
+
+    def _late(self, loop: Loop, memories: frozenset[str]) -> tuple[int, str]:
+        """Returns the interval at which a port's answer reaches a memory whose dependences in an
+        iteration a pragma denies: HLS reads it meanwhile, iterations too early."""
+        stores = [one for one in self._of(loop) if one.op == "store"]
+        todo = [value(one.parts[0]) for one in stores if self.root(pointer(one)) in memories]
+        seen: set[str] = set()
+        while todo:
+            name = todo.pop()
+            one = self.function.values.get(name)
+            if name in seen or one is None or one.block.name not in loop.blocks:
+                continue
+            seen.add(name)
+            if one.op == "load":
+                memory = self.root(pointer(one))
+                if memory.startswith(PORT):
+                    return LATENCY, f"writes what a port has answered to {', '.join(sorted(memories))}"
+                if memory not in memories:
+                    todo += [value(store.parts[0]) for store in stores if self.root(pointer(store)) == memory]
+            elif one.op == "phi":
+                todo += [v for v, _ in incoming(one)]
+            elif one.op == "call":
+                todo += [value(part) for part in call_arguments(one)]
+            else:
+                todo += [value(part) for part in one.parts]
+        return 1, "nothing"
 
     def _header_phis(self, loop: Loop) -> list[Instruction]:
         header = self.function.blocks[loop.header].instructions

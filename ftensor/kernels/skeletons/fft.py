@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import log2, prod
 from typing import Annotated, NamedTuple
 
+import numpy as np
+
 from ...dtypes import dtype
 from ...iterator.shape import numel
 from .. import source
@@ -277,6 +279,11 @@ class FftStreamKey:
         return self.points.bit_length() - 1
 
     @property
+    def table_cycles(self) -> tuple[int, int]:
+        """Cycles in which a beat of roots, and a beat of factors, enters its memories."""
+        return self.lanes // 4, self.lanes // 2
+
+    @property
     def slot(self) -> int:
         """Numbers of one half row in each of the two memories that follow a stage."""
         return max(self.points // 2, LEAST)
@@ -305,6 +312,20 @@ class FftStreamGeometry(Geometry):
         return self.written[0] == 1 and self.leave % 2 == 0 and is_contiguous
 
     @property
+    def apart(self) -> bool:
+        """True if the input is no single run of numbers."""
+        return self.read[0] != 1 or (self.read[1] != self.come and self.rows > 1)
+
+    def beats_in(self, lanes: int, begin: int, end: int) -> int:
+        """Returns the beats that the rows from `begin` to `end` read, if the input begins on a
+        beat."""
+        if self.read[0] != 1:
+            return (end - begin) * self.come
+        row = np.arange(begin, end) if self.apart else np.arange(begin, end)[:1]
+        first, come = 2 * row * self.read[1], self.come if self.apart else (end - begin) * self.come
+        return int(((first + 2 * come - 1) // lanes - first // lanes + 1).sum())
+
+    @property
     def in_line(self) -> bool:
         """True if the kernel reads and writes two numbers a cycle: rows are contiguous and begin at
         an even number."""
@@ -323,7 +344,15 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         return launch_operands(key.dtype)
 
     def defines(self, key: FftStreamKey) -> dict[str, object]:
-        return {"FT_POINTS": key.points, "FT_STAGES": key.stages, "FT_LEAST": LEAST, "FT_SLOT": key.slot}
+        roots, factors = key.table_cycles
+        return {
+            "FT_POINTS": key.points,
+            "FT_STAGES": key.stages,
+            "FT_LEAST": LEAST,
+            "FT_SLOT": key.slot,
+            "FT_ROOT_CYCLES": roots,
+            "FT_FACTOR_CYCLES": factors,
+        }
 
     def beats(self, key: FftStreamKey) -> Mapping[str, int]:
         return dict.fromkeys(("out", "in", "table"), key.lanes)
@@ -336,8 +365,8 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         return (*own[:3], KernelArgument("out_numbers", "*", numbers, "out"), *own[3:])
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Returns True for inputs: the kernel requests a beat for its first number. Results are one
-        burst."""
+        """Returns True for inputs: numbers and rows that are apart come one beat at a time. Results
+        are one burst."""
         return vector and not written
 
     def keys(self, request: InventoryRequest) -> Iterator[FftStreamKey]:
@@ -364,10 +393,14 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         number = key.lanes // 2
         beats = end * g.leave // number + begin * g.leave // -number if g.line_out else 0
         beats = max(beats, 0)
+        apart = g.read[0] != 1 or (g.read[1] != g.come and end - begin > 1)
+        read, (roots, own) = g.beats_in(key.lanes, begin, end), key.table_cycles
+        table = (max(key.points // key.lanes, 1), 4 * key.points // key.lanes * factors)
         return [
-            PipelinedLoop("roots", key.points // 4, 1, computes=False, stage="rows"),
-            PipelinedLoop("factors", 2 * key.points * factors, factors, computes=False, stage="rows"),
-            PipelinedLoop("butterflies", trips, min(trips, 1), stage="rows"),
+            PipelinedLoop("read_rows" if apart else "read_beats", read, min(read, 1), computes=False, stage="read"),
+            PipelinedLoop("roots", table[0], 1, roots, computes=False, stage="rows"),
+            PipelinedLoop("factors", table[1], factors, own, computes=False, stage="rows"),
+            PipelinedLoop("butterflies", trips, min(trips, 1), reads=False, stage="rows"),
             PipelinedLoop("beats", beats, min(beats, 1), reads=False, computes=False, stage="store"),
         ]
 
@@ -382,8 +415,8 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         written_beats = -(-written_numbers // (PORT_BYTES if g.line_out else size))
         return [
             Access("out", True, written_numbers, written_beats, 0 if g.line_out else 1, written_numbers),
-            Access("in", False, read, beats, 1, read_numbers, short=True),
-            Access("table", False, table, table // PORT_BYTES, 1, table, short=True),
+            Access("in", False, read, beats, 1 if g.apart else 0, read_numbers, short=True),
+            Access("table", False, table, table // PORT_BYTES, 0, table, short=True),
         ]
 
     def operators(self, key: FftStreamKey) -> Mapping[tuple[str, str], int]:

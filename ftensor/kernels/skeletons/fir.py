@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
+
+import numpy as np
 
 from ...dtypes import dtype
 from ...iterator.shape import numel
@@ -56,6 +58,21 @@ def fir_serves(dtype: dtype) -> bool:
     return dtype.name in ("float32", "float64", "complex64", "complex128")
 
 
+class FirWork(NamedTuple):
+    """The work of a range of items.
+
+    turns: cycles of the loop over samples
+    beats: beats of samples that are read
+    whole: whole beats of results that are written
+    apart: True if each sample has a beat of its own
+    """
+
+    turns: int
+    beats: int
+    whole: int
+    apart: bool
+
+
 @dataclass(frozen=True)
 class FirGeometry(Geometry):
     """Geometry buffer of FIR filters; all strides are in elements.
@@ -67,6 +84,7 @@ class FirGeometry(Geometry):
     before: zeros before the first sample
     pace: most samples per cycle
     bias: offset of the bias, 0 without one
+    parts: real numbers of a sample
     """
 
     derived = ("items",)
@@ -88,6 +106,7 @@ class FirGeometry(Geometry):
     x: Annotated[Ints, NamedFields("row group")]
     w: Annotated[Ints, NamedFields("group filter tap")]
     out: Annotated[Ints, NamedFields("row filter")]
+    parts: int
 
     @property
     def items(self) -> int:
@@ -99,18 +118,34 @@ class FirGeometry(Geometry):
         """Span of a filter in samples."""
         return (self.taps - 1) * self.dilation + 1
 
-    def seen(self, item: int) -> int:
-        """Returns the number of input samples that an item reads."""
-        begin = item % self.blocks * self.block
-        return (min(self.block, self.count - begin) - 1) * self.stride + self.cover
-
-    def turns(self, key: FirKey, item: int) -> int:
-        """Returns the cycles of an item whose samples begin on a beat."""
-        pace = self.pace
-        while pace > 1 and self.cover + (self.before - self.cover) % pace > key.taps:
-            pace //= 2
-        drain = (self.before - self.cover) % pace
-        return (self.seen(item) + drain + -(self.cover + drain) % pace) // pace
+    def work(self, key: FirKey, begin: int, end: int) -> FirWork:
+        """Returns the work of the items from `begin` to `end`, if the tensors begin on a beat."""
+        item = np.arange(begin, end)
+        row, first = item // self.blocks, item % self.blocks * self.block
+        filters = row % (self.groups * self.filters)
+        outside, group = row // (self.groups * self.filters), filters // self.filters
+        start = outside * self.x[0] + group * self.x[1]
+        results = np.minimum(self.count - first, self.block)
+        newest = first * self.stride - self.before + self.cover - 1
+        pace, late = np.full(len(item), self.pace), np.zeros(len(item), int)
+        while True:
+            late = -(start + newest + 1) % pace
+            halved = (pace > 1) & (self.cover + late > key.taps)
+            if not halved.any():
+                break
+            pace = np.where(halved, pace // 2, pace)
+        filled = -(-(self.cover + late) // pace) * pace
+        turns = (results - 1) * (self.stride // pace) + filled // pace
+        place = newest + late + 1 - filled
+        skip = np.maximum(-place, 0) // pace
+        reads = np.maximum(np.minimum(-((place - self.samples) // pace), turns) - skip, 0)
+        at = (start + (place + skip * pace) * self.step) * self.parts
+        last = at + (reads - 1) * pace * self.step * self.parts
+        apart = not 0 <= self.step * self.parts <= key.lanes
+        beats = np.where(reads > 0, reads if apart else last // key.lanes - at // key.lanes + 1, 0)
+        to = (outside * self.out[0] + filters * self.out[1] + first) * self.parts
+        whole = np.maximum((to + results * self.parts) // key.lanes - -(-to // key.lanes), 0)
+        return FirWork(int(turns.sum()), int(beats.sum()), int(whole.sum()), apart)
 
 
 class Fir(BoardSkeleton[FirKey]):
@@ -118,6 +153,7 @@ class Fir(BoardSkeleton[FirKey]):
 
     name = word = "fir"
     geometry = FirGeometry
+    staged = True
     options = (TAPS,)
 
     def parameters(self, key: FirKey) -> tuple[Parameter, ...]:
@@ -135,9 +171,9 @@ class Fir(BoardSkeleton[FirKey]):
         return {"out": key.lanes, "in": key.lanes}
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
-        """Returns True for vectors: the kernel requests one beat at a time, and writes each full
-        beat."""
-        return vector
+        """Returns True for inputs: samples that are far apart come one beat at a time. Results
+        leave in bursts."""
+        return vector and not written
 
     def defines(self, key: FirKey) -> dict[str, object]:
         """Returns taps, levels of the adder tree, real numbers of a sample, samples per cycle."""
@@ -149,6 +185,12 @@ class Fir(BoardSkeleton[FirKey]):
             for taps in request.options["taps"]:
                 if taps & (taps - 1) == 0:
                     yield FirKey(d, taps)
+
+    def circuit(self, key: FirKey, keys: Sequence[FirKey]) -> FirKey:
+        """Returns the complex key if it is in the kernel and takes as many samples a cycle: its
+        circuit filters real numbers too."""
+        pairs = [one for one in keys if one.dtype.is_complex and one.dtype.to_real() == key.dtype]
+        return next((one for one in pairs if (one.taps, one.pace) == (key.taps, key.pace)), key)
 
     def record(self, key: FirKey) -> ManifestTerms:
         dtype_name = key.dtype.name
@@ -166,33 +208,32 @@ class Fir(BoardSkeleton[FirKey]):
         return 2 * key.parts**2 * numel(shapes[0]) * FirGeometry.unpack(geometry).taps
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loop over taps and the loop over samples of all items."""
+        """Returns the loops of the three processes: beats of samples, taps and samples, beats of
+        results."""
         key, g = launch.key, FirGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
-        items = end - begin
-        short = g.turns(key, g.blocks - 1)  # the last block of a row
-        last = end // g.blocks - begin // g.blocks
-        turns = last * short + (items - last) * g.turns(key, 0)
+        items, work = end - begin, g.work(key, begin, end)
+        read = "read_samples" if work.apart else "read_beats"
         return [
+            PipelinedLoop(read, work.beats, items, computes=False, stage="read"),
             # One port reads all real numbers of a tap.
-            PipelinedLoop("taps", items * key.taps, items, key.parts, computes=False),
-            PipelinedLoop("samples", turns, items),
+            PipelinedLoop("taps", items * key.taps, items, key.parts, computes=False, stage="filter"),
+            PipelinedLoop("samples", work.turns, items, reads=False, stage="filter"),
+            PipelinedLoop("write_beats", work.whole, items, reads=False, computes=False, stage="store"),
         ]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Returns the accesses; items read samples and taps again, and write results once."""
         key, g = launch.key, FirGeometry.unpack(launch.geometry)
         size, beat = key.dtype.itemsize, key.lanes * key.dtype.to_real().itemsize
-        rows = g.items // g.blocks
-        turns = rows * sum(g.seen(k) for k in (*[0] * (g.blocks - 1), g.blocks - 1))
-        beats = -(-turns * key.parts * min(abs(g.step) * key.parts, key.lanes) // key.parts)
-        beats = -(-beats // key.lanes)
+        rows, work = g.items // g.blocks, g.work(key, 0, g.items)
         results = rows * g.count * size
+        burst = 1 if work.apart else max(1, work.beats // g.items)
         taps = g.items * key.taps
         held, weight = g.outside * g.groups * g.samples * size, g.groups * g.filters * g.taps * size
         return [
-            Access("out", True, results, -(-results // beat), 1, results, short=True),
-            Access("in", False, beats * beat, beats, 1, held, short=True),
+            Access("out", True, results, -(-results // beat), max(1, results // beat // g.items), results),
+            Access("in", False, work.beats * beat, work.beats, burst, held, short=True),
             Access("weight", False, taps * size, taps * key.parts, 1, weight),
             Access("bias", False, g.items * size, g.items * key.parts, 1, 0),
         ]

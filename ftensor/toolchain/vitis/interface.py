@@ -14,7 +14,7 @@ from ...kernels.inventory_terms import KernelArgument
 from ...kernels.source import width
 from ...kernels.workload import LATENCY, requests
 from ...terminal import counted
-from ..group import BANKS, KernelGroup, arguments, hardware
+from ..group import BANKS, KernelGroup, arguments
 from .text import describe
 
 # A kernel reads the few numbers of a geometry buffer once: two bursts of 256 bytes.
@@ -35,7 +35,7 @@ def title(group: KernelGroup) -> list[str]:
         lines.append(f"//   serves {key.entry}")
     if not group.keys:
         for opcode, of in enumerate(group.bodies):
-            serves = [m.entry for m in group.members if hardware(m) == of]
+            serves = [m.entry for m in group.members if group.body_of(m) == of]
             lines += [f"// opcode {opcode}:"] if group.shares_ports else []
             lines += [f"//   serves {entry}" for entry in serves]
     return lines

@@ -20,9 +20,13 @@ _WORDS: dict[str, Word] = {
     "FT_UNROLL": "",
     "FT_LOOP": lambda name: f"{name}:",
     "FT_PIPELINE": "#pragma HLS PIPELINE II=1",
+    "FT_PIPELINE_EVERY": lambda cycles: f"#pragma HLS PIPELINE II={cycles.strip()}",
     "FT_ARRAY_PARTITION": lambda name, dim: f"#pragma HLS ARRAY_PARTITION variable={name} dim={dim.strip()} complete",
     "FT_NO_POINTER_DEPENDENCE": "#pragma HLS DEPENDENCE class=pointer inter false",
     "FT_NO_DEPENDENCE": lambda name: f"#pragma HLS DEPENDENCE variable={name} inter false",
+    "FT_INDEPENDENT": lambda name: "\n".join(
+        f"#pragma HLS DEPENDENCE variable={name} {between} false" for between in ("inter", "intra")
+    ),
     "FT_DEPENDENCE_DISTANCE": lambda name, turns: (
         f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={turns.strip()} true"
     ),
@@ -116,7 +120,8 @@ def _text(key: Key) -> str:
     expand macros there."""
     skeleton = board_skeleton_of(key)
     defines = {name: str(value) for name, value in skeleton.defines(key).items()}
-    return re.sub(r"(FT_DEPENDENCE_DISTANCE\(\w+, )(\w+)", lambda m: m[1] + defines.get(m[2], m[2]), skeleton.text())
+    macros = r"(FT_DEPENDENCE_DISTANCE\(\w+, |FT_PIPELINE_EVERY\()(\w+)"
+    return re.sub(macros, lambda m: m[1] + defines.get(m[2], m[2]), skeleton.text())
 
 
 _UNITS = (("int", "int ", "ft_unit"), ("int", "int ", "ft_units"))
