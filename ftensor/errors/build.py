@@ -181,6 +181,9 @@ def wrong_value(location: str, name: str, value: object, expected: str) -> Inven
 
 missing = Message(InventoryError, "{where}: {name} is missing; for example: {example}")
 nothing_to_write = Message(InventoryError, "--write needs --trace PROGRAM, whose kernels it writes")
+nothing_to_place = Message(
+    InventoryError, "--board needs --trace PROGRAM, whose kernels it narrows until they fit, and no image"
+)
 
 
 def no_kernel_of(name: str, names: Iterable[str]) -> InventoryError:

@@ -131,6 +131,19 @@ def caller() -> Caller:
     return Caller(frame.f_code.co_filename, frame.f_lineno, os.environ.get("PYTEST_CURRENT_TEST", ""))
 
 
+def program_line() -> str:
+    """Returns the innermost line of the program that runs as `__main__`; of another module outside
+    this package if the thread has none."""
+    frame: FrameType | None = sys._getframe(levels_to_user() - 1)
+    found = frame
+    while frame is not None and frame.f_globals.get("__name__") != "__main__":
+        frame = frame.f_back
+    if frame is None or frame.f_globals.get("__package__") == __name__.partition(".")[0]:
+        frame = found
+    assert frame is not None
+    return line_of(frame)
+
+
 def line_of_code(function: Any) -> str:
     """Returns the file and the line at which a function begins; its name if it has no code."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 import textwrap
 from collections import Counter
@@ -17,29 +16,25 @@ from typing import TYPE_CHECKING, Any
 
 from ..boards import find
 from ..dtypes import FULL
-from ..errors.build import InventoryError, no_kernel_of, nothing_to_write, unreadable
+from ..errors.build import InventoryError, no_kernel_of, nothing_to_place, nothing_to_write, unreadable
 from ..errors.commands import EstimateError, no_program
 from ..errors.graph import GraphError
 from ..errors.image import ImageError
 from ..graph.partition import DEFAULT_BOARD
-from ..kernels.graph_text import text as graph_text
 from ..kernels.inventory_terms import InventoryTerms
 from ..kernels.key import Key
 from ..kernels.network import NetworkKey
-from ..kernels.network_file import text as network_text
 from ..kernels.skeleton import BoardSkeleton, board_named, board_skeleton_of, layouts
-from ..kernels.staged import StagedKey
 from ..kernels.user_kernels import is_user_kernel
 from ..python_program import PythonProgram
 from ..terminal import complain, counted, table
 from .folding import fold_network
 from .inventory.keys import DTYPES_BY_NAME
+from .inventory.text import inventory_text, write_inventory
 
 if TYPE_CHECKING:
     from ..image.manifest import KernelRecord
-
-
-_DTYPES = re.compile(r"dtypes = \[(.*)\]")
+    from .trace import Trace
 
 
 @dataclass(frozen=True)
@@ -62,8 +57,12 @@ def needs(
     """
     from .trace import run_program
 
+    return _needs_of(run_program(program, units, held, stdout))
+
+
+def _needs_of(trace: Trace) -> list[KernelNeed]:
     counts: Counter[Key] = Counter()
-    for launch, times in run_program(program, units, held, stdout).launches.items():
+    for launch, times in trace.launches.items():
         if not is_user_kernel(launch.key):  # inventories hold no user kernels
             counts[_folded(launch.key)] += times
     return [KernelNeed(board_skeleton_of(key).in_words(key), times, key) for key, times in counts.most_common()]
@@ -80,52 +79,6 @@ def _folded(key: Key) -> Key:
         return key
 
 
-def inventory_text(kernels: Iterable[InventoryTerms], description: str) -> str:
-    """Returns an inventory of these kernels, each in its layout or in a layout that covers it."""
-    # Merge tables that differ only in ops, then tables that differ only in dtypes.
-    by_rest: dict[tuple[str, ...], list[str]] = {}
-    kernels = list(kernels)
-    for kernel in kernels:
-        if kernel.lines[0] == "[[graph]]":
-            continue
-        _, ops, *rest = kernel.lines
-        by_rest.setdefault(tuple(rest), []).append(ops.removeprefix("ops = [").removesuffix("]"))
-    by_ops: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for lines, names in by_rest.items():
-        dtypes = [m[1] for m in map(_DTYPES.match, lines) if m]
-        other_lines = tuple(line for line in lines if not _DTYPES.match(line))
-        by_ops.setdefault((tuple(dict.fromkeys(names)), other_lines), []).extend(dtypes)
-    graphs = [kernel.lines for kernel in kernels if kernel.lines[0] == "[[graph]]"]
-    # A program's name may have a line break, which would end the comment.
-    description = "".join(c if c.isprintable() else " " for c in description)
-    parts = [f"# {description}", f"description = {_quoted(description)}"]
-    for (dtypes_line, other_lines), dtypes in by_ops.items():
-        parts += ["", "[[kernel]]", _list("ops", dtypes_line)]
-        parts += [_list("dtypes", list(dict.fromkeys(dtypes)))] if dtypes else []
-        parts += other_lines
-    for graph in graphs:
-        parts += ["", *graph]
-    return "\n".join(parts) + "\n"
-
-
-def _list(key: str, words: Sequence[str]) -> str:
-    """Returns a setting that is a list of quoted words, within 100 columns."""
-    line = f"{key} = [{', '.join(words)}]"
-    if len(line) <= 100:
-        return line
-    lines, current = [f"{key} = ["], "   "
-    for word in words:
-        if len(current) + len(word) > 97:
-            lines.append(current)
-            current = "   "
-        current += f" {word},"
-    return "\n".join([*lines, current, "]"])
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[KernelRecord]) -> int:
     """Traces the program in `arguments`, and prints the kernels that it needs and those of them
     that `kernels` lacks.
@@ -138,22 +91,17 @@ def trace_command(arguments: argparse.Namespace, name: str, kernels: Sequence[Ke
     # Without an image the device compiles every kernel, so the program always runs.
     os.environ.pop("FTENSOR_IMAGE", None)
     program = _program(arguments)
+    if arguments.board:
+        from .board_trace import board_command
+
+        return board_command(arguments, program)
     # The program's output goes to stderr, apart from the table on stdout.
     needed = needs(program, held if name else None, units, sys.stderr)
     missed = [need for need in needed if need.kernel.entry not in held]
     if arguments.write:
         path = Path(arguments.write)
         text = inventory_text([n.kernel for n in needed], f"what {Path(program.name).name} needs")
-        try:
-            path.write_text(text)
-            for key in (n.key for n in needed):
-                if isinstance(key, StagedKey):
-                    (path.parent / key.file_name).write_text(graph_text(key))
-                elif isinstance(key, NetworkKey):
-                    (path.parent / key.file_name).write_text(network_text(key))
-                    (path.parent / key.file_name).with_suffix(".weights").write_bytes(key.constants)
-        except OSError as error:
-            raise unreadable(path, error.strerror or error) from error
+        write_inventory(path, text, [n.key for n in needed])
         print(f"wrote {path}: build it by ftensor build --inventory {path} --out FOLDER")
     if arguments.json:
         print(json.dumps(_as_json(needed, held), indent=1))
@@ -172,8 +120,8 @@ def _program(arguments: argparse.Namespace) -> PythonProgram:
         if rest[0] == "--json":
             arguments.json = True
             del rest[0]
-        elif rest[0] == "--write" and len(rest) > 1:
-            arguments.write = rest[1]
+        elif rest[0] in ("--write", "--board") and len(rest) > 1:
+            setattr(arguments, rest[0].removeprefix("--"), rest[1])
             del rest[:2]
         else:
             break
@@ -281,6 +229,8 @@ def command(arguments: argparse.Namespace) -> int:
 def _command(arguments: argparse.Namespace) -> int:
     if arguments.write and arguments.trace is None:
         raise nothing_to_write()
+    if arguments.board and (arguments.trace is None or arguments.source):
+        raise nothing_to_place()
     sources = [arguments.source] if arguments.source else loaded()
     if not sources and arguments.trace is None:
         print(_builtin_inventories())

@@ -77,6 +77,12 @@ def add_kernels_arguments(parser: argparse.ArgumentParser) -> None:
         "--write", metavar="FILE", help="with --trace: an inventory of exactly the kernels that the program needs"
     )
     parser.add_argument(
+        "--board",
+        metavar="BOARD",
+        help="with --trace: narrow the kernels until they fit this board (u55c, kv260, ...), and say which lines "
+        "of the program take the most of it",
+    )
+    parser.add_argument(
         "--trace",
         nargs=argparse.REMAINDER,
         metavar="PROGRAM",

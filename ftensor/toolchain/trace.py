@@ -15,10 +15,11 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 
 from ..errors import commands as errors
+from ..errors.message import program_line
 from ..execute.dispatch import Observer, observed
 from ..kernels.key import Key
 from ..kernels.user_kernels import is_user_kernel
-from ..kernels.workload import KernelLaunch
+from ..kernels.workload import Ints, KernelLaunch
 from ..python_program import PythonProgram
 from ..runtime import launch_cache
 from ..runtime.targets import csim_compiler
@@ -42,6 +43,8 @@ class Trace:
     `settings` are the uploads of geometry buffers, which a board receives once for each shape.
     `order` lists launches and the bytes of copies in time order; copies to the host are negative.
     `buffers` lists the (number, bytes) of the buffers that each launch in `order` uses.
+    `lines` has the line of the program that first asked for each kernel, `transforms` the line of
+    each kind of Fourier transform by its geometry.
     """
 
     launches: Counter[KernelLaunch] = field(default_factory=Counter)
@@ -50,6 +53,8 @@ class Trace:
     settings: Counter[int] = field(default_factory=Counter)
     order: list[KernelLaunch | int] = field(default_factory=list)
     buffers: list[Buffers] = field(default_factory=list)
+    lines: dict[Key, str] = field(default_factory=dict)
+    transforms: dict[Ints, str] = field(default_factory=dict)
 
 
 class _Recorder(Observer):
@@ -78,6 +83,10 @@ class _Recorder(Observer):
             if table is not None and table not in self.counted:
                 self._setting(table)
             noted = KernelLaunch(step.key, step.units, n or 0, geometry)
+            if step.key not in self.trace.lines:
+                self.trace.lines[step.key] = program_line()
+            if step.key.skeleton == "fft" and geometry not in self.trace.transforms:
+                self.trace.transforms[geometry] = program_line()
             self.trace.launches[noted] += 1
             self.trace.order.append(self.alike.setdefault(noted, noted))
             used = tuple([passed[k] for k in step.pointers + step.after])

@@ -16,9 +16,9 @@ from ftensor.cli import main
 from ftensor.image.manifest import Manifest
 from ftensor.kernels.skeleton import board_skeleton_of
 from ftensor.toolchain import coverage
-from ftensor.toolchain.coverage import inventory_text
 from ftensor.toolchain.group import manifest_record
 from ftensor.toolchain.inventory.read import builtin_inventories, expand, read
+from ftensor.toolchain.inventory.text import inventory_text
 
 from .. import forked
 
@@ -270,3 +270,49 @@ def test_every_member_can_be_asked_for_by_its_lines(name: str, tmp_path: Path) -
 def test_layouts_in_words() -> None:
     words = {one.layout for kernel in coverage.records("full") for one in coverage.members(kernel)}
     assert words == {"linear", "rows", "strided", "inner", "outer", "gather", "scatter"}
+
+
+BOARD_PROGRAM = """
+import numpy as np
+import ftensor as ft
+x = ft.from_numpy(np.linspace(-1, 1, 4096, dtype=np.float32))
+y = x.tanh() * x.exp() + ft.fft.ifft(ft.fft.fft(x, 5000)).abs()[:4096]
+z = x.double().sum()
+print("the program says", round((y.sum().double() + z).item()))
+"""
+
+
+@needs_cxx
+def test_a_trace_for_a_board(tmp_path: Path) -> None:
+    """Each inventory fits the board, they have all that the program needs, and the lines say why they
+    are large."""
+    program, mine = tmp_path / "program.py", tmp_path / "mine.toml"
+    program.write_text(BOARD_PROGRAM)
+    done = traced("--board", "kv260", "--trace", program, "--write", mine, "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert len(said["images"]) == 2 and all(part <= 0.8 for i in said["images"] for part in i["shares"].values())
+    assert said["narrowed"] >= 3 and said["switches"] >= 1 and not said["too_large"]
+    lines = {one["line"].partition(": ")[2]: one["ops"] for one in said["lines"]}
+    (ops,) = [ops for line, ops in lines.items() if line.startswith("y = ")]
+    assert {"tanh", "exp", "mul"} <= set(ops)
+    assert next(one["line"].partition(": ")[2] for one in said["float64"]) in (
+        "z = x.double().sum()",
+        'print("the program says", round((y.sum().double() + z).item()))',
+    )
+    (odd,) = said["transforms"]
+    assert "fft(x, 5000)" in odd
+    # A board would find each of its launches in these images.
+    texts = [Path(image["file"]).read_text().partition("[[kernel]]") for image in said["images"]]
+    mine.write_text("\n".join([*texts[0], *texts[1][1:]]))
+    done = traced(mine, "--trace", program, "--json")
+    assert done.returncode == 0, done.stdout
+    assert all(one["held"] for one in json.loads(done.stdout))
+
+
+def test_a_board_is_for_a_trace_without_an_image(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--board", "kv260"], ["minimal", "--board", "kv260", "--trace", "program.py"]):
+        assert main(["kernels", *words]) == 1
+        assert "--board needs --trace PROGRAM" in capsys.readouterr().err
+    assert main(["kernels", "--board", "kv26", "--trace", "program.py"]) == 1
+    assert "has no board 'kv26'" in capsys.readouterr().err

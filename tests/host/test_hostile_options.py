@@ -57,6 +57,7 @@ COMMANDS = {
     "kernels op": ["kernels", "mine.toml", "--op=TEXT"],
     "kernels trace": ["kernels", "mine.toml", "--trace", "TEXT"],
     "kernels write": ["kernels", "mine.toml", "--write=none/TEXT", "--trace", "missing.py"],
+    "kernels board": ["kernels", "--board=TEXT", "--trace", "idle.py"],
     "estimate program": ["estimate", "TEXT"],
     "estimate board": ["estimate", "--board=TEXT", "idle.py"],
     "estimate inventory": ["estimate", "--inventory=TEXT", "idle.py"],

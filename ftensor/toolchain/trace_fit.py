@@ -1,0 +1,233 @@
+"""The kernels of a traced program on a board: lanes, layouts and images that fit its area.
+
+A launch takes narrower kernels than its usual ones if an image has no others. So a trace that must
+fit narrows kernels, those first that save the most area for the least time, until the area model
+places all of them in one image. If none of them can be narrower, it divides them among images.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ..boards import Board
+from ..errors.build import InventoryError
+from ..kernels.inventory_terms import InventoryTerms
+from ..kernels.key import KernelKey, Key
+from ..kernels.network import NetworkKey
+from ..kernels.skeleton import board_skeleton_of
+from ..kernels.staged import StagedKey, lanes_of
+from ..kernels.workload import KernelLaunch
+from .area.cores import NAMES
+from .area.fit import Fit, area, board_shares, fit
+from .folding import SHARE
+from .group import KernelGroup, free_name
+from .inventory.keys import fallback_key, row_named
+from .inventory.read import keys_of_spec, parse, parts
+
+# Of a board, the most that one kernel takes that has no narrower form, as a convolution: a larger
+# one leaves no room for others. Launches then use other kernels, if there are any. Each number is
+# for another run of the program, if its kernels do not fit in one image after the run before.
+MOST_ALONE = (0.5, 0.05)
+SMALL_LUTS = 30000  # kernels that every board may have
+# Time that narrowing always counts, as a share of the program's: it makes ties go to large kernels.
+LEAST_TIME = 0.01
+
+
+class Form(NamedTuple):
+    """One form of a kernel: the inventory table that asks for it, and the keys that come of it."""
+
+    terms: InventoryTerms
+    keys: tuple[Key, ...]
+    lanes: int
+
+
+class BoardImage(NamedTuple):
+    """An image for a traced program: the form of each kernel that the program asked for, and what
+    they take of the board."""
+
+    forms: Mapping[Key, Form]
+    usage: Fit
+
+
+class BoardImages(NamedTuple):
+    """The images for a traced program. `switches` counts how often the device loads another one
+    while the program runs. `too_large` has the kernels that fit in no image, with their shares."""
+
+    images: tuple[BoardImage, ...]
+    switches: int
+    too_large: Mapping[Key, Fit]
+
+    @property
+    def narrowed(self) -> int:
+        """The number of kernels with fewer lanes than the program asked for, or another layout."""
+        found = [asked.entry != form.terms.entry for image in self.images for asked, form in image.forms.items()]
+        return sum(found)
+
+
+def accepts(board: Board, most_alone: float = MOST_ALONE[0]) -> Callable[[Key], bool]:
+    """Returns a function that is True for kernels which an image for `board` may have beside
+    others. Kernels with narrower forms all may."""
+
+    @cache
+    def accepted(key: Key) -> bool:
+        if isinstance(key, (KernelKey, StagedKey, NetworkKey)):
+            return True
+        takes = area(KernelGroup("alone", (key,))).unit
+        return takes.lut <= SMALL_LUTS or max(board_shares(takes, board)) <= most_alone
+
+    return accepted
+
+
+@cache
+def forms(key: Key) -> tuple[Form, ...]:
+    """Returns the forms of a kernel that serve the same launches, each narrower than the one
+    before."""
+    words: InventoryTerms = board_skeleton_of(key).in_words(key)
+    if isinstance(key, StagedKey):
+        return tuple(_graph_form(key, words, lanes) for lanes in lanes_of(key))
+    if not isinstance(key, KernelKey):
+        return (Form(words, (key,) if isinstance(key, NetworkKey) else _keys(words.lines) or (key,), key.lanes),)
+    words, lanes, narrow = _exact(words, key), key.lanes, fallback_key(key)
+    keys = _keys(words.lines)
+    # A layout without a word of its own is served by the kernel for any strides.
+    found = [Form(words, keys, lanes)] if key in keys else []
+    if key.skeleton == "map" and key.reduction is None and found:
+        lines = [line for line in words.lines if not line.startswith("lanes = ")]
+        while (lanes := lanes // 2) >= (1 if narrow is None else 2):
+            fewer = replace(key, lanes=lanes)
+            table = (*lines, f"lanes = {lanes}")
+            found.append(Form(words._replace(entry=fewer.entry, lines=table), _keys(table), lanes))
+    if (narrow is not None and narrow != key) or not found:
+        least = narrow or key
+        words = _exact(board_skeleton_of(least).in_words(least), least)
+        found.append(Form(words, _keys(words.lines), 1))
+    return tuple(found)
+
+
+def _graph_form(key: StagedKey, words: InventoryTerms, lanes: int) -> Form:
+    built = replace(key, lanes=lanes)
+    lines = words.lines if lanes == key.lanes else (*words.lines, f"lanes = {lanes}")
+    return Form(words._replace(entry=built.entry, lines=lines), (built,), lanes)
+
+
+def _exact(words: InventoryTerms, key: KernelKey) -> InventoryTerms:
+    """Returns the terms with the op's parameters, if other ops share its name: "add()"."""
+    if len(row_named(words.op)) < 2:
+        return words
+    spelled = f"{words.op}({', '.join(key.params)})"
+    return words._replace(lines=tuple(line.replace(f'"{words.op}"', f'"{spelled}"') for line in words.lines))
+
+
+@cache
+def _keys(lines: tuple[str, ...]) -> tuple[Key, ...]:
+    """Returns the keys for which an inventory table asks; none for a layout that has no table."""
+    try:
+        table = parse("\n".join(lines).encode(), Path("trace.toml"))
+    except InventoryError:
+        return ()
+    return tuple(key for spec in table.kernels for key in keys_of_spec(spec))
+
+
+def groups_of(keys: Iterable[Key]) -> tuple[KernelGroup, ...]:
+    """Returns the kernels of an image with these keys, as an inventory groups them."""
+    keys = list(dict.fromkeys(keys))
+    graphs = [key for key in keys if isinstance(key, (StagedKey, NetworkKey))]
+    groups: list[KernelGroup] = []
+    for part, members in parts([key for key in keys if key not in graphs], "shared"):
+        name = free_name(f"ft_{part}", [g.name for g in groups])
+        structure = board_skeleton_of(members[0]).structure(members[0].lanes, "dataflow")
+        groups.append(KernelGroup(name, members, structure))
+    for key in graphs:
+        groups.append(KernelGroup(free_name(key.file_name.partition(".")[0], [g.name for g in groups]), (key,)))
+    return tuple(groups)
+
+
+def images_for(launches: Mapping[KernelLaunch, int], order: Sequence[Key], board: Board) -> BoardImages:
+    """Returns the images for a program's launches on a board; `order` are its kernels in the order
+    of their launches."""
+    cycles = _cycles(launches)
+    image = narrowed(list(cycles), cycles, board)
+    if fits(image.usage):
+        return BoardImages((image,), 0, {})
+    alone = {key: fit(groups_of(forms(key)[-1].keys), board) for key in cycles}
+    too_large = {key: usage for key, usage in alone.items() if not fits(usage)}
+    used = [key for key in order if key not in too_large]
+    sets = _divided(Counter(used), board)
+    images = tuple(narrowed(keys, cycles, board) for keys in sets)
+    return BoardImages(images, _switches(used, sets), too_large)
+
+
+def fits(usage: Fit) -> bool:
+    """True if the tools place an image without a warning: shares as of graphs, ports as of images."""
+    return not usage.crowded and all(part <= most for part, most in zip(usage.shares.values(), SHARE))
+
+
+def narrowed(asked: Sequence[Key], cycles: Mapping[Key, float], board: Board) -> BoardImage:
+    """Returns an image with the fastest forms of these kernels that fit; with the narrowest ones if
+    none fit."""
+    level = dict.fromkeys(asked, 0)
+    least = LEAST_TIME * sum(cycles.values()) or 1.0
+    while True:
+        now = {key: forms(key)[level[key]] for key in asked}
+        groups = groups_of(key for form in now.values() for key in form.keys)
+        usage = fit(groups, board)
+        if fits(usage):
+            return BoardImage(now, usage)
+        worst = max(range(len(SHARE)), key=lambda k: usage.shares[NAMES[k]] / SHARE[k])
+        steps: list[tuple[float, list[Key]]] = []
+        for group in groups:
+            members = set(group.members)
+            mine = [key for key in asked if level[key] + 1 < len(forms(key)) and not members.isdisjoint(now[key].keys)]
+            if mine:
+                lost = sum(cycles[key] * (now[key].lanes / forms(key)[level[key] + 1].lanes - 1) for key in mine)
+                steps.append((area(group).whole.values()[worst] / (least + lost), mine))
+        if not steps:
+            return BoardImage(now, usage)
+        for key in max(steps, key=lambda step: step[0])[1]:
+            level[key] += 1
+
+
+def _divided(counts: Mapping[Key, int], board: Board) -> list[list[Key]]:
+    """Divides kernels, in the order of their first launches, among as few images as that order
+    allows. Each then gets copies of others' kernels while it has room, so that the device switches
+    less often."""
+
+    def fit_together(some: Sequence[Key]) -> bool:
+        return fits(fit(groups_of(key for asked in some for key in forms(asked)[-1].keys), board))
+
+    sets: list[list[Key]] = []
+    for key in counts:
+        found = next((one for one in sets if fit_together([*one, key])), None)
+        if found is None:
+            sets.append([key])
+        else:
+            found.append(key)
+    for one in sets:
+        for key in sorted(counts, key=lambda k: -counts[k]):
+            if key not in one and fit_together([*one, key]):
+                one.append(key)
+    return sets
+
+
+def _switches(order: Sequence[Key], sets: Sequence[Sequence[Key]]) -> int:
+    """Returns how often a device loads another image for these launches."""
+    held = [set(one) for one in sets]
+    active, count = 0, 0
+    for key in order:
+        if key not in held[active]:
+            active, count = next(k for k, one in enumerate(held) if key in one), count + 1
+    return count
+
+
+def _cycles(launches: Mapping[KernelLaunch, int]) -> dict[Key, float]:
+    """Returns the cycles of each kernel's loops in all its launches."""
+    total: dict[Key, float] = {}
+    for launch, times in launches.items():
+        loops = board_skeleton_of(launch.key).loops(launch, 0, False)
+        total[launch.key] = total.get(launch.key, 0.0) + times * max((loop.cycles for loop in loops), default=0)
+    return total

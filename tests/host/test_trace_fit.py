@@ -1,0 +1,117 @@
+"""Inventories of a program for a board: lanes, layouts and images that fit (`toolchain/trace_fit.py`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ftensor.boards import find
+from ftensor.kernels.key import KernelKey, Key
+from ftensor.toolchain import trace_fit
+from ftensor.toolchain.area.fit import fit
+from ftensor.toolchain.folding import SHARE
+from ftensor.toolchain.inventory.keys import fallback_key
+from ftensor.toolchain.inventory.read import expand, parse
+from ftensor.toolchain.inventory.text import inventory_text
+
+U55C, KV260 = find("u55c"), find("kv260")
+# Two expensive ops with equal ports as separate kernels, and one for any strides.
+INVENTORY = b"""
+[[kernel]]
+ops = ["tanh", "exp"]
+dtypes = ["float32"]
+layouts = ["linear"]
+[[kernel]]
+ops = ["mul"]
+dtypes = ["complex64"]
+layouts = ["linear"]
+[[kernel]]
+ops = ["sum"]
+dtypes = ["float32"]
+layouts = ["inner"]
+vectors = [8]
+"""
+
+
+def keys_of(text: bytes) -> dict[str, Key]:
+    groups = expand(parse(text, Path("mine.toml")))
+    return {getattr(member, "name", member.entry): member for group in groups for member in group.members}
+
+
+@pytest.fixture(scope="module")
+def keys() -> dict[str, Key]:
+    return keys_of(INVENTORY)
+
+
+def test_each_form_serves_the_launches_of_the_form_before(keys: dict[str, Key]) -> None:
+    """A launch halves its lanes until it finds a kernel, then takes the one for any strides."""
+    wide = keys["exp"]
+    assert isinstance(wide, KernelKey)
+    found = trace_fit.forms(wide)
+    assert [form.lanes for form in found] == [16, 8, 4, 2, 1]
+    assert [form.terms.entry for form in found] == [form.keys[0].entry for form in found]
+    assert found[-1].keys == (fallback_key(wide),)
+    assert [form.lanes for form in trace_fit.forms(keys["sum_whole"])] == [16, 1]
+
+
+def test_an_op_that_needs_positions_keeps_its_layout() -> None:
+    """It has no kernel for any strides: its last form has one lane."""
+    (key,) = keys_of(b'[[kernel]]\nops = ["arange"]\ndtypes = ["int32"]\n').values()
+    found = trace_fit.forms(key)
+    assert [form.lanes for form in found] == [16, 8, 4, 2, 1]
+    assert {form.keys[0].skeleton for form in found} == {"map"}
+
+
+def test_kernels_narrow_until_they_fit(keys: dict[str, Key]) -> None:
+    asked = list(keys.values())
+    cycles = dict.fromkeys(asked, 1000.0)
+    wide = trace_fit.narrowed(asked, cycles, U55C)
+    assert all(form.terms.entry == key.entry for key, form in wide.forms.items())
+    small = trace_fit.narrowed(asked, cycles, KV260)
+    assert trace_fit.fits(small.usage) and not trace_fit.fits(fit(wide.usage.groups, KV260))
+    # The next wider form of any kernel would not fit, or saves nothing in time.
+    assert max(share / most for share, most in zip(small.usage.shares.values(), SHARE)) > 0.5
+
+
+def test_the_kernels_that_run_most_stay_wide(keys: dict[str, Key]) -> None:
+    lanes = {}
+    for busy in ("mul", "exp"):
+        cycles = {key: 1e6 if name == busy else 1.0 for name, key in keys.items()}
+        found = trace_fit.narrowed(list(keys.values()), cycles, KV260)
+        lanes[busy] = {name: found.forms[key].lanes for name, key in keys.items()}
+    assert lanes["mul"]["mul"] > lanes["exp"]["mul"]
+
+
+def test_an_inventory_asks_for_exactly_the_kernels_of_the_estimate(keys: dict[str, Key]) -> None:
+    """Else the image would be larger than what fits."""
+    asked = [*keys.values(), *keys_of(b'[[kernel]]\nops = ["add()", "fill"]\ndtypes = ["float32"]\n').values()]
+    image = trace_fit.narrowed(asked, dict.fromkeys(asked, 1.0), KV260)
+    text = inventory_text([form.terms for form in image.forms.values()], "mine")
+    groups = expand(parse(text.encode(), Path("mine.toml")))
+    entries = {member.entry for group in groups for member in group.members}
+    assert entries == {key.entry for form in image.forms.values() for key in form.keys}
+    assert fit(groups, KV260).shares == pytest.approx(image.usage.shares)
+
+
+def test_kernels_that_fit_in_no_image_are_divided() -> None:
+    """Images in the order of the launches; a kernel with room in another image is there, too."""
+    asked = list(keys_of(b'[[kernel]]\nops = ["sort"]\ndtypes = ["float32", "int32", "int64"]\n').values())
+    asked += keys_of(INVENTORY).values()
+    order = [asked[0], asked[-1], asked[1], asked[-1], asked[2], *asked, asked[0]]
+    sets = trace_fit._divided({key: order.count(key) for key in order}, KV260)
+    assert len(sets) > 1 and set().union(*sets) == set(asked)
+    for one in sets:
+        assert trace_fit.fits(fit(trace_fit.groups_of(k for key in one for k in trace_fit.forms(key)[-1].keys), KV260))
+    assert trace_fit._switches(order, sets) >= len(sets) - 1
+    assert trace_fit._switches("aabba", [["a"], ["b"]]) == 2
+    assert trace_fit._switches("aabba", [["a"], ["b", "a"]]) == 1
+
+
+def test_a_kernel_that_takes_half_the_board_is_not_accepted() -> None:
+    """A launch then uses other kernels: a stream of butterflies is too large for a KV260."""
+    (stream,) = keys_of(b'[[kernel]]\nops = ["fft_stream"]\ndtypes = ["complex64"]\n').values()
+    (plain,) = keys_of(b'[[kernel]]\nops = ["fft"]\ndtypes = ["complex64"]\n').values()
+    assert trace_fit.accepts(U55C)(stream) and not trace_fit.accepts(KV260)(stream)
+    assert trace_fit.accepts(KV260)(plain)
+    assert not trace_fit.accepts(U55C, 0.05)(stream) and trace_fit.accepts(U55C, 0.0)(plain)
