@@ -16,7 +16,7 @@ FILES = "*"  # in place of the words of a value: the shell completes names of fi
 
 
 @dataclass(frozen=True)
-class Option:
+class CommandOption:
     """An option with its spellings, or an argument without any; `values` is what it may be: words,
     `FILES`, or "" for no value or one that only the user knows."""
 
@@ -32,8 +32,8 @@ class Command:
 
     path: tuple[str, ...]
     subcommands: tuple[tuple[str, str], ...]
-    options: tuple[Option, ...]
-    arguments: tuple[Option, ...]
+    options: tuple[CommandOption, ...]
+    arguments: tuple[CommandOption, ...]
 
     @property
     def name(self) -> str:
@@ -64,10 +64,12 @@ def commands(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Ite
         yield from commands(subparser, (*path, name))
 
 
-def _option(action: argparse.Action, command: str) -> Option:
+def _option(action: argparse.Action, command: str) -> CommandOption:
     takes_value = action.nargs != 0
     text = (action.help or "").replace("%(default)s", str(action.default))
-    return Option(tuple(action.option_strings), takes_value, _values(action, command) if takes_value else "", text)
+    return CommandOption(
+        tuple(action.option_strings), takes_value, _values(action, command) if takes_value else "", text
+    )
 
 
 def _values(action: argparse.Action, command: str) -> str:
@@ -158,7 +160,7 @@ def _zsh(found: list[Command]) -> str:
     return "\n".join([*lines, "compdef _ftensor ftensor", ""])
 
 
-def _zsh_option(option: Option) -> str:
+def _zsh_option(option: CommandOption) -> str:
     value = f":value:{_zsh_values(option.values)}" if option.takes_value else ""
     text = f"[{_plain(option.help)}]"
     return " ".join(shlex.quote(f"*{spelling}{text}{value}") for spelling in option.spellings)

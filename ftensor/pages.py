@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A section of a page: its headings joined by " > ", and the lines below the last of them."""
 
     page: str
@@ -56,7 +56,7 @@ class Section:
         return line if count else ""
 
 
-def sections() -> Iterator[Section]:
+def sections() -> Iterator[PageSection]:
     """Yields the sections of all pages."""
     for name, path in pages().items():
         headings: list[str] = []
@@ -69,15 +69,15 @@ def sections() -> Iterator[Section]:
                 lines.append(line)
                 continue
             if headings:
-                yield Section(name, " > ".join(headings), tuple(lines))
+                yield PageSection(name, " > ".join(headings), tuple(lines))
             headings, lines = [*headings[: len(heading[1]) - 1], heading[2]], []
-        yield Section(name, " > ".join(headings), tuple(lines))
+        yield PageSection(name, " > ".join(headings), tuple(lines))
 
 
 FOUND = 10  # sections in the answer
 
 
-def search(words: Sequence[str]) -> list[Section]:
+def search(words: Sequence[str]) -> list[PageSection]:
     """Returns the sections that have all words, in any case and also within longer words, those
     that fit best first. A word may have blanks: "half precision"."""
     wanted = [word.lower() for word in words]

@@ -56,6 +56,10 @@ integer_addcdiv = Message(
 )
 negative_tolerance = Message(RuntimeError, "isclose(): {name} must be greater than or equal to zero, but got {value}")
 inplace_out = Message(TypeError, "{name}() writes into its tensor and takes no `out`")
+# A mask is inverted by another op.
+bool_negation = Message(
+    RuntimeError, "{op}() does not support {dtype} tensors; use `~` or logical_not() to invert a mask"
+)
 invert_dtype = Message(TypeError, "~ is only for integer and bool tensors, not for {dtype}")
 
 

@@ -27,7 +27,9 @@ memory_format_unsupported = Message(
 )
 needs_a_number = Message(TypeError, "{function}() needs a number as `{argument}`, not {value!r} ({value!k})")
 no_autograd = Message(
-    RuntimeError, "{function}(): ftensor records no gradients, so requires_grad=True can't be honoured"
+    RuntimeError,
+    "{function}(): ftensor records no gradients, so requires_grad=True can't be honoured; torch's device "
+    "records them (ftensor docs torch-device)",
 )
 pinned_memory = Message(RuntimeError, "{function}(): only host memory can be pinned, and {device} is no host")
 
@@ -53,7 +55,7 @@ device_against_out = Message(RuntimeError, "{function}(): device {device} is not
 # --- values ---
 
 value_overflow = Message(RuntimeError, "the value {value} cannot be converted to {dtype} without overflow")
-integer_too_large = Message(ValueError, "an integer in the data does not fit into int64; give a floating-point dtype")
+integer_too_large = Message(ValueError, "{value} in the data does not fit into int64; give a floating-point dtype")
 # A number with a fraction where torch requires integers.
 not_whole = Message(TypeError, "uint64 takes integers, not {value!r}; convert it with int()")
 

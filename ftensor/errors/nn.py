@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
+from ..terminal import guess
 from .message import Message, names_called_op, naming_called
 
 reduction = Message(ValueError, "{op}(): reduction={reduction!r} is none of 'mean', 'sum' and 'none'")
@@ -301,7 +302,19 @@ same_strided = Message(RuntimeError, "{op}(): padding='same' needs stride 1, not
 output_padding = Message(
     RuntimeError, "{op}(): output_padding {output_padding!t} must be below the stride or the dilation, {below!t}"
 )
-empty_result = Message(RuntimeError, "{op}(): the result would have sizes {shape!t}")
+empty_result = Message(
+    RuntimeError,
+    "{op}(): input sizes {given!t} would give a result of sizes {shape!t}; enlarge the input, or choose a smaller "
+    "kernel or dilation, or more padding",
+)
+empty_transposed = Message(
+    RuntimeError,
+    "{op}(): input sizes {given!t} would give a result of sizes {shape!t}; choose less padding or a larger "
+    "output_padding",
+)
+empty_interpolation = Message(
+    RuntimeError, "{op}(): shape {given!t} to sizes {shape!t}: no size but the batch's may be 0"
+)
 pool_padding = Message(RuntimeError, "{op}(): padding {padding!t} is more than half of the kernel, {kernel!t}")
 divisor = Message(RuntimeError, "{op}(): divisor_override must not be 0")
 adaptive_dims = Message(ValueError, "{op}(): input needs at least {n} dims, but has shape {shape!t}")
@@ -320,7 +333,17 @@ pad_dims = Message(
 pad_wraps = Message(RuntimeError, "pad(): mode {mode!r} cannot pad shape {shape!t} by {pad!t}", "mode pad shape")
 pad_value = Message(ValueError, "pad(): mode {mode!r} takes no value, but value={value!r} was given")
 mode = Message(ValueError, "{op}(): mode {value!r} is none of {known!c}")
-interpolation_dims = Message(NotImplementedError, "interpolate(): mode {mode!r} is not for shape {shape!t}")
+
+
+@names_called_op
+def interpolation_mode(mode: object, shape: Sequence[int], known: Sequence[str]) -> NotImplementedError:
+    """Error for a mode that does not exist, or not for as many dims as the input has."""
+    dims = f"{len(shape)} dims has {', '.join(map(repr, known))}" if known else "3 to 5 dims is needed"
+    return NotImplementedError(
+        f"interpolate(): mode {mode!r} is not for shape {tuple(shape)}: an input of {dims}{guess(str(mode), known)}"
+    )
+
+
 align_corners = Message(ValueError, "interpolate(): align_corners is not for mode {mode!r}")
 antialias = Message(ValueError, "interpolate(): antialias is for 'bilinear' and 'bicubic' of 4 dims, not {mode!r}")
 scale_sizes = Message(ValueError, "{op}(): {word} must be one number or {n}, but is {value!r}")

@@ -218,7 +218,9 @@ def _integers(values: list[Any], target_dtype: dtype) -> np.ndarray[Any, Any]:
     try:
         array = np.array(values, np.int64)
     except OverflowError:
-        raise errors_creation.integer_too_large() from None
+        largest = int(max(values, key=abs))
+        shown = largest if abs(largest) < 1 << 128 else f"an integer of {largest.bit_length()} bits"
+        raise errors_creation.integer_too_large(shown) from None
     if target_dtype.itemsize < 8 and array.size:
         limits = iinfo(target_dtype)
         low, high = int(array.min()), int(array.max())

@@ -40,7 +40,8 @@ def einsum(*args: Any) -> Tensor:
     terms = left.split(",")
     if len(terms) != len(operands):
         comparison = "more" if len(operands) > len(terms) else "fewer"
-        raise errors_matmul.einsum(f"{comparison} operands were given than the equation has terms")
+        counts = f"{len(operands)} for the {len(terms)} of {left!r}"
+        raise errors_matmul.einsum(f"{comparison} operands were given than the equation has terms: {counts}")
     for d in [x._dtype for x in operands]:
         if d is not operands[0]._dtype:
             raise errors.dtypes_differ("einsum", [x._dtype for x in operands])

@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
+from ...errors import arithmetic as errors_arithmetic
 from ...execute.output import new_like
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import Entry, enter, op, register
@@ -53,7 +54,7 @@ NEG = row(
     bool_="",
     complex_="ft_cneg(a)",
     exact_out=True,
-    refusal=_RUNTIME,
+    refusal=errors_arithmetic.bool_negation,
     operators=("__neg__",),
     aliases=("negative",),
     bare="h",

@@ -270,7 +270,7 @@ def _transposed(
         ]
     )
     if min(results) < 1:
-        raise errors.empty_result(name, results)
+        raise errors.empty_transposed(name, input._shape[-n:], results)
     batched = input if input.ndim == n + 2 else input.unsqueeze(0)
     conv_windows = ConvWindows(groups, stride, padding, dilation, transposed=True)
     conv_windows = conv_windows.normalized(weight._shape[2:], input._shape[-n:])

@@ -244,7 +244,7 @@ def _resized(
         raise errors.not_implemented_for(name, input_dtype)
     extents = input._shape[2:]
     if min(sizes) < 1 or 0 in input._shape[1:]:
-        raise errors_spatial.empty_result(name, sizes)
+        raise errors_spatial.empty_interpolation(name, input._shape, sizes)
     real: Any = np.float64 if input_dtype.itemsize == 8 or input_dtype is uint8 else np.float32
     tables = sum(sizes) * (TAP if mode.startswith("nearest") else 4 * TAP)
     input._storage.backend.pool.check_capacity(numel((*input._shape[:2], *sizes)) * input_dtype.itemsize + tables)
@@ -337,7 +337,8 @@ def interpolate(
     if antialias and not (mode in FILTERS and input.ndim == 4):
         raise errors_spatial.antialias(mode)
     if input.ndim not in MODES.get(mode, ()):
-        raise errors_spatial.interpolation_dims(mode, input._shape)
+        known = [name for name, dims in MODES.items() if input.ndim in dims]
+        raise errors_spatial.interpolation_mode(mode, input._shape, known)
     if mode == "lanczos" and (corners or not antialias):
         raise errors_spatial.lanczos()
     if mode == "area":

@@ -96,7 +96,7 @@ class PoolingCall:
             counts.append(count - 1 if ceil_mode and (count - 1) * s >= m + p else count)
         self.counts: Ints = tuple(counts)
         if min(counts) < 1:
-            raise errors_spatial.empty_result(name, counts)
+            raise errors_spatial.empty_result(name, self.sizes, counts)
         self.shape = (*shape[:-n], *counts)
         self.after = tuple(
             [

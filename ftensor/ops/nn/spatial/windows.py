@@ -140,7 +140,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
         raise errors.not_implemented_for(name, input._dtype)
     counts = _counts(input._shape[-2:], kernel, dilations, pad, steps)
     if min(counts) < 1:
-        raise errors_nn.empty_result(name, counts)
+        raise errors_nn.empty_result(name, input._shape[-2:], counts)
     window_view = windows(padded(input, pad, pad), counts, kernel, steps, dilations)
     leading = tuple(range(window_view.ndim - 4))
     columns = window_view.permute(*leading, -2, -1, -4, -3)
