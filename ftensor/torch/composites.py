@@ -17,10 +17,7 @@ from torch.library import get_kernel
 
 from .._tensor import Tensor
 from ..dtypes import bfloat16, float16, float32, float64
-from ..errors import torch as errors
 from ..execute.layers import fits_one_launch
-from ..execute.output import new
-from ..execute.pointwise import fill
 from ..ops.gradients.attention import attention, attention_backward
 from ..ops.gradients.attention import linear_backward as ft_linear_backward
 from ..ops.gradients.recurrent import Layer, gru_layer_backward, gru_layers, lstm_layer_backward, lstm_layers
@@ -34,9 +31,9 @@ from . import calls
 from .fallback import kernel
 from .internals import RECORDED_KEYS, decompose, is_batched, is_plain, overload
 from .kernels import wrap_all
-from .memory import DEVICE, TO_FT, device_of_calls, is_here, lift, unaliased, unwrap, wrap
+from .memory import DEVICE, FROM_FT, is_here, lift, unaliased, unwrap, wrap
 from .registration import impl, recorded
-from .structure import check
+from .structure import check, filled
 
 
 @impl("_fused_sdp_choice")
@@ -105,6 +102,7 @@ def transformer_layer(
 
 WIDE = {float64, float32}
 FLOATS = {*WIDE, float16, bfloat16}
+TORCH_FLOATS = {FROM_FT[d] for d in FLOATS}
 _ATTENTION = overload("scaled_dot_product_attention")
 # Records linear as one autograd node; torch by default uses this kernel for nested tensors only.
 _record_linear = get_kernel("aten::linear", "AutogradNestedTensor").call_boxed
@@ -133,7 +131,11 @@ def register_composite(name: str) -> Callable[[Callable[..., Any]], Callable[...
 
 def needs_gradient(tensors: Sequence[torch.Tensor]) -> bool:
     """True if autograd records ops on these tensors."""
-    return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+    if torch.is_grad_enabled():
+        for t in tensors:  # any() over a generator takes three times as long
+            if t.requires_grad:
+                return True
+    return False
 
 
 def same_float_dtype(tensors: Sequence[Tensor]) -> bool:
@@ -178,13 +180,13 @@ def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
     tensors = (input, weight) if bias is None else (input, weight, bias)
     if not is_plain(tensors):
         return None
-    x, w, *b = lifted = list(map(lift, tensors))
-    if not (same_float_dtype(lifted) and len(w._shape) == 2 and x._shape[-1:] == w._shape[1:]):
+    dtype, size = input.dtype, weight.shape
+    if dtype not in TORCH_FLOATS or weight.dtype is not dtype or len(size) != 2 or input.shape[-1:] != size[1:]:
         return None
-    if b and b[0]._shape != w._shape[:1]:
+    if not (input.numel() and weight.numel()) or (bias is not None and (bias.dtype, bias.shape) != (dtype, size[:1])):
         return None
     if not needs_gradient(tensors):
-        return wrap(ft_linear(*lifted))
+        return linear(input, weight, bias)
     result: torch.Tensor = _record_linear(RECORDED_KEYS, input, weight, bias)
     return result
 
@@ -219,25 +221,9 @@ def arange(
     return wrap(calls.arange_of_call(*bounds, dtype=dtype))
 
 
-def _filled(
-    number: float,
-    size: Sequence[int],
-    *,
-    dtype: torch.dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-) -> torch.Tensor:
-    """Kernel of aten::zeros and aten::ones, which torch decomposes to two ops."""
-    check(device, pin_memory)
-    if min(size, default=0) < 0:
-        raise errors.negative_dimension(size)
-    result_dtype = TO_FT[torch.get_default_dtype() if dtype is None else dtype]
-    return wrap(fill(new(tuple(size), result_dtype, device_of_calls()), number))
-
-
-kernel("zeros")(partial(_filled, 0))
-kernel("ones")(partial(_filled, 1))
+# torch decomposes these to two ops each.
+kernel("zeros")(partial(filled, 0))
+kernel("ones")(partial(filled, 1))
 
 
 @register_composite("layer_norm")
@@ -457,7 +443,8 @@ class _Layers(torch.autograd.Function):
             return None, None, *decomposed_backward(decomposed, args, needed, grads)
         kinds = len(grads) - 1  # number of states
         weights = _weights(ctx.has_biases, args[1 + kinds :])
-        last = [lift(torch.zeros_like(args[1]) if g is None else g) for g in grads[1:]]
+        zeros = lift(torch.zeros_like(args[1])) if any(g is None for g in grads[1:]) else None
+        last: list[Any] = [zeros if g is None else lift(g) for g in grads[1:]]
         steps, batch, _ = args[0].shape
         size = (steps, batch, args[1].shape[-1])
         dy = lift(args[0].new_zeros(size) if grads[0] is None else grads[0])
@@ -470,7 +457,8 @@ class _Layers(torch.autograd.Function):
             dws[:0] = weight_gradients
             for gradients, d in zip(states, initial):
                 gradients.insert(0, d)
-        every = [dy, *map(stack, states), *dws]
+        of_states = [stack(gradients) if is_needed else None for gradients, is_needed in zip(states, needed[1:])]
+        every = [dy, *of_states, *dws]
         return None, None, *[wrap(g) if is_needed else None for g, is_needed in zip(every, needed)]
 
 

@@ -7,19 +7,22 @@ calls these kernels with the CPU's dispatch keys, without a Python frame in betw
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import torch
 from torch.library import get_kernel
 
+from .. import dtypes
 from .._device import backend_of
 from .._tensor import Tensor
 from ..dtypes import uint8
 from ..errors import torch as errors
 from ..execute.output import new as ft_new
-from ..execute.pointwise import copy
-from ..iterator.shape import contiguous_strides, extent
+from ..execute.pointwise import copy, pointwise
+from ..iterator.plan import like_strides
+from ..iterator.shape import Ints, contiguous_strides, extent
+from ..rows.copies import FILL
 from . import memory as m
 from .internals import CPU_KEYS, has_kernel_for, untyped_storage
 from .registration import DEVICE, aten, impl, written
@@ -65,6 +68,26 @@ def check(device: torch.device | None, pin_memory: bool | None) -> None:
         raise errors.cannot_pin()
 
 
+@lru_cache(1 << 12)
+def _checked_geometry(
+    size: Ints,
+    stride: Ints | None,
+    dtype: torch.dtype,
+    layout: torch.layout | None,
+    device: torch.device | None,
+    pin_memory: bool | None,
+    memory_format: torch.memory_format | None,
+) -> tuple[Ints, Ints, dtypes.dtype | None]:
+    """Returns (shape, strides, dtype, or None if ftensor lacks it) of a new tensor, from the arguments
+    of a call. The cache saves the checks of all calls but the first."""
+    if layout is not None and layout is not torch.strided:
+        raise errors.layout(layout)
+    if min(size, default=0) < 0:
+        raise errors.negative_dimension(size)
+    check(device, pin_memory)
+    return size, format_strides(size, memory_format) if stride is None else stride, m.TO_FT.get(dtype)
+
+
 @impl("empty.memory_format")
 def empty(
     size: Sequence[int],
@@ -76,12 +99,8 @@ def empty(
     memory_format: Any = None,
 ) -> torch.Tensor:
     """Returns an uninitialized tensor in a memory format."""
-    if layout is not None and layout is not torch.strided:
-        raise errors.layout(layout)
-    if min(size, default=0) < 0:
-        raise errors.negative_dimension(size)
-    strides = format_strides(size, memory_format)
-    return empty_strided(size, strides, dtype=dtype, device=device, pin_memory=pin_memory)
+    dtype = dtype or torch.get_default_dtype()
+    return _new(dtype, *_checked_geometry(tuple(size), None, dtype, layout, device, pin_memory, memory_format))
 
 
 @impl("empty_strided")
@@ -95,16 +114,16 @@ def empty_strided(
     pin_memory: Any = None,
 ) -> torch.Tensor:
     """Returns an uninitialized tensor with given strides."""
-    check(device, pin_memory)
-    if min(size, default=0) < 0:
-        raise errors.negative_dimension(size)
-    torch_dtype = torch.get_default_dtype() if dtype is None else dtype
-    dtype_ = m.TO_FT.get(torch_dtype)
-    if dtype_ is not None:
-        return _fill_deterministic(m.wrap(ft_new(tuple(size), dtype_, m.device_of_calls(), tuple(stride))))
-    # A dtype that ftensor lacks: a buffer of bytes, for ops on the host.
-    nbytes = 0 if 0 in size else (extent(tuple(size), tuple(stride))[1] + 1) * torch_dtype.itemsize
-    return m.tensor_over(m.new_storage(m.allocate(nbytes), nbytes), torch_dtype, size, stride)
+    dtype = dtype or torch.get_default_dtype()
+    return _new(dtype, *_checked_geometry(tuple(size), tuple(stride), dtype, layout, device, pin_memory, None))
+
+
+def _new(torch_dtype: torch.dtype, shape: Ints, strides: Ints, dtype: dtypes.dtype | None) -> torch.Tensor:
+    if dtype is None:  # a buffer of bytes, for ops on the host
+        nbytes = 0 if 0 in shape else (extent(shape, strides)[1] + 1) * torch_dtype.itemsize
+        return m.tensor_over(m.new_storage(m.allocate(nbytes), nbytes), torch_dtype, shape, strides)
+    tensor = m.wrap(ft_new(shape, dtype, m.device_of_calls(), strides))
+    return _fill_deterministic(tensor) if torch.are_deterministic_algorithms_enabled() else tensor
 
 
 def _fill_deterministic(t: torch.Tensor) -> torch.Tensor:
@@ -116,6 +135,55 @@ def _fill_deterministic(t: torch.Tensor) -> torch.Tensor:
     if t.dtype.is_floating_point or t.dtype.is_complex:
         return t.fill_(float("nan"))
     return t.fill_(True if t.dtype is torch.bool else torch.iinfo(t.dtype).max)
+
+
+def filled(
+    number: float,
+    size: Sequence[int],
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+) -> torch.Tensor:
+    """Returns a contiguous tensor with every element equal to `number`, which any dtype can hold.
+    Raises NotImplementedError for a dtype that ftensor lacks."""
+    return _new_filled(number, tuple(size), None, dtype or torch.get_default_dtype(), layout, device, pin_memory, None)
+
+
+def filled_like(
+    number: float,
+    self: torch.Tensor,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    memory_format: Any = None,
+) -> torch.Tensor:
+    """Returns a tensor with the geometry of `self`, by default also its dtype, and every element equal
+    to `number`, which any dtype can hold."""
+    here = device is None or device.type == DEVICE.type
+    if not here or memory_format not in (None, torch.preserve_format) or (dtype or self.dtype) not in m.TO_FT:
+        like = torch.empty_like(
+            self, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        )
+        return like.fill_(number)
+    shape = tuple(self.shape)
+    return _new_filled(
+        number, shape, like_strides(shape, self.stride()), dtype or self.dtype, layout, device, pin_memory, None
+    )
+
+
+for _name, _number in (("zeros_like", 0), ("ones_like", 1)):
+    impl(_name)(partial(filled_like, _number))
+
+
+def _new_filled(number: float, *arguments: Any) -> torch.Tensor:
+    shape, strides, dtype = _checked_geometry(*arguments)
+    if dtype is None:
+        raise NotImplementedError
+    return m.wrap(pointwise(FILL, (), (number,), ft_new(shape, dtype, m.device_of_calls(), strides), True))
 
 
 @impl("set_.source_Storage")

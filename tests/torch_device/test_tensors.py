@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -146,3 +147,33 @@ def test_zero_dim_host_tensors_join() -> None:
     assert (x.to("fpga") * torch.tensor(2.0)).cpu().equal(x * 2)
     with pytest.raises(RuntimeError, match="same device"):
         x.to("fpga") + torch.ones(3)
+
+
+@pytest.mark.parametrize("like", [torch.zeros_like, torch.ones_like], ids=["zeros", "ones"])
+def test_filled_likes(like: Callable[..., torch.Tensor]) -> None:
+    turned = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last).transpose(0, 1)
+    gaps = torch.randn(4, 6)[:, ::2]
+    agree(lambda x, y: (like(x), like(y), like(x, dtype=torch.int64)), turned, gaps, fallback=False)
+    for x in (turned, gaps, torch.empty(0, 3), torch.tensor(2.0), torch.zeros(3, dtype=torch.bool)):
+        wanted, result = like(x), like(x.to("fpga"))
+        assert (result.stride(), result.dtype) == (wanted.stride(), wanted.dtype) and result.cpu().equal(wanted)
+    last = like(torch.randn(2, 3, 4, 5, device="fpga"), memory_format=torch.channels_last)
+    assert last.is_contiguous(memory_format=torch.channels_last)
+    assert like(gaps.to("fpga"), device="cpu").device.type == "cpu" and like(gaps, device="fpga").device.type == "fpga"
+
+
+def test_new_tensors_are_checked_at_each_call() -> None:
+    for _ in range(2):
+        assert torch.empty(2, 3, device="fpga").stride() == (3, 1)
+        with pytest.raises(RuntimeError, match="negative dimension"):
+            torch.empty(2, -3, device="fpga")
+        with pytest.raises(RuntimeError, match="fpga:1"):
+            torch.empty(2, 3, device="fpga:1")
+        with pytest.raises(RuntimeError, match="pin"):
+            torch.empty(2, 3, device="fpga", pin_memory=True)
+    try:
+        torch.set_default_dtype(torch.float64)
+        assert torch.empty(2, 3, device="fpga").dtype is torch.zeros(2, device="fpga").dtype is torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.empty(2, 3, device="fpga").dtype is torch.float32

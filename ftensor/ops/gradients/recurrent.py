@@ -264,7 +264,8 @@ def lstm_layers(
     if steps > 1 and not saves and fits_one_launch("lstm", x, batch, h._shape[-1]):
         return _lstm_without_derivative(x, h, c, weights)
     parameters = [(w.ih, w.hh, w.b_ih, w.b_hh) for w in weights]
-    return (_one_step if steps == 1 else _layers)(x, h, c, parameters)
+    as_graph = steps == 1 or fits_one_launch("lstm", x, batch, h._shape[-1])
+    return (_fused_layers if as_graph else _layers)(x, h, c, parameters)
 
 
 def _lstm_without_derivative(
@@ -293,6 +294,5 @@ def _layers(
     return x, hy, cy, layers
 
 
-# Fused for callers that run one step at a time: a graph has no views and copies between its
-# kernels.
-_one_step = fused(_layers)
+# For layers of a few launches, between which a graph has no views and copies.
+_fused_layers = fused(_layers)
