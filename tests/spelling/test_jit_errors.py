@@ -113,6 +113,23 @@ def test_an_op_itself(op: Callable[..., Any]) -> None:
         ft.jit(op)(ft.ones(1))
 
 
+STATISTICS: dict[str, Callable[[ft.Tensor], Any]] = {
+    "quantile": lambda x: ft.quantile(x, 0.75),
+    "histc": lambda x: ft.histc(x, 4, -1.0, 1.0),
+    "histc of integers": lambda x: ft.histc((4 * x).to(ft.int32), 4, -3, 3),
+    "histogram": lambda x: ft.histogram(x, 4, range=(-1.0, 1.0), weight=x.abs())[0],
+}
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_statistics_read_no_value(name: str) -> None:
+    """Elements outside the bins, infinities included, are in none."""
+    x = ft.tensor([-2.0, -1.0, -0.25, 0.0, 0.6, 1.0, 1.5])
+    function = STATISTICS[name]
+    assert ft.jit(function)(x).tolist() == function(x).tolist()
+    assert ft.histc(ft.tensor([float("inf"), 0.5, float("nan")]), 2, 0.0, 1.0).tolist() == [0, 1]
+
+
 def test_two_devices() -> None:
     """Both are named."""
     with pytest.raises(ft.GraphError, match="tensors on cpu and fpga:0"):

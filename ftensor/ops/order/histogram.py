@@ -18,6 +18,7 @@ from ..bind import composed
 from ..create.data import tensor
 from ..create.ranges import linspace
 from ..create.sizes import ones, ones_like, zeros
+from ..pointwise.ternary import where
 from .sort import returned, searchsorted
 
 
@@ -27,6 +28,15 @@ def _totals(positions: Tensor, weight: Tensor | None, size: int, result_dtype: A
     if weight is None:
         weight = ones_like(positions, dtype=result_dtype)
     return totals.index_add_(0, positions, weight) if positions.numel() else totals
+
+
+def _totals_in_range(
+    positions: Tensor, in_range: Tensor, weight: Tensor | None, size: int, result_dtype: Any
+) -> Tensor:
+    """Returns the `_totals` of the positions in range. The others have a bin of their own, which is
+    dropped: to select positions would read their number."""
+    own = where(in_range, positions, size).to(dtypes.int64)
+    return _totals(own, weight, size + 1, result_dtype)[:size]
 
 
 @composed(exact=True)
@@ -89,7 +99,7 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     first, last = (tensor(v, dtype=x._dtype, device=x.device) for v in (low, high))
     bin_index = ((x - first) * bins / (last - first)).clamp(max=bins - 1)
     in_range = (x >= low) & (x <= high)
-    return _totals(bin_index[in_range].to(dtypes.int64), None, bins, dtypes.int64).to(input._dtype)
+    return _totals_in_range(bin_index, in_range, None, bins, dtypes.int64).to(input._dtype)
 
 
 def _integer_histc(x: Tensor, bins: int, min: Any, max: Any) -> Tensor:
@@ -101,9 +111,10 @@ def _integer_histc(x: Tensor, bins: int, min: Any, max: Any) -> Tensor:
         raise errors_arithmetic.integer_range("histc", bins, first, last)
     as_int64 = x.to(dtypes.int64)
     least = first if first > 0 or x._dtype.is_signed else 0  # elements beyond int64 have become negative
-    in_range = as_int64[(as_int64 >= least) & (as_int64 <= last)]
-    bin_index = (in_range - first).mul(bins).div(last - first, rounding_mode="floor").clamp(max=bins - 1)
-    return _totals(bin_index, None, bins, dtypes.int64).to(x._dtype)
+    in_range = (as_int64 >= least) & (as_int64 <= last)
+    inside = where(in_range, as_int64, first)
+    bin_index = (inside - first).mul(bins).div(last - first, rounding_mode="floor").clamp(max=bins - 1)
+    return _totals_in_range(bin_index, in_range, None, bins, dtypes.int64).to(x._dtype)
 
 
 def _edges(name: str, x: Tensor, bins: Any, low: float, high: float) -> Tensor:
@@ -127,9 +138,8 @@ def _histogram_counts(x: Tensor, edges: Sequence[Tensor], weight: Tensor | None,
         bin_index = searchsorted(edge, column, right=True) - 1
         in_range = in_range & (column >= edge[0]) & (column <= edge[-1])
         flat_bin = flat_bin * size + bin_index.clamp(0, max(size - 1, 0))
-    if weight is not None:
-        weight = weight.reshape(-1)[in_range]
-    counts = _totals(flat_bin[in_range], weight, numel(sizes), x._dtype).reshape(sizes)
+    weight = None if weight is None else weight.reshape(-1)
+    counts = _totals_in_range(flat_bin, in_range, weight, numel(sizes), x._dtype).reshape(sizes)
     if density:
         counts = counts / counts.sum()
         for k, edge in enumerate(edges):

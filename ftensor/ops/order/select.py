@@ -16,7 +16,6 @@ from ...kernels.skeletons.cpu.sort import MEDIAN, NANMEDIAN, RANK
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
 from ..bind import composed, write_outputs
-from ..create.data import tensor
 from ..create.ranges import arange
 from ..create.sizes import full, full_like, zeros, zeros_like
 from ..pointwise.ternary import where
@@ -175,8 +174,10 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     else:
         if isinstance(q, bool) or not isinstance(q, (int, float)):
             raise errors.argument_type(name, "q", "a number or a Tensor", q)
-        ranks = tensor([q], dtype=input._dtype, device=input.device)
-    if ranks.numel() and not bool(((ranks >= 0) & (ranks <= 1)).all().item()):
+        if not 0 <= q <= 1:
+            raise errors_arithmetic.quantile_ranks([q])
+        ranks = full((1,), q, dtype=input._dtype, device=input.device)
+    if isinstance(q, Tensor) and ranks.numel() and not bool(((ranks >= 0) & (ranks <= 1)).all().item()):
         raise errors_arithmetic.quantile_ranks(ranks.tolist())
     x, axis = (input.reshape(-1), 0) if dim is None else dim_argument(name, input, dim)
     rows = sorted_values(name, x.movedim(axis, -1), -1)
