@@ -178,7 +178,7 @@ def folded(key: NetworkKey, rng: Random) -> NetworkKey:
 
 
 def run(key: NetworkKey, images: np.ndarray, count: int) -> tuple[np.ndarray, str]:
-    """The results of a network's kernel by g++, and what it was stuck at."""
+    """The bytes of the `count` results of a network's kernel by g++, and what it was stuck at."""
     (got,), stuck = runs(key, images, count, [None])
     return got, stuck
 
@@ -186,8 +186,8 @@ def run(key: NetworkKey, images: np.ndarray, count: int) -> tuple[np.ndarray, st
 def runs(
     key: NetworkKey, images: np.ndarray, count: int, weights: Sequence[np.ndarray | None]
 ) -> tuple[list[np.ndarray], str]:
-    """The results of launches of a network's kernel by g++, one for each buffer of loaded weights (None: they
-    are in the text), and what a launch was stuck at."""
+    """The bytes of the results of launches of a network's kernel by g++, one for each buffer of loaded weights
+    (None: they are in the text), and what a launch was stuck at."""
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "network.cpp", Path(folder) / "network.so"
         source.write_text(program(key))
@@ -196,21 +196,21 @@ def runs(
         subprocess.run(command, check=True)
         loaded = ctypes.CDLL(str(library))
         loaded.ft_stuck.restype = ctypes.c_char_p
-        n, lanes = images.shape[0], key.lanes
+        n, beat, nbytes = images.shape[0], 64, count * images.itemsize
         # A kernel reads and writes whole beats, for which g++ takes aligned instructions.
-        x = _aligned(np.zeros(images.size + 2 * lanes, np.uint8))
-        x[lanes : lanes + images.size] = images.view(np.uint8).ravel()
+        x = _aligned(np.zeros(images.nbytes + 2 * beat, np.uint8))
+        x[beat : beat + images.nbytes] = images.view(np.uint8).ravel()
         call, results, stuck = getattr(loaded, key.entry), [], ""
         for words in weights:
-            out = _aligned(np.full(count + 3 * lanes, 0xA5, np.uint8))
+            out = _aligned(np.full(nbytes + 3 * beat, 0xA5, np.uint8))
             arrays = [out, x] if words is None else [out, x, _aligned(words)]
-            offsets = (lanes, lanes, 0)[: len(arrays)]
+            offsets = (key.lanes, key.lanes, 0)[: len(arrays)]
             call(*(ctypes.c_void_p(a.ctypes.data) for a in arrays), *map(ctypes.c_long, offsets), ctypes.c_int(n), 0, 1)
             stuck = stuck or loaded.ft_stuck().decode()
-            beyond = np.concatenate([out[:lanes], out[lanes + count :]])
+            beyond = np.concatenate([out[:beat], out[beat + nbytes :]])
             if (beyond != 0xA5).any():
                 stuck = stuck or "it wrote beside its result"
-            results.append(out[lanes : lanes + count].copy())
+            results.append(out[beat : beat + nbytes].copy())
         return results, stuck
 
 

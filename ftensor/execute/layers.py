@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 # The kinds of filters and of reflected signals, which are stages of rows. All other kinds are layers of
 # networks.
 FIR, REFLECT = "fir", "reflect"
+# Kinds of layers of floating-point numbers; those of bytes have the names of their ops.
+FLOAT_CONV2D, FLOAT_LINEAR, FLOAT_AVG_POOL2D = "float conv2d", "float linear", "float avg_pool2d"
+BATCH_NORM, FLOAT_CAT, SOFTMAX = "batch_norm", "float cat", "softmax"
 
 
 def layer(kind: str, inputs: Sequence[Tensor], settings: Mapping[str, Any], compute: Callable[[], Tensor]) -> Tensor:
@@ -41,6 +44,12 @@ def layer(kind: str, inputs: Sequence[Tensor], settings: Mapping[str, Any], comp
     backend = inputs[0]._storage.backend
     tracer = None if backend.executor is None else recorder(backend)
     return compute() if tracer is None else tracer.layer(kind, inputs, settings, compute)
+
+
+def is_traced(x: Tensor) -> bool:
+    """True if a function is being traced on the device of `x`, so that `layer` records."""
+    backend = x._storage.backend
+    return backend.executor is not None and recorder(backend) is not None
 
 
 KINDS = {"none": 0, "mean": 1, "sum": 2}

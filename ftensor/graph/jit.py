@@ -261,9 +261,9 @@ class Jitted(Generic[P, R]):
         With `target`, a board such as "kv260", the inventory has the lanes and the compute units
         that are fastest on that board, and `Exported.report` is a table of the kernels.
 
-        A chain of quantized layers on an argument (`ft.quantized.conv2d`, `linear`, their `relu`
-        forms, `relu`, `add`; `max_pool2d`), and of nothing else, is one kernel: a network
-        (docs/networks.md), with NAME.weights in place of NAME.cl. `target` is then "u55c" by
+        A chain of layers on an argument, quantized (`ft.quantized.conv2d`, `linear`, their `relu`
+        forms, `relu`, `add`; `max_pool2d`) or of float32, and of nothing else, is one kernel: a
+        network (docs/networks.md), with NAME.weights in place of NAME.cl. `target` is then "u55c" by
         default, `cycles` the most clock cycles for an image (as few as fit), `fold` the products of
         layers in a cycle, as `{"conv2d_0": (filters, factors)}`, `weights` "text" for constants of
         the kernel, or "loaded" for values that launches bring. `Exported.report` is a table of the
@@ -282,7 +282,7 @@ class Jitted(Generic[P, R]):
         backend = tensors[0]._storage.backend if tensors else default_backend()
         with backend.preparing_for(backend.target.as_board(), 1, backend.host_shared), as_single_ops():
             graph = self._trace_only(backend, tensors, args, kwargs)
-        return writers[0](exported(graph, bool(option_names)), name, options)
+        return writers[0](exported(graph, options), name, options)
 
     @property
     def _parameters(self) -> Collection[str]:

@@ -1,4 +1,4 @@
-"""Networks: a traced chain of quantized layers becomes one kernel (kernels/network.py)."""
+"""Networks: a traced chain of layers becomes one kernel (kernels/network.py)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._tensor import Tensor
-from ..dtypes import int8, int32, uint8
+from ..dtypes import float32, int8, int32, uint8
 from ..dtypes.limits import iinfo
 from ..errors import graph as errors
 from ..execute.launch import Launch, Step
+from ..execute.layers import FLOAT_LINEAR
 from ..iterator.shape import Ints, is_contiguous, numel
 from ..kernels.network import (
     ADD,
@@ -23,6 +24,7 @@ from ..kernels.network import (
     LINEAR,
     MAX_POOL,
     POOLS,
+    PRODUCTS,
     WORD,
     Constants,
     Flow,
@@ -39,18 +41,25 @@ from ..kernels.network import (
 from ..runtime import launch_cache
 from .guards import CapturedValues
 from .ir import CALL_NUMBER, Graph, GraphBuffer, GraphTensor, LayerCall, Node, live_nodes
+from .network_float import FLOAT_KINDS, FloatLayers, with_elementwise
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
+def may_have_networks(backend: Backend) -> bool:
+    """True if the device has FPGA images, which may have networks' kernels, or if a program is
+    traced for a board."""
+    traced = launch_cache.stand_in_build is not None and backend.dialect == "vitis"
+    return traced or (backend.images is not None and backend.built_ahead)
+
+
 def as_network(graph: Graph, backend: Backend) -> Graph | None:
-    """Replaces a traced graph of quantized layers by one launch of its network kernel: the kernel
+    """Replaces a traced graph of layers by one launch of its network kernel: the kernel
     with these weights as constants, or the kernel that loads weights. Returns None if the graph is
     not a network, or if neither kernel is available. While a program is traced for a board, both
     count as available."""
-    traced = launch_cache.stand_in_build is not None and backend.dialect == "vitis"
-    if not graph.layers or not (traced or backend.images is not None) or not (traced or backend.built_ahead):
+    if not graph.layers or not may_have_networks(backend):
         return None
     try:
         builder = NetworkBuilder(graph)
@@ -86,7 +95,7 @@ class NetworkBuilder:
         self.layers: list[NetworkLayer] = []
         self.calls: list[LayerCall] = []  # layer calls, without a relu that belongs to the layer before it
         self.constants: list[Tensor] = []
-        self._constants: list[Constants] = []
+        self.constants_of: list[Constants] = []
         live = live_nodes(graph)
         # Layers whose results nothing uses are dropped.
         calls = [call for call in graph.layers if not call.nodes or not live.isdisjoint(call.nodes)]
@@ -94,20 +103,26 @@ class NetworkBuilder:
             raise errors.no_stages(graph.name)
         first = calls[0]
         self.input = first.inputs[0]
-        self._check_nodes(live)
-        self._check_input(first)
+        self.floats = FloatLayers(self) if self.input.dtype is float32 else None
+        if self.floats is not None:
+            calls = with_elementwise(graph, calls, live)
+            self.input = calls[0].inputs[0]
+        self._check_nodes(live, {k for call in calls for k in call.nodes})
+        self._check_input(calls[0])
         self.images, c, *sizes = self.input.shape
         height, width = sizes or (1, 1)
-        self._flows = [Flow(height, width, c, 1)]
-        self._values = [self.input]
-        self._read = [0]
+        self._flows = [Flow(height, width, c, 1, 8 * self.input.dtype.itemsize)]
+        self.values = [self.input]
+        self.read = [0]
         for call in calls:
             self._add_layer(call)
         self._check_result()
+        if not any(layer.kind in (*PRODUCTS, *POOLS) for layer in self.layers):
+            raise self.refuse(self.calls[-1], "there is no layer with weights or windows")
         name = "_".join(list(dict.fromkeys(layer.kind for layer in self.layers))[:3])
         if why := check_ports(self._flows[0], self._flows[-1]):
-            raise self._refuse(self.calls[-1], why)
-        layers, constants = tuple(self.layers), constant_bytes(self._constants)
+            raise self.refuse(self.calls[-1], why)
+        layers, constants = tuple(self.layers), constant_bytes(self.constants_of)
         self.key = NetworkKey(name, self.input.dtype, (c, height, width), layers, constants)
 
     def weights_memory(self, backend: Backend) -> GraphBuffer:
@@ -131,12 +146,12 @@ class NetworkBuilder:
         origins = tuple([call.origin for call in self.calls])
         return Node(Launch((step,), len(flat), scalar_dtypes=()), tuple(flat), (), origins[-1], origins)
 
-    def _refuse(self, call: LayerCall, why: str) -> errors.GraphError:
+    def refuse(self, call: LayerCall, why: str) -> errors.GraphError:
+        """Returns the error for a call that no process computes."""
         return errors.no_layer(call.origin.op, self.graph.name, why, call.origin.line)
 
-    def _check_nodes(self, live: set[int]) -> None:
+    def _check_nodes(self, live: set[int], inside: set[int]) -> None:
         graph = self.graph
-        inside = {k for call in graph.layers for k in call.nodes}
         for k, node in enumerate(graph.nodes):
             if k in live and k not in inside:
                 why = "no process computes it"
@@ -145,126 +160,134 @@ class NetworkBuilder:
     def _check_input(self, first: LayerCall) -> None:
         r = self.input
         if len(r.shape) not in (2, 4) or 0 in r.shape:
-            raise self._refuse(first, f"its input has the shape {r.shape}, not (N, C, H, W) or (N, C)")
+            raise self.refuse(first, f"its input has the shape {r.shape}, not (N, C, H, W) or (N, C)")
         if self.graph.memories[r.memory].argument is None:
-            raise self._refuse(first, "its input is no argument of the function")
-        if r.dtype not in (uint8, int8):
-            raise self._refuse(first, f"its input is {r.dtype.name}, not uint8 or int8")
+            raise self.refuse(first, "its input is no argument of the function")
+        if r.dtype not in (uint8, int8, float32):
+            raise self.refuse(first, f"its input is {r.dtype.name}, not uint8, int8 or float32")
         if not is_contiguous(r.shape, r.strides) or r.offset % 64:
-            raise self._refuse(first, f"its input is not contiguous, or begins at byte {r.offset}, not on a beat")
+            raise self.refuse(first, f"its input is not contiguous, or begins at byte {r.offset}, not on a beat")
 
     def _check_result(self) -> None:
         results, last = self.graph.result_tensors, self.calls[-1]
-        if len(results) != 1 or not _same_data(self._values[-1], results[0].region) or results[0].region.offset:
-            raise self._refuse(last, "its result is not the function's only result")
-        unread = [k for k, count in enumerate(self._read[:-1]) if not count]
+        if len(results) != 1 or not _same_data(self.values[-1], results[0].region) or results[0].region.offset:
+            raise self.refuse(last, "its result is not the function's only result")
+        unread = [k for k, count in enumerate(self.read[:-1]) if not count]
         if unread:
-            raise self._refuse(self.calls[max(unread[0] - 1, 0)], "nothing reads its result")
+            raise self.refuse(self.calls[max(unread[0] - 1, 0)], "nothing reads its result")
 
     def _add_layer(self, call: LayerCall) -> None:
         """Adds a layer."""
+        if any(r.dtype is not self.input.dtype for r in (*call.inputs, call.result)):
+            raise self.refuse(call, f"its dtypes are not all that of the images, {self.input.dtype.name}")
         inputs = tuple([self._value(call, r) for r in call.inputs])
         image = self._flows[inputs[0]]
         images = [self._flows[value] for value in inputs]
         for r, each in zip(call.inputs, images):
             self._check_shape(call, r.shape, each)
         if _has_call_scalar(tuple(call.settings.values())):
-            raise self._refuse(call, "a number that the call passes is one of its arguments; let the function have it")
-        if call.kind == "relu":
+            raise self.refuse(call, "a number that the call passes is one of its arguments; let the function have it")
+        layer: NetworkLayer | None
+        if self.floats is not None:
+            layer = self.floats.add(call, inputs, images)
+            if layer is None:
+                return
+        elif call.kind in FLOAT_KINDS:
+            raise self.refuse(call, "it computes with floating-point numbers, and the images are bytes")
+        elif call.kind == "relu":
             self._relu(call, inputs[0])
             return
-        if call.kind in (ADD, CAT):
+        elif call.kind in (ADD, CAT):
             layer = self._joined(call, inputs, images)
         elif call.kind in POOLS or call.kind == "adaptive_avg_pool2d":
-            layer = self._pool(call, inputs, image)
+            layer = self.pool(call, inputs, image)
         else:
             layer = self._weighted(call, inputs, image)
         if layer.kind == DEPTHWISE:
             layer = replace(layer, fold=least_fold(layer, image))
         if why := check_layer(layer, image) or check_inputs(layer, images):
-            raise self._refuse(call, why)
+            raise self.refuse(call, why)
         for value in inputs:
-            self._read[value] += 1
+            self.read[value] += 1
         self.layers.append(layer)
         self.calls.append(call)
         self._flows.append(layer.result(image))
-        self._values.append(call.result)
-        self._read.append(0)
+        self.values.append(call.result)
+        self.read.append(0)
 
     def _check_shape(self, call: LayerCall, shape: Ints, image: Flow) -> None:
         """Raises GraphError for an input that was reshaped, except the flattened input of a linear
         layer."""
         shapes: list[tuple[int, ...]] = [(self.images, image.channels, image.height, image.width)]
-        if call.kind == LINEAR or image.pixels == 1:
+        if call.kind in (LINEAR, FLOAT_LINEAR) or image.pixels == 1:
             shapes.append((self.images, image.elements))
         if shape not in shapes:
-            raise self._refuse(call, f"its input has the shape {shape}, and the layer before it gives {shapes[0]}")
+            raise self.refuse(call, f"its input has the shape {shape}, and the layer before it gives {shapes[0]}")
 
     def _value(self, call: LayerCall, r: GraphTensor) -> int:
         """Returns the index of the value that a layer reads: the latest result with these bytes.
         Raises GraphError if there is none, as for a slice."""
-        for k in range(len(self._values) - 1, -1, -1):
-            if _same_data(self._values[k], r):
+        for k in range(len(self.values) - 1, -1, -1):
+            if _same_data(self.values[k], r):
                 return k
-        raise self._refuse(call, "it reads a part of a layer's result, or another tensor")
+        raise self.refuse(call, "it reads a part of a layer's result, or another tensor")
 
     def _relu(self, call: LayerCall, value: int) -> None:
         """Fuses a relu into the layer before it: the layer's smallest result becomes the zero
         point, and with relu6 its greatest result that of 6."""
         zero, high = call.settings["zero_point"], call.settings["high"]
-        if value != len(self._values) - 1 or not value or self._read[value] or self.layers[-1].kind in (MAX_POOL, CAT):
-            raise self._refuse(call, "it does not follow a layer that rounds, whose result is read there alone")
+        if value != len(self.values) - 1 or not value or self.read[value] or self.layers[-1].kind in (MAX_POOL, CAT):
+            raise self.refuse(call, "it does not follow a layer that rounds, whose result is read there alone")
         before = self.layers[-1]
         high = before.high if high is None else min(before.high, high)
         self.layers[-1] = replace(before, low=max(before.low, zero), high=max(high, zero))
-        self._values[-1] = call.result
+        self.values[-1] = call.result
 
     def _joined(self, call: LayerCall, inputs: tuple[int, ...], images: list[Flow]) -> NetworkLayer:
         """Returns the layer of an addition or a concatenation."""
         s = call.settings
         if call.kind == CAT and (s["dim"] != 1 or len(inputs) < 2):
-            raise self._refuse(
-                call, f"it joins {len(inputs)} tensors along dim {s['dim']}, not two or more along dim 1"
-            )
+            raise self.refuse(call, f"it joins {len(inputs)} tensors along dim {s['dim']}, not two or more along dim 1")
         given = (
             (s["first_scale"], s["second_scale"], s["inverse"]) if call.kind == ADD else (*s["scales"], s["inverse"])
         )
         scales = tuple([float(np.float32(scale)) for scale in given])
         if not all(0 < scale < inf for scale in scales):
-            raise self._refuse(call, f"its scales are {scales} in float32")
+            raise self.refuse(call, f"its scales are {scales} in float32")
         if call.kind == CAT:
             channels = sum(image.channels for image in images)
             return NetworkLayer(CAT, inputs, channels, zero=s["zero"], scales=scales, zeros=s["zeros"])
         zeros = {"zero_in": s["first"], "zero_other": s["second"], "zero": s["zero"], "low": s["low"]}
         return NetworkLayer(ADD, inputs, images[0].channels, scales=scales, **zeros)
 
-    def _pool(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
+    def pool(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
+        """Returns the layer of a pool."""
         s = call.settings
         kind = MAX_POOL if call.kind == MAX_POOL else AVG_POOL
         if min(s["kernel"]) < 1:
-            raise self._refuse(call, f"the {s['counts']} windows of its result have several sizes")
+            raise self.refuse(call, f"the {s['counts']} windows of its result have several sizes")
         layer = NetworkLayer(kind, inputs, image.channels, s["kernel"], s["stride"], s["padding"])
         if kind == MAX_POOL and max(s["dilation"]) > 1:
-            raise self._refuse(call, f"its dilation is {s['dilation']}")
+            raise self.refuse(call, f"its dilation is {s['dilation']}")
         after = layer.result(image)
         if (after.height, after.width) != tuple(s["counts"]):
-            raise self._refuse(call, "its last windows reach beyond the image (ceil_mode)")
+            raise self.refuse(call, "its last windows reach beyond the image (ceil_mode)")
         if kind == MAX_POOL:
             return layer
         if len(s["factors"]) != 1 or not 0 < s["factors"][0] < inf:
-            raise self._refuse(call, "its windows have several divisors (count_include_pad=False), or a negative one")
+            raise self.refuse(call, "its windows have several divisors (count_include_pad=False), or a negative one")
         zero = s["zero_point"]
         return replace(layer, zero_in=zero, zero=zero, low=iinfo(self.input.dtype).min, scales=s["factors"])
 
     def _weighted(self, call: LayerCall, inputs: tuple[int, ...], image: Flow) -> NetworkLayer:
         s, shape = call.settings, call.inputs[0].shape
-        weight = self._constant(call, "weight", s["weight"])
+        weight = self.constant(call, "weight", s["weight"])
         zeros = {"zero_in": s["input_zero_point"], "zero": s["zero_point"]}
         zeros["low"] = s["zero_point"] if s["relu"] else iinfo(self.input.dtype).min
         o = weight.shape[0]
         if call.kind == LINEAR:
             if len(shape) != 2:
-                raise self._refuse(call, f"its input has {len(shape)} dims, not 2; use flatten(1)")
+                raise self.refuse(call, f"its input has {len(shape)} dims, not 2; use flatten(1)")
             layer = NetworkLayer(LINEAR, inputs, o, **zeros)
             # The input's order in memory is (channel, row, column), in the FIFO (row, column,
             # channel).
@@ -273,14 +296,14 @@ class NetworkBuilder:
             stride, padding, dilation = (_pair(s[word]) for word in ("stride", "padding", "dilation"))
             kind = DEPTHWISE if s["groups"] == image.channels == o and o > 1 else CONV
             if len(shape) != 4 or isinstance(padding, str) or max(dilation) > 1 or (kind == CONV and s["groups"] != 1):
-                raise self._refuse(
+                raise self.refuse(
                     call,
                     f"its input has {len(shape)} dims, its padding is {padding!r}, its dilation {dilation}, its groups "
                     f"{s['groups']}: a network has (N, C, H, W), padding in numbers, dilation 1, and 1 or C groups",
                 )
             layer = NetworkLayer(kind, inputs, o, weight.shape[2:], stride, padding, **zeros)
         flat = weight.transpose(0, 2, 3, 1).reshape(o, -1)
-        self._constants.append(Constants(flat, *self._factors(call, o)))
+        self.constants_of.append(Constants(flat, *self._factors(call, o)))
         return layer
 
     def _factors(self, call: LayerCall, o: int) -> tuple[np.ndarray, np.ndarray]:
@@ -290,24 +313,24 @@ class NetworkBuilder:
         single = np.float32(s["input_scale"])
         scales = s["weight_scale"]
         if isinstance(scales, GraphTensor):
-            each = self._constant(call, "weight_scale", scales).astype(np.float32) * single
+            each = self.constant(call, "weight_scale", scales).astype(np.float32) * single
         else:
             each = np.full(o, single * np.float32(scales), np.float32)
         factor = each / np.float32(s["scale"])
         added = np.zeros(o, np.float32)
         if s["bias"] is not None:
-            added = self._constant(call, "bias", s["bias"]) / each
+            added = self.constant(call, "bias", s["bias"]) / each
         if not (np.isfinite(added).all() and np.isfinite(factor).all()):
-            raise self._refuse(call, "its bias or its scales are not finite in float32")
+            raise self.refuse(call, "its bias or its scales are not finite in float32")
         return added.astype(np.float32), factor.astype(np.float32)
 
-    def _constant(self, call: LayerCall, name: str, r: GraphTensor) -> np.ndarray:
+    def constant(self, call: LayerCall, name: str, r: GraphTensor) -> np.ndarray:
         """Returns the values of a tensor that the function captured."""
         memory = self.graph.memories[r.memory]
         if memory.is_internal:
-            raise self._refuse(call, f"its {name} is computed in the function; compute it outside")
+            raise self.refuse(call, f"its {name} is computed in the function; compute it outside")
         if memory.captured is None:
-            raise self._refuse(call, f"its {name} is an argument; let the function capture it, so that it is constant")
+            raise self.refuse(call, f"its {name} is an argument; let the function capture it, so that it is constant")
         tensor = Tensor._make(memory.captured, r.dtype, r.shape, r.strides, r.offset)
         self.constants.append(tensor)
         return np.array(tensor, copy=True)

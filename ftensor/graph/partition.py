@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..boards import BOARDS
+from ..dtypes import int8, uint8
 from ..errors import graph as errors
 from ..kernels.network import NetworkKey
 from ..kernels.select import compute_units
@@ -90,6 +91,9 @@ class ExportOptions(NamedTuple):
     weights: str | None = None
 
 
+NO_OPTIONS = ExportOptions()
+
+
 class Exported(NamedTuple):
     """The files of an exported graph, and the kernel's entry in images. `source` is HLS C++.
     `opencl` is OpenCL C for Intel's boards, None if a stage has no OpenCL form.
@@ -136,18 +140,20 @@ def _in_images(backend: Backend, key: StagedKey) -> StagedKey | None:
     return key if backend.images is not None and backend.images.has(key.entry) else None
 
 
-def exported(graph: Graph, network_requested: bool = False) -> DataflowKernels | TracedNetwork:
+def exported(graph: Graph, options: ExportOptions = NO_OPTIONS) -> DataflowKernels | TracedNetwork:
     """Returns a traced graph's kernels for images: a network if it consists of layers, else stages.
 
     Raises GraphError if it is neither: as `NetworkBuilder` does if there are layers, else as
-    `dataflow_kernels` does.
+    `dataflow_kernels` does. Also raises it if the graph is no network, and `options` are those of
+    networks; every option is for a graph of quantized layers.
     """
     if not graph.layers:
         return dataflow_kernels(eliminate_dead_nodes(with_filters(graph)))
     try:
         network = NetworkBuilder(graph)
     except errors.GraphError as refused:
-        if network_requested:
+        quantized = any(r.dtype in (uint8, int8) for call in graph.layers for r in call.inputs)
+        if options._replace(target=options.target if quantized else None) != NO_OPTIONS:
             raise
         try:
             return dataflow_kernels(eliminate_dead_nodes(with_filters(graph)))

@@ -1,4 +1,5 @@
-"""Keys of quantized networks as one dataflow kernel: layers over images, and their folds."""
+"""Keys of networks as one dataflow kernel: layers over images, and their folds. Elements are bytes
+(`ft.quantized`) or float32."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ from .key import Port
 from .workload import PORT_BYTES
 
 CONV, DEPTHWISE, LINEAR, ADD, CAT = "conv2d", "depthwise", "linear", "add", "cat"
-MAX_POOL, AVG_POOL = "max_pool2d", "avg_pool2d"
-KINDS = (CONV, DEPTHWISE, LINEAR, MAX_POOL, AVG_POOL, ADD, CAT)
+MAX_POOL, AVG_POOL, SOFTMAX = "max_pool2d", "avg_pool2d", "softmax"
+KINDS = (CONV, DEPTHWISE, LINEAR, MAX_POOL, AVG_POOL, ADD, CAT, SOFTMAX)
 POOLS = (MAX_POOL, AVG_POOL)
 # The kinds that multiply by weights.
 PRODUCTS = (CONV, DEPTHWISE, LINEAR)
@@ -33,16 +34,20 @@ MAX_ELEMENTS = 1 << 20
 # Limits: bytes of a window in registers, and terms of a sum. The products and the zero point's
 # contribution (BEGIN in the text), each up to terms * 128 * 255, must fit in int32 together.
 MAX_WINDOW, MAX_TERMS = 512, (1 << 31) // (128 * 255 * 2)
+# A float32 addition takes several iterations, so a loop updates a partial sum at most once in STATES
+# iterations. If it has fewer sums, it has several partial sums of each.
+STATES = 10
 
 
 class Flow(NamedTuple):
     """The shape of images in a FIFO: (height, width, channels), with `wide` channels of a pixel in
-    a beat."""
+    a beat. `bits` are those of an element."""
 
     height: int
     width: int
     channels: int
     wide: int
+    bits: int = 8
 
     @property
     def pixels(self) -> int:
@@ -58,6 +63,16 @@ class Flow(NamedTuple):
     def beats(self) -> int:
         """Beats of an image."""
         return self.elements // self.wide
+
+    @property
+    def max_window(self) -> int:
+        """Limit of the elements of a window in registers."""
+        return 8 * MAX_WINDOW // self.bits
+
+    @property
+    def is_float(self) -> bool:
+        """True for float32, False for bytes."""
+        return self.bits == 32
 
 
 class Fold(NamedTuple):
@@ -81,6 +96,9 @@ class NetworkLayer:
     the greatest result. `scales` are rounded to float32: for an addition and `cat` the scales of
     the inputs and the reciprocal of the result's; for an average pool the reciprocal of the
     divisor. `zeros` are the zero points of the inputs of `cat`.
+
+    In float32 there are no zero points, and only average pools have a scale. `relu` is 1 if the
+    results are at least 0, 6 if they are also at most 6; bytes have it in `low` and `high`.
     """
 
     kind: str
@@ -97,18 +115,22 @@ class NetworkLayer:
     scales: tuple[float, ...] = ()
     zeros: tuple[int, ...] = ()
     fold: Fold = ONE
+    relu: int = 0
 
     def result(self, image: Flow) -> Flow:
         """Returns the flow of the layer's results if `image` is its first input. A layer that
         multiplies writes beats of `fold.filters` channels; other layers keep the beats of their
         input."""
         if self.kind == LINEAR:
-            return Flow(1, 1, self.channels, self.fold.filters)
+            return Flow(1, 1, self.channels, self.fold.filters, image.bits)
+        if self.kind == SOFTMAX:
+            return image
         if self.kind in (ADD, CAT):
             return image._replace(channels=self.channels)
         sizes = zip((image.height, image.width), self.kernel, self.stride, self.padding)
         high, wide = ((n + 2 * p - k) // s + 1 for n, k, s, p in sizes)
-        return Flow(high, wide, self.channels, self.fold.filters if self.kind in PRODUCTS else self.channels)
+        beat = self.fold.filters if self.kind in PRODUCTS else self.channels
+        return Flow(high, wide, self.channels, beat, image.bits)
 
     def limits(self, of: dtypes.dtype) -> tuple[int, int]:
         """Returns the least and the greatest result in a dtype."""
@@ -133,12 +155,21 @@ class NetworkLayer:
 
     def in_rows(self, image: Flow) -> bool:
         """True if windows of `image` exceed the registers and are read from a ring buffer of rows."""
-        return self.kind == CONV and not self.plain and self.depth(image) > MAX_WINDOW
+        return self.kind == CONV and not self.plain and self.depth(image) > image.max_window
+
+    def states(self, image: Flow) -> int:
+        """Returns the partial sums of a result: 1, or in float32 as many as keep STATES iterations
+        between two additions to one."""
+        if not image.is_float or self.kind in (DEPTHWISE, *POOLS):
+            return 1
+        groups, steps = self.channels // self.fold.filters, self.depth(image) // self.fold.factors
+        return min(-(-STATES // groups), steps)
 
 
 class Constants(NamedTuple):
     """A layer's weights (O, depth) of int8 in the order of the FIFO (row, column, channel), and
-    (O,) float32 numbers of the rounding: rint((sum + added) * factor)."""
+    (O,) float32 numbers of the rounding: rint((sum + added) * factor). In float32 the weights are
+    float32, `added` is the bias, and `factor` has no elements."""
 
     weights: np.ndarray
     added: np.ndarray
@@ -147,8 +178,8 @@ class Constants(NamedTuple):
 
 @dataclass(frozen=True)
 class NetworkKey:
-    """A network over any number of images (channels, height, width) of `dtype`, uint8 or int8. The
-    last layer's result is the network's; each other value is read by a later layer.
+    """A network over any number of images (channels, height, width) of `dtype`: uint8, int8 or
+    float32. The last layer's result is the network's; each other value is read by a later layer.
 
     `constants` are the bytes of all layers' `Constants`, in order; they are part of the kernel. A
     `loaded` network has none: a launch passes them (network_weights.py), so networks that differ
@@ -164,6 +195,11 @@ class NetworkKey:
     scalar_dtypes: tuple[dtypes.dtype, ...] = field(default=(), init=False)
 
     skeleton = "network"
+
+    @property
+    def element(self) -> str:
+        """The C++ type of the elements."""
+        return "float" if self.is_float else f"{self.dtype.name}_t"
 
     @property
     def lanes(self) -> int:
@@ -202,7 +238,7 @@ class NetworkKey:
     def flows(self) -> tuple[Flow, ...]:
         """The data flow of the input, then of each layer's result."""
         c, h, w = self.image
-        flows = [Flow(h, w, c, self._entering)]
+        flows = [Flow(h, w, c, self._entering, 8 * self.dtype.itemsize)]
         for layer in self.layers:
             flows.append(layer.result(flows[layer.inputs[0]]))
         return tuple(flows)
@@ -231,11 +267,14 @@ class NetworkKey:
                 tables.append(None)
                 continue
             o, depth = layer.channels, layer.depth(self.image_of(k))
-            weights = np.frombuffer(self.constants, np.int8, o * depth, at).reshape(o, depth)
-            at += o * depth
-            added = np.frombuffer(self.constants, "<f4", o, at)
-            factor = np.frombuffer(self.constants, "<f4", o, at + 4 * o)
-            at += 8 * o
+            of, numbers = ("<f4", 1) if self.is_float else ("i1", 2)
+            weights = np.frombuffer(self.constants, of, o * depth, at).reshape(o, depth)
+            at += weights.nbytes
+            added, factor = (
+                np.frombuffer(self.constants, "<f4", o * (k < numbers), min(at + 4 * o * k, len(self.constants)))
+                for k in range(2)
+            )
+            at += 4 * numbers * o
             tables.append(Constants(weights, added, factor))
         assert at == len(self.constants), (at, len(self.constants))
         return tuple(tables)
@@ -243,11 +282,17 @@ class NetworkKey:
     @property
     def constants_size(self) -> int:
         """The size of the layers' constants in bytes."""
+        each, numbers = self.dtype.itemsize, 4 if self.is_float else 8
         sizes = (
-            one.channels * (one.depth(self.image_of(k)) + 8) * (one.kind in PRODUCTS)
+            one.channels * (one.depth(self.image_of(k)) * each + numbers) * (one.kind in PRODUCTS)
             for k, one in enumerate(self.layers)
         )
         return sum(sizes)
+
+    @property
+    def is_float(self) -> bool:
+        """True for a network of float32, False for one of bytes."""
+        return self.dtype is dtypes.float32
 
     def without_constants(self) -> NetworkKey:
         """Returns the network whose launches pass the constants."""
@@ -279,17 +324,19 @@ def check_layer(layer: NetworkLayer, image: Flow) -> str:
         return f"its images have {image.elements} elements, of at most {MAX_ELEMENTS}"
     if layer.kind not in PRODUCTS and layer.fold != (1, 1):
         return f"its fold is {p} x {s}, and it multiplies nothing"
+    if layer.kind == SOFTMAX and (image.pixels > 1 or not image.is_float):
+        return "a process computes softmax along rows of float32, behind a linear layer"
     if not layer.of_all(image) and (why := _check_windows(layer, image)):
         return why
     if depth > MAX_TERMS:
         return f"its sums have {depth} terms, of at most {MAX_TERMS} in int32"
-    if layer.kind in (*POOLS, DEPTHWISE, ADD) and layer.channels != image.channels:
+    if layer.kind in (*POOLS, DEPTHWISE, ADD, SOFTMAX) and layer.channels != image.channels:
         return f"it has {layer.channels} channels of results and {image.channels} of images"
     if layer.kind not in PRODUCTS:
         return ""
     part = fold_part(layer, image)
-    fits = s == depth and p * depth <= MAX_WINDOW if layer.kind == DEPTHWISE else part % s == 0
-    if layer.channels % p or not fits or p * s > MAX_PRODUCTS or 32 * p > MAX_BITS or 8 * s > MAX_BITS:
+    fits = s == depth and p * depth <= image.max_window if layer.kind == DEPTHWISE else part % s == 0
+    if layer.channels % p or not fits or p * s > MAX_PRODUCTS or 32 * p > MAX_BITS or image.bits * s > MAX_BITS:
         return f"its fold is {p} x {s} of {layer.channels} filters and {part} factors, at most {MAX_PRODUCTS} products"
     return ""
 
@@ -297,8 +344,8 @@ def check_layer(layer: NetworkLayer, image: Flow) -> str:
 def _check_windows(layer: NetworkLayer, image: Flow) -> str:
     """Returns the reason why no process computes the windows of a layer; "" if one does."""
     taps = layer.kernel[0] * layer.kernel[1]
-    if (layer.kind == DEPTHWISE or layer.kind in POOLS) and taps > MAX_WINDOW:
-        return f"a window of {taps} pixels is larger than the {MAX_WINDOW} that registers hold"
+    if (layer.kind == DEPTHWISE or layer.kind in POOLS) and taps > image.max_window:
+        return f"a window of {taps} pixels is larger than the {image.max_window} that registers hold"
     sizes = (layer.kernel, layer.padding, layer.stride, (image.height, image.width))
     for k, padding, stride, n in zip(*sizes):
         # The last window begins at the last place of the padded image that a stride reaches.
@@ -328,8 +375,8 @@ def check_inputs(layer: NetworkLayer, images: Sequence[Flow]) -> str:
 def check_ports(images: Flow, results: Flow) -> str:
     """Returns the reason why no process loads `images` or stores `results`; "" if processes do."""
     for name, flow in (("images", images), ("results", results)):
-        if flow.pixels > 1 and 8 * flow.channels > MAX_BITS:
-            return f"its {name} have {flow.channels} channels, of at most {MAX_BITS // 8} with several pixels"
+        if flow.pixels > 1 and flow.bits * flow.channels > MAX_BITS:
+            return f"its {name} have {flow.channels} channels, of at most {MAX_BITS // flow.bits} with several pixels"
     return ""
 
 
@@ -337,7 +384,7 @@ def constant_bytes(constants: Sequence[Constants]) -> bytes:
     """Returns the bytes of layers' constants, as `NetworkKey.constants` holds them."""
     parts = []
     for one in constants:
-        parts += [one.weights.astype(np.int8).tobytes()]
+        parts += [one.weights.astype(one.weights.dtype.newbyteorder("<")).tobytes()]
         parts += [one.added.astype("<f4").tobytes(), one.factor.astype("<f4").tobytes()]
     return b"".join(parts)
 
@@ -347,7 +394,8 @@ def constant_bytes(constants: Sequence[Constants]) -> bytes:
 # already hold, and two checksums of the words, by which it checks a complete load. For each layer
 # with weights follow: the initial value of each filter's sum, one word of 8 bytes each; the weights
 # in the order of `Constants`, which does not depend on folds; for each filter a word with the two
-# numbers of the rounding.
+# numbers of the rounding. In float32 a filter's initial value is its bias, and nothing follows the
+# weights.
 WORD, BEAT = 8, 64
 
 
@@ -357,7 +405,16 @@ def words_of(key: NetworkKey) -> int:
     layers = [
         (layer.channels, layer.depth(key.image_of(k))) for k, layer in enumerate(key.layers) if layer.kind in PRODUCTS
     ]
-    return sum(2 * o + -(-o * depth // WORD) for o, depth in layers)
+    numbers, each = (1, 4) if key.is_float else (2, 1)
+    return sum(numbers * o + -(-o * depth * each // WORD) for o, depth in layers)
+
+
+def first_sums(layer: NetworkLayer, constants: Constants) -> np.ndarray:
+    """Returns the initial value of each filter's sum: the contribution of the zero point (int32), or
+    the bias (float32)."""
+    if constants.weights.dtype == np.float32:
+        return constants.added.astype("<f4")
+    return (-layer.zero_in * constants.weights.astype(np.int64).sum(1)).astype("<i4")
 
 
 def buffer_of(key: NetworkKey) -> np.ndarray:
@@ -366,12 +423,12 @@ def buffer_of(key: NetworkKey) -> np.ndarray:
     for layer, constants in zip(key.layers, key.tables, strict=True):
         if constants is None:
             continue
-        begin = -layer.zero_in * constants.weights.astype(np.int64).sum(1)
         starts = np.zeros((layer.channels, 2), "<i4")
-        starts[:, 0] = begin
+        starts[:, 0] = first_sums(layer, constants).view("<i4")
         weights = constants.weights.tobytes()
-        rounding = np.stack([constants.added, constants.factor], 1)
-        parts += [starts.tobytes(), weights, bytes(-len(weights) % WORD), rounding.astype("<f4").tobytes()]
+        parts += [starts.tobytes(), weights, bytes(-len(weights) % WORD)]
+        if not key.is_float:
+            parts.append(np.stack([constants.added, constants.factor], 1).astype("<f4").tobytes())
     payload = b"".join(parts)
     payload += bytes(-len(payload) % BEAT)
     words = np.frombuffer(payload, "<u4").reshape(-1, 2)

@@ -34,7 +34,8 @@ class Process:
 
     `trips` is its iterations per image, `layer` is the index of its layer (-1: none). `operators`
     and `memories` are for the area model. FIFO depths follow from `needs`, a function for each
-    input, and from `burst`, the beats that the process may read before it needs them.
+    input, from `burst`, the beats that the process may read before it needs them, and from
+    `latency`, its pipeline's iterations.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Process:
     memories: tuple[LocalMemory, ...] = ()
     needs: tuple[Needs, ...] = field(default=(), repr=False)
     burst: int = 0
+    latency: int = LATENCY
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
     loads: tuple[int, ...] = ()
@@ -67,12 +69,23 @@ class FlowFifo:
     @property
     def memory(self) -> tuple[int, int]:
         """Words, and bits of a word."""
-        return self.depth, self.flow.wide * (8 if self.element == "T" else 32)
+        return self.depth, self.flow.wide * (self.flow.bits if self.element == "T" else 32)
 
 
 def same(flow: Flow) -> Needs:
     """Returns the `needs` of a process that writes one beat for each beat that it reads."""
     return lambda n: np.arange(1, n * flow.beats + 1)
+
+
+def parts_of(pixels: int, mine: int, begin: int, both: int) -> Needs:
+    """Returns the `needs` of a process that writes pixels of `both` beats, of which `mine` from the
+    beat `begin` on come from this input."""
+
+    def needs(n: int) -> np.ndarray:
+        beats = np.clip(np.arange(1, both + 1) - begin, 0, mine)
+        return (np.arange(n * pixels)[:, None] * mine + beats).ravel()
+
+    return needs
 
 
 def deepen(processes: Sequence[Process], fifos: Sequence[FlowFifo]) -> None:
@@ -90,7 +103,7 @@ def deepen(processes: Sequence[Process], fifos: Sequence[FlowFifo]) -> None:
             if ahead <= 0:
                 continue
             others = (second, first)[branch]
-            held = sum(LATENCY + processes[k].burst for k in others if k > fork)
+            held = sum(processes[k].latency + processes[k].burst for k in others if k > fork)
             for fifo in processes[fork].writes:
                 if process.reads[branch] == fifo or any(fifo in processes[k].reads for k in sources):
                     fifos[fifo].depth = max(fifos[fifo].depth, ahead + 1 + DEPTH + held)

@@ -23,6 +23,7 @@ from .network import (
     CAT,
     KINDS,
     LOADED,
+    PRODUCTS,
     Fold,
     NetworkKey,
     NetworkLayer,
@@ -31,12 +32,12 @@ from .network import (
     check_ports,
 )
 
-FORMAT = "ftensor network 3"
+FORMAT = "ftensor network 4"
 # Limits of a file.
 MAX_LAYERS, MAX_INPUTS, MAX_SIZE, MAX_CONSTANTS = 256, 16, 1 << 16, 1 << 26
 _PAIRS = ("kernel", "stride", "padding", "fold")
 _ZEROS = ("zero_in", "zero_other", "zero", "low")
-_FIELDS = ("kind", "inputs", "channels", *_PAIRS, *_ZEROS, "high", "scales", "zeros")
+_FIELDS = ("kind", "inputs", "channels", *_PAIRS, *_ZEROS, "high", "scales", "zeros", "relu")
 
 
 def text(key: NetworkKey, constants: bytes | None = None) -> str:
@@ -66,13 +67,13 @@ def parse_network(raw: Mapping[str, Any], data: bytes, constants: bytes) -> Netw
         found = raw["constants"]["sha256"]
         digest = sha256(constants).hexdigest()
         _require(found == digest, f"its constants' SHA-256 is {digest}, not {found}")
-        of = {"uint8": dtypes.uint8, "int8": dtypes.int8}.get(raw["dtype"])
-        _require(of is not None, f"its dtype is {raw['dtype']!r}, not uint8 or int8")
+        of = {"uint8": dtypes.uint8, "int8": dtypes.int8, "float32": dtypes.float32}.get(raw["dtype"])
+        _require(of is not None, f"its dtype is {raw['dtype']!r}, not uint8, int8 or float32")
         assert of is not None
         image = tuple(_int(n, 1, MAX_SIZE, "a size of its images") for n in raw["image"])
         _require(len(image) == 3, f"its images have {len(image)} sizes, not 3")
         _require(0 < len(raw["layers"]) <= MAX_LAYERS, f"it has {len(raw['layers'])} layers, of 1 to {MAX_LAYERS}")
-        layers = tuple(_layer(k, one, iinfo(of)) for k, one in enumerate(raw["layers"]))
+        layers = tuple(_layer(k, one, of) for k, one in enumerate(raw["layers"]))
         name = raw["name"]
         _require(
             isinstance(name, str) and name.isidentifier() and name.isascii() and len(name) <= 64,
@@ -96,8 +97,8 @@ def parse_network(raw: Mapping[str, Any], data: bytes, constants: bytes) -> Netw
         size = key.constants_size * bool(constants or "weights" not in raw)
         _require(size == len(constants), f"it has {len(constants)} bytes of constants, and its layers {size}")
         tables = [one for one in key.tables if one] if constants else []
-        finite = all(np.isfinite(one.added).all() and np.isfinite(one.factor).all() for one in tables)
-        _require(finite, "an added number or a factor of a layer is not finite")
+        finite = all(np.isfinite(part).all() for one in tables for part in one)
+        _require(finite, "a number of a layer is not finite")
         key = key.without_constants() if "weights" in raw else key
     except KeyError as error:
         raise ValueError(f"it has no {error}") from None
@@ -107,8 +108,9 @@ def parse_network(raw: Mapping[str, Any], data: bytes, constants: bytes) -> Netw
     return key
 
 
-def _layer(k: int, raw: Mapping[str, Any], limits: Any) -> NetworkLayer:
-    what = f"layer {k}"
+def _layer(k: int, raw: Mapping[str, Any], of: dtypes.dtype) -> NetworkLayer:
+    what, floats = f"layer {k}", of is dtypes.float32
+    least_zero, most_zero = (0, 0) if floats else (iinfo(of).min, iinfo(of).max)
     _require(set(raw) == set(_FIELDS), f"{what} has the fields {sorted(raw)}")
     kind = raw["kind"]
     _require(kind in KINDS, f"the kind of {what} is {kind!r}")
@@ -117,19 +119,22 @@ def _layer(k: int, raw: Mapping[str, Any], limits: Any) -> NetworkLayer:
         _require(isinstance(raw[name], list) and len(raw[name]) == 2, f"{name} of {what} is {raw[name]!r}, not a pair")
         least = 0 if name == "padding" else 1
         pairs[name] = tuple(_int(n, least, MAX_SIZE, f"{name} of {what}") for n in raw[name])
-    zeros: dict[str, Any] = {n: _int(raw[n], limits.min, limits.max, f"{n} of {what}") for n in _ZEROS}
+    zeros: dict[str, Any] = {n: _int(raw[n], least_zero, most_zero, f"{n} of {what}") for n in _ZEROS}
     zeros["high"] = _int(raw["high"], zeros["low"], 255, f"high of {what}")
+    relu = raw["relu"]
+    kinds = (*PRODUCTS, ADD) if floats else ()
+    _require(type(relu) is int and relu in ((0, 1, 6) if kind in kinds else (0,)), f"relu of {what} is {relu!r}")
     inputs = tuple(_int(value, 0, k, f"an input of {what}") for value in raw["inputs"])
     count = len(inputs)
     _require(1 < count <= MAX_INPUTS if kind == CAT else count == 1 + (kind == ADD), f"{what} has {count} inputs")
     scales = tuple(_scale(value, what) for value in raw["scales"])
-    wanted = {ADD: 3, AVG_POOL: 1, CAT: count + 1}.get(kind, 0)
+    wanted = ({AVG_POOL: 1} if floats else {ADD: 3, AVG_POOL: 1, CAT: count + 1}).get(kind, 0)
     _require(len(scales) == wanted, f"{what} has {len(scales)} scales")
-    points = tuple(_int(value, limits.min, limits.max, f"a zero point of {what}") for value in raw["zeros"])
-    _require(len(points) == count * (kind == CAT), f"{what} has {len(points)} zero points")
+    points = tuple(_int(value, least_zero, most_zero, f"a zero point of {what}") for value in raw["zeros"])
+    _require(len(points) == count * (kind == CAT and not floats), f"{what} has {len(points)} zero points")
     channels = _int(raw["channels"], 1, MAX_SIZE, f"channels of {what}")
     fold = Fold(*pairs.pop("fold"))
-    return NetworkLayer(kind, inputs, channels, **pairs, **zeros, scales=scales, zeros=points, fold=fold)
+    return NetworkLayer(kind, inputs, channels, **pairs, **zeros, scales=scales, zeros=points, fold=fold, relu=relu)
 
 
 def _scale(value: Any, what: str) -> float:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import gcd
 
 import numpy as np
 
-from ..dtypes import dtype
+from ..dtypes import dtype, float32, int32
 from ..dtypes.limits import iinfo
-from . import network
-from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_POOL, POOLS, Flow, NetworkKey, NetworkLayer
-from .network_depths import FlowFifo, Process, deepen, divisors, same
+from . import network, network_float
+from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_POOL, POOLS, SOFTMAX, Flow, NetworkKey, NetworkLayer
+from .network_depths import FlowFifo, Process, deepen, divisors, parts_of, same
+from .network_windows import window_rows, windows
 from .workload import LocalMemory
 
 WORDS_DEPTH = 2  # of the FIFOs of loaded weights, in words
 # Block RAMs per UltraRAM of a chip, about the same on all boards that have UltraRAM.
 URAM_BRAMS = 2.1
 MAX_LUTRAM_WORDS = 32  # a smaller memory takes LUTs
-# Processes of loaded weights in block RAM and in UltraRAM.
-_PRODUCTS = ("loaded_products", "uram_products")
 # Operators of one rounding of a sum to an element in float32.
 ROUNDING = {"to_float": 1, "add": 2, "mul": 1, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
 
@@ -80,14 +79,22 @@ class Processes:
             if max(after) < max(uram * URAM_BRAMS, bram):
                 uram, bram = uram - words.ultra_rams, bram + words.block_rams
                 memories = [words._replace(uram=False), *others]
-                self.processes[k] = replace(process, function=_PRODUCTS[False], memories=tuple(memories))
+                self.processes[k] = replace(
+                    process, function=process.function.replace("uram", "loaded"), memories=tuple(memories)
+                )
 
     def _more_words(self, name: str) -> int:
         self.fifos.append(FlowFifo(f"words_from_{name}", Flow(1, 1, 2, 2), "int", len(self.processes), WORDS_DEPTH))
         self.words = len(self.fifos) - 1
         return self.words
 
-    def _keeping(self, process: Process, k: int, function: str, memories: Sequence[LocalMemory]) -> Process:
+    @staticmethod
+    def placed(words: LocalMemory) -> LocalMemory:
+        """Returns a memory of loaded weights in block RAM or UltraRAM, whichever takes the smaller
+        share."""
+        return words._replace(uram=words.block_rams > URAM_BRAMS * words.ultra_rams)
+
+    def keeping(self, process: Process, k: int, function: str, memories: Sequence[LocalMemory]) -> Process:
         """Returns a process that keeps a layer's loaded weights, instead of `process`, which reads
         tables."""
         loads = (*(() if self.words is None else (self.words,)), self._more_words(process.name))
@@ -102,14 +109,14 @@ class Processes:
         c, h, w = key.image
         flow, lanes = key.flows[0], key.lanes
         if c == 1 or h * w == 1:
-            shifts = ((("choose", "int8"), lanes),)
+            shifts = ((("choose", self.dtype_name), lanes),)
             process = Process("load", "load_line", (lanes, flow.wide, flow.elements), flow.beats, operators=shifts)
         elif h * w % lanes == 0 and c <= lanes:
-            shifts = ((("choose", "int8"), 3 * lanes * c),)
+            shifts = ((("choose", self.dtype_name), 3 * lanes * c),)
             process = Process("load", "load_pixels", (lanes, c, h * w), flow.pixels, operators=shifts)
         else:
             # Selecting an element of a plane's beat takes a choice per element of the beat.
-            chosen = ((("choose", "int8"), lanes * c),)
+            chosen = ((("choose", self.dtype_name), lanes * c),)
             process = Process("load", "load_planes", (lanes, c, h * w), flow.elements, operators=chosen)
         process = replace(process, passed=("in_0_offset",))
         return self.add(process, (), (flow,))[0]
@@ -119,16 +126,16 @@ class Processes:
         flow, lanes = self.flow(fifo), key.lanes
         if flow.pixels > 1 and flow.channels > 1:
             fifo = self.regroup("result", fifo, flow.channels)
-            planes = Flow(flow.channels, flow.pixels, 1, 1)
-            memory = LocalMemory(2 * flow.pixels, 8, flow.channels)
-            chosen = ((("choose", "int8"), flow.channels),)
+            planes = Flow(flow.channels, flow.pixels, 1, 1, flow.bits)
+            memory = LocalMemory(2 * flow.pixels, flow.bits, flow.channels)
+            chosen = ((("choose", self.dtype_name), flow.channels),)
             process = Process(
                 "planes", "planes", (flow.channels, flow.pixels), flow.elements, operators=chosen, memories=(memory,)
             )
             (fifo,) = self.add(process, (fifo,), (planes,))
         fifo = self.regroup("result", fifo, gcd(self.flow(fifo).wide, lanes))
         flow = self.flow(fifo)
-        shifts = ((("choose", "int8"), lanes),)
+        shifts = ((("choose", self.dtype_name), lanes),)
         sizes = (lanes, flow.wide, flow.elements)
         self.add(
             Process("store", "store_line", sizes, flow.beats, passed=("out0_offset",), operators=shifts), (fifo,), ()
@@ -142,7 +149,7 @@ class Processes:
         if flow.wide != least:
             many, narrow = flow.wide // least, flow._replace(wide=least)
             needs = lambda n: np.arange(n * narrow.beats) // many + 1  # noqa: E731
-            shifts = ((("choose", "int8"), flow.wide),)
+            shifts = ((("choose", self.dtype_name), flow.wide),)
             process = Process(
                 f"{name}_narrow",
                 "narrow",
@@ -181,16 +188,22 @@ class Processes:
         if layer.kind == CAT:
             return self._cat(layer, k, name, inputs)
         (fifo,) = inputs
+        if layer.kind == SOFTMAX:
+            return network_float.softmax(self, k, name, self.regroup(name, fifo, 1, k))
         fifo = self.regroup(name, fifo, self._width(layer, self.flow(fifo)), k)
         flow = self.flow(fifo)
         result = layer.result(flow)
         if layer.of_all(flow):
+            if self.is_float:
+                return network_float.image_averages(self, layer, k, name, fifo, result)
             return self._image_averages(layer, k, name, fifo, result)
         if layer.kind != LINEAR and not layer.plain:
-            add_windows = self._window_rows if layer.in_rows(flow) else self._windows
-            fifo = add_windows(layer, k, name, fifo)
+            add_windows = window_rows if layer.in_rows(flow) else windows
+            fifo = add_windows(self, layer, k, name, fifo)
         if layer.kind in POOLS:
             return self._pool(layer, k, name, fifo, result._replace(wide=flow.wide))
+        if self.is_float:
+            return network_float.products(self, layer, k, name, fifo, result)
         if layer.kind == DEPTHWISE:
             sums = self._channel_products(layer, k, name, fifo, flow.wide, result)
             return self._requantize(layer, k, name, sums, result, 1)
@@ -201,16 +214,16 @@ class Processes:
         """Returns the channels of a beat that a layer with one input reads."""
         taps, (p, s) = layer.kernel[0] * layer.kernel[1], layer.fold
         if layer.kind in POOLS:
-            most = network.MAX_WINDOW if layer.of_all(flow) else network.MAX_WINDOW // taps
+            most = flow.max_window if layer.of_all(flow) else flow.max_window // taps
             possible = [wide for wide in divisors(flow.wide) if wide <= most]
             return next((wide for wide in possible if flow.elements // wide <= self.slowest), possible[-1])
         if layer.kind == DEPTHWISE:
             # Strided windows are fewer than pixels, so beats with that many more channels balance
             # both processes.
-            wides = [wide for wide in divisors(flow.channels) if wide % p == 0 and taps * wide <= network.MAX_WINDOW]
+            wides = [wide for wide in divisors(flow.channels) if wide % p == 0 and taps * wide <= flow.max_window]
             return next((wide for wide in wides if wide >= p * layer.stride[0] * layer.stride[1]), wides[-1])
         in_parts = layer.kind == LINEAR or layer.in_rows(flow)
-        in_parts |= layer.plain and 8 * flow.channels > network.MAX_BITS
+        in_parts |= layer.plain and flow.bits * flow.channels > network.MAX_BITS
         if not in_parts:
             return flow.channels
         return flow.wide if flow.wide % s == 0 and not layer.in_rows(flow) else s
@@ -220,88 +233,34 @@ class Processes:
         """Returns the iterations of the slowest process so far."""
         return max((p.trips for p in self.processes), default=0)
 
-    def _windows(self, layer: NetworkLayer, k: int, name: str, fifo: int) -> int:
-        flow = self.flow(fifo)
-        (kh, kw), (sh, sw), (ph, pw) = layer.kernel, layer.stride, layer.padding
-        parts, wide = flow.channels // flow.wide, flow.wide
-        pixel = (flow.channels,) if parts == 1 else (parts, wide)
-        sizes = (flow.height, flow.width, *pixel, kh, kw, ph, pw, sh, sw, self._outside(layer))
-        result, taps = layer.result(flow), kh * kw
+    def outside(self, layer: NetworkLayer) -> int:
+        """Returns the pixels around a layer's images; for float32 the least int32 means -infinity."""
+        if layer.kind != MAX_POOL:
+            return layer.zero_in
+        return iinfo(int32 if self.is_float else self.dtype).min
 
-        def needs(n: int) -> np.ndarray:
-            y, x = np.arange(result.height)[:, None, None] * sh, np.arange(result.width)[:, None] * sw
-            pixels = (y - ph + kh - 1) * flow.width + x - pw + kw - 1
-            beats_read = (pixels * parts + np.arange(1, parts + 1)).ravel() + np.arange(n)[:, None] * flow.beats
-            return np.minimum(beats_read.ravel(), n * flow.beats)
+    @property
+    def is_float(self) -> bool:
+        """True for a network of float32."""
+        return self.dtype is float32
 
-        memories = [LocalMemory(flow.width * parts, 8 * wide, kh - 1)] if kh > 1 else []
-        if parts > 1 and kw > 1:
-            memories.append(LocalMemory(parts, 8 * wide, kh * (kw - 1)))
-        process = Process(
-            f"{name}_windows",
-            "windows" if parts == 1 else "channel_windows",
-            sizes,
-            flow.beats,
-            k,
-            operators=((("compare", "int32"), 2 * (kh + kw)), (("choose", "int8"), taps * wide)),
-            memories=tuple(memories),
-            needs=(needs,),
-        )
-        windows = Flow(result.height, result.width, taps * flow.channels, taps * wide)
-        return self.add(process, (fifo,), (windows,))[0]
-
-    def _window_rows(self, layer: NetworkLayer, k: int, name: str, fifo: int) -> int:
-        flow = self.flow(fifo)
-        (kh, kw), (sh, sw), (ph, pw) = layer.kernel, layer.stride, layer.padding
-        result, pixel = layer.result(flow), flow.channels // flow.wide
-        high, height = result.height, flow.height
-        first = min(kh - ph, height)
-        last = min((high - 1) * sh + first, height)  # rows read before the last step
-        come = max(sh if high > 1 else 0, height - last + first)
-        ring = 1 << (max(kh + sh, height + first - ((high - 1) * sh - ph)) - 1).bit_length()
-        leave = result.width * kh * kw * pixel
-        step = max(leave, come * flow.width * pixel)
-        taps = kh * kw * flow.channels
-
-        def needs(n: int) -> np.ndarray:
-            beats_read, held, image = [], first, 0
-            for row in range(n * high):
-                y = row % high
-                ends = y == high - 1
-                wanted = image + height + first if ends else image + min((y + 1) * sh + first, height)
-                wanted = min(wanted, n * height)
-                come_in = np.minimum(np.arange(1, leave + 1), (wanted - held) * flow.width * pixel)
-                beats_read.append(held * flow.width * pixel + come_in)
-                held, image = wanted, image + height * ends
-            return np.concatenate(beats_read)
-
-        sizes = (height, flow.width, flow.channels, flow.wide, kh, kw, ph, pw, sh, sw, self._outside(layer), ring, come)
-        process = Process(
-            f"{name}_windows",
-            "window_rows",
-            sizes,
-            high * step,
-            k,
-            operators=((("compare", "int32"), 12), (("choose", "int8"), flow.wide), (("mul", "int32"), 2)),
-            memories=(LocalMemory(ring * flow.width * pixel, 8 * flow.wide),),
-            needs=(needs,),
-            burst=come * flow.width * pixel,
-        )
-        return self.add(process, (fifo,), (Flow(high, result.width, taps, flow.wide),))[0]
-
-    def _outside(self, layer: NetworkLayer) -> int:
-        return iinfo(self.dtype).min if layer.kind == MAX_POOL else layer.zero_in
+    @property
+    def dtype_name(self) -> str:
+        """The dtype of the operators on elements, for the area model."""
+        return "float" if self.is_float else "int8"
 
     def _pool(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
         """Adds the process of a pool after its windows."""
+        if self.is_float and layer.kind != MAX_POOL:
+            return self.add(network_float.averages(layer, k, name, result), (fifo,), (result,))[0]
         taps, wide = layer.kernel[0] * layer.kernel[1], result.wide
-        sizes, passed = self._average_arguments(layer)
         count = (taps - 1) * wide
         if layer.kind == MAX_POOL:
-            operators = {("compare", "int8"): count, ("choose", "int8"): count}
+            operators = {("compare", self.dtype_name): count, ("choose", self.dtype_name): count}
             process = Process(f"{name}_maxima", "maxima", (taps, wide, result.beats), result.beats, k)
         else:
             operators = {("add", "int32"): count} | {(what, "float"): n * wide for what, n in ROUNDING.items()}
+            sizes, passed = self._average_arguments(layer)
             sizes = (taps, wide, *sizes, result.beats)
             process = Process(f"{name}_averages", "averages", sizes, result.beats, k, passed)
         process = replace(process, operators=tuple(operators.items()), needs=(same(result),))
@@ -350,11 +309,9 @@ class Processes:
             (lambda n: np.repeat(np.arange(1, n * result.pixels + 1) * beats, groups),),
         )
         if self.loaded:
-            words = LocalMemory(steps * groups, 8 * s, p)
-            # Uses the memory of which the weights take the smaller share.
-            words = words._replace(uram=words.block_rams > URAM_BRAMS * words.ultra_rams)
+            words = self.placed(LocalMemory(steps * groups, 8 * s, p))
             memories = (words, LocalMemory(groups, 64 * p))
-            process = self._keeping(process, k, _PRODUCTS[words.uram], memories)
+            process = self.keeping(process, k, "uram_products" if words.uram else "loaded_products", memories)
         else:
             process = replace(process, sizes=(*process.sizes, 1))
         return self.add(process, (fifo,), (result,), "int")[0]
@@ -369,13 +326,13 @@ class Processes:
             result.pixels * groups,
             k,
             (f"W{k}", f"BEGIN{k}"),
-            ((("mac", "int8"), p * taps), (("choose", "int8"), taps * wide)),
+            ((("mac", "int8"), p * taps), (("choose", self.dtype_name), taps * wide)),
             (LocalMemory(groups, 8 * p * taps + 32 * p),),
             (lambda n: np.repeat(np.arange(1, n * result.beats // parts + 1), parts),),
         )
         if self.loaded:
             memories = (LocalMemory(groups, 8 * taps, p), LocalMemory(groups, 32 * p))
-            process = self._keeping(process, k, "loaded_channel_products", memories)
+            process = self.keeping(process, k, "loaded_channel_products", memories)
         return self.add(process, (fifo,), (result,), "int")[0]
 
     def _requantize(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow, steps: int) -> int:
@@ -396,7 +353,7 @@ class Processes:
             (same(result),),
         )
         if self.loaded:
-            process = self._keeping(process, k, "loaded_requantize", process.memories)
+            process = self.keeping(process, k, "loaded_requantize", process.memories)
         # Sums come in bursts of all filters, which leave at the pace of the lanes.
         burst = groups - groups * lanes // p
         self.fifos[fifo].depth = max(self.fifos[fifo].depth, burst + 2)
@@ -412,7 +369,7 @@ class Processes:
                 sum(f.elements for f in flows) // len(flows) // wide, *(f.elements // gcd(f.wide, wide) for f in flows)
             )
 
-        possible = [wide for wide in divisors(channels) if 8 * wide <= network.MAX_BITS]
+        possible = [wide for wide in divisors(channels) if flows[0].bits * wide <= network.MAX_BITS]
         wide = min(possible, key=lambda wide: (max(trips(wide), self.slowest), wide))
         return [self.regroup(f"{name}_{i}", fifo, wide, k) for i, fifo in enumerate(inputs)]
 
@@ -421,6 +378,10 @@ class Processes:
         before."""
         flows = [self.flow(fifo) for fifo in inputs]
         result, *rest = self._common(k, name, inputs, gcd(*[f.channels for f in flows]), sum(f.elements for f in flows))
+        if self.is_float:
+            for i, fifo in enumerate(rest, 1):
+                result = network_float.concatenate(self, k, f"{name}_{i}", result, fifo)
+            return result
         inverse, zeros = layer.scales[-1], layer.zeros
         # Rounding moves no element if only the last bits of float32 tell the scales apart.
         kept = [abs(scale * inverse - 1) < 2**-20 and zero == layer.zero for scale, zero in zip(layer.scales, zeros)]
@@ -434,10 +395,6 @@ class Processes:
             operators = {"to_float": 1, "add": 2, "mul": 2, "round": 1, "compare": 2, "choose": 4, "to_int": 1}
             lanes = 0 if all(same_scales) else wide
 
-            def needs(n: int, mine: int, begin: int, both: int, pixels: int = flow.pixels) -> np.ndarray:
-                beats = np.clip(np.arange(1, both + 1) - begin, 0, mine)
-                return (np.arange(n * pixels)[:, None] * mine + beats).ravel()
-
             process = Process(
                 f"{name}_{i}",
                 "concatenate",
@@ -445,10 +402,13 @@ class Processes:
                 flow.beats,
                 k,
                 tuple(f"{value.hex()}f" for value in (layer.scales[0], layer.scales[i], inverse)),
-                (*(((operator, "float"), n * lanes) for operator, n in operators.items()), (("choose", "int8"), wide)),
+                (
+                    *(((operator, "float"), n * lanes) for operator, n in operators.items()),
+                    (("choose", self.dtype_name), wide),
+                ),
                 needs=(
-                    partial(needs, mine=first, begin=0, both=first + second),
-                    partial(needs, mine=second, begin=first, both=first + second),
+                    parts_of(flow.pixels, first, 0, first + second),
+                    parts_of(flow.pixels, second, first, first + second),
                 ),
             )
             (result,) = self.add(process, (result, fifo), (flow,))
@@ -456,6 +416,8 @@ class Processes:
 
     def _add(self, layer: NetworkLayer, k: int, name: str, inputs: Sequence[int]) -> int:
         first, second = self._common(k, name, inputs, layer.channels, self.flow(inputs[0]).elements)
+        if self.is_float:
+            return network_float.add(self, layer, k, name, first, second)
         wide = self.flow(first).wide
         flow = self.flow(first)
         numbers = (layer.zero_in, layer.zero_other, layer.zero, *layer.limits(self.dtype))

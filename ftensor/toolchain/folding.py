@@ -258,7 +258,7 @@ def _price(
     layer: NetworkLayer, flow: Flow, dtype_name: str, loaded: bool, board: Board
 ) -> tuple[int, tuple[float, ...]]:
     """Returns (iterations for an image, shares of a board) of a layer with its fold."""
-    alone = Processes(dtypes.uint8 if dtype_name == "uint8" else dtypes.int8, loaded)
+    alone = Processes(getattr(dtypes, dtype_name), loaded)
     alone.fifos.append(FlowFifo("input", flow, "T", -1))
     alone.layer(layer, 0, (0,))
     takes = sum((process_resources(p) for p in alone.processes), NONE)

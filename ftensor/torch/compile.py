@@ -26,6 +26,8 @@ from .calls import DIRECT, WHOLE
 from .captures import Captured
 from .codegen import function_of
 from .fallback import ALLOWED
+from .float_networks import FloatNetwork
+from .float_networks import network_of as network_of_floats
 from .internals import Key
 from .kernels import bound
 from .pt2e import QuantizedNetwork, is_quantized, network_of
@@ -51,7 +53,7 @@ def _compiled(graph: GraphModule, inputs: Sequence[Any], options: Mapping[str, A
     compiler = aot_autograd(
         fw_compiler=compile_graph,
         bw_compiler=compile_graph,
-        inference_compiler=compile_captured if options.get("mode") == "reduce-overhead" else None,
+        inference_compiler=compile_captured if options.get("mode") == "reduce-overhead" else compile_inference,
         decompositions=_decompositions(),
         partition_fn=_partition,
         keep_inference_input_mutations=True,
@@ -160,6 +162,13 @@ def compile_graph(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., An
     function = function_of(graph)
     function._boxed_call = True  # type: ignore[attr-defined]  # marks a function that takes a list
     return function
+
+
+def compile_inference(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Like `compile_graph`; a graph of float32 layers is one launch where an FPGA image has its
+    network."""
+    function, found = compile_graph(graph, inputs), network_of_floats(graph, inputs)
+    return function if found is None else FloatNetwork(*found, function)
 
 
 def compile_captured(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:

@@ -3,8 +3,13 @@
 #pragma once
 #include <hls_math.h>
 
+#include "network_float.h"
 #include "network_weights.h"
 #include "network_windows.h"
+
+// True if `next` replaces `most` as the maximum. NaN is greater than any number.
+template <typename T> static inline bool exceeds(T next, T most) { return next > most; }
+static inline bool exceeds(float next, float most) { return next > most || next != next; }
 
 // Computes the maximum of each window of TAPS pixels.
 template <typename T, int TAPS, int C, long PIXELS>
@@ -21,7 +26,7 @@ maxima:
             for (int k = 1; k < TAPS; k++) {
 #pragma HLS UNROLL
                 const T next = seen.at[k * C + c];
-                most = next > most ? next : most;
+                most = exceeds(next, most) ? next : most;
             }
             w.at[c] = most;
         }

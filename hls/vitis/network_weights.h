@@ -82,40 +82,54 @@ pass_weights:
 // Ends the chain of processes with weights.
 static inline void end_weights(hls::stream<ft_word> &from) { from.read(); }
 
-// Reads a layer's initial sums, one word each, then its weights: GROUPS * P filters of STEPS * S bytes. UNIT is
-// the largest number of bytes that divides S and the size of a word. A cycle unpacks UNIT bytes.
-template <int STEPS, int GROUPS, int P, int S>
+// The element k of a word's elements, and the number in its first half.
+static inline void unpack(const ft_word &word, int k, signed char &to) { to = (signed char)(word.at[k / 4] >> (8 * (k % 4))); }
+static inline void unpack(const ft_word &word, int k, int &to) { to = word.at[k]; }
+static inline void unpack(const ft_word &word, int k, float &to)
+{
+    union {
+        int bits;
+        float value;
+    } as;
+    as.bits = word.at[k];
+    to = as.value;
+}
+
+// Reads a layer's initial sums, one word each, then its weights: GROUPS * P filters of STEPS * S elements. UNIT
+// is the largest number of elements that divides S and the EACH elements of a word. A cycle unpacks UNIT.
+template <int STEPS, int GROUPS, int P, int S, typename W, typename A>
 static void fill_weights(
-    hls::stream<ft_word> &words, hls::stream<ft_word> &words_on, ft_beat<signed char, S> (&weights)[P][STEPS * GROUPS],
-    int (&begin)[GROUPS][P])
+    hls::stream<ft_word> &words, hls::stream<ft_word> &words_on, ft_beat<W, S> (&weights)[P][STEPS * GROUPS],
+    A (&begin)[GROUPS][P])
 {
 #pragma HLS INLINE
-    static const int UNIT = S % 8 == 0 ? 8 : S % 4 == 0 ? 4 : S % 2 == 0 ? 2 : 1;
+    static const int EACH = 8 / sizeof(W);
+    static const int UNIT = S % 8 == 0 && EACH == 8 ? 8 : S % 4 == 0 && EACH == 8 ? 4 : S % 2 == 0 ? 2 : 1;
     static const long PIECES = (long)STEPS * GROUPS * P * (S / UNIT);
-    static const int MINE = GROUPS * P + (int)((PIECES + 8 / UNIT - 1) / (8 / UNIT));
+    static const int MINE = GROUPS * P + (int)((PIECES + EACH / UNIT - 1) / (EACH / UNIT));
     int rest;
     if (!weights_come<MINE>(words, words_on, rest)) return;
     int p = 0, g = 0;
 fill_begin:
     for (int o = 0; o < GROUPS * P; o++) {
 #pragma HLS PIPELINE II=1
-        begin[g][p] = words.read().at[0];
+        unpack(words.read(), 0, begin[g][p]);
         const bool ends = p == P - 1;
         p = ends ? 0 : p + 1;
         if (ends) g++;
     }
-    signed char held[8];
+    W held[EACH];
 #pragma HLS ARRAY_PARTITION variable=held complete
-    ft_beat<signed char, S> piece{};
+    ft_beat<W, S> piece{};
     int part = 0, filled = 0, step = 0, bank = 0, group = 0;
 fill_weights:
     for (long v = 0; v < PIECES; v++) {
 #pragma HLS PIPELINE II=1
         if (part == 0) {
             const ft_word got = words.read();
-            for (int k = 0; k < 8; k++) {
+            for (int k = 0; k < EACH; k++) {
 #pragma HLS UNROLL
-                held[k] = (signed char)(got.at[k / 4] >> (8 * (k % 4)));
+                unpack(got, k, held[k]);
             }
         }
         for (int s = 0; s < S - UNIT; s++) {
@@ -126,11 +140,11 @@ fill_weights:
 #pragma HLS UNROLL
             piece.at[S - UNIT + u] = held[u];
         }
-        for (int k = 0; k < 8 - UNIT; k++) {
+        for (int k = 0; k < EACH - UNIT; k++) {
 #pragma HLS UNROLL
             held[k] = held[k + UNIT];
         }
-        part = part == 8 / UNIT - 1 ? 0 : part + 1;
+        part = part == EACH / UNIT - 1 ? 0 : part + 1;
         const bool whole = filled == S / UNIT - 1, row = whole && step == STEPS - 1, filters = row && bank == P - 1;
         if (whole) weights[bank][step * GROUPS + group] = piece;
         filled = whole ? 0 : filled + 1;

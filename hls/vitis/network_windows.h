@@ -1,7 +1,16 @@
 // Windows of images, as processes of a DATAFLOW region; the layers of network.h read them. Each process counts
 // its own iterations.
 #pragma once
+#include <hls_math.h>
+
 #include "network_ports.h"
+
+// Returns a pixel outside the image: VALUE, or -infinity for the least int and floating-point elements.
+template <typename T, int VALUE> static inline T outside()
+{
+#pragma HLS INLINE
+    return VALUE == -2147483647 - 1 ? (T)(-INFINITY) : (T)VALUE;
+}
 
 // Returns the window at (top, left) of the image as one beat; pixels outside the image are OUTSIDE.
 template <typename T, int H, int W, int C, int KH, int KW, int OUTSIDE>
@@ -17,7 +26,7 @@ static ft_beat<T, KH * KW * C> padded_window(const ft_beat<T, C> (&tap)[KH][KW],
             for (int c = 0; c < C; c++) {
 #pragma HLS UNROLL
                 const T seen = tap[r][k].at[c];
-                w.at[(r * KW + k) * C + c] = inside ? seen : (T)OUTSIDE;
+                w.at[(r * KW + k) * C + c] = inside ? seen : outside<T, OUTSIDE>();
             }
         }
     }
@@ -174,7 +183,7 @@ first_rows:
                 for (int s = 0; s < S; s++) {
 #pragma HLS UNROLL
                     const T x = seen.at[s];
-                    w.at[s] = inside ? x : (T)OUTSIDE;
+                    w.at[s] = inside ? x : outside<T, OUTSIDE>();
                 }
                 to.write(w);
                 const bool c_ends = c == PIXEL - 1, k_ends = c_ends && k == KW - 1, r_ends = k_ends && r == KH - 1;

@@ -36,8 +36,9 @@ def counted_cycles(key: NetworkKey, images: int) -> float:
         subprocess.run(["g++", *flags, *found, "-o", str(library), str(code)], check=True)
         loaded = ctypes.CDLL(str(library))
         loaded.cycles.restype = ctypes.c_long
-        out = np.zeros((images + 3) * key.flows[-1].elements + 64, np.uint8)
-        x = np.zeros((images + 3) * key.flows[0].elements + 64, np.uint8)
+        each = key.dtype.itemsize
+        out = np.zeros((images + 3) * key.flows[-1].elements * each + 64, np.uint8)
+        x = np.zeros((images + 3) * key.flows[0].elements * each + 64, np.uint8)
         ends = []
         for n in (3, images + 3):
             pointers = [ctypes.c_void_p(a.ctypes.data) for a in (out, x)]

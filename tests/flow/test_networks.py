@@ -202,12 +202,12 @@ BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
         lambda t: t.replace('"inputs": [\n    0\n', '"inputs": [\n    9\n', 1),
         "an input of layer 0 is 9",
     ),
-    "another dtype": (lambda t: t.replace('"uint8"', '"float32"'), "its dtype is 'float32'"),
+    "another dtype": (lambda t: t.replace('"uint8"', '"int16"'), "its dtype is 'int16'"),
     "another digest": (lambda t: t.replace('"sha256": "', '"sha256": "0'), "its constants' SHA-256 is"),
     "a field too many": (lambda t: t.replace('"channels": 4', '"body": "x", "channels": 4'), "has the fields"),
     "another spelling": (lambda t: t.replace("\n", "\n "), "not the one that its network is written as"),
     "a large image": (lambda t: t.replace('"image": [\n  1', '"image": [\n  100000'), "100000, not one from 1"),
-    "no constants": (lambda t: json.dumps({"format": "ftensor network 3"}), "it has no 'constants'"),
+    "no constants": (lambda t: json.dumps({"format": "ftensor network 4"}), "it has no 'constants'"),
     "a wide fold": (lambda t: t.replace('"fold": [\n    ', '"fold": [\n    7', 1), "its fold is 7"),
 }
 

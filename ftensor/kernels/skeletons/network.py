@@ -1,4 +1,4 @@
-"""network: a chain of quantized layers as one dataflow kernel."""
+"""network: a chain of layers as one dataflow kernel."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Network(BoardSkeleton[NetworkKey]):
         return int32
 
     def arguments(self, key: NetworkKey) -> tuple[KernelArgument, ...]:
-        beat = f"hls::vector<{key.dtype.name}_t, {key.lanes}> *"
+        beat = f"hls::vector<{key.element}, {key.lanes}> *"
         c = {"out0": beat, "in_0": f"const {beat}", "in_1": "const hls::vector<int, 16> *"}
         return tuple(KernelArgument(n, what, c.get(n, of).strip()) for what, of, n in self.parameters(key))
 
@@ -63,10 +63,10 @@ class Network(BoardSkeleton[NetworkKey]):
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Returns the accesses of images, results and loaded weights."""
-        key = launch.key
+        key, size = launch.key, launch.key.dtype.itemsize
         sizes = zip(("out0", "in_0"), (key.flows[-1].elements, key.flows[0].elements))
         moved = [
-            Access(name, name == "out0", n * launch.n, -(-n * launch.n // key.lanes), 0, n * launch.n)
+            Access(name, name == "out0", n * launch.n * size, -(-n * launch.n // key.lanes), 0, n * launch.n)
             for name, n in sizes
         ]
         # A launch that finds its weights in the kernel reads the first beat.

@@ -10,6 +10,7 @@ from ...dtypes import int8, int32, uint8
 from ...errors import linalg as errors_matmul
 from ...execute import output as execute_output
 from ...execute.dispatch import cached_result
+from ...execute.layers import FLOAT_LINEAR, is_traced, layer
 from ...execute.output import check_device
 from ...execute.pointwise import common_dtype, pointwise, write_result
 from ...execute.scalars import fitted, rounded
@@ -394,6 +395,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
         if type(x) is not Tensor:
             raise errors.not_a_tensor("linear", arg, x)
     shape = weight._shape
+    if out is None and is_traced(input):
+        settings = {"weight": weight, "bias": bias}
+        return layer(FLOAT_LINEAR, (input,), settings, lambda: _linear(input, weight, bias))
     if out is None and len(shape) == 2 and numel(shape) >= FOLD_TERMS:
         if input._shape[-1:] == shape[1:] and numel(input._shape) == shape[1]:
             return _linear_row(input, weight, bias)

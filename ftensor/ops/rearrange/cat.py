@@ -15,6 +15,7 @@ from ...errors import view as errors_shape
 from ...execute import output
 from ...execute.dispatch import cache_copies, cached_result
 from ...execute.indexed import host_tensor
+from ...execute.layers import FLOAT_CAT, is_traced, layer
 from ...execute.output import check_written, resize_out
 from ...iterator.shape import Ints, channels_last_strides, contiguous_strides, is_channels_last, normalize_dim
 from ...rows.catalogue import op
@@ -53,13 +54,20 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
     dim = as_int(dim if axis is None else axis, "cat", "dim")
     if out is None and (cached := cached_result(("cat", dim), *inputs)) is not None:
         return cached
-    element = result_dtype([(t._dtype, 0) for t in inputs])
     first = next((t for t in inputs if t._shape != (0,)), inputs[0])
     for k, t in enumerate(inputs):
         if not t._shape:
             raise errors_shape.cat_scalar(k)
         if t._storage.device is not first._storage.device:
             raise errors.different_devices("cat", [p.device for p in inputs])
+    if out is None and is_traced(first):
+        return layer(FLOAT_CAT, inputs, {"dim": normalize_dim(dim, first.ndim)}, lambda: _joined(inputs, dim, out))
+    return _joined(inputs, dim, out)
+
+
+def _joined(inputs: Sequence[Tensor], dim: int, out: Tensor | None) -> Tensor:
+    element = result_dtype([(t._dtype, 0) for t in inputs])
+    first = next((t for t in inputs if t._shape != (0,)), inputs[0])
     original_dim, dim = dim, normalize_dim(dim, first.ndim)
     full = [t for t in inputs if t._shape != (0,) or first._shape == (0,)]
     for k, t in enumerate(inputs):

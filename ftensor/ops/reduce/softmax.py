@@ -11,6 +11,8 @@ from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import arithmetic as errors_arithmetic
 from ...execute.device_traits import revisits_rows
+from ...execute.layers import SOFTMAX as LAYER
+from ...execute.layers import is_traced, layer
 from ...execute.output import new_like
 from ...execute.pointwise import pointwise, write_result
 from ...execute.reduce import fold, whole_softmax
@@ -120,6 +122,8 @@ def _softmax(row: Op, input: Any, dim: Any, requested: dtype | None, out: Tensor
         raise errors.not_implemented_for(row.name, requested)
     if out is not None and out._dtype is not requested:
         raise errors.out_dtype(row.name, requested, out._dtype)
+    if out is None and row is SOFTMAX and is_traced(input):
+        return layer(LAYER, (input,), {"dim": dim, "dtype": requested}, lambda: softmaxed(row, input, dim, requested))
     return write_result(row.name, out, softmaxed(row, input, dim, requested))
 
 

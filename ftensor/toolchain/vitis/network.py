@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from ...kernels.network import DEPTHWISE, NetworkKey
+from ...kernels.network import DEPTHWISE, NetworkKey, first_sums
 from ...kernels.network_depths import Process
 from ...kernels.network_processes import Processes, interval, processes_of
 from ..group import KernelGroup
@@ -27,7 +27,7 @@ def source(group: KernelGroup) -> str:
         {
             "title": title(group),
             "comment": f"{key.name}: images of {c} x {h} x {w}, an image in {interval(key)} iterations.",
-            "element": f"{key.dtype.name}_t",
+            "element": key.element,
             "lanes": str(key.lanes),
             "weights": " const hls::vector<int, 16> *in_1, long in_1_offset," if key.loaded else "",
             "passed": " in_1, in_1_offset," if key.loaded else "",
@@ -64,21 +64,24 @@ def _tables(key: NetworkKey) -> Iterator[str]:
         p, s = layer.fold
         groups, steps = layer.channels // p, constants.weights.shape[1] // s
         weights = constants.weights.reshape(groups, p, steps, s)
-        # A depthwise layer has one step, and a memory for each filter.
-        depthwise = layer.kind == DEPTHWISE
-        word, order = (s, (1, 0, 2, 3)) if depthwise else (p * s, (2, 0, 1, 3))
-        banks = p if depthwise else 1
-        begin = -layer.zero_in * constants.weights.astype(np.int64).sum(1)
+        # A memory for each filter: a depthwise layer has one step; words of float32 are wide enough.
+        banked = layer.kind == DEPTHWISE or key.is_float
+        word, order = (s, (1, 2, 0, 3)) if banked else (p * s, (2, 0, 1, 3))
+        banks = p if banked else 1
+        begin = first_sums(layer, constants)
         words = weights.transpose(order).reshape(banks, steps * groups, word)
         sizes = f"[{banks}][{steps * groups}]"
-        yield from _table(f"ft_beat<signed char, {word}>", f"W{k}", words, sizes)
-        yield from _table("int", f"BEGIN{k}", begin.reshape(groups, p))
+        of, sums = ("float", "float") if key.is_float else ("signed char", "int")
+        yield from _table(f"ft_beat<{of}, {word}>", f"W{k}", words, sizes)
+        yield from _table(sums, f"BEGIN{k}", begin.reshape(groups, p))
+        if key.is_float:
+            continue
         yield from _table("float", f"ADDED{k}", constants.added.reshape(groups, p))
         yield from _table("float", f"FACTOR{k}", constants.factor.reshape(groups, p))
 
 
 def _table(of: str, name: str, values: np.ndarray, sizes: str = "") -> list[str]:
-    each = [f"{float(v).hex()}f" for v in values.flat] if of == "float" else [str(v) for v in values.flat]
+    each = [f"{float(v).hex()}f" for v in values.flat] if values.dtype == np.float32 else [str(v) for v in values.flat]
     sizes = sizes or "".join(f"[{n}]" for n in values.shape)
     rows = [",".join(each[k : k + 20]) for k in range(0, len(each), 20)]
     return [f"static const {of} {name}{sizes} = {{", *(f"    {row}," for row in rows), "};"]

@@ -12,6 +12,7 @@ from ....dtypes.limits import finfo
 from ....errors import nn as errors_nn
 from ....execute import output
 from ....execute.device_traits import specializes
+from ....execute.layers import BATCH_NORM, is_traced, layer
 from ....execute.pointwise import pointwise
 from ....execute.reduce import whole_norm
 from ....formats import channels_last, channels_last_3d, contiguous_format
@@ -301,7 +302,11 @@ def batch_norm(
         raise errors_nn.batch_eps(eps, training)
     if training and input.ndim > 1 and numel((input._shape[0], *input._shape[2:])) == 1:
         raise errors_nn.one_value("batch_norm", input._shape)
-    return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+    arguments = (input, weight, bias, running_mean, running_var, training, momentum, eps)
+    if training or not is_traced(input):
+        return native_batch_norm(*arguments)[0]
+    settings = {"mean": running_mean, "variance": running_var, "weight": weight, "bias": bias, "eps": eps}
+    return layer(BATCH_NORM, (input,), settings, lambda: native_batch_norm(*arguments)[0])
 
 
 @op(namespace=SPACE)

@@ -12,6 +12,7 @@ from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import int64
 from ....errors import nn as errors_spatial
+from ....execute.layers import FLOAT_AVG_POOL2D, is_traced, layer
 from ....execute.output import new
 from ....execute.packed_weights import constant_of
 from ....iterator.shape import Ints, numel
@@ -105,6 +106,15 @@ def _adaptive_avg_pool(name: str, n: int, input: Tensor, output_size: Any) -> Te
     shape = (*input._shape[:-n], *sizes)
     if not numel(shape) or not numel(input._shape):
         return new(shape, input._dtype, input._storage.device)
+    if n == 2 and is_traced(input):
+        kernel = tuple([m // k if m % k == 0 else 0 for m, k in zip(input._shape[-2:], sizes)])
+        settings: dict[str, Any] = {"kernel": kernel, "stride": kernel, "padding": (0, 0), "counts": sizes}
+        settings["divisor"] = numel(kernel)
+        return layer(FLOAT_AVG_POOL2D, (input,), settings, lambda: _adaptive_means(n, input, sizes))
+    return _adaptive_means(n, input, sizes)
+
+
+def _adaptive_means(n: int, input: Tensor, sizes: Ints) -> Tensor:
     window_view, spans = adaptive_windows(input, sizes, 0)
     is_small = numel(window_view._shape[-n:]) <= STEPS and numel(sizes) > 1
     if n == 3 and is_small and is_half(input._dtype):

@@ -14,7 +14,7 @@ from ....execute import output
 from ....execute.conv import cached_convolution, convolve, convolve_bytes, filtered, has_byte_kernel, has_kernel
 from ....execute.conv_plan import ConvWindows
 from ....execute.device_traits import spares_double
-from ....execute.layers import FIR, layer
+from ....execute.layers import FIR, FLOAT_CONV2D, layer
 from ....execute.matmul import gemm
 from ....execute.reduce import fold
 from ....formats import contiguous_format
@@ -239,8 +239,15 @@ def _convolution(
         result = convolve_windows(x, grouped, bias, counts, conv_windows.stride, conv_windows.dilation)
         return in_input_format(result, batched)
 
-    settings = {"weight": grouped, "biased": bias is not None, "windows": conv_windows}
-    result = layer(FIR, (batched,), settings, compute) if n == 1 else compute()
+    settings: dict[str, Any] = {"weight": grouped, "biased": bias is not None, "windows": conv_windows}
+    if n == 1:
+        result = layer(FIR, (batched,), settings, compute)
+    elif n == 2:
+        settings |= {"filters": weight, "bias": bias, "after": padding_after, "groups": groups}
+        settings["stride"] = ints_per_dim(name, "stride", stride, n)
+        result = layer(FLOAT_CONV2D, (batched,), settings, compute)
+    else:
+        result = compute()
     return result if batched is input else result.squeeze(0)
 
 

@@ -17,7 +17,7 @@ from ....dtypes.limits import iinfo
 from ....errors import nn as errors_spatial
 from ....execute.device_traits import has_built_kernel, specializes
 from ....execute.indexed import record_bounds
-from ....execute.layers import layer, pool_on_board
+from ....execute.layers import FLOAT_AVG_POOL2D, is_traced, layer, pool_on_board
 from ....execute.layers import max_pool as max_of_windows
 from ....execute.output import new
 from ....execute.packed_weights import constant, constant_of
@@ -343,15 +343,29 @@ def _avg_pool(
         raise errors.not_implemented_for(name, input_dtype)
     if not numel(input._shape):
         return new((*input._shape[:-n], *pool.counts), input_dtype, input._storage.device)
+    arguments = (n, input, pool, bool(count_include_pad), divisor_override)
+    if n == 2 and is_traced(input):
+        settings: dict[str, Any] = {"kernel": pool.kernel, "stride": pool.stride, "padding": pool.padding}
+        sizes = divisor_override or _window_sizes(pool, bool(count_include_pad), input, input_dtype)
+        settings |= {"counts": pool.counts, "divisor": sizes}
+        return layer(FLOAT_AVG_POOL2D, (input,), settings, lambda: _avg_pool_of(*arguments))
+    return _avg_pool_of(*arguments)
+
+
+def _avg_pool_of(
+    n: int, input: Tensor, pool: PoolingCall, count_include_pad: bool, divisor_override: int | None
+) -> Tensor:
+    input_dtype = input._dtype
     if pool.banded is not None and input_dtype.kind == "f" and type(divisor_override) in (int, type(None)):
-        options = divisor_override or 0, bool(count_include_pad)
+        options = divisor_override or 0, count_include_pad
         pooled_result = pool_on_board(input, pool.banded, pool.shape, False, True, *options)
         if pooled_result is not None:
             return pooled_result[0]
     total = window_sums(pool.windows(input, 0), n)
-    if divisor_override is None:
-        divisor_override = _window_sizes(pool, count_include_pad, input, total._dtype)
-    mean = total.div(divisor_override, rounding_mode=None if input_dtype.kind == "f" else "trunc")
+    divisor: Any = divisor_override
+    if divisor is None:
+        divisor = _window_sizes(pool, count_include_pad, input, total._dtype)
+    mean = total.div(divisor, rounding_mode=None if input_dtype.kind == "f" else "trunc")
     return mean.to(input_dtype).contiguous() if n == 3 else in_input_format(mean.to(input_dtype), input, n)
 
 
