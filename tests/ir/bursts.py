@@ -21,6 +21,10 @@ WITHOUT_BURSTS = {
     "edge_rows": "the ports that the opcode's member does not use are not read",
     "depth": "eight rows and eight columns take turns, each a beat further",
     "elements": "a beat in sixteen cycles: the requests under way hide the latency",
+    "load_line": "a beat in several cycles: the requests under way hide the latency",
+    "load_planes": "planes take turns, a beat of each in as many cycles as a beat has elements",
+    "load_pixels": "planes take turns, a beat of each in as many cycles as a beat has elements",
+    "load_weights": "a beat in eight cycles, and only where the weights changed",
 }
 
 
