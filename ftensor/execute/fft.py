@@ -29,6 +29,7 @@ from ..kernels.skeletons.fft import (
 )
 from ..kernels.workload import PORT_BYTES
 from ..runtime.launch_cache import in_image
+from .device_traits import is_board
 from .dispatch import alias_launch, run
 from .fft_plan import MAX_CHIRP, FftProblem, PlannedStep, chirp, chirp_spectrum, kept_table, plan, smooth, unit_roots
 from .launch import Launch, Output, Step, check_memory
@@ -146,6 +147,12 @@ def too_long(n: int) -> bool:
     """True if a length has a large prime factor and is too long for a chirp convolution in one
     launch."""
     return radices(n) is None and smooth(2 * n - 1) > MAX_CHIRP
+
+
+def fast_length(x: Tensor, least: int) -> int:
+    """Returns the shortest length of at least `least` numbers that the device of `x` transforms
+    fast: on a board a power of two, since only these stream; else any with small radices."""
+    return 1 << (least - 1).bit_length() if is_board(x) else smooth(least)
 
 
 def has_stream_kernel(x: Tensor, n: int) -> bool:

@@ -132,7 +132,7 @@ def lfilter(b: Any, a: Any, x: _Tensor, axis: _int=-1, zi: Any=None) -> _Tensor 
     - k] minus that of a[k] y[n - k], k >= 1. With `zi`, the initial state ((..., order), its last
     dim in the place of `axis`), returns (y, the final state).
 
-    Sums are computed in float64 if the device has it. Raises ValueError if a[0] is 0, and for a
+    Sums are computed in float64 on processors and GPUs. Raises ValueError if a[0] is 0, and for a
     state that doesn't fit.
     """
 def lfilter_zi(b: Any, a: Any) -> np.ndarray[Any, Any]:

@@ -184,3 +184,30 @@ def test_filter_errors_name_the_argument(call: str, message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as raised:
         eval(f"ft.signal.{call}", {"ft": ft, "np": np, "x": ft.tensor(X), **vars(builtins)})
     assert re.search(message, str(raised.value)), str(raised.value)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_a_long_convolution_streams_in_blocks_on_boards(dtype: str) -> None:
+    """A board transforms rows of up to 4096 numbers beat by beat, if they are powers of two; longer
+    ones number by number, which takes a hundred times as long."""
+    from ftensor.execute.device_traits import is_board
+    from ftensor.execute.fft import fast_length
+    from ftensor.ops.spectral.filters import _streams_in_blocks
+
+    x = RNG.standard_normal(4100).astype(dtype)
+    taps = scipy.firwin(65, 0.2).astype("f4")
+    signal = ft.tensor(x)
+    board = is_board(signal)
+    assert fast_length(signal, 16384 + 64) == (32768 if board else 20480)
+    assert _streams_in_blocks(signal, ft.tensor(taps), 0) is board
+    assert not _streams_in_blocks(signal[:4000], ft.tensor(taps), 0)
+    for mode in ("full", "same", "valid"):
+        close(ft.signal.fftconvolve(signal, ft.tensor(taps), mode), scipy.fftconvolve(x, taps, mode), 1e-5)
+
+
+def test_filters_compute_in_the_signals_dtype_on_boards() -> None:
+    from ftensor.execute.device_traits import spares_double
+    from ftensor.ops.spectral.filters import sum_dtype
+
+    x = ft.ones(3, dtype=ft.float32)
+    assert sum_dtype(x) is (ft.float64 if spares_double(x) else ft.float32)

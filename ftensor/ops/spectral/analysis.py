@@ -19,7 +19,7 @@ from ..rearrange.cat import cat
 from ..rearrange.pad import pad
 from . import windows
 from .fft import ifft, rfft
-from .filters import as_tensors, fftconvolve, floating, sum_dtype
+from .filters import as_tensors, fftconvolve, floating, precise_dtype
 
 _METHODS = ("auto", "direct", "fft")
 _SWEEPS = {
@@ -164,7 +164,7 @@ def chirp(
         raise errors_spectral.filter_argument("chirp", f"times must be real, not {x._dtype}")
     if not t1:
         raise errors_spectral.filter_argument("chirp", f"t1={t1} is the time of f1; it must not be 0")
-    dtype, x = x._dtype, x.to(sum_dtype(x))
+    dtype, x = x._dtype, x.to(precise_dtype(x))
     if known == "linear":
         cycles = x * (x * ((f1 - f0) / t1 / 2) + f0)
     elif known == "quadratic":

@@ -11,7 +11,8 @@ from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, float64, result_type
 from ...errors import spectral as errors_spectral
-from ...execute.fft_plan import smooth
+from ...execute.device_traits import is_board, spares_double
+from ...execute.fft import MAX_POINTS, fast_length
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
 from ..create.data import tensor
@@ -88,11 +89,11 @@ def _convolved(name: str, in1: Any, in2: Any, mode: str, axes: Any, blocks: bool
     sizes = [x._shape[d] + y._shape[d] - 1 for d in dims]
     if not dims or not x.numel() or not y.numel():
         result = x * y
-    elif blocks and len(dims) == 1:
+    elif len(dims) == 1 and (blocks or _streams_in_blocks(x, y, dims[0])):
         result = _in_blocks(x, y, dims[0])
     else:
         real = not x._dtype.is_complex
-        points = [smooth(n) for n in sizes]
+        points = [fast_length(x, n) for n in sizes]
         forward, inverse = (rfftn, irfftn) if real else (fftn, ifftn)
         result = inverse(forward(x, points, dims) * forward(y, points, dims), points, dims)
         for d, n in zip(dims, sizes):
@@ -104,6 +105,12 @@ def _convolved(name: str, in1: Any, in2: Any, mode: str, axes: Any, blocks: bool
     return result.contiguous()
 
 
+def _streams_in_blocks(x: Tensor, y: Tensor, dim: int) -> bool:
+    """True if a board transforms the whole convolution number by number, but streams its blocks."""
+    n, taps = max(x._shape[dim], y._shape[dim]), min(x._shape[dim], y._shape[dim])
+    return is_board(x) and fast_length(x, n + taps - 1) > MAX_POINTS >= fast_length(x, 2 * taps)
+
+
 def _in_blocks(x: Tensor, y: Tensor, dim: int) -> Tensor:
     """Returns the full convolution along a dim, in blocks of the longer input that are then added
     (overlap-add)."""
@@ -111,7 +118,9 @@ def _in_blocks(x: Tensor, y: Tensor, dim: int) -> Tensor:
         x, y = y, x
     x, y = x.movedim(dim, -1), y.movedim(dim, -1)
     n, taps = x._shape[-1], y._shape[-1]
-    points = smooth(max(2 * taps, min(8 * taps, n + taps - 1)))
+    points = fast_length(x, max(2 * taps, min(8 * taps, n + taps - 1)))
+    if is_board(x) and 2 * taps <= MAX_POINTS:
+        points = min(points, MAX_POINTS)  # longer rows do not stream
     step = points - taps + 1
     count = -(-n // step)
     pieces = pad(x, (0, count * step - n)).reshape(*x._shape[:-1], count, step)
@@ -143,7 +152,7 @@ def lfilter(b: Any, a: Any, x: Tensor, axis: int = -1, zi: Any = None) -> Tensor
     - k] minus that of a[k] y[n - k], k >= 1. With `zi`, the initial state ((..., order), its last
     dim in the place of `axis`), returns (y, the final state).
 
-    Sums are computed in float64 if the device has it. Raises ValueError if a[0] is 0, and for a
+    Sums are computed in float64 on processors and GPUs. Raises ValueError if a[0] is 0, and for a
     state that doesn't fit.
     """
     (x,) = floating("lfilter", x)
@@ -258,6 +267,13 @@ def _finite(taps: Any, x: Tensor, zi: Tensor | None) -> tuple[Tensor, Tensor]:
     return result.narrow(-1, 0, n).contiguous(), result.narrow(-1, n, order).contiguous()
 
 
-def sum_dtype(x: Tensor) -> dtype:
+def precise_dtype(x: Tensor) -> dtype:
+    """Returns float64, or complex128 for complex numbers; the tensor's dtype on a device without."""
     has_float64 = x._storage.backend.properties.has_float64
     return result_type(x, zeros((1,), dtype=float64)) if has_float64 else x._dtype
+
+
+def sum_dtype(x: Tensor) -> dtype:
+    """Returns the dtype of a filter's sums: with float64's range, except on boards, whose images would
+    need kernels of it."""
+    return precise_dtype(x) if spares_double(x) else x._dtype
