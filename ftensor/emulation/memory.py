@@ -166,6 +166,8 @@ class BoardMemory:
                 offset = pointer - buffer.pointer
                 if offset < 0:
                     return f"{-offset} bytes before the buffer {buffer}"
+                if offset == buffer.size:
+                    return f"the first bytes behind the end of the buffer {buffer}"
                 return f"{offset - buffer.size} bytes behind the end of the buffer {buffer}"
         return f"the pointer {pointer:#x}, which is near no buffer"
 

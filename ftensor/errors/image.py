@@ -122,6 +122,12 @@ launch_differs = Message(
     "other types; build the image again with this version of ftensor",
     "path entry call count",
 )
+needs_other_kernels = Message(
+    ImageError,
+    "the kernel {name} of {path} exchanges the stream {stream} with other kernels, which must run at the same time, and "
+    "the C simulation runs one after the other. Run the program by `ftensor emulate --image {path} -- python ...`",
+    "name path stream",
+)
 needs_a_board = Message(
     ImageError,
     "{path} is an image for the board {platform!r}; software emulation runs images made by "

@@ -10,6 +10,7 @@ import pytest
 
 import ftensor as ft
 from ftensor.cli import main
+from ftensor.errors.image import ImageError
 from ftensor.image.info import load
 from ftensor.runtime.targets import csim_compiler
 from ftensor.toolchain.csim import SEQUENTIAL
@@ -182,6 +183,22 @@ def test_streams_between_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     rows = {row["name"]: row for row in found["fifos"]}
     # `sums` reads b once it has all of a: 16 elements, less the one that waits to be written.
     assert rows["reads_1.b"]["depth"] == 8 and rows["reads_1.b"]["least"] == 15
+
+
+def test_streams_between_kernels_in_c_simulation(tmp_path: Path) -> None:
+    """A call would wait for ever for a kernel that is called after it."""
+    for name, text in (("adds", ADDS), ("sums", SUMS)):
+        (tmp_path / f"{name}.cpp").write_text(text)
+    (tmp_path / "link.cfg").write_text("[connectivity]\nstream_connect=adds_1.out:sums_1.a\n")
+    image, words = str(tmp_path / "x.xclbin"), ["--config", str(tmp_path / "link.cfg")]
+    assert main(["image", "pack", *words, str(tmp_path / "adds.cpp"), str(tmp_path / "sums.cpp"), image]) == 0
+    before = ft.get_device_mapping()
+    ft.set_device_mapping("csim")
+    try:
+        with pytest.raises(ImageError, match=r"sums of .* stream a with .*ftensor emulate --image .*x\.xclbin"):
+            ft.fpga.kernel(image, "sums")
+    finally:
+        ft.set_device_mapping(before)
 
 
 def test_streams_that_cannot_be_connected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

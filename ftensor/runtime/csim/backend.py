@@ -39,9 +39,12 @@ if TYPE_CHECKING:
 
 def user_kernel_launcher(file: ImageFile, key: UserKernelKey) -> CompiledKernel:
     """Returns a function that calls the kernel. Raises ImageError if the image is for hardware or
-    can't be loaded."""
+    can't be loaded, and for a kernel with streams to other kernels."""
     if not file.emulated:
         raise image_errors.needs_a_board(file.path, file.platform)
+    for a in key.arguments:
+        if a.kind == "stream":
+            raise image_errors.needs_other_kernels(key.name, file.path, a.name)
     types = ["_Bool" if a.kind == "bool" else C_TYPES[a.kind] for a in key.arguments]
     units = ["int", "int"] if key.shared else []
     library = opened(file, [f"void {key.symbol}({', '.join([*types, *units]) or 'void'});"])
