@@ -124,8 +124,8 @@ launch_differs = Message(
 )
 needs_other_kernels = Message(
     ImageError,
-    "the kernel {name} of {path} exchanges the stream {stream} with other kernels, which must run at the same time, and "
-    "the C simulation runs one after the other. Run the program by `ftensor emulate --image {path} -- python ...`",
+    "the kernel {name} of {path} exchanges the stream {stream} with other kernels, which must run at the same time, "
+    "and the C simulation runs one after the other. Run the program by `ftensor emulate --image {path} -- python ...`",
     "name path stream",
 )
 needs_a_board = Message(
