@@ -255,26 +255,10 @@ extern "C" void $name(
     $parameters)
 {
     $interfaces
-    // The geometry, the runs of a strip and the taps' first positions: copied for each stage that reads them.
     long g[G_HEAD + 3 * FT_MAX_DIMS], strip[2 * TAPS];
     int places[TAPS];
+    copy_geometry(geometry, g, strip, places);
     const int taps = G_TAPS(geometry), runs = G_RUN_COUNT(geometry);
-    const int walked = G_AT_OFFSETS(geometry), begin = G_AT_RUNS(geometry), behind = G_AT_PLACES(geometry);
-read_geometry:
-    for (int k = 0; k < walked; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=24 max=64
-        g[k] = geometry[k];
-    }
-read_strip:
-    for (int k = 0; k < 2 * runs; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=2 max=18
-        strip[k] = geometry[begin + k];
-    }
-read_places:
-    for (int k = 0; k < taps; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=25
-        places[k] = (int)geometry[behind + k];
-    }
     const int items = G_ITEMS(geometry);
     const int count = ft_slab(items, ft_unit + 1, ft_units) - ft_slab(items, ft_unit, ft_units);
     run(out, planes, panels, out_elements, out_offset, planes_offset, g, strip, runs, places, count, G_POSITIONS(geometry),

@@ -135,18 +135,6 @@ items:
     }
 }
 
-static void write_panels(step *panels, hls::stream<step> &from, ft_panels p)
-{
-    const int each = 1 + p.channels * p.taps;
-    step *to = panels + (long)p.first * each;
-panels:
-    for (int t = 0; t < p.count * each; t++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=16 max=65536
-        to[t] = from.read();
-    }
-}
-
 static void run(
     beat *planes, step *panels, const in_beat *x, const FT_E *x_elements, const FT_E *weight, const in_beat *weight_beats,
     ft_planes p, ft_panels q, const int *deep_first, const int *high_first, const int *wide_first, const int *taps)
@@ -166,7 +154,7 @@ static void run(
     write(planes, planes_fifo, p);
     read_weights(weight_beats, weights_fifo, q);
     read_panels(weight, weights_fifo, panels_fifo, q, taps);
-    write_panels(panels, panels_fifo, q);
+    write_panels(panels, panels_fifo, q.first, q.count, 1 + q.channels * q.taps);
 }
 
 extern "C" void $name(
@@ -174,35 +162,12 @@ extern "C" void $name(
 {
     $interfaces
     int deep_first[TAPS], high_first[TAPS], wide_first[TAPS], taps[TAPS];
-    const int deep_phases = G_DEEP_PHASES(geometry), high_phases = G_HIGH_PHASES(geometry);
-    const int wide_phases = G_WIDE_PHASES(geometry), tap_count = G_TAP_COUNT(geometry);
-    const int deep_at = G_AT_DEEP(geometry), high_at = G_AT_HIGH(geometry), wide_at = G_AT_WIDE(geometry);
-    const int taps_at = G_AT_TAPS(geometry);
-read_deep:
-    for (int k = 0; k < deep_phases; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4
-        deep_first[k] = (int)geometry[deep_at + k];
-    }
-read_high:
-    for (int k = 0; k < high_phases; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4
-        high_first[k] = (int)geometry[high_at + k];
-    }
-read_wide:
-    for (int k = 0; k < wide_phases; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=4
-        wide_first[k] = (int)geometry[wide_at + k];
-    }
-read_taps:
-    for (int k = 0; k < tap_count; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=1 max=25
-        taps[k] = (int)geometry[taps_at + k];
-    }
+    copy_geometry(geometry, deep_first, high_first, wide_first, taps);
     const int panels_all = G_GROUPS(geometry) * G_PANELS(geometry), first_panel = ft_slab(panels_all, ft_unit, ft_units);
     const ft_planes p = planes_of(geometry, x_offset, ft_unit, ft_units);
     const ft_panels q = {
         first_panel, ft_slab(panels_all, ft_unit + 1, ft_units) - first_panel, G_PANELS(geometry), G_FILTERS(geometry),
-        G_OWN(geometry), G_SOME(geometry), tap_count, weight_offset, G_W_GROUP(geometry), G_W_FILTER(geometry),
+        G_OWN(geometry), G_SOME(geometry), G_TAP_COUNT(geometry), weight_offset, G_W_GROUP(geometry), G_W_FILTER(geometry),
         G_W_CHANNEL(geometry), G_LINE(geometry) == 1};
     run(planes, panels, x, x_elements, weight, weight_beats, p, q, deep_first, high_first, wide_first, taps);
 }
