@@ -47,6 +47,13 @@ demo: $(VENV)/installed-demo
 	$(BIN)/python examples/photo.py --out $(OUT)
 	@echo
 	$(BIN)/python examples/board.py --out $(OUT)
+	@echo
+	@echo "What next?"
+	@echo "  . $(BIN)/activate                what follows then works in this shell"
+	@echo "  ftensor docs tutorial           ten minutes, from an array to an FPGA image; ftensor docs lists all pages"
+	@echo "  ftensor new my_filter           a project of your own: a kernel in HLS C++, its tests, a script for CI"
+	@echo "  ftensor docs kv260              from a program to a KV260"
+	@echo "  ftensor docs dsp                signals; ftensor docs torch-device: models of torch"
 
 docs: $(VENV)/installed-docs
 	@$(BIN)/python pages/build.py --out $(OUT)/site $(ARGS)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from .errors import commands as errors
 
+_ORDER = ", and options of the command stand before --trace or the program"
+
 
 @dataclass(frozen=True)
 class PythonProgram:
@@ -38,7 +40,7 @@ class PythonProgram:
             if first == "-m" and not _is_module(self.words[1]):
                 raise errors.no_program(self.words[1], "no such module")
         elif not os.path.isfile(first):  # also for a name that no file can have
-            raise errors.no_program(first, "no such file")
+            raise errors.no_program(first, "no such file" + _ORDER * first.startswith("-"))
 
     def command(self) -> list[str]:
         """Returns the words that run the program in a process of its own, with this Python."""

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from namespaces import LINES
+
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 PROGRAMS = (
@@ -36,6 +38,19 @@ TAIL = """
 Longer programs, with arguments, in the checkout's `examples/`:
 
 """
+
+
+EACH = """\
+## A line for each namespace
+
+With `import ftensor as ft` and `x = ft.randn(4, 8)`:
+"""
+
+
+def each_namespace() -> str:
+    """Returns the table of namespaces with their examples."""
+    rows = [f"| {title} | {line.purpose} | `{line.example}` |" for title, line in LINES.items()]
+    return "\n".join(["| names | purpose | for example |", "|---|---|---|", *rows])
 
 
 class Cell(NamedTuple):
@@ -113,5 +128,6 @@ def pages(source: Path) -> dict[str, str]:
         (folder / f"{name}.py").write_text(text)
         shown.append((TAIL if name == PROGRAMS[0] else "") + f"- [{name}.py]({name}.py): {first}")
     tree = "\n".join(script.stem for script in SCRIPTS)
+    shown.append(f"\n{EACH}\n{each_namespace()}")
     texts["gallery/index"] = HEAD + "\n".join(shown) + f"\n\n```{{toctree}}\n:hidden:\n{tree}\n```\n"
     return texts

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Begin": ("install", "tutorial", "gallery/index", "comparison", "faq", "wrong-value", "slow-kernel", "glossary"),
     "Guides": (
-        "arrays", "memory", "numpy", "with-other-libraries", "dask", "torch-device", "graphs",
+        "arrays", "memory", "dsp", "numpy", "with-other-libraries", "dask", "torch-device", "graphs",
         "quantized", "networks", "performance", "profiler", "looking", "ci",
     ),
     "Boards and images": (
-        "boards", "images", "tuning", "inventory", "build", "own-kernels", "emulation",
+        "boards", "kv260", "images", "tuning", "inventory", "build", "own-kernels", "emulation",
         "intel-fpga", "fallback", "area", "performance-model", "figures", "compile-times",
     ),
     "Reference": (

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from namespaces import LINES
+
 import ftensor as ft
 from ftensor.ops.bind import Namespace
 from ftensor.ops.examples import HEADING
@@ -59,7 +61,7 @@ def namespaces() -> dict[str, Any]:
                 spaces[inner] = value
                 left.append((inner, value))
     # These need other libraries; the site speaks of those that are here.
-    more = ("array_api", "profiler", *(name for name in ("torch", "dask") if find_spec(name)))
+    more = ("array_api", "distributions", "profiler", *(name for name in ("torch", "dask") if find_spec(name)))
     return spaces | {name: importlib.import_module(f"ftensor.{name}") for name in more}
 
 
@@ -227,9 +229,11 @@ def pages() -> dict[str, str]:
             index.append((name, title, len(members)))
     texts["reference/tensor"] = tensor_page()
     index.append(("tensor", "Methods of tensors", len(public(ft.Tensor))))
-    rows = "".join(f"| [{title}]({name}.md) | {count} |\n" for name, title, count in index)
-    tree = "\n".join(name for name, _, _ in index)
-    texts["reference/index"] = (
-        f"{HEAD}\n| namespace | names |\n|---|---|\n{rows}\n```{{toctree}}\n:hidden:\n{tree}\n```\n"
+    rows = "".join(
+        f"| [{title}]({name}.md) | {count} | {LINES[title].purpose} | `{LINES[title].example}` |\n"
+        for name, title, count in index
     )
+    tree = "\n".join(name for name, _, _ in index)
+    heads = "| namespace | names | purpose | for example |\n|---|---|---|---|"
+    texts["reference/index"] = f"{HEAD}\n{heads}\n{rows}\n```{{toctree}}\n:hidden:\n{tree}\n```\n"
     return texts

@@ -20,6 +20,7 @@ FILES = {
 MADE = {
     "INVENTORY.toml",
     "lenet.toml",
+    "power.toml",
     "pulse.toml",
     "steps/sources/vadd_dataflow.cpp",
     "dtype.py",

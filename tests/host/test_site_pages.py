@@ -55,6 +55,17 @@ def test_every_public_name_is_in_the_reference(site: dict[str, ModuleType]) -> N
         assert f"`{name}`" in methods or re.search(rf"^## {name}\b".replace("_", r"\\_"), methods, re.M)
 
 
+def test_each_namespace_has_a_line(site: dict[str, ModuleType]) -> None:
+    """In the reference's index, and in the gallery; spelling/test_examples.py runs them."""
+    lines, index = site["namespaces"].LINES, site["reference"].pages()["reference/index"]
+    listed = re.findall(r"^\| \[(.+?)\]\(\S+\) \| \d+ \| (.+) \| `(.+)` \|$", index, re.M)
+    assert len(listed) > 25
+    assert {title: lines[title] for title, _, _ in listed} == {t: (purpose, example) for t, purpose, example in listed}
+    assert set(lines) - {"ftensor.torch", "ftensor.dask"} <= {title for title, _, _ in listed}
+    for title, line in lines.items():
+        assert f"| {title} | {line.purpose} | `{line.example}` |" in site["gallery"].each_namespace()
+
+
 def test_the_reference_has_signatures_and_dtypes(site: dict[str, ModuleType]) -> None:
     reference = site["reference"]
     item = next(i for i in reference.items(ft) if i.name == "abs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import zlib
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import ftensor as ft
 from ftensor.ops.examples import FILE, HEADING
 
 from .. import examples
+from ..docs_pages import site_modules
 
 PUBLIC = dict(examples.public())
 SAMPLE = {path for path in PUBLIC if zlib.crc32(path.encode()) % 12 == 0}
@@ -66,3 +68,18 @@ def test_another_output_is_a_problem() -> None:
     for old, new in (("3.", "4."), ("    tensor([2", "    tensor([[2"), ("+ 1", "+ 1.01")):
         wrong = text.replace(old, new)
         assert [*examples.problems(wrong)]
+
+
+def test_the_line_of_each_namespace_runs() -> None:
+    """Of pages/namespaces.py; lines of other libraries run where these are."""
+    names = {"ft": ft, "x": ft.randn(4, 8), "ftensor": ft}
+    with site_modules() as modules:
+        lines = modules["namespaces"].LINES
+    for title, line in lines.items():
+        library = title.rpartition(".")[2]
+        if library in ("torch", "dask"):
+            if importlib.util.find_spec(library) is None:
+                continue
+            names[library] = importlib.import_module(library)
+            importlib.import_module(f"ftensor.{library}")
+        assert eval(line.example, names) is not None, title
