@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .errors import commands as errors
 
-_ORDER = ", and options of the command stand before --trace or the program"
+_ORDER = ", and options stand before --trace or behind the program"
 
 
 @dataclass(frozen=True)
