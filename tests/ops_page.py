@@ -16,7 +16,7 @@ import ftensor as ft
 from ftensor import dtypes
 from ftensor.errors.torch import torch_names
 from ftensor.execute import fallback
-from ftensor.rows.catalogue import ENTRIES, Entry
+from ftensor.rows.catalogue import CLASSES, ENTRIES, Entry
 from ftensor.rows.op import Op, Promote, Reduce, compute_and_result_dtypes
 
 PAGE = Path(__file__).parents[1] / "docs" / "ops.md"
@@ -182,6 +182,7 @@ lists or tensors, which the host reads in float64.
   NumPy arrays. Designs need SciPy.
 - **Results have the signal's dtype**; integers become the default dtype, except in `convolve`, `correlate` and `cic`,
   which sum integers exactly. SciPy's results are float64 if one argument is.
+- `ShortTimeFFT` has SciPy's own object for windows, times and frequencies; its transforms run on the device.
 - `cic` is not SciPy's: a cascaded integrator-comb filter, as receivers begin with.
 
 ```python
@@ -205,13 +206,13 @@ DESIGNS = ("bessel", "butter", "cheby1", "cheby2", "ellip", "firwin")
 def signal_section() -> str:
     """Returns the section of `ftensor.signal`: a line for each function, its docstring's beginning."""
     lines = []
-    for entry in sorted(ENTRIES.values(), key=lambda entry: entry.name):
-        if entry.namespace != "signal":
-            continue
-        text = inspect.getdoc(getattr(ft.signal, entry.name)) or ""
-        sentence = re.split(r"(?<=[^.])[.:]\s", " ".join(text.split("\n\n")[1].split()) + " ")[0]
-        by = "SciPy" if entry.name in DESIGNS else "host" if entry.name in HOST else "here"
-        lines.append(f"| `{entry.name}` | {by} | {sentence} |")
+    documented = [(entry.name, 1) for entry in ENTRIES.values() if entry.namespace == "signal"]
+    documented += [(public.__name__, 0) for namespace, public in CLASSES if namespace == "signal"]
+    for name, paragraph in sorted(documented):  # the docstring of a function begins with its signature
+        text = inspect.getdoc(getattr(ft.signal, name)) or ""
+        sentence = re.split(r"(?<=[^.])[.:]\s", " ".join(text.split("\n\n")[paragraph].split()) + " ")[0]
+        by = "SciPy" if name in DESIGNS else "host" if name in HOST else "here"
+        lines.append(f"| `{name}` | {by} | {sentence} |")
     return SIGNAL + "\n".join(lines) + "\n"
 
 

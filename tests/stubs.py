@@ -194,7 +194,9 @@ def classes(module: ModuleType) -> Iterator[str]:
             yield f"    def __init__({inside}) -> None: ..."
         else:
             place = value.__module__.partition(".")[2]
-            yield f"from {'.' * module.__name__.count('.')}{place} import {name} as {name}"
+            is_package = any(isinstance(member, Namespace) for member in vars(module).values())
+            dots = "." * (module.__name__.count(".") + is_package)
+            yield f"from {dots}{place} import {name} as {name}"
 
 
 def package() -> Iterator[str]:

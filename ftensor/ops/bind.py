@@ -21,7 +21,7 @@ from ..errors.torch import no_attribute
 from ..errors.view import imag_of_real
 from ..execute.pointwise import pointwise, write_result
 from ..interop.host import operand_tensor
-from ..rows.catalogue import ENTRIES, OWN, Entry, Row, enter, name_frames, note_module, op, register
+from ..rows.catalogue import CLASSES, ENTRIES, OWN, Entry, Row, enter, name_frames, note_module, op, register
 from ..rows.op import Op, Promote, Reduce
 from ..rows.spelling import Shown, describe, renamed, show_types, signature_text, signature_without, tensors_only
 from .reduce.reduction import reduce_call
@@ -421,6 +421,8 @@ def install(module: ModuleType) -> None:
                     _set_names(method, entry.name)
                 setattr(Tensor, name, method if name == entry.name else renamed(method, name, entry.name))
         _install_forms(entry)
+    for namespace, public in CLASSES:
+        setattr(_namespace(module, namespace), public.__name__, public)
 
 
 # The public name, such as "linalg.det", under which each function was installed first.

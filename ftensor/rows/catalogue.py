@@ -19,6 +19,7 @@ from .op import BARE, Op, Reduce
 from .spelling import describe, numpy_names, show_types, signature_text
 
 F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
 Row = Op | Reduce
 
 # Category of each row, in the order in which modules are imported.
@@ -137,6 +138,20 @@ def name_frames(call: object, name: str) -> None:
     and error messages find the op by it. A function of two ops keeps the name of the first."""
     if isinstance(call, FunctionType) and not is_op(call.__code__.co_name):
         call.__code__ = call.__code__.replace(co_name=name)
+
+
+# The public classes of namespaces: (namespace, class).
+CLASSES: list[tuple[str, type]] = []
+
+
+def public_class(namespace: str) -> Callable[[C], C]:
+    """Returns a decorator that adds a class to a namespace of ftensor under its own name."""
+
+    def add(decorated: C) -> C:
+        CLASSES.append((namespace, decorated))
+        return decorated
+
+    return add
 
 
 def add_to_namespace(namespace: str, *names: str, **renamed: str) -> None:

@@ -19,6 +19,7 @@ from .. import return_types as _return_types
 _Number = _complex | np.generic
 
 from . import windows as windows
+from ..ops.spectral.short_time import ShortTimeFFT as ShortTimeFFT
 def bessel(N: _int, Wn: Any, btype: str='low', analog: _bool=False, output: str='ba', norm: str='phase', fs: _float | None=None) -> Any:
     """Returns a Bessel filter, whose delay is nearly the same for all frequencies of the passband.
     Other arguments and the result are those of `butter`; `norm` is SciPy's.

@@ -50,11 +50,7 @@ class Segments:
         """Returns the spectra of (..., n) as (..., segments, frequencies), not yet scaled."""
         rows = rows.unfold(-1, self.length, self.hop)
         if self.detrend:
-            rows = rows - rows.mean(-1, True)
-        if self.detrend == "linear":
-            time = np.arange(self.length) - (self.length - 1) / 2
-            time_tensor = _values(time, rows._dtype, rows)
-            rows = rows - (rows * time_tensor).sum(-1, True) * time_tensor / float(time @ time)
+            rows = detrended(rows, self.detrend)
         kind = rows._dtype.to_complex() if np.iscomplexobj(self.window) else rows._dtype
         weights = _values(self.window, kind, rows)
         spectrum: Tensor = (rfft if self.half else fft)(rows * weights, self.points)
@@ -98,6 +94,17 @@ def _values(array: np.ndarray, kind: dtype, like: Tensor) -> Tensor:
     if kind in (float32, float64):
         return constant_of(array.astype(kind.name), like)
     return tensor(array).to(device=like.device, dtype=kind)
+
+
+def detrended(rows: Tensor, kind: str) -> Tensor:
+    """Returns rows without their mean, or without their "linear" trend."""
+    rows = rows - rows.mean(-1, True)
+    if kind == "linear":
+        n = rows._shape[-1]
+        time = np.arange(n) - (n - 1) / 2
+        time_tensor = _values(time, rows._dtype, rows)
+        rows = rows - (rows * time_tensor).sum(-1, True) * time_tensor / float(time @ time)
+    return rows
 
 
 def segment_window(name: str, window: Any, nperseg: int | None, n: int) -> Any:
