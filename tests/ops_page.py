@@ -184,6 +184,9 @@ lists or tensors, which the host reads in float64.
   which sum integers exactly. SciPy's results are float64 if one argument is.
 - `ShortTimeFFT` has SciPy's own object for windows, times and frequencies; its transforms run on the device.
 - `cic` is not SciPy's: a cascaded integrator-comb filter, as receivers begin with.
+- **Fixed point** is not SciPy's either: int16 are fractions of 32768 (Q15), complex numbers are pairs (..., 2).
+  `fir_q15` sums exactly in 64 bits, then rounds to nearest with ties up, and saturates. Each stage of `fft_q15` halves
+  its results, so that the transform is divided by n. All devices give the same bits.
 
 ```python
 import ftensor as ft

@@ -55,7 +55,9 @@ def _make_dispersion(op_name: str) -> Callable[..., Any]:
 
 
 def _make_nan_dispersion(root: bool) -> Callable[..., Any]:
-    def function(a: Tensor, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+    def function(a: Tensor, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+        if dtype is not None:
+            a = a.to(dtype_of(dtype))
         if a.dtype.kind != "f":
             return (_make_dispersion("std") if root else _make_dispersion("var"))(a, axis, None, ddof, keepdims)
         is_number = a.isnan().logical_not()
@@ -166,6 +168,11 @@ def _mean(a: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False
     return _make_reduction("mean")(x, axis, keepdims)
 
 
+def _nanmean(a: Tensor, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    x = floating(a) if dtype is None else a.to(dtype_of(dtype))
+    return _make_reduction("nanmean")(x, axis, keepdims)
+
+
 def _nonzero(a: Tensor) -> Tensor:
     return a if a.dtype.name == "bool" else a.ne(0)
 
@@ -198,7 +205,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "nancumprod": _make_cumulative("cumprod", lambda a: _replace_nan(a, 1)),
     "nancumsum": _make_cumulative("cumsum", lambda a: _replace_nan(a, 0)),
     "nanmax": _make_nan_extreme("amax", -inf),
-    "nanmean": lambda a, axis=None, keepdims=False: _make_reduction("nanmean")(floating(a), axis, keepdims),
+    "nanmean": _nanmean,
     "nanmedian": _make_median("nanquantile"),
     "nanmin": _make_nan_extreme("amin", inf),
     "nanpercentile": _make_quantiles("nanquantile", 100),

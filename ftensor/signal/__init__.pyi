@@ -88,6 +88,14 @@ def ellip(N: _int, rp: _float, rs: _float, Wn: Any, btype: str='low', analog: _b
     """Returns an elliptic filter, with ripples of `rp` dB in the passband and `rs` dB of damping in
     the stopband. Other arguments and the result are those of `butter`.
     """
+def fft_q15(x: _Tensor) -> _Tensor:
+    """Returns the Fourier transform of complex int16 samples (..., n, 2), divided by n, in fixed
+    point (Q15); n is a power of two.
+
+    Each of the log2(n) stages halves its results and rounds them to nearest with ties up, so that
+    no sum overflows; a complex number of magnitude above 1 may saturate when it is turned. The
+    factors have 15 fractional bits. Raises ValueError for other dtypes and shapes.
+    """
 def fftconvolve(in1: _Tensor, in2: _Tensor, mode: str='full', axes: Any=None) -> _Tensor:
     """Convolves along `axes` (all) by Fourier transforms. `mode` \"full\" returns all, \"same\" the
     middle part of in1's size, \"valid\" the part that needs no zeros at the edges. Raises ValueError
@@ -111,15 +119,29 @@ def find_peaks(x: _Tensor, height: Any=None, threshold: Any=None, distance: _flo
     \"right_edges\". The device finds the peaks; the host applies `distance`. Raises ValueError for
     signals that are not 1-d and real, and for a `distance` below 1.
     """
+def fir_q15(x: _Tensor, taps: Any, decimate: _int=1, *, pairs: _bool=False) -> _Tensor:
+    """Filters int16 samples (..., n) with int16 taps (k,) in fixed point (Q15).
+
+    Result j is the sum of taps[k] * x[j * decimate - k], with zeros before the first sample. The sum
+    is exact; it is shifted by 15 bits, rounded to nearest with ties up, and saturates. With `pairs`
+    samples (..., n, 2) are complex numbers, and taps (k,) are real or (k, 2) complex. Raises
+    ValueError for other dtypes and shapes.
+    """
 def firwin(numtaps: _int, cutoff: Any, *, width: _float | None=None, window: Any='hamming', pass_zero: Any=True, scale: _bool=True, fs: _float | None=None) -> np.ndarray[Any, Any]:
     """Returns the taps of a filter with linear phase, as a NumPy array (numtaps,), by the window
     method of SciPy's `firwin`: `cutoff` is a frequency or several, relative to `fs` (2). Raises
     ModuleNotFoundError without SciPy, and SciPy's ValueError.
     """
+def from_q15(x: _Tensor, *, pairs: _bool=False) -> _Tensor:
+    """Returns int16 as float32 in [-1, 1), exactly; with `pairs`, (..., 2) as complex64 (...)."""
 def hilbert(x: _Tensor, N: _int | None=None, axis: _int=-1) -> _Tensor:
     """Returns the analytic signal of a real one: its Hilbert transform is the imaginary part. `N`
     is the number of points of the transforms (the signal's length): the signal is cut, or zeros
     follow it. Raises ValueError for complex signals and for `N` below 1.
+    """
+def ifft_q15(x: _Tensor) -> _Tensor:
+    """Returns the inverse Fourier transform of complex int16 numbers (..., n, 2), with the factor 1
+    / n of the definition, rounded as by `fft_q15`.
     """
 def istft(Zxx: _Tensor, fs: _float=1.0, window: Any='hann', nperseg: _int | None=None, noverlap: _int | None=None, nfft: _int | None=None, input_onesided: _bool=True, boundary: _bool=True, time_axis: _int=-1, freq_axis: _int=-2, scaling: str='spectrum') -> tuple[_Tensor, _Tensor]:
     """Returns (times, signal): the signal whose `signal.stft` is `Zxx`, by overlap-add of its
@@ -188,6 +210,11 @@ def stft(x: _Tensor, fs: _float=1.0, window: Any='hann', nperseg: _int=256, nove
     signal by half a segment at both ends: \"zeros\", \"constant\", \"even\", \"odd\", or None. `padded`
     adds zeros up to a whole segment. `scaling` is \"spectrum\" or \"psd\". Raises ValueError for
     arguments that don't fit.
+    """
+def to_q15(x: _Tensor) -> _Tensor:
+    """Returns floating-point numbers in [-1, 1) as int16, multiples of 2**-15. Rounds to nearest,
+    ties to even; larger numbers saturate. Complex numbers (...) give pairs (..., 2). Raises
+    ValueError for other dtypes.
     """
 def upfirdn(h: Any, x: _Tensor, up: _int=1, down: _int=1, axis: _int=-1, mode: str='constant', cval: _float=0) -> _Tensor:
     """Inserts `up` - 1 zeros after each element, filters by the taps `h`, and takes every `down`-th
