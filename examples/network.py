@@ -1,8 +1,8 @@
 """A small network learns handwritten digits, becomes int8, and runs as one kernel of an FPGA image.
 
-    python examples/network.py [--board NAME] [--device cpu|fpga] [--epochs N] [--out DIR] [--no-build]
+    python examples/network.py [--board NAME] [--device fpga|cpu] [--epochs N] [--out DIR] [--no-build]
 
-torch trains a CNN on scikit-learn's digits, on the CPU or on ftensor's device of torch. Weights and
+torch trains a CNN on scikit-learn's digits, on ftensor's device of torch or on the CPU. Weights and
 activations become 8-bit integers, and `ft.quantized` computes the same network. `export` makes it one
 dataflow kernel for a board, with a fold for each layer; `ftensor build` compiles the kernel with g++,
 and `ftensor emulate` runs it on Xilinx's runtime with a software device (without that, the C
@@ -199,7 +199,9 @@ def cycles_in(line: list[str]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--board", default="kv260", help="a board of `ftensor estimate` (default: %(default)s)")
-    parser.add_argument("--device", choices=("cpu", "fpga"), default="cpu", help="where torch trains")
+    parser.add_argument(
+        "--device", choices=("cpu", "fpga"), default="fpga", help="where torch trains (default: %(default)s)"
+    )
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--out", type=Path, default=Path("out/network"))
     parser.add_argument("--no-build", action="store_true", help="builds no image and runs none")

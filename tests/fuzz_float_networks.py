@@ -75,7 +75,8 @@ class Network:
             self.steps.append(lambda values: F.avg_pool2d(values[-1], kernel, stride, padding))
             return c, h, w
         o = c if kind == "depthwise" else rng.choice((1, 2, 3, 8, 20))
-        self._conv(o, 1 if kind == "depthwise" else c, kernel, stride, padding, c if kind == "depthwise" else 1)
+        groups = c if kind == "depthwise" else rng.choice([g for g in range(1, c + 1) if c % g == o % g == 0])
+        self._conv(o, c // groups, kernel, stride, padding, groups)
         return o, h, w
 
     def _conv(self, o: int, c: int, kernel: Any, stride: Any, padding: Any, groups: int) -> None:

@@ -41,7 +41,7 @@ from ..kernels.network import (
 from ..runtime import launch_cache
 from .guards import CapturedValues
 from .ir import CALL_NUMBER, Graph, GraphBuffer, GraphTensor, LayerCall, Node, live_nodes
-from .network_float import FLOAT_KINDS, FloatLayers, with_elementwise
+from .network_float import FLOAT_KINDS, FloatLayers, of_all_channels, with_elementwise
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -295,12 +295,13 @@ class NetworkBuilder:
         else:
             stride, padding, dilation = (_pair(s[word]) for word in ("stride", "padding", "dilation"))
             kind = DEPTHWISE if s["groups"] == image.channels == o and o > 1 else CONV
-            if len(shape) != 4 or isinstance(padding, str) or max(dilation) > 1 or (kind == CONV and s["groups"] != 1):
+            if len(shape) != 4 or isinstance(padding, str) or max(dilation) > 1:
                 raise self.refuse(
                     call,
-                    f"its input has {len(shape)} dims, its padding is {padding!r}, its dilation {dilation}, its groups "
-                    f"{s['groups']}: a network has (N, C, H, W), padding in numbers, dilation 1, and 1 or C groups",
+                    f"its input has {len(shape)} dims, its padding is {padding!r}, its dilation {dilation}: a network "
+                    "has (N, C, H, W), padding in numbers, and dilation 1",
                 )
+            weight = weight if kind == DEPTHWISE else of_all_channels(weight, s["groups"])
             layer = NetworkLayer(kind, inputs, o, weight.shape[2:], stride, padding, **zeros)
         flat = weight.transpose(0, 2, 3, 1).reshape(o, -1)
         self.constants_of.append(Constants(flat, *self._factors(call, o)))

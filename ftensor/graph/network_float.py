@@ -69,6 +69,19 @@ def _elementwise(node: Node, k: int) -> LayerCall | None:
     return LayerCall(kind, tuple(inputs), out, {"high": high}, range(k, k + 1), node.origin)
 
 
+def of_all_channels(weight: np.ndarray, groups: int) -> np.ndarray:
+    """Returns a grouped convolution's weight (O, C / groups, H, W) as that of one group, with zeros
+    for the channels of the other groups."""
+    if groups == 1:
+        return weight
+    o, each, *kernel = weight.shape
+    whole = np.zeros((o, groups * each, *kernel), weight.dtype)
+    for g in range(groups):
+        filters = slice(g * (o // groups), (g + 1) * (o // groups))
+        whole[filters, g * each : (g + 1) * each] = weight[filters]
+    return whole
+
+
 class FloatLayers:
     """Makes layers of float32 for a `NetworkBuilder`."""
 
@@ -177,12 +190,13 @@ class FloatLayers:
             windows: Any = s["windows"]
             groups, padding = s["groups"], tuple(windows.before)
             kind = DEPTHWISE if groups == image.channels == o and o > 1 else CONV
-            if max(windows.dilation) > 1 or (kind == CONV and groups != 1) or padding != tuple(s["after"]):
+            if max(windows.dilation) > 1 or padding != tuple(s["after"]):
                 raise self._refuse(
                     call,
-                    f"its padding is {padding} before and {s['after']} after, its dilation {windows.dilation}, its "
-                    f"groups {groups}: a network has equal padding, dilation 1, and 1 or C groups",
+                    f"its padding is {padding} before and {s['after']} after, its dilation {windows.dilation}: a "
+                    "network has equal padding, and dilation 1",
                 )
+            weight = weight if kind == DEPTHWISE else of_all_channels(weight, groups)
             layer = NetworkLayer(kind, inputs, o, weight.shape[2:], s["stride"], padding)
         bias = np.zeros(o, np.float32) if s["bias"] is None else of.constant(call, "bias", s["bias"])
         of.constants_of.append(self._checked(call, weight.transpose(0, 2, 3, 1).reshape(o, -1), bias))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 
 import ftensor as ft
@@ -123,7 +125,6 @@ def test_a_fold_by_name(tmp_path: Path) -> None:
 X = ft.zeros(2, 3, 8, 8, dtype=ft.uint8)
 WEIGHT, ONE_BY_ONE = ft.ones(3, 3, 3, 3, dtype=ft.int8), ft.ones(3, 3, 1, 1, dtype=ft.int8)
 INFINITE = ft.full((3,), ft.inf)
-SIX, GROUPED = ft.ones(6, 3, 1, 1, dtype=ft.int8), ft.ones(6, 2, 3, 3, dtype=ft.int8)
 SCALES = {"input_scale": 0.1, "weight_scale": 0.1}
 
 
@@ -135,7 +136,6 @@ REFUSED: dict[str, tuple[Callable[[ft.Tensor], object], str]] = {
     "dilation": (lambda x: conv(x, dilation=2), "conv2d is no layer .* its dilation .2, 2."),
     "padding beyond a line buffer": (lambda x: conv(x, padding=2), "padding up to kernel / 2"),
     "a stride beyond the kernel": (lambda x: conv(x, stride=4), "stride up to kernel"),
-    "an odd number of groups": (lambda x: conv(conv(x, SIX), GROUPED, groups=3), "1 or C groups"),
     "a weight that is computed": (lambda x: conv(x, WEIGHT.neg()), "no layer of a network"),
     "another geometry": (
         lambda x: conv(conv(x).view(2, 3, 4, 9), ONE_BY_ONE),
@@ -238,6 +238,35 @@ def test_weights_of_another_network_are_refused(exported: Exported, case: str) -
     said = "can't be read" if case == "missing" else "its constants' SHA-256 is"
     with pytest.raises(InventoryError, match=said):
         read(exported.inventory)
+
+
+@needs
+def test_groups_of_channels() -> None:
+    """Each filter reads the channels of its group alone; the zeros for the others add nothing."""
+    of = np.random.default_rng(2)
+    weight, pixels = of.integers(-128, 128, (6, 2, 3, 3), np.int8), of.integers(0, 256, (2, 4, 5, 5), np.uint8)
+    held, x = ft.tensor(weight), ft.tensor(pixels)
+
+    def network(x: ft.Tensor) -> ft.Tensor:
+        return ft.quantized.conv2d(x, held, None, 1, 1, 1, 2, 5.0, 100, input_zero_point=7, **SCALES)
+
+    wanted = network(x).numpy()
+    key = NetworkBuilder(ft.jit(network)._trace_only(x._storage.backend, [x], (x,), {})).key
+    got, stuck = fuzz_networks.run(key, pixels, wanted.size)
+    assert stuck == "" and (got.reshape(wanted.shape) == wanted).all() and len(np.unique(wanted)) > 50
+
+
+@needs
+def test_a_fifo_that_is_too_shallow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one past a convolution, if the text has another depth than the computed one."""
+    x = images(2)
+    key = NetworkBuilder(ft.jit(digits())._trace_only(x._storage.backend, [x], (x,), {})).key
+    program = fuzz_networks.program
+    monkeypatch.setattr(
+        fuzz_networks, "program", lambda key: re.sub(r"\d+> (from_max_pool2d_1_fork_0)", r"2> \1", program(key))
+    )
+    _, stuck = fuzz_networks.run(key, x.numpy(), 20)
+    assert "from_max_pool2d_1_fork_0 2 of 2, its writer waits" in stuck
 
 
 @needs
