@@ -84,10 +84,19 @@ def bank_rate(board: Board, p: Parameters = DEFAULT) -> float:
     return board.bank_rate.value * p.bank_efficiency
 
 
-def transfer_seconds(link: Link, nbytes: int, to_board: bool) -> float:
-    """Returns the seconds of one transfer between host and board."""
+def transfer_seconds(link: Link, nbytes: int, to_board: bool, waits: bool = False) -> float:
+    """Returns the seconds of one transfer between host and board. With `waits`, the host does
+    nothing else until it ends; otherwise transfers are queued one after another."""
     rate = (link.to_board if to_board else link.to_host).value
-    return link.setup.value * 1e-6 + nbytes / (rate * 1e9)
+    return (link.setup.value + waits * link.wait.value) * 1e-6 + nbytes / (rate * 1e9)
+
+
+# The clock that published designs reach by themselves falls with the board's share that they take.
+def clock_by_area(clock: float, share: float) -> float:
+    """Returns the clock in MHz that a design without a floorplan reaches if the platform allows
+    `clock` and the design takes `share` of its most used resource: a straight line through Vitis
+    BLAS's product (15 %, 242 MHz) and AutoSA's int8 array (50 %, 136 MHz)."""
+    return clock * (1 - min(share, 1.0))
 
 
 def launch_overhead(board: Board, count: int, in_flight: int, replayed: bool = False) -> float:

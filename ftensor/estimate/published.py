@@ -1,25 +1,14 @@
-"""Published measurements of kernels and of whole designs, and the model's estimates of them.
+"""Published measurements of ports, banks, links and launches, and the model's estimates of them.
 
-The whole designs (`designs`) differ in structure from ftensor's kernels, so each states the factor
-between both.
+Whole designs are in designs.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from .. import dtypes
 from ..boards import find
-from ..kernels.skeletons.conv.key import ConvKey
-from ..kernels.skeletons.fft import FftStreamGeometry, FftStreamKey
-from ..kernels.skeletons.sort import LOCAL_TILE, RUN, WAYS, SortGeometry, SortKey
-from ..kernels.workload import KernelLaunch
-from ..terminal import table
-from ..toolchain.area.fit import area
-from ..toolchain.inventory.read import expand, read
-from .model import DEFAULT, BoardConfig, Parameters, bank_rate, estimate, launch_overhead, port_rate, transfer_seconds
+from .model import DEFAULT, Parameters, bank_rate, launch_overhead, port_rate, transfer_seconds
 
 # The logs of axi_burst_performance divide by 1024^3 and print GB/sec.
 GIB = 1024**3 / 1e9
@@ -72,6 +61,15 @@ _BURSTS = (
     (256, 32, 32, True, 7.94597),
 )
 
+# (bytes of a buffer, MB/s to the board, MB/s from the board)
+_SMALL_COPIES = (
+    (256, 19.97, 20.08),
+    (512, 37.38, 39.63),
+    (1024, 68.55, 76.46),
+    (4096, 294.7, 313.5),
+    (16384, 1169.0, 1115.0),
+)
+
 
 def published_figures(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
     """Returns the published figures with which the model is compared."""
@@ -115,6 +113,11 @@ def published_figures(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
     link = "host_global_bandwidth, log of a U200"
     in_1m, out_1m = (1048576 / transfer_seconds(u200.link, 1048576, to) / 1e9 for to in (True, False))
     small = transfer_seconds(u200.link, 64, True) * 1e6
+    for nbytes, logged_in, logged_out in _SMALL_COPIES:
+        for to_board, logged in ((True, logged_in), (False, logged_out)):
+            what = f"{nbytes} bytes {'host to board' if to_board else 'board to host'}, many queued"
+            rate = nbytes / transfer_seconds(u200.link, nbytes, to_board) / 1e6
+            entries.append(PublishedFigure(what, "MB/s", logged, rate, "check", link))
     entries += [
         PublishedFigure("host to board, 512 MB", "GB/s", 7.452, u200.link.to_board.value, "set", link),
         PublishedFigure("board to host, 512 MB", "GB/s", 12.13, u200.link.to_host.value, "set", link),
@@ -140,101 +143,3 @@ def published_figures(p: Parameters = DEFAULT) -> tuple[PublishedFigure, ...]:
         rate = count / launch_overhead(u250, count, count) / 1e3
         entries.append(PublishedFigure(f"launches, {count} queued", "k/s", logged, rate, role, iops))
     return tuple(entries)
-
-
-class Design(NamedTuple):
-    """A published figure, the model's in the same unit, and the source with board, clock and
-    tool."""
-
-    quantity: str
-    unit: str
-    published: float
-    model: float
-    source: str
-    reason: str = ""  # the reason if the factor exceeds 1.3
-
-    @property
-    def factor(self) -> float:
-        """The model's figure divided by the published one."""
-        return self.model / self.published
-
-
-def designs() -> Iterator[Design]:
-    """Yields the published designs."""
-    u280 = find("u280")
-    sort = "Vitis Libraries compoundSort, U280"
-    tree = "the published one merges without leaving the chip"
-    yield Design("sort of 131,072 int32", "ms", 1.13, sort_seconds(131072, "u280", 300) * 1e3, sort, tree)
-    for to_board, published in ((True, 127.0), (False, 83.5)):
-        what = "512 KB to the board" if to_board else "512 KB from the board"
-        call = "the published time has the calls of OpenCL, the model has the transfer"
-        yield Design(what, "us", published, transfer_seconds(u280.link, 524288, to_board) * 1e6, sort, call)
-    merge = "ArgSort-Ultra96, 250 MHz (model: KV260)"
-    yield Design(
-        "16-way merge argsort of 2^20",
-        "ms",
-        54.5,
-        sort_seconds(1 << 20, "kv260", 250) * 1e3,
-        merge,
-        "the published board's memory has less bandwidth",
-    )
-    rate = fft_rate(1024, 1024, "u55c", 300) * 1e-6
-    fft = "Vitis tutorial XD073, VCK190, cint16, one instance (model: complex64, U55C)"
-    yield Design("FFT rows of 1024", "M/s", 628, rate, fft)
-    yield from _per_product("cnn", "conv", "float product", (494, 806, 5.0), "AutoSA cnn, U250, 1792 products")
-    each = (250.7e3 / 256, 430e3 / 256, 1224 / 256)
-    shared = "ports and control of four kernels of 64 products; the model's is one of 256"
-    gemm = "Vitis BLAS gemm_4CU, U250, 256 products"
-    yield from _per_product("cnn", "conv", "float product of gemm", each, gemm, shared)
-    add = "its part of the ports and of the edges, which the published array shares among more products"
-    mm = "AutoSA mm, U250, 12,288 products"
-    yield from _per_product("int8", "conv_bytes", "int8 product", (59, 64, 0.5), mm, add)
-    clock = find("u250").clock.value
-    place = "the model takes the clock that it is given; large designs need --clock 200 or a floorplan"
-    yield Design("clock of int8 products", "MHz", 136, clock, mm + ", not floorplanned", place)
-    yield Design("clock of int8 products, floorplanned", "MHz", 300, clock, mm + ", AutoBridge")
-    yield Design(
-        "clock of float products, floorplanned", "MHz", 265, clock, "AutoSA cnn, U250, 1792 products, AutoBridge"
-    )
-
-
-def sort_seconds(n: int, board: str, clock: float) -> float:
-    """Returns the seconds of the kernels that sort one row of `n` int32, by the model."""
-    config = BoardConfig(find(board), clock)
-    tile, run, merges, total = min(LOCAL_TILE, n), RUN, False, 0.0
-    while True:
-        g = SortGeometry(merges, tile >= n, -(-n // tile), tile, n, run, False, 1, 1, (), (), ())
-        total += estimate(KernelLaunch(SortKey(dtypes.int32), 1, 0, g.pack()), config).kernel
-        if g.last:
-            return total
-        tile, run, merges = min(WAYS * tile, n), tile, True
-
-
-def fft_rate(points: int, rows: int, board: str, clock: float) -> float:
-    """Returns the complex64 numbers a second of transforms of contiguous rows, by the model."""
-    g = FftStreamGeometry(rows, points.bit_length() - 1, 0, points, points, (1, points), (1, points))
-    launch = KernelLaunch(FftStreamKey(dtypes.complex64, 4096), 1, 0, g.pack())
-    return rows * points / estimate(launch, BoardConfig(find(board), clock)).kernel
-
-
-def _per_product(
-    inventory: str, skeleton: str, what: str, published: tuple[float, float, float], where: str, reason: str = ""
-) -> Iterator[Design]:
-    """Yields LUT, FF and DSP of a kernel of an inventory, divided by its products a cycle."""
-    group = next(g for g in expand(read(inventory)) if g.skeleton == skeleton)
-    whole, key = area(group).whole, group.members[0]
-    assert isinstance(key, ConvKey)
-    products = key.rows * key.lanes
-    for unit, figure in zip(("LUT", "FF", "DSP"), published):
-        model = getattr(whole, unit.lower()) / products
-        yield Design(f"{unit} for each {what}", unit, figure, model, where, reason * (unit != "DSP"))
-
-
-def text() -> str:
-    """Returns the table of designs and factors."""
-    rows: list[tuple[object, ...]] = [("", "published", "model", "factor", "source")]
-    for one in designs():
-        published = f"{one.published:.3g} {one.unit}"
-        rows.append((one.quantity, published, f"{one.model:.3g}", f"{one.factor:.2f}", one.source))
-    reasons = dict.fromkeys(f"{one.quantity}: {one.reason}" for one in designs() if one.reason)
-    return table(rows, indent="") + "\n\n" + "\n".join(reasons)

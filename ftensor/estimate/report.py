@@ -193,12 +193,17 @@ class LaunchLine:
 
     count: int
     estimate: Estimate
+    config: BoardConfig
     kernel_starts: int = 1
 
     @property
     def kernel(self) -> float:
         """Total seconds of the kernels."""
         return self.count * self.estimate.kernel
+
+    def kernel_at(self, clock: float) -> float:
+        """Returns the total seconds of the kernels at another clock, in MHz."""
+        return self.count * estimate(self.estimate.launch, replace(self.config, clock=clock)).kernel
 
     @property
     def link_seconds(self) -> float:
@@ -235,7 +240,7 @@ class ProgramEstimate:
         """Seconds of the copies between banks, each of which passes through the host."""
         link = self.config.board.link
         return sum(
-            count * (transfer_seconds(link, nbytes, False) + transfer_seconds(link, nbytes, True))
+            count * (transfer_seconds(link, nbytes, False, True) + transfer_seconds(link, nbytes, True, True))
             for nbytes, count in self.bank_copies.items()
         )
 
@@ -264,6 +269,10 @@ class ProgramEstimate:
     def kernels(self) -> float:
         """Seconds of all kernels."""
         return sum(line.kernel for line in self.lines)
+
+    def resident_at(self, clock: float) -> float:
+        """Returns the total seconds with residency if the kernels run at another clock, in MHz."""
+        return self.resident_seconds - self.kernels + sum(line.kernel_at(clock) for line in self.lines)
 
     @property
     def link_seconds(self) -> float:
@@ -310,18 +319,18 @@ def report(trace: Trace, config: BoardConfig, in_flight: int, groups: Sequence[K
             if group is None:
                 missing[board_skeleton_of(launch.key).title(launch.key)] += count
                 there = estimate(launch, config)
-                fallback_by_launch[launch] = sum(transfer_seconds(link, n, False) for n in there.to_board)
-                fallback_by_launch[launch] += sum(transfer_seconds(link, n, True) for n in there.to_host)
+                fallback_by_launch[launch] = sum(transfer_seconds(link, n, False, True) for n in there.to_board)
+                fallback_by_launch[launch] += sum(transfer_seconds(link, n, True, True) for n in there.to_host)
                 continue
             placed = image.on_kernel(launch, group)
             divided = isinstance(placed.key, StagedKey) and placed.units > 1 and config.banks == "*"
             if image.from_inventory or divided:
                 where = replace(config, banks=group.banks or config.board.one_memory or config.banks)
-        served[launch] = LaunchLine(count, estimate(placed, where), starts.get(launch.key.entry, 1))
+        served[launch] = LaunchLine(count, estimate(placed, where), where, starts.get(launch.key.entry, 1))
     lines = sorted(served.values(), key=lambda line: -(line.kernel + line.link_seconds))
     fallback = sum(trace.launches[launch] * seconds for launch, seconds in fallback_by_launch.items())
-    up = sum(count * transfer_seconds(link, n, True) for n, count in trace.uploads.items())
-    down = sum(count * transfer_seconds(link, n, False) for n, count in trace.downloads.items())
+    up = sum(count * transfer_seconds(link, n, True, True) for n, count in trace.uploads.items())
+    down = sum(count * transfer_seconds(link, n, False, True) for n, count in trace.downloads.items())
     settings = sum(count * transfer_seconds(link, n, True) for n, count in trace.settings.items())
     copied = tuple(sum(n * c for n, c in x.items()) for x in (trace.uploads, trace.downloads))
     totals = up + down, settings, fallback, (copied[0], copied[1])
@@ -350,7 +359,7 @@ def spans(r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Iterator[S
     now = 0.0
     for event in order:
         if isinstance(event, int):
-            row, parts = COPIES, (("link", transfer_seconds(r.config.board.link, abs(event), event > 0)),)
+            row, parts = COPIES, (("link", transfer_seconds(r.config.board.link, abs(event), event > 0, True)),)
         else:
             row = titles.setdefault(event, board_skeleton_of(event.key).title(event.key))
             if event in r.lines_by_launch:

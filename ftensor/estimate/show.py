@@ -11,7 +11,8 @@ from ..terminal import counted, size, table
 from ..toolchain.area.cores import NAMES
 from ..toolchain.area.fit import area, board_shares, shares_text
 from ..toolchain.folding import SHARE
-from .model import BOUNDS, launch_overhead
+from .designs import CAREFUL, error_band
+from .model import BOUNDS, clock_by_area, launch_overhead
 from .published import published_figures
 from .report import ProgramEstimate
 
@@ -149,6 +150,7 @@ def text(r: ProgramEstimate, most: int = 24) -> str:
         table(shown),
         f"resident: data stays on the board; the program itself copies {size(up)} in and {size(down)} out.",
         "fetched: every op's inputs come from the host and its outputs go back.",
+        *clock_lines(r),
         "",
         *area_lines(r),
         *advice(r),
@@ -168,6 +170,26 @@ def area_lines(r: ProgramEstimate) -> list[str]:
         f"No room for {named}. A graph or network takes at most {shares_text(SHARE)}.",
         f"Estimated with the {counted(len(image.fitting.groups), 'kernel')} that fit: {image.fitting}.",
     ]
+
+
+def clock_lines(r: ProgramEstimate) -> list[str]:
+    """Returns the resident time at a careful clock, at the clock by area, and with the error band."""
+    clocks = {CAREFUL: "", area_clock(r): " (what designs of its area reach without a floorplan)"}
+    low, high = (r.resident_seconds + (factor - 1) * r.kernels for factor in error_band())
+    return [
+        *(
+            f"resident at {clock:.0f} MHz{note}: {three_digits(r.resident_at(clock) * 1e3)} ms."
+            for clock, note in clocks.items()
+            if clock < r.config.clock
+        ),
+        f"resident by published kernels, which take {error_band()[0]:.2f} to {error_band()[1]:.2f} times the model's "
+        f"time: {three_digits(low * 1e3)} to {three_digits(high * 1e3)} ms (ftensor estimate --published).",
+    ]
+
+
+def area_clock(r: ProgramEstimate) -> float:
+    """Returns the clock in MHz that designs of the image's area reach without a floorplan."""
+    return clock_by_area(r.config.board.clock.value, max(r.image.fitting.shares.values(), default=0.0))
 
 
 def launch_labels(launch: KernelLaunch) -> tuple[str, str, str, str]:
@@ -292,6 +314,10 @@ def as_json(r: ProgramEstimate) -> dict[str, Any]:
             "bank_copies": sum(r.bank_copies.values()),
             "bank_copies_s": r.bank_copy_seconds,
             "resident_s": r.resident_seconds,
+            "resident_200_mhz_s": r.resident_at(min(CAREFUL, r.config.clock)),
+            "area_clock_mhz": area_clock(r),
+            "resident_area_clock_s": r.resident_at(min(area_clock(r), r.config.clock)),
+            "resident_band_s": [r.resident_seconds + (factor - 1) * r.kernels for factor in error_band()],
             "fetched_s": r.refetch_seconds,
         },
         "advice": advice(r),

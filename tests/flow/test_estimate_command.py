@@ -188,9 +188,10 @@ def test_a_graph_with_a_result_of_one_element(program):
 def test_published_designs_need_no_program():
     done = run("--published")
     assert done.returncode == 0, done.stderr
-    designs, _, reasons = done.stdout.partition("\n\n")
+    designs, reasons, band = done.stdout.split("\n\n")
     head, *rows = designs.splitlines()
-    assert head.split() == ["published", "model", "factor", "source"] and len(rows) == 17
+    assert head.split() == ["published", "model", "factor", "at", "200", "MHz", "role", "source"] and len(rows) == 27
+    assert "take 0.54 to 1.80 times the model's time" in band
     assert "sort of 131,072 int32: the published one merges" in reasons
     assert re.search(r"sort of 131,072 int32 +1.13 ms +1.89 +1.68 ", done.stdout)
     done = run("--board", "u55c")
