@@ -25,6 +25,11 @@ def pad(x: Tensor, /, pad_width: Any, mode: str = "constant", **options: Any) ->
     return padded
 
 
+def gradient(f: Tensor, /, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Returns derivatives along axes, like `numpy.gradient`."""
+    return np.gradient(f, *spacing, axis=axis, edge_order=edge_order)  # type: ignore[arg-type, call-overload, unused-ignore]
+
+
 def _sliding_window_view(
     x: Tensor, window_shape: int | Sequence[int], axis: int | Sequence[int] | None = None, **_: Any
 ) -> Tensor:

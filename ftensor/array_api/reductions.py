@@ -57,14 +57,15 @@ def _with_ones(x: Tensor, axes: tuple[int, ...]) -> Tensor:
 def sum_dtype(d: dtype, requested: dtype | None) -> dtype:
     if requested is not None:
         return requested
-    return {"u": uint64, "i": int64}.get(d.kind, d)
+    return {"u": uint64, "i": int64, "b": int64}.get(d.kind, d)
 
 
 def _make_sum(name: str) -> Callable[..., Tensor]:
     def function(
         x: Tensor, /, *, axis: Axis = None, dtype: dtype | None = None, keepdims: builtins.bool = False
     ) -> Tensor:
-        check(name, "numeric", x)
+        if not (name == "sum" and x.dtype.kind == "b"):  # as in NumPy: the number of true elements
+            check(name, "numeric", x)
         result_dtype = sum_dtype(x.dtype, dtype)
         return reduce_axes(name, name, x.to(result_dtype), axis, keepdims, dtype=result_dtype)
 

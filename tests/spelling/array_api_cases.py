@@ -249,6 +249,7 @@ OPEN = {
     "isin(x, y, invert=True)": "strict leaves `invert` out",
     "fft.fftshift": "integers are taken, too",
     "fft.ifftshift": "integers are taken, too",
+    "sum": "bool is counted, as by NumPy",
     "finfo": "TypeError of integers, as of all other dtypes that a function is not for",
     "iinfo": "TypeError of floating point numbers, as above",
     "linalg.matrix_rank": "TypeError of integers, as in all of linalg",
@@ -260,7 +261,7 @@ def is_open(call: str, dtype: str) -> bool:
     whole = call.removeprefix("xp.")
     if whole in OPEN:
         return True
-    fits = {"finfo": "buic", "iinfo": "bfc"}.get(whole.partition("(")[0], "bui")
+    fits = {"finfo": "buic", "iinfo": "bfc", "sum": "b"}.get(whole.partition("(")[0], "bui")
     return whole.partition("(")[0] in OPEN and np.dtype(dtype).kind in fits
 
 

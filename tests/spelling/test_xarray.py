@@ -14,9 +14,20 @@ import ftensor as ft
 
 xarray = pytest.importorskip("xarray")
 
+import ftensor.xarray  # noqa: E402
+
 CASES: dict[str, Callable[[Any], Any]] = {
     "windows": lambda f: f.rolling(t=3).construct("w", fill_value=0).mean("w"),
     "windows in the middle": lambda f: f.rolling(t=3, center=True).construct("w", fill_value=0).sum("w"),
+    "rolling mean": lambda f: f.rolling(t=3).mean(),
+    "rolling maximum": lambda f: f.rolling(t=3, center=True).max(),
+    "count": lambda f: f.where(f > 0).count("t"),
+    "mean of valid elements": lambda f: f.where(f > 0).mean("t"),
+    "deviation of valid elements": lambda f: f.where(f > 0).std("t"),
+    "shift": lambda f: f.shift(t=2),
+    "coarsen": lambda f: f.coarsen(t=4).mean(),
+    "correlation": lambda f: xarray.corr(f, f**2, "t"),
+    "differentiate": lambda f: f.differentiate("t"),
     "pad": lambda f: f.pad(t=(1, 2), constant_values=0),
     "interp": lambda f: f.interp(t=[1.5, 2.25]),
     "polyfit": lambda f: f.polyfit("t", 1).polyfit_coefficients,
@@ -42,6 +53,24 @@ def test_xarray_computes_with_tensors(name: str) -> None:
     np.testing.assert_allclose(np.asarray(found.data), wanted.data, rtol=1e-4, atol=1e-5)
     assert np.asarray(found.data).dtype.kind == wanted.dtype.kind
     assert name in ("interp",) or isinstance(found.data, ft.Tensor)
+
+
+def test_means_run_on_the_device() -> None:
+    """Also of elements that may be missing, and of chunks."""
+    f = xarray.DataArray(ft.arange(12.0).reshape(6, 2), dims=("t", "c"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of the host's fallback
+        for found in (f.mean("t"), f.std("t"), f.rolling(t=2).mean(), f.coarsen(t=2).mean(), f.quantile(0.5, "t")):
+            assert isinstance(found.data, ft.Tensor)
+        pytest.importorskip("dask.array")
+        assert isinstance(f.chunk(t=3).mean("t").compute().data, ft.Tensor)
+
+
+def test_bool_has_no_missing_values() -> None:
+    f = xarray.DataArray(ft.ones(3, dtype=ft.bool), dims="t")
+    with pytest.raises(TypeError, match="bool cannot mark missing values"):
+        f.shift(t=1)
+    assert ftensor.xarray.fill_value(ft.int32)[0] is ft.float64
 
 
 def test_a_file(tmp_path: Path) -> None:
