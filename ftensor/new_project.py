@@ -14,6 +14,7 @@ from .errors import commands as errors
 from .terminal import complain
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_REMOTE = re.compile(r"\w+\+(?!file:)[\w.+:/@~-]+")  # nothing that a shell reads
 _OURS = "hls_project"  # the name in the files of the example
 _SOURCE = "${FTENSOR:-}"  # in the script for CI: what pip installs ftensor from
 _LEFT_OUT = ("__pycache__", ".pytest_cache")
@@ -60,14 +61,15 @@ def _filled(text: str, name: str) -> str:
 
 def repository() -> str | None:
     """Returns pip's words for the repository from which this ftensor was installed, "git+URL@COMMIT";
-    None if it was installed from elsewhere."""
+    None if it was installed from elsewhere, or from a repository of this machine."""
     try:
         text = distribution("ftensor").read_text("direct_url.json")
     except PackageNotFoundError:
         return None
     found = loads(text or "{}")
     version = found.get("vcs_info", {})
-    return f"{version['vcs']}+{found['url']}@{version['commit_id']}" if version else None
+    words = f"{version.get('vcs')}+{found.get('url')}@{version.get('commit_id')}"
+    return words if version and _REMOTE.fullmatch(words) else None
 
 
 def command(arguments: argparse.Namespace) -> int:

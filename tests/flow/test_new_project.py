@@ -59,6 +59,8 @@ def test_the_script_names_the_repository(here: Path, monkeypatch: pytest.MonkeyP
     """From which pip installed ftensor; a folder of this machine is of no use to a runner."""
     for name, record, wanted in (
         ("git", {"url": "https://host/ft", "vcs_info": {"vcs": "git", "commit_id": "c0"}}, "git+https://host/ft@c0"),
+        ("local", {"url": "file:///here", "vcs_info": {"vcs": "git", "commit_id": "c0"}}, ""),
+        ("shell", {"url": "https://h/$(touch x)", "vcs_info": {"vcs": "git", "commit_id": "c0"}}, ""),
         ("folder", {"url": "file:///here", "dir_info": {}}, ""),
         ("nowhere", {}, ""),
     ):
