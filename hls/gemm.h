@@ -33,7 +33,11 @@ FT_FN_ONCE void ft_result(
 {
     FT_WIDE_E w;
     if (mode == 2) {
+#if FT_ANY_ALIGNMENT
+        const FT_WIDE_E old = added_step == 1 && m == FT_LANES ? FT_E_LOAD(added) : FT_E_PICK(added, added_step, m);
+#else
         const FT_WIDE_E old = FT_E_PICK(added, added_step, m);
+#endif
         FT_EACH_LANE
         {
             FT_PIPELINE

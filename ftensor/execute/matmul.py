@@ -243,6 +243,8 @@ def _product(
 # On CPUs: up to this number of rows, a matrix of four times as many elements stays in the cache.
 # Narrower ones leave a vector empty.
 FEW_ROWS, NARROWEST = 96, 4
+# Terms of a product of panels that take as long as storing a result off a row, not in a vector.
+STRIDED_RESULT = 32
 # Limit of panels in bytes; larger products are computed in parts.
 PANEL_BYTES = 1 << 29
 
@@ -366,7 +368,7 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
             return direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
     # A board's kernel writes results in rows: a few more full tiles cost less than single elements.
     in_rows = target.is_board and out._strides[-1] == 1
-    swap = not in_rows and _waste(panelled, n, m) < _waste(panelled, m, n)
+    swap = not in_rows and _cost(panelled, _transposed(out), depth) < _cost(panelled, out, depth)
     x, y = (_transposed(b), _transposed(a)) if swap else (a, b)
     return packed(backend, panelled, swap, terms, x, y, *_results(swap, out, added), mode)
 
@@ -377,8 +379,11 @@ def _fits_cache(a: Tensor, b: Tensor) -> bool:
     return columns >= NARROWEST and depth * columns <= most
 
 
-def _waste(key: GemmKey, m: int, n: int) -> int:
-    return -(-m // key.rows) * key.rows * (-(-n // key.columns) * key.columns)
+def _cost(key: GemmKey, out: Tensor, depth: int) -> int:
+    """Returns the terms of all tiles, and those that take as long as results off a row."""
+    m, n = out._shape[-2:]
+    terms = -(-m // key.rows) * key.rows * (-(-n // key.columns) * key.columns) * depth
+    return terms + (0 if out._strides[-1] == 1 else STRIDED_RESULT * m * n)
 
 
 def _transposed(t: Tensor) -> Tensor:

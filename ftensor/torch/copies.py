@@ -10,13 +10,13 @@ from torch.library import Library, fallthrough_kernel, get_kernel
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from .. import formats
-from .._device import backend_of
 from ..errors import torch as errors
 from ..execute.indexed import MAX_CHECKED_INDICES, record_bounds
 from ..execute.pointwise import clone as ft_clone
 from ..execute.pointwise import convert as ft_converted
 from ..execute.pointwise import copy as ft_copy
 from ..interop.dlpack import to_torch
+from ..runtime.pool import Storage
 from . import memory as m
 from .internals import CPU_KEYS, untyped_storage
 from .memory import adopt, host_storage, mark_written, on_host, to_ftensor
@@ -51,7 +51,7 @@ def _copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False
             ft_copy(m.unwrap(source), m.unwrap(dst))
         else:
             _by_host(on_host(self), dst)
-    elif _shares_memory() or not _is_copyable(dst):
+    elif _shares_memory(dst) or not _is_copyable(dst):
         _by_host(self, dst)
         if dst.dtype in (torch.int64, torch.int32) and dst.numel() <= MAX_CHECKED_INDICES:
             _record_bounds(self, dst)
@@ -75,7 +75,7 @@ def _record_bounds(source: torch.Tensor, dst: torch.Tensor) -> None:
 
 def _read(t: torch.Tensor) -> torch.Tensor:
     """Returns a host tensor with the values of device tensor `t`, valid for immediate reading."""
-    if _shares_memory() or not _is_copyable(t):
+    if _shares_memory(t) or not _is_copyable(t):
         return on_host(t)
     return to_torch(m.unwrap(t), non_blocking=True)
 
@@ -87,8 +87,10 @@ def _by_host(source: torch.Tensor, dst: torch.Tensor) -> None:
     mark_written(storage, cpu)
 
 
-def _shares_memory() -> bool:
-    return backend_of(m.device_of_calls()).host_shared
+def _shares_memory(t: torch.Tensor) -> bool:
+    """True if the host reaches the memory of device tensor `t`."""
+    memory: Storage = untyped_storage(t)._ft
+    return memory.backend.host_shared
 
 
 @impl("_copy_from_and_resize")

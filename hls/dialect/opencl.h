@@ -46,6 +46,7 @@
 #define FT_DEPENDENCE_DISTANCE(name, turns)  // a read follows the write by `turns` iterations or more
 #define FT_NO_POINTER_DEPENDENCE  // the same for pointers
 
+#define FT_ANY_ALIGNMENT 1  // a vector may begin at any element
 #define FT_VLOAD(p) FT_LANES_FROM(p)
 #define FT_VSTORE(v, p) FT_LANES_TO(v, p)
 // A result larger than every cache is stored past the caches, so that no cache line is fetched before it is

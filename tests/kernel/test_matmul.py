@@ -270,3 +270,25 @@ def test_operands_that_do_not_fit_raise_torchs_errors(call: Any, error: type[Exc
     for module in (torch, ft):
         with pytest.raises(error):
             call(module)
+
+
+@pytest.mark.skipif(
+    not default_backend().target.processor, reason="only CPUs choose between a product and its transpose"
+)
+@pytest.mark.parametrize("depth, transposed", [(64, False), (4096, True)])
+def test_transposed_products_save_more_than_strided_results_cost(depth: int, transposed: bool) -> None:
+    backend = default_backend()
+    tile = matmul.packed_key(ft.float32, backend.target)
+    m = 4 * tile.rows * tile.columns
+    out, a, b = ft.empty(m, m + tile.rows), ft.empty(m, depth), ft.empty(depth, m + tile.rows)
+    packing, product = matmul.prepare(out, a, b, None, 1, 1).steps
+    assert product.key == tile
+    assert packing.pointers[-2:] == ((matmul.B, matmul.A) if transposed else (matmul.A, matmul.B))
+
+
+@pytest.mark.parametrize("columns", [1, 0, 2])
+def test_addends_of_any_stride_and_alignment(columns: int) -> None:
+    a, b, wide = whole((20, 24), "float32"), whole((24, 49), "float32"), whole((20, 99), "float32")
+    addend = wide.as_strided((20, 49), (99, columns), 1)
+    mine = ft.addmm(ft.from_torch(wide).as_strided((20, 49), (99, columns), 1), ft.from_torch(a), ft.from_torch(b))
+    same(mine, torch.addmm(addend, a, b))
