@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from .. import dtypes
 from .._tensor import Tensor
 from ..iterator.plan import coalesce, like_strides
-from ..iterator.shape import Ints, contiguous_strides, numel
+from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
 from ..kernels.select import compute_units
+from ..kernels.skeletons.cpu.shuffle import BUCKETS, ORDER, ShuffleGeometry, ShuffleKey
 from ..kernels.skeletons.cpu.sort import (
     COUNT,
     FIRST,
@@ -214,6 +215,35 @@ def _radix_launch(
         (digits + 2 * parts) * 4 or LAST,
     )
     return Launch(launch_steps, operands, outputs, temporaries=temporaries)
+
+
+BUCKET_BITS = 3  # of the number of keys in a bucket
+
+
+def shuffled(keys: Tensor) -> Tensor | None:
+    """Returns the positions (int64) of contiguous random int64 keys in ascending order, as a stable
+    `sort` gives them; None on devices other than CPUs. Keys that are not spread evenly take long."""
+    backend, n = keys._storage.backend, keys._shape[0]
+    if not backend.target.processor or not 1 < n <= COUNTED:
+        return None
+    return run(backend, ("shuffle", keys._key), _prepare_shuffle, never_on_host, (keys,), (keys,))[0]
+
+
+def _prepare_shuffle(keys: Tensor) -> Launch:
+    backend, n = keys._storage.backend, keys._shape[0]
+    bits = max(1, n.bit_length() - 1 - BUCKET_BITS)
+    units = compute_units(4 * n, backend.units, backend.target, 1)
+    output = check_memory(backend, Output(dtypes.int64, (n,), (1,)))
+    steps = tuple(
+        [
+            Step(
+                ShuffleKey(), 1 if mode == BUCKETS else min(units, 1 << bits), (0, 1, 2, 3), (0, 1),
+                geometry=ShuffleGeometry(mode, n, bits).pack(), work=n,
+            )
+            for mode in (BUCKETS, ORDER)
+        ]
+    )  # fmt: skip
+    return Launch(steps, 2, output, temporaries=(4 * n, 4 << bits))
 
 
 VALUES, INDICES, X, A_KEYS, A_ORDER, B_KEYS, B_ORDER = range(7)

@@ -50,6 +50,7 @@ CPU = {
     "recurrent_back",
     "segments",
     "series",
+    "shuffle",
     "sort_rows",
     "take",
     "triangle",

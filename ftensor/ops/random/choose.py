@@ -10,6 +10,7 @@ from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...execute.output import check_capacity, new, resize_out
 from ...execute.pointwise import write_result
+from ...execute.sort import shuffled
 from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
 from ..bind import composed
@@ -39,7 +40,10 @@ def randperm(options: Options, n: int, *, generator: Any = None, out: Tensor | N
         raise errors_creation.permutation_dtype(count, element)
     keys = new((count,), dtypes.int64, result._storage.device)
     fill_random("randperm", INTEGERS, (0, 0), keys, generator)
-    return result.copy_(keys.argsort(stable=True))
+    order = shuffled(keys)
+    if order is None:
+        order = keys.argsort(stable=True)
+    return order if out is None and element is dtypes.int64 else result.copy_(order)
 
 
 @op(

@@ -1,0 +1,61 @@
+"""shuffle: the order of random keys (hls/skeleton/shuffle.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dtypes import dtype, int64
+from ...geometry import Geometry
+from ...skeleton import Parameter, Skeleton, register
+
+BUCKETS, ORDER = range(2)  # modes of a launch
+
+
+@dataclass(frozen=True)
+class ShuffleKey:
+    """Key of the shuffle kernel."""
+
+    lanes: int = 1
+    skeleton = "shuffle"
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in the program."""
+        return "ft_shuffle"
+
+
+@dataclass(frozen=True)
+class ShuffleGeometry(Geometry):
+    """Geometry buffer: `n` keys in 2 ** `bits` buckets, and the mode."""
+
+    mode: int
+    n: int
+    bits: int
+
+
+class Shuffle(Skeleton[ShuffleKey]):
+    """Sorts evenly spread keys by buckets."""
+
+    name = "shuffle"
+    geometry = ShuffleGeometry
+
+    def parameters(self, key: ShuffleKey) -> tuple[Parameter, ...]:
+        """Returns the positions, the keys, temporaries, offsets and the geometry."""
+        return (
+            ("*", "long *", "out"),
+            ("*", "const long *", "keys"),
+            ("*", "int *", "moved"),
+            ("*", "int *", "ends"),
+            ("long", "long ", "out_offset"),
+            ("long", "long ", "keys_offset"),
+            ("*", "const long *", "geometry"),
+        )
+
+    def compute(self, key: ShuffleKey) -> dtype:
+        return int64
+
+    def title(self, key: ShuffleKey) -> str:
+        return "randperm"
+
+
+register(Shuffle())
