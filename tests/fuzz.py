@@ -41,6 +41,7 @@ SOURCES = (
     "aliases",
     "estimates",
     "networks",
+    "float_networks",
     "captures",
 )
 
