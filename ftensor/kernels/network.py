@@ -223,8 +223,8 @@ class NetworkKey:
 
     @cached_property
     def entry(self) -> str:
-        """The kernel's name in FPGA images. It does not depend on the folds, which do not change
-        results."""
+        """The kernel's name in FPGA images. It does not depend on the folds, which change no
+        results, or in float32 their last bits."""
         plain = [replace(layer, fold=Fold(1, 1)) for layer in self.layers]
         text = repr((self.name, self.dtype.name, self.image, plain, LOADED if self.loaded else self.digest))
         return f"ft_{self.name}_network_{sha256(text.encode()).hexdigest()[:16]}"
