@@ -1,10 +1,13 @@
 """Writes docs/figures.md: programs on this machine's CPU and in the model of two boards.
 
-    make figures                     # or: python benchmarks/board_page.py [--only NAME ...] [--seconds S]
+    make figures                     # or: python benchmarks/board_page.py [--only NAME ...] [--seconds S] [--model]
 
 The CPU columns are the fastest call within `--seconds`, by the clock. torch runs with one thread, and with one for each
 processor that this process may use. The board columns are the kernels' time by the model, with operands in the board's
-memory; `ftensor estimate` computes the same. No row of the table is written by hand.
+memory; `ftensor estimate` computes the same. No row of the table is written by hand. `--model` computes the board
+columns alone, and keeps the page's CPU columns.
+
+All programs take eight minutes on two idle cores, the model alone four, also on busy ones.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE, END = ROOT / "docs" / "figures.md", "<!-- end -->\n"
 BEGIN = "<!-- made by `make figures` -->\n"
 BOARDS = ("u55c", "kv260")
+LIBRARIES = ("torch", "ftensor")
 
 
 def best(call: Callable[[], object], seconds: float) -> float:
@@ -106,10 +110,11 @@ def in_model(program: Program) -> dict[str, Any]:
     return found
 
 
-def columns(name: str, seconds: float) -> dict[str, Any]:
-    """Runs both parts in processes of their own: the model needs the C simulation as device."""
+def columns(name: str, seconds: float, parts: Sequence[str]) -> dict[str, Any]:
+    """Runs the parts, "cpu" and "model", in processes of their own: the model needs the C simulation
+    as device."""
     answers = {}
-    for part in ("cpu", "model"):
+    for part in parts:
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
         if part == "model":
             env["FTENSOR_DEVICE"] = "csim"
@@ -122,8 +127,8 @@ def columns(name: str, seconds: float) -> dict[str, Any]:
 def row(name: str, found: dict[str, Any]) -> str:
     """Returns the table's line of a program."""
     cpu, cells = found["cpu"], [PROGRAMS[name].title]
-    fastest = min(cpu.values())
-    cells += [f"{1e3 * cpu['torch']:.3g}", f"{1e3 * cpu['ftensor']:.3g}"]
+    fastest = min(cpu.values(), default=0.0)
+    cells += [f"{1e3 * cpu[library]:.3g}" if library in cpu else "" for library in LIBRARIES]
     for board in BOARDS:
         of = found["model"][board]
         if of["missing"]:
@@ -132,8 +137,18 @@ def row(name: str, found: dict[str, Any]) -> str:
         used = {word: part for word, part in of["shares"].items() if word != "ff" and (part or word != "uram")}
         shares = "; ".join(f"{word.upper()} {part:.0%}" for word, part in used.items())
         kernels = f"{of['count']} launches" if of["count"] > 1 else "1 launch"
-        cells += [f"{1e3 * of['seconds']:.3g} ({kernels}, {of['bound']})", f"{fastest / of['seconds']:.3g}", shares]
+        speedup = f"{fastest / of['seconds']:.3g}" if fastest else ""
+        cells += [f"{1e3 * of['seconds']:.3g} ({kernels}, {of['bound']})", speedup, shares]
     return f"| {' | '.join(cells)} |\n"
+
+
+def on_page(name: str) -> dict[str, float]:
+    """Returns the seconds of torch and ftensor in the page's table; {} if it has none."""
+    for line in PAGE.read_text().splitlines():
+        title, *cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if title == PROGRAMS[name].title and all(cells[:2]):
+            return {library: float(cell) / 1e3 for library, cell in zip(LIBRARIES, cells[:2], strict=True)}
+    return {}
 
 
 HEAD = (
@@ -146,6 +161,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", nargs="*", default=list(PROGRAMS), choices=list(PROGRAMS))
     parser.add_argument("--seconds", type=float, default=2.0, help="for each CPU figure (default: %(default)s)")
+    parser.add_argument("--model", action="store_true", help="only the board columns; keeps the page's CPU columns")
     parser.add_argument("--part", choices=("cpu", "model"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.part:
@@ -155,7 +171,8 @@ def main() -> None:
         return
     lines = []
     for name in given.only:
-        lines.append(row(name, columns(name, given.seconds)))
+        parts = ("model",) if given.model else ("cpu", "model")
+        lines.append(row(name, {"cpu": on_page(name), **columns(name, given.seconds, parts)}))
         print(lines[-1], end="", flush=True)
     if given.only == list(PROGRAMS):
         before, _, rest = PAGE.read_text().partition(BEGIN)

@@ -7,47 +7,14 @@ ftensor in int8.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from board_networks import digits, keywords, lenet, resnet, transformer
+from board_program import Maker, Program, normal, same
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
-
-Data = dict[str, np.ndarray]
-# Takes the library and its tensors by name.
-Function = Callable[[Any, dict[str, Any]], Any]
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program's data by name, the names of its arguments (the others are held), and its functions."""
-
-    data: Data
-    arguments: tuple[str, ...]
-    torch: Function
-    ftensor: Function
-
-
-@dataclass(frozen=True)
-class Maker:
-    """A program's title, and the function that makes it."""
-
-    title: str
-    make: Callable[[], Program]
-
-    def __call__(self) -> Program:
-        return self.make()
-
-
-def _same(data: Data, function: Function, arguments: tuple[str, ...] = ()) -> Program:
-    return Program(data, arguments or tuple(data), function, function)
-
-
-def _normal(*shape: int) -> np.ndarray:
-    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
 def layer_norm() -> Program:
@@ -55,7 +22,7 @@ def layer_norm() -> Program:
         d = of["x"] - of["x"].mean(-1, keepdim=True)
         return d * (d.square().mean(-1, keepdim=True) + 1e-5).rsqrt() * of["w"] + of["b"]
 
-    return _same({"x": _normal(4096, 1024), "w": np.ones(1024, np.float32), "b": np.zeros(1024, np.float32)}, function)
+    return same({"x": normal(4096, 1024), "w": np.ones(1024, np.float32), "b": np.zeros(1024, np.float32)}, function)
 
 
 def softmax() -> Program:
@@ -63,7 +30,7 @@ def softmax() -> Program:
         e = (of["x"] - of["x"].amax(-1, keepdim=True)).exp()
         return e / e.sum(-1, keepdim=True)
 
-    return _same({"x": _normal(4096, 1024)}, function)
+    return same({"x": normal(4096, 1024)}, function)
 
 
 def black_scholes() -> Program:
@@ -79,7 +46,7 @@ def black_scholes() -> Program:
         n1, n2 = 0.5 * (1 + (d1 * half).erf()), 0.5 * (1 + (d2 * half).erf())
         return s * n1 - k * (-rate * t).exp() * n2
 
-    return _same({name: draw(low, high, n).astype(np.float32) for name, (low, high) in ends.items()}, function)
+    return same({name: draw(low, high, n).astype(np.float32) for name, (low, high) in ends.items()}, function)
 
 
 def photograph() -> Program:
@@ -93,7 +60,7 @@ def photograph() -> Program:
     def function(lib: Any, of: dict[str, Any]) -> Any:
         return photo_graph.develop(lib, [of["plane0"], of["plane1"], of["plane2"]], of["above"], of["below"])
 
-    return _same(data, function)
+    return same(data, function)
 
 
 def bursts() -> Program:
@@ -106,7 +73,7 @@ def bursts() -> Program:
     def function(lib: Any, of: dict[str, Any]) -> Any:
         return receiver.receive(of["signal"], of["mixer"], of["matched"], of["pilots"], fft=lib.fft)
 
-    return _same(data, function)
+    return same(data, function)
 
 
 def mandelbrot() -> Program:
@@ -120,7 +87,7 @@ def mandelbrot() -> Program:
             z = lib.where(z.abs() < 2, z * z + c, z)
         return z
 
-    return _same({"c": place}, function)
+    return same({"c": place}, function)
 
 
 def heat() -> Program:
@@ -131,7 +98,7 @@ def heat() -> Program:
             p = inner + 0.2 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:] - 4 * inner)
         return p
 
-    return _same({"plate": _normal(1024, 1024)}, function)
+    return same({"plate": normal(1024, 1024)}, function)
 
 
 def spectrogram() -> Program:
@@ -139,8 +106,8 @@ def spectrogram() -> Program:
         frames = of["x"] * of["w"]
         return lib.fft.fft(frames).abs().square().log1p()
 
-    frames = (_normal(4096, 256) + 1j * _normal(4096, 256)).astype(np.complex64)
-    return _same({"x": frames, "w": np.hanning(256).astype(np.complex64)}, function)
+    frames = (normal(4096, 256) + 1j * normal(4096, 256)).astype(np.complex64)
+    return same({"x": frames, "w": np.hanning(256).astype(np.complex64)}, function)
 
 
 def stft() -> Program:
@@ -148,67 +115,84 @@ def stft() -> Program:
         spectra = lib.stft(of["x"], 256, hop_length=64, window=of["w"], return_complex=True)
         return spectra.abs().log1p()
 
-    return _same({"x": _normal(1 << 18), "w": np.hanning(256).astype(np.float32)}, function)
+    return same({"x": normal(1 << 18), "w": np.hanning(256).astype(np.float32)}, function)
 
 
-def _weights(name: str, *shape: int) -> Data:
-    return {f"{name} weight": np.random.default_rng(sum(shape)).integers(-127, 128, shape).astype(np.int8)}
+def radio() -> Program:
+    """Mix, filter by 64 taps, keep each fourth sample, transform, power, detect."""
+    data = {"x": normal(1024, 4096, 2), "carrier": normal(4096, 2)}
+    data = {name: np.ascontiguousarray(value).view(np.complex64)[..., 0] for name, value in data.items()}
+    data["taps"] = (np.sinc(np.arange(-32, 32) / 4) * np.hanning(64) / 4).astype(np.float32)
+
+    def function(lib: Any, of: dict[str, Any]) -> Any:
+        mixed, taps = (of["x"] * of["carrier"])[:, None], of["taps"].to(lib.complex64)[None, None]
+        z = lib.nn.functional.conv1d(mixed, taps, stride=4, padding=30)[:, 0]
+        s = lib.fft.fft(z)
+        return s.real.square() + s.imag.square() > 2.0
+
+    return same(data, function)
 
 
-def lenet() -> Program:
-    shapes = {"c1": (6, 1, 5, 5), "c2": (16, 6, 5, 5), "f1": (120, 400), "f2": (84, 120), "f3": (10, 84)}
-    data: Data = {"x": np.random.default_rng(0).integers(0, 256, (64, 1, 28, 28)).astype(np.uint8)}
-    for name, shape in shapes.items():
-        data |= _weights(name, *shape)
-        data[f"{name} float"] = data[f"{name} weight"].astype(np.float32) * np.float32(0.002)
+def photo() -> Program:
+    import photo as example
+    from sklearn.datasets import load_sample_image
 
-    def floats(lib: Any, of: dict[str, Any]) -> Any:
-        f = lib.nn.functional
-        x = f.max_pool2d(f.relu(f.conv2d(of["x"].to(lib.float32), of["c1 float"], padding=2)), 2)
-        x = f.max_pool2d(f.relu(f.conv2d(x, of["c2 float"])), 2).flatten(1)
-        for name in ("f1", "f2"):
-            x = f.relu(f.linear(x, of[f"{name} float"]))
-        return f.linear(x, of["f3 float"])
+    def function(lib: Any, of: dict[str, Any]) -> Any:
+        return tuple([r.round().to(lib.uint8) for r in example.develop(lib, of["x"].to(lib.float32))])
 
-    def bytes_(lib: Any, of: dict[str, Any]) -> Any:
-        q, pool, more = lib.quantized, lib.nn.functional.max_pool2d, {"input_scale": 0.1, "weight_scale": 0.002}
-        x = pool(q.conv2d_relu(of["x"], of["c1 weight"], padding=2, scale=0.1, **more), 2)
-        x = pool(q.conv2d_relu(x, of["c2 weight"], scale=0.1, **more), 2).flatten(1)
-        for name in ("f1", "f2"):
-            x = q.linear_relu(x, of[f"{name} weight"], scale=0.1, **more)
-        return q.linear(x, of["f3 weight"], scale=0.1, zero_point=128, **more)
-
-    return Program(data, ("x",), floats, bytes_)
+    return same({"x": np.array(load_sample_image("china.jpg"))}, function)
 
 
-def keywords() -> Program:
-    """A depthwise separable network for keywords: 64 channels of 24 x 5, four pairs of layers."""
-    shapes: dict[str, tuple[int, ...]] = {"c": (64, 1, 10, 4), "f": (12, 64 * 24 * 5)}
-    for k in range(4):
-        shapes |= {f"d{k}": (64, 1, 3, 3), f"p{k}": (64, 64, 1, 1)}
-    data: Data = {"x": np.random.default_rng(0).integers(0, 256, (64, 1, 49, 10)).astype(np.uint8)}
-    for name, shape in shapes.items():
-        data |= _weights(name, *shape)
-        data[f"{name} float"] = data[f"{name} weight"].astype(np.float32) * np.float32(0.002)
-    first = {"padding": (4, 1), "stride": 2}
+def heat_in_place() -> Program:
+    """The edges stay as they are: each step adds to a part of the plate."""
 
-    def floats(lib: Any, of: dict[str, Any]) -> Any:
-        f = lib.nn.functional
-        x = f.relu(f.conv2d(of["x"].to(lib.float32), of["c float"], **first))
-        for k in range(4):
-            x = f.relu(f.conv2d(x, of[f"d{k} float"], padding=1, groups=64))
-            x = f.relu(f.conv2d(x, of[f"p{k} float"]))
-        return f.linear(x.flatten(1), of["f float"])
+    def function(lib: Any, of: dict[str, Any]) -> Any:
+        p = of["plate"].clone()
+        inner = p[1:-1, 1:-1]
+        for _ in range(4):
+            around = p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]
+            inner.add_(around - 4 * inner, alpha=0.2)
+        return p
 
-    def bytes_(lib: Any, of: dict[str, Any]) -> Any:
-        q, more = lib.quantized, {"input_scale": 0.1, "weight_scale": 0.002, "scale": 0.1}
-        x = q.conv2d_relu(of["x"], of["c weight"], **first, **more)
-        for k in range(4):
-            x = q.conv2d_relu(x, of[f"d{k} weight"], padding=1, groups=64, **more)
-            x = q.conv2d_relu(x, of[f"p{k} weight"], **more)
-        return q.linear(x.flatten(1), of["f weight"], zero_point=128, **more)
+    return same({"plate": normal(1024, 1024)}, function)
 
-    return Program(data, ("x",), floats, bytes_)
+
+def statistics() -> Program:
+    """Means and deviations of rows; a quantile and a histogram of the first row, by its order."""
+
+    def function(lib: Any, of: dict[str, Any]) -> Any:
+        x = of["x"]
+        below = lib.searchsorted(x[0].sort()[0], of["edges"])
+        return x.mean(1), x.std(1), lib.quantile(x[0], 0.9), below[1:] - below[:-1]
+
+    return same({"x": normal(8, 1 << 18), "edges": np.linspace(-8, 8, 65, dtype=np.float32)}, function)
+
+
+def _neighbours() -> dict[str, np.ndarray]:
+    from sklearn.datasets import load_digits
+
+    pixels = load_digits().data.astype(np.float32)
+    return {"tests": pixels[1000:], "known": pixels[:1000]}
+
+
+def nearest() -> Program:
+    def function(lib: Any, of: dict[str, Any]) -> Any:
+        d = of["tests"][:, None] - of["known"]
+        return (d * d).sum(2).argmin(1)
+
+    return same(_neighbours(), function)
+
+
+def nearest_by_product() -> Program:
+    def function(lib: Any, of: dict[str, Any]) -> Any:
+        a, b = of["tests"], of["known"]
+        return ((a * a).sum(1)[:, None] - 2 * (a @ b.T) + (b * b).sum(1)).argmin(1)
+
+    return same(_neighbours(), function)
+
+
+def product() -> Program:
+    return same({"a": normal(1024, 1024), "b": normal(1024, 1024)}, lambda lib, of: of["a"] @ of["b"])
 
 
 PROGRAMS: dict[str, Maker] = {
@@ -221,6 +205,16 @@ PROGRAMS: dict[str, Maker] = {
     "stft": Maker("stft, 262,144 samples, 256 each 64", stft),
     "mandelbrot": Maker("Mandelbrot set, 480 x 320, 12 steps", mandelbrot),
     "heat": Maker("heat in a plate, 1024 x 1024, 4 steps", heat),
+    "heat_in_place": Maker("heat in a plate with fixed edges, in place, 4 steps", heat_in_place),
+    "radio": Maker("radio chain, 4,194,304 samples: mix, FIR 64, / 4, FFT 1024, detect", radio),
+    "statistics": Maker("statistics, 8 x 262,144: mean, deviation, quantile, histogram", statistics),
+    "photo": Maker("photograph with tone map and edges, 640 x 427", photo),
+    "nearest": Maker("nearest of 1000 digits, for 797, by differences", nearest),
+    "nearest_by_product": Maker("nearest of 1000 digits, for 797, by a product", nearest_by_product),
+    "product": Maker("matrix product, 1024 x 1024 x 1024", product),
     "lenet": Maker("LeNet-5, int8 (torch: float32), 64 images", lenet),
     "keywords": Maker("keyword spotting, int8 (torch: float32), 64 inputs", keywords),
+    "digits": Maker("digits' network, int8 (torch: float32), 797 images of 8 x 8", digits),
+    "resnet": Maker("ResNet-18, int8 (torch: float32), 1 image of 224 x 224", resnet),
+    "transformer": Maker("transformer, 2 layers of 256, 128 tokens", transformer),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..boards import Board, Link
-from ..kernels.channels import channels, nearest_channels, splits_into_slabs
+from ..kernels.channels import channels, slab_channel, splits_into_slabs
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.workload import (
     BURST_BEATS,
@@ -303,8 +303,7 @@ def _bank_seconds(launch: KernelLaunch, moves: Sequence[Access], config: BoardCo
         wanted = max(a.nbytes, least)
         if slabs and slabs[k]:
             for unit in range(launch.units):
-                ways = nearest_channels(unit, len(apart))
-                bank = ways[k % len(ways)]
+                bank = slab_channel(unit, k, len(apart))
                 busy[bank] = busy.get(bank, 0.0) + wanted / launch.units
             continue
         if apart:

@@ -42,6 +42,15 @@ def nearest_channels(unit: int, count: int) -> range:
     return range(first, first + CHANNELS_PER_SWITCH)
 
 
+def slab_channel(unit: int, turn: int, count: int) -> int:
+    """Returns the channel of a compute unit's slab of the operand whose turn it is, out of `count`
+    consecutive channels. Units next to the same channels use them in another order, so that their
+    slabs of one operand are in different channels."""
+    ways, slabs = nearest_channels(unit, count), count // CHANNELS_PER_SWITCH
+    round_ = unit // slabs if slabs > 1 else 0
+    return ways[(turn + len(ways) // 2 * round_) % len(ways)]
+
+
 class SlabCut(NamedTuple):
     """Division of a tensor of `beats` beats of `beat` bytes over `units` compute units."""
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..boards import Board
-from ..kernels.channels import channels, nearest_channels
+from ..kernels.channels import channels, slab_channel
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.staged import ONE_SIGNAL, StagedKey, lanes_of
 from ..kernels.workload import KernelLaunch
@@ -138,8 +138,7 @@ def _bank_seconds(key: StagedKey, units: int, board: Board) -> float:
     assert slabs is not None
     for k, (a, divided) in enumerate(zip(moves, slabs.nbytes, strict=True)):
         for unit in range(units if divided and units > 1 else 1):
-            ways = nearest_channels(unit, count)
-            busy[ways[k % len(ways)] if units > 1 else k % count] += a.nbytes / (units if divided else 1)
+            busy[slab_channel(unit, k, count) if units > 1 else k % count] += a.nbytes / (units if divided else 1)
     return max(busy) / ROWS / rate
 
 

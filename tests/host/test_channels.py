@@ -11,7 +11,7 @@ import pytest
 from ftensor import dtypes
 from ftensor.boards import find
 from ftensor.estimate.model import BoardConfig, estimate
-from ftensor.kernels.channels import SlabCut, channels, nearest_channels, splits_into_slabs
+from ftensor.kernels.channels import SlabCut, channels, nearest_channels, slab_channel, splits_into_slabs
 from ftensor.kernels.key import KernelKey, Port
 from ftensor.kernels.workload import KernelLaunch
 from ftensor.runtime.xrt.banks import PAGE, BankedBuffer, Space, place_in_slabs
@@ -40,6 +40,14 @@ def test_channels_by_name(memory: str, numbers: tuple[int, ...]) -> None:
 def test_units_share_the_parts_of_the_switch() -> None:
     assert [nearest_channels(unit, 32).start for unit in (0, 1, 7, 8)] == [0, 4, 28, 0]
     assert list(nearest_channels(3, 4)) == [0, 1, 2, 3]
+
+
+def test_units_next_to_the_same_channels_use_others() -> None:
+    """Sixteen units of 32 channels have the slabs of two operands in 32 channels."""
+    used = [slab_channel(unit, turn, 32) for unit in range(16) for turn in range(2)]
+    assert sorted(used) == list(range(32))
+    assert all(slab_channel(unit, turn, 32) in nearest_channels(unit, 32) for unit in range(24) for turn in range(4))
+    assert [slab_channel(unit, 1, 4) for unit in range(3)] == [1, 1, 1], "one part of the switch, for all operands"
 
 
 def test_a_cut_is_the_kernels() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import OutOfMemoryError
 from ...errors import image as errors
-from ...kernels.channels import SlabCut, nearest_channels
+from ...kernels.channels import SlabCut, nearest_channels, slab_channel
 from ..pool import VECTOR, Block, MemoryPool, Storage, free_memory, wait_unless_exiting
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Arena:
         for turn in turns:
             pieces = []
             for unit, (begin, end) in enumerate(pairwise(bounds)):
-                at = self.base + nearest_channels(unit, self.count)[turn] * self.channel
+                at = self.base + slab_channel(unit, turn, self.count) * self.channel
                 piece = self._piece(end - begin, at, at + self.channel, begin)
                 if piece is None:
                     break
