@@ -219,8 +219,8 @@ scan_writes = Message(
 scan_random = Message(GraphError, "{function} draws random numbers, which a step can't; pass them as a part of xs")
 scan_boards = Message(
     RuntimeError,
-    "{device} has kernels that were built ahead, and no image holds a scan of {function}; run it on a device that "
-    "compiles, such as device='cpu'",
+    "{device} has kernels that were built ahead, and no image holds a scan of {function}; `ftensor kernels --trace "
+    "PROGRAM --write FILE` writes an inventory with it, or run it on a device that compiles, such as device='cpu'",
 )
 scan_result = Message(
     TypeError, "{function} must return (state, result), a state like init and a result of tensors or None, not {what}"

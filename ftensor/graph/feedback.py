@@ -12,13 +12,13 @@ from ..errors import graph as errors
 from ..execute.launch import Launch, Output, Step, check_memory
 from ..execute.scalars import values_of
 from ..iterator.shape import Ints, contiguous_strides, is_contiguous, numel
-from ..kernels.element_function import ElementFunction
-from ..kernels.fused import MAX_OPERANDS, Call, FusedKey
-from ..kernels.key import LINEAR, REAL, VALUE, Port
+from ..kernels.feedback import feedback_key
+from ..kernels.fused import MAX_OPERANDS, Call
+from ..kernels.key import LINEAR, Port
 from ..kernels.select import compute_units
 from ..kernels.skeletons.feedback import FeedbackGeometry
 from .ir import Graph, GraphTensor, Node, ResultTensor
-from .loop_body import loop_body_of
+from .loop_body import loop_body_of, part_function
 from .trace import ArgumentStorage, trace_graph
 
 if TYPE_CHECKING:
@@ -106,10 +106,8 @@ class _Numbering:
             raise errors.scan_captured(op, self.graph.name, line)
         of = self.dtypes[v]
         if of.is_complex and r.dtype is of.to_real() and self._is_part(r):
-            body = "a.re" if r.offset == 0 else "a.im"
-            name = "real" if r.offset == 0 else "imag"
-            part = ElementFunction(name, of.compute, ((r.dtype, REAL),), ((of, VALUE),), (body,))
-            self.calls.append(Call(part, (v,)))
+            part = "re" if r.offset == 0 else "im"
+            self.calls.append(Call(part_function(of, part), (v,)))
             self.dtypes.append(r.dtype)
             return len(self.dtypes) - 1
         self._check_whole(r, node)
@@ -144,17 +142,13 @@ def feedback_launch(
     shape, count = states[0]._shape, len(states)
     values = [*[t._dtype for t in ins], *[d for c in step.calls for d, _ in c.function.outs]]
     dtypes = [values[v] for v in step.results]
-    per_row = (*range(count), *range(outs, outs + count))
-    key = FusedKey(
-        "scan",
-        "feedback",
-        1,
+    key = feedback_key(
         tuple([Port(d, LINEAR) for d in dtypes]),
         tuple([Port(t._dtype, LINEAR) for t in ins]),
         step.calls,
         step.results,
         step.scalar_dtypes,
-        per_row,
+        count,
     )
     outputs = [Output(d, shape, contiguous_strides(shape)) for d in dtypes[:count]]
     outputs += [Output(d, (steps, *shape), contiguous_strides((steps, *shape))) for d in dtypes[count:]]

@@ -25,6 +25,7 @@ from .graph_text import (
     PER_ROW,
     REFLECTED,
     ROWS,
+    SCAN,
     TAPS,
     function_json,
     text,
@@ -55,13 +56,13 @@ RowFunctions = Callable[[str, dtype, Sequence[dtype], Sequence[dtype | None]], I
 
 def parse_json(data: bytes) -> dict[str, Any]:
     """Returns the JSON object of a graph's or network's file. Raises ValueError for other data."""
-    _require(len(data) <= MAX_BYTES, f"it has {len(data)} bytes, and at most {MAX_BYTES} are read")
+    require(len(data) <= MAX_BYTES, f"it has {len(data)} bytes, and at most {MAX_BYTES} are read")
     try:
         raw = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"it is no JSON: {error}") from None
     formats = f'its format is not "{FORMAT}" or "{NETWORK}"'
-    _require(isinstance(raw, dict) and raw.get("format") in (FORMAT, NETWORK), formats)
+    require(isinstance(raw, dict) and raw.get("format") in (FORMAT, NETWORK, SCAN), formats)
     assert isinstance(raw, dict)
     return raw
 
@@ -75,52 +76,52 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
     """
     kinds = {word: kind for kind, word in KIND_NAMES.items()}
     try:
-        ins = tuple(Port(_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["inputs"])
-        outs = tuple(Port(_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["outputs"])
-        functions = [_read_function(function_json, row_functions) for function_json in raw["units"]]
+        ins = tuple(Port(read_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["inputs"])
+        outs = tuple(Port(read_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["outputs"])
+        functions = [read_function(function_json, row_functions) for function_json in raw["units"]]
         calls = tuple(
-            Call(functions[_int(c["unit"], len(functions))], tuple(c["takes"]), tuple(c["numbers"]))
+            Call(functions[read_int(c["unit"], len(functions))], tuple(c["takes"]), tuple(c["numbers"]))
             for c in raw["calls"]
         )
         key = StagedKey(
             kernel_name(calls),
             "staged",
-            _int(raw["lanes"], 65),
+            read_int(raw["lanes"], 65),
             outs,
             ins,
             calls,
             tuple(p["value"] for p in raw["outputs"]),
-            tuple(map(_dtype, raw["numbers"])),
+            tuple(map(read_dtype, raw["numbers"])),
             (),
-            _int(raw["length"], MAX_LENGTH + 1),
-            _int(raw["period"], MAX_LENGTH + 1),
+            read_int(raw["length"], MAX_LENGTH + 1),
+            read_int(raw["period"], MAX_LENGTH + 1),
             _read_spans(raw["inputs"]),
-            _int(raw.get("width", 0), MAX_LENGTH + 1),
+            read_int(raw.get("width", 0), MAX_LENGTH + 1),
         )
-        _require(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
-        _require(key.length > 0, f"its rows have {key.length} elements")
-        _require(key.lanes > 0 and not key.lanes & (key.lanes - 1), f"it has {key.lanes} lanes")
-        _require(len(calls) <= MAX_CALLS, f"it has {len(calls)} calls, more than {MAX_CALLS}")
+        require(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
+        require(key.length > 0, f"its rows have {key.length} elements")
+        require(key.lanes > 0 and not key.lanes & (key.lanes - 1), f"it has {key.lanes} lanes")
+        require(len(calls) <= MAX_CALLS, f"it has {len(calls)} calls, more than {MAX_CALLS}")
         ports = len(ins) + len(outs)
-        _require(bool(outs) and ports <= MAX_OPERANDS, f"it has {ports} operands, of {MAX_OPERANDS}")
+        require(bool(outs) and ports <= MAX_OPERANDS, f"it has {ports} operands, of {MAX_OPERANDS}")
         for p in outs:
-            _require(p.kind in (ROWS, PER_ROW), f'an output lies "{KIND_NAMES[p.kind]}"')
+            require(p.kind in (ROWS, PER_ROW), f'an output lies "{KIND_NAMES[p.kind]}"')
         blocks = any(p.kind in (PER_BLOCK, EVERY_BLOCK) for p in ins)
-        _require(key.period > 0 and (key.period > 1) == blocks, f"its blocks have {key.period} rows")
+        require(key.period > 0 and (key.period > 1) == blocks, f"its blocks have {key.period} rows")
         whole_beats = key.length % key.lanes == 0 if key.lanes else False
-        _require(whole_beats or not blocks, f"its rows of {key.length} in blocks are no whole beats")
+        require(whole_beats or not blocks, f"its rows of {key.length} in blocks are no whole beats")
         for k, p in enumerate(ins):
             if p.kind in (FRAMES, REFLECTED):
                 hop = key.spans[k] if key.spans else 1
                 refusal = frames_refusal(key.length, hop, key.lanes, p.kind == REFLECTED)
-                _require(not refusal, refusal)
+                require(not refusal, refusal)
         for k, call in enumerate(calls):
             for v in call.operands:
-                _int(v, key.first_value(k), f"what call {k} takes")
+                read_int(v, key.first_value(k), f"what call {k} takes")
             for n in call.scalars:
-                _int(n, len(key.scalar_dtypes), f"a number of call {k}")
+                read_int(n, len(key.scalar_dtypes), f"a number of call {k}")
         for v in key.results:
-            _int(v, len(key.dtypes), "an output")
+            read_int(v, len(key.dtypes), "an output")
         for call in calls:
             if isinstance(call.function, RowTransform):
                 _check_transform(key, call)
@@ -135,23 +136,26 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
         raise ValueError(f"a value has another type than it should: {error}") from None
     except AssertionError:
         raise ValueError("its calls' dtypes don't fit each other") from None
-    _require(text(key).encode() == data, "its text is not the one that its graph is written as")
+    require(text(key).encode() == data, "its text is not the one that its graph is written as")
     return key
 
 
-def _require(condition: bool, problem: str) -> None:
+def require(condition: bool, problem: str) -> None:
+    """Raises ValueError with `problem` unless the condition holds."""
     if not condition:
         raise ValueError(problem)
 
 
-def _int(value: Any, end: int, what: str = "a number") -> int:
-    _require(type(value) is int and 0 <= value < end, f"{what} is {value!r}, not one from 0 to {end - 1}")
+def read_int(value: Any, end: int, what: str = "a number") -> int:
+    """Returns an integer of a file. Raises ValueError if it is none from 0 to `end` - 1."""
+    require(type(value) is int and 0 <= value < end, f"{what} is {value!r}, not one from 0 to {end - 1}")
     return int(value)
 
 
-def _dtype(name: str) -> dtype:
+def read_dtype(name: str) -> dtype:
+    """Returns the dtype of this name. Raises ValueError if there is none."""
     found = getattr(dtypes, name, None)
-    _require(isinstance(found, dtype) and found in FULL, f"{name!r} is no dtype of graphs")
+    require(isinstance(found, dtype) and found in FULL, f"{name!r} is no dtype of graphs")
     assert isinstance(found, dtype)
     return found
 
@@ -159,15 +163,15 @@ def _dtype(name: str) -> dtype:
 def _check_transform(key: StagedKey, call: Call) -> None:
     """Raises ValueError if no dataflow stage computes the transform `call`."""
     refusal = transform_refusal(key.length, key.lanes)
-    _require(not refusal, refusal)
+    require(not refusal, refusal)
     dtype = call.function.compute
-    _require(dtype is dtypes.complex64, f"it transforms {dtype.name}, and stages complex64")
-    _require(not any(key.is_per_row[v] for v in call.operands), "it transforms what is of a row")
+    require(dtype is dtypes.complex64, f"it transforms {dtype.name}, and stages complex64")
+    require(not any(key.is_per_row[v] for v in call.operands), "it transforms what is of a row")
 
 
 def _read_spans(inputs: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
-    spans = tuple(_int(p.get("span", 1), MAX_LENGTH + 1, "a span") for p in inputs)
-    _require(all(spans), "a span is 0")
+    spans = tuple(read_int(p.get("span", 1), MAX_LENGTH + 1, "a span") for p in inputs)
+    require(all(spans), "a span is 0")
     return spans if any(n != 1 for n in spans) else ()
 
 
@@ -175,11 +179,11 @@ def _check_filter(key: StagedKey, call: Call) -> None:
     """Raises ValueError if no dataflow stage computes the filter `call`."""
     assert isinstance(call.function, RowFilter)
     refusal = filter_refusal(call.function, key.length, key.lanes)
-    _require(not refusal, refusal)
+    require(not refusal, refusal)
     signal, taps = call.operands
-    _require(not key.is_per_row[signal], "it filters what is of a row")
+    require(not key.is_per_row[signal], "it filters what is of a row")
     from_port = taps < len(key.ins) and key.ins[taps].kind == TAPS
-    _require(from_port and key.taps_of(taps) == call.function.taps, f"a filter of {call.function.taps} taps has others")
+    require(from_port and key.taps_of(taps) == call.function.taps, f"a filter of {call.function.taps} taps has others")
 
 
 def _check_lengths(key: StagedKey) -> None:
@@ -188,18 +192,18 @@ def _check_lengths(key: StagedKey) -> None:
     for k, call in enumerate(key.calls):
         halves = {key.is_half[v] for v in call.operands if not key.is_per_row[v]}
         whole_rows = call.function.reduction is not None or isinstance(call.function, (RowTransform, RowFilter))
-        _require(halves != {True} or not whole_rows, f"call {k} takes half a spectrum, and whole rows")
-        _require(len(halves) <= 1, f"call {k} takes half a spectrum beside whole rows")
+        require(halves != {True} or not whole_rows, f"call {k} takes half a spectrum, and whole rows")
+        require(len(halves) <= 1, f"call {k} takes half a spectrum beside whole rows")
     for k, call in enumerate(key.calls):
         operands = call.operands[:1] if isinstance(call.function, RowFilter) else call.operands
-        _require(taps.isdisjoint(operands), f"call {k} takes taps, and is no filter")
+        require(taps.isdisjoint(operands), f"call {k} takes taps, and is no filter")
         lengths = {key.factors[v] for v in operands if not key.is_per_row[v]}
-        _require(len(lengths) <= 1, f"call {k} takes rows of several lengths")
+        require(len(lengths) <= 1, f"call {k} takes rows of several lengths")
         if isinstance(call.function, RowFilter):
-            _require(max(lengths) % call.function.stride == 0, f"call {k} decimates rows that are too short")
+            require(max(lengths) % call.function.stride == 0, f"call {k} decimates rows that are too short")
         elif isinstance(call.function, RowTransform):
-            _require(lengths == {1}, f"call {k} transforms rows of another length")
-    _require(taps.isdisjoint(key.results), "an output has taps")
+            require(lengths == {1}, f"call {k} transforms rows of another length")
+    require(taps.isdisjoint(key.results), "an output has taps")
 
 
 def _check_windows(key: StagedKey) -> None:
@@ -209,40 +213,40 @@ def _check_windows(key: StagedKey) -> None:
     planes = [p.dtype for p in key.ins if p.kind == ROWS]
     behind = [p.dtype for p in key.ins if p.kind == HALO]
     if not windows:
-        _require(not key.width and not behind, "it has a width or a halo, and no window")
+        require(not key.width and not behind, "it has a width or a halo, and no window")
         return
-    _require(0 < key.width <= key.length, f"its results have {key.width} elements a row, of {key.length}")
-    _require(key.length % key.lanes == 0, f"its rows of {key.length} are no whole beats of {key.lanes}")
+    require(0 < key.width <= key.length, f"its results have {key.width} elements a row, of {key.length}")
+    require(key.length % key.lanes == 0, f"its rows of {key.length} are no whole beats of {key.lanes}")
     for function in windows:
         refusal = window_refusal(function, key.length)
-        _require(not refusal, refusal)
+        require(not refusal, refusal)
     kinds = {p.kind for p in key.ins}
-    _require(kinds <= {ROWS, HALO, ONE_ELEMENT}, "an operand beside windows is neither rows nor one element")
+    require(kinds <= {ROWS, HALO, ONE_ELEMENT}, "an operand beside windows is neither rows nor one element")
     last = key.ins[len(key.ins) - len(behind) :]
-    _require(all(p.kind == HALO for p in last) and behind == planes, "its halos are not those of its rows")
-    _require(all(p.kind == ROWS for p in key.outs), "a result beside windows is not of rows")
+    require(all(p.kind == HALO for p in last) and behind == planes, "its halos are not those of its rows")
+    require(all(p.kind == ROWS for p in key.outs), "a result beside windows is not of rows")
     other = {stage_kind(function) for function in key.functions} - {ELEMENTS, WINDOW}
-    _require(
+    require(
         not other and not key.spans, f"it has windows beside {', '.join(sorted(other)) or 'rows of several lengths'}"
     )
-    _require(
+    require(
         all(v >= len(key.ins) and not key.is_per_row[v] for v in key.results), "a result beside windows is an operand"
     )
     halos = range(len(key.ins) - len(behind), len(key.ins))
     taken = {v for call in key.calls for v in call.operands}
-    _require(taken.isdisjoint(halos), "a call takes a halo")
+    require(taken.isdisjoint(halos), "a call takes a halo")
     refusal = halo_refusal(key.halo)
-    _require(not refusal, refusal)
+    require(not refusal, refusal)
     seen = max(key.reached.values())
-    _require(key.width + seen <= key.length, f"results of {key.width} elements reach {seen} further, of {key.length}")
+    require(key.width + seen <= key.length, f"results of {key.width} elements reach {seen} further, of {key.length}")
 
 
-def _read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> ElementFunction:
+def read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> ElementFunction:
     """Returns the element function, transform or filter that the JSON object `raw` describes.
     Raises ValueError if there is none."""
-    name, compute = raw["name"], _dtype(raw["compute"])
-    outs = [_dtype(dtype_name) for dtype_name, _ in raw["outs"]]
-    ins = [None if dtype_name is None else _dtype(dtype_name) for dtype_name, _ in raw["ins"]]
+    name, compute = raw["name"], read_dtype(raw["compute"])
+    outs = [read_dtype(dtype_name) for dtype_name, _ in raw["outs"]]
+    ins = [None if dtype_name is None else read_dtype(dtype_name) for dtype_name, _ in raw["ins"]]
     candidates: list[ElementFunction] = []
     if "filter" in raw:
         candidates += _filters(raw["filter"], ins)
@@ -269,9 +273,9 @@ def _read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> Eleme
 
 def _windows(raw: Mapping[str, Any], ins: Sequence[dtype | None]) -> Iterable[ElementFunction]:
     """Returns the window that the JSON object `raw` describes; offsets are sorted and distinct."""
-    offsets = tuple((_int(row, MAX_LENGTH + 1), _int(column, MAX_LENGTH + 1)) for row, column in raw["offsets"])
-    _require(bool(offsets) and list(offsets) == sorted(set(offsets)), "the offsets of a window are not in order")
-    _require(len(offsets) <= MAX_CALLS, f"a window has {len(offsets)} offsets, of {MAX_CALLS}")
+    offsets = tuple((read_int(row, MAX_LENGTH + 1), read_int(column, MAX_LENGTH + 1)) for row, column in raw["offsets"])
+    require(bool(offsets) and list(offsets) == sorted(set(offsets)), "the offsets of a window are not in order")
+    require(len(offsets) <= MAX_CALLS, f"a window has {len(offsets)} offsets, of {MAX_CALLS}")
     if len(ins) == 1 and ins[0] is not None:
         yield window(ins[0], offsets)
 
@@ -279,10 +283,14 @@ def _windows(raw: Mapping[str, Any], ins: Sequence[dtype | None]) -> Iterable[El
 def _filters(raw: Mapping[str, Any], ins: Sequence[dtype | None]) -> Iterable[ElementFunction]:
     """Returns the filter that the JSON object `raw` describes, or nothing if no filter has its
     dtypes."""
-    counts = (_int(raw["taps"], MAX_TAPS + 1), _int(raw["stride"], MAX_LENGTH + 1), _int(raw["before"], MAX_TAPS))
+    counts = (
+        read_int(raw["taps"], MAX_TAPS + 1),
+        read_int(raw["stride"], MAX_LENGTH + 1),
+        read_int(raw["before"], MAX_TAPS),
+    )
     if len(ins) != 2:
         return
     samples, taps = ins
     if samples is None or taps is None or samples.name not in SAMPLES or taps not in (samples, samples.to_real()):
         return
-    yield row_filter(samples, taps, *counts, _int(raw["rows"], MAX_LENGTH + 1))
+    yield row_filter(samples, taps, *counts, read_int(raw["rows"], MAX_LENGTH + 1))

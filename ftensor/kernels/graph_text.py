@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .staged import StagedKey
 
 FORMAT = "ftensor graph 1"
+SCAN = "ftensor scan 1"  # a loop with feedback (feedback.py)
 # Access kind of an operand: rows of elements; one value per row; one row for all rows; one element
 # for all rows. With rows in blocks of `period`: one row per block; the same rows in every block.
 # TAPS: the taps of a filter, for all rows. FRAMES: rows of a signal that overlap. HALO: the rows of

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ..boards import Board
 from ..errors.build import InventoryError
+from ..kernels.feedback import FeedbackKey
 from ..kernels.inventory_terms import InventoryTerms
 from ..kernels.key import KernelKey, Key
 from ..kernels.network import NetworkKey
@@ -75,7 +76,7 @@ def accepts(board: Board, most_alone: float = MOST_ALONE[0]) -> Callable[[Key], 
 
     @cache
     def accepted(key: Key) -> bool:
-        if isinstance(key, (KernelKey, StagedKey, NetworkKey)):
+        if isinstance(key, (KernelKey, StagedKey, NetworkKey, FeedbackKey)):
             return True
         takes = area(KernelGroup("alone", (key,))).unit
         return takes.lut <= SMALL_LUTS or max(board_shares(takes, board)) <= most_alone
@@ -91,7 +92,11 @@ def forms(key: Key) -> tuple[Form, ...]:
     if isinstance(key, StagedKey):
         return tuple(_graph_form(key, words, lanes) for lanes in lanes_of(key))
     if not isinstance(key, KernelKey):
-        return (Form(words, (key,) if isinstance(key, NetworkKey) else _keys(words.lines) or (key,), key.lanes),)
+        return (
+            Form(
+                words, (key,) if isinstance(key, (NetworkKey, FeedbackKey)) else _keys(words.lines) or (key,), key.lanes
+            ),
+        )
     words, lanes, narrow = _exact(words, key), key.lanes, fallback_key(key)
     keys = _keys(words.lines)
     # A layout without a word of its own is served by the kernel for any strides.
@@ -136,7 +141,7 @@ def _keys(lines: tuple[str, ...]) -> tuple[Key, ...]:
 def groups_of(keys: Iterable[Key]) -> tuple[KernelGroup, ...]:
     """Returns the kernels of an image with these keys, as an inventory groups them."""
     keys = list(dict.fromkeys(keys))
-    graphs = [key for key in keys if isinstance(key, (StagedKey, NetworkKey))]
+    graphs = [key for key in keys if isinstance(key, (StagedKey, NetworkKey, FeedbackKey))]
     groups: list[KernelGroup] = []
     for part, members in parts([key for key in keys if key not in graphs], "shared"):
         name = free_name(f"ft_{part}", [g.name for g in groups])

@@ -12,7 +12,7 @@ from ftensor._device import default_backend
 from ftensor.errors.graph import GraphError
 
 if default_backend().images is not None:
-    pytest.skip("boards have no scans", allow_module_level=True)
+    pytest.skip("an image has the loops of one program: tests/flow/test_scan_images.py", allow_module_level=True)
 
 RNG = np.random.default_rng(39)
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from .. import fused
+from ..element_function import ElementFunction
+from ..feedback import FeedbackKey, digest
 from ..fused import FusedKey
 from ..geometry import Geometry, Long
 from ..holes import memory_holes
-from ..skeleton import Parameter, register
-from ..workload import Ints
+from ..inventory_terms import ManifestTerms
+from ..skeleton import BoardSkeleton, Parameter, register
+from ..workload import CYCLES, FUNCTION_CYCLES, Access, Ints, KernelLaunch, PipelinedLoop, distance, operator_cycles
 from .fused import Fused, functions
 
 
@@ -25,15 +30,98 @@ class FeedbackGeometry(Geometry):
     stride: Long
 
 
-class Feedback(Fused):
+# An operator of an expression, or a function's name.
+_OPERATOR = re.compile(r"(?P<name>\b[a-zA-Z]\w*)(?=\()|(?P<sign>[-+*/<>]|[=!]=)")
+_SIGNS = {"+": "add", "-": "add", "*": "mul", "/": "div"}
+
+
+@cache
+def steps_interval(key: FeedbackKey) -> int:
+    """Returns the cycles from one step to the next: those of the longest way from a state to the
+    state after, all operators of a call counted one after another."""
+    latest: dict[int, int | None] = {v: 0 if v < key.states else None for v in range(len(key.ins))}
+    for k, call in enumerate(key.calls):
+        begun = [at for at in (latest[v] for v in call.operands) if at is not None]
+        cycles = _call_cycles(call.function)
+        for n in range(len(call.function.outs)):
+            latest[key.first_value(k) + n] = max(begun) + cycles if begun else None
+    return distance(max(latest[v] or 0 for v in key.results[: key.states]))
+
+
+def _call_cycles(function: ElementFunction) -> int:
+    known = operator_cycles(function.compute)
+    in_function = FUNCTION_CYCLES["double" if known is CYCLES["double"] else "float"]
+    total = 0
+    for text in (*function.body, *(value for _, value in function.lets)):
+        for match in _OPERATOR.finditer(text):
+            if match["name"] is None:
+                total += known[_SIGNS.get(match["sign"], "compare")]
+            elif match["name"] != "K":
+                total += in_function
+    return total
+
+
+class Feedback(Fused, BoardSkeleton[FusedKey]):
     """The first inputs are the initial states, the first outputs the last ones; `per_row` has their
     indices. The other operands have an element for each step."""
 
     name = of = "feedback"
     geometry = FeedbackGeometry
 
+    def vitis_module(self, lanes: int) -> str:
+        return "feedback"
+
+    def record(self, key: FusedKey) -> ManifestTerms:
+        outs, ins = (tuple(p.dtype.name for p in ports) for ports in (key.outs, key.ins))
+        return ManifestTerms(key.name, outs, ins, "".join(p.kind for p in (*key.outs, *key.ins)), ins[0])
+
+    def suffix(self, key: FusedKey) -> str:
+        return f"{key.name}_{digest(_own(key))[:8]}"
+
+    def lines(self, key: FusedKey) -> tuple[str, ...]:
+        """Returns the inventory table that requests the loop; it refers to the loop's file."""
+        one = _own(key)
+        return ("[[graph]]", f'file = "{one.file_name}"', f'sha256 = "{digest(one)}"')
+
+    def short_bursts(self, vector: bool, written: bool) -> bool:
+        """Returns True: neighbouring steps are `items` elements apart."""
+        return True
+
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
+        """Returns the loop of steps, which begins anew for each signal."""
+        fields = FeedbackGeometry.unpack(launch.geometry)
+        begin, end = launch.slab(fields.items, unit)
+        trips = (end - begin) * fields.steps
+        return [PipelinedLoop("steps", trips, end - begin, steps_interval(launch.key))] if trips else []
+
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
+        """Returns an element of each operand for each step, and of states once for each signal."""
+        key, fields = launch.key, FeedbackGeometry.unpack(launch.geometry)
+        accesses = []
+        names = [*(f"out{k}" for k in range(len(key.outs))), *(name for name, _ in fused.input_names(key))]
+        for k, (name, port) in enumerate(zip(names, (*key.outs, *key.ins), strict=True)):
+            count = fields.items * (1 if k in key.per_row else fields.steps)
+            nbytes = count * port.dtype.itemsize
+            accesses.append(Access(name, k < len(key.outs), nbytes, count, 1, nbytes, True))
+        return accesses
+
+    def extent(self, launch: KernelLaunch) -> str:
+        fields = FeedbackGeometry.unpack(launch.geometry)
+        return f"{fields.items}x{fields.steps} steps"
+
+    def operators(self, key: FusedKey) -> Mapping[tuple[str, str], int]:
+        """Returns the operators of addresses."""
+        return {("mul", "int64"): 1, ("add", "int64"): 2 + len(key.outs) + len(key.ins)}
+
+    def title(self, key: FusedKey) -> str:
+        return "scan"
+
+    def operands(self, key: FusedKey) -> str:
+        return " ".join(p.dtype.name for p in (*key.outs, *key.ins))
+
     def parameters(self, key: FusedKey) -> tuple[Parameter, ...]:
-        return (*fused.parameters(key), ("*", "const long *", "geometry"))
+        args = [(what, c.replace("FT_GLOBAL ", ""), name) for what, c, name in fused.parameters(key)]
+        return (*args, ("*", "const long *", "geometry"))
 
     def holes(self, key: FusedKey, dialect: str) -> dict[str, list[str]]:
         ins = fused.input_names(key)
@@ -58,6 +146,11 @@ class Feedback(Fused):
         """Returns an operation for each call and element."""
         fields = FeedbackGeometry.unpack(geometry)
         return len(key.calls) * fields.items * fields.steps
+
+
+def _own(key: FusedKey) -> FeedbackKey:
+    assert isinstance(key, FeedbackKey), key
+    return key
 
 
 def _compute(key: FusedKey, names: Sequence[str], states: int) -> list[str]:

@@ -35,7 +35,7 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, revers
     Signals (the other dims) run in parallel, their steps one after the other. Raises GraphError,
     with the line, if `f` reads a value, writes to a tensor, or calls an op that is not elementwise;
     ValueError for a state that changes dtype or shape and for unequal lengths; TypeError for other
-    arguments, RuntimeError on a board, whose images hold no scans.
+    arguments, RuntimeError on a board whose images lack the loop's kernel.
     """
     inputs = list(_leaves(xs, "xs"))
     if not inputs or any(type(x) is not Tensor for x in inputs):
@@ -51,8 +51,6 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, revers
             raise errors.scan_shape(f"of input {k}", x._shape[1:], shape)
     steps, backend, device = lengths[0], inputs[0]._storage.backend, inputs[0]._storage.device
     name = getattr(f, "__qualname__", type(f).__name__)
-    if backend.images is not None:
-        raise errors.scan_boards(backend.properties.name, name)
     states = [_state(value, k, shape, device) for k, value in enumerate(_leaves(init, "init"))]
     if not states:
         raise errors.scan_arguments("init", init)
@@ -67,13 +65,13 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, revers
         known[key] = _traced(f, name, init, xs, states, inputs, shape)
     step, template = known[key]
     arguments = (step, backend, states, inputs, steps, reverse)
-    tensors = run(backend, key, feedback_launch, _on_host, arguments, [*states, *inputs])
+
+    def refuse(*_: Any) -> Any:  # the host has no kernel that computes a step
+        raise errors.scan_boards(backend.properties.name, name)
+
+    tensors = run(backend, key, feedback_launch, refuse, arguments, [*states, *inputs])
     last = _filled(init, iter(tensors[: len(states)]))
     return last, _filled(template, iter(tensors[len(states) :]))
-
-
-def _on_host(*arguments: Any) -> Any:
-    raise AssertionError("devices that compile need no host")
 
 
 def _state(value: Any, k: int, shape: tuple[int, ...], device: Any) -> Tensor:

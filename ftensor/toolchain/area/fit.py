@@ -11,6 +11,7 @@ from math import ceil
 from ...boards import Board
 from ...errors import build as errors
 from ...image.manifest import LINKED
+from ...kernels.feedback import FeedbackKey
 from ...kernels.linked_keys import BEGIN, StageKey
 from ...kernels.signal_stages import RowFilter, RowTransform
 from ...kernels.skeleton import board_skeleton_of
@@ -101,7 +102,7 @@ def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
     """Yields (function, operator counts, copies) for each op in a kernel's hardware."""
     for key in group.bodies:
         graph = key.graph if isinstance(key, StageKey) and key.kind != BEGIN else key
-        if isinstance(graph, StagedKey):
+        if isinstance(graph, (StagedKey, FeedbackKey)):
             for one in _calls(graph):
                 yield from _functions(one)
     if not group.keys:
@@ -125,13 +126,15 @@ def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
         yield CONVERSIONS, +rest, times
 
 
-def _calls(key: StagedKey) -> Iterator[KernelGroup]:
+def _calls(key: StagedKey | FeedbackKey) -> Iterator[KernelGroup]:
     """Yields a graph's calls as kernels: calls on elements in every lane, calls on rows in one."""
     for call in key.calls:
         function = call.function
         if isinstance(function, (RowTransform, RowFilter, Window)):  # the skeleton counts the operators of these
             continue
-        row = function.reduction is None and all(key.is_per_row[v] for v in call.operands)
+        row = isinstance(key, FeedbackKey) or (
+            function.reduction is None and all(key.is_per_row[v] for v in call.operands)
+        )
         function_key = function.key(1 if row else key.lanes)
         if function.reduction is not None:
             function_key = replace(function_key, skeleton="reduce_inner")

@@ -20,7 +20,9 @@ from ...graph.loop_body import PARTS, part_function
 from ...image.manifest import LINKED
 from ...kernels import network_file
 from ...kernels.element_function import ElementFunction, element_function_of
+from ...kernels.feedback import FeedbackKey, parse_feedback
 from ...kernels.graph_file import MAX_BYTES, parse_json, parse_key
+from ...kernels.graph_text import SCAN
 from ...kernels.inventory_terms import InventoryRequest
 from ...kernels.key import LINEAR, REAL, VALUE, KernelKey, Key
 from ...kernels.linked_keys import MAX_DEPTH, LinkedGraph, StageKey
@@ -62,7 +64,8 @@ from .table import MEMORIES, BuildForm, Image, KernelSpec, TomlTable, is_int, is
 GRAPH = ("file", "sha256", "name", "banks", "structure", "lanes", "units")
 STRUCTURES = ("dataflow", LINKED)
 # Kernels without a choice of compute units, as messages name them.
-_ALONE = {StagedKey: "a graph in a kernel per stage", NetworkKey: "a network"}
+_ALONE = {StagedKey: "a graph in a kernel per stage", NetworkKey: "a network", FeedbackKey: "a loop with feedback"}
+GraphKey = StagedKey | NetworkKey | FeedbackKey
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -75,7 +78,7 @@ class GraphFile:
     are the compute units, which share a graph's rows."""
 
     name: str
-    key: StagedKey | NetworkKey
+    key: GraphKey
     banks: str
     structure: str = "dataflow"
     where: str = ""
@@ -127,18 +130,21 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
     )
 
 
-def _with_lanes(table: TomlTable, key: StagedKey | NetworkKey) -> StagedKey | NetworkKey:
+def _with_lanes(table: TomlTable, key: GraphKey) -> GraphKey:
     """Returns the graph with the lanes of its table. Raises InventoryError for lanes that its
     stages do not support."""
-    possible_lanes = (key.lanes,) if isinstance(key, NetworkKey) else lanes_of(key)
+    possible_lanes = lanes_of(key) if isinstance(key, StagedKey) else (key.lanes,)
     one_of = f"one of {', '.join(map(str, possible_lanes))}: the graph's lanes, or fewer"
     lanes = table.get("lanes", key.lanes, lambda v: type(v) is int and v in possible_lanes, one_of)
-    return key if isinstance(key, NetworkKey) else replace(key, lanes=lanes)
+    return replace(key, lanes=lanes) if isinstance(key, StagedKey) else key
 
 
-def _parse_file(data: bytes, path: Path) -> StagedKey | NetworkKey:
-    """Returns the graph or the network in a file. Raises ValueError if the file is neither."""
+def _parse_file(data: bytes, path: Path) -> GraphKey:
+    """Returns the graph, the network or the loop with feedback in a file. Raises ValueError if the
+    file is none of these."""
     raw = parse_json(data)
+    if raw["format"] == SCAN:
+        return parse_feedback(raw, data, row_functions)
     if raw["format"] != network_file.FORMAT:
         return parse_key(raw, data, row_functions)
     constants = path.with_suffix(".weights")

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ...errors.build import unreadable
+from ...kernels.feedback import FeedbackKey
+from ...kernels.feedback import text as feedback_text
 from ...kernels.graph_text import text as graph_text
 from ...kernels.inventory_terms import InventoryTerms
 from ...kernels.key import Key
@@ -71,6 +73,8 @@ def write_inventory(path: Path, text: str, keys: Iterable[Key]) -> None:
         for key in keys:
             if isinstance(key, StagedKey):
                 (path.parent / key.file_name).write_text(graph_text(key))
+            elif isinstance(key, FeedbackKey):
+                (path.parent / key.file_name).write_text(feedback_text(key))
             elif isinstance(key, NetworkKey):
                 (path.parent / key.file_name).write_text(network_text(key))
                 (path.parent / key.file_name).with_suffix(".weights").write_bytes(key.constants)

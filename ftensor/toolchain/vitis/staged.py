@@ -477,7 +477,7 @@ def headers(key: StagedKey) -> list[str]:
     return includes + ['#include "ftensor/vitis/filter.h"' for _ in key.filters[:1]]
 
 
-def namespaced_functions(key: StagedKey) -> list[str]:
+def namespaced_functions(key: fused.FusedKey) -> list[str]:
     """Returns the element functions, in a namespace for each compute type."""
     each = tuple([u for u in key.functions if not isinstance(u, (RowTransform, RowFilter, Window))])
     keys = [u.key(key.lanes) for u in each]
