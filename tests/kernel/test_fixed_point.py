@@ -15,7 +15,7 @@ Integers = np.ndarray[Any, Any]
 
 def samples(*shape: int) -> Integers:
     x = RNG.integers(-32768, 32768, shape).astype(np.int16)
-    x[..., :3] = -32768  # sums that saturate
+    x.reshape(-1)[:8] = -32768  # sums that saturate
     return x
 
 
@@ -42,6 +42,12 @@ def test_filters_of_real_samples(taps: int) -> None:
         expected = rounded(filtered(x, h, decimate), 15)
         equal(ft.signal.fir_q15(ft.tensor(x), h, decimate), expected)
     equal(ft.signal.fir_q15(ft.tensor(x), ft.tensor(h), 3), expected)
+
+
+def test_ties_round_up() -> None:
+    equal(ft.signal.fir_q15(ft.tensor([16384, -16384, 16383], dtype=ft.int16), [1]), np.array([1, 0, 0], np.int16))
+    found = ft.signal.fft_q15(ft.tensor([[1, -1], [0, 0]], dtype=ft.int16))
+    equal(found, np.array([[1, 0], [1, 0]], np.int16))
 
 
 def test_a_long_filter_is_summed_in_parts() -> None:
