@@ -241,7 +241,7 @@ class ProgramEstimate:
         """Seconds of the copies between banks, each of which passes through the host."""
         link = self.config.board.link
         return sum(
-            count * (_copy_seconds(link, nbytes, False) + _copy_seconds(link, nbytes, True))
+            count * (copy_seconds(link, nbytes, False) + copy_seconds(link, nbytes, True))
             for nbytes, count in self.bank_copies.items()
         )
 
@@ -320,8 +320,8 @@ def report(trace: Trace, config: BoardConfig, in_flight: int, groups: Sequence[K
             if group is None:
                 missing[board_skeleton_of(launch.key).title(launch.key)] += count
                 there = estimate(launch, config)
-                fallback_by_launch[launch] = sum(_copy_seconds(link, n, False) for n in there.to_board)
-                fallback_by_launch[launch] += sum(_copy_seconds(link, n, True) for n in there.to_host)
+                fallback_by_launch[launch] = sum(copy_seconds(link, n, False) for n in there.to_board)
+                fallback_by_launch[launch] += sum(copy_seconds(link, n, True) for n in there.to_host)
                 continue
             placed = image.on_kernel(launch, group)
             divided = isinstance(placed.key, StagedKey) and placed.units > 1 and config.banks == "*"
@@ -330,16 +330,16 @@ def report(trace: Trace, config: BoardConfig, in_flight: int, groups: Sequence[K
         served[launch] = LaunchLine(count, estimate(placed, where), where, starts.get(launch.key.entry, 1))
     lines = sorted(served.values(), key=lambda line: -(line.kernel + line.link_seconds))
     fallback = sum(trace.launches[launch] * seconds for launch, seconds in fallback_by_launch.items())
-    up = sum(count * _copy_seconds(link, n, True) for n, count in trace.uploads.items())
-    down = sum(count * _copy_seconds(link, n, False) for n, count in trace.downloads.items())
-    settings = sum(count * _copy_seconds(link, n, True) for n, count in trace.settings.items())
+    up = sum(count * copy_seconds(link, n, True) for n, count in trace.uploads.items())
+    down = sum(count * copy_seconds(link, n, False) for n, count in trace.downloads.items())
+    settings = sum(count * copy_seconds(link, n, True) for n, count in trace.settings.items())
     copied = tuple(sum(n * c for n, c in x.items()) for x in (trace.uploads, trace.downloads))
     totals = up + down, settings, fallback, (copied[0], copied[1])
     moved = bank_copies(trace, groups, config.board) if groups is not None else Counter[int]()
     return ProgramEstimate(config, in_flight, tuple(lines), missing, *totals, served, fallback_by_launch, image, moved)
 
 
-def _copy_seconds(link: Link, nbytes: int, to_board: bool) -> float:
+def copy_seconds(link: Link, nbytes: int, to_board: bool) -> float:
     """Returns the seconds of a copy by the runtime, which waits for all but small uploads."""
     return transfer_seconds(link, nbytes, to_board, not to_board or nbytes > SMALL_UPLOAD)
 
@@ -365,7 +365,7 @@ def spans(r: ProgramEstimate, order: Sequence[KernelLaunch | int]) -> Iterator[S
     now = 0.0
     for event in order:
         if isinstance(event, int):
-            row, parts = COPIES, (("link", _copy_seconds(r.config.board.link, abs(event), event > 0)),)
+            row, parts = COPIES, (("link", copy_seconds(r.config.board.link, abs(event), event > 0)),)
         else:
             row = titles.setdefault(event, board_skeleton_of(event.key).title(event.key))
             if event in r.lines_by_launch:

@@ -39,6 +39,12 @@ def errors() -> list[float]:
     apart = ft.tensor(x)[1:].reshape(3, 32)  # begins on an odd number
     right = np.fft.fft(x[1:].reshape(3, 32))
     largest.append(float(abs(ft.fft.fft(apart).numpy() - right).max() / abs(right).max()))
+    # Rows that are apart, from an even and from an odd number on; some share a beat with the one before.
+    x = (rng.standard_normal((5, 34)) + 1j * rng.standard_normal((5, 34))).astype("complex64")
+    for first in (0, 1):
+        right = np.fft.fft(x[:, first : first + 32])
+        rows = ft.fft.fft(ft.tensor(x)[:, first : first + 32]).numpy()
+        largest.append(float(abs(rows - right).max() / abs(right).max()))
     return largest
 
 
@@ -80,6 +86,12 @@ def filters() -> list[float]:
         cut = ft.tensor(x)[:, :, k:]
         output = ft.nn.functional.conv1d(cut, ft.tensor(w), stride=4, padding=k).numpy()
         right = filtered(x[:, :, k:].astype("complex128"), w, 4, k)
+        largest.append(float(abs(output - right).max() / abs(right).max()))
+    # Columns, whose samples are more than a beat apart.
+    for of in ("float32", "complex64"):
+        x, w = numbers(of, 40, 24), numbers(of, 1, 1, 5)
+        output = ft.nn.functional.conv1d(ft.tensor(x).t()[:, None], ft.tensor(w), padding=2).numpy()
+        right = filtered(x.T[:, None], w, padding=2)
         largest.append(float(abs(output - right).max() / abs(right).max()))
     # Every second number of a row; infinities stay among the taps that read them.
     x = numbers("float32", 300, 2)

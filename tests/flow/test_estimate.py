@@ -11,7 +11,7 @@ from ftensor import boards
 from ftensor.errors.commands import EstimateError
 from ftensor.estimate import designs, model, published, show
 from ftensor.estimate.model import BoardConfig, estimate, loops
-from ftensor.estimate.report import bank_copies, report
+from ftensor.estimate.report import bank_copies, copy_seconds, report
 from ftensor.kernels.skeletons.elementwise import RowsGeometry
 from ftensor.kernels.workload import KernelLaunch, members_in
 from ftensor.toolchain.group import KernelGroup
@@ -71,6 +71,9 @@ def test_copies_that_the_host_waits_for_take_longer():
     link = boards.find("u55c").link
     queued, waited = (model.transfer_seconds(link, 4096, True, waits) for waits in (False, True))
     assert waited - queued == pytest.approx(link.wait.value * 1e-6)
+    for nbytes, to_board, waits in ((65536, True, False), (65537, True, True), (8, False, True)):
+        seconds = model.transfer_seconds(link, nbytes, to_board, waits)
+        assert copy_seconds(link, nbytes, to_board) == seconds
 
 
 def test_every_figure_has_a_source():

@@ -13,7 +13,10 @@ import pytest
 import ftensor as ft
 from ftensor.emulation.environment import available
 from ftensor.kernels.skeletons.fft import FftStream, FftStreamGeometry, FftStreamKey
+from ftensor.kernels.skeletons.fir import FirKey
 from ftensor.kernels.workload import KernelLaunch
+from ftensor.toolchain.group import KernelGroup, call_tokens
+from ftensor.toolchain.vitis.source import source
 
 from .. import forked
 
@@ -47,6 +50,19 @@ def test_streaming_transforms_run_on_xrt(image: Path) -> None:
         pytest.skip(lacking)
     program = (sys.executable, str(HERE / "spectra.py"))
     assert float(run(*FTENSOR, "emulate", "--image", str(image), "--", *program)) < 1e-6
+
+
+def test_one_circuit_filters_real_and_complex_numbers() -> None:
+    """The opcode would choose between two; doubles have two, since complex ones enter half as fast."""
+    real, pairs = FirKey(ft.float32, 16), FirKey(ft.complex64, 16)
+    for members in ((real, pairs), (pairs, real)):
+        group = KernelGroup("filters", members)
+        assert group.bodies == (pairs,) and not group.shares_ports
+        assert call_tokens(group, 0) == call_tokens(group, 1)
+        assert all(f"//   serves {member.entry}\n" in source(group) for member in members)
+    assert KernelGroup("filters", (real,)).bodies == (real,)
+    doubles = (FirKey(ft.float64, 16), FirKey(ft.complex128, 16))
+    assert KernelGroup("filters", doubles).bodies == doubles
 
 
 def test_the_model_counts_the_rows_that_are_under_way() -> None:
