@@ -107,7 +107,8 @@ def _emulate(
         _say(
             "the program was aborted, mostly by an exception that it does not catch. Those of XRT's native API: "
             "vector::_M_range_check and 'invalid memory bank' for a bank that the image does not have, 'No host side "
-            "buffer' for a buffer in another bank than its argument's. kernel.group_id(n) is the bank of argument n"
+            "buffer' for a buffer in another bank than its argument's. kernel.group_id(n) is the bank of argument n. "
+            "'No auto-restart counters' is for xrt::autostart and xrt::mailbox: they need a board or hardware emulation"
         )
     if status and (log := environment.driver_log(scratch)):
         _say("the program failed, and XRT had said:\n" + log)

@@ -73,7 +73,8 @@ def test_temporaries_of_launches_share_memory() -> None:
     x = ft.randn(64, 4096)
     recording = recorded(lambda: [x[:n].sum() + x[:, :n].amax() for n in (64, 8, 40)])
     sizes = [call.launch.temporaries for call in recording.calls]
-    assert any(sizes) or default_backend().images is not None, "no launch of this step has temporaries"
+    units = default_backend().properties.multi_processor_count
+    assert any(sizes) or units == 1, "no launch of this step has temporaries"
     temporaries = recording.pool.temporaries
     assert len(temporaries) == max(map(len, sizes))
     assert sum(s.nbytes for s in temporaries) == max(map(sum, sizes))
