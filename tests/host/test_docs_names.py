@@ -42,6 +42,7 @@ FOREIGN = {
     "--ignore-installed",
     "--list",
     "--minimum-size",
+    "--model",
     "--no-install-recommends",
     "--once",
     "--prefix",
