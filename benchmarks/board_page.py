@@ -18,7 +18,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,7 @@ def in_model(program: Program) -> dict[str, Any]:
             "count": made.count,
             "missing": sorted(made.missing),
             "shares": made.image.fitting.shares,
+            "requested": made.image.requested.shares,
             "lanes": largest.key.lanes if largest else None,
             "units": largest.units if largest else None,
             "bound": worst.estimate.bound if worst else "",
@@ -124,6 +125,12 @@ def columns(name: str, seconds: float, parts: Sequence[str]) -> dict[str, Any]:
     return answers
 
 
+def shares_text(shares: Mapping[str, float]) -> str:
+    """Returns a board's shares as a cell of the table, without flip-flops."""
+    used = {word: part for word, part in shares.items() if word != "ff" and (part or word != "uram")}
+    return "; ".join(f"{word.upper()} {part:.0%}" for word, part in used.items())
+
+
 def row(name: str, found: dict[str, Any]) -> str:
     """Returns the table's line of a program."""
     cpu, cells = found["cpu"], [PROGRAMS[name].title]
@@ -132,10 +139,11 @@ def row(name: str, found: dict[str, Any]) -> str:
     for board in BOARDS:
         of = found["model"][board]
         if of["missing"]:
-            cells += ["does not fit: " + ", ".join(of["missing"]), "", ""]
+            first, others = of["missing"][:2], of["missing"][2:]
+            more = f" and {len(others)} more" if others else ""
+            cells += [f"does not fit: {', '.join(first)}{more}", "", f"asked: {shares_text(of['requested'])}"]
             continue
-        used = {word: part for word, part in of["shares"].items() if word != "ff" and (part or word != "uram")}
-        shares = "; ".join(f"{word.upper()} {part:.0%}" for word, part in used.items())
+        shares = shares_text(of["shares"])
         kernels = f"{of['count']} launches" if of["count"] > 1 else "1 launch"
         speedup = f"{fastest / of['seconds']:.3g}" if fastest else ""
         cells += [f"{1e3 * of['seconds']:.3g} ({kernels}, {of['bound']})", speedup, shares]
