@@ -77,7 +77,7 @@ def test_fish_completes(line: str, scripts: dict[str, Path]) -> None:
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
 def test_zsh_reads_its_script(scripts: dict[str, Path]) -> None:
     """compinit's functions exist, and so does a function for each command."""
-    begin = f"autoload -Uz compinit; compinit -u -d /dev/null; source {scripts['zsh']}"
+    begin = f"autoload -Uz compinit; compinit -u -D; source {scripts['zsh']}"
     code = f"{begin}; print -l $_comps[ftensor] ${{(k)functions}}"
     done = subprocess.run(["zsh", "-f", "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
