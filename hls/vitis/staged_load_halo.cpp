@@ -18,16 +18,22 @@ $name:
         $writes
     }
 $behind:
-    for (long v = (last < own ? last : own); v < (long)rows * $beats; v++) {
+    for (long v = own; v < last; v++) {
 #pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-        $beat got{};
-        if (v < last) got = behind[v];
+#pragma HLS LOOP_TRIPCOUNT min=0 max=65536
+        const $beat got = behind[v];
         ft_vec<$type> w;
         for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
 #pragma HLS UNROLL
             w[ft_lane] = $take;
         }
+        $writes
+    }
+$rest:
+    for (long v = last; v < (long)rows * $beats; v++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=0 max=256
+        const ft_vec<$type> w{};
         $writes
     }
 }

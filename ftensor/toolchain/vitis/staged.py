@@ -222,6 +222,7 @@ class Text:
             "halo": str(key.halo),
             "unread": str(key.unread_beats(stage.port)) if halo else "",
             "behind": f"{stage.name}_behind",
+            "rest": f"{stage.name}_rest",
             **self._kept(stage, half),
         }
         text = fill(f"staged_{'load' if load else 'store'}{shape}.cpp", texts)
