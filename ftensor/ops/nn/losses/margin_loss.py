@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -103,7 +104,9 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
     if (result := distances(input, float(p))) is not None:
         return result
     i, j = triu_indices(n, n, 1, device=input.device)
-    return vector_norm(input[i] - input[j], p, -1)
+    difference = input[i] - input[j]
+    norms: Tensor = vector_norm(difference, p, -1)
+    return norms.masked_fill(difference.isnan().any(-1), math.nan) if p == 0 else norms
 
 
 register(Entry("pdist", pdist, method=False))
