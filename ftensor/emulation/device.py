@@ -16,7 +16,7 @@ from .fifos import FifoReports
 from .kernels import WINDOW, Completions, EmulatedUnit, ImageProblem
 from .memory import BoardMemory, OutOfRange
 from .protocol import Api, Fields, HostConnection
-from .shuffle import Shuffle
+from .shuffle import LaunchShuffle
 
 PATIENCE = 3.0  # seconds until kernels that wait are noted; a host may still start another one
 HOLD = 0.001  # seconds for which the answer about a running unit is delayed, so that the host sleeps
@@ -42,7 +42,7 @@ class Device:
         slot: Callable[[], Run],
         warn: Callable[[str], None],
         forget: Callable[[], None] = lambda: None,
-        shuffle: Shuffle | None = None,
+        shuffle: LaunchShuffle | None = None,
         p2p: bool = False,
     ) -> None:
         self.memory = BoardMemory()

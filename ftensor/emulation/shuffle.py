@@ -27,7 +27,7 @@ class _Held(NamedTuple):
     run: Callable[[], None]
 
 
-class Shuffle:
+class LaunchShuffle:
     """Decides by a seed when launches run.
 
     A launch runs at once, before the device serves another request, or it is held. Held launches

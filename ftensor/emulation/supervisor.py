@@ -25,7 +25,7 @@ from .crash import CrashRecord, describe_end
 from .device import Device, Fatal
 from .memory import P2P
 from .protocol import HostConnection, ProtocolError
-from .shuffle import SETTING, Shuffle
+from .shuffle import SETTING, LaunchShuffle
 
 ORDERLY = 0  # the worker's exit status after the end of the connection; a kernel that calls exit(0) gives another one
 CONNECT_SECONDS = 30.0
@@ -77,7 +77,7 @@ def work(stream: socket.socket, table: CrashRecord, folder: Path) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a file for each shared buffer
     seed = os.environ.get(SETTING)
-    device = Device(folder, table.slot, warn, table.reset, Shuffle(int(seed)) if seed else None, P2P in os.environ)
+    device = Device(folder, table.slot, warn, table.reset, LaunchShuffle(int(seed)) if seed else None, P2P in os.environ)
     table.watch_faults(lambda address: f"it accessed {device.memory.explain(address)}")
     try:
         device.serve(HostConnection(stream))
