@@ -77,7 +77,9 @@ def work(stream: socket.socket, table: CrashRecord, folder: Path) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a file for each shared buffer
     seed = os.environ.get(SETTING)
-    device = Device(folder, table.slot, warn, table.reset, LaunchShuffle(int(seed)) if seed else None, P2P in os.environ)
+    device = Device(
+        folder, table.slot, warn, table.reset, LaunchShuffle(int(seed)) if seed else None, P2P in os.environ
+    )
     table.watch_faults(lambda address: f"it accessed {device.memory.explain(address)}")
     try:
         device.serve(HostConnection(stream))

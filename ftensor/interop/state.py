@@ -213,8 +213,9 @@ def save(obj: Any, f: str | os.PathLike[str] | BinaryIO) -> None:
 
     `obj` is a tensor, or lists, tuples and dicts of tensors, numbers, strings and None. Other
     readers of the format see a dict of tensors as a dict. Every tensor is written completely and
-    contiguously: views that share memory are separate after loading. A path is replaced only when
-    everything is written. Raises TypeError for anything else.
+    contiguously: views that share memory are separate after loading. A file is replaced only when
+    everything is written; a pipe or a device such as /dev/null is written directly. Raises TypeError
+    for anything else.
     """
     tensors: dict[str, Tensor] = {}
     plain = isinstance(obj, dict) and all(
@@ -232,7 +233,11 @@ def save(obj: Any, f: str | os.PathLike[str] | BinaryIO) -> None:
     if not isinstance(f, (str, os.PathLike)):
         write(f, content, notes)
         return
-    path = Path(f)
+    path = Path(os.path.realpath(f))  # a link stays
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            write(file, content, notes)
+        return
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as file:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ftensor.emulation.shuffle import POLLS_BEFORE_RUN, Shuffle
+from ftensor.emulation.shuffle import POLLS_BEFORE_RUN, LaunchShuffle
 
 from .emulation_host import build, emulate, host, output
 
@@ -81,7 +81,7 @@ class Unit:
 def order_of(seed: int, names: str, **keywords: Any) -> list[str]:
     """Returns the order in which launches of several units run."""
     order: list[str] = []
-    shuffle = Shuffle(seed)
+    shuffle = LaunchShuffle(seed)
     units = [Unit(name, order, **keywords) for name in names]
     for unit in units:
         unit.running = True
@@ -114,7 +114,7 @@ def test_kernels_that_are_joined_run_together() -> None:
 
 def test_an_unloaded_image_leaves_no_launch() -> None:
     order: list[str] = []
-    shuffle, units = Shuffle(1), [Unit(str(k), order) for k in range(20)]
+    shuffle, units = LaunchShuffle(1), [Unit(str(k), order) for k in range(20)]
     for unit in units:
         shuffle.start(unit, unit.run)  # type: ignore[arg-type]
     assert 0 < len(order) < 20  # some run at once, some are held
@@ -124,7 +124,7 @@ def test_an_unloaded_image_leaves_no_launch() -> None:
 
 def test_a_unit_whose_launch_has_ended_may_be_held_again() -> None:
     order: list[str] = []
-    shuffle, unit = Shuffle(1), Unit("a", order)
+    shuffle, unit = LaunchShuffle(1), Unit("a", order)
     for count in range(1, 20):
         unit.running = True
         shuffle.start(unit, unit.run)  # type: ignore[arg-type]

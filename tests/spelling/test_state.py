@@ -6,8 +6,10 @@ import copy
 import io
 import json
 import math
+import os
 import pickle
 import random
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -236,3 +238,20 @@ def test_a_pickle_of_protocol_5_has_its_memory_apart() -> None:
     fixed, _ = pickle.loads(text, buffers=[sent.tobytes()])  # memory that may not be written
     fixed += 1
     assert fixed[0].item() == 1 and pickle.loads(pickle.dumps(original, 5))[9].item() == 9
+
+
+def test_links_and_pipes_stay(tmp_path: Path) -> None:
+    x = ft.arange(4)
+    file, link, pipe = tmp_path / "x", tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(file)
+    ft.save(x, link)
+    assert link.is_symlink()
+    assert ft.load(file).tolist() == ft.load(link).tolist() == x.tolist()
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        ft.save(x, pipe)
+        assert os.read(end, 1 << 16) == file.read_bytes()
+    finally:
+        os.close(end)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
