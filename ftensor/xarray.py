@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from typing import Any
-
-from xarray.core import dtypes as rules
 
 from . import array_api
 from .dtypes import dtype, float32, float64
+
+rules: Any = import_module("xarray.core.dtypes")
 
 
 def fill_value(of: dtype) -> tuple[dtype, Any]:
@@ -44,7 +45,7 @@ def _register() -> None:
     def isdtype(of: Any, kind: Any, xp: Any = None) -> Any:
         return array_api.isdtype(of, kind) if isinstance(of, dtype) else is_of(of, kind, xp)
 
-    rules.maybe_promote, rules.isdtype = maybe_promote, isdtype  # type: ignore[assignment]
+    rules.maybe_promote, rules.isdtype = maybe_promote, isdtype
 
 
 _register()
