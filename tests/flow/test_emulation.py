@@ -196,7 +196,7 @@ def test_shared_buffers_have_a_file_while_they_live(
         (Api.FREE, {"f1": 0x100}, "no buffer at 0x100 to free"),
         (Api.WRITE_REGISTERS, {"f2": 0x1800000, "f4": bytes(4)}, "0x1800000, which is of no comp"),
         (Api.READ_REGISTERS, {"f2": 0x10, "f3": 4}, "of no compute unit"),
-        (51, {"f1": 0}, "call number 51"),
+        (50, {"f1": 0}, "call number 50"),
     ],
 )
 def test_what_ends_the_device(host: Host, number: int, fields: dict[str, Any], message: str) -> None:

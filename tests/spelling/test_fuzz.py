@@ -52,7 +52,7 @@ def test_sources_share_a_run_and_say_what_disagrees(
     assert fuzz.main() == 1
     said = capsys.readouterr().out
     for source in fuzz.SOURCES:
-        assert said.count(f"{source}, trial ") == 1  # of the three that are of one kind
+        assert said.count(f", {source}, trial ") == 1  # of the three that are of one kind
         assert f"{source}: 3 trials, 3 disagree; seed 7" in said
 
 

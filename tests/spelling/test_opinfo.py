@@ -117,6 +117,7 @@ ELSEWHERE = {
     "signal.ellip signal.bessel",
     "tests/kernel/test_signal_analysis.py": "signal.spectrogram signal.stft signal.istft signal.hilbert "
     "signal.convolve signal.correlate signal.correlation_lags signal.chirp signal.find_peaks",
+    "tests/kernel/test_fixed_point.py": "signal.to_q15 signal.from_q15 signal.fir_q15 signal.fft_q15 signal.ifft_q15",
     "tests/spelling/test_windows.py": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "tests/spelling/test_spatial.py": "avg_pool1d max_pool1d max_pool2d max_pool3d "
     "max_pool1d_with_indices nn.functional.max_pool1d_with_indices "
