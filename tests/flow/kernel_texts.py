@@ -59,7 +59,8 @@ def calls() -> Iterator[Callable[[], object]]:
         lambda: x.index_select(1, index), lambda: x.gather(1, index[:, None]), lambda: x.index_add(0, index, y),
         lambda: ft.fft.fft(z), lambda: ft.fft.rfft(x), lambda: ft.fft.irfft(z), lambda: ft.fft.fft(z[:, :60], dim=0),
         lambda: functional.embedding_bag(index[:8], x, index[:1]), lambda: functional.pdist(x),
-        lambda: ft.segment_reduce(x, "max", lengths=index + 1), lambda: ft.tril_indices(256, 256), lambda: ft.randperm(1 << 18),
+        lambda: ft.segment_reduce(x, "max", lengths=index + 1), lambda: ft.tril_indices(256, 256),
+        lambda: ft.randperm(1 << 18),
         lambda: ft.linalg.lu_factor(x), lambda: ft.linalg.cholesky(positive), lambda: ft.linalg.qr(x),
         lambda: ft.linalg.solve_triangular(x, y, upper=True), lambda: ft.linalg.solve(z, z),
     )  # fmt: skip
