@@ -54,6 +54,7 @@ def calls():
     ft._int_mm(make(20, 30, of=np.int8), make(30, 40, of=np.int8))
     ft.nn.functional.max_pool2d(make(1, 3, 9, 60), 2)
     ft.softmax(make(6, 12), 1), ft.nn.functional.layer_norm(make(6, 12), (12,))
+    ft.scan(lambda state, x: (0.5 * state + x, state * x), ft.zeros(()), make(640))
 
 
 def reading():
