@@ -66,7 +66,8 @@ def serves(row: Op | Reduce, d: dtype) -> bool:
     if isinstance(row, Reduce):
         if row.promote is Promote.TRUTH:
             return d.kind == "b"
-        return row.complex_ is not None if d.is_complex else bool(row.lift) and d.kind == "f"
+        kind = "f" if "f" in row.kinds else "i"
+        return row.complex_ is not None if d.is_complex else bool(row.lift) and d.kind == kind
     return bool(row.expression(d)) and d.name not in row.refuses
 
 
