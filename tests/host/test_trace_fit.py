@@ -92,6 +92,7 @@ def test_an_inventory_asks_for_exactly_the_kernels_of_the_estimate(keys: dict[st
     entries = {member.entry for group in groups for member in group.members}
     assert entries == {key.entry for form in image.forms.values() for key in form.keys}
     assert fit(groups, KV260).shares == pytest.approx(image.usage.shares)
+    assert {member.params for group in groups for member in group.keys if member.name == "add"} == {()}
 
 
 def test_kernels_that_fit_in_no_image_are_divided() -> None:
