@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from .fused import MAX_OPERANDS, Call, FusedKey, check
-from .graph_file import MAX_CALLS, RowFunctions, read_dtype, read_function, read_int, require
+from .graph_file import MAX_CALLS, RowFunctions, named_problems, read_dtype, read_function, read_int, require
 from .graph_text import SCAN, function_json
 from .key import LINEAR, Port
 
@@ -58,7 +58,7 @@ def digest(key: FeedbackKey) -> str:
 def parse_feedback(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) -> FeedbackKey:
     """Returns the key of a loop's file; `raw` is its JSON object, `data` its bytes, `row_functions`
     builds the element functions. Raises ValueError, with the value at fault, for other data."""
-    try:
+    with named_problems():
         ins = tuple(Port(read_dtype(name), LINEAR) for name in raw["inputs"])
         states = read_int(raw["states"], len(ins), "the number of states")
         functions = [read_function(one, row_functions) for one in raw["units"]]
@@ -82,12 +82,6 @@ def parse_feedback(raw: Mapping[str, Any], data: bytes, row_functions: RowFuncti
         before, after = [p.dtype for p in ins[:states]], [p.dtype for p in outs[:states]]
         require(before == after, f"its states change from {before} to {after}")
         check(key)
-    except KeyError as error:
-        raise ValueError(f"it has no {error}, or one that is not known") from None
-    except (TypeError, AttributeError) as error:
-        raise ValueError(f"a value has another type than it should: {error}") from None
-    except AssertionError:
-        raise ValueError("its calls' dtypes don't fit each other") from None
     require(text(key).encode() == data, "its text is not the one that its loop is written as")
     return key
 

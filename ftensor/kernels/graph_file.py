@@ -7,7 +7,8 @@ builds the key from the rows of the catalogue, and rejects a file that differs f
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from .. import dtypes
@@ -75,7 +76,7 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
     `text`, a value is missing, or no row has the element function.
     """
     kinds = {word: kind for kind, word in KIND_NAMES.items()}
-    try:
+    with named_problems():
         ins = tuple(Port(read_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["inputs"])
         outs = tuple(Port(read_dtype(p["dtype"]), kinds[p["lies"]]) for p in raw["outputs"])
         functions = [read_function(function_json, row_functions) for function_json in raw["units"]]
@@ -130,14 +131,22 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
         check(key)
         _check_lengths(key)
         _check_windows(key)
+    require(text(key).encode() == data, "its text is not the one that its graph is written as")
+    return key
+
+
+@contextmanager
+def named_problems() -> Iterator[None]:
+    """Raises ValueError with the problem where the body fails at a missing or unknown name, or at a
+    value of another type."""
+    try:
+        yield
     except KeyError as error:
         raise ValueError(f"it has no {error}, or one that is not known") from None
     except (TypeError, AttributeError) as error:
         raise ValueError(f"a value has another type than it should: {error}") from None
     except AssertionError:
         raise ValueError("its calls' dtypes don't fit each other") from None
-    require(text(key).encode() == data, "its text is not the one that its graph is written as")
-    return key
 
 
 def require(condition: bool, problem: str) -> None:
