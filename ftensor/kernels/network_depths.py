@@ -57,19 +57,20 @@ class Process:
 
 @dataclass
 class FlowFifo:
-    """A FIFO: its flow, the C type of its elements ("T" is the network's), its depth in beats, and
-    the process that writes it."""
+    """A FIFO: its flow, the C type of its elements ("T" is the network's), its depth in beats, the
+    process that writes it, and whether it is in UltraRAM."""
 
     name: str
     flow: Flow
     element: str
     source: int
     depth: int = DEPTH
+    uram: bool = False
 
     @property
-    def memory(self) -> tuple[int, int]:
-        """Words, and bits of a word."""
-        return self.depth, self.flow.wide * (self.flow.bits if self.element == "T" else 32)
+    def memory(self) -> LocalMemory:
+        """The memory of the beats."""
+        return LocalMemory(self.depth, self.flow.wide * (self.flow.bits if self.element == "T" else 32), 1, self.uram)
 
 
 def same(flow: Flow) -> Needs:

@@ -65,23 +65,30 @@ class Processes:
         self.processes.append(Process("end_weights", "end_weights", (), 1, loads=(self.words,), typed=False))
 
     def balance(self) -> None:
-        """Moves loaded weights from UltraRAM to block RAM while that lowers the larger of their two
-        shares: first the weights that fill their UltraRAMs least."""
-        memories = [m for p in self.processes for m in p.memories] + [LocalMemory(*f.memory) for f in self.fifos]
+        """Puts FIFOs that fill UltraRAM well there. Then moves these and loaded weights to block RAM
+        while that lowers the larger of their two shares: first those that fill UltraRAM least."""
+        for fifo in self.fifos:
+            fifo.uram = self.placed(fifo.memory).uram
+        memories = [m for p in self.processes for m in p.memories] + [f.memory for f in self.fifos]
         uram = sum(m.ultra_rams for m in memories if m.uram)
         bram = sum(m.block_rams for m in memories if not m.uram and m.words > MAX_LUTRAM_WORDS)
-        movable = [k for k, p in enumerate(self.processes) if p.memories and p.memories[0].uram]
-        ratios = {k: m.block_rams / m.ultra_rams for k in movable for m in self.processes[k].memories[:1]}
-        for k in sorted(movable, key=lambda k: (ratios[k], k)):
-            process = self.processes[k]
-            words, *others = process.memories
-            after = (uram - words.ultra_rams) * URAM_BRAMS, bram + words.block_rams
-            if max(after) < max(uram * URAM_BRAMS, bram):
-                uram, bram = uram - words.ultra_rams, bram + words.block_rams
-                memories = [words._replace(uram=False), *others]
-                self.processes[k] = replace(
-                    process, function=process.function.replace("uram", "loaded"), memories=tuple(memories)
-                )
+        movable: list[tuple[LocalMemory, Process | FlowFifo]] = []
+        movable += [(p.memories[0], p) for p in self.processes if p.memories and p.memories[0].uram]
+        movable += [(f.memory, f) for f in self.fifos if f.uram]
+        for memory, user in sorted(movable, key=lambda one: one[0].block_rams / one[0].ultra_rams):
+            after = (uram - memory.ultra_rams) * URAM_BRAMS, bram + memory.block_rams
+            if max(after) >= max(uram * URAM_BRAMS, bram):
+                continue
+            uram, bram = uram - memory.ultra_rams, bram + memory.block_rams
+            if isinstance(user, FlowFifo):
+                user.uram = False
+                continue
+            moved = replace(
+                user,
+                function=user.function.replace("uram", "loaded"),
+                memories=(memory._replace(uram=False), *user.memories[1:]),
+            )
+            self.processes[self.processes.index(user)] = moved
 
     def _more_words(self, name: str) -> int:
         self.fifos.append(FlowFifo(f"words_from_{name}", Flow(1, 1, 2, 2), "int", len(self.processes), WORDS_DEPTH))
@@ -452,8 +459,8 @@ def processes_of(key: NetworkKey) -> Processes:
     processes.store(key, values[-1].pop())
     if key.loaded:
         processes.end_weights()
-        processes.balance()
     deepen(processes.processes, processes.fifos)
+    processes.balance()
     return processes
 
 

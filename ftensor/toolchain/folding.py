@@ -31,7 +31,6 @@ from ..kernels.network import (
 )
 from ..kernels.network_depths import FlowFifo, Process, divisors
 from ..kernels.network_processes import Processes, interval, processes_of
-from ..kernels.workload import LocalMemory
 from ..terminal import table
 from .area.cores import NONE, Resources
 from .area.count import Counts, resources_of
@@ -212,7 +211,7 @@ def _weighted_trial(
         values.append(processes.layer(replace(layer, fold=fold), k, inputs))
     processes.balance()
     takes = sum((process_resources(p) for p in processes.processes), NONE)
-    takes = sum((memory_resources(LocalMemory(*f.memory)) for f in processes.fifos), takes)
+    takes = sum((memory_resources(f.memory) for f in processes.fifos), takes)
     return _Trial(tuple(folds), max(p.trips for p in processes.processes), board_shares(takes, board))
 
 

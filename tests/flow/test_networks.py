@@ -305,7 +305,8 @@ def test_changed_values_are_seen_at_each_call() -> None:
 
 
 def test_the_depth_of_a_shortcut() -> None:
-    """A FIFO past two convolutions holds what they read ahead: two rows and two pixels each."""
+    """A FIFO past two convolutions holds what they read ahead: two rows and two pixels each. It is in UltraRAM
+    if it fills that well."""
     weight = ft.ones(2, 2, 3, 3, dtype=ft.int8)
 
     def block(x: ft.Tensor) -> ft.Tensor:
@@ -325,6 +326,10 @@ def test_the_depth_of_a_shortcut() -> None:
     fork = next(p for p in processes_of(key).processes if p.function == "fork")
     depths = [processes_of(key).fifos[f].depth for f in fork.writes]
     assert max(depths) > 2 * (40 + 1) + 1 and min(depths) == 32
+    wide = ft.zeros(1, 2, 12, 4000, dtype=ft.uint8)
+    key = NetworkBuilder(ft.jit(block)._trace_only(wide._storage.backend, [wide], (wide,), {})).key
+    (deep,) = [fifo.name for fifo in processes_of(key).fifos if fifo.uram]
+    assert f"#pragma HLS BIND_STORAGE variable={deep} type=fifo impl=uram" in fuzz_networks.program(key)
 
 
 @needs

@@ -86,7 +86,7 @@ class Network(BoardSkeleton[NetworkKey]):
     def memories(self, key: NetworkKey, structure: str) -> list[LocalMemory]:
         """Returns the FIFOs and the memories of the processes."""
         of = processes_of(key)
-        fifos = [LocalMemory(*f.memory) for f in of.fifos]
+        fifos = [f.memory for f in of.fifos]
         return [*fifos, *(m for p in of.processes for m in p.memories)]
 
     # In words

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from ...kernels.network import DEPTHWISE, NetworkKey, first_sums
-from ...kernels.network_depths import Process
+from ...kernels.network_depths import FlowFifo, Process
 from ...kernels.network_processes import Processes, interval, processes_of
 from ..group import KernelGroup
 from .interface import interfaces, parameter_list, title
@@ -19,7 +19,7 @@ def source(group: KernelGroup) -> str:
     """Returns the text of a network's kernel."""
     key = cast("NetworkKey", group.members[0])
     of = processes_of(key)
-    fifos = [f'hls::stream<ft_beat<{f.element}, {f.flow.wide}>, {f.depth}> {f.name}("{f.name}");' for f in of.fifos]
+    fifos = [line for fifo in of.fifos for line in _declared(fifo)]
     calls = [f"FT_PROCESS(({_call(of, process)}))" for process in of.processes]
     c, h, w = key.image
     return fill(
@@ -39,6 +39,12 @@ def source(group: KernelGroup) -> str:
             "interfaces": interfaces(group),
         },
     )
+
+
+def _declared(fifo: FlowFifo) -> list[str]:
+    """Returns the lines that declare a FIFO."""
+    line = f'hls::stream<ft_beat<{fifo.element}, {fifo.flow.wide}>, {fifo.depth}> {fifo.name}("{fifo.name}");'
+    return [line, *[f"#pragma HLS BIND_STORAGE variable={fifo.name} type=fifo impl=uram"] * fifo.uram]
 
 
 def _call(of: Processes, process: Process) -> str:
