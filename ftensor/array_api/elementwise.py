@@ -218,7 +218,7 @@ def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | 
 
 
 def expm1(x: Tensor, /) -> Tensor:
-    """Returns exp(x) - 1, accurate near 0; for complex infinities the value of `exp(x) - 1`.
+    """Returns exp(x) - 1, accurate near 0; for complex infinities and zeros the value of `exp(x) - 1`.
 
     Raises TypeError for integers and bool.
     """
@@ -226,7 +226,8 @@ def expm1(x: Tensor, /) -> Tensor:
     result = x.expm1()
     if x.dtype.kind != "c":
         return result
-    return result.where(result.isfinite(), x.exp().sub(1))  # torch has NaN where `exp` has a value
+    # torch has NaN where `exp` has a value, and keeps the sign of a real part of -0.
+    return result.where(result.isfinite().logical_and(result.ne(0)), x.exp().sub(1))
 
 
 FUNCTIONS |= {"expm1": expm1, "sign": sign, "round": round, "clip": clip}

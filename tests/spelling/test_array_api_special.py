@@ -74,7 +74,7 @@ def test_special_functions_of_complex_operands(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_expm1_of_complex_infinities(dtype: str) -> None:
+def test_expm1_of_complex_infinities_and_zeros(dtype: str) -> None:
     """The standard's special cases of `expm1`, of which NumPy and so array-api-strict miss some."""
     cases = {
         complex(INF, 0): complex(INF, 0),
@@ -95,8 +95,9 @@ def test_expm1_of_complex_infinities(dtype: str) -> None:
     real = np.where(np.isnan(wanted.imag), np.abs(mine.real), mine.real)  # either sign is right beside NaN
     np.testing.assert_allclose(real, wanted.real, 4 * np.finfo(dtype).eps)
     np.testing.assert_array_equal(mine.imag, wanted.imag)
-    finite = np.array([complex(re, im) for re in (0.0, -0.0, 1.0, -2.0) for im in (0.0, -0.0, 1.0, -2.0)], dtype)
-    same("expm1", finite)
+    same("expm1", np.array([complex(re, im) for re in (0.0, 1.0, -2.0) for im in (0.0, -0.0, 1.0, -2.0)], dtype))
+    zeros = xp.expm1(xp.asarray(np.array([complex(-0.0, 0.0), complex(-0.0, -0.0)], dtype))).numpy()
+    assert zeros.tobytes() == np.array([complex(0.0, 0.0), complex(0.0, -0.0)], dtype).tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

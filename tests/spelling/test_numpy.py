@@ -251,6 +251,22 @@ def test_integers_outside_the_dtype_as_real_numbers() -> None:
     assert np.isclose(u, -1).tolist() == np.isin(u, -1).tolist() == [False] * 3
 
 
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3), (0, 0)])
+def test_masks_of_no_elements_select_none_as_in_numpy(shape: tuple[int, ...]) -> None:
+    """torch refuses them unless the sizes agree."""
+    mask, changed = np.zeros(shape, bool), x.clone()
+    assert x[ft.tensor(mask)].shape == n[mask].shape
+    changed[ft.tensor(mask)] = 7
+    assert ft.equal(changed, x)
+
+
+def test_masks_of_another_size_are_refused() -> None:
+    with pytest.raises(IndexError, match=r"mask \[0, 2\] at index 1 .* tensor \[2, 3\] at index 1"):
+        x[ft.zeros(0, 2, dtype=ft.bool)]
+    with pytest.raises(IndexError, match=r"mask \[2\] at index 0 .* tensor \[0, 3\] at index 0"):
+        x[:0][ft.zeros(2, dtype=ft.bool)]
+
+
 def test_bfloat16_has_no_way_over_the_host() -> None:
     ft.set_fallback("silent")
     with pytest.raises(TypeError, match="bfloat16"):

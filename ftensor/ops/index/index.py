@@ -198,8 +198,9 @@ def _dims_taken(item: Any) -> int:
 
 
 def _check_mask(mask: Tensor, shape: Ints, first_dim: int) -> None:
+    """Raises IndexError unless each dim of the mask has the indexed dim's size, or 0 as NumPy allows."""
     for k, n in enumerate(mask._shape):
-        if first_dim + k < len(shape) and shape[first_dim + k] != n:
+        if n and first_dim + k < len(shape) and shape[first_dim + k] != n:
             raise errors_index.mask_shape(mask._shape, k, shape, first_dim + k)
 
 
