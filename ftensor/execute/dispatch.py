@@ -17,7 +17,7 @@ from .._tensor import Tensor
 from ..errors import KernelNotBuilt
 from ..kernels.skeleton import skeleton_of
 from ..rows.catalogue import op_called
-from ..rows.copies import COPY
+from ..rows.copies import COPY, FILL
 from ..runtime.launch_cache import kernel
 from .fallback import run_on_host
 from .keys import MAX_KEYS
@@ -464,15 +464,23 @@ def cache_result(
         alias_launch(backend, launch, call_key, outputs=(output,), fresh=True, fixed_scalars=tuple(scalars))
 
 
-def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor]) -> None:
+def cache_copies(
+    call: Hashable, inputs: Sequence[Tensor], result: Tensor, pieces: Sequence[Tensor], zeros: bool = False
+) -> None:
     """Stores one launch for `cached_result` that copies each of `inputs` to its piece of a fresh
-    result."""
+    result. `zeros`: the pieces don't cover the result, which `FILL` has set to an int 0 before."""
     launches = result._storage.backend.launches
     key = (call, *[x._key for x in inputs])
     if result._storage.backend.target.is_board or key in launches or len(inputs) > MAX_COPIES:
         return
     steps: list[Step] = []
     bound: list[Bound] = []
+    scalars: tuple[Any, ...] = ()
+    if zeros:
+        fill = launches.get((FILL, result._key, int))
+        if type(fill) is not Launch or fill.bound is None or fill.temporaries:
+            return
+        steps, bound, scalars = [*fill.steps], [*fill.bound], values_of(0, *fill.scalar_dtypes)
     for k, (x, piece) in enumerate(zip(inputs, pieces), 1):
         copy_launch = launches.get((COPY, piece._key, x._key))
         if type(copy_launch) is not Launch or copy_launch.bound is None or copy_launch.temporaries:
@@ -488,6 +496,6 @@ def cache_copies(call: Hashable, inputs: Sequence[Tensor], result: Tensor, piece
             steps.append(replace(step, pointers=pointers, offsets=offsets, moved=moved))
         bound += copy_launch.bound
     output = Output(result._dtype, result._shape, result._strides)
-    launch = Launch(tuple(steps), 1 + len(inputs), (output,), fixed_scalars=())
+    launch = Launch(tuple(steps), 1 + len(inputs), (output,), fixed_scalars=scalars)
     launch.bind(tuple(bound))
     launches.keep(key, launch)

@@ -413,7 +413,6 @@ ALLOWED = (
     "elu_",
     "glu_backward",
     "logit_backward",
-    "select_backward",
     "unfold_backward",
 )
 

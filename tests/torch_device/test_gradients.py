@@ -27,6 +27,22 @@ def test_gradients_of_views_and_in_place_ops() -> None:
     agree(program, torch.randn(3, 4, requires_grad=True))
 
 
+def test_gradients_of_parts_are_zero_elsewhere() -> None:
+    grad = torch.randn(4, 2)
+
+    def program(whole: torch.Tensor) -> list[torch.Tensor]:
+        # Launches that were kept for the first round write memory that the others left.
+        results = []
+        for _ in range(3):
+            for part in (lambda x: x[:, 1], lambda x: x[..., -3:-1, 0], lambda x: x[1::2, -1]):
+                results += torch.autograd.grad(part(whole).exp().sum(), whole)
+            results.append(torch.ops.aten.select_backward(grad.to(whole.device), (4, 3, 2), -2, 2))
+            results.append(torch.ops.aten.slice_backward(grad.to(whole.device), (9, 2), 0, -8, 9, 2))
+        return results
+
+    agree(program, torch.randn(4, 5, 2, requires_grad=True))
+
+
 def test_double_backward_and_hooks() -> None:
     seen = []
     x = torch.randn(4)
