@@ -172,7 +172,11 @@ resized = Message(
     RuntimeError,
     "a tensor of {nbytes} bytes that this graph uses was resized after the capture; capture the step again",
 )
-pool_type = Message(TypeError, "pool is a handle of torch.fpga.graph_pool_handle or of a graph's pool(), not {pool!r}")
+pool_type = Message(
+    TypeError,
+    "pool is a handle of torch.fpga.graph_pool_handle or of a graph's pool(), or the id of a torch.fpga.MemPool that "
+    "exists, not {pool!r}",
+)
 empty = Message(RuntimeError, "this graph holds no capture; capture with torch.fpga.graph(g) first")
 captured_already = Message(RuntimeError, "this graph holds a capture; reset() it first")
 no_stream = Message(RuntimeError, "torch.fpga.graph captures on the current stream; leave `stream` out")

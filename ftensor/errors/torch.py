@@ -221,6 +221,10 @@ quantized = Message(
     "the device fpga has no quantized tensors, which a result of {dtype} would be; quantize on the CPU, or use "
     "ftensor's own quantized ops",
 )
+pool_allocator = Message(
+    TypeError, "torch.fpga.MemPool allocates by the device's driver and takes no allocator, not {allocator!r}"
+)
+mem_pool_type = Message(TypeError, "use_mem_pool takes a torch.fpga.MemPool, not {pool!k}")
 no_codegen = Message(
     NotImplementedError,
     "inductor generates no code for the device fpga, so AOTInductor can't package its programs: torch.export.save "

@@ -78,7 +78,7 @@ class CapturedCall(NamedTuple):
     tensors: tuple[Tensor, ...]
 
 
-@dataclass
+@dataclass(eq=False)
 class Recording:
     """The captured launches in order. Owns all memory that they use, so that no other tensor gets
     it."""
@@ -96,6 +96,9 @@ class Recording:
     parts: list[Callable[[DeviceStream], None]] = field(default_factory=list)
     used: list[Storage] = field(default_factory=list)
     _stream: DeviceStream | None = None  # stream of the last replay
+
+    def __post_init__(self) -> None:
+        self.pool.recordings.add(self)
 
     def prepare(self) -> None:
         """Prepares the replays. Called once the captured calls have their final storages."""
@@ -369,7 +372,7 @@ def capture_stream(
         raise errors.inside()
     backend.synchronize()
     capture = Capture(backend, strict, pool, keep_reads)
-    with observed(backend, capture):
+    with capture.recording.pool.allocating(backend), observed(backend, capture):
         _captures.append(capture)
         try:
             yield capture

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from ..errors import graph as errors
 from ..runtime.interfaces import KernelCall
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..runtime.interfaces import CompiledKernel
     from ..runtime.pool import Storage
     from ..runtime.stream import DeviceStream
-    from .capture import CapturedCall
+    from .capture import CapturedCall, Recording
     from .launch import Launch
 
 
@@ -31,6 +32,7 @@ class GraphPool:
     def __init__(self) -> None:
         self.storages: list[Storage] = []
         self.temporaries: list[Storage] = []  # of single launches
+        self.recordings: WeakSet[Recording] = WeakSet()  # that use it
         self.stream: DeviceStream | None = None  # of the last replay
         self._holder: dict[str, object] = {}  # of the replay in progress
 
@@ -52,6 +54,10 @@ class GraphPool:
             if self._holder.get("replay") is replay:
                 del self._holder["replay"]
 
+    def allocating(self, backend: Backend) -> AbstractContextManager[None]:
+        """Context manager for the allocations of a capture; a subclass directs them elsewhere."""
+        return nullcontext()
+
     def share(self, calls: Sequence[Sequence[Tensor]], intermediate: Mapping[int, Storage]) -> None:
         """Replaces storages of captured calls: `intermediate` storages (by id) that are never in
         use at the same time become one."""
@@ -70,9 +76,10 @@ class GraphPool:
     def reserve(self, backend: Backend, launches: Iterable[Launch]) -> None:
         """Reserves memory for temporaries. All launches share it, since they run one by one."""
         needed = zip_longest(*[sorted(launch.temporaries, reverse=True) for launch in launches], fillvalue=0)
-        for size, storage in zip_longest(map(max, needed), sorted(self.temporaries, key=_nbytes, reverse=True)):
-            if size is not None and (storage is None or storage.nbytes < size):
-                self.temporaries.append(backend.allocate(size))
+        with self.allocating(backend):
+            for size, storage in zip_longest(map(max, needed), sorted(self.temporaries, key=_nbytes, reverse=True)):
+                if size is not None and (storage is None or storage.nbytes < size):
+                    self.temporaries.append(backend.allocate(size))
 
     def temporary(self, nbytes: int, taken: Sequence[Storage]) -> Storage:
         """Returns the smallest reserved memory of at least `nbytes` bytes that is not in `taken`."""

@@ -73,7 +73,8 @@ class Observer:
     def allocate(self, backend: Backend, nbytes: int, stream: DeviceStream, lasting: bool) -> Storage:
         """Returns memory; `lasting` memory serves all calls."""
         if self.inner is None:
-            storage = backend.pool.take(nbytes, stream)
+            private = None if lasting else backend._current.private  # lasting memory is all calls'
+            storage = (private or backend.pool).take(nbytes, stream)
         else:
             storage = self.inner.allocate(backend, nbytes, stream, lasting)
         self.allocated(storage)

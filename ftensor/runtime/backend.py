@@ -18,7 +18,8 @@ import numpy as np
 from . import lifetime
 from .interfaces import CompiledKernel, DeviceProperties, DropsCache, Executor, KernelSource, Prebuilt, UserKernel
 from .launch_cache import KernelTable, KeyedLocks, LaunchTable, Tables
-from .pool import POISON, Block, MemoryPool, Storage, poisoned
+from .poison import poisoned
+from .pool import POISON, Block, MemoryPool, Storage
 from .stream import CurrentStream, DeviceStream
 
 if TYPE_CHECKING:

@@ -400,7 +400,7 @@ class Tables:
         try:
             block = self._free[size].pop()
         except IndexError:
-            block = pool.fresh(size)
+            block = pool.new_block(size, size)
         pool.allocated += block.size
         assert block.ptr is not None, "a device's own memory is written by its queue"
         ctypes.memmove(block.ptr, array.tobytes(), array.nbytes)

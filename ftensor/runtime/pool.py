@@ -16,6 +16,7 @@ from .. import errors
 
 if TYPE_CHECKING:
     from .backend import Backend
+    from .private_pool import PrivatePool
     from .stream import DeviceStream
 
 
@@ -171,12 +172,13 @@ def size_class(nbytes: int) -> int:
 class Block:
     """Device memory as allocated: `size` usable bytes followed by one vector of padding."""
 
-    __slots__ = ("handle", "memory", "pool", "ptr", "size")
+    __slots__ = ("handle", "memory", "pool", "private", "ptr", "size")
 
     def __init__(self, pool: MemoryPool, size: int, handle: Any, ptr: int | None, memory: object) -> None:
         self.pool = pool
         self.size, self.handle, self.ptr = size, handle, ptr
         self.memory = memory  # the host memory behind the handle, if ftensor allocated it
+        self.private: PrivatePool | None = None  # that owns the block
 
 
 class FreeLists(dict[int, list[Block]]):
@@ -186,9 +188,9 @@ class FreeLists(dict[int, list[Block]]):
         return self.setdefault(size, [])
 
 
-def larger_free_block(size: int, stream: DeviceStream) -> Block | None:
+def larger_free_block(size: int, free: FreeLists) -> Block | None:
     """Returns the smallest free block that is somewhat larger than `size`, or None."""
-    most, free = min(2 * size, size + SPARE), stream.free
+    most = min(2 * size, size + SPARE)
     # The next size class is an eighth of a power of two away (`size_class`).
     while size >= 512 and (size := size + (1 << (size.bit_length() - 4))) < most:
         blocks = free.get(size)
@@ -225,6 +227,7 @@ class MemoryPool:
         self.allocated = self.reserved = self.adopted = 0
         self.peak_allocated = self.peak_reserved = 0
         self.requests = self.device_allocations = self.retries = self.failures = 0
+        self.private: WeakSet[PrivatePool] = WeakSet()
         # Called without the lock when memory runs out; returns True if a tensor was dropped.
         self.make_room: Callable[[], bool] = lambda: False
 
@@ -256,14 +259,17 @@ class MemoryPool:
         except IndexError:  # another thread took the last one
             block = None
         if block is None:
-            block = larger_free_block(size, stream) or self._grow(size, nbytes, stream)
+            block = larger_free_block(size, stream.free) or self._grow(size, nbytes, stream)
+            if block.private is not None:  # lent by a pool with use_on_oom
+                return block.private.hold(block, nbytes, stream)
             size = block.size
         allocated = self.allocated = self.allocated + size
         if allocated > self.peak_allocated:
             self.peak_allocated = allocated
         return Storage(self.backend, stream, block, nbytes)
 
-    def _new_block(self, size: int, nbytes: int) -> Block:
+    def new_block(self, size: int, nbytes: int) -> Block:
+        """Returns a block of a size class from newly allocated memory, for a request of `nbytes`."""
         while (block := self._block(size)) is None:
             if size + VECTOR > self.limit or not (self.backend.drop_caches() or self.make_room()):
                 raise self._refusal(nbytes)
@@ -289,7 +295,13 @@ class MemoryPool:
             return block
 
     def _grow(self, size: int, nbytes: int, stream: DeviceStream) -> Block:
-        block = self._new_block(size, nbytes)
+        try:
+            block = self.new_block(size, nbytes)
+        except errors.OutOfMemoryError:
+            lent = next(filter(None, (private.lend(size, stream) for private in tuple(self.private))), None)
+            if lent is None:
+                raise
+            return lent
         self._replace(size, stream)
         return block
 
@@ -310,9 +322,8 @@ class MemoryPool:
                     return
             smaller = size_class(smaller + 1)
 
-    def fresh(self, size: int) -> Block:
-        """Returns a block of a size class from newly allocated memory."""
-        return self._new_block(size, size)
+    def renew(self, storage: Storage) -> None:
+        """Prepares a block of a private pool for its next storage."""
 
     def check_open(self) -> None:
         """Does nothing while allocation is allowed."""
@@ -410,11 +421,15 @@ class MemoryPool:
             "out_of_memory": self.failures,
         }
 
+    def free_blocks(self) -> set[int]:
+        """Returns the ids of the blocks that no storage holds."""
+        lists = [stream.free for stream in self.backend.all_streams()]
+        lists += [free for private in tuple(self.private) for free in list(private.free.values())]
+        return {id(block) for free in lists for blocks in list(free.values()) for block in list(blocks)}
+
     def snapshot(self) -> list[dict[str, Any]]:
         """Returns one entry per block in torch's memory segment format."""
-        lists = [blocks for stream in self.backend.all_streams() for blocks in list(stream.free.values())]
-        free = {id(block) for blocks in lists for block in list(blocks)}
-        free |= {id(block) for block in self.backend.tables.unused()}
+        free = self.free_blocks() | {id(block) for block in self.backend.tables.unused()}
         segments = []
         for block in list(self.blocks):
             held = 0 if id(block) in free else block.size
@@ -427,6 +442,7 @@ class MemoryPool:
                     "allocated_size": held,
                     "active_size": held,
                     "segment_type": "large" if block.size > 1 << 20 else "small",
+                    "segment_pool_id": (0, 0) if block.private is None else block.private.id,
                     "blocks": [{"address": address, "size": block.size, "state": state}],
                 }
             )
@@ -467,28 +483,6 @@ class LostPool(MemoryPool):
 
     def give_back(self, storage: Storage) -> None:
         leak(storage.block)  # it ends with the process
-
-
-def poisoned(pool: MemoryPool) -> MemoryPool:
-    """Returns the pool; with FTENSOR_POISON=1 it fills all allocated memory with `POISON`.
-
-    This reveals reads of memory that no kernel has written. A subclass does the fill, so `take`
-    costs nothing without the setting.
-    """
-    text = os.environ.get("FTENSOR_POISON", "").strip()
-    if text not in ("", "0", "1"):
-        raise errors.environment_value("FTENSOR_POISON", text, "0 or 1")
-    if text == "1":
-        kind = type(pool)
-
-        def take(self: MemoryPool, nbytes: int, stream: DeviceStream) -> Storage:
-            storage = kind.take(self, nbytes, stream)
-            # Whole vectors, as kernels write them; bytes after these are never read.
-            self.backend.poison(storage, (nbytes + VECTOR - 1) & -VECTOR)
-            return storage
-
-        pool.__class__ = type(f"Poisoned{kind.__name__}", (kind,), {"take": take})
-    return pool
 
 
 def _limit_from_environment() -> int | None:

@@ -15,6 +15,7 @@ from .pool import FreeLists, wait_unless_exiting
 if TYPE_CHECKING:
     from .backend import Backend
     from .pool import Storage
+    from .private_pool import PrivatePool
 
 
 def _check(function: str, argument: str, value: object, kind: type) -> None:
@@ -378,7 +379,8 @@ class LostStream(DeviceStream):
 
 
 class CurrentStream(threading.local):
-    """The stream to which each thread enqueues."""
+    """The stream to which each thread enqueues, and the private pool from which it allocates."""
 
     def __init__(self, stream: DeviceStream) -> None:
         self.stream = stream
+        self.private: PrivatePool | None = None

@@ -17,9 +17,9 @@ from torch.utils import _pytree as pytree
 from .._device import default_backend
 from ..errors import graph as errors
 from ..execute.capture import Capture, capturing
-from ..execute.capture_replay import GraphPool
 from ..terminal import table
 from .graphs import FPGAGraph, OptimizerHyperparameters, capture_launches
+from .mem_pool import graph_pool
 from .memory import to_ftensor, untyped_storage
 
 P = ParamSpec("P")
@@ -237,9 +237,9 @@ MAX_SIGNATURES = 16
 class Captured(Generic[P, R]):
     """A captured function, which `capture` returns."""
 
-    def __init__(self, function: Callable[P, R], pool: GraphPool | None = None, keep_reads: bool = False) -> None:
+    def __init__(self, function: Callable[P, R], pool: Any = None, keep_reads: bool = False) -> None:
         self.function, self.keep_reads = function, keep_reads
-        self.pool = pool or GraphPool()  # of all signatures
+        self.pool = graph_pool(pool)  # of all signatures
         self.entries: dict[Any, _Signature] = {}
         self.optimizers: WeakSet[torch.optim.Optimizer] = WeakSet()  # that the function uses
         update_wrapper(self, function, updated=())  # a module has attributes of its own
@@ -448,7 +448,7 @@ def _copies(result: Any) -> Any:
     return pytree.tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, result)
 
 
-def capture(step: Callable[P, R], *, pool: GraphPool | None = None, reads: str = "refuse") -> Captured[P, R]:
+def capture(step: Callable[P, R], *, pool: Any = None, reads: str = "refuse") -> Captured[P, R]:
     """Returns a function that runs `step`, captures its launches at the third call of a signature,
     and replays them from then on.
 
@@ -456,10 +456,10 @@ def capture(step: Callable[P, R], *, pool: GraphPool | None = None, reads: str =
     `report()` gives the reason. A replay notices changed modules and optimizers, but repeats Python
     numbers that `step` computed during the capture.
 
-    The signatures share memory. `pool`, a result of `torch.fpga.graph_pool_handle`, shares it with
-    other functions. A step that reads values on the host is refused; with `reads="keep"`, a replay
-    repeats those of the capture, and all that Python made of them. Raises ValueError for another
-    `reads`.
+    The signatures share memory. `pool`, a result of `torch.fpga.graph_pool_handle` or the id of a
+    `torch.fpga.MemPool`, shares it with other functions. A step that reads values on the host is
+    refused; with `reads="keep"`, a replay repeats those of the capture, and all that Python made of
+    them. Raises ValueError for another `reads`, TypeError for another `pool`.
 
         step = ftensor.torch.capture(step)
         loss = step(x, y)

@@ -15,6 +15,7 @@ from .._device import default_backend
 from ..errors import graph as errors
 from ..execute.capture import Capture, Recording, capture_stream, capturing
 from ..execute.capture_replay import GraphPool
+from .mem_pool import graph_pool
 
 
 class OptimizerHyperparameters(NamedTuple):
@@ -108,14 +109,14 @@ class FPGAGraph:
     def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
         """Starts to capture this thread's launches on the current stream.
 
-        Graphs with one `pool` share the memory of their intermediate tensors. Raises RuntimeError
-        if the graph holds a capture and inside another capture; TypeError if `pool` is no handle.
+        Graphs with one `pool` share the memory of their intermediate tensors. With the `id` of a
+        MemPool all memory that the capture allocates is of that pool. Raises RuntimeError if the
+        graph holds a capture and inside another capture; TypeError if `pool` is neither.
         """
-        if pool is not None and not isinstance(pool, GraphPool):
-            raise errors.pool_type(pool)
+        shared = graph_pool(pool)
         if self._recording is not None or self._context is not None:
             raise errors.captured_already()
-        context = capture_launches(True, pool)
+        context = capture_launches(True, shared)
         self._capture = context.__enter__()
         self._context = context
 
@@ -179,11 +180,18 @@ class FPGAGraph:
 class graph:
     """Context manager: captures its body's launches into an `FPGAGraph`, like `torch.cuda.graph`.
 
-    Raises RuntimeError at an op that a replay could not repeat, and names the op and its line.
+    The last three options have no effect: no other thread's call disturbs a capture, and a graph
+    keeps its inputs alive. Raises RuntimeError at an op that a replay could not repeat, and names the op and its line.
     """
 
     def __init__(
-        self, fpga_graph: FPGAGraph, pool: Any = None, stream: Any = None, capture_error_mode: str = "global"
+        self,
+        fpga_graph: FPGAGraph,
+        pool: Any = None,
+        stream: Any = None,
+        capture_error_mode: str = "global",
+        enable_annotations: bool = False,
+        check_input_liveness: bool = False,
     ) -> None:
         if stream is not None:
             raise errors.no_stream()
@@ -218,7 +226,7 @@ def make_graphed_callables(
     sample_args: Sequence[Any],
     num_warmup_iters: int = 3,
     allow_unused_input: bool = False,
-    pool: GraphPool | None = None,
+    pool: Any = None,
 ) -> Any:
     """Returns functions or modules with replayed forward and backward passes, as in `torch.cuda`.
 
@@ -231,7 +239,7 @@ def make_graphed_callables(
     single = not isinstance(callables, tuple)
     functions = (callables,) if single else callables
     samples = (tuple(sample_args),) if single else tuple(tuple(args) for args in sample_args)
-    pool = pool or GraphPool()
+    pool = graph_pool(pool)
     graphed = [_Graphed(f, args, pool, allow_unused_input) for f, args in zip(functions, samples, strict=True)]
     for one in graphed:
         one.warm_up(num_warmup_iters)

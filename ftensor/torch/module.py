@@ -300,10 +300,11 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     return _f.memory_summary(0, abbreviated)
 
 
-def memory_snapshot(device: Any = None) -> list[dict[str, Any]]:
-    """Returns the memory blocks of the pool."""
-    _check(device)
-    return _f.memory_snapshot(0)
+def memory_snapshot(mempool_id: tuple[int, int] | None = None, include_traces: bool = True) -> list[dict[str, Any]]:
+    """Returns the memory blocks of the device, or those of the MemPool with an id. There are no
+    traces to include."""
+    blocks = _f.memory_snapshot(0)
+    return blocks if mempool_id is None else [b for b in blocks if b["segment_pool_id"] == tuple(mempool_id)]
 
 
 def empty_host_cache() -> None:

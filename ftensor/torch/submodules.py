@@ -11,7 +11,7 @@ import torch
 from torch.amp import custom_bwd, custom_fwd
 
 from ..errors import torch as errors
-from . import graphs, module
+from . import graphs, mem_pool, module
 from .registration import NAME
 
 
@@ -65,9 +65,10 @@ _GRAPHS = {
     "make_graphed_callables": graphs.make_graphed_callables,
 }
 _NAMES = {
-    "memory": """empty_cache get_per_process_memory_fraction max_memory_allocated max_memory_reserved mem_get_info
-        memory_allocated memory_reserved memory_snapshot memory_stats memory_stats_as_nested_dict memory_summary
-        reset_accumulated_memory_stats reset_peak_memory_stats set_per_process_memory_fraction""",
+    "memory": """MemPool empty_cache get_per_process_memory_fraction max_memory_allocated max_memory_reserved
+        mem_get_info memory_allocated memory_reserved memory_snapshot memory_stats memory_stats_as_nested_dict
+        memory_summary reset_accumulated_memory_stats reset_peak_memory_stats set_per_process_memory_fraction
+        use_mem_pool""",
     "random": """get_rng_state get_rng_state_all initial_seed manual_seed manual_seed_all seed seed_all
         set_rng_state set_rng_state_all""",
     "streams": "Event Stream",
@@ -76,6 +77,7 @@ _NAMES = {
 
 def install() -> None:
     """Adds the modules, and the names of `graphs`, to `torch.fpga`."""
+    module.__dict__.update(MemPool=mem_pool.MemPool, use_mem_pool=mem_pool.use_mem_pool)
     contents = {name: {n: getattr(module, n) for n in names.split()} for name, names in _NAMES.items()}
     for name, names in (contents | {"amp": _AMP, "graphs": _GRAPHS}).items():
         added = ModuleType(f"torch.{NAME}.{name}", f"The names of `torch.cuda.{name}` for the device.")

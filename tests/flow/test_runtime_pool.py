@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 import ftensor as ft
 from ftensor.runtime.backend import Backend
-from ftensor.runtime.pool import SPARE, VECTOR, Block, Storage, larger_free_block, size_class
+from ftensor.runtime.pool import SPARE, VECTOR, Block, FreeLists, Storage, larger_free_block, size_class
 
 from .runtime_kernels import all_backends
 
@@ -53,8 +52,8 @@ def test_the_next_larger_free_block_is_found(nbytes: int) -> None:
     while (more := size_class(classes[-1] + 1)) < min(2 * size, size + SPARE):
         classes.append(more)
     blocks = {n: Block(None, n, None, None, None) for n in (*classes, more, 2 * size)}  # type: ignore[arg-type]
-    stream = SimpleNamespace(free={n: [block] for n, block in blocks.items()})
-    chosen = [larger_free_block(size, stream) for _ in classes]  # type: ignore[arg-type]
+    free = FreeLists({n: [block] for n, block in blocks.items()})
+    chosen = [larger_free_block(size, free) for _ in classes]
     assert chosen == [*[blocks[n] for n in classes[1:]], None]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import image as image_errors
 from ..backend import Backend
 from ..interfaces import CompiledKernel, UserKernel
-from ..pool import poisoned
+from ..poison import poisoned
 from .banks import BankedBuffer, BankedPool
 from .deferred import DeferredLaunches
 from .images import XrtImages

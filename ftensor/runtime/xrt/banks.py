@@ -263,7 +263,7 @@ class BankedPool(MemoryPool):
         previous buffer. Commands on `stream` may use the new buffer next."""
         buffer = self.find(handle, bank, stream) or self.find(handle, None, stream)
         if buffer is None:
-            spare = self._new_block(handle.nbytes - VECTOR, handle.nbytes)
+            spare = self.new_block(handle.nbytes - VECTOR, handle.nbytes)
             buffer = spare.handle
             self._free(handle).append(spare)
         handle.swap(buffer)
@@ -292,8 +292,11 @@ class BankedPool(MemoryPool):
 
     def live(self) -> list[Block]:
         """Returns the blocks that storages hold."""
-        free = {id(b) for s in self.backend.all_streams() for bs in s.free.values() for b in bs}
+        free = self.free_blocks()
         return [block for block in tuple(self.blocks) if id(block) not in free]
+
+    def renew(self, storage: Storage) -> None:
+        storage.handle.reset_for(storage.stream)
 
 
 class ClosedBankedPool(BankedPool):
