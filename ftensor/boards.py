@@ -58,7 +58,8 @@ class Board:
     widest path from a kernel to a memory. `launch` is microseconds from a launch until the host
     sees its end, `issue` microseconds between two launches when many are queued, `arguments` the
     microseconds of either that set arguments. `masters` is the largest number of kernel ports per
-    bank.
+    bank. `host_steps` is the millions of elements a second that the host computes in an op, `load`
+    the seconds of loading an image.
     """
 
     name: str
@@ -76,6 +77,8 @@ class Board:
     chip: Chip
     masters: Figure
     arguments: Figure = Figure(0, "not known apart from the launch")
+    host_steps: Figure = Figure(1000, "assumption: a processor's core takes about three cycles for an element of an op")
+    load: Figure = Figure(2, "assumption: the card is programmed in seconds")
 
     def memories(self) -> tuple[str, ...]:
         """Returns v++'s names of the memories that kernel ports can be connected to."""
@@ -106,6 +109,8 @@ class Board:
             "launch us": self.launch,
             "between queued launches us": self.issue,
             **({"arguments us": self.arguments} if self.arguments.value else {}),
+            "host, million elements/s": self.host_steps,
+            "load of an image s": self.load,
         }
 
 
@@ -201,6 +206,8 @@ BOARDS: tuple[Board, ...] = (
         _K26,
         _MASTERS,
         Figure(_ARGUMENTS, "three arguments of 300 us: ten take 3 ms on a ZCU102 (Xilinx/XRT#7819)"),
+        Figure(100, "assumption: a Cortex-A53 at 1.3 GHz takes 13 cycles for an element of an op"),
+        Figure(0.3, "assumption: xmutil unloads an application and loads one of 8 MB"),
     ),
 )
 

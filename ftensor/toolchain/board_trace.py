@@ -25,7 +25,8 @@ from .area.fit import TITLES, Fit, area, board_shares, fit, shares_text, titled
 from .folding import fold_network
 from .inventory.text import inventory_text, write_inventory
 from .trace import Trace, run_program
-from .trace_fit import MOST_ALONE, BoardImage, BoardImages, accepts, fits, forms, groups_of, images_for
+from .trace_fit import MOST_ALONE, BoardImage, accepts, fits, forms, groups_of
+from .trace_images import BoardImages, images_for
 
 # Lines of the program in a report.
 MAX_LINES, MAX_WIDTH = 8, 80
@@ -41,11 +42,21 @@ class LineShare(NamedTuple):
     share: float
 
 
+class HostLine(NamedTuple):
+    """A line of the program: the ops that it was first to ask for and that the host computes, with
+    the seconds of all their calls by the model."""
+
+    line: str
+    ops: tuple[str, ...]
+    seconds: float
+
+
 class Placed(NamedTuple):
     """A program's images for a board, with the lines that explain them."""
 
     images: BoardImages
     lines: tuple[LineShare, ...]
+    on_host: tuple[HostLine, ...]
     doubles: tuple[LineShare, ...]
     transforms: tuple[str, ...]
 
@@ -67,7 +78,7 @@ def board_command(arguments: argparse.Namespace, program: PythonProgram) -> int:
 
 def place(program: PythonProgram, board: Board) -> Placed:
     """Runs a program until its kernels fit in one image, with smaller kernels in each run, and
-    returns the images of the run with the fewest."""
+    returns the images of the run that is the fastest by the model."""
     best: tuple[BoardImages, Trace] | None = None
     for most_alone in MOST_ALONE:
         if best is not None:
@@ -79,20 +90,21 @@ def place(program: PythonProgram, board: Board) -> Placed:
         launches = _launches(trace, board)
         order = [_folded(launch.key, board) for launch in trace.order if not isinstance(launch, int)]
         images = images_for(launches, [key for key in order if not is_user_kernel(key)], board)
-        if best is None or (len(images.too_large), len(images.images)) < _size(best[0]):
+        if best is None or _rank(images) < _rank(best[0]):
             best = images, trace
-        if _size(images) == (0, 1):
+        if not (images.too_large or images.switches or images.on_host):
             break
     assert best is not None
     images, trace = best
     of_line = {_folded(key, board): line for key, line in trace.lines.items()}
     shares = _shares(images, board)
     doubles = {key: part for key, part in shares.items() if _DOUBLE.search(forms(key)[0].terms.signature)}
-    return Placed(images, _by_line(shares, of_line), _by_line(doubles, of_line), _odd_transforms(trace))
+    on_host = _host_lines(images, of_line)
+    return Placed(images, _by_line(shares, of_line), on_host, _by_line(doubles, of_line), _odd_transforms(trace))
 
 
-def _size(images: BoardImages) -> tuple[int, int]:
-    return len(images.too_large), len(images.images)
+def _rank(images: BoardImages) -> tuple[int, float]:
+    return len(images.too_large), images.seconds
 
 
 def _launches(trace: Trace, board: Board) -> dict[Any, int]:
@@ -135,6 +147,18 @@ def _shares(images: BoardImages, board: Board) -> dict[Key, float]:
     return shares
 
 
+def _host_lines(images: BoardImages, of_line: Mapping[Key, str]) -> tuple[HostLine, ...]:
+    """Returns the lines with the kernels that the host computes, the longest first."""
+    by_line: dict[str, list[Key]] = {}
+    for key in images.on_host:
+        by_line.setdefault(of_line.get(key, "?"), []).append(key)
+    found = []
+    for line, keys in by_line.items():
+        ops = dict.fromkeys(forms(key)[0].terms.op for key in keys)
+        found.append(HostLine(line, tuple(ops), sum(images.on_host[key].host for key in keys)))
+    return tuple(sorted(found, key=lambda one: -one.seconds))
+
+
 def _by_line(shares: Mapping[Key, float], of_line: Mapping[Key, str]) -> tuple[LineShare, ...]:
     """Returns the lines with the kernels that they were first to ask for, the largest first."""
     by_line: dict[str, list[Key]] = {}
@@ -172,7 +196,7 @@ def _write(path: Path, program: PythonProgram, images: Sequence[BoardImage], boa
 
 def _report(name: str, placed: Placed, board: Board, paths: Sequence[Path]) -> str:
     images = placed.images
-    count = sum(len(image.forms) for image in images.images)
+    count = sum(len(image.forms) for image in images.images) + len(images.on_host)
     lines = [
         f"{name} on the {board.title}, by the area model: {counted(len(images.images), 'image')}, "
         f"{images.narrowed} of {counted(count, 'kernel')} narrower than its launches could use"
@@ -189,9 +213,20 @@ def _report(name: str, placed: Placed, board: Board, paths: Sequence[Path]) -> s
             f"The device loads another image {counted(images.switches, 'time')} while the program runs. "
             "FTENSOR_IMAGE takes all of them, separated by colons."
         ]
+    if images.on_host:
+        host = sum(one.host for one in images.on_host.values())
+        lines += [
+            f"The image has no room for {counted(len(images.on_host), 'kernel')}, so the host computes them: "
+            f"{host * 1e3:.3g} of {images.seconds * 1e3:.3g} ms by the model. FTENSOR_FALLBACK=silent runs the program "
+            "without warnings."
+        ]
     for key, usage in images.too_large.items():
         lines += [f"Too large for any image: {forms(key)[0].terms.op} ({shares_text(tuple(usage.shares.values()))})"]
     lines += ["", f"Lines that take the most LUTs ({_least_text(placed, board)}):", *_line_rows(placed.lines)]
+    if placed.on_host:
+        longest = placed.on_host[:MAX_LINES]
+        rows = [(f"{one.seconds * 1e3:.3g} ms", shorten(one.line, MAX_WIDTH), _some(one.ops)) for one in longest]
+        lines += ["", "Lines whose steps on the host take the most:", *table(rows).splitlines()]
     if placed.doubles:
         lines += ["", "Lines that compute in float64; x.float(), or dtype=ft.float32, makes it float32:"]
         lines += _line_rows(placed.doubles)
@@ -205,7 +240,8 @@ def _report(name: str, placed: Placed, board: Board, paths: Sequence[Path]) -> s
 
 def _least_text(placed: Placed, board: Board) -> str:
     """Returns the area of all kernels together in their narrowest forms."""
-    asked: Iterable[Key] = (key for image in placed.images.images for key in image.forms)
+    asked: Iterable[Key] = [key for image in placed.images.images for key in image.forms]
+    asked = [*asked, *placed.images.on_host]
     usage: Fit = fit(groups_of(key for one in dict.fromkeys(asked) for key in forms(one)[-1].keys), board)
     fitting = "fit" if fits(usage) else "do not fit"
     worst = max(usage.shares, key=lambda name: usage.shares[name])
@@ -235,6 +271,8 @@ def _as_json(placed: Placed, board: Board, paths: Sequence[Path]) -> dict[str, A
             for k, image in enumerate(images.images)
         ],
         "switches": images.switches,
+        "seconds": images.seconds,
+        "host": [one._asdict() for one in placed.on_host],
         "narrowed": images.narrowed,
         "too_large": [key.entry for key in images.too_large],
         "lines": [one._asdict() for one in placed.lines],

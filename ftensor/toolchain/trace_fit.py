@@ -2,17 +2,16 @@
 
 A launch takes narrower kernels than its usual ones if an image has no others. So a trace that must
 fit narrows kernels, those first that save the most area for the least time, until the area model
-places all of them in one image. If none of them can be narrower, it divides them among images.
+places all of them in one image.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from ..boards import Board
 from ..errors.build import InventoryError
@@ -22,7 +21,6 @@ from ..kernels.key import KernelKey, Key
 from ..kernels.network import NetworkKey
 from ..kernels.skeleton import board_skeleton_of
 from ..kernels.staged import StagedKey, lanes_of
-from ..kernels.workload import KernelLaunch
 from .area.cores import NAMES
 from .area.fit import Fit, area, board_shares, fit
 from .folding import SHARE
@@ -53,21 +51,6 @@ class BoardImage(NamedTuple):
 
     forms: Mapping[Key, Form]
     usage: Fit
-
-
-class BoardImages(NamedTuple):
-    """The images for a traced program. `switches` counts how often the device loads another one
-    while the program runs. `too_large` has the kernels that fit in no image, with their shares."""
-
-    images: tuple[BoardImage, ...]
-    switches: int
-    too_large: Mapping[Key, Fit]
-
-    @property
-    def narrowed(self) -> int:
-        """The number of kernels with fewer lanes than the program asked for, or another layout."""
-        found = [asked.entry != form.terms.entry for image in self.images for asked, form in image.forms.items()]
-        return sum(found)
 
 
 def accepts(board: Board, most_alone: float = MOST_ALONE[0]) -> Callable[[Key], bool]:
@@ -138,10 +121,15 @@ def _keys(lines: tuple[str, ...]) -> tuple[Key, ...]:
     return tuple(key for spec in table.kernels for key in keys_of_spec(spec))
 
 
+def is_graph(key: Key) -> TypeGuard[StagedKey | NetworkKey | FeedbackKey]:
+    """True for a graph, a network and a loop with feedback, which have a file each."""
+    return isinstance(key, (StagedKey, NetworkKey, FeedbackKey))
+
+
 def groups_of(keys: Iterable[Key]) -> tuple[KernelGroup, ...]:
     """Returns the kernels of an image with these keys, as an inventory groups them."""
     keys = list(dict.fromkeys(keys))
-    graphs = [key for key in keys if isinstance(key, (StagedKey, NetworkKey, FeedbackKey))]
+    graphs = [key for key in keys if is_graph(key)]
     groups: list[KernelGroup] = []
     for part, members in parts([key for key in keys if key not in graphs], "shared"):
         name = free_name(f"ft_{part}", [g.name for g in groups])
@@ -150,21 +138,6 @@ def groups_of(keys: Iterable[Key]) -> tuple[KernelGroup, ...]:
     for key in graphs:
         groups.append(KernelGroup(free_name(key.file_name.partition(".")[0], [g.name for g in groups]), (key,)))
     return tuple(groups)
-
-
-def images_for(launches: Mapping[KernelLaunch, int], order: Sequence[Key], board: Board) -> BoardImages:
-    """Returns the images for a program's launches on a board; `order` are its kernels in the order
-    of their launches."""
-    cycles = _cycles(launches)
-    image = narrowed(list(cycles), cycles, board)
-    if fits(image.usage):
-        return BoardImages((image,), 0, {})
-    alone = {key: fit(groups_of(forms(key)[-1].keys), board) for key in cycles}
-    too_large = {key: usage for key, usage in alone.items() if not fits(usage)}
-    used = [key for key in order if key not in too_large]
-    sets = _divided(Counter(used), board)
-    images = tuple(narrowed(keys, cycles, board) for keys in sets)
-    return BoardImages(images, _switches(used, sets), too_large)
 
 
 def fits(usage: Fit) -> bool:
@@ -195,44 +168,3 @@ def narrowed(asked: Sequence[Key], cycles: Mapping[Key, float], board: Board) ->
             return BoardImage(now, usage)
         for key in max(steps, key=lambda step: step[0])[1]:
             level[key] += 1
-
-
-def _divided(counts: Mapping[Key, int], board: Board) -> list[list[Key]]:
-    """Divides kernels, in the order of their first launches, among as few images as that order
-    allows. Each then gets copies of others' kernels while it has room, so that the device switches
-    less often."""
-
-    def fit_together(some: Sequence[Key]) -> bool:
-        return fits(fit(groups_of(key for asked in some for key in forms(asked)[-1].keys), board))
-
-    sets: list[list[Key]] = []
-    for key in counts:
-        found = next((one for one in sets if fit_together([*one, key])), None)
-        if found is None:
-            sets.append([key])
-        else:
-            found.append(key)
-    for one in sets:
-        for key in sorted(counts, key=lambda k: -counts[k]):
-            if key not in one and fit_together([*one, key]):
-                one.append(key)
-    return sets
-
-
-def _switches(order: Sequence[Key], sets: Sequence[Sequence[Key]]) -> int:
-    """Returns how often a device loads another image for these launches."""
-    held = [set(one) for one in sets]
-    active, count = 0, 0
-    for key in order:
-        if key not in held[active]:
-            active, count = next(k for k, one in enumerate(held) if key in one), count + 1
-    return count
-
-
-def _cycles(launches: Mapping[KernelLaunch, int]) -> dict[Key, float]:
-    """Returns the cycles of each kernel's loops in all its launches."""
-    total: dict[Key, float] = {}
-    for launch, times in launches.items():
-        loops = board_skeleton_of(launch.key).loops(launch, 0, False)
-        total[launch.key] = total.get(launch.key, 0.0) + times * max((loop.cycles for loop in loops), default=0)
-    return total

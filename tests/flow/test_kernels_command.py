@@ -291,23 +291,23 @@ def test_a_trace_for_a_board(tmp_path: Path) -> None:
     done = traced("--board", "kv260", "--trace", program, "--write", mine, "--json")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert len(said["images"]) == 2 and all(part <= 0.8 for i in said["images"] for part in i["shares"].values())
-    assert said["narrowed"] >= 3 and said["switches"] >= 1 and not said["too_large"]
+    assert len(said["images"]) == 1 and all(part <= 0.8 for i in said["images"] for part in i["shares"].values())
+    assert said["narrowed"] >= 3 and said["switches"] == 0 and not said["too_large"]
     lines = {one["line"].partition(": ")[2]: one["ops"] for one in said["lines"]}
     (ops,) = [ops for line, ops in lines.items() if line.startswith("y = ")]
-    assert {"tanh", "exp", "mul"} <= set(ops)
+    on_host = {op for one in said["host"] for op in one["ops"]}
+    assert on_host and {"tanh", "exp", "mul"} <= {*ops, *on_host}
+    assert 0 < sum(one["seconds"] for one in said["host"]) < said["seconds"]
     assert next(one["line"].partition(": ")[2] for one in said["float64"]) in (
         "z = x.double().sum()",
         'print("the program says", round((y.sum().double() + z).item()))',
     )
     (odd,) = said["transforms"]
     assert "fft(x, 5000)" in odd
-    # A board would find each of its launches in these images.
-    texts = [Path(image["file"]).read_text().partition("[[kernel]]") for image in said["images"]]
-    mine.write_text("\n".join([*texts[0], *texts[1][1:]]))
+    # A board would find each of its launches in this image, or the report says that the host computes it.
     done = traced(mine, "--trace", program, "--json")
-    assert done.returncode == 0, done.stdout
-    assert all(one["held"] for one in json.loads(done.stdout))
+    missing = {one["op"] for one in json.loads(done.stdout) if not one["held"]}
+    assert missing == on_host
 
 
 def test_a_board_is_for_a_trace_without_an_image(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ftensor.boards import find
 from ftensor.kernels.key import KernelKey, Key
-from ftensor.toolchain import trace_fit
+from ftensor.kernels.workload import KernelLaunch
+from ftensor.toolchain import trace_fit, trace_images
 from ftensor.toolchain.area.fit import fit
 from ftensor.toolchain.folding import SHARE
 from ftensor.toolchain.inventory.keys import fallback_key
@@ -100,13 +102,56 @@ def test_kernels_that_fit_in_no_image_are_divided() -> None:
     asked = list(keys_of(b'[[kernel]]\nops = ["sort"]\ndtypes = ["float32", "int32", "int64"]\n').values())
     asked += keys_of(INVENTORY).values()
     order = [asked[0], asked[-1], asked[1], asked[-1], asked[2], *asked, asked[0]]
-    sets = trace_fit._divided({key: order.count(key) for key in order}, KV260)
+    sets = trace_images._divided({key: order.count(key) for key in order}, KV260)
     assert len(sets) > 1 and set().union(*sets) == set(asked)
     for one in sets:
         assert trace_fit.fits(fit(trace_fit.groups_of(k for key in one for k in trace_fit.forms(key)[-1].keys), KV260))
-    assert trace_fit._switches(order, sets) >= len(sets) - 1
-    assert trace_fit._switches("aabba", [["a"], ["b"]]) == 2
-    assert trace_fit._switches("aabba", [["a"], ["b", "a"]]) == 1
+    assert trace_images._switches(order, sets) >= len(sets) - 1
+    assert trace_images._switches("aabba", [["a"], ["b"]]) == 2
+    assert trace_images._switches("aabba", [["a"], ["b", "a"]]) == 1
+
+
+SORTS = b"""
+[[kernel]]
+ops = ["sort"]
+dtypes = ["float32", "int32", "int64"]
+"""
+
+
+def launches_of(asked: list[Key]) -> dict[KernelLaunch, int]:
+    return {KernelLaunch(key, 1, 1 << 22): 2 for key in asked if isinstance(key, KernelKey)}
+
+
+def test_the_host_computes_what_costs_it_least() -> None:
+    """The image keeps the kernels with the most work for their area, and graphs, which the host cannot compute."""
+    sorts, others = list(keys_of(SORTS).values()), list(keys_of(INVENTORY).values())
+    asked = [*sorts, *others]
+    found = {key: trace_images.Times(1e-3, 2e-3, 1.0) for key in asked}
+    found[sorts[1]] = trace_images.Times(1e-3, 5.0, 1.0)
+    kept = trace_images.kept_on_board(asked, found, KV260)
+    assert sorts[1] in kept and len(kept) < len(asked)
+    groups = trace_fit.groups_of(k for key in kept for k in trace_fit.forms(key)[-1].keys)
+    assert trace_fit.fits(fit(groups, KV260))
+    # Nothing that was left out fits beside them.
+    for key in set(asked).difference(kept):
+        more = trace_fit.groups_of(k for one in [*kept, key] for k in trace_fit.forms(one)[-1].keys)
+        assert not trace_fit.fits(fit(more, KV260)), key.entry
+
+
+def test_a_host_instead_of_loads() -> None:
+    """Several images only where loads of them take less time than the host."""
+    ops = b'[[kernel]]\nops = ["erf", "tanh", "pow", "lgamma"]\ndtypes = ["float32", "complex64"]\n'
+    launches = launches_of(list(keys_of(ops).values()))
+    order = [launch.key for launch in launches] * 2
+    board = replace(KV260, load=replace(KV260.load, value=100.0))
+    one = trace_images.images_for(launches, order, board)
+    assert len(one.images) == 1 and one.switches == 0 and one.on_host and not one.too_large
+    assert set(one.images[0].forms) | set(one.on_host) == set(order)
+    assert one.seconds == pytest.approx(
+        sum(t.host if key in one.on_host else t.board for key, t in trace_images.times(launches, board).items())
+    )
+    several = trace_images.images_for(launches, order, replace(board, load=replace(KV260.load, value=0.0)))
+    assert len(several.images) > 1 and several.switches and not several.on_host
 
 
 def test_a_kernel_that_takes_half_the_board_is_not_accepted() -> None:
