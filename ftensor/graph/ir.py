@@ -408,11 +408,17 @@ def assign_slots(requests: Sequence[tuple[int, int, int]]) -> tuple[list[int], l
 
 
 def eliminate_dead_nodes(graph: Graph) -> Graph:
-    """Returns the graph without repeated nodes, and without nodes whose results are neither
-    returned nor used."""
-    graph = eliminate_common_nodes(graph)
+    """Returns the graph without repeated nodes, without copies of a tensor to itself, and without
+    nodes whose results are neither returned nor used."""
+    graph = eliminate_common_nodes(replace(graph, nodes=tuple([n for n in graph.nodes if not _is_self_copy(n)])))
     live = live_nodes(graph)
     return replace(graph, nodes=tuple(node for k, node in enumerate(graph.nodes) if k in live), layers=(), filters=())
+
+
+def _is_self_copy(node: Node) -> bool:
+    """True for the assignment that Python adds to `x[1:] += y`, of the written part to itself."""
+    target, *sources = node.operands
+    return sources == [target] and getattr(node.launch.steps[0].key, "name", "") == "copy"
 
 
 def live_nodes(graph: Graph) -> set[int]:

@@ -16,6 +16,7 @@ from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
 from .fused import MAX_OPERANDS, Call, check, kernel_name
 from .graph_text import (
+    ABOVE,
     EVERY_BLOCK,
     FORMAT,
     FRAMES,
@@ -43,8 +44,8 @@ from .signal_stages import (
     row_transform,
     transform_refusal,
 )
-from .staged import ELEMENTS, WINDOW, StagedKey, frames_refusal, stage_kind
-from .stencil_stages import Window, halo_refusal, window, window_refusal
+from .staged import ELEMENTS, SCATTER, WINDOW, StagedKey, frames_refusal, stage_kind
+from .stencil_stages import MAX_HALO, Window, halo_refusal, slice_scatter, window, window_refusal
 
 # Limits of a file; exported graphs are far below.
 MAX_BYTES, MAX_CALLS, MAX_LENGTH = 1 << 20, 256, 1 << 20
@@ -98,6 +99,7 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
             read_int(raw["period"], MAX_LENGTH + 1),
             _read_spans(raw["inputs"]),
             read_int(raw.get("width", 0), MAX_LENGTH + 1),
+            read_int(raw.get("above", 0), MAX_HALO * MAX_LENGTH + 1),
         )
         require(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
         require(key.length > 0, f"its rows have {key.length} elements")
@@ -220,32 +222,43 @@ def _check_windows(key: StagedKey) -> None:
     operand; or if one without windows has a width or a halo."""
     windows = [function for function in key.functions if isinstance(function, Window)]
     planes = [p.dtype for p in key.ins if p.kind == ROWS]
-    behind = [p.dtype for p in key.ins if p.kind == HALO]
-    if not windows:
-        require(not key.width and not behind, "it has a width or a halo, and no window")
+    kinds = (HALO, ABOVE) if key.scatters else (HALO,)
+    beside = [Port(element, kind) for kind in kinds for element in planes]
+    found = [p for p in key.ins if p.kind in (HALO, ABOVE)]
+    require(key.above == 0 or bool(key.scatters), "it begins above its rows, and writes no part of a plane")
+    if not windows and not key.scatters:
+        require(not key.width and not found, "it has a width or a halo, and no window")
         return
     require(0 < key.width <= key.length, f"its results have {key.width} elements a row, of {key.length}")
     require(key.length % key.lanes == 0, f"its rows of {key.length} are no whole beats of {key.lanes}")
     for function in windows:
         refusal = window_refusal(function, key.length)
         require(not refusal, refusal)
-    kinds = {p.kind for p in key.ins}
-    require(kinds <= {ROWS, HALO, ONE_ELEMENT}, "an operand beside windows is neither rows nor one element")
-    last = key.ins[len(key.ins) - len(behind) :]
-    require(all(p.kind == HALO for p in last) and behind == planes, "its halos are not those of its rows")
+    require(
+        {p.kind for p in key.ins} <= {ROWS, ONE_ELEMENT, HALO, ABOVE},
+        "an operand beside windows is neither rows nor one element",
+    )
+    first = len(key.ins) - len(beside)
+    require(list(key.ins[first:]) == beside == found, "its halos are not those of its rows")
     require(all(p.kind == ROWS for p in key.outs), "a result beside windows is not of rows")
-    other = {stage_kind(function) for function in key.functions} - {ELEMENTS, WINDOW}
+    other = {stage_kind(function) for function in key.functions} - {ELEMENTS, WINDOW, SCATTER}
     require(
         not other and not key.spans, f"it has windows beside {', '.join(sorted(other)) or 'rows of several lengths'}"
     )
     require(
         all(v >= len(key.ins) and not key.is_per_row[v] for v in key.results), "a result beside windows is an operand"
     )
-    halos = range(len(key.ins) - len(behind), len(key.ins))
     taken = {v for call in key.calls for v in call.operands}
-    require(taken.isdisjoint(halos), "a call takes a halo")
+    require(taken.isdisjoint(range(first, len(key.ins))), "a call takes a halo")
+    for k, call in enumerate(key.calls):
+        one_value = stage_kind(call.function) != ELEMENTS and all(key.is_per_row[v] for v in call.operands)
+        require(not one_value, f"call {k} moves one value for all elements")
     refusal = halo_refusal(key.halo)
     require(not refusal, refusal)
+    if key.scatters:
+        require(key.above % key.lanes == 0, f"it begins {key.above} elements above its rows, no beats of {key.lanes}")
+        require(key.above <= key.halo * key.length, f"it begins {key.above} elements above its rows")
+        return
     seen = max(key.reached.values())
     require(key.width + seen <= key.length, f"results of {key.width} elements reach {seen} further, of {key.length}")
 
@@ -261,6 +274,8 @@ def read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> Elemen
         candidates += _filters(raw["filter"], ins)
     elif "window" in raw:
         candidates += _windows(raw["window"], ins)
+    elif "scatter" in raw:
+        candidates += _scatters(raw["scatter"], ins)
     elif "transform" in raw:
         forms = [(False, False), (True, False), (False, True)] if compute is dtypes.complex64 else []
         candidates += [row_transform(compute, a, scaled, half) for a, half in forms for scaled in (False, True)]
@@ -269,7 +284,7 @@ def read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> Elemen
     for function in candidates:
         if function_json(function) == raw:
             return function
-    for kind in ("filter", "window", "transform"):
+    for kind in ("filter", "window", "scatter", "transform"):
         if kind in raw:
             raise ValueError(f"its unit {name!r} is no {kind}")
     if candidates:
@@ -287,6 +302,16 @@ def _windows(raw: Mapping[str, Any], ins: Sequence[dtype | None]) -> Iterable[El
     require(len(offsets) <= MAX_CALLS, f"a window has {len(offsets)} offsets, of {MAX_CALLS}")
     if len(ins) == 1 and ins[0] is not None:
         yield window(ins[0], offsets)
+
+
+def _scatters(raw: Mapping[str, Any], ins: Sequence[dtype | None]) -> Iterable[ElementFunction]:
+    """Returns the write to a part of a plane that the JSON object `raw` describes."""
+    pairs = []
+    for word in ("anchor", "rows", "columns"):
+        first, second = raw[word]
+        pairs.append((read_int(first, MAX_LENGTH + 1), read_int(second, MAX_LENGTH + 1)))
+    if len(ins) == 2 and ins[0] is not None and ins[0] is ins[1]:
+        yield slice_scatter(ins[0], *pairs)
 
 
 def _filters(raw: Mapping[str, Any], ins: Sequence[dtype | None]) -> Iterable[ElementFunction]:

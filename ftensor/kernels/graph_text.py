@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .element_function import ElementFunction
 from .signal_stages import RowFilter, RowTransform
-from .stencil_stages import Window
+from .stencil_stages import SliceScatter, Window
 
 if TYPE_CHECKING:
     from .staged import StagedKey
@@ -24,10 +24,10 @@ SCAN = "ftensor scan 1"  # a loop with feedback (feedback.py)
 # Access kind of an operand: rows of elements; one value per row; one row for all rows; one element
 # for all rows. With rows in blocks of `period`: one row per block; the same rows in every block.
 # TAPS: the taps of a filter, for all rows. FRAMES: rows of a signal that overlap. HALO: the rows of
-# another operand that follow a compute unit's own rows. REFLECTED: frames of a signal that is reflected at
-# both ends, half a row each; it has as many elements as the frames' starts span.
+# another operand that follow a compute unit's own rows; ABOVE: those before them. REFLECTED: frames of a
+# signal that is reflected at both ends, half a row each; it has as many elements as the frames' starts span.
 ROWS, PER_ROW, SHARED_ROW, ONE_ELEMENT, PER_BLOCK, EVERY_BLOCK, TAPS, FRAMES = "v", "o", "b", "s", "e", "a", "t", "f"
-HALO, REFLECTED = "h", "r"
+HALO, ABOVE, REFLECTED = "h", "u", "r"
 KIND_NAMES = {
     ROWS: "rows",
     PER_ROW: "of rows",
@@ -38,6 +38,7 @@ KIND_NAMES = {
     TAPS: "taps",
     FRAMES: "frames",
     HALO: "halo",
+    ABOVE: "halo above",
     REFLECTED: "reflected frames",
 }
 
@@ -52,6 +53,7 @@ def text(key: StagedKey) -> str:
         "lanes": key.lanes,
         "period": key.period,
         **({"width": key.width} if key.width else {}),
+        **({"above": key.above} if key.scatters else {}),
         "inputs": [
             {"dtype": p.dtype.name, "lies": KIND_NAMES[p.kind], **({} if span == 1 else {"span": span})}
             for p, span in zip(key.ins, key.spans or (1,) * len(key.ins), strict=True)
@@ -85,6 +87,8 @@ def function_json(function: ElementFunction) -> dict[str, Any]:
         kind = {"filter": {word: getattr(function, word) for word in ("taps", "stride", "before", "rows")}}
     if isinstance(function, Window):
         kind = {"window": {"offsets": [list(offset) for offset in function.offsets]}}
+    if isinstance(function, SliceScatter):
+        kind = {"scatter": {word: list(getattr(function, word)) for word in ("anchor", "rows", "columns")}}
     return {
         "name": function.name,
         "compute": function.compute.name,

@@ -12,6 +12,7 @@ from ..dtypes import dtype
 from .element_function import ElementFunction
 from .fused import FusedKey
 from .graph_text import (
+    ABOVE,
     EVERY_BLOCK,
     FRAMES,
     HALO,
@@ -27,10 +28,10 @@ from .graph_text import (
 from .holes import wide_of
 from .key import LINEAR, Port
 from .signal_stages import FilterSchedule, RowFilter, RowTransform, TransformSchedule, half_of, transform_refusal
-from .stencil_stages import Window, WindowSchedule
+from .stencil_stages import SliceScatter, Window, WindowSchedule
 
 # Access kinds that ports transfer in beats.
-VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK, FRAMES, HALO, REFLECTED)
+VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK, FRAMES, HALO, ABOVE, REFLECTED)
 # Parallel states of a fold, so that an addition to a state ends before the next addition to it.
 STATES = 8
 # Most bytes of a block's rows in local memory; every block reads larger operands again.
@@ -38,7 +39,7 @@ MAX_CACHED_BYTES = 1 << 20
 # FIFO depth in beats beyond the reader's delay; latency of a stage.
 SLACK, LATENCY = 32, 16
 LOAD, ELEMENTS, ROW_VALUES, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
-TRANSFORM, FILTER, WINDOW = "transform", "filter", "window"
+TRANSFORM, FILTER, WINDOW, SCATTER = "transform", "filter", "window", "scatter"
 # The rows that compute units share if all rows of a launch are one signal, which is never split.
 ONE_SIGNAL = 1 << 30
 
@@ -59,13 +60,16 @@ class StagedKey(FusedKey):
 
     With windows (stencil_stages.py), results have the first `width` elements of their rows, and
     stages compute `halo` rows more than results have. Each input of kind ROWS then has another of
-    kind HALO, behind all inputs, which reads these rows from the next compute unit's slab.
+    kind HALO, behind all inputs, which reads these rows from the next compute unit's slab. With writes
+    to parts of planes (`SliceScatter`), stages begin `above` elements before a unit's rows. Inputs then
+    have a third operand, of kind ABOVE, which reads these from the slab before.
     """
 
     length: int = 1
     period: int = 1
     spans: tuple[int, ...] = ()
     width: int = 0
+    above: int = 0
 
     @cached_property
     def entry(self) -> str:
@@ -102,7 +106,8 @@ class StagedKey(FusedKey):
         lengths = [self.length, *(self.row_length(v) for v in self.results if self.is_half[v] or self.width)]
         beats = [self.lanes // gcd(length, self.lanes) for length in lengths]
         together = lcm(*beats, self.period, *(function.rows for function in self.filters))
-        return together * max(1, -(-self.halo // together))
+        rows = max(self.halo, -(-self.above // self.length))
+        return together * max(1, -(-rows // together))
 
     @cached_property
     def is_half(self) -> tuple[bool, ...]:
@@ -185,12 +190,10 @@ class StagedKey(FusedKey):
     @cached_property
     def halo(self) -> int:
         """Rows of inputs beyond the rows of results; 0 without windows."""
-        rows = [0] * len(self.ins)
-        for call in self.calls:
-            of = max((rows[v] for v in call.operands), default=0)
-            windows = [offset[0] for offset in call.function.offsets] if isinstance(call.function, Window) else []
-            rows += [of + row for row in windows or [0] * len(call.function.outs)]
-        return max((rows[v] for v in self.results), default=0) if self.width else 0
+        if not self.width:
+            return 0
+        farthest = max((row * self.length + column for (_, row), column in self.reached.items()), default=0)
+        return (farthest + self.width - 1) // self.length
 
     @cached_property
     def reached(self) -> Mapping[tuple[int, int], int]:
@@ -212,14 +215,25 @@ class StagedKey(FusedKey):
 
     def unread_beats(self, k: int) -> int:
         """Returns how many of the last beats of input k, halo included, no result depends on."""
-        last = max(row for i, row in self.reached if i == k)
-        column = self.reached[k, last]
-        return (self.halo - last) * self.beats + (self.length - self.width - column) // self.lanes
+        farthest = max(row * self.length + column for (i, row), column in self.reached.items() if i == k)
+        return ((self.halo + 1) * self.length - farthest - self.width) // self.lanes
 
     def halo_of(self, k: int) -> int:
         """Returns the input of kind HALO for input k, of kind ROWS, of a graph with windows."""
-        rows = [j for j, p in enumerate(self.ins) if p.kind == ROWS]
-        return len(self.ins) - len(rows) + rows.index(k)
+        return self._beside(k, HALO)
+
+    def above_of(self, k: int) -> int:
+        """Returns the input of kind ABOVE for input k, of kind ROWS, of a graph with scatters."""
+        return self._beside(k, ABOVE)
+
+    def _beside(self, k: int, kind: str) -> int:
+        rows, others = ([j for j, p in enumerate(self.ins) if p.kind == one] for one in (ROWS, kind))
+        return others[rows.index(k)]
+
+    @property
+    def scatters(self) -> list[SliceScatter]:
+        """The functions that write to a part of a plane."""
+        return [u for u in self.functions if isinstance(u, SliceScatter)]
 
     @property
     def transforms(self) -> list[RowTransform]:
@@ -259,13 +273,15 @@ def frames_refusal(length: int, hop: int, lanes: int, reflected: bool = False) -
 
 def stage_kind(function: ElementFunction) -> str:
     """Returns the kind of the dataflow stage that calls `function`: TRANSFORM, FILTER, WINDOW,
-    ELEMENTS or FOLD."""
+    SCATTER, ELEMENTS or FOLD."""
     if isinstance(function, RowTransform):
         return TRANSFORM
     if isinstance(function, RowFilter):
         return FILTER
     if isinstance(function, Window):
         return WINDOW
+    if isinstance(function, SliceScatter):
+        return SCATTER
     return ELEMENTS if function.reduction is None else FOLD
 
 
@@ -305,7 +321,9 @@ class Stages:
         """The dataflow stages: loads, computing stages, stores."""
         key = self.key
         loads = [
-            DataflowStage(f"load_in_{k}", LOAD, port=k, outputs=(k,)) for k, p in enumerate(key.ins) if p.kind != HALO
+            DataflowStage(f"load_in_{k}", LOAD, port=k, outputs=(k,))
+            for k, p in enumerate(key.ins)
+            if p.kind not in (HALO, ABOVE)
         ]
         stores = [DataflowStage(f"store_out{k}", STORE, port=k, inputs=(v,)) for k, v in enumerate(key.results)]
         return (*loads, *self._compute_stages(), *stores)

@@ -1,4 +1,5 @@
-"""Windows of rows as dataflow stages: each element beside its neighbours, for stencils."""
+"""Windows of rows as dataflow stages: each element beside its neighbours, for stencils; and writes
+to a part of a plane."""
 
 from __future__ import annotations
 
@@ -30,6 +31,27 @@ def window(element: dtype, offsets: tuple[tuple[int, int], ...]) -> Window:
     """Returns the window of rows of the dtype `element`."""
     outs = ((element, VALUE),) * len(offsets)
     return Window("window", element.compute, outs, ((element, VALUE),), (), offsets=offsets)
+
+
+@dataclass(frozen=True)
+class SliceScatter(ElementFunction):
+    """A plane after a write to a part of it: the first input inside the part, the second outside.
+    The part has the rows from `rows[0]` to the last `rows[1]`, and the columns from `columns[0]` to
+    `columns[1]`. Beside the beat of element (0, 0) of an input, the stage has the beat of the plane's
+    element `anchor`. The body is empty, since a result depends on the element's position."""
+
+    anchor: tuple[int, int] = (0, 0)
+    rows: tuple[int, int] = (0, 0)
+    columns: tuple[int, int] = (0, 0)
+
+
+def slice_scatter(
+    element: dtype, anchor: tuple[int, int], rows: tuple[int, int], columns: tuple[int, int]
+) -> SliceScatter:
+    """Returns the write to a part of a plane of the dtype `element`."""
+    ins = ((element, VALUE), (element, VALUE))
+    name, outs = "slice_scatter", ((element, VALUE),)
+    return SliceScatter(name, element.compute, outs, ins, (), anchor=anchor, rows=rows, columns=columns)
 
 
 def window_refusal(function: Window, length: int) -> str:

@@ -65,12 +65,39 @@ def below(p: Any) -> Any:
     return p[2:] - p[:-2]
 
 
+def heat_in_place(p: Any) -> Any:
+    """The edges stay."""
+    p = p + 0
+    for _ in range(3):
+        p[1:-1, 1:-1] += 0.25 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:] - 4 * p[1:-1, 1:-1])
+    return p
+
+
+def parts(p: Any, q: Any) -> Any:
+    """Writes to other parts of two planes: one value, neighbours below and before, a view of the own plane."""
+    a, b = p + q, q * 2
+    a[2:-4, 40:] = 7
+    b[:-3, :-5] = a[3:, 5:] + b[:-3, :-5]
+    a[4:, 3:] = a[:-4, :-3] + b[4:, 1:-2]
+    return a + b, b - a
+
+
+def edged(p: Any) -> Any:
+    """A plane of one value, of which a part is written."""
+    a = p * 0 + 3
+    a[1:, 1:-2] = p[:-1, 3:] - p[1:, 1:-2]
+    return a
+
+
 STENCILS = (
     Stencil("heat", 64, heat),
     Stencil("far", 80, far, ("f4", "f4")),
     Stencil("erode", 96, erode, ("i4",), narrower=1),
     Stencil("below", 32, below, ("i2",)),
     Stencil("odd", 36, heat),  # four lanes
+    Stencil("heat_in_place", 64, heat_in_place),
+    Stencil("parts", 80, parts, ("f4", "f4"), narrower=1),
+    Stencil("edged", 24, edged, ("i2",)),
 )
 
 

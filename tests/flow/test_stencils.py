@@ -28,7 +28,7 @@ from .. import forked
 from ..ir.findings import findings
 from ..made_images import require_xrt
 from . import emulation_host
-from .stencil_program import ROWS, STENCILS, Stencil, arguments, below, heat
+from .stencil_program import ROWS, STENCILS, Stencil, arguments, below, edged, heat, heat_in_place
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ("-m", "tests.flow.stencil_program")
@@ -98,19 +98,34 @@ def test_units_read_their_halo(tmp_path: Path) -> None:
         assert trips["window_0_window"] == beats + 2 * 4 + 1
 
 
+def test_units_read_rows_above(tmp_path: Path) -> None:
+    """Each written step moves the plane by a row and a column; results begin with a beat. A unit reads
+    as much of the slab before its own."""
+    key = exported(heat_in_place, ft.ones(40, 64), folder=tmp_path)
+    assert (key.width, key.above, key.halo) == (64, 3 * 64 + 16, 7)
+    launch = KernelLaunch(key, 2, 64, ())
+    *_, halo, above = board_skeleton_of(key).traffic(launch, False)
+    assert (halo.nbytes, above.nbytes) == (4 * 2 * 7 * 64, 4 * 2 * key.above)
+
+
 # What no kernel of windows computes, and the reason.
 REFUSED = {
     "a fold": (lambda p: (p[1:, 1:] - p[:-1, :-1]).amax(-1), "amax .*not elementwise, and a kernel with windows"),
     "steps": (lambda p: p[1:, 1::2] + p[:-1, :-1:2] + 1, "add .*an operand is no view of a plane's rows"),
     "sizes": (lambda p: (p[1:, 1:] + 1, p[2:, 1:] + 1), "results differ in size"),
     "transposed": (lambda p: p[1:, 1:].t() + p[:-1, :-1].t() + 1, "add .*an operand is no view of a plane's rows"),
-    "in place": (lambda p: _written(p * 2), "add .*it writes a part of a plane"),
+    "in place": (lambda p: _written(ft.empty_like(p), p), "copy .*it writes a part of a plane that no op before wrote"),
+    "an argument": (lambda p: _written(p, p + 1), "copy .*it writes to an argument"),
+    "one value": (
+        lambda p: _filled(ft.zeros_like(p)) + p,
+        "fill .*it writes one value to a part of a plane of one value",
+    ),
     "far": (lambda p: p[65:, 1:] + p[:-65, :-1] + 1, "a neighbour is 65 rows and 1 columns away"),
 }
 
 
-def _written(p: ft.Tensor) -> ft.Tensor:
-    p[1:-1, 1:-1].add_(p[:-2, 1:-1])
+def _written(p: ft.Tensor, q: ft.Tensor) -> ft.Tensor:
+    p[1:-1, 1:-1] = q[:-2, 1:-1]
     return p
 
 
@@ -124,6 +139,11 @@ def test_refused_windows(why: str, tmp_path: Path) -> None:
         said = str(error)
     assert re.search(message, said), said
     assert "test_stencils.py:" in said
+
+
+def _filled(p: ft.Tensor) -> ft.Tensor:
+    p[1:, 1:] = 2
+    return p
 
 
 # Changes of the file of `below`, and the reason why it is no graph's file then.
@@ -142,15 +162,36 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 }
 
 
+# Changes of the file of `edged`.
+SCATTER_CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
+    "within a beat": (lambda raw: raw.update(above=raw["above"] + 1), "elements above its rows, no beats of"),
+    "too far": (lambda raw: raw.update(above=24 * 9), "it begins 216 elements above its rows"),
+    "no halo above": (lambda raw: raw["inputs"][-1].update(lies="halo"), "its halos are not those of its rows"),
+    "negative": (lambda raw: _scatter(raw)["rows"].__setitem__(1, -1), "a number is -1"),
+    "three": (lambda raw: _scatter(raw)["rows"].append(1), "too many values"),
+    "no write": (lambda raw: raw["units"].pop(_scatter_at(raw)), "a number is"),
+}
+
+
+def _scatter_at(raw: dict[str, Any]) -> int:
+    return ["scatter" in unit for unit in raw["units"]].index(True)
+
+
+def _scatter(raw: dict[str, Any]) -> Any:
+    return raw["units"][_scatter_at(raw)]["scatter"]
+
+
 def _window(raw: dict[str, Any]) -> Any:
     (function,) = [unit for unit in raw["units"] if "window" in unit]
     return function["window"]["offsets"]
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", [*CHANGES, *[f"scatter {name}" for name in SCATTER_CHANGES]])
 def test_a_changed_file_is_no_graph(change: str, tmp_path: Path) -> None:
-    raw = json.loads(ft.jit(below).export(str(tmp_path / "graph"), ft.ones(12, 32)).graph.read_text())
-    function, message = CHANGES[change]
+    scatter = change.startswith("scatter ")
+    plane = ft.ones(12, 24, dtype=ft.int16) if scatter else ft.ones(12, 32)
+    raw = json.loads(ft.jit(edged if scatter else below).export(str(tmp_path / "graph"), plane).graph.read_text())
+    function, message = SCATTER_CHANGES[change.removeprefix("scatter ")] if scatter else CHANGES[change]
     function(raw)
     with pytest.raises(ValueError, match=message):
         data = (json.dumps(raw, sort_keys=True, indent=1) + "\n").encode()

@@ -8,12 +8,39 @@ from collections.abc import Callable, Mapping
 from ...dtypes import dtype
 from .. import fused
 from ..channels import RowSlabs
-from ..graph_text import EVERY_BLOCK, FRAMES, HALO, ONE_ELEMENT, PER_BLOCK, REFLECTED, ROWS, SHARED_ROW, TAPS, digest
+from ..graph_text import (
+    ABOVE,
+    EVERY_BLOCK,
+    FRAMES,
+    HALO,
+    ONE_ELEMENT,
+    PER_BLOCK,
+    REFLECTED,
+    ROWS,
+    SHARED_ROW,
+    TAPS,
+    digest,
+)
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..linked_keys import BEGIN, StageKey
 from ..signal_stages import FilterSchedule, RowFilter, RowTransform
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
-from ..staged import ELEMENTS, FILTER, FOLD, LOAD, ROW_VALUES, STORE, TRANSFORM, VECTOR_KINDS, WINDOW, StagedKey, Stages
+from ..source import scalar
+from ..staged import (
+    ELEMENTS,
+    FILTER,
+    FOLD,
+    LOAD,
+    ROW_VALUES,
+    SCATTER,
+    STORE,
+    TRANSFORM,
+    VECTOR_KINDS,
+    WINDOW,
+    StagedKey,
+    Stages,
+)
+from ..stencil_stages import SliceScatter
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
 # Functions that return a key's HLS C++ with all includes; the toolchain sets the list.
@@ -50,7 +77,7 @@ class Staged(BoardSkeleton[StagedKey]):
         return tuple(arguments)
 
     def row_slabs(self, key: StagedKey) -> RowSlabs:
-        each = {ROWS: key.together, HALO: key.together, PER_BLOCK: key.together // key.period}
+        each = {ROWS: key.together, HALO: key.together, ABOVE: key.together, PER_BLOCK: key.together // key.period}
         ports = zip((*key.outs, *key.ins), _row_lengths(key), strict=True)
         return RowSlabs(key.together, tuple(each.get(p.kind, 0) * length * p.dtype.itemsize for p, length in ports))
 
@@ -84,7 +111,7 @@ class Staged(BoardSkeleton[StagedKey]):
         stages = Stages(key)
         for one in stages.stages:
             port = (*key.ins, *key.outs)[one.port + len(key.ins) * (one.kind == STORE)]
-            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM, FILTER, WINDOW)
+            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM, FILTER, WINDOW, SCATTER)
             wide |= one.kind != ROW_VALUES and port.kind in VECTOR_KINDS
             beats = key.beats * stages.factor_of(one)
             trips, name = rows * beats if wide else rows, one.name
@@ -143,6 +170,8 @@ class Staged(BoardSkeleton[StagedKey]):
             count = rows * (length if wide or p.kind == TAPS else 1)
             if p.kind == HALO:
                 count = working * key.halo * length
+            if p.kind == ABOVE:
+                count = working * key.above
             if p.kind in (FRAMES, REFLECTED):  # the overlap of two compute units is read by both
                 count = launch.n * hop + working * (length - hop)
             beats = -(-count // key.lanes) if wide else count
@@ -164,6 +193,8 @@ class Staged(BoardSkeleton[StagedKey]):
                 counts.update(key.transform_schedule.operators(call.function.scaled))
             if isinstance(call.function, RowFilter):
                 counts.update(FilterSchedule(call.function, key.lanes).operators())
+            if isinstance(call.function, SliceScatter):
+                counts["choose", scalar(call.function.compute)] += key.lanes
         return counts
 
     def memories(self, key: StagedKey, structure: str) -> list[LocalMemory]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...errors import image as errors
 from ...image.manifest import SCOPE, compiled, expressions
 from ...kernels.channels import MIN_BEATS, RowSlabs, SlabCut, channels, splits_into_slabs
-from ...kernels.graph_text import HALO
+from ...kernels.graph_text import ABOVE, HALO
 from ...kernels.skeleton import exact_units
 from ...kernels.source import width
 from ...kernels.user_kernels import DTYPES, UserKernelArgument
@@ -215,7 +215,8 @@ def _slabs(
         return None
     if len({bank for _, bank, _ in ports}) != 1 or not channels(ports[0][1]) or "n" not in named:
         return None
-    next_slab = [kind == HALO for kind in member.kinds] if member.rows else [False] * len(ports)
+    # Of the rows beside a unit's own: the distance of their slab.
+    beside = [{HALO: 1, ABOVE: -1}.get(kind, 0) for kind in member.kinds] if member.rows else [0] * len(ports)
     offsets = [text for name, text in named.items() if name.endswith("_offset") and text != "0"]
     unaligned = "".join(f" and not {text}" for text in offsets)
     described = image.file.description.kernel(record.name)
@@ -234,8 +235,8 @@ def _slabs(
         if not place_in_slabs(backend, stream, kernels[0], handles, ports, cuts):
             return None
         for unit, (kernel, last) in enumerate(zip(kernels[:count], lasts)):
-            for (k, _, _), handle, cut, ahead in zip(ports, handles, cuts, next_slab):
-                part = handle.cl.pieces[min(unit + ahead, count - 1)].cl if cut else handle.cl
+            for (k, _, _), handle, cut, distance in zip(ports, handles, cuts, beside):
+                part = handle.cl.pieces[min(max(unit + distance, 0), count - 1)].cl if cut else handle.cl
                 if unit == 0 or last[k] is not part:  # placing a buffer sets an argument of the first
                     kernel._set_arg_multi((k, part))
                     last[k] = part

@@ -16,7 +16,7 @@ from ...kernels.linked_keys import BEGIN, StageKey
 from ...kernels.signal_stages import RowFilter, RowTransform
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.staged import StagedKey
-from ...kernels.stencil_stages import Window
+from ...kernels.stencil_stages import SliceScatter, Window
 from ...kernels.workload import LocalMemory
 from ...terminal import counted, table
 from ..group import KernelGroup, arguments
@@ -130,8 +130,8 @@ def _calls(key: StagedKey | FeedbackKey) -> Iterator[KernelGroup]:
     """Yields a graph's calls as kernels: calls on elements in every lane, calls on rows in one."""
     for call in key.calls:
         function = call.function
-        if isinstance(function, (RowTransform, RowFilter, Window)):  # the skeleton counts the operators of these
-            continue
+        if isinstance(function, (RowTransform, RowFilter, Window, SliceScatter)):
+            continue  # the skeleton counts their operators
         row = isinstance(key, FeedbackKey) or (
             function.reduction is None and all(key.is_per_row[v] for v in call.operands)
         )

@@ -10,6 +10,7 @@ from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
 from ...kernels.graph_text import (
+    ABOVE,
     EVERY_BLOCK,
     FRAMES,
     HALO,
@@ -30,6 +31,7 @@ from ...kernels.staged import (
     FOLD,
     LOAD,
     ROW_VALUES,
+    SCATTER,
     TRANSFORM,
     VECTOR_KINDS,
     WINDOW,
@@ -39,12 +41,12 @@ from ...kernels.staged import (
     Stages,
     value_type,
 )
-from ...kernels.stencil_stages import Window
+from ...kernels.stencil_stages import SliceScatter, Window
 from ..group import KernelGroup, arguments, element_word
 from ..transform_steps import FEW, TransformSteps
 from .frames import frames_text
 from .interface import interfaces, parameter_list, title
-from .stencil import window_stage
+from .stencil import scatter_stage, window_stage
 from .text import fill
 
 
@@ -100,7 +102,7 @@ class Text:
         pointers = [f"{self._pointer(a.c)}{a.name}" for a in args if a.what == "*"]
         scalars = [f"{a.c} {a.name}" for a in args if a.what != "*"]
         passed = [self._of_unit(a.name) for a in args]
-        if REFLECTED in {p.kind for p in key.ins}:
+        if REFLECTED in {p.kind for p in key.ins} or key.scatters:
             scalars, passed = [*scalars, "int first", "int total"], [*passed, "begin", "n"]
         fifos = [f'hls::stream<{self.fifo_type(f.value)}, {f.depth}> {f.name}("{f.name}");' for f in self.stages.fifos]
         settings = kernel_source.settings(group.kind.compute(key), key.lanes, True, "slab")
@@ -153,6 +155,7 @@ class Text:
         each = {
             ROWS: f"(long)begin * {length}",
             HALO: f"(long)begin * {length}",
+            ABOVE: f"(long)begin * {length}",
             PER_ROW: "begin",
             PER_BLOCK: f"(long)begin / PERIOD * {length}",
         }
@@ -172,6 +175,8 @@ class Text:
             return self._filters(k, stage)
         if stage.kind == WINDOW:
             return window_stage(self, k, stage)
+        if stage.kind == SCATTER:
+            return scatter_stage(self, k, stage)
         return self._moves(k, stage)
 
     # Ports
@@ -200,7 +205,7 @@ class Text:
         if not load and (half or key.width):
             shape = "_half"
         halo = load and wide and key.width > 0
-        shape = "_halo" if halo else shape
+        shape = ("_around" if key.scatters else "_halo") if halo else shape
         lane = "[ft_lane]" if wide else ""
         texts = {
             **frames_text(stage.name, beat, port.kind == REFLECTED),
@@ -222,13 +227,18 @@ class Text:
             "halo": str(key.halo),
             "unread": str(key.unread_beats(stage.port)) if halo else "",
             "behind": f"{stage.name}_behind",
+            "above": str(key.above // key.lanes),
+            "before": f"{stage.name}_before",
+            "none": f"{stage.name}_none",
             "rest": f"{stage.name}_rest",
             **self._kept(stage, half),
         }
         text = fill(f"staged_{'load' if load else 'store'}{shape}.cpp", texts)
         places = [name, f"in_{key.halo_of(stage.port)}"] if halo else [name]
+        places += [f"in_{key.above_of(stage.port)}"] if halo and key.scatters else []
         offsets = [f"{one}_offset" for one in places]
         args = [*places, *(f.name for f in fifos), *offsets, *(["n"] if port.kind != TAPS else [])]
+        args += ["first", "total"] if halo and key.scatters else []
         if port.kind == REFLECTED:
             fifo = f"{stage.name}_beats"
             calls = [
@@ -277,7 +287,7 @@ class Text:
         key, wide = self.key, stage.kind == ELEMENTS
         into = self.stages.input_fifos(k)
         out = [(v, self._out(k, v)) for v in stage.outputs]
-        kept, reads, named = self._reads(into, wide)
+        kept, reads, named = self.reads(into, wide)
         lines = list(named)
         for c in stage.calls:
             args = [*fused.call_operands(key, c), *fused.call_scalars(key, c)]
@@ -309,7 +319,7 @@ class Text:
         key, (c,) = self.key, stage.calls
         into = self.stages.input_fifos(k)
         out = [f for v in stage.outputs for f in self._out(k, v)]
-        kept, reads, named = self._reads(into, True)
+        kept, reads, named = self.reads(into, True)
         function, scalars = self.functions[c], fused.call_scalars(key, c)
         states = f"{stage.name}_now"
         args = [*fused.call_operands(key, c), *scalars, "column * LANES + ft_lane", "&lifted"]
@@ -402,7 +412,7 @@ class Text:
         )
         return text, [self._call(stage.name, [f.name for f in (signal, taps, *out)], stage)], []
 
-    def _reads(self, into: Sequence[Fifo], wide: bool) -> tuple[list[str], list[str], list[str]]:
+    def reads(self, into: Sequence[Fifo], wide: bool) -> tuple[list[str], list[str], list[str]]:
         """Returns three lists of lines for the loop of a stage: declarations of values that last a
         row, reads of the FIFOs `into`, and definitions of a lane's values.
 
@@ -480,7 +490,7 @@ def headers(key: StagedKey) -> list[str]:
 
 def namespaced_functions(key: fused.FusedKey) -> list[str]:
     """Returns the element functions, in a namespace for each compute type."""
-    each = tuple([u for u in key.functions if not isinstance(u, (RowTransform, RowFilter, Window))])
+    each = tuple([u for u in key.functions if not isinstance(u, (RowTransform, RowFilter, Window, SliceScatter))])
     keys = [u.key(key.lanes) for u in each]
     helper_names = {name for k in keys for name in kernel_source.helper_files(k)}
     texts = [c_functions_with_own_state(u, fused.function_name(key, u)) for u in each]

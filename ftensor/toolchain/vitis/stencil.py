@@ -1,11 +1,11 @@
 """HLS text of windows of rows: a stage that keeps rows on the chip and gives each element's
-neighbours."""
+neighbours; and of writes to a part of a plane."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...kernels.stencil_stages import Window, WindowSchedule
+from ...kernels.stencil_stages import SliceScatter, Window, WindowSchedule
 from ..transform_steps import FEW
 from .text import fill
 
@@ -49,6 +49,39 @@ def window_stage(text: Text, k: int, stage: DataflowStage) -> tuple[str, list[st
         },
     )
     return filled, [f"{stage.name}({', '.join([*(f.name for f in fifos), 'n'])})"], []
+
+
+def scatter_stage(text: Text, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
+    """Returns the function of a stage that writes to a part of a plane, its call, and no further FIFOs."""
+    key, (call,) = text.key, stage.calls
+    function, (out,) = key.calls[call].function, stage.outputs
+    assert isinstance(function, SliceScatter)
+    into, written = text.stages.input_fifos(k), text.stages.output_fifos(k, out)
+    part, before = key.calls[call].operands
+    kept, reads, named = text.reads(into, True)
+    rows, columns = function.anchor
+    row, column = divmod(rows * key.length + columns - key.above, key.length)
+    (top, bottom), (left, right) = function.rows, function.columns
+    filled = fill(
+        "staged_scatter.cpp",
+        {
+            "comment": f"A plane after a write to its columns {left} to {right}.",
+            "name": stage.name,
+            "streams": ", ".join(f"hls::stream<{text.fifo_type(f.value)} > &{f.name}" for f in (*into, *written)),
+            "row": str(row),
+            "at": str(column),
+            "top": str(top),
+            "bottom": str(bottom),
+            "left": str(left),
+            "right": str(right),
+            "item": text.fifo_type(out),
+            "kept": kept,
+            "reads": reads,
+            "computed": [*named, f"w[ft_lane] = ft_select(inside, v{part}, v{before});"],
+            "writes": [f"{f.name}.write(w);" for f in written],
+        },
+    )
+    return filled, [f"{stage.name}({', '.join([*(f.name for f in (*into, *written)), 'first', 'total', 'n'])})"], []
 
 
 def _memories(schedule: WindowSchedule, item: str) -> list[str]:
