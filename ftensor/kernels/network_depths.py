@@ -72,6 +72,10 @@ class FlowFifo:
         """The memory of the beats."""
         return LocalMemory(self.depth, self.flow.wide * (self.flow.bits if self.element == "T" else 32), 1, self.uram)
 
+    def c_type(self, element: str = "T") -> str:
+        """Returns the C type of a beat; `element` is the type of the network's elements."""
+        return f"ft_beat<{element if self.element == 'T' else self.element}, {self.flow.wide}>"
+
 
 def same(flow: Flow) -> Needs:
     """Returns the `needs` of a process that writes one beat for each beat that it reads."""

@@ -13,7 +13,7 @@ from ..dtypes import dtype, float32, int32
 from ..dtypes.limits import iinfo
 from . import network, network_float
 from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_POOL, POOLS, SOFTMAX, Flow, NetworkKey, NetworkLayer
-from .network_depths import FlowFifo, Process, deepen, divisors, parts_of, same
+from .network_depths import DEPTH, FlowFifo, Process, deepen, divisors, parts_of, same
 from .network_windows import window_rows, windows
 from .workload import LocalMemory
 
@@ -27,13 +27,16 @@ ROUNDING = {"to_float": 1, "add": 2, "mul": 1, "round": 1, "compare": 2, "choose
 
 class Processes:
     """Processes in topological order, and their FIFOs. Methods that add a process take and return
-    indices of FIFOs. Loaded weights pass through all processes that keep some of them."""
+    indices of FIFOs. Loaded weights pass through all processes that keep some of them. The FIFOs
+    `entering` and `leaving` connect the processes with those of other kernels."""
 
     def __init__(self, element: dtype, loaded: bool = False) -> None:
         self.dtype, self.loaded = element, loaded
         self.words: int | None = None  # the FIFO of the words for later processes
         self.processes: list[Process] = []
         self.fifos: list[FlowFifo] = []
+        self.entering: list[int] = []
+        self.leaving: list[int] = []
 
     def add(
         self, process: Process, inputs: Sequence[int], flows: Sequence[Flow], element: str = "T"
@@ -48,15 +51,20 @@ class Processes:
         self.processes.append(replace(process, reads=tuple(inputs), writes=writes))
         return writes
 
+    @property
+    def inner_fifos(self) -> list[FlowFifo]:
+        """The FIFOs that no other kernel reads or writes."""
+        return [fifo for k, fifo in enumerate(self.fifos) if k not in (*self.entering, *self.leaving)]
+
     def flow(self, fifo: int) -> Flow:
         """Returns the flow of a FIFO."""
         return self.fifos[fifo].flow
 
     # Loaded weights
 
-    def load_weights(self, key: NetworkKey) -> None:
-        """Adds the process that reads weights."""
-        process = Process("weights", "load_weights", (network.words_of(key),), 1, passed=("in_1_offset",), typed=False)
+    def load_weights(self, words: int) -> None:
+        """Adds the process that reads `words` words of weights."""
+        process = Process("weights", "load_weights", (words,), 1, passed=("in_1_offset",), typed=False)
         self.processes.append(replace(process, loads=(self._more_words("weights"),)))
 
     def end_weights(self) -> None:
@@ -67,14 +75,14 @@ class Processes:
     def balance(self) -> None:
         """Puts FIFOs that fill UltraRAM well there. Then moves these and loaded weights to block RAM
         while that lowers the larger of their two shares: first those that fill UltraRAM least."""
-        for fifo in self.fifos:
+        for fifo in self.inner_fifos:
             fifo.uram = self.placed(fifo.memory).uram
-        memories = [m for p in self.processes for m in p.memories] + [f.memory for f in self.fifos]
+        memories = [m for p in self.processes for m in p.memories] + [f.memory for f in self.inner_fifos]
         uram = sum(m.ultra_rams for m in memories if m.uram)
         bram = sum(m.block_rams for m in memories if not m.uram and m.words > MAX_LUTRAM_WORDS)
         movable: list[tuple[LocalMemory, Process | FlowFifo]] = []
         movable += [(p.memories[0], p) for p in self.processes if p.memories and p.memories[0].uram]
-        movable += [(f.memory, f) for f in self.fifos if f.uram]
+        movable += [(f.memory, f) for f in self.inner_fifos if f.uram]
         for memory, user in sorted(movable, key=lambda one: one[0].block_rams / one[0].ultra_rams):
             after = (uram - memory.ultra_rams) * URAM_BRAMS, bram + memory.block_rams
             if max(after) >= max(uram * URAM_BRAMS, bram):
@@ -83,11 +91,8 @@ class Processes:
             if isinstance(user, FlowFifo):
                 user.uram = False
                 continue
-            moved = replace(
-                user,
-                function=user.function.replace("uram", "loaded"),
-                memories=(memory._replace(uram=False), *user.memories[1:]),
-            )
+            function, words = user.function.replace("uram", "loaded"), memory._replace(uram=False)
+            moved = replace(user, function=function, memories=(words, *user.memories[1:]))
             self.processes[self.processes.index(user)] = moved
 
     def _more_words(self, name: str) -> int:
@@ -110,6 +115,12 @@ class Processes:
         )
 
     # Ports
+
+    def enter(self, name: str, flow: Flow, element: str = "T", depth: int = DEPTH) -> int:
+        """Returns a new FIFO that another kernel writes."""
+        self.fifos.append(FlowFifo(name, flow, element, -1, depth))
+        self.entering.append(len(self.fifos) - 1)
+        return self.entering[-1]
 
     def load(self, key: NetworkKey) -> int:
         """Adds the process that reads images."""
@@ -445,20 +456,39 @@ class Processes:
 @lru_cache(maxsize=16)
 def processes_of(key: NetworkKey) -> Processes:
     """Returns the processes of a network, in topological order, with the depths of the FIFOs."""
+    return part_processes(key, network.words_of(key))
+
+
+def part_processes(key: NetworkKey, words: int, wide: int = 0, stores: bool = True) -> Processes:
+    """Returns the processes of a network whose images come from another kernel, `wide` channels in a
+    beat (0: from memory), and whose results go to another kernel unless it `stores` them. `words` are
+    those of loaded weights that it reads from memory."""
     processes = Processes(key.dtype, key.loaded)
-    if key.loaded:
-        processes.load_weights(key)
+    if wide:
+        images = processes.enter("images", key.flows[0]._replace(wide=wide))
+        if key.loaded:
+            processes.words = processes.enter("words", Flow(1, 1, 2, 2), "int", WORDS_DEPTH)
+    else:
+        if key.loaded:
+            processes.load_weights(words)
+        images = processes.load(key)
     readers = [0] * len(key.layers) + [1]  # the last value's is the store
     for layer in key.layers:
         for value in layer.inputs:
             readers[value] += 1
-    values = [processes.fork("load", processes.load(key), readers[0])]
+    values = [processes.fork("load", images, readers[0])]
     for k, layer in enumerate(key.layers):
         result = processes.layer(layer, k, [values[value].pop() for value in layer.inputs])
         values.append(processes.fork(f"{layer.kind}_{k}", result, readers[k + 1]))
-    processes.store(key, values[-1].pop())
-    if key.loaded:
+    if stores:
+        processes.store(key, values[-1].pop())
+    else:
+        processes.leaving.append(values[-1].pop())
+    if key.loaded and stores:
         processes.end_weights()
+    elif key.loaded:
+        assert processes.words is not None
+        processes.leaving.append(processes.words)
     deepen(processes.processes, processes.fifos)
     processes.balance()
     return processes

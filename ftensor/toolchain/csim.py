@@ -1,7 +1,4 @@
-"""C simulation: the sources for v++, compiled by g++ and packed for XRT's emulation mode.
-
-`sources` is C++ that connects the kernels of linked graphs, as link.cfg does for v++.
-"""
+"""C simulation: the sources for v++, compiled by g++ and packed for XRT's emulation mode."""
 
 from __future__ import annotations
 
@@ -11,15 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ..boards import Board, of_platform
 from ..errors.build import no_cxx, not_joined
-from ..image.manifest import JOINED, Manifest
-from ..kernels import source as kernel_source
+from ..image.manifest import Manifest
 from ..kernels.channels import channels
-from ..kernels.linked_keys import BEGIN, LinkedGraph, StageKey
-from ..kernels.source import fill
+from ..kernels.network_parts import LinkedKey
 from ..runtime.command_words import file_word
 from ..runtime.csim.backend import FLAGS, cpu_name
 from ..runtime.targets import CSIM, csim_compiler
@@ -35,11 +30,9 @@ from .jobs.workspace import (
     write_atomically,
     write_source_files,
 )
+from .joined import sources
 from .make import version_text
 from .vitis import link
-from .vitis.interface import parameter_list
-from .vitis.linked import WORD, parameters
-from .vitis.staged import Text
 
 if TYPE_CHECKING:
     from ..image.contents import Bank, Description
@@ -175,7 +168,7 @@ def describe(groups: Sequence[KernelGroup], name: str, platform: str, clock_mhz:
         names.update(dict.fromkeys(bank for banks in banks_of.values() for bank in banks))
         rows = tuple(ArgumentDescription(a.name, a.c, banks=banks_of.get(a.name, ())) for a in arguments(group))
         member = group.members[0]
-        if isinstance(member, StageKey):
+        if isinstance(member, LinkedKey):
             rows += tuple(ArgumentDescription(name, "hls::stream") for name in member.stream_names)
         units = tuple(ComputeUnit(unit) for unit in link.compute_unit_names(group))
         control = "AP_CTRL_HS" if group.started else "AP_CTRL_NONE"
@@ -207,61 +200,4 @@ def _banks(names: Sequence[str], board: Board | None) -> tuple[Bank, ...]:
     return tuple(
         Bank(name, BANK_SIZES.get(kind, 16 * GIB), type="HBM" if kind == "HBM" else "DDR4")
         for name, kind in zip(order, kinds)
-    )
-
-
-def sources(groups: Sequence[KernelGroup]) -> dict[str, str]:
-    """Returns the text of a file for each linked graph, by the name of the graph's first kernel."""
-    by_name = {group.name: group for group in groups}
-    return {group.name: _source(group, by_name) for group in groups if begins(group)}
-
-
-def begins(group: KernelGroup) -> bool:
-    """True if a kernel is the first kernel of a linked graph."""
-    key = group.members[0]
-    return isinstance(key, StageKey) and key.kind == BEGIN
-
-
-def _source(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> str:
-    key = cast("StageKey", begin.members[0]).graph
-    graph, graph_text = LinkedGraph(key), Text(KernelGroup("graph", (key,)))
-    kernels, edge_names = {0: begin.name}, dict[int, dict[str, str]]()
-    for edge, stream in zip(graph.edges, begin.joins, strict=True):
-        for (k, port), unit in ((edge.source, stream.source), (edge.target, stream.to)):
-            kernels[k] = unit.partition(".")[0].rpartition("_")[0]
-            edge_names.setdefault(k, {})[port] = edge.name
-    declared, wrappers, free_running = [], [], []
-    for k, part in enumerate(graph.kernels):
-        group = by_name[kernels[k]]
-        streams = [edge_names[k][port] for port in part.stream_names]
-        text = parameters(group, Text(KernelGroup("stage", (part.graph,))))
-        declared.append(f'extern "C" void {group.name}(\n    {text});')
-        if not group.started:
-            call = f"{group.name}({', '.join(f'all.{name}' for name in streams)});"
-            free_running.append(f"region.process_alone([&] {{ {call} }});")
-            continue
-        operands = [*(a.name for a in arguments(group)), *(f"at->{name}" for name in streams)]
-        wrappers += [
-            f'extern "C" void {group.name}{JOINED}(\n    {parameter_list(group)})',
-            "{",
-            f"    meeting.start([=] {{ {group.name}({', '.join(operands)}); }}, run);",
-            "}",
-        ]
-    fifos = []
-    for edge, stream in zip(graph.edges, begin.joins, strict=True):
-        c_type = WORD if edge.value < 0 else graph_text.fifo_type(edge.value)
-        fifos.append(f'hls::stream<{c_type}, {stream.depth}> {edge.name}{{"{edge.name}"}};')
-    compute = begin.kind.compute(begin.members[0])
-    settings = kernel_source.settings(compute, key.lanes, True, "slab")
-    return fill(
-        "standin/joined.cpp",
-        {
-            "graph": begin.name.removesuffix(f"_{BEGIN}"),
-            "settings": [line for line in settings if line.split()[1] != "FT_GRID_STRIDE"],
-            "declared": list(dict.fromkeys(declared)),
-            "fifos": fifos,
-            "started": str(len(graph.kernels) - len(graph.compute_stages)),
-            "alone": free_running,
-            "wrappers": wrappers,
-        },
     )

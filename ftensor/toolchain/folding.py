@@ -28,8 +28,10 @@ from ..kernels.network import (
     check_layer,
     fold_part,
     least_fold,
+    words_of,
 )
 from ..kernels.network_depths import FlowFifo, Process, divisors
+from ..kernels.network_parts import cuts_of
 from ..kernels.network_processes import Processes, interval, processes_of
 from ..terminal import table
 from .area.cores import NONE, Resources
@@ -134,7 +136,7 @@ def _too_large(found: Folding, least: str, cycles: int, given: dict[int, Fold]) 
     """Returns the error for a network that does not fit; it names how many of the first layers
     would fit."""
     key, board = found.key, found.board
-    cuts = [k for k in range(1, len(key.layers)) if all(min(one.inputs) >= k for one in key.layers[k:])]
+    cuts = cuts_of(key)
 
     def fits(count: int) -> bool:
         part = replace(key, layers=key.layers[:count])
@@ -198,7 +200,7 @@ def _weighted_trial(
     folds: list[Fold] = []
     processes = Processes(key.dtype, key.loaded)
     if key.loaded:
-        processes.load_weights(key)
+        processes.load_weights(words_of(key))
     values = [processes.load(key)]
     for k, layer in enumerate(key.layers):
         inputs = [values[value] for value in layer.inputs]

@@ -175,7 +175,8 @@ class KernelGroup:
 
     `units` is the number of compute units. `banks` is "" (the platform chooses), one memory such as
     "DDR[0]", a range such as "HBM[0:31]", or "HBM[*]": a bank for each pointer argument. `joins`
-    are the stream connections of the graph that begins with this kernel.
+    are the stream connections of the graph that begins with this kernel. `die` is the die that the
+    kernel is on if the board has it; None if any is possible.
     """
 
     name: str
@@ -184,6 +185,7 @@ class KernelGroup:
     units: int = 1
     banks: str = ""
     joins: tuple[StreamConnection, ...] = ()
+    die: int | None = None
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or len(self.name) > MAX_NAME_LENGTH:

@@ -1,10 +1,7 @@
 // The graph $graph for g++: its kernels are threads of a region, their streams FIFOs with the depths of
 // link.cfg.
 
-$settings
-#include "ftensor/vitis/process.h"
-#include "ftensor/dialect/vitis.h"
-#include "ftensor/fused.h"
+$headers
 #include <hls_vector.h>
 #include <joined.h>
 

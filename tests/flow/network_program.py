@@ -1,6 +1,7 @@
-"""A small network of random weights, and what the tests of networks run: "build FOLDER" (with weights in
-the text, "build FOLDER loaded" otherwise), "run", which prints the digests of results, "one" for one
-launch, and "fresh" for weights that are written, "share" for two networks of one kernel, and "trace ENTRY"."""
+"""A small network of random weights, and what the tests of networks run: "build FOLDER" (with weights in the text,
+"build FOLDER loaded" otherwise, "build FOLDER loaded linked" for three kernels), "run", which prints the
+digests of results, "one" for one launch, and "fresh" for weights that are written, "share" for two networks of
+one kernel, and "trace ENTRY"."""
 
 from __future__ import annotations
 
@@ -48,7 +49,10 @@ def images(n: int) -> ft.Tensor:
     return ft.tensor(np.random.default_rng(n).integers(0, 256, (n, 1, 10, 10)).astype(np.uint8))
 
 
-def build(folder: Path, weights: str = "text") -> None:
+LINKED = '[[graph]]\nfile = "digits.json"\nstructure = "linked"\ncuts = [1, 5]\n'
+
+
+def build(folder: Path, weights: str = "text", structure: str = "") -> None:
     from ftensor.toolchain.csim import CSim
     from ftensor.toolchain.inventory.read import expand, read
     from ftensor.toolchain.jobs.progress import Quiet
@@ -56,6 +60,8 @@ def build(folder: Path, weights: str = "text") -> None:
     from ftensor.toolchain.make import build as make
 
     files = ft.jit(digits()).export(str(folder / "digits"), images(2), target="kv260", weights=weights)
+    if structure == "linked":
+        files.inventory.write_text(LINKED)
     done = make(Request("digits", tuple(expand(read(files.inventory))), "", folder), CSim(), Quiet())
     assert done.image is not None, [o.job.log.read_text() for o in done.failures]
 

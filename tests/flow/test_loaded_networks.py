@@ -41,11 +41,11 @@ def run(*words: str, **env: str) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An image of the network with loaded weights, built for C simulation."""
+@pytest.fixture(scope="module", params=["linked", pytest.param("dataflow", marks=pytest.mark.long)])
+def image(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """An image of the network with loaded weights, in three kernels or in one, built for C simulation."""
     folder = tmp_path_factory.mktemp("loaded")
-    run("build", str(folder), "loaded", FTENSOR_DEVICE="csim")
+    run("build", str(folder), "loaded", request.param, FTENSOR_DEVICE="csim")
     return folder / "digits.xclbin"
 
 

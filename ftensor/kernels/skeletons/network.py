@@ -1,4 +1,4 @@
-"""network: a chain of layers as one dataflow kernel."""
+"""network, network_part: a chain of layers as one dataflow kernel, or a part of it in a linked kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .. import fused
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..network import BEAT, NetworkKey
 from ..network_file import text
-from ..network_processes import processes_of
+from ..network_parts import NetworkPart
+from ..network_processes import Processes, processes_of
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
@@ -56,10 +57,7 @@ class Network(BoardSkeleton[NetworkKey]):
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns a loop for each process."""
-        return [
-            PipelinedLoop(p.name, p.trips * launch.n, 1, reads=p.name == "load", stage=p.name)
-            for p in processes_of(launch.key).processes
-        ]
+        return _loops(processes_of(launch.key), launch.n)
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
         """Returns the accesses of images, results and loaded weights."""
@@ -78,16 +76,10 @@ class Network(BoardSkeleton[NetworkKey]):
     # The area model
 
     def operators(self, key: NetworkKey) -> Mapping[tuple[str, str], int]:
-        counts: Counter[tuple[str, str]] = Counter()
-        for process in processes_of(key).processes:
-            counts.update(dict(process.operators))
-        return counts
+        return _operators(processes_of(key))
 
     def memories(self, key: NetworkKey, structure: str) -> list[LocalMemory]:
-        """Returns the FIFOs and the memories of the processes."""
-        of = processes_of(key)
-        fifos = [f.memory for f in of.fifos]
-        return [*fifos, *(m for p in of.processes for m in p.memories)]
+        return _memories(processes_of(key))
 
     # In words
 
@@ -112,4 +104,76 @@ class Network(BoardSkeleton[NetworkKey]):
         return "images of " + " x ".join(map(str, key.image))
 
 
-register(Network())
+_network = Network()
+register(_network)
+
+
+def _loops(of: Processes, images: int) -> list[PipelinedLoop]:
+    """Returns a loop for each process."""
+    return [PipelinedLoop(p.name, p.trips * images, 1, reads=p.name == "load", stage=p.name) for p in of.processes]
+
+
+def _operators(of: Processes) -> Counter[tuple[str, str]]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for process in of.processes:
+        counts.update(dict(process.operators))
+    return counts
+
+
+def _memories(of: Processes) -> list[LocalMemory]:
+    """Returns the memories of the FIFOs and of the processes."""
+    return [*(f.memory for f in of.inner_fifos), *(m for p in of.processes for m in p.memories)]
+
+
+class PartOfNetwork(BoardSkeleton[NetworkPart]):
+    """Layers of a network as a kernel between streams. The first part and the last one share the
+    launch of the network."""
+
+    name = "network_part"
+    waits = keeps = True
+    template = "network.cpp"
+
+    def started(self, key: NetworkPart) -> bool:
+        return key.whole is not None
+
+    def parameters(self, key: NetworkPart) -> tuple[Parameter, ...]:
+        return _network.parameters(key.whole or key.layers)
+
+    def compute(self, key: NetworkPart) -> dtype:
+        return int32
+
+    def arguments(self, key: NetworkPart) -> tuple[KernelArgument, ...]:
+        """Returns the arguments of images and weights for the first part, of results for the last."""
+        if key.whole is None:
+            return ()
+        of_part = {"in_0", "in_1"} if key.is_first else {"out0"}
+        arguments = _network.arguments(key.whole)
+        return tuple(a for a in arguments if a.name == "n" or a.name.removesuffix("_offset") in of_part)
+
+    def structure(self, lanes: int, requested: str) -> str:
+        return "linked"
+
+    def vitis_module(self, lanes: int) -> str:
+        return "network"
+
+    def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
+        return _loops(launch.key.processes, launch.n)
+
+    def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
+        names = {a.name for a in self.arguments(launch.key)}
+        accesses = _network.traffic(launch._replace(key=launch.key.whole), widened) if names else []
+        return [one for one in accesses if one.name in names]
+
+    def operators(self, key: NetworkPart) -> Mapping[tuple[str, str], int]:
+        return _operators(key.processes)
+
+    def memories(self, key: NetworkPart, structure: str) -> list[LocalMemory]:
+        return _memories(key.processes)
+
+    def record(self, key: NetworkPart) -> ManifestTerms:
+        """Returns the network's record for the first part; other parts have an op name of their own."""
+        record = _network.record(key.whole or key.layers)
+        return record if key.is_first else record._replace(op="out0" if key.whole else key.entry)
+
+
+register(PartOfNetwork())

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ...dtypes import dtype
 from ...errors import build as errors
@@ -25,8 +25,8 @@ from ...kernels.graph_file import MAX_BYTES, parse_json, parse_key
 from ...kernels.graph_text import SCAN
 from ...kernels.inventory_terms import InventoryRequest
 from ...kernels.key import LINEAR, REAL, VALUE, KernelKey, Key
-from ...kernels.linked_keys import MAX_DEPTH, LinkedGraph, StageKey
 from ...kernels.network import NetworkKey
+from ...kernels.network_parts import cuts_of
 from ...kernels.skeleton import board_skeleton_of, inventory_words, requested_keys
 from ...kernels.source import hls_root
 from ...kernels.staged import STATES, StagedKey, lanes_of
@@ -34,16 +34,7 @@ from ...rows.catalogue import ROWS
 from ...rows.op import Op, Reduce
 from ...runtime.targets import CSIM
 from .. import group as joints
-from ..group import (
-    MAX_KERNEL_UNITS,
-    MAX_NAME_LENGTH,
-    MAX_UNITS,
-    KernelGroup,
-    StreamConnection,
-    free_name,
-    port_groups,
-    suffix,
-)
+from ..group import MAX_KERNEL_UNITS, MAX_NAME_LENGTH, MAX_UNITS, KernelGroup, free_name, port_groups, suffix
 from .keys import (
     INDEXED_LAYOUTS,
     Row,
@@ -59,30 +50,15 @@ from .keys import (
     row_named,
     supports_signature,
 )
+from .linked import GraphFile, GraphKey, linked
 from .table import MEMORIES, BuildForm, Image, KernelSpec, TomlTable, is_int, is_memory, parse_image, parse_kernels
 
-GRAPH = ("file", "sha256", "name", "banks", "structure", "lanes", "units")
+GRAPH = ("file", "sha256", "name", "banks", "structure", "cuts", "lanes", "units")
 STRUCTURES = ("dataflow", LINKED)
 # Kernels without a choice of compute units, as messages name them.
 _ALONE = {StagedKey: "a graph in a kernel per stage", NetworkKey: "a network", FeedbackKey: "a loop with feedback"}
-GraphKey = StagedKey | NetworkKey | FeedbackKey
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-
-
-@dataclass(frozen=True)
-class GraphFile:
-    """A [[graph]] table: the name of its kernel, the graph, and its memories.
-
-    `structure` is "dataflow" for one kernel, or "linked" for a kernel per dataflow stage. `units`
-    are the compute units, which share a graph's rows."""
-
-    name: str
-    key: GraphKey
-    banks: str
-    structure: str = "dataflow"
-    where: str = ""
-    units: int = 1
 
 
 def parse_graph(table: TomlTable, image: Image) -> GraphFile:
@@ -113,7 +89,7 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
     name = table.get("name", path.name.partition(".")[0], lambda v: isinstance(v, str), "a text")
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
         raise errors.bad_name(table.where("name"), name, MAX_NAME_LENGTH)
-    structures = STRUCTURES if isinstance(key, StagedKey) else STRUCTURES[:1]
+    structures = STRUCTURES[:1] if isinstance(key, FeedbackKey) else STRUCTURES
     one_of = f"one of {structures}"
     structure = table.get("structure", "dataflow", structures.__contains__, one_of)
     if structure == LINKED and isinstance(key, StagedKey) and not key.has_linked_form:
@@ -127,7 +103,22 @@ def parse_graph(table: TomlTable, image: Image) -> GraphFile:
         structure,
         table.where(),
         table.get("units", 1, lambda v: is_int(v, 1, MAX_KERNEL_UNITS if many else 1), units),
+        _cuts(table, key, structure),
     )
+
+
+def _cuts(table: TomlTable, key: GraphKey, structure: str) -> tuple[int, ...]:
+    """Returns the layers at which the kernels of a linked network begin, all but the first one."""
+    parts = structure == LINKED and isinstance(key, NetworkKey)
+    possible = cuts_of(key) if parts and isinstance(key, NetworkKey) else []
+
+    def fits(v: Any) -> bool:
+        return v != [] and isinstance(v, list) and all(type(k) is int for k in v) and v == sorted({*v} & {*possible})
+
+    if parts and "cuts" not in table.raw:
+        raise errors.missing(table.where(), "cuts", f"cuts = {possible[:1]}")
+    expected = f"layers in order, of {possible}, at which another kernel begins" if parts else "absent here"
+    return tuple(table.get("cuts", [], fits, expected))
 
 
 def _with_lanes(table: TomlTable, key: GraphKey) -> GraphKey:
@@ -153,65 +144,6 @@ def _parse_file(data: bytes, path: Path) -> GraphKey:
             return network_file.parse_network(raw, data, file.read(network_file.MAX_CONSTANTS + 1))
     except OSError as error:
         raise ValueError(f"its constants {constants} can't be read: {error.strerror or error}") from None
-
-
-_LONGEST_PART = len("_begin")
-_TOLD_BITS = 64
-
-
-def linked(graphs: Iterable[GraphFile], taken: Sequence[str]) -> tuple[KernelGroup, ...]:
-    """Returns the kernels of linked graphs: each graph's own kernels, then free-running kernels.
-
-    Equal stages of several graphs are compute units of one free-running kernel. Within a graph each
-    stage has its own kernel, since no kernel may feed itself. Raises InventoryError for a FIFO that
-    is too deep.
-    """
-    graph_groups: list[KernelGroup] = []
-    free_running: dict[tuple[StageKey, int], int] = {}
-    for graph in graphs:
-        name = free_name(graph.name[: MAX_NAME_LENGTH - _LONGEST_PART], [*taken, *_names(graph_groups)])
-        assert isinstance(graph.key, StagedKey), graph
-        network, seen, units = LinkedGraph(graph.key), Counter[StageKey](), list[str]()
-        for part in network.kernels:
-            if part.launched_graph is not None:
-                units.append(f"{name}_{_word(part)}_1")
-                continue
-            stage_name = part, seen[part]
-            seen[part] += 1
-            free_running[stage_name] = free_running.get(stage_name, 0) + 1
-            units.append(f"{_name(*stage_name)}_{free_running[stage_name]}")
-        joins = []
-        for join in network.edges:
-            if join.depth > MAX_DEPTH:
-                raise errors.too_deep(graph.where, name, join.depth, MAX_DEPTH)
-            (a, source), (b, target) = join.source, join.target
-            bits = network.stages.bits(join.value) if join.value >= 0 else _TOLD_BITS
-            joins.append(StreamConnection(f"{units[a]}.{source}", f"{units[b]}.{target}", join.depth, bits))
-        for k, part in enumerate(network.kernels):
-            if part.launched_graph is not None:
-                joined = () if k else tuple(joins)
-                kernel = f"{name}_{_word(part)}"
-                graph_groups.append(KernelGroup(kernel, (part,), LINKED, banks=graph.banks, joins=joined))
-    rest = [
-        KernelGroup(_name(*stage_name), (stage_name[0],), LINKED, units) for stage_name, units in free_running.items()
-    ]
-    return (*graph_groups, *rest)
-
-
-def _names(groups: Iterable[KernelGroup]) -> list[str]:
-    """Returns the names that graphs use. A new graph's name is free if the names of its kernels
-    are, too."""
-    return [name for g in groups for name in (g.name, g.name.rpartition("_")[0])]
-
-
-def _word(part: StageKey) -> str:
-    """Returns the short name of a stage's kernel within its graph, such as "begin", "in0" or
-    "out0"."""
-    return part.port.replace("_", "") or part.kind
-
-
-def _name(part: StageKey, number: int) -> str:
-    return f"ft_{part.name}" + (f"x{number + 1}" if number else "")
 
 
 if sys.version_info >= (3, 11):

@@ -67,18 +67,25 @@ def configuration(
 
 
 def dies(groups: Sequence[KernelGroup], board: Board | None) -> dict[str, str]:
-    """Assigns each compute unit to a die of a board with HBM.
+    """Assigns each compute unit to a die of a board with HBM, and kernels that have a die to that one.
 
     Places the largest units first, each on the die with the most free LUTs; ties go to the first
     die, next to the HBM. A unit larger than the free LUTs of every die is omitted, so that v++ may
-    spread it over dies. Returns no dies for boards without HBM, where every die has its own DDR
-    banks.
+    spread it over dies. Without HBM, where every die has its own DDR banks, only kernels that have a
+    die get one.
     """
-    if board is None or board.memory != "HBM":
+    if board is None or board.chip.slrs == 1:
         return {}
     room = [board.chip.lut * board.chip.left.value / board.chip.slrs] * board.chip.slrs
     die_of = {}
     luts = {unit: area(g).whole.lut / g.units for g in groups for unit in compute_unit_names(g)}
+    for group in groups:
+        if group.die is not None and group.die < board.chip.slrs:
+            for unit in compute_unit_names(group):
+                die_of[unit] = f"SLR{group.die}"
+                room[group.die] -= luts.pop(unit)
+    if board.memory != "HBM":
+        return die_of
     for unit in sorted(luts, key=lambda unit: -luts[unit]):
         k = max(range(len(room)), key=lambda k: room[k])
         if luts[unit] <= room[k]:

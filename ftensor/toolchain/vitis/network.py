@@ -1,4 +1,4 @@
-"""HLS sources of networks: one DATAFLOW region, with the weights as tables of the text."""
+"""HLS sources of networks and of their parts: one DATAFLOW region, with the weights as tables of the text."""
 
 from __future__ import annotations
 
@@ -9,41 +9,80 @@ import numpy as np
 
 from ...kernels.network import DEPTHWISE, NetworkKey, first_sums
 from ...kernels.network_depths import FlowFifo, Process
-from ...kernels.network_processes import Processes, interval, processes_of
-from ..group import KernelGroup
+from ...kernels.network_parts import NetworkPart
+from ...kernels.network_processes import Processes, processes_of
+from ..group import KernelGroup, arguments
 from .interface import interfaces, parameter_list, title
 from .text import fill
 
+# The kernel's arguments that its processes take, by name.
+_TYPES = {
+    "in_0": "const hls::vector<T, LANES> *",
+    "in_1": "const hls::vector<int, 16> *",
+    "out0": "hls::vector<T, LANES> *",
+    "in_0_offset": "long ",
+    "in_1_offset": "long ",
+    "out0_offset": "long ",
+}
+
 
 def source(group: KernelGroup) -> str:
-    """Returns the text of a network's kernel."""
-    key = cast("NetworkKey", group.members[0])
-    of = processes_of(key)
-    fifos = [line for fifo in of.fifos for line in _declared(fifo)]
-    calls = [f"FT_PROCESS(({_call(of, process)}))" for process in of.processes]
-    c, h, w = key.image
+    """Returns the text of a network's kernel, or of a part's."""
+    key = cast("NetworkKey | NetworkPart", group.members[0])
+    part, layers = (key, key.layers) if isinstance(key, NetworkPart) else (None, key)
+    of = processes_of(layers) if part is None else part.processes
+    taken = {a.name: _TYPES[a.name] for a in arguments(group) if a.name in _TYPES}
+    taken |= {fifo.name: f"hls::stream<{fifo.c_type()}> &" for fifo in _outer(of)}
+    c, h, w = layers.image
+    slowest = max(p.trips for p in of.processes)
     return fill(
         "network.cpp",
         {
             "title": title(group),
-            "comment": f"{key.name}: images of {c} x {h} x {w}, an image in {interval(key)} iterations.",
-            "element": key.element,
-            "lanes": str(key.lanes),
-            "weights": " const hls::vector<int, 16> *in_1, long in_1_offset," if key.loaded else "",
-            "passed": " in_1, in_1_offset," if key.loaded else "",
-            "tables": "\n".join(_tables(key)),
-            "fifos": fifos,
-            "processes": calls,
+            "comment": f"{layers.name}: images of {c} x {h} x {w}, an image in {slowest} iterations.",
+            "element": layers.element,
+            "lanes": str(layers.lanes),
+            "tables": "\n".join(_tables(layers)),
+            "taken": ", ".join([*(f"{c_type}{name}" for name, c_type in taken.items()), "int n"]),
+            "fifos": [line for fifo in of.inner_fifos for line in _declared(fifo)],
+            "processes": [f"FT_PROCESS(({_call(of, process)}))" for process in of.processes],
             "name": group.name,
-            "parameters": parameter_list(group),
-            "interfaces": interfaces(group),
+            "parameters": parameters(group) if part else parameter_list(group),
+            "interfaces": _interfaces(group, part),
+            "body": [*_commands(part), f"if (n > 0) run({', '.join([*taken, 'n'])});"],
         },
     )
 
 
+def parameters(group: KernelGroup) -> str:
+    """Returns the parameters of a part's kernel: host arguments, then streams."""
+    part = cast("NetworkPart", group.members[0])
+    types = {fifo.name: fifo.c_type(part.layers.element) for fifo in _outer(part.processes)}
+    streams = [f"hls::stream<{types.get(name, 'int')} > &{name}" for name in part.stream_names]
+    return ",\n    ".join([*[parameter_list(group)] * group.started, *streams])
+
+
+def _outer(of: Processes) -> list[FlowFifo]:
+    return [of.fifos[k] for k in (*of.entering, *of.leaving)]
+
+
+def _interfaces(group: KernelGroup, part: NetworkPart | None) -> list[str]:
+    axis = [f"#pragma HLS INTERFACE axis port={name}" for name in (part.stream_names if part else ())]
+    return [*axis, *(interfaces(group) if group.started else ["#pragma HLS INTERFACE ap_ctrl_none port=return"])]
+
+
+def _commands(part: NetworkPart | None) -> list[str]:
+    """Returns the lines that pass the number of images to free-running kernels, or receive it."""
+    if part is None or part.is_last:
+        return []
+    if part.is_first:
+        return [f"if (n > 0) command_{k}.write(n);" for k in range(part.commands)]
+    return ["const int n = command.read();"]
+
+
 def _declared(fifo: FlowFifo) -> list[str]:
     """Returns the lines that declare a FIFO."""
-    line = f'hls::stream<ft_beat<{fifo.element}, {fifo.flow.wide}>, {fifo.depth}> {fifo.name}("{fifo.name}");'
+    line = f'hls::stream<{fifo.c_type()}, {fifo.depth}> {fifo.name}("{fifo.name}");'
     return [line, *[f"#pragma HLS BIND_STORAGE variable={fifo.name} type=fifo impl=uram"] * fifo.uram]
 
 

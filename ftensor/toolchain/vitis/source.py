@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ...errors.build import no_vitis_headers
-from ...kernels.linked_keys import StageKey
+from ...kernels.network_parts import LinkedKey
 from ...kernels.source import hls_root
 from ..group import KernelGroup, arguments
 
@@ -67,7 +67,7 @@ def flushing(group: KernelGroup) -> str:
     head, kernel = source(group).split(f'extern "C" void {group.name}(', 1)
     parameters = kernel[: kernel.index("\n{\n")]
     member = group.members[0]
-    streams = member.stream_names if isinstance(member, StageKey) else ()
+    streams = member.stream_names if isinstance(member, LinkedKey) else ()
     args = ", ".join([*(a.name for a in arguments(group)), *streams])
     return "\n".join(
         [

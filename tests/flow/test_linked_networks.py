@@ -1,0 +1,114 @@
+"""Networks in several kernels that streams join, each on a die. Their bits: test_loaded_networks.py."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ftensor as ft
+from ftensor.errors.build import InventoryError
+from ftensor.kernels.network import NetworkKey
+from ftensor.kernels.network_parts import NetworkPart, cuts_of, parts_of_network, streams_of
+from ftensor.toolchain.area.fit import area
+from ftensor.toolchain.csim import CSim
+from ftensor.toolchain.group import KernelGroup, arguments
+from ftensor.toolchain.inventory.read import expand, read
+from ftensor.toolchain.make import Request, commands, prepare
+from ftensor.toolchain.vitis.source import copy_headers, source
+from ftensor.toolchain.vitis.target import Vitis
+
+from ..ir.findings import findings
+from .network_program import LINKED, digits, images
+
+PLATFORM = "xilinx_u55c_gen3x16_xdma_3_202210_1"
+needs = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+
+def linked(folder: Path, seed: int = 3, text: str = LINKED) -> tuple[KernelGroup, ...]:
+    ft.jit(digits(seed)).export(str(folder / "digits"), images(2), target="kv260")
+    inventory = folder / "linked.toml"
+    inventory.write_text(text)
+    return expand(read(inventory))
+
+
+def test_vitis_places_each_part_on_a_die(tmp_path: Path) -> None:
+    """The first part reads memory, the last one writes it, the part between them runs by itself."""
+    groups = linked(tmp_path)
+    commands(Request("digits", groups, "", tmp_path / "hw"), Vitis("hw", PLATFORM, dry=True))
+    lines = (tmp_path / "hw" / "link.cfg").read_text().splitlines()
+    assert [line for line in lines if line.startswith("slr=")] == [f"slr=digits_{k + 1}_1:SLR{k}" for k in range(3)]
+    assert [line.partition(":")[0] for line in lines if line.startswith("sp=")] == [
+        "sp=digits_1_1.in_0",
+        "sp=digits_3_1.out0",
+    ]
+    assert [line.partition("=")[2] for line in lines if line.startswith("stream_connect=")] == [
+        "digits_1_1.command_0:digits_2_1.command:16",
+        "digits_1_1.from_conv2d_0_requantize:digits_2_1.images:32",
+        "digits_2_1.from_linear_3_requantize:digits_3_1.images:32",
+    ]
+    assert [bool(arguments(group)) for group in groups] == [True, False, True]
+    copy_headers(tmp_path)
+    for group in groups:
+        path = tmp_path / f"{group.name}.cpp"
+        path.write_text(source(group))
+        assert not findings(path, group.name)
+        assert ("ap_ctrl_none port=return" in path.read_text()) == (group.name == "digits_2")
+
+
+@needs
+def test_changed_weights_compile_the_kernel_of_their_layer(tmp_path: Path) -> None:
+    """And no other kernel, before it or behind it."""
+    groups = linked(tmp_path)
+    jobs = prepare(Request("digits", groups, "", tmp_path / "out"), CSim()).kernels
+    key = groups[0].members[0].whole  # type: ignore[attr-defined]
+    constants = bytearray(key.constants)
+    constants[-300:-200] = bytes(100)  # the weights of linear_4
+    changed = parts_of_network(replace(key, constants=bytes(constants)), (1, 5))
+    again = tuple(replace(group, members=(part,)) for group, part in zip(groups, changed, strict=True))
+    later = prepare(Request("digits", again, "", tmp_path / "out"), CSim()).kernels
+    assert [a.output == b.output for a, b in zip(jobs, later, strict=True)] == [True, False, True]
+
+
+def test_parts_take_the_area_of_the_whole(tmp_path: Path) -> None:
+    """All DSP blocks are in one of them, and a launch's entry is that of the network."""
+    groups = linked(tmp_path)
+    parts = [group.members[0] for group in groups]
+    assert all(isinstance(part, NetworkPart) for part in parts)
+    key = parts[0].whole  # type: ignore[attr-defined]
+    assert isinstance(key, NetworkKey) and [parts[0].entry, parts[2].entry] == [key.entry, f"{key.entry}/out0"]
+    whole, each = area(KernelGroup("whole", (key,))).whole, [area(group).whole for group in groups]
+    assert whole.dsp == sum(one.dsp for one in each) > 0 and min(one.dsp for one in each) > 0
+    assert whole.lut < sum(one.lut for one in each) < 1.5 * whole.lut
+    assert cuts_of(key) == [1, 2, 4, 5]  # the sum reads the pool and the convolution behind it
+    (two,) = [parts_of_network(key, (4,))]
+    assert [stream.name for stream in streams_of(two)] == ["images_1"]
+
+
+CUTS = {
+    "no cuts": ("", 'the setting "cuts" is missing|cuts'),
+    "inside a sum's branches": ("cuts = [3]", r"of \[1, 2, 4, 5\], at which another kernel begins"),
+    "out of order": ("cuts = [5, 1]", "layers in order"),
+    "twice": ("cuts = [1, 1]", "layers in order"),
+    "beyond the end": ("cuts = [6]", "layers in order"),
+    "no list": ("cuts = 4", "layers in order"),
+    "lists": ("cuts = [[1]]", "layers in order"),
+    "words": ('cuts = ["conv2d_0"]', "layers in order"),
+    "no layer": ("cuts = []", "layers in order"),
+    "a bool": ("cuts = [true]", "layers in order"),
+}
+
+
+@pytest.mark.parametrize("case", CUTS)
+def test_where_no_kernel_begins(tmp_path: Path, case: str) -> None:
+    line, said = CUTS[case]
+    with pytest.raises(InventoryError, match=said):
+        linked(tmp_path, text=re.sub("cuts = .*", line, LINKED))
+
+
+def test_one_kernel_has_no_cuts(tmp_path: Path) -> None:
+    with pytest.raises(InventoryError, match=r"cuts = .* absent here"):
+        linked(tmp_path, text=LINKED.replace("linked", "dataflow"))
