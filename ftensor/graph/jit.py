@@ -254,9 +254,9 @@ class Jitted(Generic[P, R]):
         OpenCL form. `name` may begin with a folder. On a device whose image has the kernel, a
         jitted call with rows of this length is one launch, for any number of rows.
 
-        Ops that need all their data first (sorts, products, folds across rows) are no stages. They
-        cut the graph into kernels NAME_1.json and so on, in one inventory, and the ops' own kernels
-        run between these.
+        Ops that need all their data first (sorts, products, folds across rows) are no stages, nor
+        are scans. They cut the graph into kernels NAME_1.json and so on, in one inventory, and the
+        ops' own kernels run between these. Scans are the last of these kernels.
 
         With `target`, a board such as "kv260", the inventory has the lanes and the compute units
         that are fastest on that board, and `Exported.report` is a table of the kernels.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from ..boards import BOARDS
 from ..dtypes import int8, uint8
 from ..errors import graph as errors
+from ..kernels.feedback import FeedbackKey
 from ..kernels.network import NetworkKey
 from ..kernels.select import compute_units
 from ..kernels.staged import StagedKey, Stages, lanes_of
@@ -63,10 +64,17 @@ class Segment(NamedTuple):
 
 
 class DataflowKernels(NamedTuple):
-    """The kernels of stages of a graph, and for each op outside them a line with the reason."""
+    """The kernels of stages of a graph, for each op outside them a line with the reason, and its
+    loops with feedback, which are kernels of their own."""
 
     keys: tuple[StagedKey, ...]
     apart: tuple[str, ...]
+    loops: tuple[FeedbackKey, ...] = ()
+
+    @property
+    def kernels(self) -> tuple[StagedKey | FeedbackKey, ...]:
+        """Returns all kernels, those of loops last."""
+        return (*self.keys, *self.loops)
 
 
 class TracedNetwork(NamedTuple):
@@ -98,9 +106,10 @@ class Exported(NamedTuple):
     """The files of an exported graph, and the kernel's entry in images. `source` is HLS C++.
     `opencl` is OpenCL C for Intel's boards, None if a stage has no OpenCL form.
 
-    If the graph was cut, these files are the first kernel's, `kernels` has all kernels, and `apart`
-    has a line for each op between them. `constants` is the file of a network's weights. `report` is
-    a table of its layers, or of the kernels of a graph that is exported for a board."""
+    If the graph was cut, these files are the first kernel's, `kernels` has all kernels, those of
+    loops with feedback last, and `apart` has a line for each op between them. `constants` is the
+    file of a network's weights. `report` is a table of its layers, or of the kernels of a graph
+    that is exported for a board."""
 
     graph: Path
     inventory: Path
@@ -163,33 +172,39 @@ def exported(graph: Graph, options: ExportOptions = NO_OPTIONS) -> DataflowKerne
 
 
 def dataflow_kernels(graph: Graph) -> DataflowKernels:
-    """Returns a graph's kernels of stages.
+    """Returns a graph's kernels of stages and its loops with feedback.
 
     Raises GraphError if no two ops are stages of one kernel (it names the first op that is no
-    stage), if there are too few rows to distinguish a value per row from a row, and if the FIFOs
+    stage) and there is no loop, if there are too few rows to distinguish a value per row from a row, and if the FIFOs
     exceed every board's memory.
     """
     segments = dataflow_segments(graph)
-    keys, apart = [], []
+    keys, apart, loops = [], [], []
     problem = _try_dataflow(graph).refusal
     for segment in segments:
         if segment.node is None:
             why = segment.refusal.why if segment.refusal is not None else ""
-            apart += [_refusal_text(node, why) for node in segment.nodes]
+            loops += [loop for node in segment.nodes if (loop := _loop_of(node)) is not None]
+            apart += [_refusal_text(node, why) for node in segment.nodes if _loop_of(node) is None]
         elif segment.rows < 2 or segment.rows == segment.key.length:
             error = errors.few_rows(graph.name, segment.rows, segment.key.length)
             problem = problem or error
             apart.append(str(error))
         else:
             keys.append(segment.key)
-    if not keys:
+    if not keys and not loops:
         assert problem is not None
         raise problem
     for key in keys:
         needed, available = Stages(key).fifo_bytes, int(max(b.chip.bram for b in BOARDS) * _BLOCK)
         if needed > available:
             raise errors.too_deep(graph.name, needed, key.length, available)
-    return DataflowKernels(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(apart)))
+    return DataflowKernels(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(apart)), tuple(dict.fromkeys(loops)))
+
+
+def _loop_of(node: Node) -> FeedbackKey | None:
+    """Returns the kernel of a loop with feedback; None for other nodes."""
+    return next((step.key for step in node.launch.steps if isinstance(step.key, FeedbackKey)), None)
 
 
 def _refusal_text(node: Node, why: str) -> str:

@@ -13,12 +13,14 @@ from .. import boards
 from ..errors.graph import bad_name, graph_too_large, op_of_no_module
 from ..graph import jit
 from ..graph.partition import DEFAULT_BOARD, DataflowKernels, Exported, ExportOptions, TracedNetwork
-from ..kernels import network_file
-from ..kernels.graph_text import digest, text
+from ..kernels import feedback, network_file
+from ..kernels.feedback import FeedbackKey
+from ..kernels.graph_text import text
 from ..kernels.network import NetworkKey
 from ..kernels.skeletons import network, staged
 from ..kernels.staged import StagedKey
 from ..rows.catalogue import ADDED_BY
+from ..terminal import counted
 
 if TYPE_CHECKING:
     from .group import KernelGroup
@@ -51,7 +53,8 @@ def write(traced: DataflowKernels | TracedNetwork, name: str, options: ExportOpt
     from .group import MAX_NAME_LENGTH
 
     folder, kernel = Path(name).parent, Path(name).name
-    count = 1 if isinstance(traced, TracedNetwork) else len(traced.keys)
+    keys = () if isinstance(traced, TracedNetwork) else traced.kernels
+    count = max(1, len(keys))
     names = [kernel] if count == 1 else [f"{kernel}_{k + 1}" for k in range(count)]
     if not re.fullmatch(r"[A-Za-z]\w*", kernel, re.ASCII) or len(names[-1]) > MAX_NAME_LENGTH:
         raise bad_name(kernel, MAX_NAME_LENGTH)
@@ -60,7 +63,7 @@ def write(traced: DataflowKernels | TracedNetwork, name: str, options: ExportOpt
     inventory = folder / f"{kernel}.toml"
     imports = _imports(traced, kernel)
     groups, report = _groups(traced, kernel, names, options)
-    texts = [_files(key, group) for key, group in zip(traced.keys, groups, strict=True)]
+    texts = [_files(key, group) for key, group in zip(keys, groups, strict=True)]
     folder.mkdir(parents=True, exist_ok=True)
     inventory.write_text(_inventory(traced, kernel, groups, imports))
     exported = []
@@ -76,19 +79,21 @@ def write(traced: DataflowKernels | TracedNetwork, name: str, options: ExportOpt
 def _groups(
     of: DataflowKernels, kernel: str, names: Sequence[str], options: ExportOptions
 ) -> tuple[tuple[KernelGroup, ...], str]:
-    """Returns the kernels, with the lanes and compute units for which a board has room, and a
-    report on them. Raises GraphError if the board has no room."""
+    """Returns the kernels, those of loops last, with the lanes and compute units for which a board
+    has room, and a report on them. Raises GraphError if the board has no room."""
     from . import row_parallel
     from .area.fit import shares_text
     from .group import KernelGroup
 
+    graphs = dict(zip(names, of.keys))
+    loops = tuple(KernelGroup(name, (key,)) for name, key in zip(names[len(graphs) :], of.loops, strict=True))
     if options.target is None:
-        return tuple(KernelGroup(name, (key,)) for name, key in zip(names, of.keys, strict=True)), ""
+        return (*(KernelGroup(name, (key,)) for name, key in graphs.items()), *loops), ""
     board = boards.find(options.target)
-    build = row_parallel.choose_row_builds(dict(zip(names, of.keys, strict=True)), board)
+    build = row_parallel.choose_row_builds(graphs, board, loops)
     if not build.fits:
         raise graph_too_large(kernel, board.title, shares_text(build.shares))
-    return build.groups, row_parallel.report(build)
+    return (*build.groups, *loops), row_parallel.report(build)
 
 
 def _write_network(traced: TracedNetwork, folder: Path, name: str, options: ExportOptions) -> Exported:
@@ -125,13 +130,18 @@ def _write_network(traced: TracedNetwork, folder: Path, name: str, options: Expo
     return files._replace(kernels=(files,), report=folding.report(found, traced.lines))
 
 
-def _files(key: StagedKey, group: KernelGroup) -> dict[str, bytes]:
+def _text(key: StagedKey | FeedbackKey) -> str:
+    """Returns the text of a kernel's graph file."""
+    return feedback.text(key) if isinstance(key, FeedbackKey) else text(key)
+
+
+def _files(key: StagedKey | FeedbackKey, group: KernelGroup) -> dict[str, bytes]:
     """Returns the files of a kernel, text by suffix. `key` is the graph with its own number of
     lanes, which the graph file records; `group` has the lanes to build."""
     from .intel import target as intel
     from .vitis import source as vitis
 
-    files = {"json": text(key).encode(), "cpp": vitis.source(group).encode()}
+    files = {"json": _text(key).encode(), "cpp": vitis.source(group).encode()}
     with suppress(ValueError):  # Intel's boards lack one of the graph's stages
         files["cl"] = intel.source(group).encode()
     return files
@@ -146,7 +156,7 @@ def _printable(text: str) -> str:
 def _imports(traced: DataflowKernels, kernel: str) -> list[str]:
     """Returns the modules that add the program's own ops among the stages. Raises GraphError for an
     op that no module adds."""
-    ops = dict.fromkeys(call.function.name for key in traced.keys for call in key.calls)
+    ops = dict.fromkeys(call.function.name for key in traced.kernels for call in key.calls)
     user_ops = {op: ADDED_BY[op] for op in ops if op in ADDED_BY}
     for op, module in user_ops.items():
         if not module:
@@ -156,14 +166,16 @@ def _imports(traced: DataflowKernels, kernel: str) -> list[str]:
 
 def _inventory(traced: DataflowKernels, kernel: str, groups: Sequence[KernelGroup], imports: Sequence[str]) -> str:
     lengths = " and ".join(dict.fromkeys(str(key.length) for key in traced.keys))
-    several = "one kernel" if len(groups) == 1 else f"{len(groups)} kernels"
-    lines = [f"# The graph {kernel}: any number of rows of {lengths} elements."]
+    parts = [counted(len(traced.keys), "kernel") + " of stages"] if traced.keys else []
+    parts += [counted(len(traced.loops), "loop") + " with feedback"] if traced.loops else []
+    lines = [f"# The graph {kernel}: any number of rows of {lengths} elements."] if traced.keys else []
     lines += [f"# A kernel of its own: {_printable(one)}" for one in traced.apart]
-    lines += [f'description = "the graph {kernel}, as {several} of stages"']
+    lines += [f'description = "the graph {kernel}, as {" and ".join(parts)}"']
     if imports:
         lines += ["imports = [{}]".format(", ".join(f'"{module}"' for module in imports))]
-    for key, group in zip(traced.keys, groups, strict=True):
-        lines += ["", "[[graph]]", f'file = "{group.name}.json"', f'sha256 = "{digest(key)}"']
+    for key, group in zip(traced.kernels, groups, strict=True):
+        checked = sha256(_text(key).encode()).hexdigest()
+        lines += ["", "[[graph]]", f'file = "{group.name}.json"', f'sha256 = "{checked}"']
         lines += [f"lanes = {group.lanes}"] if group.lanes != key.lanes else []
         lines += [f"units = {group.units}"] if group.units > 1 else []
     return "\n".join([*lines, ""])

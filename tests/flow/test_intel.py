@@ -83,6 +83,16 @@ def test_a_program_finds_the_emulator_as_its_device():
     assert out.split() == ["intel-fpga-emulator", "intel-fpga-emulator", "45"]
 
 
+def test_a_loop_with_feedback() -> None:
+    """Its state stays in the kernel from one step to the next."""
+    step = "lambda s, x: (s * 0.5 + x, s * 0.5 - x)"
+    out, _ = python(f"{SHORT}last, y = ft.scan({step}, 1.0, x); print(last.item(), y[-1].item())")
+    state = 1.0
+    for x in range(40):
+        last, state = state * 0.5 - x, state * 0.5 + x
+    assert [float(word) for word in out.split()] == pytest.approx([state, last])
+
+
 def test_the_programs_exit_status_is_the_commands():
     python("raise SystemExit(7)", status=7)
     run("emulate", "--intel", "--", "no-such-program", status=127)

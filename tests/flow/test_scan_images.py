@@ -190,3 +190,58 @@ def test_a_traced_image_runs_the_loops(tmp_path: Path) -> None:
     done = forked.run(program, env=env)
     assert done.returncode == 1 and "no image holds a scan of <lambda>" in done.stderr
     assert "ftensor kernels --trace" in done.stderr
+
+
+CHAIN = """
+import sys
+import numpy as np
+import ftensor as ft
+
+def agc(gain, x):
+    y = gain * x
+    return gain + 0.01 * (1 - y * y), y
+
+@ft.jit
+def chain(x, w, gain):
+    last, y = ft.scan(agc, gain, (x * w + 1).reshape(-1))
+    return (y.reshape(x.shape) + 1).square().sum(-1), last
+
+x = ft.from_numpy(np.random.default_rng(5).standard_normal((6, 32)).astype("f4"))
+arguments = x, ft.from_numpy(x.numpy()[::-1].copy()), ft.from_numpy(np.float32([1])).reshape(())
+if sys.argv[1:]:
+    files = chain.export(sys.argv[1], *arguments, target="kv260")
+    print(len(files.kernels), files.kernels[-1].entry, *files.apart)
+else:
+    sums, last = chain(*arguments)
+    print(*sums.tolist(), last.item())
+"""
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="the C simulation needs g++")
+def test_a_loop_between_stages_is_exported_with_them(tmp_path: Path) -> None:
+    """Both parts of the graph and the loop are one inventory, whose image runs the call without a host's
+    step."""
+    program, image = tmp_path / "chain.py", tmp_path / "image"
+    program.write_text(CHAIN)
+    env = {**os.environ, "PYTHONPATH": str(Path(ft.__file__).parents[1]), "FTENSOR_DEVICE": "csim"}
+    env.pop("FTENSOR_IMAGE", None)
+    done = forked.run(program, tmp_path / "chain", env=env)
+    assert done.returncode == 0, done.stderr
+    count, entry, *apart = done.stdout.split()
+    groups = expand(parse((tmp_path / "chain.toml").read_bytes(), tmp_path / "chain.toml"))
+    kinds = [group.skeleton for group in groups]
+    assert (count, apart, kinds) == ("3", [], ["staged", "staged", "feedback"])
+    assert groups[-1].members[0].entry == entry
+    words = ("build", "--target", "csim", "--inventory", tmp_path / "chain.toml", "--out", image)
+    forked.run("-m", "ftensor", *words, env=env).check_returncode()
+    env |= {"FTENSOR_IMAGE": str(image / "chain.xclbin"), "FTENSOR_FALLBACK": "error"}
+    done = forked.run(program, env=env)
+    assert done.returncode == 0, done.stderr
+    x = np.random.default_rng(5).standard_normal((6, 32)).astype("f4").astype("f8")
+    gain, ys = 1.0, []
+    for value in (x * x[::-1] + 1).ravel():
+        ys.append(gain * value)
+        gain += 0.01 * (1 - ys[-1] ** 2)
+    *sums, last = map(float, done.stdout.split())
+    np.testing.assert_allclose(sums, ((np.reshape(ys, x.shape) + 1) ** 2).sum(1), 1e-4)
+    assert last == pytest.approx(gain, rel=1e-5)

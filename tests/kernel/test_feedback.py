@@ -200,12 +200,3 @@ def test_inputs_that_are_no_steps_are_refused() -> None:
     ):
         with pytest.raises(error, match=said):
             ft.scan(previous, 0.0, xs)
-
-
-def test_an_export_refuses_a_scan(tmp_path: Any) -> None:
-    @ft.jit
-    def gained(x: ft.Tensor) -> ft.Tensor:
-        return ft.scan(previous, 0.0, x)[1] + 1
-
-    with pytest.raises(GraphError, match=r"scan is no stage .*test_feedback.py"):
-        gained.export(str(tmp_path / "gained"), ft.ones(4, 8))
