@@ -1,10 +1,8 @@
 // $comment
-FT_KERNEL void $name($parameters)
-{
-    $slab
+FT_STAGE {
     $tap taps[$places] = {0};
     $type line[$line] = {0}, parts[$stride] = {0};
-    $beat packed = {0};
+    $packed packed = {0};
     if (rows > 0) {
         for (int k = 0; k < $count; k++) {
             FT_UNROLL
@@ -15,8 +13,8 @@ FT_KERNEL void $name($parameters)
     const long samples = $samples;
     long at = 0;  // index, in its signal, of the beat's first sample
     int beat = 0;  // input beats of the current beat of results
-    for (long v = 0; v < (long)rows * $beats + (rows > 0 ? $delay : 0); v++) {
-        $beat got = {0};
+    FT_LOOP(long v, (long)rows * $beats + (rows > 0 ? $delay : 0)) {
+        $packed got = {0};
         if (v < (long)rows * $beats) got = $read;
         FT_UNROLL
         for (int k = 0; k < $line - LANES; k++) line[k] = line[k + LANES];

@@ -1,12 +1,10 @@
 // $comment: folds a row's beats into $state_count states in turn, and combines these after the row's last beat.
-FT_KERNEL void $name($parameters)
-{
-    $slab
+FT_STAGE {
     const $state nothing = $identity();
     $state sum[8][LANES];  // a shift register: sum[7] is the oldest state
     $kept
     int column = 0;
-    for (long v = 0; v < (long)rows * $beats; v++) {
+    FT_LOOP(long v, (long)rows * $beats) {
         const int left = $length - column * LANES;
         $reads
         FT_UNROLL

@@ -1,16 +1,13 @@
 // Input $port, row by row. The row length is not a multiple of the lanes, so lanes beyond a row's end hold
 // unused elements.
-FT_KERNEL void $name($parameters)
-{
-    $slab
-    long next = $offset + (long)first * $length;
+FT_STAGE {
+    long next = offset;
     int column = 0;
-    for (long v = 0; v < (long)rows * $beats; v++) {
+    FT_LOOP(long v, (long)rows * $beats) {
         $beat w;
-        FT_UNROLL
-        for (int l = 0; l < LANES; l++) {
-            const long at = next + l;
-            w.lane[l] = $take;
+        FT_EACH_LANE {
+            const long at = next + ft_lane;
+            w.lane[ft_lane] = $take;
         }
         $writes
         const bool ends = column == $beats - 1;

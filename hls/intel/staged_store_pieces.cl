@@ -1,20 +1,17 @@
 // Result $port: joins rows whose length is not a multiple of the lanes. Elements before the first one and after
 // the last one belong to other units or tensors.
-FT_KERNEL void $name($parameters)
-{
-    $slab
-    const long begin = $offset + (long)first * $length;
-    long next = begin / LANES;
-    int column = 0, filled = begin % LANES;
+FT_STAGE {
+    long next = offset / LANES;
+    int column = 0, filled = offset % LANES;
     $beat held;
     FT_UNROLL
     for (int l = 0; l < LANES; l++) {
         const long at = next * LANES + l;
         if (l < filled) held.lane[l] = $take;
     }
-    for (long v = 0; v < (long)rows * $beats; v++) {
+    FT_LOOP(long v, (long)rows * $beats) {
         const int left = $length - column * LANES, size = left < LANES ? left : LANES;
-        const $beat w = $read;
+        const $beat w = $from;
         // `joined`: the pending elements, then the next piece. Its second half is the part that exceeds the
         // beat.
         $type joined[2 * LANES];

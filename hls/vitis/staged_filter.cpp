@@ -1,6 +1,5 @@
 // $comment
-static void $name($streams, $scalars)
-{
+FT_STAGE {
     typedef ft_filter<$constants> filter;
     $tap taps[filter::PLACES]{};
     $type line[filter::LINE]{};
@@ -17,10 +16,7 @@ $entering:
     const long samples = $samples;
     long at = 0;  // index, in its signal, of the beat's first sample
     int beat = 0;  // input beats of the current beat of results
-$name:
-    for (long v = 0; v < (long)rows * $beats + filter::DELAY; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+    FT_LOOP(long v, (long)rows * $beats + filter::DELAY) {
         ft_vec<$type> got{};
         if (v < (long)rows * $beats) got = $from.read();
         filter::shift_in_beat(line, got);

@@ -1,22 +1,16 @@
 // $comment: folds a row's beats into $state_count states in turn, and writes these after the row's last beats.
-static void $name_of_states($streams, hls::stream<ft_vec<$state> > &to, $scalars)
-{
+FT_STAGE {
     $state sum[8][LANES];
 #pragma HLS ARRAY_PARTITION variable=sum dim=0 complete
     const $state nothing = $identity();
     $kept
     int column = 0;
-$name_of_states:
-    for (long v = 0; v < (long)rows * $beats; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-// An iteration reads the state that was written 8 iterations before, none later.
-#pragma HLS DEPENDENCE variable=sum inter RAW distance=8 true
+    // An iteration reads the state that was written 8 iterations before, none later.
+    FT_LOOP(long v, (long)rows * $beats) {
         const int turn = (int)(v % 8), left = $length - column * LANES;
         $reads
         ft_vec<$state> now;
-        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
-#pragma HLS UNROLL
+        FT_EACH_LANE {
             $values
             $state lifted;
             $lift
@@ -29,7 +23,7 @@ $name_of_states:
     }
 }
 // Combines the states of each row.
-static void $name_of_tree(hls::stream<ft_vec<$state> > &from, $trees, $scalars)
+static void $name_of_tree($trees)
 {
 $name_of_tree:
     for (int row = 0; row < rows; row++) {

@@ -1,14 +1,11 @@
 // Input $port from $above beats before a compute unit's rows on, row by row, then the first rows of the next unit.
 // Those begin at the same offset of `next`, and those before end there in `previous`; both are the same memory,
 // or another unit's slab. Before the first row of all and behind the last one are zeros, which no result has.
-static void $name(
-    const $beat *port, const $beat *next, const $beat *previous, $streams, long offset, long next_offset, long previous_offset,
-    int rows, int first, int total)
-{
+FT_STAGE {
     const long begin = (long)first * $beats, own = (long)(rows - $halo) * $beats, before = begin < $above ? begin : $above;
     const long wanted = (long)rows * $beats - $unread - $above, there = (long)total * $beats - begin;
     const long last = wanted < 0 ? 0 : wanted < there ? wanted : there;
-    const $beat *from = port + offset / LANES;
+    FT_BASE
     const $beat *behind = next + next_offset / LANES;
     const $beat *above = previous + previous_offset / LANES - before;
 $none:
@@ -23,23 +20,12 @@ $before:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=0 max=65536
         const $beat got = above[v];
-        ft_vec<$type> w;
-        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
-#pragma HLS UNROLL
-            w[ft_lane] = $take;
-        }
+        FT_VALUES
         $writes
     }
-$name:
-    for (long v = 0; v < (last < own ? last : own); v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-        const $beat got = from[v];
-        ft_vec<$type> w;
-        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
-#pragma HLS UNROLL
-            w[ft_lane] = $take;
-        }
+    FT_LOOP(long v, (last < own ? last : own)) {
+        FT_BEAT(v)
+        FT_VALUES
         $writes
     }
 $behind:
@@ -47,11 +33,7 @@ $behind:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=0 max=65536
         const $beat got = behind[v];
-        ft_vec<$type> w;
-        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
-#pragma HLS UNROLL
-            w[ft_lane] = $take;
-        }
+        FT_VALUES
         $writes
     }
 $rest:

@@ -9,7 +9,7 @@ static void $signal(const $beat *port, hls::stream<$beat > &to, long offset, int
     const long inner = half < begin ? begin : half < end ? half : end;
     const long outer = behind < begin ? begin : behind < end ? behind : end;
     $beat next = from[begin < half ? half - begin : 0];
-$before:
+$signal_before:
     for (long b = begin; b < inner; b++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=0 max=128
@@ -31,7 +31,7 @@ $signal:
     }
     const long last = 2 * behind - half - 1 - outer;
     next = from[last < behind - half ? last : 0];
-$after:
+$signal_after:
     for (long b = outer; b < end; b++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=0 max=128

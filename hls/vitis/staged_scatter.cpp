@@ -1,17 +1,12 @@
 // $comment
-static void $name($streams, int first, int total, int rows)
-{
+FT_STAGE {
     $kept
     int column = 0;
     int row = first + $row, at = $at;  // the row and the column of the beat's first element
-$name:
-    for (long v = 0; v < (long)rows * BEATS; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+    FT_LOOP(long v, (long)rows * BEATS) {
         $reads
         $item w;
-        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
-#pragma HLS UNROLL
+        FT_EACH_LANE {
             const bool next = at + ft_lane >= LENGTH;
             const int r = next ? row + 1 : row, c = next ? at + ft_lane - LENGTH : at + ft_lane;
             const bool inside = r >= $top && r < total - $bottom && c >= $left && c < $right;

@@ -1,27 +1,18 @@
-// Result $port: joins rows whose length is not a multiple of the lanes. Elements after the last one belong to
+// Result $port: joins $joined. Elements after the last one belong to
 // other tensors.
-static void $name($beat *port, $streams, long offset, int rows)
-{
-    $beat *to = port + offset / LANES;
+FT_STAGE {
+    FT_BASE
     $beat held{};
     long next = 0;
     int column = 0, filled = 0;
-$name:
-    for (long v = 0; v < (long)rows * $beats; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-        const int left = $length - column, size = left < LANES ? left : LANES;
-        const ft_vec<$type> w = $from.read();
-        $beat got;
-        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
-#pragma HLS UNROLL
-            got[ft_lane] = $give;
-        }
+    FT_LOOP(long v, (long)rows * $beats) {
+        const int $sizes;
+        FT_RESULT
         $beat joined;
         const bool full = ft_append_piece<LANES>(held, filled, got, size, joined);
         if (full) to[next] = joined;
         next += full ? 1 : 0;
-        column = left <= LANES ? 0 : column + LANES;
+        column = $ends ? 0 : column + LANES;
     }
     if (filled > 0) {
         $beat last = to[next];

@@ -1,12 +1,7 @@
 // $comment
-static void $name($streams, int rows)
-{
+FT_STAGE {
     $memories
-$name:
-    for (long v = 0; v < (long)rows * $beats + $ahead; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-        $apart
+    FT_LOOP(long v, (long)rows * $beats + $ahead) {
         $item got{};
         if (v < (long)rows * $beats) got = $from.read();
         $steps

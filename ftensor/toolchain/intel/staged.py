@@ -12,11 +12,10 @@ from ...image.file import CHANNEL_DEPTH
 from ...image.manifest import KernelRecord, StageRecord
 from ...kernels import element_function, fused, source
 from ...kernels.element_function import ElementFunction
-from ...kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, ROWS, SHARED_ROW, TAPS
+from ...kernels.graph_text import EVERY_BLOCK, HALO, PER_BLOCK, REFLECTED, SHARED_ROW, TAPS
 from ...kernels.key import KernelKey
 from ...kernels.row_pass_macros import c_functions_with_own_state
 from ...kernels.signal_stages import RowFilter, RowTransform
-from ...kernels.skeletons.fused import functions
 from ...kernels.source import fill
 from ...kernels.staged import (
     ELEMENTS,
@@ -33,6 +32,7 @@ from ...kernels.staged import (
     value_type,
 )
 from ..group import KernelGroup, arguments
+from ..stage_text import StageText, Values, Words
 from ..transform_steps import FEW, TransformSteps
 from .member import head
 
@@ -64,12 +64,12 @@ class OpenCLSteps(TransformSteps):
 
 UNITS = ("n", "ft_unit", "ft_units")
 # Computes the rows of a compute unit.
-_SLAB = "const int first = ft_slab(n, ft_unit, ft_units), rows = ft_slab(n, ft_unit + 1, ft_units) - first;"
+_SLAB = ("const int begin = ft_slab(n, ft_unit, ft_units), rows = ft_slab(n, ft_unit + 1, ft_units) - begin;",)
 
 # The same for signals of several rows: `TOGETHER` rows go to one unit.
 _SIGNALS_SLAB = (
-    "const int first = ft_slab(n / TOGETHER, ft_unit, ft_units) * TOGETHER;\n"
-    "const int rows = (ft_unit == ft_units - 1 ? n : ft_slab(n / TOGETHER, ft_unit + 1, ft_units) * TOGETHER) - first;"
+    "const int begin = ft_slab(n / TOGETHER, ft_unit, ft_units) * TOGETHER;",
+    "const int rows = (ft_unit == ft_units - 1 ? n : ft_slab(n / TOGETHER, ft_unit + 1, ft_units) * TOGETHER) - begin;",
 )
 
 
@@ -125,14 +125,59 @@ def _depth(f: Fifo) -> int:
     return max(CHANNEL_DEPTH, f.depth)
 
 
-class _ChannelText:
+class _ChannelText(StageText):
     """Fills the templates of a graph's kernels."""
 
+    dialect, own, steps, cleared = "intel", "intel/staged_{}.cl", OpenCLSteps, " = {0}"
+
     def __init__(self, group: KernelGroup) -> None:
-        self.group, self.key = group, key_of(group)
-        self.stages, self.functions = Stages(self.key), functions(self.key, "intel")
-        self.records = stages(group)
+        super().__init__(key_of(group))
+        self.group, self.records = group, stages(group)
         self.parameters = {a.name: _parameter(a.what, a.c, a.name) for a in arguments(group)}
+        whole_rows = all(function.rows == 1 for function in self.key.filters)
+        self.slab = _SLAB if whole_rows else _SIGNALS_SLAB
+
+    def vector(self, c_type: str) -> str:
+        """Returns the type of a beat. All kernels of an image share a type of the same name."""
+        return f"beat{self.key.lanes}_{c_type}"
+
+    def lane(self, vector: str) -> str:
+        return f"{vector}.lane[ft_lane]"
+
+    def take(self, fifo: Fifo) -> str:
+        return f"read_channel_intel({self._channel(fifo)})"
+
+    def give(self, fifo: Fifo, value: str) -> str:
+        return f"write_channel_intel({self._channel(fifo)}, {value});"
+
+    def words(self, values: Values) -> Words:
+        def loop(counter: str, count: str) -> list[str]:
+            variable = counter.split()[1]
+            return [*values.get("apart", ()), f"for ({counter} = 0; {variable} < {count}; {variable}++) {{"]
+
+        head = f"FT_KERNEL void {values['name']}({values['parameters']})"
+        each_lane = ["FT_UNROLL", "for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {"]
+        slab = [f"    {line}" for line in (*self.slab, *values.get("offset", ()))]
+        words: Words = {"FT_STAGE": lambda: [head, "{", *slab], "FT_LOOP": loop, "FT_EACH_LANE": lambda: each_lane}
+        if "beat" not in values:
+            return words
+        beat, c_type, taken = values["beat"], values["type"], values["from"]
+
+        def elements(at: str, *lines: str) -> list[str]:
+            index = f"const long at = (base + {at}) * LANES + ft_lane;"
+            return [*each_lane, *(f"    {line}" for line in (index, *lines)), "}"]
+
+        fetched, stored = f"got.lane[ft_lane] = {values['take']};", f"const {c_type} got = w.lane[ft_lane];"
+        return {
+            **words,
+            "FT_BASE": lambda: ["const long base = offset / LANES;"],
+            "FT_BEAT": lambda at: [f"{beat} got;", *elements(at, fetched)],
+            "FT_FETCH": lambda at: elements(at, fetched),
+            "FT_VALUES": lambda: [f"const {beat} w = got;"],
+            "FT_STORE": lambda at: [f"const {beat} w = {taken};", *elements(at, stored, values["give"])],
+            "FT_ELEMENT": lambda at: [f"const long at = {at};"],
+            "FT_STORE_ELEMENT": lambda at: [f"const long at = {at};", f"const {c_type} got = {taken};", values["give"]],
+        }
 
     def text(self) -> str:
         """Returns the whole text."""
@@ -149,9 +194,9 @@ class _ChannelText:
                 "states": str(key.states),
                 "period": str(key.period),
                 "together": str(key.together),
-                "types": [f"typedef struct {{ {t} lane[LANES]; }} {self._beat(t)};" for t in beat_types],
+                "types": [f"typedef struct {{ {t} lane[LANES]; }} {self.vector(t)};" for t in beat_types],
                 "channels": [
-                    f"channel {self._travels(f.value)} {self._channel(f)} __attribute__((depth({_depth(f)})));"
+                    f"channel {self.fifo_type(f.value)} {self._channel(f)} __attribute__((depth({_depth(f)})));"
                     for f in self.stages.fifos
                 ],
                 "parts": self._parts(),
@@ -162,174 +207,69 @@ class _ChannelText:
 
     def _parts(self) -> list[str]:
         """Returns the OpenCL C functions that the transform and filter stages call."""
-        beats = [self._beat(value_type(u.compute)) for u in self.key.transforms[:1]]
+        beats = [self.vector(value_type(u.compute)) for u in self.key.transforms[:1]]
         parts = [fill("intel/transform.cl", {"beat": beat}) for beat in beats]
         return parts + [fill("intel/filter.cl", {}) for _ in self.key.filters[:1]]
 
     def _stage(self, k: int, stage: DataflowStage) -> str:
         record = self.records[k]
-        places = {
-            "name": record.name,
-            "slab": _SLAB if all(function.rows == 1 for function in self.key.filters) else _SIGNALS_SLAB,
-            "parameters": ", ".join(self.parameters[name] for name in record.arguments),
-        }
+        head = {"name": record.name, "parameters": ", ".join(self.parameters[name] for name in record.arguments)}
         if stage.kind in (LOAD, STORE):
-            return self._moves(k, stage, places)
+            return self._moves(k, stage, head)
         if stage.kind == FOLD:
-            return self._folds(k, stage, places)
+            return self.fill("fold", {**head, **self.folded(k, stage, "tree[0][0]")})
         if stage.kind in (ELEMENTS, ROW_VALUES):
-            return self._computes(k, stage, places)
-        if stage.kind == TRANSFORM:
-            return self._transforms(k, stage, places)
+            return self.fill(stage.kind, {**head, **self.computed(k, stage)})
+        if stage.kind == TRANSFORM and not cast("RowTransform", self.key.calls[stage.calls[0]].function).half:
+            return self.fill("transform", {**head, **self.transformed(k, stage)})
         if stage.kind == FILTER:
-            return self._filters(k, stage, places)
+            return self._filters(k, stage, head)
         raise no_stage_for_intel(stage.name)
 
-    # Ports
-
-    def _moves(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
+    def _moves(self, k: int, stage: DataflowStage, head: dict[str, str]) -> str:
         """Returns a kernel that reads an operand or writes a result."""
         key, load = self.key, stage.kind == LOAD
-        p = (key.ins if load else key.outs)[stage.port]
+        p, value = (key.ins[stage.port], stage.port) if load else (key.outs[stage.port], stage.inputs[0])
         name, offset, *_ = self.records[k].arguments
-        whole_beats, c_type = key.length % key.lanes == 0, value_type(p.dtype)
-        cached_beats = key.cached_beats(stage.port) if load else 0
-        shape = {
-            ROWS: "" if whole_beats else "_pieces",
-            PER_ROW: "_of_row",
-            ONE_ELEMENT: "_one",
-            PER_BLOCK: "_each",
-            SHARED_ROW: "_kept",
-            EVERY_BLOCK: "_kept" if cached_beats else "_again",
-            TAPS: "_taps",
-            FRAMES: "_frames",
-        }.get(p.kind)
-        if shape is None:
+        if p.kind in (REFLECTED, HALO):
             raise no_stage_for_intel(stage.name)
-        halves = p.dtype.name in source.HALF_DTYPES
         fifos = self.stages.output_fifos(k, stage.port) if load else self.stages.input_fifos(k)
-        return fill(
-            f"intel/staged_{'load' if load else 'store'}{shape}.cl",
+        moved, halves, shape = self.moved(stage, fifos), p.dtype.name in source.HALF_DTYPES, self.shape(stage)
+        before, beats = self.rows_before(p, value, "begin"), moved["beats"]
+        cached_beats = key.cached_beats(stage.port) if load else 0
+        starts = {PER_BLOCK: "begin % PERIOD", EVERY_BLOCK: f"begin % PERIOD * {beats}"}
+        return self.fill(
+            "load_kept" if shape == "load_shared" else shape,
             {
-                **places,
-                "port": name,
-                "offset": offset,
-                "type": c_type,
-                "beat": self._beat(c_type),
+                **moved,
+                **head,
+                "offset": [f"const long offset = {' + '.join([offset, *[before] * bool(before)])};"],
+                "beat": self.vector(value_type(p.dtype)),
                 "size": str(cached_beats),
                 "comment": "one row that is every row's" if p.kind == SHARED_ROW else "its PERIOD rows again and again",
+                "start": starts.get(p.kind, "0"),
+                "fetches": f"turn == 0 || v < {beats}",
+                "open": ["const long base = offset / LANES;", "long next = 0;"],
+                "fetch": ["FT_FETCH(next)", "next++;"],
                 "take": f"vload_half(at, {name})" if halves else f"{name}[at]",
                 "give": f"vstore_half_rte(got, at, {name});" if halves else f"{name}[at] = got;",
-                "writes": [self._write(f, "w") for f in fifos],
-                "read": "" if load else self._read(fifos[0]),
-                "count": str(key.taps_of(stage.port)) if p.kind == TAPS else "",
-                "hop": str(key.hop_of(stage.port) // key.lanes) if p.kind == FRAMES else "",
-                **self._row(stage),
+                "count": f"(rows > 0 ? {moved['count']} : 0)",
             },
         )
 
-    def _row(self, stage: DataflowStage) -> dict[str, str]:
-        """Returns the template's texts for the row sizes of a stage, whose rows may be longer than
-        the shortest rows."""
-        factor = self.stages.factor_of(stage)
-        states = self.key.states_of(factor)
-        return {
-            "length": "LENGTH" if factor == 1 else f"({factor} * LENGTH)",
-            "beats": "BEATS" if factor == 1 else f"({factor} * BEATS)",
-            "state_count": "STATES" if states == self.key.states else str(states),
-        }
-
-    # Arithmetic
-
-    def _computes(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
-        """Returns a kernel that calls element functions, on each element or on the values of a row."""
-        key, wide = self.key, stage.kind == ELEMENTS
-        out = {v: fifos for v in stage.outputs if (fifos := self.stages.output_fifos(k, v))}
-        kept, reads, named = self._reads(k, wide)
-        lines = list(named)
-        for c in stage.calls:
-            args = [*fused.call_operands(key, c), *fused.call_scalars(key, c)]
-            lines += fused.call_lines(key, c, self.functions[c], args)
-        if wide:
-            lines += [f"w_v{v}.lane[ft_lane] = v{v};" for v in out]
-        variable = "w_v" if wide else "v"
-        return fill(
-            f"intel/staged_{stage.kind}.cl",
-            {
-                **places,
-                **self._row(stage),
-                "comment": ", ".join(key.calls[c].function.name for c in stage.calls),
-                "kept": kept,
-                "reads": reads,
-                "computed": lines,
-                "results": [f"{self._travels(v)} w_v{v};" for v in out],
-                "writes": [self._write(f, f"{variable}{v}") for v, some in out.items() for f in some],
-            },
-        )
-
-    def _folds(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
-        """Returns a kernel that folds rows: parallel states, and a tree that combines them."""
-        key, (c,) = self.key, stage.calls
-        kept, reads, named = self._reads(k, True)
-        function, scalars = self.functions[c], fused.call_scalars(key, c)
-        args = [*fused.call_operands(key, c), *scalars, "column * LANES + ft_lane", "&lifted"]
-        return fill(
-            "intel/staged_fold.cl",
-            {
-                **places,
-                **self._row(stage),
-                "comment": key.calls[c].function.name,
-                "state": f"{function}_s",
-                "identity": f"{function}_identity",
-                "combine": f"{function}_combine",
-                "kept": kept,
-                "reads": reads,
-                "values": named,
-                "lift": f"{function}_lift({', '.join(args)});",
-                "finished": fused.call_lines(key, c, f"{function}_finish", ["tree[0][0]", *scalars]),
-                "writes": [self._write(f, f"v{v}") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
-            },
-        )
-
-    def _transforms(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
-        """Returns a kernel that transforms rows."""
-        key, (c,) = self.key, stage.calls
-        function, course = key.calls[c].function, key.transform_schedule
-        assert isinstance(function, RowTransform)
-        if function.half:
-            raise no_stage_for_intel(stage.name)
-        (into,) = self.stages.input_fifos(k)
-        c_type = value_type(key.dtypes[into.value])
-        steps = OpenCLSteps(function, course, c_type, fused.call_scalars(key, c))
-        return fill(
-            "intel/staged_transform.cl",
-            {
-                **places,
-                "comment": f"{function.name} of rows of {course.points}",
-                "tables": steps.tables,
-                "memories": steps.memories,
-                "apart": steps.apart,
-                "behind": str(course.startup_beats),
-                "beat": self._beat(c_type),
-                "read": self._read(into),
-                "steps": steps.lines,
-                "writes": [self._write(f, "w") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
-            },
-        )
-
-    def _filters(self, k: int, stage: DataflowStage, places: dict[str, str]) -> str:
+    def _filters(self, k: int, stage: DataflowStage, head: dict[str, str]) -> str:
         """Returns a kernel that filters rows."""
         key, (c,) = self.key, stage.calls
         function, schedule = key.calls[c].function, self.stages.filter_schedule(stage)
         assert isinstance(function, RowFilter)
         signal, taps = (next(f for f in self.stages.input_fifos(k) if f.value == v) for v in key.calls[c].operands)
         sample, tap = value_type(key.dtypes[signal.value]), value_type(key.dtypes[taps.value])
-        row = self._row(stage)
+        row = self.row(stage)
         kinds = ("tap_complex" if tap != "float" else "tap_real") if sample != "float" else "tap_float"
-        return fill(
-            "intel/staged_filter.cl",
+        return self.fill(
+            "filter",
             {
-                **places,
+                **head,
                 "comment": f"{function.name}: sums of {function.taps} products, for each {function.stride} samples",
                 "type": sample,
                 "tap": tap,
@@ -347,50 +287,17 @@ class _ChannelText:
                 "product": f"ft_{kinds}_product",
                 "sum": f"ft_tap_sum_{'complex' if sample != 'float' else 'float'}",
                 "plain": f"ft_plain_zero_{'complex' if sample != 'float' else 'float'}",
-                "beat": self._beat(sample),
-                "read": self._read(signal),
-                "read_tap": self._read(taps),
-                "writes": [self._write(f, "packed") for v in stage.outputs for f in self.stages.output_fifos(k, v)],
+                "packed": self.vector(sample),
+                "read": self.take(signal),
+                "read_tap": self.take(taps),
+                "writes": [self.give(f, "packed") for _, some in self.outputs(k, stage) for f in some],
                 **row,
             },
         )
 
-    def _reads(self, k: int, wide: bool) -> tuple[list[str], list[str], list[str]]:
-        """Returns three lists of lines: declarations of values that last for a row, reads of
-        channels, and definitions of a lane's values."""
-        kept, reads, named = [], [], []
-        for f in self.stages.input_fifos(k):
-            v, c_type = f.value, value_type(self.key.dtypes[f.value])
-            if not wide:
-                reads.append(f"const {c_type} v{v} = {self._read(f)};")
-            elif self.key.is_per_row[v]:
-                kept.append(f"{c_type} w_v{v};")
-                reads.append(f"if (column == 0) w_v{v} = {self._read(f)};")
-                named.append(f"const {c_type} v{v} = w_v{v};")
-            else:
-                reads.append(f"const {self._beat(c_type)} in_v{v} = {self._read(f)};")
-                named.append(f"const {c_type} v{v} = in_v{v}.lane[ft_lane];")
-        return kept, reads, named
-
-    # Channels
-
-    def _travels(self, value: int) -> str:
-        c_type = value_type(self.key.dtypes[value])
-        return c_type if self.key.is_per_row[value] else self._beat(c_type)
-
-    def _beat(self, c_type: str) -> str:
-        """Returns the type of a beat. All kernels of an image share a type of the same name."""
-        return f"beat{self.key.lanes}_{c_type}"
-
     def _channel(self, f: Fifo) -> str:
         """Returns a channel's name, unique in the image: all its kernels are one program."""
         return f"{self.group.name}_{f.name}"
-
-    def _read(self, f: Fifo) -> str:
-        return f"read_channel_intel({self._channel(f)})"
-
-    def _write(self, f: Fifo, value: str) -> str:
-        return f"write_channel_intel({self._channel(f)}, {value});"
 
 
 def _parameter(what: str, c: str, name: str) -> str:

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 from ...dtypes import dtype
 from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
-from ...kernels.graph_text import (
-    ABOVE,
-    EVERY_BLOCK,
-    FRAMES,
-    HALO,
-    ONE_ELEMENT,
-    PER_BLOCK,
-    PER_ROW,
-    REFLECTED,
-    ROWS,
-    SHARED_ROW,
-    TAPS,
-)
+from ...kernels.graph_text import REFLECTED, TAPS
 from ...kernels.row_pass_macros import c_functions_with_own_state
 from ...kernels.signal_stages import RowFilter, RowTransform, half_of
-from ...kernels.skeletons.fused import functions
 from ...kernels.staged import (
     ELEMENTS,
     FILTER,
@@ -38,13 +25,12 @@ from ...kernels.staged import (
     DataflowStage,
     Fifo,
     StagedKey,
-    Stages,
     value_type,
 )
 from ...kernels.stencil_stages import SliceScatter, Window
 from ..group import KernelGroup, arguments, element_word
+from ..stage_text import StageText, Values, Words
 from ..transform_steps import FEW, TransformSteps
-from .frames import frames_text
 from .interface import interfaces, parameter_list, title
 from .stencil import scatter_stage, window_stage
 from .text import fill
@@ -85,15 +71,63 @@ def source(group: KernelGroup) -> str:
     return Text(group).source()
 
 
-class Text:
+class Text(StageText):
     """Fills the templates of a graph's kernel, and of single dataflow stages."""
 
+    dialect, own, steps, cleared = "vitis", "vitis/staged_{}.cpp", HlsSteps, "{}"
+
     def __init__(self, group: KernelGroup) -> None:
-        self.group, self.key = group, cast("StagedKey", group.members[0])
-        self.stages, self.functions = Stages(self.key), functions(self.key, "vitis")
+        super().__init__(cast("StagedKey", group.members[0]))
+        self.group = group
         self.scalars = [
             (c, name) for what, c, name in fused.parameters(self.key) if what != "*" and not name.endswith("_offset")
         ]
+
+    def vector(self, c_type: str) -> str:
+        return f"ft_vec<{c_type}>"
+
+    def lane(self, vector: str) -> str:
+        return f"{vector}[ft_lane]"
+
+    def take(self, fifo: Fifo) -> str:
+        return f"{fifo.name}.read()"
+
+    def give(self, fifo: Fifo, value: str) -> str:
+        return f"{fifo.name}.write({value});"
+
+    def words(self, values: Values) -> Words:
+        name = values["name"]
+
+        def loop(counter: str, count: str) -> list[str]:
+            variable = counter.split()[1]
+            head = f"for ({counter} = 0; {variable} < {count}; {variable}++) {{"
+            bounds = [] if count.isdigit() else ["#pragma HLS LOOP_TRIPCOUNT min=1 max=65536"]
+            return [f"{name}:", head, "#pragma HLS PIPELINE II=1", *bounds, *values.get("apart", ())]
+
+        each_lane = ["for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {", "#pragma HLS UNROLL"]
+        words: Words = {
+            "FT_STAGE": lambda: [f"static void {name}({values['parameters']})", "{"],
+            "FT_LOOP": loop,
+            "FT_EACH_LANE": lambda: each_lane,
+        }
+        if "beat" not in values:
+            return words
+        beat, c_type, taken = values["beat"], values["type"], values["from"]
+        base = f"{beat} *to" if taken else f"const {beat} *from"
+        unpacked = [*each_lane, f"    w[ft_lane] = {values['take']};", "}"]
+        packed = [f"{beat} got;", *each_lane, f"    got[ft_lane] = {values['give']};", "}"]
+        result = [f"const ft_vec<{c_type}> w = {taken};", *packed]
+        return {
+            **words,
+            "FT_BASE": lambda: [f"{base} = port + offset / LANES;"],
+            "FT_BEAT": lambda at: [f"const {beat} got = from[{at}];"],
+            "FT_FETCH": lambda at: [f"got = from[{at}];"],
+            "FT_VALUES": lambda: [f"ft_vec<{c_type}> w;", *unpacked],
+            "FT_RESULT": lambda: result,
+            "FT_STORE": lambda at: [*result, f"to[{at}] = got;"],
+            "FT_ELEMENT": lambda at: [f"const {values['element']} got = port[{at}];"],
+            "FT_STORE_ELEMENT": lambda at: [f"const {c_type} w = {taken};", f"port[{at}] = {values['give']};"],
+        }
 
     def source(self) -> str:
         """Returns the text of the whole kernel."""
@@ -142,25 +176,10 @@ class Text:
         """Returns the expression of a kernel argument that selects the rows of a compute unit."""
         if name == "n":
             return f"end - begin + {self.key.halo}" if self.key.width else "end - begin"
-        factors = self.key.factors
         ports = {f"out{k}_offset": (p, v) for k, (p, v) in enumerate(zip(self.key.outs, self.key.results))}
         ports |= {f"in_{k}_offset": (p, k) for k, p in enumerate(self.key.ins)}
-        if name not in ports:
-            return name
-        p, value = ports[name]
-        if p.kind == FRAMES:
-            return f"{name} + (long)begin * {self.key.hop_of(int(name.split('_')[1]))}"
-        own = self.key.is_half[value] or self.key.width
-        length = str(self.key.row_length(value)) if own else _times("LENGTH", factors[value])
-        each = {
-            ROWS: f"(long)begin * {length}",
-            HALO: f"(long)begin * {length}",
-            ABOVE: f"(long)begin * {length}",
-            PER_ROW: "begin",
-            PER_BLOCK: f"(long)begin / PERIOD * {length}",
-        }
-        of = each.get(p.kind)
-        return f"{name} + {of}" if of else name
+        before = self.rows_before(*ports[name], "begin") if name in ports else ""
+        return f"{name} + {before}" if before else name
 
     def stage(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns the functions of a dataflow stage, its calls, and the declarations of its own
@@ -185,98 +204,87 @@ class Text:
         """Returns a stage that reads an operand or writes a result."""
         key, load = self.key, stage.kind == LOAD
         port = (key.ins if load else key.outs)[stage.port]
-        name = f"in_{stage.port}" if load else f"out{stage.port}"
-        fifos = self._out(k, stage.port) if load else self.stages.input_fifos(k)
-        wide, c_type = port.kind in VECTOR_KINDS, element_word(port)
+        fifos = self.stages.output_fifos(k, stage.port) if load else self.stages.input_fifos(k)
+        wide, c_type, moved = port.kind in VECTOR_KINDS, element_word(port), self.moved(stage, fifos)
         element = _PORT_WORDS.get(c_type, c_type) if wide or c_type == "ft_half" else c_type
-        beat = f"hls::vector<{element}, {key.lanes}>"
-        shape = {
-            ROWS: "" if key.length % key.lanes == 0 else "_pieces",
-            SHARED_ROW: "_every_row",
-            PER_ROW: "_of_row",
-            ONE_ELEMENT: "_one",
-            PER_BLOCK: "_each",
-            EVERY_BLOCK: "_again_kept" if load and key.cached_beats(stage.port) else "_again",
-            TAPS: "_taps",
-            FRAMES: "_frames",
-            REFLECTED: "_frames",
-        }[port.kind]
+        beat, name = f"hls::vector<{element}, {key.lanes}>", moved["port"]
         half = wide and key.is_half[stage.port if load else stage.inputs[0]]
-        if not load and (half or key.width):
-            shape = "_half"
-        halo = load and wide and key.width > 0
-        shape = ("_around" if key.scatters else "_halo") if halo else shape
+        halo, taps, reflected = load and wide and key.width > 0, port.kind == TAPS, port.kind == REFLECTED
+        template, memory = self.shape(stage), f"{beat if wide else element} *port"
+        around = halo and bool(key.scatters)
+        if halo:
+            template = "load_around" if around else "load_halo"
+        elif not load and (half or key.width):
+            template = "store_pieces"
+        others = ["next"] * halo + ["previous"] * around
+        sources = ["const " * load + memory, *(f"const {beat} *{other}" for other in others)]
+        offsets = ["long offset", *(f"long {other}_offset" for other in others)]
+        rows = [] if taps else ["int rows", *["int first", "int total"] * around]
         lane = "[ft_lane]" if wide else ""
-        texts = {
-            **frames_text(stage.name, beat, port.kind == REFLECTED),
+        if reflected:
+            sources, offsets = [f"hls::stream<{beat} > &signal"], []
+        texts: dict[str, Any] = {
+            **moved,
             "name": stage.name,
-            "once": f"{stage.name}_once",
-            "port": name,
+            "parameters": ", ".join([*sources, self.streams(fifos), *offsets, *rows]),
             "beat": beat,
             "element": element,
-            "type": value_type(port.dtype),
-            "streams": self._streams(fifos),
-            "from": fifos[0].name if fifos else "",
             "take": _from_port(f"got{lane}", port.dtype, element),
             "give": _to_port(f"w{lane}", port.dtype, element),
-            "writes": [f"{f.name}.write(w);" for f in fifos],
-            "count": str(key.taps_of(stage.port)) if port.kind == TAPS else "",
-            "hop": str(key.hop_of(stage.port) // key.lanes) if port.kind in (FRAMES, REFLECTED) else "",
-            **self._row(stage),
-            **self._stored(half),
+            "start": "0",
+            "fetches": "turn == 0",
+            "open": [] if reflected else [f"const {beat} *from = port + offset / LANES;", "long next = 0;"],
+            "fetch": ["got = signal.read();" if reflected else "got = from[next++];"],
             "halo": str(key.halo),
-            "unread": str(key.unread_beats(stage.port)) if halo else "",
-            "behind": f"{stage.name}_behind",
             "above": str(key.above // key.lanes),
-            "before": f"{stage.name}_before",
-            "none": f"{stage.name}_none",
-            "rest": f"{stage.name}_rest",
+            "unread": str(key.unread_beats(stage.port)) if halo else "",
+            **{
+                part: f"{stage.name}_{part}"
+                for part in ("once", "none", "before", "behind", "rest", "signal", "signal_before", "signal_after")
+            },
+            **self._pieces(half, moved["length"]),
             **self._kept(stage, half),
         }
-        text = fill(f"staged_{'load' if load else 'store'}{shape}.cpp", texts)
-        places = [name, f"in_{key.halo_of(stage.port)}"] if halo else [name]
-        places += [f"in_{key.above_of(stage.port)}"] if halo and key.scatters else []
-        offsets = [f"{one}_offset" for one in places]
-        args = [*places, *(f.name for f in fifos), *offsets, *(["n"] if port.kind != TAPS else [])]
-        args += ["first", "total"] if halo and key.scatters else []
-        if port.kind == REFLECTED:
-            fifo = f"{stage.name}_beats"
-            calls = [
-                f"{stage.name}_signal({name}, {fifo}, {name}_offset, n, first, total)",
+        text, places = self.fill(template, texts), [name]
+        places += [f"in_{key.halo_of(stage.port)}"] if halo else []
+        places += [f"in_{key.above_of(stage.port)}"] if around else []
+        calls = [*places, *(f.name for f in fifos), *(f"{one}_offset" for one in places), *["n"] * (not taps)]
+        calls += ["first", "total"] * around
+        if not reflected:
+            return text, [f"{stage.name}({', '.join(calls)})"], []
+        fifo = f"{stage.name}_beats"
+        return (
+            self.fill("load_reflected", texts) + text,
+            [
+                f"{texts['signal']}({name}, {fifo}, {name}_offset, n, first, total)",
                 f"{stage.name}({', '.join([fifo, *(f.name for f in fifos), 'n'])})",
-            ]
-            return (
-                fill("staged_load_reflected.cpp", texts) + text,
-                calls,
-                [f'hls::stream<{beat}, 32> {fifo}("{fifo}");'],
-            )
-        return text, [f"{stage.name}({', '.join(args)})"], []
+            ],
+            [f'hls::stream<{beat}, 32> {fifo}("{fifo}");'],
+        )
 
-    def _row(self, stage: DataflowStage) -> dict[str, str]:
-        """Returns the template's texts for the row sizes of a stage, whose rows may be longer than
-        the shortest rows."""
-        factor = self.stages.factor_of(stage)
-        states = self.key.states_of(factor)
-        return {
-            "length": _times("LENGTH", factor),
-            "beats": _times("BEATS", factor),
-            "state_count": "STATES" if states == self.key.states else str(states),
-            "states": str(states),
-        }
-
-    def _stored(self, half: bool) -> dict[str, str]:
-        """Returns the template's texts for a store of the first elements of each row: how many, and
-        how many of them the row has from `column` on."""
+    def _pieces(self, half: bool, length: str) -> dict[str, str]:
+        """Returns the template's texts for a store of rows that are no whole beats, or of the first
+        elements of each row: how many elements the row has from `column` on."""
+        if not half and not self.key.width:
+            return {
+                "joined": "rows whose length is not a multiple of the lanes",
+                "sizes": f"left = {length} - column, size = left < LANES ? left : LANES",
+                "ends": "left <= LANES",
+            }
         size = half_of(self.key.length) if half else self.key.width
         left = f"{size} - column"
         if self.key.width:
             left = f"(v < (long)(rows - {self.key.halo}) * BEATS ? {left} : 0)"
-        return {"size": str(size), "left": left}
+        return {
+            "joined": f"the first {size} elements of each row",
+            "sizes": f"left = {left}, most = left < LANES ? left : LANES, size = most > 0 ? most : 0",
+            "ends": f"column == {length} - LANES",
+        }
 
     def _kept(self, stage: DataflowStage, half: bool) -> dict[str, str]:
         """Returns the template's texts for the beats of a row that a load keeps for all rows."""
         if not (half and stage.kind == LOAD):
-            return {"kept_beats": self._row(stage)["beats"], "kept_beat": "column"}
+            return {"kept_beats": self.row(stage)["beats"], "kept_beat": "column"}
         beats = self.key.cached_beats(stage.port)
         return {"kept_beats": str(beats), "kept_beat": f"column < {beats} ? column : 0"}
 
@@ -284,64 +292,29 @@ class Text:
 
     def _computes(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that calls element functions, on each element or on the values of a row."""
-        key, wide = self.key, stage.kind == ELEMENTS
-        into = self.stages.input_fifos(k)
-        out = [(v, self._out(k, v)) for v in stage.outputs]
-        kept, reads, named = self.reads(into, wide)
-        lines = list(named)
-        for c in stage.calls:
-            args = [*fused.call_operands(key, c), *fused.call_scalars(key, c)]
-            lines += fused.call_lines(key, c, self.functions[c], args)
-        used = [(v, fifos) for v, fifos in out if fifos]
-        if wide:
-            lines += [f"w_v{v}[ft_lane] = v{v};" for v, _ in used]
-        fifos = [*into, *(f for _, some in used for f in some)]
-        names = ", ".join(key.calls[c].function.name for c in stage.calls)
-        text = fill(
-            f"staged_{stage.kind}.cpp",
-            {
-                "comment": f"{names}: {'each element' if wide else 'what is of a row'}.",
-                "name": stage.name,
-                "streams": self._streams(fifos),
-                "scalars": self._scalars(stage),
-                "kept": kept,
-                "reads": reads,
-                "results": [f"ft_vec<{value_type(key.dtypes[v])}> w_v{v};" for v, _ in used],
-                "computed": lines,
-                "writes": [f"{f.name}.write({'w_' if wide else ''}v{v});" for v, some in used for f in some],
-                **self._row(stage),
-            },
-        )
-        return text, [self._call(stage.name, [f.name for f in fifos], stage)], []
+        return self._joined(k, stage, stage.kind, self.computed(k, stage))
+
+    def _joined(self, k: int, stage: DataflowStage, template: str, values: Values) -> tuple[str, list[str], list[str]]:
+        """Returns a stage between FIFOs that is one function."""
+        fifos = [*self.stages.input_fifos(k), *(f for _, some in self.outputs(k, stage) for f in some)]
+        head = {"name": stage.name, "parameters": f"{self.streams(fifos)}, {self._scalars(stage)}"}
+        return self.fill(template, {**values, **head}), [self._call(stage.name, [f.name for f in fifos], stage)], []
 
     def _folds(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns two stages that fold rows: parallel states, and a tree that combines them."""
-        key, (c,) = self.key, stage.calls
         into = self.stages.input_fifos(k)
-        out = [f for v in stage.outputs for f in self._out(k, v)]
-        kept, reads, named = self.reads(into, True)
-        function, scalars = self.functions[c], fused.call_scalars(key, c)
-        states = f"{stage.name}_now"
-        args = [*fused.call_operands(key, c), *scalars, "column * LANES + ft_lane", "&lifted"]
-        text = fill(
-            "staged_fold.cpp",
+        out = [f for _, some in self.outputs(k, stage) for f in some]
+        folded, scalars, states = self.folded(k, stage, "sum[0][0]"), self._scalars(stage), f"{stage.name}_now"
+        item = f"hls::stream<ft_vec<{folded['state']}>"
+        text = self.fill(
+            "fold",
             {
-                "comment": key.calls[c].function.name,
-                "name_of_states": f"{stage.name}_states",
+                **folded,
+                "name": f"{stage.name}_states",
+                "parameters": f"{self.streams(into)}, {item} > &to, {scalars}",
                 "name_of_tree": f"{stage.name}_tree",
-                "state": f"{function}_s",
-                "identity": f"{function}_identity",
-                "combine": f"{function}_combine",
-                "streams": self._streams(into),
-                "trees": self._streams(out),
-                "scalars": self._scalars(stage),
-                "kept": kept,
-                "reads": reads,
-                "values": named,
-                "lift": f"{function}_lift({', '.join(args)});",
-                **self._row(stage),
-                "finished": fused.call_lines(key, c, f"{function}_finish", ["sum[0][0]", *scalars]),
-                "writes": [f"{f.name}.write(v{f.value});" for f in out],
+                "trees": f"{item} > &from, {self.streams(out)}, {scalars}",
+                "apart": ["#pragma HLS DEPENDENCE variable=sum inter RAW distance=8 true"],
             },
         )
         return (
@@ -350,37 +323,16 @@ class Text:
                 self._call(f"{stage.name}_states", [*(f.name for f in into), states], stage),
                 self._call(f"{stage.name}_tree", [states, *(f.name for f in out)], stage),
             ],
-            [f'hls::stream<ft_vec<{function}_s>, 32> {states}("{states}");'],
+            [f'{item}, 32> {states}("{states}");'],
         )
 
     def _transforms(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that transforms rows."""
-        key, (c,) = self.key, stage.calls
-        function, course = key.calls[c].function, key.transform_schedule
+        function, texts = self.key.calls[stage.calls[0]].function, self.transformed(k, stage)
         assert isinstance(function, RowTransform)
-        (into,) = self.stages.input_fifos(k)
-        out = [f for v in stage.outputs for f in self._out(k, v)]
-        c_type = value_type(function.outs[0][0] or function.compute)
-        steps = HlsSteps(function, course, c_type, fused.call_scalars(key, c))
-        comment = f"{function.name} of rows of {course.points}"
-        text = fill(
-            "staged_transform.cpp",
-            {
-                "comment": comment,
-                "name": stage.name,
-                "streams": self._streams([into, *out]),
-                "scalars": self._scalars(stage),
-                "tables": steps.tables,
-                "memories": steps.memories,
-                "behind": str(course.startup_beats),
-                "apart": steps.apart,
-                "type": c_type,
-                "reads": _real_beat(into.name) if function.half else [f"w = {into.name}.read();"],
-                "steps": steps.lines,
-                "writes": [f"{f.name}.write(w);" for f in out],
-            },
-        )
-        return text, [self._call(stage.name, [f.name for f in (into, *out)], stage)], []
+        if function.half:
+            texts["reads"] = _real_beat(self.stages.input_fifos(k)[0].name)
+        return self._joined(k, stage, "transform", texts)
 
     def _filters(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that filters rows."""
@@ -388,17 +340,16 @@ class Text:
         function = key.calls[c].function
         assert isinstance(function, RowFilter)
         signal, taps = (next(f for f in self.stages.input_fifos(k) if f.value == v) for v in key.calls[c].operands)
-        out = [f for v in stage.outputs for f in self._out(k, v)]
+        out = [f for _, some in self.outputs(k, stage) for f in some]
         sample, tap = value_type(key.dtypes[signal.value]), value_type(key.dtypes[taps.value])
-        row = self._row(stage)
+        row = self.row(stage)
         constants = (sample, tap, "LANES", function.taps, function.stride, function.before)
-        text = fill(
-            "staged_filter.cpp",
+        text = self.fill(
+            "filter",
             {
                 "comment": f"{function.name}: sums of {function.taps} products, for each {function.stride} samples",
                 "name": stage.name,
-                "streams": self._streams([signal, taps, *out]),
-                "scalars": "int rows",
+                "parameters": f"{self.streams([signal, taps, *out])}, int rows",
                 "constants": ", ".join(map(str, constants)),
                 "type": sample,
                 "tap": tap,
@@ -412,26 +363,6 @@ class Text:
         )
         return text, [self._call(stage.name, [f.name for f in (signal, taps, *out)], stage)], []
 
-    def reads(self, into: Sequence[Fifo], wide: bool) -> tuple[list[str], list[str], list[str]]:
-        """Returns three lists of lines for the loop of a stage: declarations of values that last a
-        row, reads of the FIFOs `into`, and definitions of a lane's values.
-
-        wide: an item of a FIFO is a vector.
-        """
-        kept, reads, named = [], [], []
-        for f in into:
-            v, c_type = f.value, value_type(self.key.dtypes[f.value])
-            if not wide:
-                reads.append(f"const {c_type} v{v} = {f.name}.read();")
-            elif self.key.is_per_row[v]:
-                kept.append(f"{c_type} w_v{v}{{}};")
-                reads.append(f"if (column == 0) w_v{v} = {f.name}.read();")
-                named.append(f"const {c_type} v{v} = w_v{v};")
-            else:
-                reads.append(f"const ft_vec<{c_type}> in_v{v} = {f.name}.read();")
-                named.append(f"const {c_type} v{v} = in_v{v}[ft_lane];")
-        return kept, reads, named
-
     def _scalars_of(self, stage: DataflowStage) -> list[tuple[str, str]]:
         """Returns the (C type, name) of the scalars that a stage uses."""
         used = {name for c in stage.calls for name in fused.call_scalars(self.key, c)}
@@ -444,15 +375,8 @@ class Text:
         args = [*fifos, *(name for _, name in self._scalars_of(stage)), "n"]
         return f"{name}({', '.join(args)})"
 
-    def _out(self, k: int, value: int) -> list[Fifo]:
-        return self.stages.output_fifos(k, value)
-
-    def fifo_type(self, value: int) -> str:
-        """Returns the C type of a FIFO's element."""
-        c_type = value_type(self.key.dtypes[value])
-        return c_type if self.key.is_per_row[value] else f"ft_vec<{c_type}>"
-
-    def _streams(self, fifos: Sequence[Fifo]) -> str:
+    def streams(self, fifos: Sequence[Fifo]) -> str:
+        """Returns the parameters of a stage's FIFOs."""
         return ", ".join(f"hls::stream<{self.fifo_type(f.value)} > &{f.name}" for f in fifos)
 
     def _pointer(self, c: str) -> str:
@@ -464,10 +388,6 @@ def _real_beat(fifo: str) -> list[str]:
     """Returns the lines that read a beat of real numbers as complex ones."""
     lines = [f"const ft_vec<float> got = {fifo}.read();", "for (int l = 0; l < LANES; l++) {", "#pragma HLS UNROLL"]
     return [*lines, "    w[l].re = got[l];", "}"]
-
-
-def _times(size: str, factor: int) -> str:
-    return size if factor == 1 else f"({factor} * {size})"
 
 
 def _from_port(text: str, dtype: dtype, element: str) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ...kernels.stencil_stages import SliceScatter, Window, WindowSchedule
 from ..transform_steps import FEW
-from .text import fill
 
 if TYPE_CHECKING:
     from ...kernels.staged import DataflowStage
@@ -26,12 +25,12 @@ def window_stage(text: Text, k: int, stage: DataflowStage) -> tuple[str, list[st
         if (fifos := text.stages.output_fifos(k, v))
     ]
     fifos = [into, *(f for _, _, some in read for f in some)]
-    filled = fill(
-        "staged_window.cpp",
+    filled = text.fill(
+        "window",
         {
             "comment": f"The neighbours of each element, up to {schedule.rows[-1]} rows below.",
             "name": stage.name,
-            "streams": ", ".join(f"hls::stream<{text.fifo_type(f.value)} > &{f.name}" for f in fifos),
+            "parameters": f"{text.streams(fifos)}, int rows",
             "memories": _memories(schedule, item),
             "beats": "BEATS",
             "ahead": str(schedule.ahead),
@@ -58,16 +57,16 @@ def scatter_stage(text: Text, k: int, stage: DataflowStage) -> tuple[str, list[s
     assert isinstance(function, SliceScatter)
     into, written = text.stages.input_fifos(k), text.stages.output_fifos(k, out)
     part, before = key.calls[call].operands
-    kept, reads, named = text.reads(into, True)
+    kept, reads, named = text.reads(k, True)
     rows, columns = function.anchor
     row, column = divmod(rows * key.length + columns - key.above, key.length)
     (top, bottom), (left, right) = function.rows, function.columns
-    filled = fill(
-        "staged_scatter.cpp",
+    filled = text.fill(
+        "scatter",
         {
             "comment": f"A plane after a write to its columns {left} to {right}.",
             "name": stage.name,
-            "streams": ", ".join(f"hls::stream<{text.fifo_type(f.value)} > &{f.name}" for f in (*into, *written)),
+            "parameters": f"{text.streams([*into, *written])}, int first, int total, int rows",
             "row": str(row),
             "at": str(column),
             "top": str(top),
@@ -78,7 +77,7 @@ def scatter_stage(text: Text, k: int, stage: DataflowStage) -> tuple[str, list[s
             "kept": kept,
             "reads": reads,
             "computed": [*named, f"w[ft_lane] = ft_select(inside, v{part}, v{before});"],
-            "writes": [f"{f.name}.write(w);" for f in written],
+            "writes": [text.give(f, "w") for f in written],
         },
     )
     return filled, [f"{stage.name}({', '.join([*(f.name for f in (*into, *written)), 'first', 'total', 'n'])})"], []

@@ -1,25 +1,17 @@
 // Input $port: overlapping rows, each of which begins $hop beats after the one before. A beat is read once, and
 // stays in local memory until the last row that contains it.
-static void $name($source, $streams$offset, int rows)
-{
+FT_STAGE {
     $open
     $beat kept[$beats];
     int place = 0, column = 0;  // index of the beat in local memory, and in its row
     bool first = true;
-$name:
-    for (long v = 0; v < (long)rows * $beats; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
+    FT_LOOP(long v, (long)rows * $beats) {
         $beat got = kept[place];
         if (first || column >= $beats - $hop) {
-            got = $next;
+            $fetch
             kept[place] = got;
         }
-        ft_vec<$type> w;
-        for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {
-#pragma HLS UNROLL
-            w[ft_lane] = $take;
-        }
+        FT_VALUES
         $writes
         const bool ends = column == $beats - 1;
         if (ends) first = false;

@@ -1,0 +1,244 @@
+"""Text of dataflow stages: templates in words that HLS C++ and OpenCL C both have (hls/staged/)."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..kernels import fused, source
+from ..kernels.graph_text import (
+    ABOVE,
+    EVERY_BLOCK,
+    FRAMES,
+    HALO,
+    ONE_ELEMENT,
+    PER_BLOCK,
+    PER_ROW,
+    REFLECTED,
+    ROWS,
+    SHARED_ROW,
+    TAPS,
+)
+from ..kernels.key import Port
+from ..kernels.signal_stages import RowTransform
+from ..kernels.skeletons.fused import functions
+from ..kernels.staged import ELEMENTS, LOAD, DataflowStage, Fifo, StagedKey, Stages, value_type
+from .transform_steps import TransformSteps
+
+Values = Mapping[str, Any]  # a text or a list of lines for each placeholder
+Words = Mapping[str, Callable[..., Sequence[str]]]
+# A word alone on its line, with arguments, or before the brace of its block.
+_WORD = re.compile(r"( *)(FT_\w+)(?:\((.*)\))?(?: \{)?")
+
+
+class StageText(ABC):
+    """Fills the templates of a graph's stages in one language.
+
+    A template's words are lines of their own: FT_STAGE (the head of a stage), FT_LOOP (a pipelined
+    loop), FT_EACH_LANE, FT_BASE (the port's first beat), FT_BEAT and FT_FETCH (a beat from memory),
+    FT_VALUES (its values), FT_RESULT, FT_STORE, FT_ELEMENT and FT_STORE_ELEMENT.
+    """
+
+    dialect: str
+    own: str  # the path of a template that only this language has
+    steps: type[TransformSteps]
+    cleared: str  # the initializer of zeros
+
+    def __init__(self, key: StagedKey) -> None:
+        self.key, self.stages, self.functions = key, Stages(key), functions(key, self.dialect)
+
+    @abstractmethod
+    def vector(self, c_type: str) -> str:
+        """Returns the type of a beat of values in a FIFO."""
+
+    @abstractmethod
+    def lane(self, vector: str) -> str:
+        """Returns the current lane of a vector."""
+
+    @abstractmethod
+    def take(self, fifo: Fifo) -> str:
+        """Returns the expression that reads a FIFO."""
+
+    @abstractmethod
+    def give(self, fifo: Fifo, value: str) -> str:
+        """Returns the statement that writes a value to a FIFO."""
+
+    @abstractmethod
+    def words(self, values: Values) -> Words:
+        """Returns the words' lines in this language, for a stage whose template has `values`."""
+
+    def fill(self, template: str, values: Values) -> str:
+        """Returns a template with its placeholders and words replaced: this language's own, if it
+        has one of this name, else that of hls/staged/. Labels and pragmas begin in the first
+        column."""
+        own, words, lines = self.own.format(template), self.words(values), list[str]()
+        path = own if (source.hls_root() / own).exists() else f"staged/{template}.h"
+        for line in source.fill(path, values).splitlines():
+            match = _WORD.fullmatch(line)
+            if match is None or match[2] not in words:
+                lines.append(line)
+                continue
+            for new in words[match[2]](*(match[3].split(", ", 1) if match[3] else ())):
+                lines.append(new if new.startswith("#") or new.endswith(":") else match[1] + new)
+        return "\n".join(lines) + "\n"
+
+    def fifo_type(self, value: int) -> str:
+        """Returns the C type of a FIFO's element."""
+        c_type = value_type(self.key.dtypes[value])
+        return c_type if self.key.is_per_row[value] else self.vector(c_type)
+
+    def rows_before(self, port: Port, value: int, row: str) -> str:
+        """Returns the elements before row `row` of a port's operand; "" if the port reads the same
+        elements for every row."""
+        key = self.key
+        own = key.is_half[value] or key.width
+        length = str(key.row_length(value)) if own else times("LENGTH", key.factors[value])
+        each = {
+            ROWS: f"(long){row} * {length}",
+            HALO: f"(long){row} * {length}",
+            ABOVE: f"(long){row} * {length}",
+            PER_ROW: row,
+            PER_BLOCK: f"(long){row} / PERIOD * {length}",
+            FRAMES: f"(long){row} * {key.hop_of(value)}" if port.kind == FRAMES else "",
+        }
+        return each.get(port.kind, "")
+
+    def row(self, stage: DataflowStage) -> dict[str, str]:
+        """Returns a template's texts for the row sizes of a stage, whose rows may be longer than
+        the shortest rows."""
+        factor = self.stages.factor_of(stage)
+        states = self.key.states_of(factor)
+        return {
+            "length": times("LENGTH", factor),
+            "beats": times("BEATS", factor),
+            "state_count": "STATES" if states == self.key.states else str(states),
+            "states": str(states),
+        }
+
+    def shape(self, stage: DataflowStage) -> str:
+        """Returns the name of the template of a stage that reads an operand or writes a result."""
+        key, load = self.key, stage.kind == LOAD
+        port = (key.ins if load else key.outs)[stage.port]
+        return (
+            f"{stage.kind}_"
+            + {
+                ROWS: "rows" if key.length % key.lanes == 0 else "pieces",
+                SHARED_ROW: "shared",
+                PER_ROW: "of_row",
+                ONE_ELEMENT: "one",
+                PER_BLOCK: "each",
+                EVERY_BLOCK: "kept" if load and key.cached_beats(stage.port) else "again",
+                TAPS: "taps",
+                FRAMES: "frames",
+                REFLECTED: "frames",
+            }[port.kind]
+        )
+
+    def moved(self, stage: DataflowStage, fifos: Sequence[Fifo]) -> dict[str, Any]:
+        """Returns a template's texts for a stage that reads an operand or writes a result."""
+        key, load = self.key, stage.kind == LOAD
+        port = (key.ins if load else key.outs)[stage.port]
+        framed = port.kind in (FRAMES, REFLECTED)
+        return {
+            "port": f"in_{stage.port}" if load else f"out{stage.port}",
+            "type": value_type(port.dtype),
+            "from": "" if load else self.take(fifos[0]),
+            "writes": [self.give(f, "w") for f in fifos] if load else [],
+            "count": str(key.taps_of(stage.port)) if port.kind == TAPS else "",
+            "hop": str(key.hop_of(stage.port) // key.lanes) if framed else "",
+            **self.row(stage),
+        }
+
+    def outputs(self, k: int, stage: DataflowStage) -> list[tuple[int, list[Fifo]]]:
+        """Returns the values of a stage that other stages read, each with its FIFOs."""
+        out = [(v, self.stages.output_fifos(k, v)) for v in stage.outputs]
+        return [(v, fifos) for v, fifos in out if fifos]
+
+    def computed(self, k: int, stage: DataflowStage) -> dict[str, Any]:
+        """Returns a template's texts for a stage that calls element functions, on each element or
+        on the values of a row."""
+        key, wide, used = self.key, stage.kind == ELEMENTS, self.outputs(k, stage)
+        kept, reads, named = self.reads(k, wide)
+        lines = list(named)
+        for c in stage.calls:
+            args = [*fused.call_operands(key, c), *fused.call_scalars(key, c)]
+            lines += fused.call_lines(key, c, self.functions[c], args)
+        if wide:
+            lines += [f"{self.lane(f'w_v{v}')} = v{v};" for v, _ in used]
+        names = ", ".join(key.calls[c].function.name for c in stage.calls)
+        return {
+            "comment": f"{names}: {'each element' if wide else 'what is of a row'}.",
+            "kept": kept,
+            "reads": reads,
+            "results": [f"{self.vector(value_type(key.dtypes[v]))} w_v{v};" for v, _ in used],
+            "computed": lines,
+            "writes": [self.give(f, f"{'w_' if wide else ''}v{v}") for v, some in used for f in some],
+            **self.row(stage),
+        }
+
+    def folded(self, k: int, stage: DataflowStage, result: str) -> dict[str, Any]:
+        """Returns a template's texts for a stage that folds rows; `result` is the folded state."""
+        key, (c,) = self.key, stage.calls
+        kept, reads, named = self.reads(k, True)
+        function, scalars = self.functions[c], fused.call_scalars(key, c)
+        args = [*fused.call_operands(key, c), *scalars, "column * LANES + ft_lane", "&lifted"]
+        return {
+            "comment": key.calls[c].function.name,
+            "state": f"{function}_s",
+            "identity": f"{function}_identity",
+            "combine": f"{function}_combine",
+            "kept": kept,
+            "reads": reads,
+            "values": named,
+            "lift": f"{function}_lift({', '.join(args)});",
+            "finished": fused.call_lines(key, c, f"{function}_finish", [result, *scalars]),
+            "writes": [self.give(f, f"v{v}") for v, some in self.outputs(k, stage) for f in some],
+            **self.row(stage),
+        }
+
+    def transformed(self, k: int, stage: DataflowStage) -> dict[str, Any]:
+        """Returns a template's texts for a stage that transforms rows."""
+        key, (c,) = self.key, stage.calls
+        function, course = key.calls[c].function, key.transform_schedule
+        assert isinstance(function, RowTransform)
+        (into,) = self.stages.input_fifos(k)
+        c_type = value_type(function.outs[0][0] or function.compute)
+        steps = self.steps(function, course, c_type, fused.call_scalars(key, c))
+        return {
+            "comment": f"{function.name} of rows of {course.points}",
+            "tables": steps.tables,
+            "memories": steps.memories,
+            "behind": str(course.startup_beats),
+            "apart": steps.apart,
+            "cleared": f"{self.vector(c_type)} w{self.cleared};",
+            "reads": [f"w = {self.take(into)};"],
+            "steps": steps.lines,
+            "writes": [self.give(f, "w") for _, some in self.outputs(k, stage) for f in some],
+        }
+
+    def reads(self, k: int, wide: bool) -> tuple[list[str], list[str], list[str]]:
+        """Returns three lists of lines for the loop of a stage: declarations of values that last a
+        row, reads of its FIFOs, and definitions of a lane's values.
+
+        wide: an item of a FIFO is a vector.
+        """
+        kept, reads, named = [], [], []
+        for f in self.stages.input_fifos(k):
+            v, c_type = f.value, value_type(self.key.dtypes[f.value])
+            if not wide:
+                reads.append(f"const {c_type} v{v} = {self.take(f)};")
+            elif self.key.is_per_row[v]:
+                kept.append(f"{c_type} w_v{v}{self.cleared};")
+                reads.append(f"if (column == 0) w_v{v} = {self.take(f)};")
+                named.append(f"const {c_type} v{v} = w_v{v};")
+            else:
+                reads.append(f"const {self.vector(c_type)} in_v{v} = {self.take(f)};")
+                named.append(f"const {c_type} v{v} = {self.lane(f'in_v{v}')};")
+        return kept, reads, named
+
+
+def times(size: str, factor: int) -> str:
+    """Returns the C text of `factor` times `size`."""
+    return size if factor == 1 else f"({factor} * {size})"

@@ -1,0 +1,9 @@
+// Input $port, row by row.
+FT_STAGE {
+    FT_BASE
+    FT_LOOP(long v, (long)rows * $beats) {
+        FT_BEAT(v)
+        FT_VALUES
+        $writes
+    }
+}
