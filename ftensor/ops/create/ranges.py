@@ -21,6 +21,7 @@ from ...execute.triangles import fill_triangle
 from ...rows.catalogue import enter
 from ...rows.copies import COPY
 from ...rows.op import Op, Promote
+from ..arguments import check_kind
 from ..types.conversion import fill_, zero_
 from ..view.layout import as_int
 from .factory import Options, factory
@@ -116,8 +117,7 @@ def arange(
     elif result_dtype is None:
         is_integral = not any(isinstance(v, float) for v in (low, high, increment))
         result_dtype = dtypes.int64 if is_integral else dtypes.get_default_dtype()
-    if result_dtype.kind not in "uif":
-        raise errors.not_implemented_for("arange", result_dtype)
+    check_kind("arange", result_dtype, "uif")
     count = _range_length(low, high, increment, result_dtype)
     has_no_out = out is None
     if out is None:
@@ -141,8 +141,7 @@ def range(options: Options, start: Any = 0, end: Any = None, step: Any = 1, *, o
     if out is not None:
         options.check_out(out)
     result_dtype = options.dtype or dtypes.get_default_dtype() if out is None else out._dtype
-    if result_dtype.kind not in "uif":
-        raise errors.not_implemented_for("range", result_dtype)
+    check_kind("range", result_dtype, "uif")
     if not increment:
         raise errors_creation.step_zero()
     if not (math.isfinite(low) and math.isfinite(high)) or (high < low if increment > 0 else high > low):

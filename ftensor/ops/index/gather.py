@@ -16,6 +16,7 @@ from ...iterator.shape import broadcast_shapes, broadcast_strides, contiguous_st
 from ...rows.catalogue import enter, op
 from ...rows.copies import COPY
 from ...rows.op import Op
+from ..arguments import check_tensors
 from ..types import conversion
 
 # One coordinate of a linear position, by division and remainder that round down.
@@ -34,12 +35,6 @@ INDEX_DTYPES = (dtypes.int64, dtypes.int32)
 def at_least_1d(t: Tensor) -> Tensor:
     """Returns a 0-d tensor as a 1-d view with one element; other tensors unchanged."""
     return t if t._shape else t._view((1,), (1,), t._offset)
-
-
-def check_tensors(name: str, **tensors: Any) -> None:
-    for argument, value in tensors.items():
-        if not isinstance(value, Tensor):
-            raise errors.not_a_tensor(name, argument, value)
 
 
 def put_at(values: tuple[int, ...], dim: int, value: int) -> tuple[int, ...]:
@@ -464,5 +459,4 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 @op(bare="")
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Returns a copy of the input after `put_`."""
-    check_tensors("put", input=input)
     return put_(conversion.clone(input), index, source, accumulate)

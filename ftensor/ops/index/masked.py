@@ -16,6 +16,7 @@ from ...iterator.shape import broadcast_shapes, broadcast_strides, contiguous_st
 from ...rows.catalogue import enter, op
 from ...rows.copies import COPY
 from ...rows.op import Op
+from ..arguments import check_tensors
 from ..types import conversion
 from .index import getitem, nonzero_tuple
 
@@ -82,10 +83,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tenso
 
 
 def _mask(input: Any, mask: Any, name: str) -> Tensor:
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(name, "input", input)
-    if not isinstance(mask, Tensor):
-        raise errors.not_a_tensor(name, "mask", mask)
+    check_tensors(name, input=input, mask=mask)
     if mask._dtype is not dtypes.bool:
         raise errors_index.mask_dtype(name, mask._dtype)
     return mask
@@ -149,8 +147,7 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     mask."""
     name = "masked_scatter_"
     mask = _mask(input, mask, name)
-    if not isinstance(source, Tensor):
-        raise errors.not_a_tensor(name, "source", source)
+    check_tensors(name, source=source)
     if source._dtype is not input._dtype:
         raise errors_index.same_dtypes(name, input._dtype, source._dtype)
     if broadcast_shapes(input._shape, mask._shape) != input._shape:

@@ -16,17 +16,9 @@ from ...iterator.shape import has_internal_overlap, normalize_dim
 from ...rows.catalogue import op
 from ...rows.copies import COPY
 from ...rows.op import Op
+from ..arguments import check_tensors
 from ..types import conversion
-from .gather import (
-    COMBINE_ROWS,
-    INDEX_DTYPES,
-    at_least_1d,
-    check_tensors,
-    copy_to_write,
-    divide_by_counts,
-    first_value,
-    put_at,
-)
+from .gather import COMBINE_ROWS, INDEX_DTYPES, at_least_1d, copy_to_write, divide_by_counts, first_value, put_at
 from .index import getitem
 
 
@@ -181,7 +173,6 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
 @op(bare="h")
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """Returns a copy of the input after `index_fill_`."""
-    check_tensors("index_fill", input=input)
     return index_fill_(conversion.clone(input), dim, index, value)
 
 
@@ -228,7 +219,6 @@ def _written_view(input: Tensor, view: Tensor, src: Tensor, name: str) -> None:
 @op()
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """Returns a copy of the input with one entry of a dim replaced."""
-    check_tensors("select_scatter", input=input)
     result = _in_place_of(input)
     view = result.select(dim, index)
     _written_view(result, view, src, "select_scatter")
@@ -247,7 +237,6 @@ def slice_scatter(
     out: Tensor | None = None,
 ) -> Tensor:
     """Returns a copy of the input with a slice of a dim replaced."""
-    check_tensors("slice_scatter", input=input)
     result = _in_place_of(input)
     dim = normalize_dim(dim, input.ndim)
     view = getitem(result, (slice(None),) * dim + (slice(start, end, step),))
@@ -258,7 +247,6 @@ def slice_scatter(
 @op()
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Returns a copy of the input with a diagonal replaced."""
-    check_tensors("diagonal_scatter", input=input)
     result = _in_place_of(input)
     view = result.diagonal(offset, dim1, dim2)
     _written_view(result, view, src, "diagonal_scatter")
@@ -268,7 +256,6 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 @op()
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Returns a copy of the input with the elements of an `as_strided` view replaced."""
-    check_tensors("as_strided_scatter", input=input)
     result = _in_place_of(input)
     view = result.as_strided(size, stride, storage_offset)
     _written_view(result, view, src, "as_strided_scatter")

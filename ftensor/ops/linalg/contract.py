@@ -14,6 +14,7 @@ from ...execute import output
 from ...execute.pointwise import pointwise, write_result
 from ...iterator.shape import Ints, contiguous_strides, normalize_dim, numel
 from ...rows.catalogue import op
+from ..arguments import check_tensors
 from ..pointwise.binary import MUL
 from ..types import conversion
 from .matmul import flat, matmul
@@ -251,12 +252,6 @@ def _as_matrices(t: Tensor, t_names: Labels, batch: Labels, rows: Labels, column
     return flat(t, (*batch_shape, m, n))
 
 
-def _tensors(name: str, **operands: Any) -> None:
-    for arg, x in operands.items():
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor(name, arg, x)
-
-
 def _permuted(t: Tensor, order: Sequence[int]) -> Tensor:
     return t._view(tuple(t._shape[d] for d in order), tuple(t._strides[d] for d in order), t._offset)
 
@@ -266,7 +261,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     """Sums the products of two tensors over dims: the last `dims` of `a` with the first of `b`, or
     the dims in two lists. Raises RuntimeError for dims of different sizes or operands of different
     dtypes."""
-    _tensors("tensordot", a=a, b=b)
+    check_tensors("tensordot", a=a, b=b)
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
@@ -319,7 +314,7 @@ def _summed(t: Tensor, dims: list[int]) -> Tensor:
 @op()
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Returns the sums of products along the last dims; with a 0-d operand, the products."""
-    _tensors("inner", input=input, other=other)
+    check_tensors("inner", input=input, other=other)
     if not input._shape or not other._shape:
         return pointwise(MUL, (input, other), (), out)
     if input._shape[-1] != other._shape[-1]:
@@ -333,7 +328,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Returns the Kronecker product: each element of `input` times all of `other`. Dtypes are
     promoted."""
-    _tensors("kron", input=input, other=other)
+    check_tensors("kron", input=input, other=other)
     ndim = max(len(input._shape), len(other._shape))
     first = (1,) * (ndim - len(input._shape)) + input._shape
     second = (1,) * (ndim - len(other._shape)) + other._shape
@@ -394,7 +389,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     name = "linalg.multi_dot"
     if len(tensors) < 2:
         raise errors_matmul.too_few(name, 2, len(tensors))
-    _tensors(name, **{f"tensors[{k}]": x for k, x in enumerate(tensors)})
+    check_tensors(name, **{f"tensors[{k}]": x for k, x in enumerate(tensors)})
     last = len(tensors) - 1
     for k, x in enumerate(tensors):
         if len(x._shape) != 2 and not (len(x._shape) == 1 and k in (0, last)):
@@ -421,7 +416,7 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
         matrices = tuple(matrices[0])
     if not matrices:
         raise errors_matmul.too_few(name, 1, 0)
-    _tensors(name, **{f"matrices[{k}]": x for k, x in enumerate(matrices)})
+    check_tensors(name, **{f"matrices[{k}]": x for k, x in enumerate(matrices)})
     for k, x in enumerate(matrices):
         if len(x._shape) != 2:
             raise errors_matmul.chain_ndim(name, k, x._shape)
@@ -435,7 +430,7 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
 
 def _power(input: Tensor, n: int, out: Tensor | None) -> Tensor:
     name = "linalg.matrix_power"
-    _tensors(name, input=input)
+    check_tensors(name, input=input)
     shape = input._shape
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise errors_matmul.not_square_matrix(name, shape)

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors, return_types
+from ... import return_types
 from ..._tensor import Tensor
 from ...dtypes import int32, int64
 from ...errors import linalg as errors_factor
 from ...execute import output
 from ...execute.matmul import dense
 from ...iterator.shape import Ints, numel
+from ..arguments import check_tensors
 from ..bind import composed
 from ..create.ranges import arange, eye
 from .forms import MatrixFunction, matrices, on_host, one_batch, raise_for, to_column_major
@@ -158,8 +159,7 @@ def lu_unpack(
 
 def check_pivots(name: str, LU: Tensor, pivots: Tensor) -> None:
     """Raises RuntimeError for pivots whose shape or dtype doesn't fit `LU`."""
-    if not isinstance(pivots, Tensor):
-        raise errors.not_a_tensor(name, "pivots", pivots)
+    check_tensors(name, pivots=pivots)
     if pivots._dtype is not int32:
         raise errors_factor.value(name, "pivots' dtype", pivots._dtype, "int32")
     expected = (*LU._shape[:-2], min(LU._shape[-2:]))

@@ -18,6 +18,7 @@ from ...graph.fused import fused
 from ...iterator.shape import Ints, broadcast_shapes, contiguous_strides, numel, view_strides
 from ...rows.catalogue import add_to_namespace, name_called, op
 from ...rows.op import Op
+from ..arguments import check_tensors
 from ..nn.spatial.conv import byte_products
 from ..pointwise.binary import MUL, add, check_factor
 from ..types import conversion
@@ -152,9 +153,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     """Returns the matrix product. A vector on the left is a row, a vector on the right a column,
     and the result lacks that dim. All dims before the last two are batch dims and broadcast. Raises
     RuntimeError for 0-d operands, sizes that don't fit, or different dtypes."""
-    for arg, x in (("input", input), ("other", other)):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor("matmul", arg, x)
+    check_tensors("matmul", input=input, other=other)
     first, second = len(input._shape), len(other._shape)
     if first == 2 and second == 2:
         return mm(input, other, out=out)
@@ -338,9 +337,7 @@ def flat(t: Tensor, shape: Ints) -> Tensor:
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Returns the products of every element of a vector with every element of another. Dtypes are
     promoted."""
-    for arg, x in (("input", input), ("vec2", vec2)):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor("outer", arg, x)
+    check_tensors("outer", input=input, vec2=vec2)
     need_ndim("outer", 1, input=input, vec2=vec2)
     return pointwise(MUL, (column(input), vec2), (), out)
 
@@ -372,9 +369,7 @@ def addr(
 ) -> Tensor:
     """Returns `beta * input + alpha * outer(vec1, vec2)`. Dtypes are promoted. With `beta` 0
     `input` is not read."""
-    for arg, x in (("input", input), ("vec1", vec1), ("vec2", vec2)):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor("addr", arg, x)
+    check_tensors("addr", input=input, vec1=vec1, vec2=vec2)
     need_ndim("addr", 1, vec1=vec1, vec2=vec2)
     compute = common_dtype(ADDR, (input, vec1, vec2))
     beta, alpha = fitted("addr", beta, compute), fitted("addr", alpha, compute)
@@ -391,9 +386,7 @@ def addr(
 @op(method=False, namespace="nn.functional")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """Returns `input @ weight.T + bias`. The dims of `input` before the last are kept."""
-    for arg, x in (("input", input), ("weight", weight)):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor("linear", arg, x)
+    check_tensors("linear", input=input, weight=weight)
     shape = weight._shape
     if out is None and is_traced(input):
         settings = {"weight": weight, "bias": bias}
@@ -432,19 +425,15 @@ def _int_mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor
     exactly in int32, the result's dtype. Raises RuntimeError for other dtypes, numbers of dims,
     sizes that don't fit, and an `out` that is not (n, m) of int32."""
     name = "_int_mm"
-    for arg, x in (("input", input), ("mat2", mat2)):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor(name, arg, x)
-        if len(x._shape) != 2:
-            raise errors_matmul.needs_ndim(name, arg, 2, x._shape)
+    check_tensors(name, input=input, mat2=mat2)
+    need_ndim(name, 2, input=input, mat2=mat2)
     if input._dtype not in (int8, uint8) or mat2._dtype is not int8:
         raise errors_matmul.small_integers(name, input._dtype, mat2._dtype)
     if input._shape[1] != mat2._shape[0]:
         raise errors_matmul.shapes_differ(name_called(name), input._shape, mat2._shape)
     if out is not None:
         shape = (input._shape[0], mat2._shape[1])
-        if type(out) is not Tensor:
-            raise errors.not_a_tensor(name, "out", out)
+        check_tensors(name, out=out)
         if out._dtype is not int32 or out._shape != shape:
             raise errors_matmul.integer_out(name, out._dtype, out._shape, shape)
         check_device(name, out, input._storage.device)

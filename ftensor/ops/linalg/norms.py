@@ -14,6 +14,7 @@ from ...dtypes import dtype, int64
 from ...errors import linalg as errors_factor
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
+from ..arguments import check_tensors
 from ..bind import composed
 from ..pointwise.ternary import where
 from ..reduce.stats import norm, vector_norm
@@ -34,8 +35,7 @@ def _pair(name: str, A: Tensor, dim: Any) -> tuple[int, int]:
 
 
 def _check_matrix(name: str, A: Any) -> None:
-    if not isinstance(A, Tensor):
-        raise errors.not_a_tensor(name, "A", A)
+    check_tensors(name, A=A)
     if A._dtype.kind not in "fc":
         raise errors.floating_only(name, A._dtype)
 

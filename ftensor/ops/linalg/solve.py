@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from math import prod
 
-from ... import errors, return_types
+from ... import return_types
 from ..._tensor import Tensor
 from ...dtypes import complex128, float64
 from ...errors import linalg as errors_factor
@@ -15,6 +15,7 @@ from ...execute.device_traits import spares_double
 from ...execute.matmul import dense
 from ...iterator.shape import numel
 from ...rows.catalogue import add_to_namespace, op
+from ..arguments import check_tensors
 from ..bind import composed
 from ..create.data import tensor
 from ..create.ranges import arange
@@ -269,8 +270,6 @@ def matrix_exp(input: Tensor) -> Tensor:
     until its norm is at most 2; the sum of the series is then squared once for each halving. Raises
     RuntimeError for integers."""
     name = "matrix_exp"
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(name, "input", input)
     if input._dtype.kind not in "fc":
         raise errors_factor.dtype(name, "input", input._dtype)
     if input.ndim < 2:
@@ -315,8 +314,7 @@ def tensorinv(input: Tensor, ind: int = 2) -> Tensor:
     RuntimeError unless the first and the last dims have equal numbers of elements; LinAlgError for
     a singular matrix."""
     name = "linalg.tensorinv"
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(name, "input", input)
+    check_tensors(name, input=input)
     if ind <= 0:
         raise errors_factor.value(name, "ind", ind, "positive")
     first, last = input._shape[:ind], input._shape[ind:]
@@ -331,9 +329,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None)
     """Solves tensordot(input, X, X.ndim) = other; `dims` of input are moved to its end first.
     Raises RuntimeError if input, seen as a matrix, is not square; LinAlgError if it is singular."""
     name = "linalg.tensorsolve"
-    for word, x in (("input", input), ("other", other)):
-        if not isinstance(x, Tensor):
-            raise errors.not_a_tensor(name, word, x)
+    check_tensors(name, input=input, other=other)
     if dims is not None:
         input = input.movedim(tuple(dims), tuple(range(input.ndim - len(dims), input.ndim)))
     last = input._shape[other.ndim :]

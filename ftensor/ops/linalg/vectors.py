@@ -20,6 +20,7 @@ from ...execute.device_traits import spares_double
 from ...graph.fused import fused
 from ...iterator.shape import broadcast_shapes, normalize_dim, numel
 from ...rows.catalogue import add_to_namespace, op
+from ..arguments import check_tensors
 from ..bind import composed
 from ..create.data import tensor
 from ..create.ranges import arange
@@ -87,9 +88,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Returns the cross products along `dim`, whose size is 3. The other dims broadcast. Raises
     RuntimeError for other sizes and different numbers of dims."""
     name = "linalg.cross"
-    for word, x in (("input", input), ("other", other)):
-        if not isinstance(x, Tensor):
-            raise errors.not_a_tensor(name, word, x)
+    check_tensors(name, input=input, other=other)
     if input.ndim != other.ndim:
         raise errors_linalg.same_dims(name, input._shape, other._shape)
     dim = normalize_dim(dim, input.ndim)

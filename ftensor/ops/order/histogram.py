@@ -14,6 +14,7 @@ from ...execute import output
 from ...formats import contiguous_format
 from ...iterator.shape import numel
 from ...rows.catalogue import op
+from ..arguments import check_kind, check_tensors
 from ..bind import composed
 from ..create.data import tensor
 from ..create.ranges import linspace
@@ -44,8 +45,6 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     """Counts each number from 0 on, or sums its `weights`; the result has at least `minlength`
     elements. It is int64, float32 for float32 weights, float64 for others. Raises RuntimeError for
     negative or non-integer input and for numbers of dims other than one."""
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor("bincount", "input", input)
     if input._dtype.kind not in "iu":
         raise errors_arithmetic.counted(input._shape, input._dtype)
     if minlength < 0:
@@ -85,10 +84,7 @@ def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     """Counts the elements in each of `bins` equal parts of [min, max], in the input's dtype. With
     equal `min` and `max` the range is that of the elements. Elements outside are ignored. Raises
     RuntimeError for bool and complex numbers, zero bins, and a range that is not finite."""
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor("histc", "input", input)
-    if input._dtype.kind not in "fiu":
-        raise errors.not_implemented_for("histc", input._dtype)
+    check_kind("histc", input._dtype, "fiu")
     if bins <= 0:
         raise errors_arithmetic.bins("histc", bins)
     x = input.reshape(-1)
@@ -151,8 +147,7 @@ def _histogram_counts(x: Tensor, edges: Sequence[Tensor], weight: Tensor | None,
 def _check_weight(name: str, input: Tensor, weight: Tensor | None, expected_shape: Any) -> None:
     if weight is None:
         return
-    if not isinstance(weight, Tensor):
-        raise errors.not_a_tensor(name, "weight", weight)
+    check_tensors(name, weight=weight)
     if weight._shape != expected_shape:
         raise errors_arithmetic.weight_shape(name, weight._shape, expected_shape)
     if weight._dtype is not input._dtype:
@@ -173,8 +168,6 @@ def histogram(
     `range` (low, high) or of the elements' range, or a tensor of edges. The last bin includes its
     right edge. With `density` the integral is 1. Raises RuntimeError for dtypes other than float32
     and float64, zero bins, and arguments that don't fit."""
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor("histogram", "input", input)
     if input._dtype not in (dtypes.float32, dtypes.float64):
         raise errors.not_implemented_for("histogram", input._dtype)
     _check_weight("histogram", input, weight, input._shape)
@@ -198,8 +191,6 @@ def histogramdd(
     number or edges for each coordinate, or is one number for all; `range` lists (low, high) of each
     coordinate."""
     name = "histogramdd"
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(name, "input", input)
     if input.ndim < 2:
         raise errors_arithmetic.at_least_two_dims(input._shape)
     if input._dtype not in (dtypes.float32, dtypes.float64):

@@ -15,6 +15,7 @@ from ...iterator.shape import normalize_dim, numel
 from ...kernels.skeletons.cpu.sort import MEDIAN, NANMEDIAN, RANK
 from ...rows.catalogue import op
 from ...rows.spelling import MISSING
+from ..arguments import check_kind
 from ..bind import composed, write_outputs
 from ..create.ranges import arange
 from ..create.sizes import full, full_like, zeros, zeros_like
@@ -34,8 +35,7 @@ def _gather_pair(
 
 
 def _check_not_empty(name: str, x: Tensor, dim: int) -> None:
-    if x._dtype.is_complex:
-        raise errors.not_implemented_for(name, x._dtype)
+    check_kind(name, x._dtype, "buif")
     if not x._shape[dim]:
         raise errors_arithmetic.no_elements(name, dim)
 
@@ -73,8 +73,6 @@ def _median_call(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any
     if dim is MISSING:
         if keepdim is not MISSING:
             raise errors.missing_argument(name, "dim")
-        if not isinstance(input, Tensor):
-            raise errors.not_a_tensor(name, "input", input)
         empty = not input.numel()
         if input._dtype.is_complex or (input._dtype is dtypes.bool and not empty):
             raise errors.not_implemented_for(name, input._dtype)
@@ -155,8 +153,6 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None
 
 
 def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str) -> Tensor:
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(name, "input", input)
     if not input.numel():
         raise errors_arithmetic.empty_quantile()
     if input._dtype not in (dtypes.float32, dtypes.float64):
@@ -236,10 +232,7 @@ def _lexicographic(rows: Tensor) -> Tensor:
 
 
 def _unique(name: str, input: Any, is_sorted: bool, return_inverse: bool, return_counts: bool, dim: Any) -> Any:
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(name, "input", input)
-    if input._dtype.is_complex:
-        raise errors.not_implemented_for(name, input._dtype)
+    check_kind(name, input._dtype, "buif")
     if dim is None:
         rows, shape = input.reshape(-1), input._shape
     else:

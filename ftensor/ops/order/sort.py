@@ -15,6 +15,7 @@ from ...execute.sort import topk as topk_by_kernel
 from ...iterator.shape import normalize_dim
 from ...kernels.skeletons.cpu.sort import FIRST
 from ...rows.catalogue import op
+from ..arguments import check_kind, check_tensors
 from ..bind import composed, write_outputs
 from ..create.data import tensor
 from ..create.sizes import ones
@@ -25,8 +26,6 @@ from ..reduce.reduction import check_out_tuple
 def dim_argument(name: str, input: Any, dim: Any) -> tuple[Tensor, int]:
     """Returns (the tensor with at least one dim, the dim counted from the front). Raises TypeError
     if the argument is no tensor or the dim no int, IndexError for a dim out of range."""
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(name, "input", input)
     if isinstance(dim, bool) or not hasattr(dim, "__index__"):
         raise errors.argument_type(name, "dim", "an int", dim)
     axis = normalize_dim(dim.__index__(), input.ndim)
@@ -124,8 +123,7 @@ def topk(
 
 
 def _searchsorted(name: str, row: Any, values: Any, out_int32: bool, right: bool, side: Any, sorter: Any) -> Tensor:
-    if not isinstance(row, Tensor):
-        raise errors.not_a_tensor(name, "sorted_sequence", row)
+    check_tensors(name, sorted_sequence=row)
     if side is not None:
         if side not in ("left", "right") or (right and side == "left"):
             raise errors_arithmetic.search_side(side, right)
@@ -146,8 +144,7 @@ def _searchsorted(name: str, row: Any, values: Any, out_int32: bool, right: bool
     if row._dtype.is_complex or row._dtype is dtypes.bool:
         raise errors.not_implemented_for(name, row._dtype)
     if sorter is not None:
-        if not isinstance(sorter, Tensor):
-            raise errors.not_a_tensor(name, "sorter", sorter)
+        check_tensors(name, sorter=sorter)
         if sorter._shape != row._shape or sorter._dtype is not dtypes.int64:
             raise errors_arithmetic.search_sorter(sorter._shape, sorter._dtype, row._shape)
         if sorter.numel():
@@ -230,8 +227,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     """Returns the logarithms of the sums of exponentials up to each element along `dim`. Raises
     NotImplementedError for integers."""
     x, axis = dim_argument("logcumsumexp", input, dim)
-    if x._dtype.kind not in "fc":
-        raise errors.not_implemented_for("logcumsumexp", x._dtype)
+    check_kind("logcumsumexp", x._dtype, "fc")
     result = _run("logcumsumexp", x, axis, input._shape)[0]
     if out is None:
         return result
@@ -241,8 +237,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
 
 def _cumulative_extreme(name: str, input: Any, dim: Any, out: Any) -> Any:
     x, axis = dim_argument(name, input, dim)
-    if x._dtype.is_complex:
-        raise errors.not_implemented_for(name, x._dtype)
+    check_kind(name, x._dtype, "buif")
     return returned(name, _run(name, x, axis, input._shape), out)
 
 

@@ -13,6 +13,7 @@ from ...execute.pointwise import common_dtype, pointwise
 from ...execute.scalars import check_fits, is_traced_scalar, values_of
 from ...rows.catalogue import add_to_namespace, op
 from ...rows.op import BARE, Op, Promote
+from ..arguments import check_operands
 from ..bind import add_rows
 
 _FLOAT = Promote.INT_TO_FLOAT
@@ -252,9 +253,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
     With floating-point `input` and integer `other`, only the exponent changes.
     """
-    for k, x in enumerate((input, other)):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor("ldexp", k + 1, x)
+    check_operands("ldexp", input, other)
     if input._dtype.kind == "f" and other._dtype.kind in "bui":
         return pointwise(LDEXP, (input, other), (), out)
     return pointwise(MUL, (input, 2.0**other), (), out)

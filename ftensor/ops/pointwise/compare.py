@@ -11,6 +11,7 @@ from ...errors import arithmetic as errors_arithmetic
 from ...execute.pointwise import pointwise
 from ...rows.catalogue import op
 from ...rows.op import BARE, Op, Promote
+from ..arguments import check_operands
 from ..bind import add_rows
 from ..order.sort import searchsorted
 
@@ -115,9 +116,7 @@ ISCLOSE_NAN = Op(
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
     """Returns True where elements are equal, or both finite and no further apart than `atol + rtol
     * abs(other)`. Both tensors must have one dtype."""
-    for k, x in enumerate((input, other)):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor("isclose", k + 1, x)
+    check_operands("isclose", input, other)
     if input._dtype is not other._dtype:
         raise errors.dtypes_differ("isclose", (input._dtype, other._dtype))
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -140,9 +139,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
 @op()
 def equal(input: Tensor, other: Tensor) -> bool:
     """True if shapes and all elements are equal."""
-    for k, x in enumerate((input, other)):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor("equal", k + 1, x)
+    check_operands("equal", input, other)
     for x in (input, other):
         if x._dtype.bare == "h":
             raise errors.not_implemented_for("equal", x._dtype)

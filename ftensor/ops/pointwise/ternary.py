@@ -11,6 +11,7 @@ from ...execute.pointwise import common_dtype, pointwise
 from ...execute.scalars import fitted, storable
 from ...rows.catalogue import op
 from ...rows.op import BARE, Op, Promote
+from ..arguments import check_operands
 from .binary import check_number_fits
 
 
@@ -135,9 +136,7 @@ LERP = Op(
 def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
     """Interpolates linearly from `input` (weight 0) to `end` (weight 1). The tensors must have one
     dtype; a 0-d weight may have another."""
-    for k, x in enumerate((input, end)):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor("lerp", k + 1, x)
+    check_operands("lerp", input, end)
     if type(weight) is not Tensor:
         if input._dtype.kind in "fc":
             weight = fitted("lerp", weight, input._dtype.compute)
@@ -201,9 +200,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, 
 
 def _factor_as_compute(row: Op, inputs: tuple[Any, ...], value: Any) -> Any:
     """Returns `value`, checked against the compute dtype of the inputs."""
-    for k, x in enumerate(inputs):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor(row.name, k + 1, x)
+    check_operands(row.name, *inputs)
     compute = common_dtype(row, inputs)
     return fitted(row.name, value, compute.compute if compute.kind == "f" else compute)
 
@@ -236,9 +233,7 @@ POLAR = Op(
 
 
 def _from_parts(row: Op, parts: tuple[Any, Any], out: Any) -> Tensor:
-    for k, x in enumerate(parts):
-        if type(x) is not Tensor:
-            raise errors.not_a_tensor(row.name, k + 1, x)
+    check_operands(row.name, *parts)
     if out is not None and out._dtype is not parts[0]._dtype.to_complex():
         raise errors.out_dtype(row.name, parts[0]._dtype.to_complex(), out._dtype)
     return pointwise(row, parts, (), out)

@@ -13,6 +13,7 @@ from ...execute.pointwise import write_result
 from ...execute.sort import shuffled
 from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
+from ..arguments import check_kind
 from ..bind import composed
 from ..create.factory import Options, factory
 from ..create.sizes import empty_like
@@ -64,8 +65,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None, o
         raise errors.not_a_tensor("bernoulli", "out", out)
     if p is not None:
         return chance(empty_like(input), probability("bernoulli", p), generator)
-    if input._dtype.kind != "f":
-        raise errors.not_implemented_for("bernoulli", input._dtype)
+    check_kind("bernoulli", input._dtype, "f")
     target = empty_like(input) if out is None else resize_out(out, input._shape)
     return fill_random("bernoulli", CHANCES, (), target, generator, (input,))
 

@@ -20,6 +20,7 @@ from ...random import generator_for
 from ...rows.catalogue import enter, op
 from ...rows.copies import COPY
 from ...rows.op import Op, Promote
+from ..arguments import check_kind
 from ..create.factory import Options, factory
 from ..create.sizes import number_argument, sizes
 from ..view.dims import view_as_real
@@ -125,8 +126,7 @@ def _continuous(input: Tensor, function: str) -> Tensor:
     layout(input, function)
     if input._dtype.is_complex and function in ("uniform_", "normal_"):
         return view_as_real(input)
-    if input._dtype.kind != "f":
-        raise errors.not_implemented_for(function, input._dtype)
+    check_kind(function, input._dtype, "f")
     return input
 
 
@@ -228,8 +228,7 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
     if not 0 < chance < 1:
         raise errors_creation.bad_parameter("geometric_", "p", "between 0 and 1", chance)
     layout(input, "geometric_")
-    if input._dtype.kind not in "uif":
-        raise errors.not_implemented_for("geometric_", input._dtype)
+    check_kind("geometric_", input._dtype, "uif")
     return fill_random("geometric_", GEOMETRIC, (-1 / math.log1p(-chance),), input, generator)
 
 
@@ -305,8 +304,7 @@ def probability(function: str, p: Any) -> float:
 
 
 def chance(out: Tensor, p: float, generator: Any = None) -> Tensor:
-    if out._dtype.is_complex:
-        raise errors.not_implemented_for("bernoulli_", out._dtype)
+    check_kind("bernoulli_", out._dtype, "buif")
     return fill_random("bernoulli_", CHANCE, (p,), out, generator)
 
 

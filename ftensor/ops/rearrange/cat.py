@@ -19,7 +19,8 @@ from ...execute.layers import FLOAT_CAT, is_traced, layer
 from ...execute.output import check_written, resize_out
 from ...iterator.shape import Ints, channels_last_strides, contiguous_strides, is_channels_last, normalize_dim
 from ...rows.catalogue import op
-from ..index.gather import check_tensors, index_select
+from ..arguments import check_tensors
+from ..index.gather import index_select
 from ..types import conversion
 from ..view.dims import atleast_1d, atleast_2d, atleast_3d
 from ..view.layout import as_int, ints
@@ -257,7 +258,6 @@ def _repeated(input: Tensor, counts: Ints) -> Tensor:
 @op()
 def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """Like `repeat`; fewer counts than dims apply to the last dims."""
-    check_tensors("tile", input=input)
     argument = named.pop("dims", None)
     if named or (argument is None and not dims):
         raise errors.missing_argument("tile", "dims")

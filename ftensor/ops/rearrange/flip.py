@@ -15,7 +15,6 @@ from ...execute.pointwise import pointwise, write_result
 from ...iterator.shape import channels_last_strides, contiguous_strides, is_channels_last, normalize_dim, normalize_dims
 from ...rows.catalogue import enter, op
 from ...rows.op import Op
-from ..index.gather import check_tensors
 from ..types import conversion
 from ..view.layout import as_int, int_list, ints
 
@@ -41,7 +40,6 @@ def _flipped(op: str, input: Tensor, dims: Any) -> Tensor:
 @op()
 def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """Returns a copy with the order along these dims reversed."""
-    check_tensors("flip", input=input)
     axes = named.pop("dims", None)
     if named or (axes is None and not dims):
         raise errors.missing_argument("flip", "dims")
@@ -53,7 +51,6 @@ def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 @op()
 def fliplr(input: Tensor) -> Tensor:
     """Returns a copy with the columns (dim 1) reversed."""
-    check_tensors("fliplr", input=input)
     if input.ndim < 2:
         raise errors.too_few_dims("fliplr", 2, input.ndim)
     return _flipped("fliplr", input, (1,))
@@ -62,7 +59,6 @@ def fliplr(input: Tensor) -> Tensor:
 @op()
 def flipud(input: Tensor) -> Tensor:
     """Returns a copy with the rows (dim 0) reversed."""
-    check_tensors("flipud", input=input)
     if input.ndim < 1:
         raise errors.too_few_dims("flipud", 1, input.ndim)
     return _flipped("flipud", input, (0,))
@@ -72,7 +68,6 @@ def flipud(input: Tensor) -> Tensor:
 def roll(input: Tensor, shifts: Any = None, dims: Any = ()) -> Tensor:
     """Returns a copy with elements shifted along dims; elements that leave at the end return at the
     start. Without dims the tensor is rolled as if flattened."""
-    check_tensors("roll", input=input)
     if shifts is None:
         raise errors.missing_argument("roll", "shifts")
     steps = ints(shifts, (), "roll", "shifts")
@@ -120,7 +115,6 @@ def _rolled(input: Tensor, shift_of_dim: dict[int, int]) -> Tensor:
 @op(bare="")
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """Returns a copy rotated k times from dims[0] to dims[1]."""
-    check_tensors("rot90", input=input)
     times = as_int(k, "rot90", "k") % 4
     axes = int_list(dims, "rot90", "dims")
     if len(axes) != 2:
@@ -172,7 +166,6 @@ def _triangle(input: Tensor, diagonal: int, lower: bool) -> Tensor:
 
 
 def _keep_triangle(name: str, input: Tensor, diagonal: Any, lower: bool, out: Tensor | None) -> Tensor:
-    check_tensors(name, input=input)
     if input.ndim < 2:
         raise errors.too_few_dims(name, 2, input.ndim)
     diagonal = as_int(diagonal, name, "diagonal")
@@ -206,7 +199,6 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Returns a copy of a matrix's diagonal, or a matrix of zeros with a 1-d tensor on its
     diagonal."""
-    check_tensors("diag", input=input)
     diagonal = as_int(diagonal, "diag", "diagonal")
     if input.ndim == 1:
         return write_result("diag", out, diag_embed(input, diagonal))
@@ -220,7 +212,6 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 @op()
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Returns matrices of zeros over dim1 and dim2, with the last dim's entries on a diagonal."""
-    check_tensors("diag_embed", input=input)
     first, second = normalize_dim(dim1, input.ndim + 1), normalize_dim(dim2, input.ndim + 1)
     offset = as_int(offset, "diag_embed", "offset")
     if first == second:
@@ -238,7 +229,6 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 @op()
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Returns a matrix with the flattened input on a diagonal."""
-    check_tensors("diagflat", input=input)
     return diag_embed(input.reshape(-1), as_int(offset, "diagflat", "offset"))
 
 
@@ -247,7 +237,6 @@ def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
     """Writes a number into the main diagonal of a matrix, or of a tensor with more dims, all of one
     size. `wrap` restarts the diagonal below a square in matrices with more rows than columns.
     Raises RuntimeError for vectors, and if the sizes of more than two dims differ."""
-    check_tensors("fill_diagonal_", input=input)
     sizes = input._shape
     if len(sizes) < 2:
         raise errors.too_few_dims("fill_diagonal_", 2, len(sizes))

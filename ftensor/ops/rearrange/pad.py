@@ -18,7 +18,6 @@ from ...execute.output import check_capacity, suggested_format
 from ...execute.packed_weights import MAX_CACHED_BYTES, constant_of
 from ...execute.scalars import as_float
 from ...rows.catalogue import op
-from ..index.gather import check_tensors
 from ..types import conversion
 from ..view.layout import int_list
 from .cat import cat, suggested_strides
@@ -31,7 +30,6 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     """Returns a copy with `value` before and after: pairs of counts, for the last dim first.
     Negative counts remove elements."""
     name = "constant_pad_nd"
-    check_tensors(name, input=input)
     counts = int_list(pad, name, "pad")
     if len(counts) % 2:
         raise errors_shape.odd_pad(counts)

@@ -11,6 +11,7 @@ from ...errors import arithmetic as errors_arithmetic
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import Entry, op, register
 from ...rows.spelling import MISSING
+from ..arguments import check_tensors
 from ..bind import composed
 from ..create.sizes import zeros
 from ..rearrange.cat import cat
@@ -76,8 +77,7 @@ def _trapezoids(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Tensor:
     dx = None if dx is MISSING else dx
     if x is not None and dx is not None:
         raise errors_arithmetic.two_widths(name)
-    if not isinstance(y, Tensor):
-        raise errors.not_a_tensor(name, "y", y)
+    check_tensors(name, y=y)
     if x is not None and not isinstance(x, Tensor):
         x, dx = None, x  # torch's form (y, dx)
     if y._dtype.kind == "b" or (x is not None and x._dtype.kind == "b"):

@@ -13,6 +13,7 @@ from ...execute.pointwise import pointwise, write_result
 from ...rows.catalogue import enter, op
 from ...rows.op import Dims, Op, Promote, Reduce
 from ...rows.spelling import MISSING
+from ..arguments import check_kind, check_tensors
 from ..bind import add_rows
 from ..view.layout import ints
 from .reduction import check_arguments, check_not_empty, dims_of, is_int, reduce_call, reduced
@@ -147,8 +148,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out
     check_arguments("aminmax", input, keepdim)
     dims = dims_of("aminmax", dim, input.ndim, Dims.ONE)
     check_not_empty("aminmax", input, dims, dim)
-    if input._dtype.is_complex:
-        raise errors.not_implemented_for("aminmax", input._dtype)
+    check_kind("aminmax", input._dtype, "buif")
     for target in out or ():
         check_dtype("aminmax", target, input._dtype)
     pairs = zip((AMIN, AMAX), out or (None, None), strict=True)
@@ -229,8 +229,7 @@ def _extreme(
         if dim is not MISSING or keepdim is not MISSING:
             raise errors_arithmetic.argument_unexpected(name, "dim", "beside another tensor")
         check_arguments(name, input)
-        if not isinstance(other, Tensor):
-            raise errors.not_a_tensor(name, "other", other)
+        check_tensors(name, other=other)
         return (input.maximum if name == "max" else input.minimum)(other, out=out)
     if dim is MISSING:
         if keepdim is not MISSING:
@@ -238,8 +237,7 @@ def _extreme(
         check_arguments(name, input, False, None, out)
         dims = dims_of(name, None, input.ndim)
         check_not_empty(name, input, dims, None)
-        if input._dtype.is_complex:
-            raise errors.not_implemented_for(name, input._dtype)
+        check_kind(name, input._dtype, "buif")
         return write_result(name, out, reduced(row_of_all, input, dims), cast=True)
     if not is_int(dim):
         raise errors.argument_type(name, "dim", "an int", dim)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ... import dtypes, errors
+from ... import dtypes
 from ..._tensor import Tensor
 from ...dtypes import dtype, float32, int64
 from ...dtypes.limits import iinfo
@@ -19,6 +19,7 @@ from ...iterator.shape import Ints, normalize_dim
 from ...rows.catalogue import op
 from ...rows.op import Reduce
 from ...rows.spelling import written
+from ..arguments import check_tensors
 from ..create.sizes import ones
 from ..order.select import nanmedian
 from ..order.sort import cumprod, cumsum
@@ -44,8 +45,7 @@ def _highest_identity(name: str, element: dtype) -> Any:
 
 def _mask(name: str, input: Tensor, mask: Any) -> Tensor:
     """Returns a mask as bools of the input's shape. Raises IndexError for a mask of more dims."""
-    if not isinstance(mask, Tensor):
-        raise errors.not_a_tensor(name, "mask", mask)
+    check_tensors(name, mask=mask)
     if mask.ndim > input.ndim:
         raise errors_arithmetic.mask_of_more_dims(name, mask._shape, input._shape)
     return broadcast_to(mask, input._shape).to(dtypes.bool)

@@ -11,8 +11,8 @@ from ...errors import view as errors_index
 from ...execute.segments import fits_one_launch, reduce_segments
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
+from ..arguments import check_kind, check_tensors
 from ..create.ranges import arange
-from ..index.gather import check_tensors
 from ..order.sort import searchsorted
 from ..rearrange.cat import cat
 
@@ -51,8 +51,7 @@ def segment_reduce(
         raise errors_index.scatter_reduce_name(reduce, tuple(_BEGIN))
     if indices is not None or (lengths is None and offsets is None):
         raise errors_index.segments("`lengths` or `offsets` must be given, `indices` must not")
-    if data._dtype.kind != "f":
-        raise errors.not_implemented_for(name, data._dtype)
+    check_kind(name, data._dtype, "f")
     axis = normalize_dim(axis, data.ndim)
     segment_ends = _offsets(data, axis, lengths, offsets, unsafe)
     combine, begin = _BEGIN[reduce]

@@ -21,6 +21,7 @@ from ...graph.fusion_group import CACHED_ROW_BYTES
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import Entry, enter, op, register
 from ...rows.op import Op, Promote, Reduce
+from ..arguments import check_kind
 from ..view.dims import view_as_real
 from .fold import AMAX
 from .reduction import check_arguments, dims_of, one_dim, reduced
@@ -118,8 +119,7 @@ def _softmax(row: Op, input: Any, dim: Any, requested: dtype | None, out: Tensor
     dim = one_dim(row.name, dim)
     dim = normalize_dim(dim, input.ndim)
     requested = requested or input._dtype
-    if requested.kind != "f":
-        raise errors.not_implemented_for(row.name, requested)
+    check_kind(row.name, requested, "f")
     if out is not None and out._dtype is not requested:
         raise errors.out_dtype(row.name, requested, out._dtype)
     if out is None and row is SOFTMAX and is_traced(input):

@@ -17,6 +17,7 @@ from ...graph.fused import fused
 from ...rows.catalogue import ENTRIES, enter, op
 from ...rows.op import Op, Promote, Reduce
 from ...rows.spelling import MISSING
+from ..arguments import check_tensors
 from ..bind import add_rows
 from .fold import MEAN
 from .reduction import check_arguments, dims_of, reduced, reduced_elements
@@ -154,8 +155,7 @@ def norm(
 def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
     """Returns the norm of order `p` of all differences."""
     check_arguments("dist", input)
-    if not isinstance(other, Tensor):
-        raise errors.not_a_tensor("dist", "other", other)
+    check_tensors("dist", other=other)
     return _norm_of(pointwise(DIFFERENCE, (input, other)), _order(p), None, False, None, None)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import int64, result_type
 from ...errors import spectral as errors_spectral
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
+from ..arguments import check_tensors
 from ..create.data import tensor
 from ..nn.spatial.conv import CONV
 from ..rearrange.cat import cat
@@ -152,8 +152,7 @@ def chirp(
     float64 if the device has it. Raises ValueError for another `method`, and for frequencies that
     it has no sweep for.
     """
-    if not isinstance(t, Tensor):
-        raise errors.not_a_tensor("chirp", "t", t)
+    check_tensors("chirp", t=t)
     (x,) = floating("chirp", t)
     known = _SWEEPS.get(method)
     if known is None:
@@ -236,8 +235,7 @@ def find_peaks(
     "right_edges". The device finds the peaks; the host applies `distance`. Raises ValueError for
     signals that are not 1-d and real, and for a `distance` below 1.
     """
-    if not isinstance(x, Tensor):
-        raise errors.not_a_tensor("find_peaks", "x", x)
+    check_tensors("find_peaks", x=x)
     if x.ndim != 1 or x._dtype.is_complex:
         raise errors_spectral.filter_argument(
             "find_peaks", f"a real signal of 1 dim is needed, not {x._dtype} of shape {tuple(x._shape)}"

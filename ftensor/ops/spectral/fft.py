@@ -9,7 +9,6 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import get_default_dtype
 from ...errors import creation as errors_creation
@@ -21,6 +20,7 @@ from ...formats import contiguous_format
 from ...iterator.shape import Ints, normalize_dim, numel
 from ...kernels.signal_stages import MIN_LANES, transform_refusal
 from ...rows.catalogue import op
+from ..arguments import check_kind
 from ..bind import composed
 from ..create.factory import Options, factory
 from ..create.ranges import arange
@@ -36,8 +36,6 @@ NORMS = (None, "backward", "forward", "ortho")
 def as_transformable(op: str, input: Any, real: bool = False) -> Tensor:
     """Returns the input in a floating-point dtype. Raises RuntimeError for a dtype that has no
     transform."""
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(op, "input", input)
     input_dtype = input._dtype
     if real and input_dtype.is_complex:
         raise errors_spectral.real_needed(op, input_dtype)
@@ -378,8 +376,6 @@ ihfft2 = FourierTransform("ihfft2", HALF, INVERSE).along_two()
 
 
 def _shifted(op: str, input: Any, dim: Any, back: bool) -> Tensor:
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(op, "input", input)
     if dim is None:
         dims: Ints = tuple(range(input.ndim))
     else:
@@ -414,8 +410,7 @@ def _frequencies(options: Options, n: Any, d: float, half: bool, out: Tensor | N
     if options.dtype is not None and options.dtype.kind not in "fc":
         raise errors_spectral.frequencies(op, options.dtype)
     frequencies = options.destination((count,), out)
-    if frequencies._dtype.is_complex:
-        raise errors.not_implemented_for(op, frequencies._dtype)
+    check_kind(op, frequencies._dtype, "buif")
     if frequencies.numel():
         step = 1.0 / (n * float(d)) if n * float(d) else float("inf")
         middle = frequencies._shape[0] if half else (n + 1) // 2

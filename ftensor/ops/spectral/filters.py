@@ -15,6 +15,7 @@ from ...execute.device_traits import is_board, spares_double
 from ...execute.fft import MAX_POINTS, fast_length
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
+from ..arguments import check_tensors
 from ..create.data import tensor
 from ..create.sizes import zeros
 from ..nn.spatial.conv import CONV
@@ -33,8 +34,7 @@ DIRECT_TAPS = 16
 def floating(name: str, *tensors: Any) -> list[Tensor]:
     """Returns tensors in their common floating-point dtype. Raises ValueError for 16 bits."""
     for x in tensors:
-        if not isinstance(x, Tensor):
-            raise errors.not_a_tensor(name, "x", x)
+        check_tensors(name, x=x)
     result_dtype = result_type(*tensors) if len(tensors) == 2 else tensors[0]._dtype
     if result_dtype.kind not in "fc":
         result_dtype = result_type(zeros((), dtype=result_dtype), 1.0)
@@ -48,8 +48,7 @@ def as_tensors(name: str, in1: Any, in2: Any) -> tuple[Tensor, Tensor]:
     filter: it gets the device of the other, and of floating-point numbers the other's precision."""
     if isinstance(in1, Tensor) == isinstance(in2, Tensor):
         for x in (in1, in2):
-            if not isinstance(x, Tensor):
-                raise errors.not_a_tensor(name, "in1", x)
+            check_tensors(name, in1=x)
         return in1, in2
     known, values = (in1, in2) if isinstance(in1, Tensor) else (in2, in1)
     array = np.asarray(values)

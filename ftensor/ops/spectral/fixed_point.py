@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, float32, int16, int64
 from ...errors import spectral as errors_spectral
@@ -15,6 +14,7 @@ from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
 from ...rows.catalogue import enter, op
 from ...rows.op import Op, Promote, Reduce
+from ..arguments import check_tensors
 from ..create.data import tensor
 from ..rearrange.pad import pad
 from ..view.dims import view_as_complex, view_as_real
@@ -51,8 +51,7 @@ enter(__name__, FIR, HALF_SUM, TURNED, TO_Q15)
 
 def _samples(name: str, x: Any, pairs: bool) -> Tensor:
     """Checks fixed-point samples: int16 (..., n), or (..., n, 2) for complex ones."""
-    if not isinstance(x, Tensor):
-        raise errors.not_a_tensor(name, "x", x)
+    check_tensors(name, x=x)
     if x._dtype is not int16:
         raise errors_spectral.filter_argument(name, f"x is {x._dtype}; Q15 is int16 (ft.signal.to_q15 converts)")
     if x.ndim < 1 + pairs or (pairs and x._shape[-1] != 2):
@@ -66,8 +65,7 @@ def to_q15(x: Tensor) -> Tensor:
     """Returns floating-point numbers in [-1, 1) as int16, multiples of 2**-15. Rounds to nearest,
     ties to even; larger numbers saturate. Complex numbers (...) give pairs (..., 2). Raises
     ValueError for other dtypes."""
-    if not isinstance(x, Tensor):
-        raise errors.not_a_tensor("to_q15", "x", x)
+    check_tensors("to_q15", x=x)
     real = view_as_real(x) if x._dtype.is_complex else x
     if real._dtype.name not in ("float32", "float64"):
         raise errors_spectral.filter_argument("to_q15", f"x is {x._dtype}; float32, float64 and complex are converted")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
 from ..._tensor import Tensor
 from ...dtypes import dtype, float32, float64
 from ...errors import spectral as errors_spectral
@@ -17,6 +16,7 @@ from ...execute import output
 from ...execute.packed_weights import constant_of
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
+from ..arguments import check_tensors
 from ..create.data import tensor
 from ..rearrange.cat import cat
 from ..rearrange.pad import pad
@@ -423,8 +423,7 @@ def istft(
     `boundary` removes half a segment at both ends. Raises ValueError for arguments that don't fit;
     warns if the windows leave elements uncovered.
     """
-    if not isinstance(Zxx, Tensor):
-        raise errors.not_a_tensor("istft", "Zxx", Zxx)
+    check_tensors("istft", Zxx=Zxx)
 
     def need(holds: bool, text: str) -> None:
         if not holds:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
 from ..._tensor import Tensor
 from ...errors import spectral as errors_spectral
 from ...execute import output
 from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import public_class
+from ..arguments import check_tensors
 from ..create.data import tensor
 from ..rearrange.cat import cat
 from ..rearrange.pad import pad
@@ -190,8 +190,7 @@ class ShortTimeFFT:
         """Returns elements `k0` to `k1` - 1 of the signal whose `stft` is `S`, by overlap-add of its
         slices times the dual window. Raises ValueError if the transform is not invertible, and for
         arguments that don't fit."""
-        if not isinstance(S, Tensor):
-            raise errors.not_a_tensor("ShortTimeFFT.istft", "S", S)
+        check_tensors("ShortTimeFFT.istft", S=S)
         host = self._host
         if S.ndim < 2:
             raise _refusal(f"S needs 2 dims, not shape {tuple(S._shape)}")

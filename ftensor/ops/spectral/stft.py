@@ -62,8 +62,6 @@ def stft(
     `return_complex` real and imaginary parts are a last dim of 2. Raises RuntimeError for arguments
     that don't fit, and for real signals without `return_complex`.
     """
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor("stft", "input", input)
     if window is not None and not isinstance(window, Tensor):
         raise errors.not_a_tensor("stft", "window", window)
     name, x, signals = "stft", input, input.ndim
@@ -120,8 +118,6 @@ def istft(
     window and divides by the sum of the squared windows. `length` cuts the signal or pads it with
     zeros. Raises RuntimeError for arguments that don't fit, and if windows leave an element
     uncovered."""
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor("istft", "input", input)
     name, x = "istft", input
     _require(name, x._dtype.is_complex, f"a complex input is needed, not {x._dtype}")
     _require(

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .... import dtypes, errors
+from .... import dtypes
 from ...._tensor import Tensor
 from ....errors import creation as errors_creation
 from ....execute.output import new_like
 from ....execute.pointwise import write_result
 from ....rows.catalogue import op
 from ....rows.spelling import written
+from ...arguments import check_kind
 from ...create.sizes import empty, empty_like, ones_like
 from ...random.fill import ALPHA_DROPOUT, DROPOUT, RRELU, chance, fill_random
 from ...view.layout import layout
@@ -34,8 +35,7 @@ def _check_probability(input: Tensor, p: Any, error: type[Exception] = RuntimeEr
 
 
 def _fractions(input: Tensor) -> None:
-    if input._dtype.is_complex:
-        raise errors.not_implemented_for("dropout", input._dtype)
+    check_kind("dropout", input._dtype, "buif")
     if input._dtype.kind != "f":
         raise errors_creation.dropout_cast(input._dtype)
 
@@ -233,8 +233,7 @@ def _random_slopes(input: Tensor, lower: Any, upper: Any, training: Any, generat
     layout(input, "rrelu")
     if lower > upper:
         raise errors_creation.slope_bounds(lower, upper)
-    if input._dtype.kind != "f":
-        raise errors.not_implemented_for("rrelu", input._dtype)
+    check_kind("rrelu", input._dtype, "f")
     if not training:
         return write_result("rrelu", out, leaky_relu(input, (lower + upper) / 2))
     target = new_like(input, input._shape) if out is None else out

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import dtype, int32, int64, promote_types
 from ....errors import nn as errors_nn
 from ....execute import output
 from ....execute.segments import fits_one_launch, reduce_selected
 from ....rows.catalogue import op
+from ...arguments import check_tensors
 from ...create.ranges import arange
 from ...create.sizes import full, zeros
 from ...index.gather import index_select, select_rows
@@ -29,9 +29,7 @@ def renormalize_rows(weight: Tensor, index: Tensor, max_norm: float, norm_type: 
 
 def check(name: str, input: Tensor, weight: Tensor, offsets: Tensor | None = None) -> dtype:
     """Checks the tensors of an embedding; returns the dtype that indices and offsets promote to."""
-    for word, x in (("input", input), ("weight", weight)):
-        if not isinstance(x, Tensor):
-            raise errors.not_a_tensor(name, word, x)
+    check_tensors(name, input=input, weight=weight)
     if weight.ndim != 2:
         raise errors_nn.table_dims(name, weight._shape)
     index_dtype = input._dtype if offsets is None else promote_types(input._dtype, offsets._dtype)

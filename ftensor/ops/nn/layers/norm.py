@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import bfloat16
 from ....dtypes.limits import finfo
@@ -20,6 +19,7 @@ from ....graph.fused import fused
 from ....iterator.shape import is_channels_last, numel
 from ....rows.catalogue import Entry, enter, op, register
 from ....rows.op import Op
+from ...arguments import check_kind
 from ...bind import composed
 from ...create.sizes import empty
 from ...rearrange.pad import pad
@@ -63,8 +63,7 @@ def _shape(name: str, input: Tensor, normalized_shape: Any, **factors: Tensor | 
 
 
 def check_floating(name: str, input: Tensor) -> None:
-    if input._dtype.kind != "f":
-        raise errors.not_implemented_for(name, input._dtype)
+    check_kind(name, input._dtype, "f")
 
 
 def statistics_of(input: Tensor, dims: Sequence[int], eps: float, of_rows: bool = False) -> tuple[Tensor, Tensor]:

@@ -17,6 +17,7 @@ from ....execute.pointwise import pointwise
 from ....graph.fused import fused
 from ....rows.catalogue import enter, op
 from ....rows.op import Op
+from ...arguments import check_tensors
 from ...create.data import tensor
 from ...create.ranges import arange
 from ...create.sizes import full, zeros_like
@@ -24,7 +25,7 @@ from ...index.gather import of_classes
 from ...reduce.softmax import log_softmax
 from ..layers.activation import SPACE
 from ..layers.stepwise import grouped_sum, is_half
-from .reduction import REDUCTIONS, loss, reduced, tensors
+from .reduction import REDUCTIONS, loss, reduced
 
 # torch's checks of nll_loss. Class numbers are in single precision there, which is exact up to
 # 2**24.
@@ -241,7 +242,7 @@ def states_of(
     int64 of (batch, states). Raises RuntimeError for shapes and lengths that don't fit,
     NotImplementedError for dtypes other than float32 and float64.
     """
-    tensors(name, log_probs=log_probs, targets=targets)
+    check_tensors(name, log_probs=log_probs, targets=targets)
     if isinstance(input_lengths, Tensor) is not isinstance(target_lengths, Tensor):
         raise errors_sequence.mixed_lengths(name)
     if log_probs.ndim != 3 or not log_probs.numel():
@@ -348,7 +349,7 @@ def ctc_loss(
     lengths that don't fit, NotImplementedError for dtypes other than float32 and float64.
     """
     name = "ctc_loss"
-    tensors(name, log_probs=log_probs, targets=targets)
+    check_tensors(name, log_probs=log_probs, targets=targets)
     batched = log_probs.ndim == 3
     if not batched:
         log_probs = log_probs.unsqueeze(1)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import int64, result_type
 from ....errors import nn as errors_nn
@@ -15,6 +14,7 @@ from ....execute.triangles import distances
 from ....graph.fused import fused
 from ....iterator.shape import normalize_dim
 from ....rows.catalogue import Entry, add_to_namespace, op, register
+from ...arguments import check_tensors
 from ...create.ranges import arange, triu_indices
 from ...create.sizes import empty, zeros, zeros_like
 from ...pointwise.ternary import where
@@ -28,9 +28,7 @@ from .reduction import loss, word_of
 @fused
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """Returns the p-norm of x1 - x2 + eps along the last dim."""
-    for name, x in (("x1", x1), ("x2", x2)):
-        if not isinstance(x, Tensor):
-            raise errors.not_a_tensor("pairwise_distance", name, x)
+    check_tensors("pairwise_distance", x1=x1, x2=x2)
     return (x1 - x2 + eps).norm(p, max(x1.ndim, x2.ndim) - 1, keepdim)
 
 
@@ -62,9 +60,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """Returns the p-norm distances of all pairs of rows: (..., m, k) and (..., n, k) give (..., m,
     n). Raises RuntimeError for shapes that don't fit and a negative `p`."""
-    for name, x in (("x1", x1), ("x2", x2)):
-        if not isinstance(x, Tensor):
-            raise errors.not_a_tensor("cdist", name, x)
+    check_tensors("cdist", x1=x1, x2=x2)
     if x1.ndim < 2 or x2.ndim < 2:
         raise errors_nn.cdist_dims(x1._shape, x2._shape)
     if x1._shape[-1] != x2._shape[-1]:

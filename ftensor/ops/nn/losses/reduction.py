@@ -9,13 +9,13 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any
 
-from .... import errors
 from ...._tensor import Tensor
 from ....errors import nn as errors_nn
 from ....errors.message import levels_to_user
 from ....graph.fused import fused
 from ....rows.catalogue import Row, op
 from ....rows.spelling import declared, written
+from ...arguments import check_tensors
 from ..layers.activation import SPACE
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -59,12 +59,6 @@ def word_of(name: str, size_average: Any, reduce: Any, reduction: str) -> str:
     return "sum" if size_average is False else "mean"
 
 
-def tensors(name: str, **arguments: Any) -> None:
-    for argument, x in arguments.items():
-        if not isinstance(x, Tensor):
-            raise errors.not_a_tensor(name, argument, x)
-
-
 def loss(
     parameters: str = "",
     *,
@@ -95,7 +89,7 @@ def loss(
             elements.__doc__,
             __name__=elements.__module__,
             computed=computed,
-            tensors=tensors,
+            check_tensors=check_tensors,
             word_of=word_of,
             refused=errors_nn.target_shape,
             warn=errors_nn.warn_target_size,
@@ -125,7 +119,7 @@ def _statements(parameters: Mapping[str, Parameter], order: Sequence[str], shape
     required = [p.name for p in parameters.values() if p.annotation in ("Tensor", Tensor)]
     legacy = [word if word in order else "None" for word in ("size_average", "reduce")]
     word = f"({', '.join(legacy)}, reduction)"
-    lines = [f"tensors(NAME, {', '.join(f'{x}={x}' for x in required)})"]
+    lines = [f"check_tensors(NAME, {', '.join(f'{x}={x}' for x in required)})"]
     if first or "word" in parameters:
         lines.insert(0 if first else 1, f"word = word_of(NAME, *{word})")
         word = "word"

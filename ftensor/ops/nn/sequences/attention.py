@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import bool as bool_
 from ....errors import linalg as errors_matmul
@@ -16,6 +15,7 @@ from ....graph.fused import fused
 from ....iterator.shape import broadcast_shapes
 from ....rows.catalogue import Entry, op, register
 from ....rows.op import Op
+from ...arguments import check_tensors
 from ...bind import composed
 from ...create.sizes import full, zeros
 from ...linalg.matmul import linear
@@ -146,8 +146,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Returns the input with negative elements multiplied by `weight`, which holds one number or
     one for each channel (dim 1). Raises RuntimeError for another size or dtype."""
-    if not isinstance(weight, Tensor):
-        raise errors.not_a_tensor("prelu", "weight", weight)
+    check_tensors("prelu", weight=weight)
     if weight.ndim > 1:
         raise errors_nn.prelu_weight_dims(weight._shape)
     if weight._dtype is not input._dtype:

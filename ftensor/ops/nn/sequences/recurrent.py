@@ -18,6 +18,7 @@ from ....execute.pointwise import pointwise
 from ....graph.fused import fused
 from ....rows.catalogue import enter, op
 from ....rows.op import Op
+from ...arguments import check_tensors
 from ...linalg.matmul import linear
 from ...rearrange.cat import cat, stack
 from ..layers.dropout import nn_dropout
@@ -360,8 +361,7 @@ def _states(name: str, hx: Any) -> list[Tensor]:
     if name == "lstm" and len(states) != 2:
         raise errors_sequence.two_states(name, len(states))
     for state in states:
-        if not isinstance(state, Tensor):
-            raise errors.not_a_tensor(name, "hx", state)
+        check_tensors(name, hx=state)
     return states
 
 
@@ -379,8 +379,6 @@ def _sequences(
 ) -> tuple[Tensor, ...]:
     """Runs a layer on sequences of equal length, (steps, batch, features)."""
     states = _states(kind.name, hx)
-    if not isinstance(input, Tensor):
-        raise errors.not_a_tensor(kind.name, "input", input)
     if input.ndim != 3 or not input._shape[1 if batch_first else 0]:
         expected = "(batch, steps, features)" if batch_first else "(steps, batch, features)"
         raise errors_sequence.layer_input(kind.name, expected, input._shape)
@@ -417,9 +415,7 @@ def _packed(
     """Runs a layer on packed sequences: the rows of each step follow those of the step before, with
     sizes `batch_sizes`, which never increase."""
     states = _states(kind.name, hx)
-    for word, x in (("data", data), ("batch_sizes", batch_sizes)):
-        if not isinstance(x, Tensor):
-            raise errors.not_a_tensor(kind.name, word, x)
+    check_tensors(kind.name, data=data, batch_sizes=batch_sizes)
     if data.ndim != 2:
         raise errors_sequence.layer_input(kind.name, "(rows, features)", data._shape)
     if batch_sizes.ndim != 1 or batch_sizes._dtype is not int64:

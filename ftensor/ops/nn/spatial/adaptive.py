@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import int64
 from ....errors import nn as errors_spatial
@@ -17,6 +16,7 @@ from ....execute.output import new
 from ....execute.packed_weights import constant_of
 from ....iterator.shape import Ints, numel
 from ....rows.catalogue import Entry, op, register
+from ...arguments import check_kind
 from ...create.ranges import arange
 from ...create.sizes import full
 from ...random.fill import rand
@@ -51,8 +51,7 @@ def adaptive_sizes(name: str, n: int, input: Tensor, output_size: Any, kinds: st
         raise errors_spatial.negative_sizes(name, "output_size", sizes)
     if input.ndim not in (n + 1, n + 2) or 0 in input._shape[input.ndim - n - (n > 1) :]:
         raise errors_spatial.input_dims(name, n, input._shape)
-    if input._dtype.kind not in kinds:
-        raise errors.not_implemented_for(name, input._dtype)
+    check_kind(name, input._dtype, kinds)
     shape = (*input._shape[:-n], *sizes)
     # The host stores both ends of each window.
     size_limit = sum(sizes) * 128
@@ -202,8 +201,7 @@ def _fractional(
         raise errors_spatial.negative_sizes(name, "output_size", counts)
     if any(c + k - 1 + (n == 3) > m for c, k, m in zip(counts, kernel, size)):  # torch's rule
         raise errors_spatial.fractional_size(name, size, kernel)
-    if input._dtype.kind != "f":
-        raise errors.not_implemented_for(name, input._dtype)
+    check_kind(name, input._dtype, "f")
     if not input.numel() or 0 in counts:
         device = input._storage.device
         shape = (*input._shape[:-n], *counts)

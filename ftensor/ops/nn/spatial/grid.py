@@ -16,6 +16,7 @@ from ....execute.pointwise import pointwise
 from ....iterator.shape import numel
 from ....rows.catalogue import enter, op
 from ....rows.op import Op
+from ...arguments import check_kind
 from ...create.data import tensor
 from ...create.sizes import empty
 from ...pointwise.ternary import where
@@ -169,8 +170,7 @@ def _check(name: str, n: int, input: Tensor, grid: Tensor) -> None:
         )
     if 0 in input._shape[2:]:
         raise errors_spatial.grid(name, f"input of shape {tuple(input._shape)} has no elements")
-    if input._dtype.kind != "f":
-        raise errors.not_implemented_for(name, input._dtype)
+    check_kind(name, input._dtype, "f")
 
 
 def element_coordinates(grid: Tensor, sizes: Sequence[int], corners: bool) -> list[Tensor]:

@@ -16,6 +16,7 @@ from ....execute.output import new, suggested_format
 from ....formats import contiguous_format
 from ....iterator.shape import Ints, numel
 from ....rows.catalogue import add_to_namespace, op
+from ...arguments import check_kind
 from ...create.sizes import zeros
 from ...rearrange.pad import IntArray, gather_positions
 from ...types import conversion
@@ -209,8 +210,7 @@ def _unpooled(
         raise errors_nn.not_positive_sizes(name, "stride", steps)
     if input._shape != indices._shape:
         raise errors_nn.unpool_shapes(name, input._shape, indices._shape)
-    if input._dtype.kind != "f":
-        raise errors.not_implemented_for(name, input._dtype)
+    check_kind(name, input._dtype, "f")
     leading = input._shape[:-n]
     planes = zeros((*leading, numel(size)), dtype=input._dtype, device=input.device)
     if input.numel():
