@@ -12,15 +12,14 @@ from .._tensor import Tensor
 from ..dtypes import dtype, get_default_dtype, int64, uint64
 from ..errors import creation as messages
 from ..interop.dlpack import from_dlpack as _from_dlpack
-from ..rows.catalogue import ENTRIES
+from ..rows.catalogue import op_of
 from .dtypes import NUMBERS, own_dtype
 
 Shape = int | tuple[int, ...]
 
 
 def _created(name: str, *values: Any, **options: Any) -> Tensor:
-    tensor: Tensor = ENTRIES[name].call(*values, **options)
-    return tensor
+    return op_of(name)(*values, **options)
 
 
 def asarray(
@@ -177,7 +176,7 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> list[Tensor]:
         raise messages.several_dtypes("meshgrid", {x.dtype for x in arrays})
     if not arrays:
         return []
-    return list(ENTRIES["meshgrid"].call(*arrays, indexing=indexing))
+    return list(op_of("meshgrid")(*arrays, indexing=indexing))
 
 
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
@@ -193,8 +192,7 @@ def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
 def _triangle(name: str, x: Tensor, k: int) -> Tensor:
     if x.ndim < 2:
         raise messages.too_few_dims(name, 2, x.ndim)
-    triangle: Tensor = ENTRIES[name].call(x, diagonal=k)
-    return triangle
+    return op_of(name)(x, diagonal=k)
 
 
 def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> Tensor:

@@ -11,7 +11,7 @@ from .._tensor import Tensor
 from ..dtypes import bool as bool_
 from ..dtypes import dtype
 from ..errors import creation as messages
-from ..rows.catalogue import ENTRIES
+from ..rows.catalogue import op_of
 from .dtypes import CATEGORIES, NUMBERS, check, check_number, common_dtype, is_outside, limited, with_number
 
 # The op of a function whose name differs, and the supported kinds of dtypes.
@@ -77,8 +77,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def as_array(value: Any, d: dtype, device: Any) -> Tensor:
-    tensor: Tensor = ENTRIES["full"].call((), value, dtype=d, device=device)
-    return tensor
+    return op_of("full")((), value, dtype=d, device=device)
 
 
 def compare_outside(op: str, x1: Any, x2: Any) -> Tensor:
@@ -86,8 +85,7 @@ def compare_outside(op: str, x1: Any, x2: Any) -> Tensor:
     it is the same for every element."""
     x = x1 if isinstance(x1, Tensor) else x2
     result: bool = COMPARISONS[op](*(0 if v is x else v for v in (x1, x2)))
-    answers: Tensor = ENTRIES["full"].call(x.shape, result, dtype=bool_, device=x.device)
-    return answers
+    return op_of("full")(x.shape, result, dtype=bool_, device=x.device)
 
 
 def two_arrays(name: str, category: str, x1: Any, x2: Any, any_number: bool = False) -> tuple[dtype, Any, Any]:
@@ -113,21 +111,20 @@ def two_arrays(name: str, category: str, x1: Any, x2: Any, any_number: bool = Fa
 
 
 def _unary(name: str, op: str, category: str) -> Callable[..., Tensor]:
-    call = ENTRIES[op].call
+    call = op_of(op)
     identity_kinds = _IDENTITY.get(name, "")
 
     def function(x: Tensor, /) -> Tensor:
         check(name, category, x)
         if x.dtype.kind in identity_kinds:
             return x.clone()
-        result: Tensor = call(x)
-        return result
+        return call(x)
 
     return _set_metadata(function, name, op, category)
 
 
 def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
-    call = ENTRIES[op].call
+    call = op_of(op)
     numbers = op in ACCEPTS_NUMBERS
 
     def function(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
@@ -183,8 +180,7 @@ def round(x: Tensor, /) -> Tensor:
     if x.dtype.kind in "ui":
         return x.clone()
     if x.dtype.kind == "c":
-        rounded: Tensor = ENTRIES["complex"].call(x.real.round(), x.imag.round())
-        return rounded
+        return op_of("complex")(x.real.round(), x.imag.round())
     return x.round()
 
 

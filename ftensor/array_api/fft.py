@@ -10,7 +10,7 @@ from .._device import DeviceLike
 from .._tensor import Tensor
 from ..dtypes import dtype
 from ..errors import creation as messages
-from ..rows.catalogue import ENTRIES
+from ..rows.catalogue import op_of
 from .dtypes import check
 
 # Input and output of each transform.
@@ -37,27 +37,25 @@ def _norm(name: str, norm: str) -> None:
 
 
 def _make_transform(name: str, category: str) -> Callable[..., Tensor]:
-    call = ENTRIES[f"fft.{name}"].call
+    call = op_of(f"fft.{name}")
 
     def function(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
         check(name, category, x)
         _norm(name, norm)
-        transform: Tensor = call(x, n, axis, norm)
-        return transform
+        return call(x, n, axis, norm)
 
     return _set_metadata(function, name, category)
 
 
 def _make_transform_nd(name: str, category: str) -> Callable[..., Tensor]:
-    call = ENTRIES[f"fft.{name}"].call
+    call = op_of(f"fft.{name}")
 
     def function(
         x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
     ) -> Tensor:
         check(name, category, x)
         _norm(name, norm)
-        transform: Tensor = call(x, s, axes, norm)
-        return transform
+        return call(x, s, axes, norm)
 
     return _set_metadata(function, name, category)
 
@@ -69,21 +67,19 @@ def _set_metadata(function: Any, name: str, category: str) -> Any:
 
 
 def _make_shift(name: str) -> Callable[..., Tensor]:
-    call = ENTRIES[f"fft.{name}"].call
+    call = op_of(f"fft.{name}")
 
     def function(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-        shifted: Tensor = call(x, axes)
-        return shifted
+        return call(x, axes)
 
     return _set_metadata(function, name, "all")
 
 
 def _make_frequencies(name: str) -> Callable[..., Tensor]:
-    call = ENTRIES[f"fft.{name}"].call
+    call = op_of(f"fft.{name}")
 
     def function(n: int, /, *, d: float = 1.0, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-        frequencies: Tensor = call(n, d, dtype=dtype, device=device)
-        return frequencies
+        return call(n, d, dtype=dtype, device=device)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`ftensor.fft.{name}` of n places at distance `d`."

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .._tensor import Tensor
 from ..dtypes import dtype
 from ..errors import creation as messages
-from ..rows.catalogue import ENTRIES
+from ..rows.catalogue import op_of
 from .dtypes import check
 from .elementwise import FUNCTIONS as ELEMENTWISE
 from .elementwise import two_arrays
@@ -28,7 +28,7 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     d, a, b = two_arrays("matmul", "numeric", x1, x2)
     if not a.ndim or not b.ndim:
         raise messages.too_few_dims("matmul", 1, 0)
-    product: Tensor = ENTRIES["matmul"].call(a, b)
+    product: Tensor = op_of("matmul")(a, b)
     return product.to(d)
 
 
@@ -39,7 +39,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
     d, a, b = two_arrays("tensordot", "numeric", x1, x2)
     if not isinstance(axes, int):
         axes = (list(axes[0]), list(axes[1]))
-    product: Tensor = ENTRIES["tensordot"].call(a, b, axes)
+    product: Tensor = op_of("tensordot")(a, b, axes)
     return product.to(d)
 
 
@@ -111,7 +111,7 @@ class SVDResult(NamedTuple):
 def _make_function(name: str, result: Any = None) -> Callable[..., Any]:
     """Returns the function of this name in torch's linalg, restricted to floating-point
     matrices."""
-    call = ENTRIES[f"linalg.{name}"].call
+    call = op_of(f"linalg.{name}")
 
     def function(x: Tensor, /) -> Any:
         check(name, "floating-point", x)
@@ -136,8 +136,7 @@ svdvals = _make_function("svdvals")
 def cholesky(x: Tensor, /, *, upper: builtins.bool = False) -> Tensor:
     """Returns the lower factor L of x = L L^H, (..., M, M), or the upper one."""
     check("cholesky", "floating-point", x)
-    factor: Tensor = ENTRIES["linalg.cholesky"].call(x, upper=upper)
-    return factor
+    return op_of("linalg.cholesky")(x, upper=upper)
 
 
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -147,7 +146,7 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise messages.sizes_differ("cross", x1.shape[axis], 3)
     d, a, b = two_arrays("cross", "numeric", x1, x2)
-    product: Tensor = ENTRIES["linalg.cross"].call(*ENTRIES["broadcast_tensors"].call(a, b), dim=axis)
+    product: Tensor = op_of("linalg.cross")(*op_of("broadcast_tensors")(a, b), dim=axis)
     return product.to(d)
 
 
@@ -170,8 +169,7 @@ def matrix_norm(x: Tensor, /, *, keepdims: builtins.bool = False, ord: float | s
     """
     check("matrix_norm", "floating-point", x)
     order = "fro" if ord is None else ord
-    norm: Tensor = ENTRIES["linalg.matrix_norm"].call(x, order, keepdim=keepdims)
-    return norm
+    return op_of("linalg.matrix_norm")(x, order, keepdim=keepdims)
 
 
 def vector_norm(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False, ord: float = 2) -> Tensor:
@@ -180,38 +178,34 @@ def vector_norm(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = Fa
     axes = axes_of("vector_norm", axis, x.ndim)
     if not axes:  # empty axes mean no axes here, all axes in torch
         return x.abs() if ord else x.ne(0).to(x.dtype.to_real())
-    norm: Tensor = ENTRIES["linalg.vector_norm"].call(x, ord, axes, keepdims)
-    return norm
+    return op_of("linalg.vector_norm")(x, ord, axes, keepdims)
 
 
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
     """Returns square matrices (..., M, M) to an integer power."""
     check("matrix_power", "floating-point", x)
-    power: Tensor = ENTRIES["linalg.matrix_power"].call(x, n)
-    return power
+    return op_of("linalg.matrix_power")(x, n)
 
 
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """Returns the number of singular values above `rtol` times the greatest, by default max(M, N) *
     eps."""
     check("matrix_rank", "floating-point", x)
-    rank: Tensor = ENTRIES["linalg.matrix_rank"].call(x, rtol=rtol)
-    return rank
+    return op_of("linalg.matrix_rank")(x, rtol=rtol)
 
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Returns the products (M, N) of the elements of (M,) and (N,)."""
     check("outer", "numeric", x1, x2)
     d, a, b = two_arrays("outer", "numeric", x1, x2)
-    product: Tensor = ENTRIES["outer"].call(a, b)
+    product: Tensor = op_of("outer")(a, b)
     return product.to(d)
 
 
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """Returns the pseudo-inverses; singular values up to `rtol` times the greatest count as 0."""
     check("pinv", "floating-point", x)
-    inverse: Tensor = ENTRIES["linalg.pinv"].call(x, rtol=rtol)
-    return inverse
+    return op_of("linalg.pinv")(x, rtol=rtol)
 
 
 def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
@@ -219,7 +213,7 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
     check("qr", "floating-point", x)
     if mode not in ("reduced", "complete"):
         raise messages.unknown_word("qr", "mode", "'reduced', 'complete'", mode)
-    return QRResult(*ENTRIES["linalg.qr"].call(x, mode))
+    return QRResult(*op_of("linalg.qr")(x, mode))
 
 
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -227,20 +221,20 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     check("solve", "floating-point", x1, x2)
     _, a, b = two_arrays("solve", "floating-point", x1, x2)
     if b.ndim == 1:
-        solution: Tensor = ENTRIES["linalg.solve"].call(a, b.unsqueeze(-1))
+        solution: Tensor = op_of("linalg.solve")(a, b.unsqueeze(-1))
         return solution.squeeze(-1)
     # torch reads a right side with one dim fewer as vectors; with equal numbers of dims it is
     # matrices
     b = b[(None,) * (a.ndim - b.ndim)]
     a = a[(None,) * (b.ndim - a.ndim)]
-    solution = ENTRIES["linalg.solve"].call(a, b)
+    solution = op_of("linalg.solve")(a, b)
     return solution
 
 
 def svd(x: Tensor, /, *, full_matrices: builtins.bool = True) -> SVDResult:
     """Returns (U, S, Vh) of x = U diag(S) Vh, with S in descending order."""
     check("svd", "floating-point", x)
-    return SVDResult(*ENTRIES["linalg.svd"].call(x, full_matrices))
+    return SVDResult(*op_of("linalg.svd")(x, full_matrices))
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ from .._tensor import Tensor
 from ..dtypes import bool as bool_
 from ..dtypes import int64
 from ..errors import creation as messages
-from ..rows.catalogue import ENTRIES
+from ..rows.catalogue import op_of
 from .dtypes import NUMBERS, check, is_outside, result_type
 from .elementwise import as_array, compare_outside, two_arrays
 from .reductions import Axis, axes_of, one_axis
@@ -20,7 +20,7 @@ from .reductions import Axis, axes_of, one_axis
 
 def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
     """Returns views of the arrays in their common shape."""
-    return list(ENTRIES["broadcast_tensors"].call(*arrays))
+    return list(op_of("broadcast_tensors")(*arrays))
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
@@ -37,15 +37,13 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
     # torch accepts an array of shape (0,) with every shape; the standard doesn't
     if len({x.ndim for x in arrays}) > 1:
         raise messages.sizes_differ("concat", arrays[0].ndim, [x.ndim for x in arrays])
-    result: Tensor = ENTRIES["cat"].call([x.to(d) for x in arrays], dim)
-    return result
+    return op_of("cat")([x.to(d) for x in arrays], dim)
 
 
 def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
     """Joins the arrays along a new axis in their common dtype."""
     d = result_type(*arrays)
-    stacked: Tensor = ENTRIES["stack"].call([x.to(d) for x in arrays], axis)
-    return stacked
+    return op_of("stack")([x.to(d) for x in arrays], axis)
 
 
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
@@ -66,8 +64,7 @@ def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     for a in axes:
         if x.shape[a] != 1:
             raise messages.not_size_one(a, x.shape[a])
-    squeezed: Tensor = ENTRIES["squeeze"].call(x, axes)
-    return squeezed
+    return op_of("squeeze")(x, axes)
 
 
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
@@ -82,8 +79,7 @@ def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[
 
 def flip(x: Tensor, /, *, axis: Axis = None) -> Tensor:
     """Returns the elements in reverse order along axes, all for None."""
-    flipped: Tensor = ENTRIES["flip"].call(x, axes_of("flip", axis, x.ndim))
-    return flipped
+    return op_of("flip")(x, axes_of("flip", axis, x.ndim))
 
 
 def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
@@ -111,8 +107,7 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
             repeats = repeats.reshape(())
     if axis is None:
         x, axis = x.reshape(-1), 0
-    repeated: Tensor = ENTRIES["repeat_interleave"].call(x, repeats, axis)
-    return repeated
+    return op_of("repeat_interleave")(x, repeats, axis)
 
 
 def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
@@ -151,8 +146,7 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     dim = one_axis("take_along_axis", axis, x.ndim)
     positions = indices.to(int64)
     positions = positions.add(x.shape[dim]).where(positions.lt(0), positions)
-    result: Tensor = ENTRIES["take_along_dim"].call(x, positions, dim)
-    return result
+    return op_of("take_along_dim")(x, positions, dim)
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
@@ -168,8 +162,7 @@ def where(condition: Tensor, x1: Tensor | complex, x2: Tensor | complex, /) -> T
     check("where", "boolean", condition)
     d, a, b = two_arrays("where", "all", x1, x2)
     a, b = (as_array(v, d, condition.device) if isinstance(v, NUMBERS) else v for v in (a, b))
-    result: Tensor = ENTRIES["where"].call(condition, a, b)
-    return result
+    return op_of("where")(condition, a, b)
 
 
 def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
@@ -183,8 +176,7 @@ def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tenso
     if a.ndim != 1:
         raise messages.sizes_differ("searchsorted", a.ndim, 1)
     options = {} if sorter is None else {"sorter": sorter.to(int64)}
-    positions: Tensor = ENTRIES["searchsorted"].call(a, b, side=side, **options)
-    return positions
+    return op_of("searchsorted")(a, b, side=side, **options)
 
 
 def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False) -> Tensor:
@@ -194,8 +186,7 @@ def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False
         return compare_outside("ne" if invert else "eq", a, b)
     device = (a if isinstance(a, Tensor) else b).device
     a, b = (as_array(v, d, device) if isinstance(v, NUMBERS) else v for v in (a, b))
-    mask: Tensor = ENTRIES["isin"].call(a, b, invert=invert)
-    return mask
+    return op_of("isin")(a, b, invert=invert)
 
 
 # Sorting and sets
@@ -243,9 +234,9 @@ def _unique(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Returns (values, inverse indices in the shape of `x`, counts)."""
     if x.dtype.kind == "c":  # complex numbers have no order; NumPy orders them on the host
         unique = np.unique(x.numpy().ravel(), return_inverse=True, return_counts=True, equal_nan=False)
-        values, inverse, counts = (ENTRIES["asarray"].call(a, device=x.device) for a in unique)
+        values, inverse, counts = (op_of("asarray")(a, device=x.device) for a in unique)
         return values, inverse.reshape(x.shape), counts
-    values, inverse, counts = ENTRIES["unique"].call(x.reshape(-1), return_inverse=True, return_counts=True)
+    values, inverse, counts = op_of("unique")(x.reshape(-1), return_inverse=True, return_counts=True)
     return values, inverse.reshape(x.shape), counts
 
 

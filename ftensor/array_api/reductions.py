@@ -13,7 +13,7 @@ from ..dtypes import bool as bool_
 from ..dtypes import dtype, int64, uint64
 from ..errors import argument_type
 from ..errors import creation as messages
-from ..rows.catalogue import ENTRIES
+from ..rows.catalogue import op_of
 from .dtypes import check
 
 Axis = int | tuple[int, ...] | None
@@ -44,7 +44,7 @@ def _flattened(x: Tensor, axes: tuple[int, ...]) -> Tensor:
 
 def reduce_axes(op: str, name: str, x: Tensor, axis: Axis, keepdims: builtins.bool, **options: Any) -> Tensor:
     axes = axes_of(name, axis, x.ndim)
-    reduced: Tensor = ENTRIES[op].call(_flattened(x, axes), -1, **options)
+    reduced: Tensor = op_of(op)(_flattened(x, axes), -1, **options)
     return _with_ones(reduced, axes) if keepdims else reduced
 
 
@@ -137,11 +137,11 @@ def _make_cumulative(name: str, op: str) -> Callable[..., Tensor]:
             raise messages.axis_needed(name, x.ndim)
         dim = one_axis(name, axis or 0, x.ndim)
         result_dtype = sum_dtype(x.dtype, dtype)
-        running: Tensor = ENTRIES[op].call(x.to(result_dtype), dim, dtype=result_dtype)
+        running: Tensor = op_of(op)(x.to(result_dtype), dim, dtype=result_dtype)
         if include_initial:
             first = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
-            start = ENTRIES["full"].call(first, int(op == "cumprod"), dtype=result_dtype, device=x.device)
-            running = ENTRIES["cat"].call((start, running), dim)
+            start = op_of("full")(first, int(op == "cumprod"), dtype=result_dtype, device=x.device)
+            running = op_of("cat")((start, running), dim)
         return running
 
     return function
@@ -153,7 +153,7 @@ def diff(
     """Returns the `n`-th differences of neighbours along an axis, in the dtype of `x`."""
     check("diff", "numeric", *(a for a in (x, prepend, append) if a is not None))
     dim = one_axis("diff", axis, x.ndim)
-    differences: Tensor = ENTRIES["diff"].call(x, n, dim, prepend, append)
+    differences: Tensor = op_of("diff")(x, n, dim, prepend, append)
     return differences.to(x.dtype)
 
 

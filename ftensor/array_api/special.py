@@ -15,7 +15,7 @@ from typing import Any
 
 from .._tensor import Tensor
 from ..dtypes import get_default_dtype
-from ..rows.catalogue import ENTRIES
+from ..rows.catalogue import op_of
 from .creation import asarray
 from .dtypes import NUMBERS, common_dtype
 
@@ -33,8 +33,8 @@ _OPS = {name: f"special.{name}" for name in _SAME_NAME.split()} | {
     "k0e": "special.scaled_modified_bessel_k0",
     "k1e": "special.scaled_modified_bessel_k1",
 }
-_where = ENTRIES["where"].call
-_gammainc, _gammaincc = ENTRIES["special.gammainc"].call, ENTRIES["special.gammaincc"].call
+_where = op_of("where")
+_gammainc, _gammaincc = op_of("special.gammainc"), op_of("special.gammaincc")
 
 
 def _operands(values: tuple[Any, ...]) -> list[Tensor]:
@@ -76,8 +76,7 @@ def _exprel(x: Tensor) -> Tensor:
 
 
 def _zeta(x: Tensor, q: Tensor | None = None) -> Tensor:
-    zeta: Tensor = ENTRIES["special.zeta"].call(x, 1.0 if q is None else q)
-    return zeta
+    return op_of("special.zeta")(x, 1.0 if q is None else q)
 
 
 _COMPOSED: dict[str, Callable[..., Tensor]] = {
@@ -114,20 +113,18 @@ def polygamma(n: int | Tensor, x: Tensor) -> Tensor:
     orders.
     """
     (x,) = _operands((x,))
-    derivative: Tensor = ENTRIES["polygamma"].call(builtins.int(n), x)
-    return derivative
+    return op_of("polygamma")(builtins.int(n), x)
 
 
 def multigammaln(a: Tensor, d: int | Tensor) -> Tensor:
     """Returns the logarithm of the multivariate gamma function of dimension `d`."""
     (a,) = _operands((a,))
-    log_gamma: Tensor = ENTRIES["special.multigammaln"].call(a, builtins.int(d))
-    return log_gamma
+    return op_of("special.multigammaln")(a, builtins.int(d))
 
 
 FUNCTIONS = {
     name: _function(name, compute)
-    for name, compute in [(name, ENTRIES[op].call) for name, op in _OPS.items()] + list(_COMPOSED.items())
+    for name, compute in [(name, op_of(op)) for name, op in _OPS.items()] + list(_COMPOSED.items())
 } | {"polygamma": polygamma, "multigammaln": multigammaln}
 globals().update(FUNCTIONS)
 __all__ = sorted(FUNCTIONS)

@@ -7,12 +7,13 @@ from typing import Any
 
 from .._tensor import Tensor
 from ..array_api.dtypes import limited
-from .values import first_tensor, floating, op, promote_pair, tensor
+from ..rows.catalogue import op_of
+from .values import first_tensor, floating, promote_pair, tensor
 
 
 def _make_comparison(reduce_all: bool) -> Callable[..., Any]:
     def function(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-        close = op("isclose")(*promote_pair(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
+        close = op_of("isclose")(*promote_pair(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
         return bool(close.all().item()) if reduce_all else close
 
     return function
@@ -41,11 +42,11 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
     like = first_tensor(x, xp, fp)
     assert like is not None, "interp() of no tensor"
     positions, nodes, values = [floating(tensor(v, like)) for v in (x, xp, fp)]
-    k = op("searchsorted")(nodes, positions, side="right").clamp(1, nodes.shape[0] - 1)
+    k = op_of("searchsorted")(nodes, positions, side="right").clamp(1, nodes.shape[0] - 1)
     x0, x1, y0, y1 = nodes[k - 1], nodes[k], values[k - 1], values[k]
     interpolated = y0 + (y1 - y0) * ((positions - x0) / (x1 - x0))
-    interpolated = op("where")(positions < nodes[0], values[0] if left is None else left, interpolated)
-    return op("where")(positions > nodes[-1], values[-1] if right is None else right, interpolated)
+    interpolated = op_of("where")(positions < nodes[0], values[0] if left is None else left, interpolated)
+    return op_of("where")(positions > nodes[-1], values[-1] if right is None else right, interpolated)
 
 
 def _make_convolution(flip: bool, default: str) -> Callable[..., Any]:
@@ -64,8 +65,8 @@ def _make_convolution(flip: bool, default: str) -> Callable[..., Any]:
         if flip:
             padding = padding[::-1] if mode != "same" else (n // 2, (n - 1) // 2)
         kernel = k.flip(0) if flip else k.conj()
-        padded = op("nn.functional.pad")(x, padding)
-        return op("conv1d")(padded[None, None], kernel[None, None])[0, 0]
+        padded = op_of("nn.functional.pad")(x, padding)
+        return op_of("conv1d")(padded[None, None], kernel[None, None])[0, 0]
 
     return function
 
@@ -80,7 +81,7 @@ def _gradient(f: Tensor, *varargs: Any, axis: Any = None, edge_order: int = 1) -
             return NotImplemented
     else:
         options["spacing"] = [float(s) for s in steps]
-    gradients = op("gradient")(floating(f), **options)
+    gradients = op_of("gradient")(floating(f), **options)
     return gradients[0] if len(gradients) == 1 else tuple(gradients)
 
 
@@ -100,14 +101,13 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any =
         shape = [1 if k == axis % a.ndim else size for k, size in enumerate(a.shape)]
         return tensor(value, a).to(a.dtype).expand(shape)
 
-    return op("diff")(a, n, axis, beside(prepend), beside(append))
+    return op_of("diff")(a, n, axis, beside(prepend), beside(append))
 
 
 def _ediff1d(ary: Tensor, to_end: Any = None, to_begin: Any = None) -> Tensor:
     pieces = [to_begin, ary.reshape(-1).diff(), to_end]
     tensors = [tensor(p, ary).to(ary.dtype).reshape(-1) for p in pieces if p is not None]
-    differences: Tensor = op("cat")(tensors)
-    return differences
+    return op_of("cat")(tensors)
 
 
 def _angle(z: Tensor, deg: bool = False) -> Tensor:
@@ -116,7 +116,7 @@ def _angle(z: Tensor, deg: bool = False) -> Tensor:
 
 
 def _nan_to_num(x: Tensor, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-    result: Tensor = op("nan_to_num")(x, nan, posinf, neginf)
+    result: Tensor = op_of("nan_to_num")(x, nan, posinf, neginf)
     return result if copy else x.copy_(result)
 
 
@@ -132,14 +132,14 @@ def _polyval(p: Any, x: Any) -> Any:
 
 def _trapezoid(y: Tensor, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     if x is None:
-        return op("trapezoid")(y, dx=dx, dim=axis)
-    return op("trapezoid")(y, tensor(x, y), dim=axis)
+        return op_of("trapezoid")(y, dx=dx, dim=axis)
+    return op_of("trapezoid")(y, tensor(x, y), dim=axis)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "allclose": _make_comparison(True),
     "angle": _angle,
-    "around": lambda a, decimals=0: op("round")(a, decimals=decimals),
+    "around": lambda a, decimals=0: op_of("round")(a, decimals=decimals),
     "array_equal": _array_equal,
     "array_equiv": _array_equiv,
     "clip": _clip,
@@ -150,18 +150,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "fix": lambda x: x.trunc(),
     "gradient": _gradient,
     "i0": lambda x: floating(x).i0(),
-    "imag": lambda val: val.imag if val.dtype.kind == "c" else op("zeros_like")(val),
+    "imag": lambda val: val.imag if val.dtype.kind == "c" else op_of("zeros_like")(val),
     "interp": _interp,
     "isclose": _make_comparison(False),
-    "iscomplex": lambda x: x.imag.ne(0) if x.dtype.kind == "c" else op("isnan")(x) & False,
+    "iscomplex": lambda x: x.imag.ne(0) if x.dtype.kind == "c" else op_of("isnan")(x) & False,
     "isneginf": lambda x: x.isneginf(),
     "isposinf": lambda x: x.isposinf(),
     "isreal": lambda x: x.isreal(),
     "nan_to_num": _nan_to_num,
     "polyval": _polyval,
     "real": lambda val: val.real if val.dtype.kind == "c" else val,
-    "round": lambda a, decimals=0: op("round")(a, decimals=decimals),
+    "round": lambda a, decimals=0: op_of("round")(a, decimals=decimals),
     "sinc": lambda x: floating(x).sinc(),
     "trapezoid": _trapezoid,
-    "vander": lambda x, N=None, increasing=False: op("vander")(x, N, increasing),
+    "vander": lambda x, N=None, increasing=False: op_of("vander")(x, N, increasing),
 }

@@ -12,7 +12,8 @@ from .. import array_api as xp
 from .._tensor import Tensor
 from ..array_api.linalg import EigResult, QRResult, SVDResult
 from ..array_api.reductions import reduce_axes
-from .values import dtype_of, first_tensor, floating, op, promote_pair, tensor
+from ..rows.catalogue import op_of
+from .values import dtype_of, first_tensor, floating, promote_pair, tensor
 
 
 def _make_reduction(op_name: str, transform: Callable[[Tensor], Tensor] | None = None) -> Callable[..., Any]:
@@ -65,7 +66,7 @@ def _make_nan_dispersion(root: bool) -> Callable[..., Any]:
         deviation = a - reduce_axes("nansum", "nansum", a, axis, True) / count
         variance = reduce_axes("nansum", "nansum", deviation * deviation, axis, keepdims)
         left = (count if keepdims else reduce_axes("sum", "sum", is_number, axis, False)) - ddof
-        variance = variance / op("where")(left > 0, left, tensor(nan, a).to(a.dtype))
+        variance = variance / op_of("where")(left > 0, left, tensor(nan, a).to(a.dtype))
         return variance.sqrt() if root else variance
 
     return function
@@ -101,8 +102,7 @@ def _make_cumulative(op_name: str, transform: Callable[[Tensor], Tensor] | None 
     def function(a: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
         x = a if transform is None else transform(a)
         x, dim = (x.reshape(-1), 0) if axis is None else (x, axis)
-        running: Tensor = op(op_name)(x, dim, dtype=dtype_of(dtype))
-        return running
+        return op_of(op_name)(x, dim, dtype=dtype_of(dtype))
 
     return function
 
@@ -116,12 +116,12 @@ def _make_quantiles(op_name: str, intervals: float) -> Callable[..., Any]:
         if ranks.ndim > 1 or method not in ("linear", "lower", "higher", "midpoint", "nearest"):
             return NotImplemented
         if axis is None or isinstance(axis, int):
-            return op(op_name)(x, ranks, axis, keepdims, interpolation=method)
+            return op_of(op_name)(x, ranks, axis, keepdims, interpolation=method)
         kept_axes = tuple(k for k in range(x.ndim) if k not in {k % x.ndim for k in axis})
         if keepdims:
             return NotImplemented
         flat = x.permute((*kept_axes, *axis)).reshape((*[x.shape[k] for k in kept_axes], -1))
-        return op(op_name)(flat, ranks, -1, interpolation=method)
+        return op_of(op_name)(flat, ranks, -1, interpolation=method)
 
     return function
 
@@ -136,7 +136,7 @@ def _make_median(op_name: str) -> Callable[..., Any]:
 def _average(a: Tensor, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
     x = floating(a)
     if weights is None:
-        weights = op("ones_like")(x)
+        weights = op_of("ones_like")(x)
     w = tensor(weights, a)
     if w.shape != a.shape:
         if not isinstance(axis, int) or w.ndim != 1:
@@ -157,10 +157,10 @@ def _histogram(a: Tensor, bins: Any = 10, range: Any = None, density: Any = None
     if isinstance(bins, int):
         if range is not None:
             options["range"] = tuple(float(k) for k in range)
-        counts, edges = op("histogram")(x, bins, **options)
+        counts, edges = op_of("histogram")(x, bins, **options)
     else:
-        counts, edges = op("histogram")(x, tensor(bins, a).to(x.dtype), **options)
-    return (counts if density or weights is not None else counts.to(op("arange")(1).dtype)), edges
+        counts, edges = op_of("histogram")(x, tensor(bins, a).to(x.dtype), **options)
+    return (counts if density or weights is not None else counts.to(op_of("arange")(1).dtype)), edges
 
 
 def _mean(a: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
@@ -177,10 +177,6 @@ def _nonzero(a: Tensor) -> Tensor:
     return a if a.dtype.name == "bool" else a.ne(0)
 
 
-def _zeros(a: Tensor) -> Tensor:
-    return a.nan_to_num(0.0, inf, -inf) if a.dtype.kind == "f" else a
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "all": _make_reduction("all", _nonzero),
     "amax": _make_reduction("amax"),
@@ -189,7 +185,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "argmax": _make_reduction("argmax"),
     "argmin": _make_reduction("argmin"),
     "average": _average,
-    "bincount": lambda x, weights=None, minlength=0: op("bincount")(x, weights, minlength),
+    "bincount": lambda x, weights=None, minlength=0: op_of("bincount")(x, weights, minlength),
     "count_nonzero": _make_reduction("sum", _nonzero),
     "cumprod": _make_cumulative("cumprod"),
     "cumsum": _make_cumulative("cumsum"),
@@ -241,27 +237,27 @@ def _dot(a: Tensor, b: Tensor) -> Any:
         return a * b
     if b.ndim == 1:
         return a @ b
-    return op("tensordot")(a, b, ([a.ndim - 1], [b.ndim - 2]))
+    return op_of("tensordot")(a, b, ([a.ndim - 1], [b.ndim - 2]))
 
 
 def _tensordot(a: Tensor, b: Tensor, axes: Any) -> Any:
     if not isinstance(axes, int):
         axes = [[k] if isinstance(k, int) else list(k) for k in axes]
-    return op("tensordot")(a, b, axes)
+    return op_of("tensordot")(a, b, axes)
 
 
 def _cross(a: Any, b: Any, axis: int | None = None) -> Any:
     dim = -1 if axis is None else axis
     if a.shape[dim] != 3 or b.shape[dim] != 3:
         return NotImplemented
-    return op("linalg.cross")(a, b, dim=dim)
+    return op_of("linalg.cross")(a, b, dim=dim)
 
 
 def _einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
     like = first_tensor(operands)
     if not isinstance(subscripts, str) or like is None:
         return NotImplemented
-    return op("einsum")(subscripts.replace(" ", ""), *[tensor(x, like) for x in operands])
+    return op_of("einsum")(subscripts.replace(" ", ""), *[tensor(x, like) for x in operands])
 
 
 def _cov(
@@ -278,7 +274,7 @@ def _cov(
     correction = (0 if bias else 1) if ddof is None else ddof
     x = floating(m)
     weights = [None if w is None else tensor(w, m) for w in (fweights, aweights)]
-    return op("cov")(
+    return op_of("cov")(
         x if rowvar or x.ndim < 2 else x.mT, correction=correction, fweights=weights[0], aweights=weights[1]
     )
 
@@ -286,22 +282,22 @@ def _cov(
 def _qr(a: Tensor, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "complete", "r"):
         return NotImplemented
-    factors = op("linalg.qr")(floating(a), mode)
+    factors = op_of("linalg.qr")(floating(a), mode)
     return factors[1] if mode == "r" else QRResult(*factors)
 
 
 def _svd(a: Tensor, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     x = floating(a)
     if not compute_uv:
-        return op("linalg.svdvals")(x)
-    return SVDResult(*op("linalg.svd")(x, full_matrices))
+        return op_of("linalg.svdvals")(x)
+    return SVDResult(*op_of("linalg.svd")(x, full_matrices))
 
 
 def _norm(x: Tensor, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     if ord is None and axis is None:
-        flat = op("linalg.vector_norm")(floating(x).reshape(-1))
+        flat = op_of("linalg.vector_norm")(floating(x).reshape(-1))
         return flat.reshape([1] * x.ndim) if keepdims else flat
-    return op("linalg.norm")(floating(x), ord, axis, keepdims)
+    return op_of("linalg.norm")(floating(x), ord, axis, keepdims)
 
 
 def _solve(a: Tensor, b: Any) -> Any:
@@ -309,14 +305,14 @@ def _solve(a: Tensor, b: Any) -> Any:
 
 
 def _make_fft(name: str) -> Callable[..., Any]:
-    return lambda a, *args: op(f"linalg.{name}")(floating(a), *args)
+    return lambda a, *args: op_of(f"linalg.{name}")(floating(a), *args)
 
 
 def _make_transform(name: str) -> Callable[..., Any]:
     """Returns a transform along one axis."""
 
     def function(a: Tensor, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-        return op(f"fft.{name}")(a, n, axis, norm)
+        return op_of(f"fft.{name}")(a, n, axis, norm)
 
     return function
 
@@ -326,56 +322,56 @@ def _make_transform_nd(name: str) -> Callable[..., Any]:
     default = (-2, -1) if name.endswith("2") else None
 
     def function(a: Tensor, s: Any = None, axes: Any = default, norm: str | None = None) -> Any:
-        return op(f"fft.{name}")(a, s, axes, norm)
+        return op_of(f"fft.{name}")(a, s, axes, norm)
 
     return function
 
 
 def _make_shift(name: str) -> Callable[..., Any]:
-    return lambda x, axes=None: op(f"fft.{name}")(x, axes)
+    return lambda x, axes=None: op_of(f"fft.{name}")(x, axes)
 
 
 _MATRIX_FUNCTIONS = "det eigvals eigvalsh inv multi_dot slogdet svdvals tensorinv"
 FUNCTIONS |= {
-    "corrcoef": lambda x, rowvar=True: op("corrcoef")(floating(x) if rowvar or x.ndim < 2 else floating(x).mT),
+    "corrcoef": lambda x, rowvar=True: op_of("corrcoef")(floating(x) if rowvar or x.ndim < 2 else floating(x).mT),
     "cov": _cov,
     "cross": _cross,
     "dot": _pair(_dot),
     "einsum": _einsum,
-    "inner": _pair(lambda a, b: a * b if not (a.ndim and b.ndim) else op("inner")(a, b)),
-    "kron": _pair(op("kron")),
-    "outer": _pair(lambda a, b: op("outer")(a.reshape(-1), b.reshape(-1))),
+    "inner": _pair(lambda a, b: a * b if not (a.ndim and b.ndim) else op_of("inner")(a, b)),
+    "kron": _pair(op_of("kron")),
+    "outer": _pair(lambda a, b: op_of("outer")(a.reshape(-1), b.reshape(-1))),
     "tensordot": lambda a, b, axes=2: _pair(lambda x, y: _tensordot(x, y, axes))(a, b),
-    "vdot": _pair(lambda a, b: op("vdot")(a.reshape(-1), b.reshape(-1))),
+    "vdot": _pair(lambda a, b: op_of("vdot")(a.reshape(-1), b.reshape(-1))),
 }
 LINALG: dict[str, Callable[..., Any]] = {name: _make_fft(name) for name in _MATRIX_FUNCTIONS.split()} | {
-    "cholesky": lambda a, upper=False: op("linalg.cholesky")(floating(a), upper=upper),
-    "cond": lambda x, p=None: op("linalg.cond")(floating(x), p),
-    "cross": lambda x1, x2, axis=-1: op("linalg.cross")(x1, x2, dim=axis),
+    "cholesky": lambda a, upper=False: op_of("linalg.cholesky")(floating(a), upper=upper),
+    "cond": lambda x, p=None: op_of("linalg.cond")(floating(x), p),
+    "cross": lambda x1, x2, axis=-1: op_of("linalg.cross")(x1, x2, dim=axis),
     "diagonal": lambda x, offset=0: x.diagonal(offset, -2, -1),
-    "eig": lambda a: EigResult(*op("linalg.eig")(floating(a))),
-    "eigh": lambda a, UPLO="L": EigResult(*op("linalg.eigh")(floating(a), UPLO)),
+    "eig": lambda a: EigResult(*op_of("linalg.eig")(floating(a))),
+    "eigh": lambda a, UPLO="L": EigResult(*op_of("linalg.eigh")(floating(a), UPLO)),
     "matmul": _pair(lambda a, b: a @ b),
-    "matrix_norm": lambda x, keepdims=False, ord="fro": op("linalg.matrix_norm")(floating(x), ord, keepdim=keepdims),
-    "matrix_power": lambda a, n: op("linalg.matrix_power")(a, n),
-    "matrix_rank": lambda A, tol=None, hermitian=False, rtol=None: op("linalg.matrix_rank")(
+    "matrix_norm": lambda x, keepdims=False, ord="fro": op_of("linalg.matrix_norm")(floating(x), ord, keepdim=keepdims),
+    "matrix_power": lambda a, n: op_of("linalg.matrix_power")(a, n),
+    "matrix_rank": lambda A, tol=None, hermitian=False, rtol=None: op_of("linalg.matrix_rank")(
         floating(A), atol=tol, rtol=rtol, hermitian=hermitian
     ),
     "matrix_transpose": lambda x: x.mT,
-    "multi_dot": lambda arrays: op("linalg.multi_dot")(arrays),
+    "multi_dot": lambda arrays: op_of("linalg.multi_dot")(arrays),
     "norm": _norm,
-    "outer": lambda x1, x2: op("outer")(x1, x2),
-    "pinv": lambda a, rcond=None, hermitian=False: op("linalg.pinv")(
+    "outer": lambda x1, x2: op_of("outer")(x1, x2),
+    "pinv": lambda a, rcond=None, hermitian=False: op_of("linalg.pinv")(
         floating(a), **({} if rcond is None else {"rtol": rcond}), hermitian=hermitian
     ),
     "qr": _qr,
     "solve": _solve,
     "svd": _svd,
     "tensordot": lambda x1, x2, axes=2: FUNCTIONS["tensordot"](x1, x2, axes),
-    "tensorsolve": lambda a, b, axes=None: op("linalg.tensorsolve")(floating(a), floating(b), axes),
+    "tensorsolve": lambda a, b, axes=None: op_of("linalg.tensorsolve")(floating(a), floating(b), axes),
     "trace": lambda x, offset=0: x.diagonal(offset, -2, -1).sum(-1),
-    "vecdot": lambda x1, x2, axis=-1: op("linalg.vecdot")(x1, x2, dim=axis),
-    "vector_norm": lambda x, axis=None, keepdims=False, ord=2: op("linalg.vector_norm")(
+    "vecdot": lambda x1, x2, axis=-1: op_of("linalg.vecdot")(x1, x2, dim=axis),
+    "vector_norm": lambda x, axis=None, keepdims=False, ord=2: op_of("linalg.vector_norm")(
         floating(x), ord, axis, keepdims
     ),
 }

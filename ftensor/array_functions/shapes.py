@@ -13,7 +13,8 @@ from .. import array_api as xp
 from .._tensor import Tensor
 from ..array_api.dtypes import check_number
 from ..dtypes import int64, result_type
-from .values import dtype_of, first_tensor, floating, op, promote_pair, tensor
+from ..rows.catalogue import op_of
+from .values import dtype_of, first_tensor, floating, promote_pair, tensor
 
 
 def _new_options(a: Tensor, shape: Any, dtype: Any) -> dict[str, Any]:
@@ -29,7 +30,7 @@ def _concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Tensor
     tensors = [x if isinstance(x, Tensor) else tensor(x, like) for x in arrays]
     if axis is None:
         tensors, axis = [x.reshape(-1) for x in tensors], 0
-    result: Tensor = op("cat")(tensors, axis)
+    result: Tensor = op_of("cat")(tensors, axis)
     return result if dtype is None else result.to(dtype_of(dtype))
 
 
@@ -50,7 +51,7 @@ def _split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]
     sections = indices_or_sections
     if isinstance(sections, (Tensor, np.ndarray)):
         sections = sections.tolist()
-    return list(op("tensor_split")(ary, sections, axis))
+    return list(op_of("tensor_split")(ary, sections, axis))
 
 
 def _equal_split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> Any:
@@ -62,7 +63,7 @@ def _equal_split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> Any:
 
 def _make_split(name: str) -> Callable[..., Any]:
     def function(*arys: Any) -> Any:
-        results = tuple([op(name)(x) for x in arys])
+        results = tuple([op_of(name)(x) for x in arys])
         return results[0] if len(results) == 1 else results
 
     return function
@@ -75,8 +76,7 @@ def _tile(A: Tensor, reps: Any) -> Tensor:
 def _repeat(a: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     count = repeats if isinstance(repeats, int) else tensor(repeats, a)
     x, dim = (a.reshape(-1), 0) if axis is None else (a, axis)
-    repeated: Tensor = op("repeat_interleave")(x, count, dim)
-    return repeated
+    return op_of("repeat_interleave")(x, count, dim)
 
 
 def _pad(array: Tensor, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:
@@ -85,7 +85,7 @@ def _pad(array: Tensor, pad_width: Any, mode: Any = "constant", constant_values:
     widths = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
     if mode == "constant":
         pairs = [n for pair in reversed(widths) for n in pair]
-        return op("nn.functional.pad")(array, pairs, value=constant_values)
+        return op_of("nn.functional.pad")(array, pairs, value=constant_values)
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         return NotImplemented
     # the indices to read, padded in the way NumPy pads the array
@@ -101,8 +101,7 @@ def _insert(arr: Tensor, obj: Any, values: Any, axis: int | None = None) -> Any:
     flat = arr.reshape(-1)
     addition = tensor(values, arr).to(arr.dtype).reshape(-1)
     position = obj % (flat.shape[0] + (obj >= 0))
-    inserted: Tensor = op("cat")([flat[:position], addition, flat[position:]])
-    return inserted
+    return op_of("cat")([flat[:position], addition, flat[position:]])
 
 
 def _delete(arr: Tensor, obj: Any, axis: int | None = None) -> Any:
@@ -114,13 +113,13 @@ def _delete(arr: Tensor, obj: Any, axis: int | None = None) -> Any:
 
 def _broadcast_arrays(*args: Any) -> tuple[Tensor, ...]:
     like = next(x for x in args if isinstance(x, Tensor))
-    return tuple(op("broadcast_tensors")(*[tensor(x, like) for x in args]))
+    return tuple(op_of("broadcast_tensors")(*[tensor(x, like) for x in args]))
 
 
 def _make_stack(name: str) -> Callable[..., Any]:
     def function(tup: Any, dtype: Any = None) -> Any:
         like = next(x for x in tup if isinstance(x, Tensor))
-        result = op(name)([x if isinstance(x, Tensor) else tensor(x, like) for x in tup])
+        result = op_of(name)([x if isinstance(x, Tensor) else tensor(x, like) for x in tup])
         return result if dtype is None else result.to(dtype_of(dtype))
 
     return function
@@ -133,13 +132,12 @@ def _stack(arrays: Any, axis: int = 0, dtype: Any = None) -> Tensor:
 
 
 def _asarray(like: Tensor, a: Any, dtype: Any = None, copy: Any = None) -> Tensor:
-    array: Tensor = op("asarray")(a, dtype=dtype_of(dtype), device=like.device, copy=copy)
-    return array
+    return op_of("asarray")(a, dtype=dtype_of(dtype), device=like.device, copy=copy)
 
 
 def _make_factory(name: str) -> Callable[..., Any]:
     def function(like: Tensor, shape: Any, dtype: Any = None) -> Any:
-        return op(name)(shape, dtype=dtype_of(dtype), device=like.device)
+        return op_of(name)(shape, dtype=dtype_of(dtype), device=like.device)
 
     return function
 
@@ -153,7 +151,7 @@ def _linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     first, last = promote_pair(start, stop)
     first, last = floating(first), floating(last)
     steps = max(num - endpoint, 1)
-    positions = op("arange")(num, device=first.device, dtype=first.dtype) / steps
+    positions = op_of("arange")(num, device=first.device, dtype=first.dtype) / steps
     positions = positions.reshape((num, *[1] * max(first.ndim, last.ndim)))
     values = first + (last - first) * positions
     return values if dtype is None else values.to(dtype_of(dtype))
@@ -161,19 +159,19 @@ def _linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 
 # Functions with a parameter `like`: called with that tensor and the function's arguments.
 CREATION: dict[str, Callable[..., Any]] = {
-    "arange": lambda like, *args, dtype=None: op("arange")(*args, dtype=dtype_of(dtype), device=like.device),
+    "arange": lambda like, *args, dtype=None: op_of("arange")(*args, dtype=dtype_of(dtype), device=like.device),
     "array": lambda like, object, dtype=None, copy=True: _asarray(like, object, dtype, copy),
     "asanyarray": _asarray,
     "asarray": _asarray,
     "ascontiguousarray": lambda like, a, dtype=None: _asarray(like, a, dtype).contiguous(),
     "empty": _make_factory("empty"),
     "eye": _eye,
-    "full": lambda like, shape, fill_value, dtype=None: op("full")(
+    "full": lambda like, shape, fill_value, dtype=None: op_of("full")(
         shape, fill_value, dtype=dtype_of(dtype), device=like.device
     ),
     "identity": lambda like, n, dtype=None: _eye(like, n, dtype=dtype),
     "ones": _make_factory("ones"),
-    "tri": lambda like, N, M=None, k=0, dtype=None: op("ones")(
+    "tri": lambda like, N, M=None, k=0, dtype=None: op_of("ones")(
         (N, N if M is None else M), dtype=dtype_of(None if dtype is float else dtype), device=like.device
     ).tril(k),
     "zeros": _make_factory("zeros"),
@@ -194,12 +192,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "delete": _delete,
     "dsplit": lambda ary, indices_or_sections: _equal_split(ary, indices_or_sections, 2),
     "dstack": _make_stack("dstack"),
-    "empty_like": lambda prototype, dtype=None, shape=None: op("empty")(**_new_options(prototype, shape, dtype)),
+    "empty_like": lambda prototype, dtype=None, shape=None: op_of("empty")(**_new_options(prototype, shape, dtype)),
     "expand_dims": _expand_dims,
     "flip": lambda m, axis=None: xp.flip(m, axis=axis),  # type: ignore[attr-defined]
     "fliplr": lambda m: m.fliplr(),
     "flipud": lambda m: m.flipud(),
-    "full_like": lambda a, fill_value, dtype=None, shape=None: op("full")(
+    "full_like": lambda a, fill_value, dtype=None, shape=None: op_of("full")(
         fill_value=fill_value, **_new_options(a, shape, dtype)
     ),
     "hsplit": lambda ary, indices_or_sections: _equal_split(ary, indices_or_sections, int(ary.ndim > 1)),
@@ -213,10 +211,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "linspace": _linspace,
     "matrix_transpose": lambda x: x.mT,
     "meshgrid": lambda *xi, indexing="xy", sparse=False, copy=True: (
-        NotImplemented if sparse else tuple(op("meshgrid")(*xi, indexing=indexing))
+        NotImplemented if sparse else tuple(op_of("meshgrid")(*xi, indexing=indexing))
     ),
     "moveaxis": lambda a, source, destination: a.movedim(source, destination),
-    "ones_like": lambda a, dtype=None, shape=None: op("ones")(**_new_options(a, shape, dtype)),
+    "ones_like": lambda a, dtype=None, shape=None: op_of("ones")(**_new_options(a, shape, dtype)),
     "pad": _pad,
     "ravel": lambda a: a.reshape(-1),
     "repeat": _repeat,
@@ -235,7 +233,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "unstack": lambda x, axis=0: x.unbind(axis),
     "vsplit": lambda ary, indices_or_sections: _equal_split(ary, indices_or_sections, 0),
     "vstack": _make_stack("vstack"),
-    "zeros_like": lambda a, dtype=None, shape=None: op("zeros")(**_new_options(a, shape, dtype)),
+    "zeros_like": lambda a, dtype=None, shape=None: op_of("zeros")(**_new_options(a, shape, dtype)),
 }
 
 
@@ -243,12 +241,12 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     like = first_tensor(condition, x, y)
     assert like is not None, "where() of no tensor"
     if x is None and y is None:
-        return tuple(op("nonzero")(like, as_tuple=True))
+        return tuple(op_of("nonzero")(like, as_tuple=True))
     mask = tensor(condition, like)
     choices = [v if isinstance(v, (Tensor, int, float, complex)) else tensor(v, like) for v in (x, y)]
     for choice in choices:
         check_number("numpy.where", choice, result_type(*choices))
-    return op("where")(mask if mask.dtype.kind == "b" else mask.ne(0), *choices)
+    return op_of("where")(mask if mask.dtype.kind == "b" else mask.ne(0), *choices)
 
 
 def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
@@ -262,8 +260,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 def _wrap_indices(indices: Any, size: int, like: Tensor) -> Tensor:
     positions = tensor(indices, like).to(int64)
-    counted: Tensor = op("where")(positions < 0, positions + size, positions)
-    return counted
+    return op_of("where")(positions < 0, positions + size, positions)
 
 
 def _take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
@@ -292,14 +289,14 @@ def _put(a: Tensor, ind: Any, v: Any) -> None:
     positions = _wrap_indices(ind, a.numel(), a)
     values = tensor(v, a).to(a.dtype).reshape(-1)
     a.put_(
-        positions, values[op("arange")(positions.numel(), device=a.device) % values.numel()].reshape(positions.shape)
+        positions, values[op_of("arange")(positions.numel(), device=a.device) % values.numel()].reshape(positions.shape)
     )
 
 
 def _putmask(a: Tensor, mask: Any, values: Any) -> None:
     repeated = tensor(values, a).to(a.dtype).reshape(-1)
-    value_index = op("arange")(a.numel(), device=a.device) % repeated.numel()
-    a.copy_(op("where")(tensor(mask, a).ne(0), repeated[value_index].reshape(a.shape), a))
+    value_index = op_of("arange")(a.numel(), device=a.device) % repeated.numel()
+    a.copy_(op_of("where")(tensor(mask, a).ne(0), repeated[value_index].reshape(a.shape), a))
 
 
 def _place(arr: Tensor, mask: Any, vals: Any) -> None:
@@ -313,14 +310,14 @@ def _copyto(dst: Any, src: Any, where: Any = True) -> None:
         np.copyto(dst, np.asarray(src), where=np.asarray(where))
         return
     source = tensor(src, dst)
-    dst.copy_(source if where is True else op("where")(tensor(where, dst), source.to(dst.dtype), dst))
+    dst.copy_(source if where is True else op_of("where")(tensor(where, dst), source.to(dst.dtype), dst))
 
 
 def _fill_diagonal(a: Tensor, val: Any, wrap: bool = False) -> None:
     if isinstance(val, (int, float, complex)):
         a.fill_diagonal_(val, wrap)
     else:
-        positions = op("arange")(min(a.shape), device=a.device)
+        positions = op_of("arange")(min(a.shape), device=a.device)
         values = tensor(val, a).to(a.dtype).reshape(-1)
         a.index_put_((positions,) * a.ndim, values[positions % values.numel()])
 
@@ -346,7 +343,7 @@ def _ravel_multi_index(multi_index: Any, dims: Any) -> Tensor:
 
 def _triangle(name: str) -> Callable[..., Any]:
     def function(arr: Tensor, k: int = 0) -> Any:
-        return tuple(op(name)(arr.shape[-2], arr.shape[-1], k, device=arr.device).unbind())
+        return tuple(op_of(name)(arr.shape[-2], arr.shape[-1], k, device=arr.device).unbind())
 
     return function
 
@@ -357,15 +354,15 @@ FUNCTIONS |= {
         a, np.flatnonzero(condition.tolist() if isinstance(condition, Tensor) else condition), axis
     ),
     "copyto": _copyto,
-    "diag": lambda v, k=0: op("diag")(v, k),
-    "diag_indices_from": lambda arr: (op("arange")(arr.shape[0], device=arr.device),) * arr.ndim,
-    "diagflat": lambda v, k=0: op("diagflat")(v, k),
+    "diag": lambda v, k=0: op_of("diag")(v, k),
+    "diag_indices_from": lambda arr: (op_of("arange")(arr.shape[0], device=arr.device),) * arr.ndim,
+    "diagflat": lambda v, k=0: op_of("diagflat")(v, k),
     "diagonal": lambda a, offset=0, axis1=0, axis2=1: a.diagonal(offset, axis1, axis2),
     "extract": lambda condition, arr: arr.reshape(-1)[tensor(condition, arr).ne(0).reshape(-1)],
     "fill_diagonal": _fill_diagonal,
     "flatnonzero": lambda a: a.reshape(-1).nonzero().reshape(-1),
     "ix_": _ix,
-    "nonzero": lambda a: tuple(op("nonzero")(a, as_tuple=True)),
+    "nonzero": lambda a: tuple(op_of("nonzero")(a, as_tuple=True)),
     "place": _place,
     "put": _put,
     "put_along_axis": _put_along_axis,
@@ -378,7 +375,7 @@ FUNCTIONS |= {
     "tril_indices_from": _triangle("tril_indices"),
     "triu": lambda m, k=0: m.triu(k),
     "triu_indices_from": _triangle("triu_indices"),
-    "unravel_index": lambda indices, shape: tuple(op("unravel_index")(indices, shape)),
+    "unravel_index": lambda indices, shape: tuple(op_of("unravel_index")(indices, shape)),
     "where": _where,
 }
 
@@ -414,28 +411,27 @@ def _unique(
     has_equal_nans = ar.dtype.kind == "f" and equal_nan and ar.isnan().sum().item() > 1
     if return_index or axis is not None or has_equal_nans or ar.dtype.kind == "c":
         return NotImplemented
-    return op("unique")(ar, True, return_inverse, return_counts)
+    return op_of("unique")(ar, True, return_inverse, return_counts)
 
 
 def _make_set_operation(keep: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Any]:
     """Returns a set operation on the distinct elements of two arrays."""
 
     def function(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-        a, b = [op("unique")(x.reshape(-1)) for x in promote_pair(ar1, ar2)]
+        a, b = [op_of("unique")(x.reshape(-1)) for x in promote_pair(ar1, ar2)]
         return keep(a, b)
 
     return function
 
 
 def _setxor(a: Tensor, b: Tensor) -> Tensor:
-    pieces = [a[op("isin")(a, b, invert=True)], b[op("isin")(b, a, invert=True)]]
-    result: Tensor = op("cat")(pieces)
+    pieces = [a[op_of("isin")(a, b, invert=True)], b[op_of("isin")(b, a, invert=True)]]
+    result: Tensor = op_of("cat")(pieces)
     return result.sort()[0]
 
 
 def _isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Tensor:
-    mask: Tensor = op("isin")(*promote_pair(element, test_elements), invert=invert)
-    return mask
+    return op_of("isin")(*promote_pair(element, test_elements), invert=invert)
 
 
 def _digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -444,7 +440,7 @@ def _digitize(x: Any, bins: Any, right: bool = False) -> Any:
     edges = tensor(bins, like)
     if not bool((edges.diff() >= 0).all().item()):
         return NotImplemented
-    return op("bucketize")(tensor(x, like), edges, right=not right)
+    return op_of("bucketize")(tensor(x, like), edges, right=not right)
 
 
 def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
@@ -452,22 +448,22 @@ def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any
     assert like is not None, "searchsorted() of no tensor"
     order = None if sorter is None else tensor(sorter, like)
     first, second = promote_pair(a, v)
-    return op("searchsorted")(first, second, side=side, sorter=order)
+    return op_of("searchsorted")(first, second, side=side, sorter=order)
 
 
 FUNCTIONS |= {
     "argpartition": lambda a, kth, axis=-1: _argsort(a, axis),
     "argsort": _argsort,
     "digitize": _digitize,
-    "intersect1d": _make_set_operation(lambda a, b: a[op("isin")(a, b)]),
+    "intersect1d": _make_set_operation(lambda a, b: a[op_of("isin")(a, b)]),
     "isin": _isin,
     "lexsort": _lexsort,
     "partition": lambda a, kth, axis=-1: _sort(a, axis),
     "searchsorted": _searchsorted,
-    "setdiff1d": _make_set_operation(lambda a, b: a[op("isin")(a, b, invert=True)]),
+    "setdiff1d": _make_set_operation(lambda a, b: a[op_of("isin")(a, b, invert=True)]),
     "setxor1d": _make_set_operation(_setxor),
     "sort": _sort,
-    "union1d": lambda ar1, ar2: op("unique")(op("cat")([x.reshape(-1) for x in promote_pair(ar1, ar2)])),
+    "union1d": lambda ar1, ar2: op_of("unique")(op_of("cat")([x.reshape(-1) for x in promote_pair(ar1, ar2)])),
     "unique": _unique,
     "unique_all": lambda x: xp.unique_all(x),  # type: ignore[attr-defined]
     "unique_counts": lambda x: xp.unique_counts(x),  # type: ignore[attr-defined]

@@ -12,8 +12,8 @@ from .._tensor import Tensor
 from ..array_api.dtypes import check_number, is_outside, limited
 from ..array_api.elementwise import ACCEPTS_NUMBERS, COMPARISONS, compare_outside
 from ..dtypes import result_type
-from ..rows.catalogue import ENTRIES
-from .values import as_operand, dtype_of, first_tensor, floating, on_host, op, tensor, write_out
+from ..rows.catalogue import ENTRIES, op_of
+from .values import as_operand, dtype_of, first_tensor, floating, on_host, tensor, write_out
 
 # Ops under NumPy's names; "name:op" if the op's name differs.
 _SAME = """
@@ -29,10 +29,10 @@ right_shift:bitwise_right_shift rint:round signbit sin sinh sqrt square subtract
 trunc
 """
 _NAMES = {name: of or name for name, _, of in (word.partition(":") for word in _SAME.split())}
-UFUNCS: dict[str, Callable[..., Any]] = {name: op(of) for name, of in _NAMES.items()} | {
+UFUNCS: dict[str, Callable[..., Any]] = {name: op_of(of) for name, of in _NAMES.items()} | {
     "cbrt": lambda x: floating(x).sign() * floating(x).abs().pow(1 / 3),
-    "clip": lambda x, low, high: op("clamp")(x, *[limited(v, x.dtype) for v in (low, high)]),
-    "divmod": lambda x, y: (op("floor_divide")(x, y), op("remainder")(x, y)),
+    "clip": lambda x, low, high: op_of("clamp")(x, *[limited(v, x.dtype) for v in (low, high)]),
+    "divmod": lambda x, y: (op_of("floor_divide")(x, y), op_of("remainder")(x, y)),
     "fabs": lambda x: floating(x).abs(),
     "matvec": lambda a, v: (a @ v[..., None])[..., 0],
     "modf": lambda x: (floating(x).frac(), floating(x).trunc()),
@@ -85,7 +85,8 @@ def _call_op(name: str, operands: list[Any], like: Tensor) -> Any:
     if has_scalars and not (entry and entry.name in ACCEPTS_NUMBERS and isinstance(operands[0], Tensor)):
         common_dtype = result_type(*operands)
         operands = [
-            x if isinstance(x, Tensor) else op("full")((), x, dtype=common_dtype, device=like.device) for x in operands
+            x if isinstance(x, Tensor) else op_of("full")((), x, dtype=common_dtype, device=like.device)
+            for x in operands
         ]
     return UFUNCS[name](*operands)
 
@@ -103,8 +104,8 @@ def _elementwise(name: str, operands: list[Any], like: Tensor, options: dict[str
     if result is NotImplemented or isinstance(result, tuple):
         return result if mask is True else NotImplemented
     if mask is not True:
-        unmasked = as_operand(out[0], like) if out else op("zeros_like")(result)
-        result = op("where")(tensor(mask, like), result, unmasked.to(result.dtype))
+        unmasked = as_operand(out[0], like) if out else op_of("zeros_like")(result)
+        result = op_of("where")(tensor(mask, like), result, unmasked.to(result.dtype))
     return result
 
 
@@ -122,7 +123,7 @@ def _method(name: str, method: str, operands: list[Any], like: Tensor, options: 
         return reduction(operands[0], *operands[1:], **options) if _accepts(reduction, options) else NotImplemented
     if method == "accumulate" and name in _ACCUMULATED:
         dim = options.pop("axis", 0)
-        running = op(_ACCUMULATED[name])(operands[0], dim)
+        running: Any = op_of(_ACCUMULATED[name])(operands[0], dim)
         return NotImplemented if options else running[0] if isinstance(running, tuple) else running
     if method == "at" and name == "add" and isinstance(operands[0], Tensor):
         x, indices, values = operands

@@ -14,15 +14,14 @@ from ..dtypes import dtype, from_numpy_dtype, get_default_dtype, int64, promote_
 from ..errors import call as messages
 from ..execute.fallback import upload_array
 from ..interop.host import to_array
-from ..rows.catalogue import ENTRIES
 from ..runtime import fallback
 
 # Kinds of NumPy numbers that count as Python numbers.
 _NUMBERS = "biufc"
 
 
-def op(name: str) -> Callable[..., Any]:
-    return ENTRIES[name].call
+def op_of(name: str) -> Callable[..., Any]:
+    return op_of(name)
 
 
 def map_nested(value: Any, transform: Callable[[Any], Any]) -> Any:
@@ -40,15 +39,14 @@ def as_operand(value: Any, like: Tensor) -> Any:
     shares the memory if the device computes in host memory; a NumPy number becomes a Python number;
     other values are unchanged."""
     if isinstance(value, np.ndarray):
-        return op("asarray")(value, device=like.device)
+        return op_of("asarray")(value, device=like.device)
     if isinstance(value, np.generic) and value.dtype.kind in _NUMBERS:
         return value.item()
     return value
 
 
 def tensor(value: Any, like: Tensor) -> Tensor:
-    converted: Tensor = op("asarray")(value, device=like.device)
-    return converted
+    return op_of("asarray")(value, device=like.device)
 
 
 def first_tensor(*values: Any) -> Tensor | None:

@@ -10,11 +10,10 @@ from ..dtypes import get_default_dtype
 from ..errors import creation as messages
 from ..formats import Size
 from ..iterator.shape import broadcast_shapes
-from ..rows.catalogue import ENTRIES
 
 
-def op(name: str) -> Any:
-    return ENTRIES[name].call
+def op_of(name: str) -> Any:
+    return op_of(name)
 
 
 def tensors(**parameters: Any) -> dict[str, Tensor]:
@@ -24,10 +23,10 @@ def tensors(**parameters: Any) -> dict[str, Tensor]:
     dtype = get_default_dtype() if first is None or not first.is_floating_point() else first.dtype
     device = None if first is None else first.device
     converted = {
-        name: v if isinstance(v, Tensor) else op("full")((), float(v), dtype=dtype, device=device)
+        name: v if isinstance(v, Tensor) else op_of("full")((), float(v), dtype=dtype, device=device)
         for name, v in parameters.items()
     }
-    return dict(zip(converted, op("broadcast_tensors")(*converted.values())))
+    return dict(zip(converted, op_of("broadcast_tensors")(*converted.values())))
 
 
 class Distribution:
@@ -77,7 +76,7 @@ class Distribution:
         return [p.expand((*shape, *p.shape)) for p in self._parameters.values()]
 
     def _drawn(self, name: str, shape: Any, *args: float) -> Tensor:
-        empty = op("empty")(self._extended(shape), dtype=self._first.dtype, device=self._first.device)
+        empty = op_of("empty")(self._extended(shape), dtype=self._first.dtype, device=self._first.device)
         samples: Tensor = getattr(empty, name)(*args)
         return samples
 

@@ -11,7 +11,8 @@ from numpy import euler_gamma
 
 from .._tensor import Tensor
 from ..errors import creation as messages
-from .base import Distribution, op
+from ..rows.catalogue import op_of
+from .base import Distribution
 
 _LOG_2PI = log(2 * pi)
 
@@ -135,7 +136,7 @@ class Uniform(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         is_inside = (value >= self.low) & (value < self.high)
-        return op("where")(is_inside, -(self.high - self.low).log(), -inf)
+        return op_of("where")(is_inside, -(self.high - self.low).log(), -inf)
 
     def cdf(self, value: Tensor) -> Tensor:
         return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
@@ -277,20 +278,19 @@ def standard_gamma(alpha: Tensor) -> Tensor:
     Uses rejection: Marsaglia and Tsang, A simple method for generating gamma variables (2000).
     """
     small = alpha < 1
-    d = op("where")(small, alpha + 1, alpha) - 1 / 3
+    d = op_of("where")(small, alpha + 1, alpha) - 1 / 3
     c = 1 / (9 * d).sqrt()
-    sample, left = op("zeros_like")(alpha), op("ones_like")(alpha).bool()
+    sample, left = op_of("zeros_like")(alpha), op_of("ones_like")(alpha).bool()
     while bool(left.any().item()):
-        x = op("randn_like")(alpha)
+        x = op_of("randn_like")(alpha)
         v = (1 + c * x).pow(3)
-        u = op("rand_like")(alpha)
+        u = op_of("rand_like")(alpha)
         fits = (v > 0) & (u.log() < x.square() / 2 + d - d * v + d * v.clamp_min(1e-30).log())
-        sample = op("where")(left & fits, d * v, sample)
+        sample = op_of("where")(left & fits, d * v, sample)
         left = left & ~fits
     # For a shape parameter below 1: from a sample of the parameter plus 1.
-    small_alpha = sample * (1 - op("rand_like")(alpha)).pow(1 / alpha)
-    result: Tensor = op("where")(small, small_alpha, sample)
-    return result
+    small_alpha = sample * (1 - op_of("rand_like")(alpha)).pow(1 / alpha)
+    return op_of("where")(small, small_alpha, sample)
 
 
 class Gamma(Distribution):
@@ -310,10 +310,10 @@ class Gamma(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         a, b = self.concentration, self.rate
-        return op("xlogy")(a, b) + op("xlogy")(a - 1, value) - b * value - a.lgamma()
+        return op_of("xlogy")(a, b) + op_of("xlogy")(a - 1, value) - b * value - a.lgamma()
 
     def cdf(self, value: Tensor) -> Tensor:
-        return op("special.gammainc")(self.concentration, self.rate * value)
+        return op_of("special.gammainc")(self.concentration, self.rate * value)
 
     def entropy(self) -> Tensor:
         a = self.concentration
@@ -355,7 +355,7 @@ class StudentT(Distribution):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         df, loc, scale = self._spread(sample_shape)
         chi = standard_gamma(df / 2) * 2
-        return loc + scale * op("randn_like")(df) * (df / chi).sqrt()
+        return loc + scale * op_of("randn_like")(df) * (df / chi).sqrt()
 
     def log_prob(self, value: Tensor) -> Tensor:
         z = (value - self.loc) / self.scale
@@ -398,7 +398,7 @@ class Dirichlet(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         a = self.concentration
-        return op("xlogy")(a - 1, value).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
+        return op_of("xlogy")(a - 1, value).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
 
     def entropy(self) -> Tensor:
         a = self.concentration
@@ -428,13 +428,13 @@ class Beta(Distribution):
         super().__init__(validate_args, concentration1=concentration1, concentration0=concentration0)
 
     def _pair(self) -> Dirichlet:
-        return Dirichlet(op("stack")([self.concentration1, self.concentration0], -1), False)
+        return Dirichlet(op_of("stack")([self.concentration1, self.concentration0], -1), False)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         return self._pair().sample(sample_shape)[..., 0]
 
     def log_prob(self, value: Tensor) -> Tensor:
-        return self._pair().log_prob(op("stack")([value, 1 - value], -1))
+        return self._pair().log_prob(op_of("stack")([value, 1 - value], -1))
 
     def entropy(self) -> Tensor:
         return self._pair().entropy()

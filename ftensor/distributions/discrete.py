@@ -7,7 +7,8 @@ from typing import Any
 
 from .._tensor import Tensor
 from ..errors import creation as messages
-from .base import Distribution, broadcast_batch_shape, op
+from ..rows.catalogue import op_of
+from .base import Distribution, broadcast_batch_shape
 
 
 def _either(name: str, probs: Any, logits: Any) -> bool:
@@ -33,9 +34,8 @@ class _Chances(Distribution):
             self.probs = self.logits.sigmoid()
 
     def _surprise(self, value: Tensor) -> Tensor:
-        logits, target = op("broadcast_tensors")(self.logits, value.to(self.logits.dtype))
-        surprise: Tensor = op("nn.functional.binary_cross_entropy_with_logits")(logits, target, reduction="none")
-        return surprise
+        logits, target = op_of("broadcast_tensors")(self.logits, value.to(self.logits.dtype))
+        return op_of("nn.functional.binary_cross_entropy_with_logits")(logits, target, reduction="none")
 
 
 class Bernoulli(_Chances):
@@ -45,8 +45,7 @@ class Bernoulli(_Chances):
         self._set_up(probs, logits, validate_args)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        samples: Tensor = op("bernoulli")(self.probs.expand(self._extended(sample_shape)))
-        return samples
+        return op_of("bernoulli")(self.probs.expand(self._extended(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
         return -self._surprise(value)
@@ -74,7 +73,7 @@ class Geometric(_Chances):
         return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        return op("xlogy")(value, 1 - self.probs) + self.probs.log()
+        return op_of("xlogy")(value, 1 - self.probs) + self.probs.log()
 
     def entropy(self) -> Tensor:
         return self._surprise(self.probs) / self.probs
@@ -99,13 +98,12 @@ class Binomial(_Chances):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended(sample_shape)
         count, probs = self.total_count.expand(shape), self.probs.expand(shape)
-        samples: Tensor = op("binomial")(count.to(probs.dtype).contiguous(), probs.contiguous())
-        return samples
+        return op_of("binomial")(count.to(probs.dtype).contiguous(), probs.contiguous())
 
     def log_prob(self, value: Tensor) -> Tensor:
         n, logits = self.total_count, self.logits
         log_coefficient = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
-        return log_coefficient + value * logits - n * op("nn.functional.softplus")(logits)
+        return log_coefficient + value * logits - n * op_of("nn.functional.softplus")(logits)
 
     @property
     def mean(self) -> Tensor:
@@ -127,12 +125,10 @@ class Poisson(Distribution):
             self._check("rate", self.rate >= 0, "not negative")
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        samples: Tensor = op("poisson")(self._spread(sample_shape)[0].contiguous())
-        return samples
+        return op_of("poisson")(self._spread(sample_shape)[0].contiguous())
 
     def log_prob(self, value: Tensor) -> Tensor:
-        density: Tensor = op("xlogy")(value, self.rate) - self.rate - (value + 1).lgamma()
-        return density
+        return op_of("xlogy")(value, self.rate) - self.rate - (value + 1).lgamma()
 
     @property
     def mean(self) -> Tensor:
@@ -167,9 +163,9 @@ class Categorical(Distribution):
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         classes = self.probs.shape[-1]
-        count = max(int(op("empty")(tuple(sample_shape)).numel()), 1) if sample_shape else 1
+        count = max(int(op_of("empty")(tuple(sample_shape)).numel()), 1) if sample_shape else 1
         rows = self.probs.reshape(-1, classes)
-        samples: Tensor = op("multinomial")(rows, count, True).t()
+        samples: Tensor = op_of("multinomial")(rows, count, True).t()
         return samples.reshape((*sample_shape, *self._batch))
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -199,7 +195,7 @@ class OneHotCategorical(Categorical):
         self._event = (self.probs.shape[-1],)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        samples: Tensor = op("nn.functional.one_hot")(super().sample(sample_shape), self.probs.shape[-1])
+        samples: Tensor = op_of("nn.functional.one_hot")(super().sample(sample_shape), self.probs.shape[-1])
         return samples.to(self.probs.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:

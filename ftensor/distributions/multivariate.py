@@ -9,7 +9,8 @@ from typing import Any
 
 from .._tensor import Tensor
 from ..errors import creation as messages
-from .base import Distribution, broadcast_batch_shape, op
+from ..rows.catalogue import op_of
+from .base import Distribution, broadcast_batch_shape
 from .continuous import Exponential, Gamma, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Poisson
 
@@ -33,7 +34,7 @@ class MultivariateNormal(Distribution):
             raise messages.one_matrix()
         if scale_tril is None:
             matrix = matrices[0] if precision_matrix is None else precision_matrix.inverse()
-            scale_tril = op("linalg.cholesky")(matrix)
+            scale_tril = op_of("linalg.cholesky")(matrix)
         shape = broadcast_batch_shape(loc.shape[:-1], scale_tril.shape[:-2])
         super().__init__(validate_args, 1, loc=loc.expand((*shape, loc.shape[-1])))
         self.loc = self._first
@@ -55,7 +56,7 @@ class MultivariateNormal(Distribution):
         n = self.loc.shape[-1]
         deviation = (value - self.loc)[..., None]
         factor = self.scale_tril.expand((*deviation.shape[:-2], n, n))
-        white = op("linalg.solve_triangular")(factor, deviation, upper=False)[..., 0]
+        white = op_of("linalg.solve_triangular")(factor, deviation, upper=False)[..., 0]
         return -(white.square().sum(-1) + n * log(2 * pi)) / 2 - self._log_det()
 
     def entropy(self) -> Tensor:
@@ -130,7 +131,7 @@ def _uniform(p: Uniform, q: Uniform) -> Tensor:
 
 
 def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
-    soft = op("nn.functional.softplus")
+    soft = op_of("nn.functional.softplus")
     ones = p.probs * (soft(-q.logits) - soft(-p.logits))
     divergence: Tensor = ones + (1 - p.probs) * (soft(q.logits) - soft(p.logits))
     return divergence

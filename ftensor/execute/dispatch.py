@@ -339,33 +339,13 @@ def try_run(
 ) -> tuple[Tensor, ...] | None:
     """Like `run`, but returns None if `prepare` declines or the operands are on several devices."""
     results: tuple[Tensor, ...] | None = backend.launches[call_key].call(inputs, scalars, None)
-    if results is not None:
-        return results
     device = inputs[0]._storage.device
-    if any(x._storage.device is not device for x in inputs):
-        return None
-    return _run_uncached(backend, call_key, prepare, function, args, inputs, scalars)
-
-
-def run_uncached(
-    backend: Backend,
-    call_key: Hashable,
-    prepare: Callable[..., Launch],
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    inputs: Sequence[Tensor],
-    scalars: Sequence[Any] = (),
-    out: Out = None,
-    partial_write: bool = False,
-) -> tuple[Tensor, ...]:
-    """Like `run`, for a call that the cached launch does not handle: a new key, or a call that
-    needs checks."""
-    results = _run_uncached(backend, call_key, prepare, function, args, inputs, scalars, out, partial_write)
-    assert results is not None, call_key
+    if results is None and all(x._storage.device is device for x in inputs):
+        results = run_uncached(backend, call_key, prepare, function, args, inputs, scalars)
     return results
 
 
-def _run_uncached(
+def run_uncached(
     backend: Backend,
     call_key: Hashable,
     prepare: Callable[..., Launch | None],
@@ -375,7 +355,9 @@ def _run_uncached(
     scalars: Sequence[Any] = (),
     out: Out = None,
     partial_write: bool = False,
-) -> tuple[Tensor, ...] | None:
+) -> Any:
+    """Like `run`, for a call that the cached launch does not handle: a new key, or a call that
+    needs checks. Returns None if `prepare` declines."""
     written: Any = (out,) if type(out) is Tensor else out or ()
     tensors = [x for x in (*inputs, *written) if x is not None]
     device = tensors[0]._storage.device

@@ -239,7 +239,7 @@ def fold(
     dtype. Raises IndexError for a dim out of range and RuntimeError for a repeated dim. Raises
     RuntimeError for an `into` tensor on another device, or with a dtype that can't hold the result.
     """
-    destinations = (None,) * len(outs) if into is None else into
+    destinations: Sequence[Any] = (None,) * len(outs) if into is None else into
     device = inputs[0]._storage.device
     named = dims if dims is None or isinstance(dims, int) else tuple(dims)
     backend = inputs[0]._storage.backend
@@ -250,7 +250,7 @@ def fold(
         call_key += (x._key,)
         if backend.target.is_board:
             call_key += (not x._place(),)
-    results: tuple[Tensor, ...] | None = backend.launches[call_key].call(inputs, params, into)
+    results: Any = backend.launches[call_key].call(inputs, params, into)
     if results is None:
         args = (red, inputs, dims, keepdim, compute, outs, params)
         if call_key not in backend.launches and _too_large(inputs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..dtypes import dtype
 
@@ -47,6 +47,16 @@ class Key(Protocol):
     @property
     def entry(self) -> str:
         """The kernel's name in the program and in images; different for every different text."""
+
+
+class EntryName:
+    """The field `entry` of a key, from a `text` with fields of the key, as in `str.format`."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __get__(self, key: Any, kind: type) -> str:
+        return self.text.format(key)
 
 
 @dataclass(frozen=True)

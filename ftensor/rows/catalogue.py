@@ -78,6 +78,13 @@ class Entry:
 
 ENTRIES: dict[str, Entry] = {}
 
+
+def op_of(name: str) -> Callable[..., Tensor]:
+    """Returns the function of the op `name`, such as "linalg.qr", whose result is a tensor or
+    several."""
+    return ENTRIES[name].call
+
+
 # Names of all ops without their namespaces, of their aliases, and of all rows.
 _NAMES: set[str] = set()
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...dtypes import dtype
 from .. import source
 from ..inventory_terms import InventoryRequest, KernelTarget, table_lines
-from ..key import lanes_for
+from ..key import EntryName, lanes_for
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, Access, KernelLaunch, LocalMemory, PipelinedLoop, interval, operator_cycles
 
@@ -229,10 +229,7 @@ class DenseKey:
     lanes: int = 1
     held: bool = True
 
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_{self.skeleton}_{self.dtype.name}_{self.lanes}"
+    entry = EntryName("ft_{0.skeleton}_{0.dtype.name}_{0.lanes}")
 
 
 def dense_key(kind: str, dtype: dtype, target: KernelTarget, unaligned: bool) -> DenseKey:

@@ -14,6 +14,7 @@ from ...iterator.shape import numel
 from .. import source
 from ..geometry import Geometry, ListField, Long, NamedFields
 from ..inventory_terms import ROOMY_REGISTERS, InventoryRequest, KernelArgument, KernelTarget, Option, table_lines
+from ..key import EntryName
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 
@@ -43,11 +44,7 @@ class FftKey:
     dtype: dtype
     lanes: int
     skeleton = "fft"
-
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_fft_{self.dtype.name}_{self.lanes}"
+    entry = EntryName("ft_fft_{0.dtype.name}_{0.lanes}")
 
 
 def fft_key(dtype: dtype, target: KernelTarget) -> FftKey:
@@ -268,10 +265,7 @@ class FftStreamKey:
         """Real numbers in a beat of a port."""
         return PORT_BYTES // self.dtype.to_real().itemsize
 
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_fft_stream_{self.dtype.name}_{self.points}"
+    entry = EntryName("ft_fft_stream_{0.dtype.name}_{0.points}")
 
     @property
     def stages(self) -> int:

@@ -15,6 +15,7 @@ from ...iterator.shape import numel
 from .. import source
 from ..geometry import Geometry, Long, NamedFields
 from ..inventory_terms import InventoryRequest, ManifestTerms, Option, table_lines
+from ..key import EntryName
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..workload import PORT_BYTES, Access, Ints, KernelLaunch, PipelinedLoop
 
@@ -47,10 +48,7 @@ class FirKey:
         """The most samples per cycle; they are in one beat."""
         return min(PACE, self.lanes // self.parts)
 
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_fir_{self.dtype.name}_{self.taps}"
+    entry = EntryName("ft_fir_{0.dtype.name}_{0.taps}")
 
 
 def fir_serves(dtype: dtype) -> bool:

@@ -11,6 +11,7 @@ from ...dtypes import dtype
 from .. import source
 from ..geometry import Geometry, NamedFields
 from ..inventory_terms import InventoryRequest, table_lines
+from ..key import EntryName
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import constant, element_defines, element_helpers, element_type
 from ..workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
@@ -70,11 +71,7 @@ class PoolKey:
     dtype: dtype
     lanes: int = 1
     skeleton = "pool"
-
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_pool_{self.dtype.name}"
+    entry = EntryName("ft_pool_{0.dtype.name}")
 
 
 def serves(dtype: dtype) -> bool:

@@ -337,10 +337,7 @@ class CompactKey:
         """Name of the skeleton."""
         return "compact"
 
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return "ft_compact"
+    entry = "ft_compact"
 
 
 class Compact(BoardSkeleton[CompactKey]):

@@ -13,7 +13,7 @@ from ... import dtypes
 from ...dtypes import dtype
 from ..geometry import Geometry, ListField, Long
 from ..inventory_terms import InventoryRequest, ManifestTerms, table_lines
-from ..key import Key
+from ..key import EntryName, Key
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import element_defines, element_helpers, element_type
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, pieces
@@ -105,11 +105,7 @@ class SortKey:
     dtype: dtype
     lanes: int = 1
     skeleton = "sort"
-
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_sort_{self.dtype.name}"
+    entry = EntryName("ft_sort_{0.dtype.name}")
 
 
 @dataclass(frozen=True)
@@ -259,10 +255,7 @@ class TopkKey:
         """Elements of a beat."""
         return min(16, PORT_BYTES // self.dtype.itemsize)
 
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_topk_{self.dtype.name}"
+    entry = EntryName("ft_topk_{0.dtype.name}")
 
 
 @dataclass(frozen=True)
@@ -367,11 +360,7 @@ class SearchKey:
     dtype: dtype
     lanes: int = 1
     skeleton = "search"
-
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_search_{self.dtype.name}"
+    entry = EntryName("ft_search_{0.dtype.name}")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from math import gcd
 from ...dtypes import dtype, float32
 from ..geometry import Geometry
 from ..inventory_terms import InventoryRequest, table_lines
+from ..key import EntryName
 from ..skeleton import BoardSkeleton, Parameter, register
 from ..source import constant
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
@@ -31,11 +32,7 @@ class WholeRowsKey:
     dtype: dtype
     lanes: int = 1
     skeleton = "whole_rows"
-
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_whole_rows_{self.dtype.name}"
+    entry = EntryName("ft_whole_rows_{0.dtype.name}")
 
 
 @dataclass(frozen=True)

@@ -370,7 +370,6 @@ def scatter_reduce(
 ) -> Tensor:
     """Like `scatter_add`, with "sum", "prod", "mean", "amax" or "amin" over the elements that share
     a position. The input's own element takes part unless `include_self` is False."""
-    check_tensors("scatter_reduce", input=input, index=index, src=src)
     result = copy_to_write("scatter_reduce", input, out, (index, src))
     return scatter_reduce_(result, dim, index, src, reduce, include_self=include_self)
 

@@ -55,7 +55,6 @@ def index_add(
 ) -> Tensor:
     """Returns a copy of the input with `alpha * source` added to the entries of a dim listed in
     `index`. Raises RuntimeError for an index out of range; negative indices are out of range."""
-    check_tensors("index_add", input=input, index=index, source=source)
     result = copy_to_write("index_add", input, out, (index, source))
     return index_add_(result, dim, index, source, alpha=alpha)
 
@@ -108,7 +107,6 @@ def index_reduce(
 ) -> Tensor:
     """Like `index_add`, with "prod", "mean", "amax" or "amin" over the entries that share an index.
     The input's own entry takes part unless `include_self` is False."""
-    check_tensors("index_reduce", input=input, index=index, source=source)
     result = copy_to_write("index_reduce", input, out, (index, source))
     return index_reduce_(result, dim, index, source, reduce, include_self=include_self)
 
@@ -140,7 +138,6 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: T
     """Returns a copy of the input with the entries of `source` written over those that `index`
     (int64) lists. Raises IndexError for an index out of range; negative indices are out of range.
     """
-    check_tensors("index_copy", input=input, index=index, source=source)
     result = copy_to_write("index_copy", input, out, (index, source))
     return index_copy_(result, dim, index, source)
 

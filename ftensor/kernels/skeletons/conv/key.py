@@ -11,6 +11,7 @@ from ....iterator.shape import numel
 from ... import source
 from ...geometry import Geometry, ListField, Long, NamedFields
 from ...inventory_terms import ManifestTerms, table_lines
+from ...key import EntryName
 from ...skeleton import BoardSkeleton, Skeleton
 from ...source import element_defines, element_helpers
 from ...workload import Ints, members_in
@@ -35,10 +36,7 @@ class ConvKey:
         """Positions of a tile."""
         return self.lanes * self.vectors
 
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_{self.skeleton}_{self.dtype.name}_{self.rows}x{self.columns}_{self.block}"
+    entry = EntryName("ft_{0.skeleton}_{0.dtype.name}_{0.rows}x{0.columns}_{0.block}")
 
 
 class PhasePart(NamedTuple):

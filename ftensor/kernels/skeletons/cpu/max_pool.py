@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 from ....dtypes import dtype
 from ...geometry import Geometry, ListField
 from ...inventory_terms import KernelTarget
-from ...key import lanes_for
+from ...key import EntryName, lanes_for
 from ...skeleton import Parameter, Skeleton, register
 from ...source import element_defines, element_helpers, element_type
 from ...workload import Ints
@@ -105,10 +105,7 @@ class MaxPoolKey:
     wide: int
     row: int
 
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_{self.skeleton}_{self.dtype.name}_{self.high}x{self.wide}_{self.row}_{self.lanes}"
+    entry = EntryName("ft_{0.skeleton}_{0.dtype.name}_{0.high}x{0.wide}_{0.row}_{0.lanes}")
 
 
 def max_pool_key(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ....dtypes import dtype
 from ... import source
 from ...geometry import Geometry
-from ...key import lanes_for
+from ...key import EntryName, lanes_for
 from ...skeleton import Parameter, Skeleton, register
 
 # The norms: a step with one coordinate's distance d, and the result of the last step. "p" is any
@@ -29,11 +29,7 @@ class PairsKey:
     lanes: int
     norm: str
     skeleton = "pairs"
-
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_pairs_{self.norm}_{self.dtype.name}_{self.lanes}"
+    entry = EntryName("ft_pairs_{0.norm}_{0.dtype.name}_{0.lanes}")
 
 
 def pairs_key(dtype: dtype, n: int, p: float, lanes_bytes: int) -> PairsKey:

@@ -17,11 +17,7 @@ class ShuffleKey:
 
     lanes: int = 1
     skeleton = "shuffle"
-
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return "ft_shuffle"
+    entry = "ft_shuffle"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ....dtypes import dtype, int64
 from ...geometry import Geometry, Long
-from ...key import lanes_for
+from ...key import EntryName, lanes_for
 from ...skeleton import Parameter, Skeleton, register
 
 
@@ -16,11 +16,7 @@ class TriangleKey:
 
     lanes: int
     skeleton = "triangle"
-
-    @property
-    def entry(self) -> str:
-        """The kernel's name in the program."""
-        return f"ft_triangle_{self.lanes}"
+    entry = EntryName("ft_triangle_{0.lanes}")
 
 
 def triangle_key(lanes_bytes: int) -> TriangleKey:
