@@ -20,10 +20,6 @@ from ..runtime import fallback
 _NUMBERS = "biufc"
 
 
-def op_of(name: str) -> Callable[..., Any]:
-    return op_of(name)
-
-
 def map_nested(value: Any, transform: Callable[[Any], Any]) -> Any:
     """Returns `value` with `transform` applied to every item of its nested lists and tuples."""
     if isinstance(value, (list, tuple)):

@@ -12,10 +12,6 @@ from ..formats import Size
 from ..iterator.shape import broadcast_shapes
 
 
-def op_of(name: str) -> Any:
-    return op_of(name)
-
-
 def tensors(**parameters: Any) -> dict[str, Tensor]:
     """Returns parameters as tensors of one shape. Numbers take the dtype and the device of a tensor
     among them."""

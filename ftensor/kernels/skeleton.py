@@ -31,6 +31,17 @@ from .workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 Parameter = tuple[str, str, str]
 
 
+def c_parameters(declarations: str, offsets: str = "", last: str = "const long *geometry") -> tuple[Parameter, ...]:
+    """Returns the parameters in a list of C declarations, then a long `X_offset` for each name in
+    `offsets`, then the parameters in `last`."""
+    texts = [*declarations.split(", "), *[f"long {name}_offset" for name in offsets.split()], *last.split(", ")]
+    parameters: list[Parameter] = []
+    for text in texts:
+        c_type, sign, name = text.rpartition("*" if "*" in text else " ")
+        parameters.append(("*" if sign == "*" else c_type, c_type + sign, name))
+    return tuple(parameters)
+
+
 K = TypeVar("K", bound=Key)
 
 

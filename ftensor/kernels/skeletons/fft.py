@@ -15,7 +15,7 @@ from .. import source
 from ..geometry import Geometry, ListField, Long, NamedFields
 from ..inventory_terms import ROOMY_REGISTERS, InventoryRequest, KernelArgument, KernelTarget, Option, table_lines
 from ..key import EntryName
-from ..skeleton import BoardSkeleton, Parameter, register
+from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 
 # Radices with unrolled butterflies.
@@ -141,20 +141,12 @@ def roots_in(radix: int, length: int) -> int:
     return (radix - 1) * length * (length > 1) + (radix not in RADICES) * radix
 
 
-def launch_operands(dtype: dtype, *memory: Parameter) -> tuple[Parameter, ...]:
+def launch_operands(dtype: dtype, memory: str = "") -> tuple[Parameter, ...]:
     """Returns the kernel parameters of transforms: results, input, table of roots of unity,
     `memory`, offsets, scale, geometry."""
-    real = source.scalar(dtype)
-    return (
-        ("*", f"{real} *", "out"),
-        ("*", f"const {real} *", "in"),
-        ("*", f"const {real} *", "table"),
-        *memory,
-        ("long", "long ", "out_offset"),
-        ("long", "long ", "in_offset"),
-        (real, f"{real} ", "scale"),
-        ("*", "const long *", "geometry"),
-    )
+    c = source.scalar(dtype)
+    pointers = f"{c} *out, const {c} *in, const {c} *table{memory}"
+    return c_parameters(pointers, "out in", f"{c} scale, const long *geometry")
 
 
 class Fft(BoardSkeleton[FftKey]):
@@ -169,7 +161,7 @@ class Fft(BoardSkeleton[FftKey]):
         return round(5 * max(map(numel, shapes[:2])) * sum(log2(s.n) for s in stages))
 
     def parameters(self, key: FftKey) -> tuple[Parameter, ...]:
-        return launch_operands(key.dtype, ("*", f"{source.scalar(key.dtype)} *", "scratch"))
+        return launch_operands(key.dtype, f", {source.scalar(key.dtype)} *scratch")
 
     def defines(self, key: FftKey) -> dict[str, object]:
         return {"FT_MAX_RADIX": MAX_RADIX}

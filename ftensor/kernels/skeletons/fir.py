@@ -16,7 +16,7 @@ from .. import source
 from ..geometry import Geometry, Long, NamedFields
 from ..inventory_terms import InventoryRequest, ManifestTerms, Option, table_lines
 from ..key import EntryName
-from ..skeleton import BoardSkeleton, Parameter, register
+from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..workload import PORT_BYTES, Access, Ints, KernelLaunch, PipelinedLoop
 
 # The most parallel taps of an inventory.
@@ -155,15 +155,9 @@ class Fir(BoardSkeleton[FirKey]):
     options = (TAPS,)
 
     def parameters(self, key: FirKey) -> tuple[Parameter, ...]:
-        """Returns results, samples, taps, bias, offsets, geometry."""
-        real = source.scalar(key.dtype)
-        inputs = ("in", "weight", "bias")
-        return (
-            ("*", f"{real} *", "out"),
-            *(("*", f"const {real} *", name) for name in inputs),
-            *(("long", "long ", f"{name}_offset") for name in ("out", *inputs)),
-            ("*", "const long *", "geometry"),
-        )
+        c = source.scalar(key.dtype)
+        pointers = f"{c} *out, const {c} *in, const {c} *weight, const {c} *bias"
+        return c_parameters(pointers, "out in weight bias")
 
     def beats(self, key: FirKey) -> Mapping[str, int]:
         return {"out": key.lanes, "in": key.lanes}

@@ -11,7 +11,7 @@ from .. import source
 from ..geometry import Geometry
 from ..inventory_terms import InventoryRequest, ManifestTerms, table_lines
 from ..key import lanes_for
-from ..skeleton import BoardSkeleton, Parameter, register
+from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..source import element_defines, element_helpers, element_type
 from ..workload import Access, KernelLaunch, PipelinedLoop, interval, operator_cycles
 
@@ -58,20 +58,9 @@ class Nll(BoardSkeleton[NllKey]):
     geometry = NllGeometry
 
     def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
-        """Returns loss and sum of weights, inputs, flag of bad targets, offsets, ignored class."""
-        c_type = element_type(key.dtype)
-        names = ("out", "total", "x", "target", "weight")
-        return (
-            ("*", f"{c_type} *", "out"),
-            ("*", f"{c_type} *", "total"),
-            ("*", f"const {c_type} *", "x"),
-            ("*", "const long *", "target"),
-            ("*", f"const {c_type} *", "weight"),
-            ("*", "long *", "bad"),
-            *(("long", "long ", f"{name}_offset") for name in names),
-            ("long", "long ", "ignored"),
-            ("*", "const long *", "geometry"),
-        )
+        c, last = element_type(key.dtype), "long ignored, const long *geometry"
+        pointers = f"{c} *out, {c} *total, const {c} *x, const long *target, const {c} *weight, long *bad"
+        return c_parameters(pointers, "out total x target weight", last)
 
     def defines(self, key: NllKey) -> dict[str, object]:
         wide = "double" if key.wide else source.scalar(key.dtype)
@@ -129,19 +118,9 @@ class NllInput(Nll):
     name = word = "nll_input"
 
     def parameters(self, key: NllKey) -> tuple[Parameter, ...]:
-        """Returns the derivative, inputs, offsets and the ignored class."""
-        c_type = element_type(key.dtype)
-        names = ("out", "grad", "target", "weight", "total")
-        return (
-            ("*", f"{c_type} *", "out"),
-            ("*", f"const {c_type} *", "grad"),
-            ("*", "const long *", "target"),
-            ("*", f"const {c_type} *", "weight"),
-            ("*", f"const {c_type} *", "total"),
-            *(("long", "long ", f"{name}_offset") for name in names),
-            ("long", "long ", "ignored"),
-            ("*", "const long *", "geometry"),
-        )
+        c, last = element_type(key.dtype), "long ignored, const long *geometry"
+        pointers = f"{c} *out, const {c} *grad, const long *target, const {c} *weight, const {c} *total"
+        return c_parameters(pointers, "out grad target weight total", last)
 
     def defines(self, key: NllKey) -> dict[str, object]:
         return element_defines(key.dtype)

@@ -12,7 +12,7 @@ from .. import source
 from ..geometry import Geometry, NamedFields
 from ..inventory_terms import InventoryRequest, table_lines
 from ..key import EntryName
-from ..skeleton import BoardSkeleton, Parameter, register
+from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..source import constant, element_defines, element_helpers, element_type
 from ..workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 
@@ -153,15 +153,8 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
     template = "pool.cpp"
 
     def parameters(self, key: PoolKey) -> tuple[Parameter, ...]:
-        """Returns results, positions of maxima, input, offsets, geometry."""
-        c_type = element_type(key.dtype)
-        return (
-            ("*", f"{c_type} *", "out"),
-            ("*", "long *", "places"),
-            ("*", f"const {c_type} *", "in"),
-            *(("long", "long ", f"{name}_offset") for name in ("out", "places", "in")),
-            ("*", "const int *", "geometry"),
-        )
+        c = element_type(key.dtype)
+        return c_parameters(f"{c} *out, long *places, const {c} *in", "out places in", "const int *geometry")
 
     def beats(self, key: PoolKey) -> Mapping[str, int]:
         return {"in": LANES}

@@ -11,7 +11,7 @@ from ...dtypes import dtype, uint8
 from .. import source
 from ..geometry import Geometry, ListField, NamedFields
 from ..inventory_terms import InventoryRequest, ManifestTerms, Option, table_lines
-from ..skeleton import BoardSkeleton, Parameter, register
+from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..source import element_defines, element_helpers, element_type
 from ..workload import (
     FUNCTION_CYCLES,
@@ -149,17 +149,8 @@ class Scan(BoardSkeleton[ScanKey]):
     staged = True
 
     def parameters(self, key: ScanKey) -> tuple[Parameter, ...]:
-        """Returns results, positions, input, totals of parts, offsets, geometry."""
-        c_type = element_type(key.dtype)
-        real = "double" if key.wide else source.scalar(key.dtype)
-        return (
-            ("*", f"{c_type} *", "out"),
-            ("*", "long *", "places"),
-            ("*", f"const {c_type} *", "in"),
-            ("*", f"{real} *", "totals"),
-            *(("long", "long ", f"{name}_offset") for name in ("out", "places", "in")),
-            ("*", "const long *", "geometry"),
-        )
+        c, real = element_type(key.dtype), "double" if key.wide else source.scalar(key.dtype)
+        return c_parameters(f"{c} *out, long *places, const {c} *in, {real} *totals", "out places in")
 
     def defines(self, key: ScanKey) -> dict[str, object]:
         words = SCANS[key.op]
@@ -350,17 +341,8 @@ class Compact(BoardSkeleton[CompactKey]):
     exact_units = True
 
     def parameters(self, key: CompactKey) -> tuple[Parameter, ...]:
-        """Returns mask, results, first index per unit, mask offset, base position, size, and a flag
-        that is 1 in the counting launch."""
-        return (
-            ("*", "const uchar *", "mask"),
-            ("*", "long *", "out"),
-            ("*", "const long *", "starts"),
-            ("long", "long ", "mask_offset"),
-            ("long", "long ", "first"),
-            ("int", "int ", "n"),
-            ("int", "int ", "count"),
-        )
+        last = "long first, int n, int count"  # `count` is 1 in the counting launch
+        return c_parameters("const uchar *mask, long *out, const long *starts", "mask", last)
 
     def record(self, key: CompactKey) -> ManifestTerms:
         return ManifestTerms(self.name, (), (), "", key.dtype.name)

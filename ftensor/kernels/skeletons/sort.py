@@ -14,7 +14,7 @@ from ...dtypes import dtype
 from ..geometry import Geometry, ListField, Long
 from ..inventory_terms import InventoryRequest, ManifestTerms, table_lines
 from ..key import EntryName, Key
-from ..skeleton import BoardSkeleton, Parameter, register
+from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..source import element_defines, element_helpers, element_type
 from ..workload import LATENCY, PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, pieces
 
@@ -155,19 +155,9 @@ class Sort(OrderSkeleton[SortKey]):
     staged = True
 
     def parameters(self, key: SortKey) -> tuple[Parameter, ...]:
-        """Returns results, input, runs before and after a merge, offsets, geometry."""
-        c_type = memory_type(key.dtype)
-        return (
-            ("*", f"{c_type} *", "values"),
-            ("*", "long *", "indices"),
-            ("*", f"const {c_type} *", "in"),
-            ("*", f"const {c_type} *", "runs"),
-            ("*", "const int *", "runs_order"),
-            ("*", f"{c_type} *", "merged"),
-            ("*", "int *", "merged_order"),
-            *(("long", "long ", f"{name}_offset") for name in ("values", "indices", "in")),
-            ("*", "const long *", "geometry"),
-        )
+        c = memory_type(key.dtype)
+        runs = f"const {c} *runs, const int *runs_order, {c} *merged, int *merged_order"
+        return c_parameters(f"{c} *values, long *indices, const {c} *in, {runs}", "values indices in")
 
     def defines(self, key: SortKey) -> dict[str, object]:
         """Returns the sizes of local memories, and the macros of hls/sort_keys.h."""
@@ -287,15 +277,8 @@ class Topk(OrderSkeleton[TopkKey]):
     key = TopkKey
 
     def parameters(self, key: TopkKey) -> tuple[Parameter, ...]:
-        """Returns results, indices, input, offsets, geometry."""
-        c_type = memory_type(key.dtype)
-        return (
-            ("*", f"{c_type} *", "values"),
-            ("*", "long *", "indices"),
-            ("*", f"const {c_type} *", "in"),
-            *(("long", "long ", f"{name}_offset") for name in ("values", "indices", "in")),
-            ("*", "const long *", "geometry"),
-        )
+        c = memory_type(key.dtype)
+        return c_parameters(f"{c} *values, long *indices, const {c} *in", "values indices in")
 
     def beats(self, key: TopkKey) -> Mapping[str, int]:
         return {"in": key.lanes}
@@ -393,16 +376,9 @@ class Search(BoardSkeleton[SearchKey]):
     geometry = SearchGeometry
 
     def parameters(self, key: SearchKey) -> tuple[Parameter, ...]:
-        """Returns positions, rows, values, sorter, offsets, geometry."""
-        c_type = element_type(key.dtype)
-        return (
-            ("*", "long *", "out"),
-            ("*", f"const {c_type} *", "row"),
-            ("*", f"const {c_type} *", "values"),
-            ("*", "const long *", "sorter"),
-            *(("long", "long ", f"{name}_offset") for name in ("out", "row", "values", "sorter")),
-            ("*", "const long *", "geometry"),
-        )
+        c = element_type(key.dtype)
+        pointers = f"long *out, const {c} *row, const {c} *values, const long *sorter"
+        return c_parameters(pointers, "out row values sorter")
 
     def defines(self, key: SearchKey) -> dict[str, object]:
         return element_defines(key.dtype)

@@ -11,7 +11,7 @@ from ...dtypes import dtype, float32
 from ..geometry import Geometry
 from ..inventory_terms import InventoryRequest, table_lines
 from ..key import EntryName
-from ..skeleton import BoardSkeleton, Parameter, register
+from ..skeleton import BoardSkeleton, Parameter, c_parameters, register
 from ..source import constant
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
 
@@ -74,15 +74,8 @@ class WholeRows(BoardSkeleton[WholeRowsKey]):
     template = "whole_rows.cpp"
 
     def parameters(self, key: WholeRowsKey) -> tuple[Parameter, ...]:
-        """Returns results, means, 1 / deviations, rows, weight, bias, offsets, eps, geometry."""
-        outs, ins = ("out", "mean", "rstd"), ("x", "weight", "bias")
-        return (
-            *(("*", "float *", name) for name in outs),
-            *(("*", "const float *", name) for name in ins),
-            *(("long", "long ", f"{name}_offset") for name in (*outs, *ins)),
-            ("float", "float ", "eps"),
-            ("*", "const int *", "geometry"),
-        )
+        pointers = "float *out, float *mean, float *rstd, const float *x, const float *weight, const float *bias"
+        return c_parameters(pointers, "out mean rstd x weight bias", "float eps, const int *geometry")
 
     def beats(self, key: WholeRowsKey) -> Mapping[str, int]:
         return {"out": LANES, "x": LANES}

@@ -12,7 +12,7 @@ from ....dtypes import dtype
 from ...geometry import Geometry, ListField, Long, NamedFields
 from ...inventory_terms import ROOMY_REGISTERS, InventoryRequest, KernelArgument, KernelTarget
 from ...key import lanes_for
-from ...skeleton import Parameter, register
+from ...skeleton import Parameter, c_parameters, register
 from ...source import constant, element_type
 from ...workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, distance, operator_cycles
 from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, in_lines, number, serves, uniform_tiles
@@ -119,15 +119,9 @@ class ConvPack(BoardConv):
         return 0
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Returns planes, panels, input, weight, bias, offsets, geometry."""
-        element = element_type(key.dtype)
-        names = ("x", "weight", "bias")
-        return (
-            *[("*", f"{number(key)} *", name) for name in ("planes", "panels")],
-            *[("*", f"const {element} *", name) for name in names],
-            *[("long", "long ", f"{name}_offset") for name in names],
-            ("*", "const long *", "geometry"),
-        )
+        n, c = number(key), element_type(key.dtype)
+        pointers = f"{n} *planes, {n} *panels, const {c} *x, const {c} *weight, const {c} *bias"
+        return c_parameters(pointers, "x weight bias")
 
     def beats(self, key: ConvKey) -> Mapping[str, int]:
         return dict.fromkeys(("planes", "panels", "x"), key.rows)
@@ -238,15 +232,9 @@ class Conv(BoardConv):
     template = "conv.cpp"
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Returns results, planes, panels, offsets, geometry."""
-        return (
-            ("*", f"{element_type(key.dtype)} *", "out"),
-            ("*", f"const {number(key)} *", "planes"),
-            ("*", f"const {number(key)} *", "panels"),
-            ("long", "long ", "out_offset"),
-            ("long", "long ", "planes_offset"),
-            ("*", "const long *", "geometry"),
-        )
+        n = number(key)
+        pointers = f"{element_type(key.dtype)} *out, const {n} *planes, const {n} *panels"
+        return c_parameters(pointers, "out planes")
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """Returns True for inputs: strips and filters are few beats each."""

@@ -13,7 +13,7 @@ from ...geometry import Geometry, ListField, Long, NamedFields
 from ...inventory_terms import ROOMY_REGISTERS, KernelTarget
 from ...key import lanes_for
 from ...select import PROCESSOR
-from ...skeleton import Parameter, register
+from ...skeleton import Parameter, c_parameters, register
 from ...source import element_type
 from ...workload import Ints
 from ..conv.key import ConvKey, ConvSkeleton, Phase
@@ -102,14 +102,9 @@ class DirectConv(ConvSkeleton):
         return [*super().helpers(key), "planes.h"]
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Returns results, input, weight, bias, offsets, geometry."""
-        element, names = element_type(key.dtype), ("x", "weight", "bias")
-        return (
-            ("*", f"{element} *", "out"),
-            *[("*", f"const {element} *", name) for name in names],
-            *[("long", "long ", f"{name}_offset") for name in ("out", *names)],
-            ("*", "const long *", "geometry"),
-        )
+        c = element_type(key.dtype)
+        pointers = f"{c} *out, const {c} *x, const {c} *weight, const {c} *bias"
+        return c_parameters(pointers, "out x weight bias")
 
 
 register(DirectConv())
@@ -220,14 +215,8 @@ class ConvWeight(ConvSkeleton):
         return 2 * numel(shapes[2]) * numel(shapes[0][1 - len(shapes[3]) :])
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Returns both results, both inputs, the inputs' offsets, geometry."""
-        element = element_type(key.dtype)
-        return (
-            *[("*", f"{element} *", name) for name in ("out", "bias")],
-            *[("*", f"const {element} *", name) for name in ("grad", "x")],
-            *[("long", "long ", f"{name}_offset") for name in ("grad", "x")],
-            ("*", "const long *", "geometry"),
-        )
+        c = element_type(key.dtype)
+        return c_parameters(f"{c} *out, {c} *bias, const {c} *grad, const {c} *x", "grad x")
 
 
 register(ConvWeight())

@@ -12,7 +12,7 @@ from ... import source
 from ...geometry import Geometry, ListField, Long
 from ...inventory_terms import KernelTarget
 from ...key import lanes_for
-from ...skeleton import Parameter, Skeleton, register
+from ...skeleton import Parameter, Skeleton, c_parameters, register
 from ...workload import Ints
 
 # Least and greatest value of a dtype, the start of a maximum and of a minimum.
@@ -78,16 +78,11 @@ class Extreme(Skeleton[ExtremeKey]):
     geometry = ExtremeGeometry
 
     def parameters(self, key: ExtremeKey) -> tuple[Parameter, ...]:
-        """Returns values, indices, input, offsets, geometry."""
-        c_type = source.scalar(key.dtype)
-        names = ("values", "places", "in") if key.values else ("places", "in")
-        return (
-            *([("*", f"{c_type} *", "values")] if key.values else []),
-            ("*", f"{source.scalar(key.place)} *", "places"),
-            ("*", f"const {c_type} *", "in"),
-            *(("long", "long ", f"{name}_offset") for name in names),
-            ("*", "const long *", "geometry"),
-        )
+        c = source.scalar(key.dtype)
+        pointers = f"{source.scalar(key.place)} *places, const {c} *in"
+        if key.values:
+            return c_parameters(f"{c} *values, {pointers}", "values places in")
+        return c_parameters(pointers, "places in")
 
     def defines(self, key: ExtremeKey) -> dict[str, object]:
         return {

@@ -8,7 +8,7 @@ from ....dtypes import dtype
 from ... import source
 from ...geometry import Geometry
 from ...key import EntryName, lanes_for
-from ...skeleton import Parameter, Skeleton, register
+from ...skeleton import Parameter, Skeleton, c_parameters, register
 
 # The norms: a step with one coordinate's distance d, and the result of the last step. "p" is any
 # other norm.
@@ -56,16 +56,8 @@ class Pairs(Skeleton[PairsKey]):
     geometry = PairsGeometry
 
     def parameters(self, key: PairsKey) -> tuple[Parameter, ...]:
-        """Returns the distances, the points, offsets, the norm's p and the geometry."""
-        real = source.scalar(key.dtype)
-        return (
-            ("*", f"{real} *", "out"),
-            ("*", f"const {real} *", "x"),
-            ("long", "long ", "out_offset"),
-            ("long", "long ", "x_offset"),
-            (real, f"{real} ", "p"),
-            ("*", "const long *", "geometry"),
-        )
+        c = source.scalar(key.dtype)
+        return c_parameters(f"{c} *out, const {c} *x", "out x", f"{c} p, const long *geometry")
 
     def defines(self, key: PairsKey) -> dict[str, object]:
         step, finish = _NORMS[key.norm]

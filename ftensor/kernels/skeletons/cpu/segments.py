@@ -10,7 +10,7 @@ from ... import source
 from ...geometry import Geometry
 from ...inventory_terms import KernelTarget
 from ...key import lanes_for
-from ...skeleton import Parameter, Skeleton, register
+from ...skeleton import Parameter, Skeleton, c_parameters, register
 from ...source import element_defines, element_helpers, element_type
 
 # The reductions as expressions. A NaN among the elements is the largest and the smallest.
@@ -86,24 +86,15 @@ class SegmentedRows(Skeleton[SegmentsKey]):
     geometry = SegmentsGeometry
 
     def parameters(self, key: SegmentsKey) -> tuple[Parameter, ...]:
-        """Returns results, counts of rows, operands, offsets, the begin of a reduction, the result
-        without rows, the index that does not count, flag of bad indices, geometry."""
-        element, real = element_type(key.dtype), source.scalar(key.dtype)
-        pointers: list[Parameter] = [
-            ("*", f"{element} *", "out"),
-            ("*", "long *", "counts"),
-            ("*", f"const {element} *", "rows"),
-            ("*", "const long *", "ends"),
-        ]
+        c, real = element_type(key.dtype), source.scalar(key.dtype)
+        pointers, offsets = f"{c} *out, long *counts, const {c} *rows, const long *ends", "out counts rows ends"
+        last = f"{real} first, {real} empty, const long *geometry"
         if key.index is not None:
-            pointers.append(("*", f"const {source.scalar(key.index)} *", "index"))
+            pointers, offsets = f"{pointers}, const {source.scalar(key.index)} *index", f"{offsets} index"
+            last = f"{real} first, {real} empty, long pad, long *bad, const long *geometry"
         if key.weighted:
-            pointers.append(("*", f"const {element} *", "weights"))
-        scalars: list[Parameter] = [(real, f"{real} ", "first"), (real, f"{real} ", "empty")]
-        if key.index is not None:
-            scalars += [("long", "long ", "pad"), ("*", "long *", "bad")]
-        offsets = [("long", "long ", f"{name}_offset") for _, _, name in pointers]
-        return (*pointers, *offsets, *scalars, ("*", "const long *", "geometry"))
+            pointers, offsets = f"{pointers}, const {c} *weights", f"{offsets} weights"
+        return c_parameters(pointers, offsets, last)
 
     def defines(self, key: SegmentsKey) -> dict[str, object]:
         return {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ....dtypes import dtype, int64
 from ...geometry import Geometry
-from ...skeleton import Parameter, Skeleton, register
+from ...skeleton import Parameter, Skeleton, c_parameters, register
 
 BUCKETS, ORDER = range(2)  # modes of a launch
 
@@ -36,16 +36,7 @@ class Shuffle(Skeleton[ShuffleKey]):
     geometry = ShuffleGeometry
 
     def parameters(self, key: ShuffleKey) -> tuple[Parameter, ...]:
-        """Returns the positions, the keys, temporaries, offsets and the geometry."""
-        return (
-            ("*", "long *", "out"),
-            ("*", "const long *", "keys"),
-            ("*", "int *", "moved"),
-            ("*", "int *", "ends"),
-            ("long", "long ", "out_offset"),
-            ("long", "long ", "keys_offset"),
-            ("*", "const long *", "geometry"),
-        )
+        return c_parameters("long *out, const long *keys, int *moved, int *ends", "out keys")
 
     def compute(self, key: ShuffleKey) -> dtype:
         return int64

@@ -11,7 +11,7 @@ from ....dtypes import dtype
 from ...geometry import Geometry, ListField, Long
 from ...inventory_terms import KernelTarget
 from ...key import lanes_for
-from ...skeleton import Parameter, Skeleton, register
+from ...skeleton import Parameter, Skeleton, c_parameters, register
 from ...workload import Ints
 from ..sort import BITS, FLOATS, comparison_dtype, memory_type, order_defines
 
@@ -94,19 +94,10 @@ class RadixSort(Skeleton[RadixKey]):
     exact_units = True  # each compute unit has a buffer of its own
 
     def parameters(self, key: RadixKey) -> tuple[Parameter, ...]:
-        """Returns results, input, two element buffers, line buffers, indices, counts, offsets,
-        geometry."""
-        c_type = BITS[key.dtype.itemsize]
-        outs = ("values", "indices") if key.places else ("values",)
-        return (
-            ("*", f"{c_type} *", "values"),
-            *([("*", "long *", "indices")] if key.places else []),
-            ("*", f"const {c_type} *", "in"),
-            *(("*", f"{key.word} *", name) for name in ("a", "b", "lines")),
-            *(("*", "int *", name) for name in ("orders", "digit_counts")),
-            *(("long", "long ", f"{name}_offset") for name in (*outs, "in")),
-            ("*", "const long *", "geometry"),
-        )
+        c, indices = BITS[key.dtype.itemsize], "long *indices, " * key.places
+        buffers = f"{key.word} *a, {key.word} *b, {key.word} *lines, int *orders, int *digit_counts"
+        offsets = "values indices in" if key.places else "values in"
+        return c_parameters(f"{c} *values, {indices}const {c} *in, {buffers}", offsets)
 
     def compute(self, key: RadixKey) -> dtype:
         return key.compared
@@ -203,19 +194,9 @@ class SortRows(Skeleton[SortRowsKey]):
     exact_units = True  # each compute unit has a buffer of its own
 
     def parameters(self, key: SortRowsKey) -> tuple[Parameter, ...]:
-        """Returns results, input, two buffers of keys and indices, offsets, geometry."""
-        c_type, wide = memory_type(key.dtype), BITS[comparison_dtype(key.dtype).itemsize]
-        return (
-            ("*", f"{c_type} *", "values"),
-            ("*", "long *", "indices"),
-            ("*", f"const {c_type} *", "in"),
-            ("*", f"{wide} *", "a_keys"),
-            ("*", "int *", "a_order"),
-            ("*", f"{wide} *", "b_keys"),
-            ("*", "int *", "b_order"),
-            *(("long", "long ", f"{name}_offset") for name in ("values", "indices", "in")),
-            ("*", "const long *", "geometry"),
-        )
+        c, wide = memory_type(key.dtype), BITS[comparison_dtype(key.dtype).itemsize]
+        buffers = f"{wide} *a_keys, int *a_order, {wide} *b_keys, int *b_order"
+        return c_parameters(f"{c} *values, long *indices, const {c} *in, {buffers}", "values indices in")
 
     def compute(self, key: SortRowsKey) -> dtype:
         return comparison_dtype(key.dtype)

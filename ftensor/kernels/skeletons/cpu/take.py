@@ -9,7 +9,7 @@ from typing import Annotated
 from ....dtypes import dtype, int64
 from ...geometry import Geometry, ListField, Long
 from ...inventory_terms import KernelTarget
-from ...skeleton import Parameter, Skeleton, register
+from ...skeleton import Parameter, Skeleton, c_parameters, register
 from ...workload import Ints
 from ..sort import BITS
 
@@ -63,20 +63,9 @@ class Take(Skeleton[TakeKey]):
     geometry = TakeGeometry
 
     def parameters(self, key: TakeKey) -> tuple[Parameter, ...]:
-        """Returns out, in, indices, offsets, size and stride of the dim, flag of bad indices,
-        geometry."""
-        c_type, index = BITS[key.size], BITS[key.index.itemsize]
-        names = ("out", "in", "index")
-        return (
-            ("*", f"{c_type} *", "out"),
-            ("*", f"const {c_type} *", "in"),
-            ("*", f"const {index} *", "index"),
-            *(("long", "long ", f"{name}_offset") for name in names),
-            ("long", "long ", "size"),
-            ("long", "long ", "stride"),
-            ("*", "long *", "bad"),
-            ("*", "const long *", "geometry"),
-        )
+        c, index = BITS[key.size], BITS[key.index.itemsize]
+        last = "long size, long stride, long *bad, const long *geometry"
+        return c_parameters(f"{c} *out, const {c} *in, const {index} *index", "out in index", last)
 
     def compute(self, key: TakeKey) -> dtype:
         """Returns int64: the kernel only computes addresses."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ....dtypes import dtype, int64
 from ...geometry import Geometry, Long
 from ...key import EntryName, lanes_for
-from ...skeleton import Parameter, Skeleton, register
+from ...skeleton import Parameter, Skeleton, c_parameters, register
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,7 @@ class Triangle(Skeleton[TriangleKey]):
     geometry = TriangleGeometry
 
     def parameters(self, key: TriangleKey) -> tuple[Parameter, ...]:
-        """Returns the indices, their offset and the geometry."""
-        return ("*", "long *", "out"), ("long", "long ", "out_offset"), ("*", "const long *", "geometry")
+        return c_parameters("long *out", "out")
 
     def compute(self, key: TriangleKey) -> dtype:
         return int64
