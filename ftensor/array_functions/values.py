@@ -14,6 +14,7 @@ from ..dtypes import dtype, from_numpy_dtype, get_default_dtype, int64, promote_
 from ..errors import call as messages
 from ..execute.fallback import upload_array
 from ..interop.host import to_array
+from ..rows.catalogue import op_of
 from ..runtime import fallback
 
 # Kinds of NumPy numbers that count as Python numbers.

@@ -10,6 +10,7 @@ from ..dtypes import get_default_dtype
 from ..errors import creation as messages
 from ..formats import Size
 from ..iterator.shape import broadcast_shapes
+from ..rows.catalogue import op_of
 
 
 def tensors(**parameters: Any) -> dict[str, Tensor]:
