@@ -37,7 +37,7 @@ UFUNCS: dict[str, Callable[..., Any]] = {name: op_of(of) for name, of in _NAMES.
     "matvec": lambda a, v: (a @ v[..., None])[..., 0],
     "modf": lambda x: (floating(x).frac(), floating(x).trunc()),
     "sign": lambda x: x.sgn() if x.dtype.kind != "f" else x.where(x.isnan(), x.sign()),
-    "spacing": lambda x: x.nextafter(x.copysign(tensor(np.inf, x).to(x.dtype)) * 1) - x,
+    "spacing": lambda x: x.nextafter(tensor(np.inf, x).to(x.dtype).copysign(x)) - x,
     "vecdot": lambda x, y: (x.conj() * y).sum(-1),
     "vecmat": lambda v, a: (v.conj()[..., None, :] @ a)[..., 0, :],
 }

@@ -134,6 +134,11 @@ def test_functions_by_name_take_tensors_alone() -> None:
         ft.add(x, a)  # type: ignore[arg-type]
 
 
+def test_spacing_is_the_distance_to_the_next_number_away_from_zero() -> None:
+    values = np.array([1, -3, 0, 1e30], np.float32)
+    assert np.asarray(np.spacing(ft.from_numpy(values))).tolist() == np.spacing(values).tolist()
+
+
 def test_out_and_where() -> None:
     array, output = np.zeros_like(a), ft.zeros(2, 3)
     assert np.add(x, a, out=array) is array
