@@ -265,8 +265,8 @@ class BoardSkeleton(Skeleton[K]):
         """The module of toolchain/intel/ whose `text` writes the OpenCL C of a group."""
         return "single"
 
-    def places(self, key: K) -> dict[str, str]:
-        """Returns the text for each placeholder of `template`."""
+    def places(self, key: K) -> Mapping[str, str | list[str]]:
+        """Returns the text, or the lines, for each placeholder of `template`."""
         return {}
 
     # The performance model

@@ -1,7 +1,7 @@
 // Convolutions, and products of matrices, of signed bytes, summed in int32. Planes and panels are those of
 // conv.h (without a panel's first step), but planes hold numbers plus `zero`, and their padding is `zero`: each
 // result subtracts `zero` times the sum of its weights. An item is FT_TILE_ROWS filters of a group by
-// FT_TILE_COLUMNS positions, of which each cycle computes FT_BEAT. AMD's boards run vitis/conv_bytes.cpp.
+// FT_TILE_COLUMNS positions, of which each cycle computes FT_BEAT. AMD's boards run vitis/conv.cpp.
 // Geometry g: ConvGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL int *out, FT_GLOBAL const FT_T *planes, FT_GLOBAL const FT_T *panels, long out_offset, long planes_offset,

@@ -1,6 +1,6 @@
 // Packs the operands of conv_bytes.h: planes of an input, with `zero` around and between them, and panels of
 // filters. Unlike conv_pack.h, it does not write a panel's first step. Unsigned bytes become signed ones
-// (`flip`). AMD's boards run vitis/conv_bytes_pack.cpp. Geometry g: ConvPackGeometry.
+// (`flip`). AMD's boards run vitis/conv_pack.cpp. Geometry g: ConvPackGeometry.
 FT_KERNEL void FT_NAME(
     FT_GLOBAL FT_T *planes, FT_GLOBAL FT_T *panels, FT_GLOBAL const FT_T *x, FT_GLOBAL const FT_T *weight, long x_offset,
     long weight_offset, FT_GLOBAL const long *g FT_UNIT_PARAMS)

@@ -6,62 +6,51 @@ $title
 $settings
 $includes
 
-// Packs the operands of vitis/conv.cpp (see skeleton/conv_pack.h): planes of an input with zeros around them,
-// and panels of filters, both at the same time. The weights of each filter are read in a burst and transposed
-// to steps of all filters of the panel.
-static const int LANES = FT_TILE_ROWS;
+// Packs the operands of vitis/conv.cpp (see skeleton/conv_pack.h): planes of an input with zeros around them, and panels of
+// filters, both at the same time. The weights of each filter are read in a burst and transposed to steps of all filters of
+// the panel.
 static const int TAPS = 64;  // the largest number of taps of a kernel
-#include "ftensor/vitis/conv_planes.h"
+#include "ftensor/vitis/$elements"
 
-// The panels of a unit.
-struct ft_panels {
-    int first, count, panels, filters, channels, some, taps;
-    long weight, bias, bias_step, group, filter, channel;
-};
-
-// Writes a panel's biases, then its weights. Local memory collects some channels of each filter until all
-// filters are complete.
-static void read_panels(const FT_E *weight, const FT_E *bias, hls::stream<beat> &to, ft_panels p, const int *taps)
+// Writes a panel's first step, then its weights. Local memory collects some channels of each filter, in words of WORD
+// weights, until all filters are complete.
+static void read_panels(
+    const FT_E *weight, ft_more_operands more, hls::stream<step> &to, ft_panels p, const int *taps)
 {
-    FT_T local[FT_DEPTH][LANES];
+    FT_T local[FT_DEPTH / WORD][ROWS][WORD];
 #pragma HLS ARRAY_PARTITION variable=local dim=2 complete
+#pragma HLS ARRAY_PARTITION variable=local dim=3 complete
     int panel = p.count > 0 ? p.first % p.panels : 0, group = p.count > 0 ? p.first / p.panels : 0;
 items:
     for (int i = 0; i < p.count; i++) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=64
-        const int left = p.filters - panel * LANES, m = left < LANES ? left : LANES;
-        const FT_E *biases = bias + (p.bias + (p.bias_step < 0 ? 0 : (group * p.filters + panel * LANES) * p.bias_step));
-        beat first;
-    bias:
-        for (int r = 0; r < LANES; r++) {
-#pragma HLS PIPELINE II=1
-            const bool there = p.bias_step >= 0 && r < m;
-            const FT_E e = biases[there ? r * p.bias_step : 0];
-            const FT_T v = FT_ONE(&e);
-            first[r] = there ? v : FT_ZERO_X;
-        }
-        to.write(first);
+        const int left = p.filters - panel * ROWS, m = left < ROWS ? left : ROWS;
+        to.write(first_step(more, p, group * p.filters + panel * ROWS, m));
     chunks:
         for (int c0 = 0; c0 < p.channels; c0 += p.some) {
 #pragma HLS LOOP_TRIPCOUNT min=1 max=64
             const int n = (p.channels - c0 < p.some ? p.channels - c0 : p.some) * p.taps;
-            const FT_E *from = weight + (p.weight + group * p.group + panel * LANES * p.filter + c0 * p.channel);
+            const long from = p.weight + group * p.group + panel * ROWS * p.filter + c0 * p.channel;
         filters:
-            for (int r = 0; r < LANES; r++) {
+            for (int r = 0; r < ROWS; r++) {
 #pragma HLS LOOP_TRIPCOUNT min=16 max=16
-                const FT_E *own = from + (r < m ? r * p.filter : 0);
-                int tap = 0;
-                long channel = 0;
-            weights:
-                for (int k = 0; k < n; k++) {
+                if (p.line) {
+                    read_words(more, local, p, from, r, r < m, n);
+                } else {
+                    const FT_E *own = weight + (from + (r < m ? r * p.filter : 0));
+                    int tap = 0;
+                    long channel = 0;
+                elements:
+                    for (int k = 0; k < n; k++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=9 max=192
-                    const FT_E e = own[channel + taps[tap]];
-                    const FT_T v = FT_ONE(&e);
-                    local[k][r] = r < m ? v : FT_ZERO_X;
-                    if (++tap == p.taps) {
-                        tap = 0;
-                        channel += p.channel;
+                        const FT_E e = own[channel + taps[tap]];
+                        const FT_T v = ft_weight(e);
+                        local[k / WORD][r][k % WORD] = r < m ? v : ft_weight_zero();
+                        if (++tap == p.taps) {
+                            tap = 0;
+                            channel += p.channel;
+                        }
                     }
                 }
             }
@@ -69,12 +58,12 @@ items:
             for (int k = 0; k < n; k++) {
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=9 max=192
-                beat step;
-                for (int r = 0; r < LANES; r++) {
+                step all;
+                for (int r = 0; r < ROWS; r++) {
 #pragma HLS UNROLL
-                    step[r] = local[k][r];
+                    all[r] = local[k / WORD][r][k % WORD];
                 }
-                to.write(step);
+                to.write(all);
             }
         }
         if (++panel == p.panels) {
@@ -85,21 +74,24 @@ items:
 }
 
 static void run(
-    beat *planes, beat *panels, const in_beat *x, const FT_E *x_elements, const FT_E *weight, const FT_E *bias, ft_planes p,
+    beat *planes, step *panels, const in_beat *x, const FT_E *x_elements, const FT_E *weight, $pointer, ft_planes p,
     ft_panels q, const int *deep_first, const int *high_first, const int *wide_first, const int *taps)
 {
 #pragma HLS DATAFLOW
     hls::stream<in_beat> line_fifo("line");
-    hls::stream<beat> pieces_fifo("pieces"), planes_fifo("planes"), panels_fifo("panels");
+    hls::stream<beat> pieces_fifo("pieces"), planes_fifo("planes");
+    hls::stream<step> panels_fifo("panels");
 #pragma HLS STREAM variable=line_fifo depth=32
 #pragma HLS STREAM variable=pieces_fifo depth=32
 #pragma HLS STREAM variable=planes_fifo depth=32
 #pragma HLS STREAM variable=panels_fifo depth=32
+    $fifos
     read(x, line_fifo, p);
     place(x_elements, line_fifo, pieces_fifo, p, deep_first, high_first, wide_first);
     pack(pieces_fifo, planes_fifo, p);
     write(planes, planes_fifo, p);
-    read_panels(weight, bias, panels_fifo, q, taps);
+    $stages
+    read_panels(weight, $more, panels_fifo, q, taps);
     write_panels(panels, panels_fifo, q.first, q.count, 1 + q.channels * q.taps);
 }
 
@@ -113,7 +105,7 @@ extern "C" void $name(
     const ft_planes p = planes_of(geometry, x_offset, ft_unit, ft_units);
     const ft_panels q = {
         first_panel, ft_slab(panels_all, ft_unit + 1, ft_units) - first_panel, G_PANELS(geometry), G_FILTERS(geometry),
-        G_OWN(geometry), G_SOME(geometry), G_TAP_COUNT(geometry), weight_offset, bias_offset, G_BIAS(geometry),
-        G_W_GROUP(geometry), G_W_FILTER(geometry), G_W_CHANNEL(geometry)};
-    run(planes, panels, x, x_elements, weight, bias, p, q, deep_first, high_first, wide_first, taps);
+        G_OWN(geometry), G_SOME(geometry), G_TAP_COUNT(geometry), weight_offset, $bias_offset, G_BIAS(geometry),
+        G_W_GROUP(geometry), G_W_FILTER(geometry), G_W_CHANNEL(geometry), WORD > 1 && G_LINE(geometry) == 1};
+    run(planes, panels, x, x_elements, weight, $operand, p, q, deep_first, high_first, wide_first, taps);
 }

@@ -1,14 +1,21 @@
 // Planes of an input, with zeros around them (see skeleton/conv_pack.h). They are processed in pieces: a row's next
 // LANES elements, or the rest of the row. If an input is contiguous and not strided, its beats are read in one burst,
 // and each piece takes its elements inside the input; otherwise one element is read each cycle. `pack` joins the
-// pieces. Define before: LANES, TAPS, and FT_BYTES if elements are bytes that represent numbers minus a zero, the value
-// of the padding.
+// pieces. Define before: LANES, ROWS (of panels), ft_element_value and ft_padding.
 #pragma once
 #include "row_pieces.h"
 
 typedef hls::vector<FT_T, LANES> beat;
 typedef hls::vector<FT_E, LANES> in_beat;
-static_assert(sizeof(beat) <= 64, "a port is at most 512 bits wide");
+typedef hls::vector<FT_T, ROWS> step;
+static_assert(sizeof(beat) <= 64 && sizeof(step) <= 64, "a port is at most 512 bits wide");
+
+// The panels of a unit. `line`: the weights of a filter are contiguous, and read in beats.
+struct ft_panels {
+    int first, count, panels, filters, channels, some, taps;
+    long weight, bias, bias_step, group, filter, channel;
+    bool line;
+};
 
 // The planes of a unit: their rows, and the gap to the next beat, in pieces. For each dim: the elements of a
 // part, the input's size, and the step there.
@@ -37,22 +44,6 @@ static ft_planes planes_of(const long *geometry, long x_offset, int ft_unit, int
         G_X_DEEP(geometry), G_X_HIGH(geometry), G_X_WIDE(geometry), G_ZERO(geometry), G_FLIP(geometry)};
     return p;
 }
-
-#if FT_BYTES
-static inline FT_T ft_element_value(FT_E e, const ft_planes &p)
-{
-#pragma HLS INLINE
-    return (FT_T)(e ^ (p.flip ? 0x80 : 0));
-}
-static inline FT_T ft_padding(const ft_planes &p) { return (FT_T)p.zero; }
-#else
-static inline FT_X ft_element_value(FT_E e, const ft_planes &)
-{
-#pragma HLS INLINE
-    return FT_ONE(&e);
-}
-static inline FT_X ft_padding(const ft_planes &) { return FT_ZERO_X; }
-#endif
 
 static void read(const in_beat *x, hls::stream<in_beat> &to, ft_planes p)
 {
@@ -96,13 +87,13 @@ static void place(
             for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
                 const FT_E e = taken[l];
-                v[l] = ft_element_value(e, p);
+                v[l] = ft_element_value(e, p.flip);
             }
             const beat up = ft_shift_lanes<beat, FT_T, LANES>(v, v, (LANES - zeros % LANES) % LANES);
             for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
                 const FT_T x = up[l];
-                piece[l] = l >= zeros && l < zeros + many ? x : ft_padding(p);
+                piece[l] = l >= zeros && l < zeros + many ? x : ft_padding(p.zero);
             }
             to.write(piece);
             lane = (lane + many) % LANES;
@@ -133,8 +124,8 @@ elements:
         const long x = column * p.step_wide + wide_first[at_w];
         const bool inside = row < p.row_count && y >= 0 && y < p.in_deep && z >= 0 && z < p.in_high && x >= 0 && x < p.in_wide;
         const FT_E e = elements[inside ? base + y * p.x_deep + z * p.x_high + x * p.x_wide : p.x];
-        const FT_T v = ft_element_value(e, p);
-        piece[lane] = inside ? v : ft_padding(p);
+        const FT_T v = ft_element_value(e, p.flip);
+        piece[lane] = inside ? v : ft_padding(p.zero);
         const bool ends = ++column == (row < p.row_count ? p.wide : p.gap);
         if (++lane == LANES || ends) {
             lane = 0;
@@ -204,9 +195,9 @@ planes:
 }
 
 // Writes the panels of a unit, each of `steps` steps.
-template <typename S> static void write_panels(S *panels, hls::stream<S> &from, int first, int count, int steps)
+static void write_panels(step *panels, hls::stream<step> &from, int first, int count, int steps)
 {
-    S *to = panels + (long)first * steps;
+    step *to = panels + (long)first * steps;
 panels:
     for (int t = 0; t < count * steps; t++) {
 #pragma HLS PIPELINE II=1

@@ -1,6 +1,21 @@
-// Shared by convolutions: the position of each item, and the readers of its planes and panels. Define before: DISTANCE,
-// BEAT (the positions of a beat), and the types `beat` (of planes) and `step` (of panels).
+// Shared by convolutions: the position of each item, the readers of its planes and panels, and where its results are.
+// Define before: DISTANCE. The elements define BEAT, the positions of a beat.
 #pragma once
+#if FT_BEAT
+static const int BEAT = FT_BEAT;
+#else
+static const int BEAT = FT_LANES;
+#endif
+typedef hls::vector<FT_T, BEAT> beat;
+typedef hls::vector<FT_T, FT_TILE_ROWS> step;
+static_assert(sizeof(beat) <= 64 && sizeof(step) <= 64, "a port is at most 512 bits wide");
+
+// The results of a launch: the positions of a filter; of a row of a plane, and those with results; of a plane's rows,
+// and those with results; how results leave; the zero of bytes; the steps between results.
+struct ft_results {
+    int positions, pitch, width, middle, high, whole, lines, zero;
+    long filter, plane, row, step;
+};
 
 // One item: its first beat of planes, first step of panels, first result, first position, filters and vectors.
 struct ft_tile {
@@ -108,22 +123,23 @@ items:
 }
 
 // Returns the number of results of a filter before a position, without the sums between results.
-static inline int before(int position, int pitch, int width, int middle, int high)
+static inline int before(int position, const ft_results &g)
 {
-    const int first = position / pitch, at = position - first * pitch, plane = first / middle, h = first - plane * middle;
-    return h < high ? (plane * high + h) * width + (at < width ? at : width) : (plane + 1) * high * width;
+    const int first = position / g.pitch, at = position - first * g.pitch;
+    const int plane = first / g.middle, h = first - plane * g.middle;
+    return h < g.high ? (plane * g.high + h) * g.width + (at < g.width ? at : g.width) : (plane + 1) * g.high * g.width;
 }
 
 // The results of a filter in a tile: how many precede them, and how many there are.
 struct ft_result_range {
     int done, many;
 };
-static inline ft_result_range result_range(const ft_tile &p, int positions, int pitch, int width, int middle, int high)
+static inline ft_result_range result_range(const ft_tile &p, const ft_results &g)
 {
-    const int end = p.begin + p.vectors * BEAT, last = end < positions ? end : positions;
+    const int end = p.begin + p.vectors * BEAT, last = end < g.positions ? end : g.positions;
     ft_result_range line;
-    line.done = before(p.begin, pitch, width, middle, high);
-    line.many = before(last, pitch, width, middle, high) - line.done;
+    line.done = before(p.begin, g);
+    line.many = before(last, g) - line.done;
     return line;
 }
 
@@ -131,23 +147,23 @@ static inline ft_result_range result_range(const ft_tile &p, int positions, int 
 struct ft_position {
     int at, h, plane, left;
 };
-static inline ft_position position_of(int position, int positions, int pitch, int middle)
+static inline ft_position position_of(int position, const ft_results &g)
 {
     ft_position now;
-    const int row = position / pitch;
-    now.at = position - row * pitch;
-    now.plane = row / middle;
-    now.h = row - now.plane * middle;
-    now.left = positions - position;
+    const int row = position / g.pitch;
+    now.at = position - row * g.pitch;
+    now.plane = row / g.middle;
+    now.h = row - now.plane * g.middle;
+    now.left = g.positions - position;
     return now;
 }
-static inline ft_position next_position(ft_position now, int pitch, int middle)
+static inline ft_position next_position(ft_position now, const ft_results &g)
 {
 #pragma HLS INLINE
     now.left--;
-    if (++now.at == pitch) {
+    if (++now.at == g.pitch) {
         now.at = 0;
-        if (++now.h == middle) {
+        if (++now.h == g.middle) {
             now.h = 0;
             now.plane++;
         }
@@ -155,38 +171,81 @@ static inline ft_position next_position(ft_position now, int pitch, int middle)
     return now;
 }
 // True if the position is a result and not a sum between results.
-static inline bool is_result(const ft_position &now, int width, int high)
+static inline bool is_result(const ft_position &now, const ft_results &g)
 {
 #pragma HLS INLINE
-    return now.left > 0 && now.at < width && now.h < high;
+    return now.left > 0 && now.at < g.width && now.h < g.high;
 }
-static inline long offset_of(const ft_position &now, long plane, long row, long step)
+static inline long offset_of(const ft_position &now, const ft_results &g)
 {
 #pragma HLS INLINE
-    return now.plane * plane + now.h * row + now.at * step;
+    return now.plane * g.plane + now.h * g.row + now.at * g.step;
 }
 
 // The first result at or after a tile's beginning: the positions skipped, its index in the row, the row.
 struct ft_first_result {
     int skipped, at, h;
 };
-static inline ft_first_result first_result(const ft_tile &p, int pitch, int width, int middle, int high)
+static inline ft_first_result first_result(const ft_tile &p, const ft_results &g)
 {
     ft_first_result first;
     first.skipped = 0;
-    first.at = p.begin % pitch;
-    first.h = p.begin / pitch % middle;
-    if (first.at >= width && first.h < high) {
-        first.skipped = pitch - first.at;
+    first.at = p.begin % g.pitch;
+    first.h = p.begin / g.pitch % g.middle;
+    if (first.at >= g.width && first.h < g.high) {
+        first.skipped = g.pitch - first.at;
         first.at = 0;
         first.h++;
     }
-    if (first.h >= high) {
-        first.skipped += (middle - first.h) * pitch - first.at;
+    if (first.h >= g.high) {
+        first.skipped += (g.middle - first.h) * g.pitch - first.at;
         first.at = 0;
         first.h = 0;
     }
     return first;
+}
+
+// Moves on from the last element of a row of results by `count` elements: `place` counts positions, also those without
+// results.
+static inline void next_result(int &place, int &at, int &h, int count, const ft_results &g)
+{
+#pragma HLS INLINE
+    place += count;
+    at += count;
+    if (at == g.width) {
+        at = 0;
+        place += g.pitch - g.width;
+        if (++h == g.high) {
+            h = 0;
+            place += (g.middle - g.high) * g.pitch;
+        }
+    }
+}
+
+// Stores the results of a tile one by one, without the sums between them. Rows of sums arrive in pieces of OUT.
+template <int OUT, typename V, typename E>
+static void store_elements(E *out, hls::stream<V> &from, const ft_tile &p, const ft_results &g)
+{
+#pragma HLS INLINE
+    // The position of the vector, and of the current element.
+    ft_position vector = position_of(p.begin, g), now = vector;
+    V some{};
+elements:
+    for (int t = 0, r = 0, l = 0; t < p.vectors * p.rows * BEAT; t++) {
+#pragma HLS PIPELINE II=1
+#pragma HLS LOOP_TRIPCOUNT min=256 max=16384
+        if (l % OUT == 0) some = from.read();
+        if (is_result(now, g)) out[p.out + r * g.filter + offset_of(now, g)] = stored(some[l % OUT]);
+        now = next_position(now, g);
+        if (++l == BEAT) {
+            l = 0;
+            if (++r == p.rows) {  // the next vector begins here
+                r = 0;
+                vector = now;
+            }
+            now = vector;
+        }
+    }
 }
 
 // Copies the geometry for the stages that read it: what `walk` reads, the runs of a strip, and each tap's first position.

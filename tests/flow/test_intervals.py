@@ -19,8 +19,8 @@ from ..ir.intervals import intervals
 
 # Processors' own, on a board losses are rows and reductions; a user's own.
 NOT_ON_BOARDS = {"nll", "nll_input", "own"}
-# No op launches one; tests/flow/test_networks.py looks at its loops.
-EXPORTED = {"network"}
+# No op launches one; tests/flow/test_networks.py looks at their loops.
+EXPORTED = {"network", "network_part"}
 
 
 @pytest.mark.long

@@ -60,9 +60,13 @@ def source(group: KernelGroup) -> str:
         return fill("fixed.cpp", head | {"body": _kernel(group, text)})
     return fill(
         str((skeleton.folder or Path()) / skeleton.template),
-        head
-        | skeleton.places(key)
-        | {"name": group.name, "parameters": parameter_list(group), "interfaces": interfaces(group)},
+        {
+            **head,
+            **skeleton.places(key),
+            "name": group.name,
+            "parameters": parameter_list(group),
+            "interfaces": interfaces(group),
+        },
     )
 
 

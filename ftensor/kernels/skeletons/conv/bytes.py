@@ -1,5 +1,5 @@
 """conv_bytes, conv_bytes_pack: convolutions and products of bytes, summed in int32, on boards
-(hls/vitis/conv_bytes.cpp, conv_bytes_pack.cpp)."""
+(hls/vitis/conv_bytes.h, conv_pack_bytes.h)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .conv import Conv, ConvPack, ConvPackGeometry, burst_of, min_accumulation_d
 from .key import DEPTH, BoardConv, ConvGeometry, ConvKey, uniform_tiles
 
 FILTERS, VECTORS = 16, 16  # tile shape
-OUT = constant("vitis/conv_bytes.cpp", "OUT")
-WORD = constant("vitis/conv_bytes_pack.cpp", "WORD")
+OUT = constant("vitis/conv_bytes.h", "OUT")
+WORD = constant("vitis/conv_pack_bytes.h", "WORD")
 
 
 def bytes_keys() -> tuple[ConvKey, ConvKey]:
@@ -59,7 +59,6 @@ class ConvBytes(_Bytes, Conv):
     """Convolution of bytes: 16 filters by 64 positions in a cycle, two products in a DSP block."""
 
     name = "conv_bytes"
-    template = "conv_bytes.cpp"
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         """Returns the parameters of convolutions, with int32 results."""
@@ -71,6 +70,25 @@ class ConvBytes(_Bytes, Conv):
 
     def beats(self, key: ConvKey) -> Mapping[str, int]:
         return {**super().beats(key), "out": OUT}
+
+    def places(self, key: ConvKey) -> Mapping[str, str | list[str]]:
+        """Returns the placeholders' texts, with a stage that joins results."""
+        return {
+            **super().places(key),
+            "elements": "conv_bytes.h",
+            "rows": "32",
+            "items": "items_gather",
+            "fifos": [
+                'hls::stream<ft_tile> items_gather("items_gather");',
+                'hls::stream<out_beat> out_fifo("results");',
+                "#pragma HLS STREAM variable=items_gather depth=4",
+                "#pragma HLS STREAM variable=out_fifo depth=64",
+            ],
+            "stages": [
+                "gather(items_gather, row_fifo, items_store, out_fifo, count, g);",
+                "store(out, out_elements, items_store, out_fifo, count, g);",
+            ],
+        }
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the loops of five stages: planes, panels, sums, gathering of results, store."""
@@ -171,7 +189,7 @@ class ConvBytes(_Bytes, Conv):
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
         """Returns two strips, the sums of a tile, the buffer for contiguous stores, and FIFOs."""
         return [
-            LocalMemory(constant("vitis/conv_bytes.cpp", "STRIP") + 1, 8, 2 * key.lanes),
+            LocalMemory(constant("vitis/conv.cpp", "STRIP") + 1, 8, 2 * key.lanes),
             LocalMemory(key.vectors, 32, key.rows * key.lanes),
             LocalMemory(key.vectors * key.rows, 32, key.lanes),
             LocalMemory(32, 32 * key.lanes),
@@ -191,7 +209,6 @@ class ConvBytesPack(_Bytes, ConvPack):
     """Packing: rows of bytes with the padding value around them, and interleaved weights."""
 
     name = "conv_bytes_pack"
-    template = "conv_bytes_pack.cpp"
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
         """Returns the parameters of packing, without a bias."""
@@ -206,6 +223,22 @@ class ConvBytesPack(_Bytes, ConvPack):
         at = [a.name for a in own].index("weight") + 1
         beats = f"const hls::vector<char, {key.lanes}> *"
         return (*own[:at], KernelArgument("weight_beats", "*", beats, "weight"), *own[at:])
+
+    def places(self, key: ConvKey) -> Mapping[str, str | list[str]]:
+        """Returns the placeholders' texts, with a stage that reads weights in beats."""
+        return {
+            **super().places(key),
+            "elements": "conv_pack_bytes.h",
+            "pointer": "const in_beat *weight_beats",
+            "operand": "weight_beats",
+            "bias_offset": "0",
+            "more": "weights_fifo",
+            "fifos": [
+                'hls::stream<in_beat> weights_fifo("weights");',
+                "#pragma HLS STREAM variable=weights_fifo depth=32",
+            ],
+            "stages": ["read_weights(weight_beats, weights_fifo, q);"],
+        }
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the loops of the stages for planes and of the stages for panels."""

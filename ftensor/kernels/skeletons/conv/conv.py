@@ -141,10 +141,22 @@ class ConvPack(BoardConv):
         return [
             *self.plane_loops(launch, unit),
             PipelinedLoop("bias", panels * lanes, panels, 1, True, False, reads),
-            PipelinedLoop("weights", panels * lanes * each, panels * chunks * lanes, 1, True, False, reads),
+            PipelinedLoop("elements", panels * lanes * each, panels * chunks * lanes, 1, True, False, reads),
             PipelinedLoop("steps", panels * each, panels * chunks, 1, False, False, reads),
             PipelinedLoop("panels", panels * (1 + each), min(panels, 1), 1, True, False, "write_panels"),
         ]
+
+    def places(self, key: ConvKey) -> Mapping[str, str | list[str]]:
+        """Returns the file of the elements, and the operands besides input and weight."""
+        return {
+            "elements": "conv_pack_numbers.h",
+            "pointer": "const FT_E *bias",
+            "operand": "bias",
+            "bias_offset": "bias_offset",
+            "more": "bias",
+            "fifos": [],
+            "stages": [],
+        }
 
     def plane_loops(self, launch: KernelLaunch, unit: int) -> list[PipelinedLoop]:
         """Returns the loops of the stages for planes: read, place, pack, write."""
@@ -255,10 +267,18 @@ class Conv(BoardConv):
         own = super().arguments(key)
         return (*own[:3], self.by_elements(key, "out"), *own[3:])
 
-    def places(self, key: ConvKey) -> dict[str, str]:
-        """Returns two dependence distances in iterations: of a sum, and from the arrival of a
-        strip's beat to its use."""
-        return {"distance": str(min_accumulation_distance(key)), "arrival": str(min_accumulation_distance(key) - 1)}
+    def places(self, key: ConvKey) -> Mapping[str, str | list[str]]:
+        """Returns the file of the elements, two dependence distances in iterations (of a sum, and
+        from the arrival of a strip's beat to its use), and the stages that write results."""
+        return {
+            "elements": "conv_numbers.h",
+            "distance": str(min_accumulation_distance(key)),
+            "arrival": str(min_accumulation_distance(key) - 1),
+            "rows": "64",
+            "items": "items_store",
+            "fifos": [],
+            "stages": ["store(out, out_elements, items_store, row_fifo, count, g);"],
+        }
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         """Returns the loops of four stages: planes, panels, sums, results."""
