@@ -221,6 +221,16 @@ quantized = Message(
     "the device fpga has no quantized tensors, which a result of {dtype} would be; quantize on the CPU, or use "
     "ftensor's own quantized ops",
 )
+decode_cache = Message(
+    ValueError,
+    'decode needs a model on the device "fpga" and a static cache: generate(..., cache_implementation="static", '
+    "custom_generate=decode)",
+)
+decode_words = Message(
+    ValueError,
+    "decode gives the words of a decoder alone: leave num_beams, return_dict_in_generate and synced_gpus out, or "
+    "custom_generate",
+)
 pool_allocator = Message(
     TypeError, "torch.fpga.MemPool allocates by the device's driver and takes no allocator, not {allocator!r}"
 )
