@@ -145,5 +145,5 @@ def trial(rng: Random, loaded: bool | None = None) -> str:
         return f"it is stuck: {stuck}\n{key}"
     got = results[0].view(np.float32).reshape(wanted.shape)
     if np.allclose(got, wanted, rtol=1e-4, atol=1e-5 * max(1.0, float(np.abs(wanted).max()))):
-        return ""
+        return fuzz_networks.cycles(key) if rng.random() < 0.2 else ""
     return f"results differ by {np.abs(got - wanted).max()}\n{key}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -10,11 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from ftensor.kernels.network import NetworkKey
+from ftensor.kernels.workload import DEPTH
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
 CLOCKED = Path(__file__).parent / "clocked"
-PIPELINED = "#pragma HLS PIPELINE II=1"
+# The head of a pipelined loop. The pipeline drains when the loop ends, before the statement behind it begins.
+PIPELINED = re.compile(r"^( *)(for \([^\n]*\) \{\n)#pragma HLS PIPELINE II=1$", re.MULTILINE)
+CLOCKED_LOOP = r"\1if (const hls::drain ft_drain{}) \2hls::now()++;"
 
 
 def counted_cycles(key: NetworkKey, images: int) -> float:
@@ -25,14 +29,16 @@ def counted_cycles(key: NetworkKey, images: int) -> float:
         counted = 0
         for header in root.rglob("network*.h"):
             text = header.read_text()
-            counted += text.count(PIPELINED)
-            header.write_text(text.replace(PIPELINED, "hls::now()++;"))
+            clocked, loops = PIPELINED.subn(CLOCKED_LOOP, text)
+            assert loops == text.count("#pragma HLS PIPELINE"), header
+            counted += loops
+            header.write_text(clocked)
         assert counted > 10
         code, library = root / "network.cpp", root / "network.so"
         end = 'extern "C" long cycles() { return hls::region::last(); }\n'
         code.write_text(source(KernelGroup("network", (key,))) + end)
         found = [f"-I{path}" for path in (CLOCKED, root, standins())]
-        flags = ["-std=gnu++14", "-O0", "-w", "-fwrapv", "-shared", "-fPIC", "-pthread"]
+        flags = [f"-DFT_DRAIN={DEPTH}", "-std=gnu++14", "-O0", "-w", "-fwrapv", "-shared", "-fPIC", "-pthread"]
         subprocess.run(["g++", *flags, *found, "-o", str(library), str(code)], check=True)
         loaded = ctypes.CDLL(str(library))
         loaded.cycles.restype = ctypes.c_long

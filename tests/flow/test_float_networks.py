@@ -139,6 +139,14 @@ def test_cycles_and_sources_of_a_float_network(tmp_path: Path) -> None:
             read(exported.inventory)
 
 
+@needs
+def test_the_passes_drain() -> None:
+    """A softmax passes over a row three times, and each pass ends before the next one begins."""
+    held = ft.ones(8, 2)
+    key = key_of(lambda x: F.softmax(F.linear(x, held), 1), ft.ones(2, 2))
+    assert interval(key) > 3 * 8 + 60 and fuzz_networks.cycles(key) == ""
+
+
 def test_partial_sums_are_as_few_as_the_addition_needs() -> None:
     held = ft.ones(16, 12)
     key = key_of(lambda x: F.linear(x, held), ft.ones(2, 12))

@@ -21,6 +21,12 @@ inline long &now()
     return cycle;
 }
 
+// The end of a pipelined loop: the last iteration leaves the pipeline before the process goes on.
+struct drain {
+    explicit operator bool() const { return true; }
+    ~drain() { now() += FT_DRAIN; }
+};
+
 struct region {
     std::vector<std::thread> processes;
     std::mutex mutex;
