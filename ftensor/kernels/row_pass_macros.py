@@ -98,7 +98,7 @@ class RowPassMacros:
                 *(reads[part][k] for k in inputs),
                 *rereads,
             ]
-            macros[f"FT_WRITE{word}{args}"] = [
+            macros[f"FT_PUT{word}{args}"] = [
                 _cached_store(writes[part][out]) if out in reread_outputs else writes[part][out] for out in stored
             ]
         lines = self._known(needed, boundary, stored_values)

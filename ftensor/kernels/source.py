@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -190,20 +191,26 @@ HELPERS = {
 _WIDE_UNSIGNED = ("uint32", "uint64")
 
 
-INCLUDE_LINE = re.compile(r'^#include "(.+)"$', re.M)
+INCLUDE_LINE = re.compile(r'^( *)#include "(.+)"$', re.M)
 
 
 @cache
 def kernel_file(name: str) -> str:
-    """Returns the text of a file of hls/ with its relative includes expanded."""
+    """Returns the text of a file of hls/ with its relative includes expanded, each indented like its
+    line."""
     text = (hls_root() / name).read_text().replace("#pragma once\n", "")
     folder = posixpath.dirname(name)
-    return INCLUDE_LINE.sub(lambda match: kernel_file(posixpath.normpath(posixpath.join(folder, match[1]))), text)
+
+    def included(match: re.Match[str]) -> str:
+        inner = kernel_file(posixpath.normpath(posixpath.join(folder, match[2])))
+        return textwrap.indent(inner.rstrip("\n"), match[1], lambda line: line[0] not in "#\n") if match[1] else inner
+
+    return INCLUDE_LINE.sub(included, text)
 
 
 def inline_includes(text: str) -> str:
     """Returns HLS C++ `text` with its includes of ftensor's headers expanded."""
-    return INCLUDE_LINE.sub(lambda match: kernel_file(match[1].removeprefix("ftensor/")), text)
+    return INCLUDE_LINE.sub(lambda match: kernel_file(match[2].removeprefix("ftensor/")), text)
 
 
 @cache

@@ -5,16 +5,7 @@
 // are added to totals, which keeps sums of many terms accurate.
 // Geometry g: DotProductGeometry.
 #define FT_SHARE (FT_TILE_ROWS * FT_TILE_ROWS / FT_STEPS)
-FT_KERNEL void FT_NAME(
-    FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *a, FT_GLOBAL const FT_E *b, FT_GLOBAL const FT_E *added,
-    long out_offset, long a_offset, long b_offset, long added_offset, FT_NUMBER_PARAMS,
-    FT_GLOBAL const long *g FT_UNIT_PARAMS)
-{
-    FT_PORT(out, gmem0)
-    FT_PORT(a, gmem1)
-    FT_PORT(b, gmem2)
-    FT_PORT(added, gmem3)
-    FT_PORT(g, gmem4)
+#include "shared/gemm_direct_head.h"
     const int items = G_ITEMS(g), row_blocks = G_ROW_BLOCKS(g), column_blocks = G_COLUMN_BLOCKS(g);
     const int depth = G_DEPTH(g), mode = G_MODE(g), dims = G_DIMS(g), beats = (depth + FT_LANES - 1) / FT_LANES;
     const long a_row = G_A(g) / FT_LANES, b_column = G_B(g) / FT_LANES;
@@ -29,15 +20,7 @@ FT_KERNEL void FT_NAME(
         const int rows = all_rows - row < FT_TILE_ROWS ? all_rows - row : FT_TILE_ROWS;
         long at_a = a_offset, at_b = b_offset, at_out = out_offset + row * out_row + i * out_column;
         long at_added = added_offset + row * added_row + i * added_column;
-        int rest = item / column_blocks / row_blocks;
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            at_a += k * batch_strides[d];
-            at_b += k * batch_strides[dims + d];
-            at_out += k * batch_strides[2 * dims + d];
-            at_added += k * batch_strides[3 * dims + d];
-        }
+        #include "shared/gemm_batch.h"
         const long first_a = at_a / FT_LANES + row * a_row, first_b = at_b / FT_LANES + i * b_column;
         FT_T x[FT_TILE_ROWS][FT_LANES], y[FT_TILE_ROWS][FT_LANES];
         FT_T next_x[FT_TILE_ROWS][FT_LANES], next_y[FT_TILE_ROWS][FT_LANES];

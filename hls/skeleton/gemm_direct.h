@@ -7,17 +7,8 @@
 #else
 #define FT_TERM(x, y, sum) ft_xadd(sum, ft_xmul(x, y))
 #endif
-FT_KERNEL void FT_NAME(
-    FT_GLOBAL FT_E *out, FT_GLOBAL const FT_E *a, FT_GLOBAL const FT_E *b, FT_GLOBAL const FT_E *added,
-    long out_offset, long a_offset, long b_offset, long added_offset, FT_NUMBER_PARAMS,
-    FT_GLOBAL const long *g FT_UNIT_PARAMS)
-{
-    FT_PORT(out, gmem0)
-    FT_PORT(a, gmem1)
-    FT_PORT(b, gmem2)
-    FT_PORT(added, gmem3)
-    FT_PORT(g, gmem4)
-    const int items = G_ITEMS(g), row_blocks = G_ROW_BLOCKS(g), vectors = G_COLUMN_BLOCKS(g);
+#include "shared/gemm_direct_head.h"
+    const int items = G_ITEMS(g), row_blocks = G_ROW_BLOCKS(g), column_blocks = G_COLUMN_BLOCKS(g);
     const int depth = G_DEPTH(g), mode = G_MODE(g), whole = G_WHOLE(g), dims = G_DIMS(g), wide = G_IN_VECTORS(g);
     const int all_rows = G_ROWS(g), all_columns = G_COLUMNS(g);
     const long a_line = G_A_ROW(g), b_column = G_B_COLUMN(g), out_row = G_OUT_ROW(g), out_column = G_OUT_COLUMN(g);
@@ -26,21 +17,13 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL const long *shape = G_BATCH(g), *batch_strides = G_BATCH_STRIDES(g);
     FT_FOR_SLAB(item, items)
     {
-        const int i = item % vectors * FT_LANES, row = item / vectors % row_blocks * FT_TILE_ROWS;
+        const int i = item % column_blocks * FT_LANES, row = item / column_blocks % row_blocks * FT_TILE_ROWS;
         const int m = all_columns - i < FT_LANES ? all_columns - i : FT_LANES;
         const int rows = all_rows - row < FT_TILE_ROWS ? all_rows - row : FT_TILE_ROWS;
         long at_a = a_offset + row * a_line, at_b = b_offset + i * b_column;
         long at_out = out_offset + row * out_row + i * out_column;
         long at_added = added_offset + row * added_row + i * added_column;
-        int rest = item / vectors / row_blocks;
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            at_a += k * batch_strides[d];
-            at_b += k * batch_strides[dims + d];
-            at_out += k * batch_strides[2 * dims + d];
-            at_added += k * batch_strides[3 * dims + d];
-        }
+        #include "shared/gemm_batch.h"
         FT_GLOBAL const FT_E *x = a + FT_PARTS * at_a, *y = b + FT_PARTS * at_b;
         long lead[FT_TILE_ROWS];  // rows beyond the edge repeat the first one
         FT_UNROLL

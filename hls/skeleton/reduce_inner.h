@@ -73,22 +73,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
                     FT_LANE(sum[0]) = ft_combine(FT_LANE(sum[0]), ft_choose(FT_LANES_BELOW(stop - i), lifted, ft_identity()));
                 }
             }
-            FT_EACH_VECTOR
-            FT_EACH_LANE { FT_LANE(middle) = ft_combine(FT_LANE(middle), FT_LANE(sum[v])); }
-            if (++blocks % 16 == 0) {
-                FT_EACH_LANE
-                {
-                    FT_LANE(top) = ft_combine(FT_LANE(top), FT_LANE(middle));
-                    FT_LANE(middle) = ft_identity();
-                }
-                if (blocks % 256 == 0) {
-                    FT_EACH_LANE
-                    {
-                        FT_LANE(high) = ft_combine(FT_LANE(high), FT_LANE(top));
-                        FT_LANE(top) = ft_identity();
-                    }
-                }
-            }
+            #include "shared/fold_levels_inner.h"
             if (++part == chunks) {
                 part = 0;
                 row++;

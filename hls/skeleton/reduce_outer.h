@@ -4,6 +4,10 @@
 // Geometry g: FoldGeometry; the kept dims are the outer ones, chunks are blocks of a kept row.
 FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
 {
+#define FT_FOLDS 1
+#define FT_ELEMENT(position) FT_LIFT(position)
+#define FT_PUT(i)
+#define FT_PUT_PART(i, m)
     FT_PORTS
     FT_SETUP
     const int kept = G_KEPT(g), reduced = G_REDUCED(g), splits = G_SPLITS(g), items = G_ITEMS(g), inner = G_INNER(g);
@@ -14,8 +18,8 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
     int counter[FT_MAX_DIMS], at[FT_OPERANDS];
     FT_FOR_SLAB(item, items)
     {
-        const int split = item % splits, first = item / splits % chunks * (FT_VECTORS * FT_LANES);
-        const int width = inner - first < FT_VECTORS * FT_LANES ? inner - first : FT_VECTORS * FT_LANES;
+        const int split = item % splits, first_column = item / splits % chunks * (FT_VECTORS * FT_LANES);
+        const int width = inner - first_column < FT_VECTORS * FT_LANES ? inner - first_column : FT_VECTORS * FT_LANES;
         for (int k = 0; k < FT_OPERANDS; k++) at[k] = k < FT_OUTPUTS ? split * split_step : 0;
         int rest = item / splits / chunks;
         for (int d = kept - 1; d >= 0; d--) {
@@ -36,64 +40,9 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
         FT_LOOP(rows)
         for (int row = begin; row < end; row++) {
             FT_PIPELINE
-            FT_BEATS(first)
-            if (width == FT_VECTORS * FT_LANES) {
-                FT_EACH_VECTOR
-                {
-                    const int i = first + v * FT_LANES;
-                    FT_READ(i)
-                    FT_EACH_LANE
-                    {
-                        FT_LIFT((FT_I)(row))
-                        FT_LANE(sum[v]) = ft_combine(FT_LANE(sum[v]), lifted);
-                    }
-                }
-            } else {
-                FT_EACH_VECTOR
-                {
-                    const int i = first + v * FT_LANES, m = width - v * FT_LANES;
-                    if (m >= FT_LANES) {
-                        FT_READ(i)
-                        FT_EACH_LANE
-                        {
-                            FT_LIFT((FT_I)(row))
-                            FT_LANE(sum[v]) = ft_combine(FT_LANE(sum[v]), lifted);
-                        }
-                    } else if (m > 0) {
-                        FT_READ_PART(i, m)
-                        FT_EACH_LANE
-                        {
-                            FT_LIFT((FT_I)(row))
-                            FT_LANE(sum[v]) = ft_combine(FT_LANE(sum[v]), lifted);
-                        }
-                    }
-                }
-            }
+            FT_BEATS(first_column)
             const int done = row - begin + 1;
-            if (done % 16 == 0) {
-                FT_EACH_VECTOR
-                FT_EACH_LANE
-                {
-                    FT_LANE(middle[v]) = ft_combine(FT_LANE(middle[v]), FT_LANE(sum[v]));
-                    FT_LANE(sum[v]) = ft_identity();
-                }
-                if (done % 256 == 0) {
-                    FT_EACH_VECTOR
-                    FT_EACH_LANE
-                    {
-                        FT_LANE(top[v]) = ft_combine(FT_LANE(top[v]), FT_LANE(middle[v]));
-                        FT_LANE(middle[v]) = ft_identity();
-                    }
-                    if (done % 4096 == 0) {
-                        FT_EACH_VECTOR
-                        FT_EACH_LANE
-                        {
-                            FT_LANE(high[v]) = ft_combine(FT_LANE(high[v]), FT_LANE(top[v]));
-                            FT_LANE(top[v]) = ft_identity();
-                        }
-                    }
-                }
-            }
+            #include "shared/fold_row_outer.h"
             for (int d = reduced - 1; d >= 0; d--) {
                 for (int k = FT_OUTPUTS; k < FT_OPERANDS; k++) at[k] += strides[k * reduced + d];
                 if (++counter[d] < shape[d]) break;
@@ -103,7 +52,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
         }
         FT_EACH_VECTOR
         {
-            const int i = first + v * FT_LANES, rest_of = width - v * FT_LANES;
+            const int i = first_column + v * FT_LANES, rest_of = width - v * FT_LANES;
             const int m = rest_of < FT_LANES ? rest_of : FT_LANES;
             FT_RESULT
             FT_EACH_LANE

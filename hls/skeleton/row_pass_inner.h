@@ -1,5 +1,5 @@
         // One pass over a row. It folds in the order of reduce_inner.h. Holes: FT_READ(i) FT_READ_PART(i, m)
-        // FT_ELEMENT(position) FT_WRITE(i) FT_WRITE_PART(i, m). A pass that folds (FT_FOLDS) also has the holes
+        // FT_ELEMENT(position) FT_PUT(i) FT_PUT_PART(i, m). A pass that folds (FT_FOLDS) also has the holes
         // of its state; FT_BELOW(m), which keeps the lifted state of m lanes; FT_OF_ROW(i, m), which reads an
         // operand with one element per row; and FT_ROW(folded).
         {
@@ -30,7 +30,7 @@
                             FT_ELEMENT(FT_INDEX(row * inner + j))
                             FT_LANE(sum[v]) = ft_combine(FT_LANE(sum[v]), lifted);
                         }
-                        FT_WRITE(j)
+                        FT_PUT(j)
                     }
                 }
 #endif
@@ -46,7 +46,7 @@
                         FT_LANE(sum[0]) = ft_combine(FT_LANE(sum[0]), lifted);
 #endif
                     }
-                    FT_WRITE(i)
+                    FT_PUT(i)
                 }
                 if (i < stop) {
                     FT_READ_PART(i, stop - i)
@@ -58,25 +58,10 @@
                         FT_LANE(sum[0]) = ft_combine(FT_LANE(sum[0]), lifted);
 #endif
                     }
-                    FT_WRITE_PART(i, stop - i)
+                    FT_PUT_PART(i, stop - i)
                 }
 #if FT_FOLDS
-                FT_EACH_VECTOR
-                FT_EACH_LANE { FT_LANE(middle) = ft_combine(FT_LANE(middle), FT_LANE(sum[v])); }
-                if (++blocks % 16 == 0) {
-                    FT_EACH_LANE
-                    {
-                        FT_LANE(top) = ft_combine(FT_LANE(top), FT_LANE(middle));
-                        FT_LANE(middle) = ft_identity();
-                    }
-                    if (blocks % 256 == 0) {
-                        FT_EACH_LANE
-                        {
-                            FT_LANE(high) = ft_combine(FT_LANE(high), FT_LANE(top));
-                            FT_LANE(top) = ft_identity();
-                        }
-                    }
-                }
+                #include "shared/fold_levels_inner.h"
 #endif
                 if (++part == chunks) {
                     part = 0;

@@ -17,8 +17,8 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
     int counter[FT_MAX_DIMS], first[FT_OPERANDS], at[FT_OPERANDS];
     FT_FOR_SLAB(item, items)
     {
-        const int begin = item % chunks * (FT_VECTORS * FT_LANES);
-        const int width = inner - begin < FT_VECTORS * FT_LANES ? inner - begin : FT_VECTORS * FT_LANES;
+        const int first_column = item % chunks * (FT_VECTORS * FT_LANES);
+        const int width = inner - first_column < FT_VECTORS * FT_LANES ? inner - first_column : FT_VECTORS * FT_LANES;
         for (int k = 0; k < FT_OPERANDS; k++) first[k] = 0;
         int rest = item / chunks;
         for (int d = kept - 1; d >= 0; d--) {
@@ -29,7 +29,7 @@ FT_KERNEL void FT_NAME(FT_PARAMS, FT_GLOBAL const int *g FT_UNIT_PARAMS)
         FT_PASSES
         FT_EACH_VECTOR
         {
-            const int i = begin + v * FT_LANES, left = width - v * FT_LANES, m = left < FT_LANES ? left : FT_LANES;
+            const int i = first_column + v * FT_LANES, left = width - v * FT_LANES, m = left < FT_LANES ? left : FT_LANES;
             FT_ROW_READ(i, m)
             FT_EACH_LANE { FT_ROW_RESULTS }
             if (m > 0) { FT_ROW_WRITE(i, m) }
