@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, TypeVar
 
 import torch
 
 from .. import fpga as _f
 from ..errors import torch as _errors
-from ..runtime.backend import DeviceProperties
-from ..runtime.stream import DeviceStream as _Stream
 from ..runtime.stream import Event
 
 # torch reads this name before it saves the generator's state, as for activation checkpoints.
 _initialized = True
+
+R = TypeVar("R")
 
 StreamContext = _f.StreamContext
 load_image = _f.load_image
@@ -32,6 +33,17 @@ def _check(device: Any) -> None:
         raise _errors.not_the_fpga(device_)
     if device_.index:
         raise _errors.device_index(device_.index)
+
+
+def _of_device(function: Callable[..., R]) -> Callable[..., R]:
+    """Returns a function of `ft.fpga` that takes torch's names of the device."""
+
+    @wraps(function)
+    def call(device: Any = None, *args: Any, **kwargs: Any) -> R:
+        _check(device)
+        return function(0, *args, **kwargs)
+
+    return call
 
 
 # --- the device
@@ -95,23 +107,9 @@ def _is_in_bad_fork() -> bool:
     return False
 
 
-def synchronize(device: Any = None) -> None:
-    """Waits for all work on all streams."""
-    _check(device)
-    _f.synchronize(0)
-
-
-def get_device_name(device: Any = None) -> str:
-    """Returns the name that the device's driver reports."""
-    _check(device)
-    return _f.get_device_name(0)
-
-
-def get_device_properties(device: Any = None) -> DeviceProperties:
-    """Returns name, platform, versions, memory (bytes), compute units and float types of the
-    device."""
-    _check(device)
-    return _f.get_device_properties(0)
+synchronize = _of_device(_f.synchronize)
+get_device_name = _of_device(_f.get_device_name)
+get_device_properties = _of_device(_f.get_device_properties)
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
@@ -158,17 +156,8 @@ class Stream(_f.Stream):
         return torch.device("fpga", 0)
 
 
-def current_stream(device: Any = None) -> _Stream:
-    """Returns this thread's current stream."""
-    _check(device)
-    return _f.current_stream(0)
-
-
-def default_stream(device: Any = None) -> _Stream:
-    """Returns the device's default stream."""
-    _check(device)
-    return _f.default_stream(0)
-
+current_stream = _of_device(_f.current_stream)
+default_stream = _of_device(_f.default_stream)
 
 # --- random numbers
 
@@ -224,47 +213,13 @@ def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
 # --- memory, in bytes
 
 
-def memory_stats(device: Any = None) -> dict[str, int]:
-    """Returns the pool's counters under torch's names."""
-    _check(device)
-    return _f.memory_stats(0)
-
-
-def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
-    """Returns the counters of `memory_stats`, nested at the dots of their names."""
-    _check(device)
-    return _f.memory_stats_as_nested_dict(0)
-
-
-def memory_allocated(device: Any = None) -> int:
-    """Returns the bytes that tensors hold."""
-    _check(device)
-    return _f.memory_allocated(0)
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    """Returns the most bytes that tensors held at once since the start or
-    `reset_peak_memory_stats`."""
-    _check(device)
-    return _f.max_memory_allocated(0)
-
-
-def memory_reserved(device: Any = None) -> int:
-    """Returns the bytes that the pool holds, in tensors or free."""
-    _check(device)
-    return _f.memory_reserved(0)
-
-
-def max_memory_reserved(device: Any = None) -> int:
-    """Returns the most bytes that the pool held since the start or `reset_peak_memory_stats`."""
-    _check(device)
-    return _f.max_memory_reserved(0)
-
-
-def reset_peak_memory_stats(device: Any = None) -> None:
-    """Resets both peaks to the current values."""
-    _check(device)
-    _f.reset_peak_memory_stats(0)
+memory_stats = _of_device(_f.memory_stats)
+memory_stats_as_nested_dict = _of_device(_f.memory_stats_as_nested_dict)
+memory_allocated = _of_device(_f.memory_allocated)
+max_memory_allocated = _of_device(_f.max_memory_allocated)
+memory_reserved = _of_device(_f.memory_reserved)
+max_memory_reserved = _of_device(_f.max_memory_reserved)
+reset_peak_memory_stats = _of_device(_f.reset_peak_memory_stats)
 
 
 def reset_accumulated_memory_stats(device: Any = None) -> None:
@@ -272,10 +227,7 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
     _check(device)
 
 
-def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """Returns (free bytes, total bytes) as known to this process."""
-    _check(device)
-    return _f.mem_get_info(0)
+mem_get_info = _of_device(_f.mem_get_info)
 
 
 def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
@@ -288,16 +240,8 @@ def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None
     _f.set_per_process_memory_fraction(fraction, 0)
 
 
-def get_per_process_memory_fraction(device: Any = None) -> float:
-    """Returns the fraction of the device's memory that this process may allocate."""
-    _check(device)
-    return _f.get_per_process_memory_fraction(0)
-
-
-def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
-    """Returns a text about the pool's memory."""
-    _check(device)
-    return _f.memory_summary(0, abbreviated)
+get_per_process_memory_fraction = _of_device(_f.get_per_process_memory_fraction)
+memory_summary = _of_device(_f.memory_summary)
 
 
 def memory_snapshot(mempool_id: tuple[int, int] | None = None, include_traces: bool = True) -> list[dict[str, Any]]:
