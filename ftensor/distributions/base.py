@@ -39,6 +39,10 @@ class Distribution:
     has_rsample = False
     _positive: tuple[str, ...] = ()
 
+    def __init_subclass__(cls) -> None:
+        for name in {"mean", "variance"} & vars(cls).keys():
+            vars(cls)[name].__doc__ = getattr(Distribution, name).__doc__
+
     def __init__(self, validate_args: bool | None = None, event_dims: int = 0, **parameters: Any):
         self._parameters = tensors(**parameters)
         shape = next(iter(self._parameters.values())).shape

@@ -48,13 +48,8 @@ class Normal(_LocationScale):
     def entropy(self) -> Tensor:
         return 0.5 + _LOG_2PI / 2 + self.scale.log()
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def variance(self) -> Tensor:
-        return self.scale.square()
+    mean = property(lambda self: self.loc)
+    variance = property(lambda self: self.scale.square())
 
 
 class LogNormal(Normal):
@@ -76,9 +71,7 @@ class LogNormal(Normal):
     def entropy(self) -> Tensor:
         return super().entropy() + self.loc
 
-    @property
-    def mean(self) -> Tensor:
-        return (self.loc + self.scale.square() / 2).exp()
+    mean = property(lambda self: (self.loc + self.scale.square() / 2).exp())
 
     @property
     def variance(self) -> Tensor:
@@ -110,13 +103,8 @@ class HalfNormal(Distribution):
     def entropy(self) -> Tensor:
         return Normal(0.0, self.scale, False).entropy() - log(2)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.scale * (2 / pi) ** 0.5
-
-    @property
-    def variance(self) -> Tensor:
-        return self.scale.square() * (1 - 2 / pi)
+    mean = property(lambda self: self.scale * (2 / pi) ** 0.5)
+    variance = property(lambda self: self.scale.square() * (1 - 2 / pi))
 
 
 class Uniform(Distribution):
@@ -147,13 +135,8 @@ class Uniform(Distribution):
     def entropy(self) -> Tensor:
         return (self.high - self.low).log()
 
-    @property
-    def mean(self) -> Tensor:
-        return (self.low + self.high) / 2
-
-    @property
-    def variance(self) -> Tensor:
-        return (self.high - self.low).square() / 12
+    mean = property(lambda self: (self.low + self.high) / 2)
+    variance = property(lambda self: (self.high - self.low).square() / 12)
 
 
 class Exponential(Distribution):
@@ -181,13 +164,8 @@ class Exponential(Distribution):
     def entropy(self) -> Tensor:
         return 1 - self.rate.log()
 
-    @property
-    def mean(self) -> Tensor:
-        return self.rate.reciprocal()
-
-    @property
-    def variance(self) -> Tensor:
-        return self.rate.pow(-2)
+    mean = property(lambda self: self.rate.reciprocal())
+    variance = property(lambda self: self.rate.pow(-2))
 
 
 class Laplace(_LocationScale):
@@ -210,13 +188,8 @@ class Laplace(_LocationScale):
     def entropy(self) -> Tensor:
         return 1 + (2 * self.scale).log()
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def variance(self) -> Tensor:
-        return 2 * self.scale.square()
+    mean = property(lambda self: self.loc)
+    variance = property(lambda self: 2 * self.scale.square())
 
 
 class Cauchy(_LocationScale):
@@ -238,13 +211,8 @@ class Cauchy(_LocationScale):
     def entropy(self) -> Tensor:
         return log(4 * pi) + self.scale.log()
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc * nan
-
-    @property
-    def variance(self) -> Tensor:
-        return self.loc * 0 + inf
+    mean = property(lambda self: self.loc * nan)
+    variance = property(lambda self: self.loc * 0 + inf)
 
 
 class Gumbel(_LocationScale):
@@ -263,13 +231,8 @@ class Gumbel(_LocationScale):
     def entropy(self) -> Tensor:
         return self.scale.log() + (1 + euler_gamma)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc + self.scale * euler_gamma
-
-    @property
-    def variance(self) -> Tensor:
-        return self.scale.square() * (pi**2 / 6)
+    mean = property(lambda self: self.loc + self.scale * euler_gamma)
+    variance = property(lambda self: self.scale.square() * (pi**2 / 6))
 
 
 def standard_gamma(alpha: Tensor) -> Tensor:
@@ -319,13 +282,8 @@ class Gamma(Distribution):
         a = self.concentration
         return a - self.rate.log() + a.lgamma() + (1 - a) * a.digamma()
 
-    @property
-    def mean(self) -> Tensor:
-        return self.concentration / self.rate
-
-    @property
-    def variance(self) -> Tensor:
-        return self.concentration / self.rate.square()
+    mean = property(lambda self: self.concentration / self.rate)
+    variance = property(lambda self: self.concentration / self.rate.square())
 
 
 class Chi2(Gamma):
@@ -370,9 +328,7 @@ class StudentT(Distribution):
         half = self.df / 2
         return self._norm() + (half + 0.5) * ((half + 0.5).digamma() - half.digamma())
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc.masked_fill(self.df <= 1, nan)
+    mean = property(lambda self: self.loc.masked_fill(self.df <= 1, nan))
 
     @property
     def variance(self) -> Tensor:
@@ -406,9 +362,7 @@ class Dirichlet(Distribution):
         terms = a.lgamma().sum(-1) - total.lgamma() - (count - total) * total.digamma()
         return terms - ((a - 1) * a.digamma()).sum(-1)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.concentration / self.concentration.sum(-1, keepdim=True)
+    mean = property(lambda self: self.concentration / self.concentration.sum(-1, keepdim=True))
 
     @property
     def variance(self) -> Tensor:
@@ -439,9 +393,7 @@ class Beta(Distribution):
     def entropy(self) -> Tensor:
         return self._pair().entropy()
 
-    @property
-    def mean(self) -> Tensor:
-        return self.concentration1 / (self.concentration1 + self.concentration0)
+    mean = property(lambda self: self.concentration1 / (self.concentration1 + self.concentration0))
 
     @property
     def variance(self) -> Tensor:

@@ -53,13 +53,8 @@ class Bernoulli(_Chances):
     def entropy(self) -> Tensor:
         return self._surprise(self.probs)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
-
-    @property
-    def variance(self) -> Tensor:
-        return self.probs * (1 - self.probs)
+    mean = property(lambda self: self.probs)
+    variance = property(lambda self: self.probs * (1 - self.probs))
 
 
 class Geometric(_Chances):
@@ -78,13 +73,8 @@ class Geometric(_Chances):
     def entropy(self) -> Tensor:
         return self._surprise(self.probs) / self.probs
 
-    @property
-    def mean(self) -> Tensor:
-        return 1 / self.probs - 1
-
-    @property
-    def variance(self) -> Tensor:
-        return (1 / self.probs - 1) / self.probs
+    mean = property(lambda self: 1 / self.probs - 1)
+    variance = property(lambda self: (1 / self.probs - 1) / self.probs)
 
 
 class Binomial(_Chances):
@@ -105,13 +95,8 @@ class Binomial(_Chances):
         log_coefficient = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
         return log_coefficient + value * logits - n * op_of("nn.functional.softplus")(logits)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.total_count * self.probs
-
-    @property
-    def variance(self) -> Tensor:
-        return self.total_count * self.probs * (1 - self.probs)
+    mean = property(lambda self: self.total_count * self.probs)
+    variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
 
 
 class Poisson(Distribution):
@@ -130,13 +115,8 @@ class Poisson(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         return op_of("xlogy")(value, self.rate) - self.rate - (value + 1).lgamma()
 
-    @property
-    def mean(self) -> Tensor:
-        return self.rate
-
-    @property
-    def variance(self) -> Tensor:
-        return self.rate
+    mean = property(lambda self: self.rate)
+    variance = property(lambda self: self.rate)
 
 
 class Categorical(Distribution):
@@ -178,13 +158,8 @@ class Categorical(Distribution):
         lowest = -1.7976931348623157e308 if self.logits.itemsize == 8 else -3.4028234663852886e38
         return -(self.logits.clamp_min(lowest) * self.probs).sum(-1)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs[..., 0] * float("nan")
-
-    @property
-    def variance(self) -> Tensor:
-        return self.mean
+    mean = property(lambda self: self.probs[..., 0] * float("nan"))
+    variance = property(lambda self: self.mean)
 
 
 class OneHotCategorical(Categorical):
@@ -201,10 +176,5 @@ class OneHotCategorical(Categorical):
     def log_prob(self, value: Tensor) -> Tensor:
         return super().log_prob(value.argmax(-1))
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
-
-    @property
-    def variance(self) -> Tensor:
-        return self.probs * (1 - self.probs)
+    mean = property(lambda self: self.probs)
+    variance = property(lambda self: self.probs * (1 - self.probs))

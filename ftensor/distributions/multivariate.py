@@ -62,13 +62,8 @@ class MultivariateNormal(Distribution):
     def entropy(self) -> Tensor:
         return self.loc.shape[-1] / 2 * (1 + log(2 * pi)) + self._log_det()
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def variance(self) -> Tensor:
-        return self.scale_tril.square().sum(-1)
+    mean = property(lambda self: self.loc)
+    variance = property(lambda self: self.scale_tril.square().sum(-1))
 
 
 class Independent(Distribution):
@@ -100,13 +95,8 @@ class Independent(Distribution):
     def entropy(self) -> Tensor:
         return self._summed(self.base_dist.entropy())
 
-    @property
-    def mean(self) -> Tensor:
-        return self.base_dist.mean
-
-    @property
-    def variance(self) -> Tensor:
-        return self.base_dist.variance
+    mean = property(lambda self: self.base_dist.mean)
+    variance = property(lambda self: self.base_dist.variance)
 
 
 def _normal(p: Normal, q: Normal) -> Tensor:
