@@ -350,7 +350,7 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
     swap = (b._strides[-1] != 1 and a._strides[-2] == 1) or (n < m and n * 4 <= panelled.columns)
     if target.processor and dtype.compute is dtype:
         for turned in (swap, not swap):
-            x, y = (_transposed(b), _transposed(a)) if turned else (a, b)
+            x, y = (transposed(b), transposed(a)) if turned else (a, b)
             if not dtype.is_complex and _fits_cache(x, y):
                 key = direct_key(dtype, target, target.unaligned, _fused(out, a, b))
                 key = cpu_direct_key(key, y._shape[-1], panelled.rows)
@@ -362,14 +362,14 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
             return dot_product_step(backend, key, terms, a, b, out, added, mode)
     if each <= target.direct_terms or is_dense:
         # The lanes run along rows of b or, transposed, along columns of a.
-        x, y = (_transposed(b), _transposed(a)) if swap else (a, b)
+        x, y = (transposed(b), transposed(a)) if swap else (a, b)
         if is_dense or y._strides[-1] == 1 or y._shape[-1] == 1 or each <= DIRECT_TERMS_GATHERED:
             key = direct_key(dtype, target, target.unaligned, _fused(out, a, b))
             return direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode)
     # A board's kernel writes results in rows: a few more full tiles cost less than single elements.
     in_rows = target.is_board and out._strides[-1] == 1
-    swap = not in_rows and _cost(panelled, _transposed(out), depth) < _cost(panelled, out, depth)
-    x, y = (_transposed(b), _transposed(a)) if swap else (a, b)
+    swap = not in_rows and _cost(panelled, transposed(out), depth) < _cost(panelled, out, depth)
+    x, y = (transposed(b), transposed(a)) if swap else (a, b)
     return packed(backend, panelled, swap, terms, x, y, *_results(swap, out, added), mode)
 
 
@@ -386,14 +386,14 @@ def _cost(key: GemmKey, out: Tensor, depth: int) -> int:
     return terms + (0 if out._strides[-1] == 1 else STRIDED_RESULT * m * n)
 
 
-def _transposed(t: Tensor) -> Tensor:
+def transposed(t: Tensor) -> Tensor:
     *shape, m, n = t._shape
     *strides, p, q = t._strides
     return t._view((*shape, n, m), (*strides, q, p), t._offset)
 
 
 def _results(swap: bool, out: Tensor, added: Tensor) -> tuple[Tensor, Tensor]:
-    return (_transposed(out), _transposed(added)) if swap else (out, added)
+    return (transposed(out), transposed(added)) if swap else (out, added)
 
 
 def _fused(out: Tensor, a: Tensor, b: Tensor) -> bool:

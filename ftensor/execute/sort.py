@@ -83,22 +83,21 @@ def prepare_topk(key: TopkKey, x: Tensor, dim: int, k: int, descending: bool) ->
     outputs = check_memory(
         backend, Output(x._dtype, tuple(sizes), strides), Output(dtypes.int64, tuple(sizes), strides)
     )
-    shape, read, written = rows_along(x, dim, strides)
-    g = TopkGeometry(x._shape[dim], k, descending, x._strides[dim], strides[dim], shape, read, written)
+    g = TopkGeometry(x._shape[dim], k, descending, *rows_along(x, dim, strides))
     units = compute_units(numel(x._shape), backend.units, backend.target, 1)
     operands = (BOARD_VALUES, BOARD_INDICES, BOARD_X)
     step = Step(key, min(units, g.items), operands, operands, scalars=False, geometry=g.pack())
     return Launch((step,), 3, outputs)
 
 
-def rows_along(x: Tensor, dim: int, strides: Ints) -> tuple[Ints, Ints, Ints]:
-    """Returns the other dims of rows along `dim`, merged where possible: sizes, strides of `x`, and
-    strides of results with `strides`."""
+def rows_along(x: Tensor, dim: int, strides: Ints) -> tuple[int, int, Ints, Ints, Ints]:
+    """Returns how to walk along `dim` of `x` and of results with `strides`: both strides along a
+    row, and of the other dims, merged where possible, the sizes and both strides."""
     rest = [d for d in range(x.ndim) if d != dim and x._shape[d] > 1]
     shape = tuple([x._shape[d] for d in rest])
     read, written = (tuple([s[d] for d in rest]) for s in (x._strides, strides))
     shape, (read, written) = coalesce(shape, (read, written), range(len(shape)))
-    return shape, read, written
+    return x._strides[dim], strides[dim], shape, read, written
 
 
 def prepare_on_board(x: Tensor, dim: int, descending: bool) -> Launch:
@@ -108,15 +107,13 @@ def prepare_on_board(x: Tensor, dim: int, descending: bool) -> Launch:
     outputs = check_memory(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
     if not numel(x._shape):
         return Launch((), 3, outputs)
-    shape, read, written = rows_along(x, dim, strides)
-    n, rows = x._shape[dim], numel(shape)
+    walk = rows_along(x, dim, strides)
+    n, rows = x._shape[dim], numel(walk[2])
     tile, run = min(LOCAL_TILE, n), RUN
     steps: list[Step] = []
     while True:
         last, merges = tile >= n, bool(steps)
-        g = SortGeometry(
-            merges, last, -(-n // tile), tile, n, run, descending, x._strides[dim], strides[dim], shape, read, written
-        )
+        g = SortGeometry(merges, last, -(-n // tile), tile, n, run, descending, *walk)
         a, b = ((A, BOARD_A_ORDER), (B, BOARD_B_ORDER))[:: 1 if len(steps) % 2 else -1]
         units = compute_units(g.passes * n * rows, backend.units, backend.target, 1)
         steps.append(
@@ -163,15 +160,13 @@ def prepare_radix_sort(x: Tensor, dim: int, descending: bool, with_indices: bool
     outputs = check_memory(backend, *[Output(d, x._shape, strides) for d in dtypes_])
     if not numel(x._shape):
         return Launch((), len(dtypes_) + 1, outputs)
-    shape, read, written = rows_along(x, dim, strides)
-    bits, rows = 8 * x._dtype.itemsize, numel(shape)
+    walk = rows_along(x, dim, strides)
+    bits, rows = 8 * x._dtype.itemsize, numel(walk[2])
     width = WIDE if bits > 16 and n >= MANY else NARROW
     passes = -(-bits // width)
     units = compute_units(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     parts = max(1, units // rows)
-    geometry = RadixGeometry(
-        RADIX_WHOLE, 1, n, width, passes, 0, 0, False, descending, x._strides[dim], strides[dim], shape, read, written
-    )
+    geometry = RadixGeometry(RADIX_WHOLE, 1, n, width, passes, 0, 0, False, descending, *walk)
     if n < LINED:
         units = min(units, rows)
         return _radix_launch(key, [(geometry, units)], outputs, units * n, 0)
@@ -280,15 +275,13 @@ def prepare(x: Tensor, dim: int, descending: bool) -> Launch:
     outputs = check_memory(backend, Output(x._dtype, x._shape, strides), Output(dtypes.int64, x._shape, strides))
     if not numel(x._shape):
         return Launch((), 3, outputs)
-    shape, read, written = rows_along(x, dim, strides)
-    n, rows = x._shape[dim], numel(shape)
+    walk = rows_along(x, dim, strides)
+    n, rows = x._shape[dim], numel(walk[2])
     passes = max(1, n.bit_length())
     # A pass over an element costs about as much as streaming a few elements.
     units = compute_units(2 * passes * numel(x._shape), backend.units, backend.target, 1)
     tile = n if rows >= units or n <= TILE else _tile(backend, n, rows, units)
-    geometry = SortRowsGeometry(
-        WHOLE, 1, n, n, first_run(n), descending, x._strides[dim], strides[dim], shape, read, written
-    )
+    geometry = SortRowsGeometry(WHOLE, 1, n, n, first_run(n), descending, *walk)
     if tile == n:
         units = min(units, rows)
         return _launch(key, [(geometry, units, False)], outputs, units * n)
@@ -327,10 +320,10 @@ def prepare_select(x: Tensor, dim: int, mode: int, rank: int, descending: bool) 
     outputs = check_memory(backend, Output(x._dtype, sizes, strides), Output(dtypes.int64, sizes, strides))
     if not numel(sizes):
         return Launch((), 3, outputs)
-    shape, read, written = rows_along(x, dim, strides)
-    n, rows = x._shape[dim], numel(shape)
+    walk = rows_along(x, dim, strides)
+    n, rows = x._shape[dim], numel(walk[2])
     units = min(rows, compute_units(4 * numel(x._shape), backend.units, backend.target, 1))
-    g = SortRowsGeometry(mode, 1, n, n, rank, descending, x._strides[dim], strides[dim], shape, read, written)
+    g = SortRowsGeometry(mode, 1, n, n, rank, descending, *walk)
     return _launch(key, [(g, units, False)], outputs, units * n)
 
 

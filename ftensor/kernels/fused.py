@@ -100,6 +100,11 @@ class FusedKey:
         """Returns the index of the first output value of call k."""
         return self.first_values[k]
 
+    def results_of_call(self, k: int) -> range:
+        """Returns the values that call k computes."""
+        first = self.first_values[k]
+        return range(first, first + len(self.calls[k].function.outs))
+
     @cached_property
     def call_operands(self) -> frozenset[int]:
         """The values that are operands of calls."""

@@ -41,7 +41,7 @@ class RowPassMacros:
         """Returns the macros of the kernel around the passes."""
         key, ins = self.key, fused.input_names(self.key)
         params = fused.parameters(key)
-        values = [v for k in self.rows for v in self._gives(k)]
+        values = [v for k in self.rows for v in self.key.results_of_call(k)]
         common, results, reads, writes = memory_holes(key.entry, params, key.outs, ins, True)
         stored = {out: v for out, v in enumerate(key.results) if out in key.per_row}
         inputs, _ = producers(key, stored.values(), values)
@@ -116,7 +116,7 @@ class RowPassMacros:
 
     def _folding(self, n: int, row_pass: Pass, reads: list[str]) -> dict[str, list[str]]:
         key = self.key
-        finished = [v for k in (*row_pass.folds, *row_pass.row_calls) for v in self._gives(k)]
+        finished = [v for k in (*row_pass.folds, *row_pass.row_calls) for v in self.key.results_of_call(k)]
         needed = [v for k in row_pass.row_calls for v in key.calls[k].operands]
         boundary = [*self.passes.already_computed(row_pass), *finished]
         lines = self._known([v for v in needed if v not in finished], boundary, {})
@@ -141,10 +141,6 @@ class RowPassMacros:
 
     def _place(self, out: int) -> str:
         return f"w_out{out} FT_LANE_0" if self.along else f"FT_LANE(w_out{out})"
-
-    def _gives(self, k: int) -> range:
-        first = self.key.first_value(k)
-        return range(first, first + len(self.key.calls[k].function.outs))
 
     def _word(self, k: int, word: str) -> str:
         return f"{self.functions[k]}_{word}"

@@ -348,14 +348,9 @@ class Stages:
 
     def _stage(self, name: str, kind: str, calls: tuple[int, ...]) -> DataflowStage:
         key = self.key
-        outputs = [v for k in calls for v in self.results_of_call(k)]
+        outputs = [v for k in calls for v in self.key.results_of_call(k)]
         inputs = [v for k in calls for v in key.calls[k].operands if v not in outputs]
         return DataflowStage(name, kind, calls, -1, tuple(dict.fromkeys(inputs)), tuple(outputs))
-
-    def results_of_call(self, k: int) -> range:
-        """Returns the values that call k computes."""
-        first = self.key.first_value(k)
-        return range(first, first + len(self.key.calls[k].function.outs))
 
     @cached_property
     def fifos(self) -> tuple[Fifo, ...]:

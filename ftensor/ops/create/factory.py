@@ -13,7 +13,7 @@ from ..._device import resolve
 from ..._tensor import Tensor
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.output import new
+from ...execute.output import layout_strides, new
 from ...rows.catalogue import op
 from ..types.conversion import resize_
 from ..view.layout import layout as checked_layout
@@ -73,6 +73,10 @@ class Options:
         dtype."""
         result_dtype = self.dtype or fallback or dtypes.get_default_dtype()
         return new(shape, result_dtype, self.device, strides)
+
+    def like(self, input: Tensor, memory_format: Any) -> Tensor:
+        """Returns a fresh tensor of `input`'s shape in a memory format."""
+        return self.new(input._shape, layout_strides(input, memory_format))
 
     def destination(self, shape: Ints, out: Tensor | None, fallback: dtype | None = None) -> Tensor:
         """Returns the tensor that a factory fills: a fresh one, or `out` resized to the shape."""

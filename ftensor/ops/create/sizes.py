@@ -9,7 +9,7 @@ from ... import dtypes, errors
 from ..._tensor import Tensor, method
 from ...dtypes import dtype
 from ...errors import creation as errors_creation
-from ...execute.output import format_strides, layout_strides, new
+from ...execute.output import format_strides, new
 from ...execute.scalars import number, storable
 from ...formats import Size, contiguous_format, memory_format, preserve_format
 from ...iterator.plan import strides_in_order
@@ -184,27 +184,23 @@ def called(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
     return legacy_constructor(*args, **kwargs)
 
 
-def _empty_like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
-    return options.new(input._shape, layout_strides(input, memory_format))
-
-
 @factory(method=False)
 def empty_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
     """Returns a tensor with uninitialized values and `input`'s shape, dtype, device and memory
     order."""
-    return _empty_like(options, input, memory_format)
+    return options.like(input, memory_format)
 
 
 @factory(method=False)
 def zeros_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
     """Returns zeros of `input`'s shape, dtype, device and memory order."""
-    return zero_(_empty_like(options, input, memory_format))
+    return zero_(options.like(input, memory_format))
 
 
 @factory(method=False)
 def ones_like(options: Options, input: Tensor, *, memory_format: Any = preserve_format) -> Tensor:
     """Returns ones of `input`'s shape, dtype, device and memory order."""
-    return fill_(_empty_like(options, input, memory_format), 1)
+    return fill_(options.like(input, memory_format), 1)
 
 
 @factory(method=False)
@@ -212,7 +208,7 @@ def full_like(options: Options, input: Tensor, fill_value: Any, *, memory_format
     """Returns a tensor filled with one value, of `input`'s shape, dtype, device and memory order.
     Raises RuntimeError if the dtype can't hold the value."""
     value = number_argument("full_like", "fill_value", fill_value)
-    return fill_(_empty_like(options, input, memory_format), value)
+    return fill_(options.like(input, memory_format), value)
 
 
 @factory(function=False, ways=("*size",))

@@ -174,11 +174,10 @@ def _contract(tensors: list[Tensor], labels: list[Labels], output_labels: Labels
 
 
 def _sum_labels(t: Tensor, names: Labels, summed_labels: Labels) -> tuple[Tensor, Labels]:
+    """Returns `t` summed over the dims of some subscripts. Integers widen, as in `sum`."""
     if not summed_labels:
         return t, names
-    dims = tuple(names.index(n) for n in summed_labels)
-    summed = t.sum(dims)
-    return summed, [n for n in names if n not in summed_labels]
+    return t.sum(tuple(map(names.index, summed_labels))), [n for n in names if n not in summed_labels]
 
 
 def _contract_pair(
@@ -189,8 +188,8 @@ def _contract_pair(
     summed_labels = [n for n in dict.fromkeys(a_names + b_names) if n not in later_labels]
     alone_a = [n for n in summed_labels if n not in b_names or b._shape[b_names.index(n)] == 1 != sizes[n]]
     alone_b = [n for n in summed_labels if n not in a_names or a._shape[a_names.index(n)] == 1 != sizes[n]]
-    a, a_names = _reduced(a, a_names, [n for n in alone_a if n in a_names])
-    b, b_names = _reduced(b, b_names, [n for n in alone_b if n in b_names])
+    a, a_names = _sum_labels(a, a_names, [n for n in alone_a if n in a_names])
+    b, b_names = _sum_labels(b, b_names, [n for n in alone_b if n in b_names])
     deep = [n for n in summed_labels if n in a_names and n in b_names]
     a, a_names = _drop_size_one(a, a_names, [n for n in summed_labels if n not in deep])
     b, b_names = _drop_size_one(b, b_names, [n for n in summed_labels if n not in deep])
@@ -211,16 +210,6 @@ def _contract_pair(
     dim_sizes = {n: [t._shape[labels.index(n)] for t, labels in operands if n in labels] for n in names}
     shape = tuple(0 if 0 in dim_sizes[n] else max(dim_sizes[n]) for n in names)
     return result._view(shape, contiguous_strides(shape), result._offset), names
-
-
-def _reduced(t: Tensor, names: Labels, summed_labels: Labels) -> tuple[Tensor, Labels]:
-    """Returns `t` summed over dims that the other operand doesn't have. Integers widen, as in
-    `sum`."""
-    if not summed_labels:
-        return t, names
-    dims = tuple(names.index(n) for n in summed_labels)
-    summed = t.sum(dims)
-    return summed, [n for n in names if n not in summed_labels]
 
 
 def _drop_size_one(t: Tensor, names: Labels, size_one_labels: Labels) -> tuple[Tensor, Labels]:

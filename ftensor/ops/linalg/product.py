@@ -11,7 +11,7 @@ from ...dtypes import dtype
 from ...errors import linalg as errors_matmul
 from ...execute import output as memory
 from ...execute.device_traits import specializes
-from ...execute.matmul import cache_matmul, gemm
+from ...execute.matmul import cache_matmul, gemm, transposed
 from ...execute.output import check_device, check_dtype, check_overlap, region, resize_out
 from ...execute.pointwise import pointwise
 from ...execute.reduce import fold
@@ -198,10 +198,10 @@ def _by_rows(a: Tensor, b: Tensor, target: Tensor, added: Tensor | None, beta: A
     shape, strides = target._shape, target._strides
     sums_shape, sums_strides = shape, strides
     if shape[-2] == 1:
-        inputs, dim = (_transposed(a), b), -2
+        inputs, dim = (transposed(a), b), -2
         sums_shape, sums_strides = (*shape[:-2], shape[-1]), (*strides[:-2], strides[-1])
     elif shape[-1] == 1:
-        inputs, dim = (a, _transposed(b)), -1
+        inputs, dim = (a, transposed(b)), -1
         sums_shape, sums_strides = shape[:-1], strides[:-1]
     else:
         (m, depth), n = a._shape, b._shape[1]
@@ -236,12 +236,6 @@ def combine(sums: Tensor, target: Tensor, added: Tensor | None, beta: Any, alpha
         pointwise(COPY, (sums,), (), target, True)
     else:
         pointwise(SCALED, (sums,), (alpha,), target, True)
-
-
-def _transposed(t: Tensor) -> Tensor:
-    *shape, m, n = t._shape
-    *strides, p, q = t._strides
-    return t._view((*shape, n, m), (*strides, q, p), t._offset)
 
 
 def _with_dims(t: Tensor, ndim: int) -> Tensor:

@@ -12,7 +12,7 @@ from ...dtypes.limits import finfo, iinfo
 from ...errors import creation as errors_creation
 from ...execute.capture import random_scalars
 from ...execute.dispatch import recorder
-from ...execute.output import layout_strides, new, resize_out
+from ...execute.output import new, resize_out
 from ...execute.pointwise import pointwise
 from ...formats import preserve_format
 from ...iterator.shape import broadcast_shapes
@@ -365,16 +365,12 @@ def randint(
     return fill_integers("randint", target, first, last, generator)
 
 
-def _like(options: Options, input: Tensor, memory_format: Any) -> Tensor:
-    return options.new(input._shape, layout_strides(input, memory_format))
-
-
 @factory(method=False)
 def rand_like(
     options: Options, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format
 ) -> Tensor:
     """Like `rand`, in `input`'s shape, dtype, device and memory order."""
-    return uniform_(_like(options, input, memory_format), generator=generator)
+    return uniform_(options.like(input, memory_format), generator=generator)
 
 
 @factory(method=False)
@@ -382,7 +378,7 @@ def randn_like(
     options: Options, input: Tensor, *, generator: Any = None, memory_format: Any = preserve_format
 ) -> Tensor:
     """Like `randn`, in `input`'s shape, dtype, device and memory order."""
-    return normal_(_like(options, input, memory_format), generator=generator)
+    return normal_(options.like(input, memory_format), generator=generator)
 
 
 @factory(method=False, ways=("input, high", "input, low, high"))
@@ -397,7 +393,7 @@ def randint_like(
 ) -> Tensor:
     """Like `randint`, in `input`'s shape, dtype, device and memory order."""
     first, last = _low_and_high("randint_like", args, low, high)
-    target = _like(options, input, memory_format)
+    target = options.like(input, memory_format)
     return fill_integers("randint_like", target, first, last, generator)
 
 
