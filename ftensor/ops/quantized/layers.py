@@ -13,6 +13,7 @@ from ...errors import nn as errors
 from ...execute.layers import layer
 from ...rows.catalogue import op
 from ...rows.op import Op, Promote
+from ...rows.spelling import written
 from ..linalg.matmul import matmul
 from ..nn.spatial.conv import CONV, byte_products, byte_sums
 from .convert import (
@@ -153,70 +154,40 @@ def _convolution(call: _Weighted, windows: tuple[Any, Any, Any, int]) -> Tensor:
     return call.requantized(sums, sums.ndim - 3)
 
 
-@op(namespace=SPACE, method=False, rows=(CENTERED, REQUANTIZE))
-def linear(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    scale: float = 1.0,
-    zero_point: int = 0,
-    *,
-    input_scale: float,
-    input_zero_point: int = 0,
-    weight_scale: Any,
-) -> Tensor:
+_SCALES = "scale: float = 1.0, zero_point: int = 0, *, input_scale: float, input_zero_point: int = 0, weight_scale: Any"
+_WINDOWS = "stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1"
+_CALL = "_Weighted(NAME, relu, input, weight, bias, scale, zero_point, input_scale, input_zero_point, weight_scale)"
+
+
+def _enter(name: str, parameters: str, body: str, doc: str, rows: tuple[Op, ...] = ()) -> None:
+    """Registers a layer, and its form with relu."""
+    scope: dict[str, Any] = {"__name__": __name__, "_linear": _linear, "_conv2d": _conv2d, "_Weighted": _Weighted}
+    fused_doc = f"Like `{name}`, then `relu`, with a single rounding: `torch.ops.quantized.{name}_relu`."
+    op(namespace=SPACE, method=False, rows=rows)(written(name, parameters, body, doc, relu=False, **scope))
+    op(namespace=SPACE, method=False)(written(f"{name}_relu", parameters, body, fused_doc, relu=True, **scope))
+
+
+_enter(
+    "linear",
+    f"input: Tensor, weight: Tensor, bias: Tensor | None = None, {_SCALES}",
+    f"return _linear({_CALL})",
     """Returns `input @ weight.T + bias` of an input (*, k) of uint8 or int8 and a weight (n, k) of
     int8, whose zero point is 0, in the input's dtype with `scale` and `zero_point`. `weight_scale`
     is a number, or (n,) numbers; `bias` is (n,) real numbers in float32. Sums are int32. The bits
     equal those of `torch.ops.quantized.linear` with FBGEMM. Raises RuntimeError for other dtypes
     and shapes, ValueError for scales that are not positive and zero points that the dtype can't
-    hold."""
-    args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
-    return _linear(_Weighted("linear", False, input, weight, bias, *args))
-
-
-@op(namespace=SPACE, method=False)
-def linear_relu(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    scale: float = 1.0,
-    zero_point: int = 0,
-    *,
-    input_scale: float,
-    input_zero_point: int = 0,
-    weight_scale: Any,
-) -> Tensor:
-    """Like `linear`, then `relu`, with a single rounding: `torch.ops.quantized.linear_relu`."""
-    args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
-    return _linear(_Weighted("linear_relu", True, input, weight, bias, *args))
-
-
-@op(namespace=SPACE, method=False)
-def conv2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1, scale: float = 1.0, zero_point: int = 0, *,
-    input_scale: float, input_zero_point: int = 0, weight_scale: Any,
-) -> Tensor:  # fmt: skip
+    hold.""",
+    (CENTERED, REQUANTIZE),
+)
+_enter(
+    "conv2d",
+    f"input: Tensor, weight: Tensor, bias: Tensor | None = None, {_WINDOWS}, {_SCALES}",
+    f"return _conv2d({_CALL}, (stride, padding, dilation, groups))",
     """Returns the cross-correlation of `nn.functional.conv2d` of an input (N, C, H, W) or (C, H, W)
     of uint8 or int8 with filters (O, C / groups, h, w) of int8, quantized like in `linear`; padding
     is the input's zero point. The bits equal those of `torch.ops.quantized.conv2d` with FBGEMM.
-    Raises the errors of `linear`."""
-    args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
-    windows = (stride, padding, dilation, groups)
-    return _conv2d(_Weighted("conv2d", False, input, weight, bias, *args), windows)
-
-
-@op(namespace=SPACE, method=False)
-def conv2d_relu(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1, scale: float = 1.0, zero_point: int = 0, *,
-    input_scale: float, input_zero_point: int = 0, weight_scale: Any,
-) -> Tensor:  # fmt: skip
-    """Like `conv2d`, then `relu`, with a single rounding: `torch.ops.quantized.conv2d_relu`."""
-    args = (scale, zero_point, input_scale, input_zero_point, weight_scale)
-    windows = (stride, padding, dilation, groups)
-    return _conv2d(_Weighted("conv2d_relu", True, input, weight, bias, *args), windows)
+    Raises the errors of `linear`.""",
+)
 
 
 @op(namespace=SPACE, method=False)

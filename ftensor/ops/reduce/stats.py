@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ... import dtypes, errors
@@ -16,7 +17,7 @@ from ...execute.reduce import fold
 from ...graph.fused import fused
 from ...rows.catalogue import ENTRIES, enter, op
 from ...rows.op import Op, Promote, Reduce
-from ...rows.spelling import MISSING
+from ...rows.spelling import MISSING, written
 from ..arguments import check_tensors
 from ..bind import add_rows
 from .fold import MEAN
@@ -239,54 +240,28 @@ def _both(red: Reduce, input: Tensor, dim: Any, unbiased: Any, keepdim: Any, cor
     return dispersion, mean._view(dispersion._shape, dispersion._strides, 0)
 
 
-@op()
-@fused
-def var(
-    input: Tensor,
-    dim: Any = None,
-    unbiased: Any = MISSING,
-    keepdim: bool = False,
-    *,
-    correction: Any = MISSING,
-    out: Tensor | None = None,
-) -> Tensor:
+_OPTIONS = (
+    "input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *, correction: Any = MISSING"
+)
+
+
+def _enter(red: Reduce, doc: str) -> Callable[..., tuple[Tensor, Tensor]]:
+    """Registers a dispersion, and its form that returns the mean, too; returns the latter."""
+    name, pair = red.name, "tuple[Tensor, Tensor]"
+    scope: dict[str, Any] = {"__name__": __name__, "MISSING": MISSING, "red": red, "one": _one, "both": _both}
+    call = "(red, input, dim, unbiased, keepdim, correction"
+    op()(fused(written(name, f"{_OPTIONS}, out: Tensor | None = None", f"return one{call}, out)", doc, **scope)))
+    doc = f"`{name}` and `mean` over the same dims."
+    return op(method=False)(fused(written(f"{name}_mean", _OPTIONS, f"return both{call})", doc, pair, **scope)))
+
+
+var_mean = _enter(
+    VAR,
     """Returns the variance over `dim`: the mean squared distance from the mean, divided by n -
     correction (`unbiased=False` is `correction=0`). The variance of a complex tensor is real.
-    Raises RuntimeError for integers."""
-    return _one(VAR, input, dim, unbiased, keepdim, correction, out)
-
-
-@op()
-@fused
-def std(
-    input: Tensor,
-    dim: Any = None,
-    unbiased: Any = MISSING,
-    keepdim: bool = False,
-    *,
-    correction: Any = MISSING,
-    out: Tensor | None = None,
-) -> Tensor:
-    """Returns the standard deviation over `dim`: the square root of `var`."""
-    return _one(STD, input, dim, unbiased, keepdim, correction, out)
-
-
-@op(method=False)
-@fused
-def var_mean(
-    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *, correction: Any = MISSING
-) -> tuple[Tensor, Tensor]:
-    """`var` and `mean` over the same dims."""
-    return _both(VAR, input, dim, unbiased, keepdim, correction)
-
-
-@op(method=False)
-@fused
-def std_mean(
-    input: Tensor, dim: Any = None, unbiased: Any = MISSING, keepdim: bool = False, *, correction: Any = MISSING
-) -> tuple[Tensor, Tensor]:
-    """`std` and `mean` over the same dims."""
-    return _both(STD, input, dim, unbiased, keepdim, correction)
+    Raises RuntimeError for integers.""",
+)
+_enter(STD, "Returns the standard deviation over `dim`: the square root of `var`.")
 
 
 def moments(x: Tensor, dims: tuple[int, ...]) -> tuple[Tensor, Tensor]:
