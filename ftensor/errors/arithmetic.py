@@ -78,8 +78,6 @@ zero_alpha = Message(RuntimeError, "ZeroDivisionError: {op}() divides by alpha, 
 gelu_approximation = Message(RuntimeError, 'gelu(): approximate must be "none" or "tanh", not {name!r}')
 negative_lambda = Message(RuntimeError, "{op}(): lambd must be 0 or more, not {value}")
 negative_order = Message(RuntimeError, "{op}(): the order n must not be negative, but is {n}")
-
-
 argument_unexpected = Message(TypeError, "{name}(): `{argument}` can't be given {why}")
 no_fractions = Message(RuntimeError, "{name}(): {dtype} has no fractions; pass dtype=ftensor.float32, for example")
 
@@ -136,8 +134,6 @@ def no_identity(name: str, dtype: object, ordered: bool) -> Exception:
 mask_of_more_dims = Message(IndexError, "{name}(): the mask has shape {mask!t}, more dims than the input's {shape!t}")
 mean_of = Message(ValueError, "masked.mean(): {dtype} has no fractions; pass dtype=ftensor.float32, for example")
 nothing_let_through = Message(ValueError, "{name}(): all of a row is masked, and {dtype} has no NaN for its result")
-
-
 no_order = Message(RuntimeError, "{name}(): {dtype} has no order; sort by x.abs() or x.real, for example")
 not_of_bool = Message(RuntimeError, "{name}() is not made for {dtype}; convert with .to(ftensor.uint8)")
 selected = Message(
@@ -197,8 +193,6 @@ counted_too_large = Message(
 negative_counted = Message(RuntimeError, "bincount(): the input has {least}; it counts what is not negative")
 unique_of_scalar = Message(IndexError, "unique(): dim {dim} of a 0-d tensor, which has none; leave dim out")
 unique_empty = Message(RuntimeError, "unique(): the slices of shape {shape!t} along dim {dim} are empty")
-
-
 one_dim = Message(RuntimeError, "{op}(): the input needs at least one dim")
 order = Message(RuntimeError, "diff(): n must not be negative, but is {n}")
 ends = Message(

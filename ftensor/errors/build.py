@@ -42,8 +42,6 @@ not_joined = Message(
     "the kernels of linked graphs are joined by the stand-ins' FIFOs in a C simulation: unset "
     '{variable}, or build these graphs with structure = "dataflow"',
 )
-
-
 written_by_others = Message(
     BuildError,
     "{place} can be written by other users, so the files there are not used; chmod go-w {place}, or set "

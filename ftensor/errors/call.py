@@ -186,8 +186,6 @@ ambiguous_inferred = Message(
 shape_does_not_fit = Message(RuntimeError, "shape {shape!t} does not fit a tensor of {count} elements")
 output_shape = Message(RuntimeError, "the output has shape {out_shape!t}, but the operands broadcast to {shape!t}")
 too_few_dims = Message(RuntimeError, "{op}(): the input must have at least {need} dims, but it has {ndim}")
-
-
 not_an_array = Message(TypeError, "from_numpy() needs a numpy.ndarray, not {value!k}; tensor() takes lists")
 negative_strides = Message(
     ValueError,

@@ -219,5 +219,4 @@ no_project_name = Message(
 )
 project_exists = Message(ProjectError, "{folder} exists; choose another name, or remove it")
 project_not_written = Message(ProjectError, "{folder} cannot be written: {why}")
-
 takes_images = Message(WarmError, "{device} takes its kernels from images: `ftensor build` makes one")

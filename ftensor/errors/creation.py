@@ -13,14 +13,7 @@ from .message import Message, names_called_op
 surplus_arguments = Message(TypeError, "{function}() takes {most} positional argument(s), but {count} were given")
 given_twice = Message(TypeError, "{function}() was given `{argument}` twice")
 not_a_layout = Message(TypeError, "{function}(): layout must be ftensor.strided, not {value!r}")
-
-
-@names_called_op
-def not_strided(function: str, value: object, kind: type[Exception]) -> Exception:
-    """Error for a sparse layout."""
-    return kind(f"{function}(): tensors are strided here, {value} is not available")
-
-
+not_strided = Message(RuntimeError, "{function}(): tensors are strided here, {value} is not available")
 not_a_memory_format = Message(TypeError, "{function}(): memory_format must be an ftensor.memory_format, not {value!r}")
 memory_format_unsupported = Message(
     RuntimeError, "{function}(): {value} has no meaning here; there is no layout to preserve"
@@ -124,12 +117,7 @@ legacy_data = Message(
 # --- ranges ---
 
 
-@names_called_op
-def step_zero(type_: type[Exception] = RuntimeError) -> Exception:
-    """Error for a range with a step of zero."""
-    return type_("arange(): step must not be zero, also not once converted to the dtype")
-
-
+step_zero = Message(RuntimeError, "arange(): step must not be zero, also not once converted to the dtype")
 bad_range = Message(RuntimeError, "arange(): can't count from {start} to {end} in steps of {step}")
 range_too_long = Message(RuntimeError, "arange(): {count:g} elements are too many for a tensor")
 negative_steps = Message(RuntimeError, "{function}(): steps must be at least 0, not {steps}")
@@ -160,8 +148,6 @@ def bad_type_name(value: object, suggestion: object = None) -> ValueError:
 
 
 bad_type = Message(TypeError, "type() takes a dtype or a name, not {value!r} ({value!k})")
-
-
 no_seed = Message(RuntimeError, "manual_seed(): a seed is an int, not {value!k}")
 seed_out_of_range = Message(ValueError, "manual_seed(): {value} is not between -2**63 and 2**64 - 1")
 bad_offset = Message(RuntimeError, "a generator's offset is an int from 0 to 2**48 - 1, not {value}")
@@ -213,14 +199,7 @@ binomial_dtype = Message(ValueError, "binomial(): {name} must be floating-point,
 binomial_dtypes = Message(RuntimeError, "binomial(): count is {count} and prob {prob}; convert one of them")
 poisson_rate = Message(RuntimeError, "poisson(): each rate must be from 0 to 9.2e18")
 permutation_dtype = Message(RuntimeError, "randperm(): {dtype} cannot hold each number below {count}", "count dtype")
-
-
-@names_called_op
-def dropout_probability(value: object, type_: type[Exception]) -> Exception:
-    """Error for a probability outside [0, 1]."""
-    return type_(f"dropout(): the probability p must be from 0 to 1, but is {value}")
-
-
+dropout_probability = Message(RuntimeError, "dropout(): the probability p must be from 0 to 1, but is {value}")
 dropout_cast = Message(RuntimeError, "dropout(): multiplies by fractions, which {dtype} cannot hold")
 feature_dims = Message(RuntimeError, "dropout of features: the input needs 2 dims or more, but has {ndim}")
 dropout1d_dims = Message(RuntimeError, "dropout1d(): the input must have 2 or 3 dims, but has {ndim}")
@@ -250,8 +229,6 @@ too_many_dims = Message(
 )
 no_form = Message(NotImplementedError, "{kind} has no {name} in closed form here", "kind name")
 no_divergence = Message(NotImplementedError, "kl_divergence() has no formula for {p} and {q}", "p q")
-
-
 broken = Message(ValueError, "{path}: this is no whole safetensors file: {why}")
 dtype_unknown = Message(ValueError, "{path}: tensor {name!r} has dtype {word!r}, which ftensor lacks")
 header_too_long = Message(
@@ -308,8 +285,6 @@ no_lock_folder = Message(
     "worker {worker} can't note its device in {folder}: {problem}. Remove that folder, or start all workers "
     "of this machine with the same TMPDIR, a folder that you alone can write",
 )
-
-
 not_a_tensor_argument = Message(TypeError, "{name}() needs a tensor, not {value!k}", "name value")
 dtype_category = Message(
     TypeError,

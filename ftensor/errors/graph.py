@@ -66,8 +66,6 @@ not_a_result = Message(
     "{function} returned {result!k} with tensors in it that a graph can't find; return tensors, or "
     "lists, tuples and dicts of them",
 )
-
-
 no_stage = Message(
     GraphError,
     "{op} is no stage of a stream in {function}: {why} ({line}); compute it outside, and export "
@@ -114,7 +112,6 @@ no_such_layer = Message(ValueError, "{name} has no layer {layer!r}; fold= names 
 bad_fold = Message(
     ValueError, "fold={{{layer!r}: {pair!r}}} is no fold: {why}; it is (filters, factors) in an iteration"
 )
-
 stuck = Message(
     RuntimeError,
     "the stages of the kernel {name} wait for each other, and none can go on: a FIFO is too "

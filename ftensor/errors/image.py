@@ -371,8 +371,6 @@ not_a_result = Message(
     "the kernel registered for {name} returned {value!k}: it gives a tensor, or NotImplemented "
     "where it doesn't serve the arguments",
 )
-
-
 not_text = Message(TypeError, "{function}(): `{argument}` must be a str, not {value!r} ({value!k})")
 not_name = Message(ValueError, "{function}(): {name!r} can't name a kernel: use letters, digits and '_'")
 taken = Message(ValueError, "{function}(): there is an op {name!r} already; give the kernel another name")

@@ -94,12 +94,13 @@ class Message(Generic[E]):
         fields = (name for _, name, _, _ in FILLING.parse(self.text) if name)
         return list(dict.fromkeys(name.partition(".")[0] for name in fields))
 
-    def __call__(self, *values: object, **named: object) -> E:
-        """Returns the exception. Raises TypeError for missing or surplus values."""
+    def __call__(self, *values: object, kind: Callable[[str], BaseException] | None = None, **named: object) -> E:
+        """Returns the exception; `kind` is another class of it. Raises TypeError for missing or
+        surplus values."""
         fields = dict(zip(self.names, values, strict=False)) | named
         if len(values) + len(named) != len(self.names) or fields.keys() != set(self.names):
             raise TypeError(f"this message takes {self.names}, not {len(values)} values, {named}")
-        return self.kind(naming_called(FILLING.vformat(self.text, (), fields)))
+        return (kind or self.kind)(naming_called(FILLING.vformat(self.text, (), fields)))  # type: ignore[return-value]
 
 
 def levels_to_user() -> int:

@@ -260,8 +260,6 @@ ignored_probability = Message(
     RuntimeError, "linear_cross_entropy(): ignore_index={index} means nothing for targets of probabilities"
 )
 causal_mask = Message(RuntimeError, "{op}(): is_causal declares attn_mask causal; pass attn_mask, too")
-
-
 count = Message(RuntimeError, "{op}(): {word} must be an int or {n} ints, but is {value!r}")
 not_a_size = Message(TypeError, "{op}(): {word} must be an int or ints, not {value!r}")
 negative_sizes = Message(RuntimeError, "{op}(): {word} must not be negative, but is {value!t}")

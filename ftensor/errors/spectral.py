@@ -17,12 +17,7 @@ no_axis = Message(RuntimeError, "{op}(): at least one dim must be transformed")
 frequencies = Message(RuntimeError, "{op}(): dtype must be floating point, not {dtype}")
 real_output = Message(RuntimeError, "{op}(): out must be floating point, not {dtype}")
 no_shift = Message(RuntimeError, "{op}(): a 0-d tensor has no dim to shift along")
-
-
-@names_called_op
-def window_length(op: str, n: int, kind: type[Exception]) -> Exception:
-    """Error for a window of negative length."""
-    return kind(f"{op}(): a window's length must not be negative, but is {n}")
+window_length = Message(RuntimeError, "{op}(): a window's length must not be negative, but is {n}")
 
 
 @names_called_op

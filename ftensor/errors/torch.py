@@ -156,8 +156,6 @@ no_quantized_result = Message(
 not_on_the_device = Message(TypeError, "this takes a torch tensor on the device fpga, not one on {device}")
 not_on_the_host = Message(TypeError, "this takes a torch tensor on the CPU, not one on {device}")
 not_shared = Message(ValueError, "{device} can't share this memory: {why}; .to() copies it")
-
-
 lightning_strategy = Message(
     ValueError,
     "FpgaAccelerator() was given a strategy for {device}, which would train there: leave `strategy` out, "
@@ -202,15 +200,10 @@ layout = Message(
     "the device fpga has strided tensors only, not {layout}; ftensor has no sparse kernels: compute "
     "on the CPU, or take .to_dense() to the device",
 )
-
-
-def other_kind(op: str, kind: str) -> NotImplementedError:
-    """Error for an op on sparse, quantized or nested tensors of the device."""
-    return NotImplementedError(
-        f"aten::{op}: the device fpga has no {kind} tensors; compute on the CPU, or take dense ones to the device"
-    )
-
-
+other_kind = Message(
+    NotImplementedError,
+    "aten::{op}: the device fpga has no {kind} tensors; compute on the CPU, or take dense ones to the device",
+)
 not_pinned = Message(
     RuntimeError,
     "a tensor on {device} is not in the host's memory and can't be pinned; x.cpu() gives one that counts as pinned, as "

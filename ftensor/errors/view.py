@@ -165,10 +165,9 @@ broadcast_not_a_shape = Message(
 # --- parts of a dim ---
 
 
-@names_called_op
-def scalar_has_no_dims(function: str, kind: type[Exception] = RuntimeError) -> Exception:
-    """Error for a 0-d tensor in an op that splits a tensor along a dim."""
-    return kind(f"{function}() cannot be applied to a 0-d tensor; unsqueeze(0) gives it a dim")
+scalar_has_no_dims = Message(
+    RuntimeError, "{function}() cannot be applied to a 0-d tensor; unsqueeze(0) gives it a dim"
+)
 
 
 @names_called_op
@@ -283,8 +282,6 @@ ambiguity_check = Message(
 ambiguous_dims = Message(
     RuntimeError, "dim_order(): strides {strides!t} of shape {shape!t} define no single order", "shape strides"
 )
-
-
 out_of_bounds = Message(IndexError, "index {index} is out of bounds for dimension {dim} with size {size}")
 index_dtype = Message(IndexError, "tensors used as indices must be int64, int32, uint8 or bool tensors, not {dtype}")
 mask_shape = Message(
@@ -349,26 +346,15 @@ too_few_to_scatter = Message(
 index_dtype_of = Message(RuntimeError, "{name}(): expected an index of {wanted}, but got {dtype}")
 # index_fill's index, for which torch has another exception class.
 index_fill_dtype = Message(IndexError, "index_fill_(): expected an index of int64, but got {dtype}")
-
-
-def index_ndim(index: int, ndim: int, kind: type[Exception] = RuntimeError) -> Exception:
-    """Error for an index with a number of dims other than the tensor's."""
-    return kind(f"the index must have as many dims as the tensor, but it has {index} and the tensor {ndim}")
-
-
+index_ndim = Message(
+    RuntimeError, "the index must have as many dims as the tensor, but it has {index} and the tensor {ndim}"
+)
 index_beyond = Message(
     RuntimeError,
     "the index of shape {index!l} is larger than the tensor of shape {shape!l} in dim {at}; only "
     "dim {dim} may be larger",
 )
-
-
-@names_called_op
-def index_vector(name: str, ndim: int, kind: type[Exception]) -> Exception:
-    """Error for an index with more than one dim."""
-    return kind(f"{name}(): the index must have one dim (or none), but it has {ndim}")
-
-
+index_vector = Message(RuntimeError, "{name}(): the index must have one dim (or none), but it has {ndim}")
 index_of_one = Message(RuntimeError, "{name}(): a 0-d tensor takes one index, but got {count}")
 # An index out of range where torch raises RuntimeError.
 gather_bounds = Message(RuntimeError, "index {index} is out of bounds for dimension {dim} with size {size}")
@@ -387,20 +373,8 @@ def scatter_shapes(index: Sequence[int], shape: Sequence[int], dim: int, src: Se
 
 scatter_reduce_name = Message(RuntimeError, "reduce must be one of {names!c}, not {reduce!r}", "reduce names")
 put_counts = Message(IndexError, "put_(): the source has {source} elements, but the index {index}")
-
-
-@names_called_op
-def source_ndim(name: str, source: int, ndim: int, kind: type[Exception]) -> Exception:
-    """Error for a source with a number of dims other than the tensor's."""
-    return kind(f"{name}(): the source has {source} dims, but the tensor has {ndim}")
-
-
-@names_called_op
-def source_count(name: str, source: int, index: int, kind: type[Exception]) -> Exception:
-    """Error for a source whose number of entries differs from the number of indices."""
-    return kind(f"{name}(): the source has {source} entries, but the index lists {index}")
-
-
+source_ndim = Message(RuntimeError, "{name}(): the source has {source} dims, but the tensor has {ndim}")
+source_count = Message(RuntimeError, "{name}(): the source has {source} entries, but the index lists {index}")
 source_shape = Message(
     RuntimeError, "{name}(): the source's shape {source!l} must be the tensor's, {shape!l}, but in dim {dim}"
 )

@@ -57,7 +57,7 @@ class Options:
         """
         if layout is not None and layout is not formats.strided:
             if isinstance(layout, formats.layout):
-                raise errors_creation.not_strided(function, layout, unserved)
+                raise errors_creation.not_strided(function, layout, kind=unserved)
             raise errors_creation.not_a_layout(function, layout)
         if requires_grad:
             raise errors_creation.no_autograd(function)

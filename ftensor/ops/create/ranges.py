@@ -188,7 +188,7 @@ def _range_length(low: Any, high: Any, increment: Any, result_dtype: dtype) -> i
         return rounded_up((float(high) - float(low)) / float(increment))
     low, high, increment = (storable("arange", v, result_dtype) for v in (low, high, increment))
     if not increment:
-        raise errors_creation.step_zero(ValueError)
+        raise errors_creation.step_zero(kind=ValueError)
     return max(0, -((low - high) // increment))
 
 

@@ -124,7 +124,7 @@ def select_rows(
     check_tensors(name, input=input, index=index)
     original_dim, dim = dim, normalize_dim(dim, input.ndim)
     if index.ndim > 1:
-        raise errors_index.index_vector(name, index.ndim, IndexError)
+        raise errors_index.index_vector(name, index.ndim, kind=IndexError)
     if index._dtype not in INDEX_DTYPES:
         raise errors_index.index_dtype_of(name, "int32 or int64", index._dtype)
     if not input._shape and index.numel() != 1:
@@ -271,7 +271,7 @@ def _check(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor | None
         raise errors_index.index_ndim(index.ndim, input.ndim)
     if src is not None and len(sizes) != max(1, src.ndim):
         kind = IndexError if 0 < src.ndim < len(sizes) else RuntimeError
-        raise errors_index.index_ndim(index.ndim, src.ndim, kind)
+        raise errors_index.index_ndim(index.ndim, src.ndim, kind=kind)
     for d, n in enumerate(sizes):
         is_too_long = d != dim and n > at_least_1d(input)._shape[d]
         if is_too_long or (src is not None and n > at_least_1d(src)._shape[d]):

@@ -78,16 +78,16 @@ def _check_added(name: str, input: Any, dim: Any, index: Any, source: Any) -> in
     check_tensors(name, input=input, index=index, source=source)
     dim = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
-        raise errors_index.index_vector(name, index.ndim, IndexError)
+        raise errors_index.index_vector(name, index.ndim, kind=IndexError)
     if index._dtype not in INDEX_DTYPES:
         raise errors_index.index_dtype_of(name, "int32 or int64", index._dtype)
     if source._dtype is not input._dtype:
         raise errors_index.same_dtypes(name, input._dtype, source._dtype)
     if dim >= max(1, source.ndim):
-        raise errors_index.source_ndim(name, source.ndim, input.ndim, IndexError)
+        raise errors_index.source_ndim(name, source.ndim, input.ndim, kind=IndexError)
     count = at_least_1d(source)._shape[dim]
     if count != index.numel():
-        raise errors_index.source_count(name, count, index.numel(), RuntimeError)
+        raise errors_index.source_count(name, count, index.numel(), kind=RuntimeError)
     expected_shape = put_at(input._shape, dim, count) if input._shape else ()
     if expected_shape != source._shape:
         raise errors_index.source_shape(name, source._shape, input._shape, dim)
@@ -149,11 +149,11 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
     check_tensors(name, input=input, index=index, source=source)
     dim = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
-        raise errors_index.index_vector(name, index.ndim, IndexError)
+        raise errors_index.index_vector(name, index.ndim, kind=IndexError)
     if not source._shape and index.numel() != 1:
-        raise errors_index.source_count(name, 1, index.numel(), IndexError)
+        raise errors_index.source_count(name, 1, index.numel(), kind=IndexError)
     if source._shape and input._shape and source.ndim != input.ndim:
-        raise errors_index.source_ndim(name, source.ndim, input.ndim, IndexError)
+        raise errors_index.source_ndim(name, source.ndim, input.ndim, kind=IndexError)
     if index._dtype is not dtypes.int64:
         raise errors_index.index_dtype_of(name, "int64", index._dtype)
     if source._dtype is not input._dtype:
@@ -162,7 +162,7 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tenso
     if other_sizes != tuple(n for d, n in enumerate(source._shape) if d != dim):
         raise errors_index.source_shape(name, source._shape, input._shape, dim)
     if source._shape and source._shape[dim] != index.numel():
-        raise errors_index.source_count(name, source._shape[dim], index.numel(), IndexError)
+        raise errors_index.source_count(name, source._shape[dim], index.numel(), kind=IndexError)
     check_written(name, input, (index, source))
     return _write(input, dim, index, source, COPY)
 
@@ -187,7 +187,7 @@ def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         raise errors_index.index_fill_dtype(index._dtype)
     dim = normalize_dim(dim, input.ndim)
     if index.ndim > 1:
-        raise errors_index.index_vector(name, index.ndim, RuntimeError)
+        raise errors_index.index_vector(name, index.ndim, kind=RuntimeError)
     if isinstance(value, complex) and not input._dtype.is_complex:
         raise errors.complex_to_real_value(value, input._dtype)
     check_written(name, input, (index,))

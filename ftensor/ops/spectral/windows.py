@@ -165,7 +165,7 @@ def _legacy_window(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if options.dtype is not None and not options.dtype.is_floating_point:
             raise errors_spectral.window_dtype(op, options.dtype, RuntimeError)
         if n < 0:
-            raise errors_spectral.window_length(op, n, RuntimeError)
+            raise errors_spectral.window_length(op, n, kind=RuntimeError)
         if n < 2:
             return _filled(options, n)
         element = options.dtype or get_default_dtype()
@@ -234,7 +234,7 @@ def _length(options: Options, M: Any) -> int:
     and for a dtype other than float32 and float64."""
     n = as_int(M, options.function, "M")
     if n < 0:
-        raise errors_spectral.window_length(options.function, n, ValueError)
+        raise errors_spectral.window_length(options.function, n, kind=ValueError)
     element = options.dtype or get_default_dtype()
     if element.name not in ("float32", "float64"):
         raise errors_spectral.window_dtype(options.function, element, ValueError)

@@ -105,7 +105,7 @@ def slice_copy(
     step that is not positive."""
     geometry = layout(input, "slice_copy")
     if not geometry[0]:
-        raise errors_view.scalar_has_no_dims("slice_copy", IndexError)
+        raise errors_view.scalar_has_no_dims("slice_copy", kind=IndexError)
     dim = normalize_dim(as_int(dim, "slice_copy", "dim"), len(geometry[0]))
     if as_int(step, "slice_copy", "step") < 1:
         raise errors_view.slice_step(step, RuntimeError)

@@ -153,7 +153,7 @@ def narrow(shape: Ints, strides: Ints, offset: int, dim: int, start: int, length
 def select(shape: Ints, strides: Ints, offset: int, dim: int, index: int) -> Layout:
     """Returns the layout of one entry of a dim, without that dim."""
     if not shape:
-        raise errors_view.scalar_has_no_dims("select", IndexError)
+        raise errors_view.scalar_has_no_dims("select", kind=IndexError)
     dim = normalize_dim(dim, len(shape))
     size = shape[dim]
     if not -size <= index < size:

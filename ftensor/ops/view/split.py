@@ -113,7 +113,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Returns a view of every entry of a dim."""
     shape, strides, offset = layout(input, "unbind")
     if not shape:
-        raise errors_view.scalar_has_no_dims("unbind", IndexError)
+        raise errors_view.scalar_has_no_dims("unbind", kind=IndexError)
     dim = normalize_dim(as_int(dim, "unbind", "dim"), len(shape))
     size, stride = shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :]
     step = strides[dim]

@@ -30,7 +30,7 @@ _ALPHA = SELU_ALPHA * SELU_SCALE
 def _check_probability(input: Tensor, p: Any, error: type[Exception] = RuntimeError) -> float:
     layout(input, "dropout")
     if not 0 <= p <= 1:
-        raise errors_creation.dropout_probability(p, error)
+        raise errors_creation.dropout_probability(p, kind=error)
     return float(p)
 
 
