@@ -161,10 +161,7 @@ class StageText(ABC):
         on the values of a row."""
         key, wide, used = self.key, stage.kind == ELEMENTS, self.outputs(k, stage)
         kept, reads, named = self.reads(k, wide)
-        lines = list(named)
-        for c in stage.calls:
-            args = [*fused.call_operands(key, c), *fused.call_scalars(key, c)]
-            lines += fused.call_lines(key, c, self.functions[c], args)
+        lines = [*named, *self.calls(stage)]
         if wide:
             lines += [f"{self.lane(f'w_v{v}')} = v{v};" for v, _ in used]
         names = ", ".join(key.calls[c].function.name for c in stage.calls)
@@ -177,6 +174,15 @@ class StageText(ABC):
             "writes": [self.give(f, f"{'w_' if wide else ''}v{v}") for v, some in used for f in some],
             **self.row(stage),
         }
+
+    def calls(self, stage: DataflowStage) -> list[str]:
+        """Returns the lines that call the element functions of a stage."""
+        return [line for c in stage.calls for line in self.call(c)]
+
+    def call(self, c: int) -> list[str]:
+        """Returns the lines of call `c`."""
+        args = [*fused.call_operands(self.key, c), *fused.call_scalars(self.key, c)]
+        return fused.call_lines(self.key, c, self.functions[c], args)
 
     def folded(self, k: int, stage: DataflowStage, result: str) -> dict[str, Any]:
         """Returns a template's texts for a stage that folds rows; `result` is the folded state."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from ...dtypes import dtype
 from .. import fused
+from ..byte_tables import ENTRIES, byte_tables
 from ..channels import RowSlabs
 from ..graph_text import (
     ABOVE,
@@ -145,6 +146,8 @@ class Staged(BoardSkeleton[StagedKey]):
                     trips += schedule.delay
                 if one.kind == WINDOW:
                     trips += stages.window_schedule(one).ahead
+                if byte_tables(key, one).bytes_of:
+                    loops.append(PipelinedLoop(f"{name}_tables", ENTRIES, 1, reads=False, stage=name))
                 loops.append(PipelinedLoop(name, trips, 1, reads=False, stage=name))
         return loops
 
@@ -205,6 +208,7 @@ class Staged(BoardSkeleton[StagedKey]):
             if key.cached_beats(k):
                 memories.append(LocalMemory(key.cached_beats(k), 8 * p.dtype.itemsize * key.lanes))
         for stage in stages.stages:
+            memories += byte_tables(key, stage).memories(key)
             if stage.kind == FOLD:
                 size = 8 * key.calls[stage.calls[0]].function.compute.itemsize
                 memories.append(LocalMemory(8, size, key.lanes))
@@ -309,7 +313,7 @@ class LinkedStage(BoardSkeleton[StageKey]):
         if key.kind == BEGIN:
             return []
         stage_name = key.stage.name
-        names = (stage_name, f"{stage_name}_once", f"{stage_name}_states", f"{stage_name}_tree")
+        names = (stage_name, f"{stage_name}_once", f"{stage_name}_states", f"{stage_name}_tree", f"{stage_name}_tables")
         loops = _graphs().loops(launch._replace(key=key.graph), unit, widened)
         return [one for one in loops if one.name in names]
 

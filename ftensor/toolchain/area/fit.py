@@ -11,11 +11,12 @@ from math import ceil
 from ...boards import Board
 from ...errors import build as errors
 from ...image.manifest import LINKED
+from ...kernels.byte_tables import byte_tables
 from ...kernels.feedback import FeedbackKey
 from ...kernels.linked_keys import BEGIN, StageKey
 from ...kernels.signal_stages import RowFilter, RowTransform
 from ...kernels.skeleton import board_skeleton_of
-from ...kernels.staged import StagedKey
+from ...kernels.staged import StagedKey, Stages
 from ...kernels.stencil_stages import SliceScatter, Window
 from ...kernels.workload import LocalMemory
 from ...terminal import counted, table
@@ -127,15 +128,21 @@ def _functions(group: KernelGroup) -> Iterator[tuple[str, Counts, int]]:
 
 
 def _calls(key: StagedKey | FeedbackKey) -> Iterator[KernelGroup]:
-    """Yields a graph's calls as kernels: calls on elements in every lane, calls on rows in one."""
-    for call in key.calls:
+    """Yields a graph's calls as kernels: calls on elements in every lane, calls on rows and for entries
+    of tables in one."""
+    entries, elements = list[int](), [*range(len(key.calls))]
+    if isinstance(key, StagedKey):
+        tables = [byte_tables(key, stage) for stage in Stages(key).stages]
+        entries, elements = ([k for one in tables for k in one[which]] for which in (1, 2))
+    for k, lanes in [*[(k, 1) for k in entries], *[(k, key.lanes) for k in elements]]:
+        call = key.calls[k]
         function = call.function
         if isinstance(function, (RowTransform, RowFilter, Window, SliceScatter)):
             continue  # the skeleton counts their operators
         row = isinstance(key, FeedbackKey) or (
             function.reduction is None and all(key.is_per_row[v] for v in call.operands)
         )
-        function_key = function.key(1 if row else key.lanes)
+        function_key = function.key(1 if row else lanes)
         if function.reduction is not None:
             function_key = replace(function_key, skeleton="reduce_inner")
         for out, text in zip(function_key.outs, function_key.body, strict=True):

@@ -9,6 +9,7 @@ from ...dtypes import dtype
 from ...kernels import element_function, fused
 from ...kernels import source as ctype
 from ...kernels import source as kernel_source
+from ...kernels.byte_tables import ENTRIES, byte_tables
 from ...kernels.graph_text import REFLECTED, TAPS
 from ...kernels.row_pass_macros import c_functions_with_own_state
 from ...kernels.signal_stages import RowFilter, RowTransform, half_of
@@ -289,6 +290,42 @@ class Text(StageText):
         return {"kept_beats": str(beats), "kept_beat": f"column < {beats} ? column : 0"}
 
     # Arithmetic
+
+    def computed(self, k: int, stage: DataflowStage) -> dict[str, Any]:
+        values = super().computed(k, stage)
+        return {**values, "kept": [*self._tables(stage), *values["kept"]]}
+
+    def calls(self, stage: DataflowStage) -> list[str]:
+        """Returns the lines of the calls for each element, and the reads of tables in place of others."""
+        tables, lines = byte_tables(self.key, stage), []
+        for c in stage.calls:
+            v = self.key.first_value(c)
+            if v in tables.bytes_of:
+                c_type = value_type(self.key.dtypes[v])
+                lines.append(f"const {c_type} v{v} = table_v{v}[ft_lane / 2][v{tables.bytes_of[v]}];")
+            elif c in tables.element_calls:
+                lines += self.call(c)
+        return lines
+
+    def _tables(self, stage: DataflowStage) -> list[str]:
+        """Returns the lines that declare and fill a stage's tables of bytes, all in one loop."""
+        key, tables = self.key, byte_tables(self.key, stage)
+        if not tables.bytes_of:
+            return []
+        copies, lines = (key.lanes + 1) // 2, []
+        for v in tables.bytes_of:
+            lines.append(f"{value_type(key.dtypes[v])} table_v{v}[{copies}][{ENTRIES}];")
+            lines.append(f"#pragma HLS ARRAY_PARTITION variable=table_v{v} dim=1 complete")
+        lines += [f"{stage.name}_tables:", f"for (int byte = 0; byte < {ENTRIES}; byte++) {{"]
+        lines.append("#pragma HLS PIPELINE II=1")
+        for v in dict.fromkeys(tables.bytes_of.values()):
+            c_type = value_type(key.dtypes[v])
+            lines.append(f"    const {c_type} v{v} = ({c_type})byte;")
+        lines += [f"    {line}" for c in tables.entry_calls for line in self.call(c)]
+        for v in tables.bytes_of:
+            lines.append(f"    for (int copy = 0; copy < {copies}; copy++) {{")
+            lines += ["#pragma HLS UNROLL", f"        table_v{v}[copy][byte] = v{v};", "    }"]
+        return [*lines, "}"]
 
     def _computes(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
         """Returns a stage that calls element functions, on each element or on the values of a row."""
