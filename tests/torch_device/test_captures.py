@@ -163,12 +163,13 @@ def test_indices_of_a_replay_are_checked() -> None:
 
 
 def test_memory_of_a_capture_is_its_own() -> None:
-    """Blocks of intermediate tensors go to nobody else between replays."""
+    """Blocks of intermediate tensors, and of its arguments, go to nobody else between replays."""
     x = torch.ones(1000, device="fpga")
     g = torch.fpga.FPGAGraph()
     with torch.fpga.graph(g):
         y = ((x + 1) * 2).sqrt()
     wanted = bits(y)
+    del x
     others = [torch.full((1000,), float(k), device="fpga") for k in range(8)]
     g.replay()
     assert bits(y) == wanted and [t[0].item() for t in others] == list(range(8))

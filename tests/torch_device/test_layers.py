@@ -139,3 +139,18 @@ def test_gradient_where_every_target_is_ignored() -> None:
     """The loss is 0 / 0, its gradient 0."""
     ignored = torch.full((5,), -100)
     agree(lambda x: F.cross_entropy(x, ignored.to(x.device)), leaf(5, 4), fallback=False)
+
+
+def test_experts() -> None:
+    """Mixtral's layer: each word goes to two of four experts, whose products are one grouped call."""
+
+    def program(x: torch.Tensor, router: torch.Tensor, up: torch.Tensor, down: torch.Tensor) -> torch.Tensor:
+        shares, chosen = (x @ router).softmax(-1).topk(2, -1)
+        expert, order = chosen.flatten().sort(stable=True)
+        offsets = torch.histc(expert.float(), bins=4, min=0, max=3).cumsum(0, dtype=torch.int32)
+        gate, value = F.grouped_mm(x[order // 2], up.mT, offs=offsets).chunk(2, -1)
+        y = F.grouped_mm(F.silu(gate) * value, down.mT, offs=offsets)
+        y = y * (shares / shares.sum(-1, keepdim=True)).flatten()[order, None]
+        return y[order.argsort()].view(-1, 2, x.shape[-1]).sum(1)
+
+    agree(program, leaf(9, 8), leaf(8, 4), leaf(4, 24, 8), leaf(4, 8, 12), fallback=False, **CLOSE)
