@@ -13,13 +13,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *info, long a_offset, lo
         const int size = n * n, group = ft_group(items, size, n, FT_UNITS);
         FT_FOR_SLAB(block, (items + group - 1) / group)
         {
-            const int first = block * group, some = items - first < group ? items - first : group;
-            FT_GLOBAL FT_T *x = FT_AT(a, a_offset + first * step);
-            FT_LOOP(load)
-            for (int t = 0; t < some * size; t++) {
-                FT_PIPELINE
-                held[t] = ft_get(x, t);
-            }
+            #include "shared/dense_load.h"
             for (int j = 0; j < n; j++) {
                 int b = 0, i = j, row_base = 0, base = j * n, failed = 0;
                 FT_T root = 0;
@@ -90,11 +84,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *info, long a_offset, lo
                     if (++c == n) c = 0;
                 }
             }
-            FT_LOOP(failed)
-            for (int b = 0; b < some; b++) {
-                FT_PIPELINE
-                info[info_offset + first + b] = failures[b];
-            }
+            #include "shared/dense_failures.h"
         }
         return;
     }

@@ -19,13 +19,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *
         const int size = m * n, group = ft_group(items, size, m, FT_UNITS);
         FT_FOR_SLAB(block, (items + group - 1) / group)
         {
-            const int first = block * group, some = items - first < group ? items - first : group;
-            FT_GLOBAL FT_T *x = FT_AT(a, a_offset + first * step);
-            FT_LOOP(load)
-            for (int t = 0; t < some * size; t++) {
-                FT_PIPELINE
-                held[t] = ft_get(x, t);
-            }
+            #include "shared/dense_load.h"
             for (int j = 0; j < count; j++) {
                 const int below = m - j;
                 int b = 0, i = j, row_base = 0, base = j * m, at = j, at_row = 0, top = 0;
@@ -133,11 +127,7 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL int *pivots, FT_GLOBAL int *
                 FT_PIPELINE
                 pivots[pivots_offset + (long)first * count + t] = places[t];
             }
-            FT_LOOP(failed)
-            for (int b = 0; b < some; b++) {
-                FT_PIPELINE
-                info[info_offset + first + b] = failures[b];
-            }
+            #include "shared/dense_failures.h"
         }
         return;
     }

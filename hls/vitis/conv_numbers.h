@@ -2,15 +2,7 @@
 // the bias.
 #pragma once
 
-static inline FT_E stored(FT_T x)
-{
-#pragma HLS INLINE
-#if FT_E_HALF
-    return ft_to_half(x);
-#else
-    return FT_STORED(x);
-#endif
-}
+#include "stored.h"
 #include "conv_tiles.h"
 
 typedef FT_T ft_sum;

@@ -5,6 +5,7 @@ $title
 
 $settings
 $includes
+#include "ftensor/vitis/stored.h"
 #include "ftensor/vitis/strip.h"
 
 // Windows of planes, with the results of skeleton/pool.h. Three stages run at the same time: `read` reads a
@@ -185,15 +186,6 @@ items:
     }
 }
 
-static inline FT_E stored(FT_T x)
-{
-#pragma HLS INLINE
-#if FT_E_HALF
-    return ft_to_half(x);
-#else
-    return FT_STORED(x);
-#endif
-}
 
 // Writes results, which are contiguous.
 static void store(
