@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..dtypes import dtype
@@ -207,6 +208,12 @@ def signature(key: KernelKey) -> str:
 def memory_kinds(key: KernelKey) -> str:
     """Returns the access kinds of the operands in memory, outputs first."""
     return "".join(p.kind for p in key.outs + key.ins if p.kind != BY_VALUE)
+
+
+def reads_of_a_width(key: KernelKey) -> int:
+    """Returns the most inputs in memory that have elements of one width: those that share a port in
+    compact kernels."""
+    return max(Counter(p.dtype.itemsize for p in key.ins if p.kind != BY_VALUE).values(), default=1)
 
 
 def memory_operands(key: KernelKey) -> list[tuple[str, Port, bool]]:

@@ -24,7 +24,7 @@ from .inventory_terms import (
     table_lines,
 )
 from .key import Key
-from .workload import Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
+from .workload import COMPACT, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop
 
 # (kind, C type, name): kind is "*" for a pointer, else the C name of a scalar type. The name may
 # directly follow the C type.
@@ -210,7 +210,7 @@ class BoardSkeleton(Skeleton[K]):
 
     def structure(self, lanes: int, requested: str) -> str:
         """Returns how a kernel of an image moves data if the inventory requests `requested`."""
-        return "loop"
+        return requested if requested == COMPACT and lanes == 1 and self.shares and not self.staged else "loop"
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """True if a port, of vectors or of elements, requests only one or a few beats at a time."""

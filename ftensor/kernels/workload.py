@@ -97,6 +97,8 @@ Ints = tuple[int, ...]
 # Structure of a "rows" kernel with a member that scatters: all members write element by element
 # (hls/vitis/rows.cpp).
 SCATTERS = "scatters"
+# Structure of kernels of single elements whose operands of one width share a port.
+COMPACT = "compact"
 
 
 class KernelLaunch(NamedTuple):

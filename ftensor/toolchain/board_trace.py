@@ -18,6 +18,7 @@ from ..kernels.key import Key
 from ..kernels.network import NetworkKey
 from ..kernels.skeletons.fft import FftGeometry
 from ..kernels.user_kernels import is_user_kernel
+from ..kernels.workload import COMPACT
 from ..python_program import PythonProgram
 from ..terminal import counted, table
 from .area.cores import NONE, Resources
@@ -187,7 +188,7 @@ def _write(path: Path, program: PythonProgram, images: Sequence[BoardImage], boa
         numbered = path if len(images) == 1 else path.with_name(f"{path.stem}_{k + 1}{path.suffix}")
         part = "" if len(images) == 1 else f", image {k + 1} of {len(images)}"
         title = f"what {Path(program.name).name} needs, for the {board.title}{part}"
-        text = inventory_text([form.terms for form in image.forms.values()], title)
+        text = inventory_text([form.terms for form in image.forms.values()], title, image.structure)
         # A graph's file has its own number of lanes; its table has those of the image.
         write_inventory(numbered, text, image.forms)
         paths.append(numbered)
@@ -242,7 +243,8 @@ def _least_text(placed: Placed, board: Board) -> str:
     """Returns the area of all kernels together in their narrowest forms."""
     asked: Iterable[Key] = [key for image in placed.images.images for key in image.forms]
     asked = [*asked, *placed.images.on_host]
-    usage: Fit = fit(groups_of(key for one in dict.fromkeys(asked) for key in forms(one)[-1].keys), board)
+    structure = placed.images.images[0].structure if placed.images.images else COMPACT
+    usage: Fit = fit(groups_of((key for one in dict.fromkeys(asked) for key in forms(one)[-1].keys), structure), board)
     fitting = "fit" if fits(usage) else "do not fit"
     worst = max(usage.shares, key=lambda name: usage.shares[name])
     return f"all kernels at their narrowest {fitting} in one image: {TITLES[worst]} {usage.shares[worst]:.0%}"

@@ -16,7 +16,7 @@ from ..kernels.key import BY_VALUE, LOCATED, KernelKey, Key, Port
 from ..kernels.op_skeleton import op_skeleton
 from ..kernels.skeleton import BoardSkeleton, Parameter, board_skeleton_of
 from ..kernels.source import OPERAND_NAMES, indices, parameters
-from ..kernels.workload import SCATTERS
+from ..kernels.workload import COMPACT, SCATTERS
 from ..runtime.targets import CSIM
 
 # Letter of a call token by C type: how `call_tokens` packs a scalar into a `long` argument.
@@ -171,7 +171,8 @@ class KernelGroup:
     share ports.
 
     `structure` says how a map moves data: "dataflow" (load, compute and store joined by streams),
-    "burst" (blocks in local arrays) or "loop"; "linked" marks kernels of a graph (linked.py).
+    "burst" (blocks in local arrays) or "loop". "compact" is for kernels of single elements: operands
+    of one width share a port. "linked" marks kernels of a graph (linked.py).
 
     `units` is the number of compute units. `banks` is "" (the platform chooses), one memory such as
     "DDR[0]", a range such as "HBM[0:31]", or "HBM[*]": a bank for each pointer argument. `joins`
@@ -190,8 +191,8 @@ class KernelGroup:
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or len(self.name) > MAX_NAME_LENGTH:
             raise ValueError(f"{self.name!r} is no kernel's name: take at most {MAX_NAME_LENGTH} letters")
-        if self.structure not in (*STRUCTURES, LINKED):
-            raise ValueError(f"kernel {self.name}: structure {self.structure!r} is none of {STRUCTURES}")
+        if self.structure not in (*STRUCTURES, COMPACT, LINKED):
+            raise ValueError(f"kernel {self.name}: structure {self.structure!r} is none of {STRUCTURES}, {COMPACT!r}")
         if not self.members:
             raise ValueError(f"kernel {self.name} has no members")
         shapes = {(m.skeleton, m.lanes) for m in self.members}

@@ -46,11 +46,12 @@ class Form(NamedTuple):
 
 
 class BoardImage(NamedTuple):
-    """An image for a traced program: the form of each kernel that the program asked for, and what
-    they take of the board."""
+    """An image for a traced program: the form of each kernel that the program asked for, what they
+    take of the board, and the structure of its inventory."""
 
     forms: Mapping[Key, Form]
     usage: Fit
+    structure: str = "dataflow"
 
 
 def accepts(board: Board, most_alone: float = MOST_ALONE[0]) -> Callable[[Key], bool]:
@@ -126,15 +127,16 @@ def is_graph(key: Key) -> TypeGuard[StagedKey | NetworkKey | FeedbackKey]:
     return isinstance(key, (StagedKey, NetworkKey, FeedbackKey))
 
 
-def groups_of(keys: Iterable[Key]) -> tuple[KernelGroup, ...]:
-    """Returns the kernels of an image with these keys, as an inventory groups them."""
+def groups_of(keys: Iterable[Key], structure: str = "dataflow") -> tuple[KernelGroup, ...]:
+    """Returns the kernels of an image with these keys, as an inventory of this structure groups
+    them."""
     keys = list(dict.fromkeys(keys))
     graphs = [key for key in keys if is_graph(key)]
     groups: list[KernelGroup] = []
     for part, members in parts([key for key in keys if key not in graphs], "shared"):
         name = free_name(f"ft_{part}", [g.name for g in groups])
-        structure = board_skeleton_of(members[0]).structure(members[0].lanes, "dataflow")
-        groups.append(KernelGroup(name, members, structure))
+        built = board_skeleton_of(members[0]).structure(members[0].lanes, structure)
+        groups.append(KernelGroup(name, members, built))
     for key in graphs:
         groups.append(KernelGroup(free_name(key.file_name.partition(".")[0], [g.name for g in groups]), (key,)))
     return tuple(groups)
@@ -145,17 +147,19 @@ def fits(usage: Fit) -> bool:
     return not usage.crowded and all(part <= most for part, most in zip(usage.shares.values(), SHARE))
 
 
-def narrowed(asked: Sequence[Key], cycles: Mapping[Key, float], board: Board) -> BoardImage:
+def narrowed(
+    asked: Sequence[Key], cycles: Mapping[Key, float], board: Board, structure: str = "dataflow"
+) -> BoardImage:
     """Returns an image with the fastest forms of these kernels that fit; with the narrowest ones if
     none fit."""
     level = dict.fromkeys(asked, 0)
     least = LEAST_TIME * sum(cycles.values()) or 1.0
     while True:
         now = {key: forms(key)[level[key]] for key in asked}
-        groups = groups_of(key for form in now.values() for key in form.keys)
+        groups = groups_of((key for form in now.values() for key in form.keys), structure)
         usage = fit(groups, board)
         if fits(usage):
-            return BoardImage(now, usage)
+            return BoardImage(now, usage, structure)
         worst = max(range(len(SHARE)), key=lambda k: usage.shares[NAMES[k]] / SHARE[k])
         steps: list[tuple[float, list[Key]]] = []
         for group in groups:
@@ -165,6 +169,6 @@ def narrowed(asked: Sequence[Key], cycles: Mapping[Key, float], board: Board) ->
                 lost = sum(cycles[key] * (now[key].lanes / forms(key)[level[key] + 1].lanes - 1) for key in mine)
                 steps.append((area(group).whole.values()[worst] / (least + lost), mine))
         if not steps:
-            return BoardImage(now, usage)
+            return BoardImage(now, usage, structure)
         for key in max(steps, key=lambda step: step[0])[1]:
             level[key] += 1

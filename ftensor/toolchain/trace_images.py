@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..boards import Board, Link
 from ..kernels.key import Key
 from ..kernels.skeleton import board_skeleton_of
-from ..kernels.workload import KernelLaunch
+from ..kernels.workload import COMPACT, KernelLaunch
 from .area.cores import NAMES
 from .area.fit import Fit, area, fit
 from .folding import SHARE
@@ -58,10 +58,11 @@ def images_for(launches: Mapping[KernelLaunch, int], order: Sequence[Key], board
     of their launches."""
     found = times(launches, board)
     cycles = {key: one.cycles for key, one in found.items()}
-    image = narrowed(list(cycles), cycles, board)
     on_board = sum(one.board for one in found.values())
-    if fits(image.usage):
-        return BoardImages((image,), 0, {}, {}, on_board)
+    for structure in ("dataflow", COMPACT):
+        image = narrowed(list(cycles), cycles, board, structure)
+        if fits(image.usage):
+            return BoardImages((image,), 0, {}, {}, on_board)
     alone = {key: _narrowest([key], board) for key in cycles}
     too_large = {key: usage for key, usage in alone.items() if not fits(usage)}
     used = [key for key in order if key not in too_large]
@@ -72,8 +73,8 @@ def images_for(launches: Mapping[KernelLaunch, int], order: Sequence[Key], board
     on_host = {key: one for key, one in found.items() if key not in kept and key not in too_large}
     with_host = on_board + sum(one.host - one.board for one in on_host.values())
     if kept and switches and with_host < divided:
-        return BoardImages((narrowed(kept, cycles, board),), 0, too_large, on_host, with_host)
-    return BoardImages(tuple(narrowed(keys, cycles, board) for keys in sets), switches, too_large, {}, divided)
+        return BoardImages((narrowed(kept, cycles, board, COMPACT),), 0, too_large, on_host, with_host)
+    return BoardImages(tuple(narrowed(keys, cycles, board, COMPACT) for keys in sets), switches, too_large, {}, divided)
 
 
 def times(launches: Mapping[KernelLaunch, int], board: Board) -> dict[Key, Times]:
@@ -119,7 +120,7 @@ def kept_on_board(asked: Sequence[Key], found: Mapping[Key, Times], board: Board
 
 
 def _narrowest(asked: Sequence[Key], board: Board) -> Fit:
-    return fit(groups_of(key for one in asked for key in forms(one)[-1].keys), board)
+    return fit(groups_of((key for one in asked for key in forms(one)[-1].keys), COMPACT), board)
 
 
 def _removals(group: KernelGroup, kept: Sequence[Key], worst: int) -> list[tuple[float, list[Key]]]:

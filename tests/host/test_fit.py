@@ -12,11 +12,15 @@ from ftensor import dtypes
 from ftensor.boards import BOARDS, find, of_platform
 from ftensor.cli import main
 from ftensor.errors.build import BuildError
+from ftensor.estimate.model import loops
 from ftensor.kernels.key import KernelKey, Port
+from ftensor.kernels.skeletons.elementwise import RowsGeometry
+from ftensor.kernels.workload import KernelLaunch
 from ftensor.toolchain.area import fit
 from ftensor.toolchain.area.cores import Resources
 from ftensor.toolchain.group import KernelGroup
-from ftensor.toolchain.inventory.read import builtin_inventories, expand, read
+from ftensor.toolchain.inventory.read import builtin_inventories, expand, parse, read
+from ftensor.toolchain.vitis import source
 from ftensor.toolchain.vitis.interface import bundles, masters, memories, place_ports
 
 F = dtypes.float32
@@ -145,3 +149,46 @@ def test_smaller_forms_leave_room(name: str) -> None:
     fitted = fit.fit(expand(read(name)), find("kv260"))
     assert max(fitted.shares.values()) < fit.WARNING_SHARE
     assert len(fitted.groups) >= 3
+
+
+COMPACT = """
+structure = "compact"
+[[kernel]]
+ops = ["mul", "exp", "sum"]
+dtypes = ["float32", "complex64"]
+layouts = ["linear", "strided"]
+[[kernel]]
+ops = ["copy"]
+layouts = ["gather"]
+"""
+
+
+def test_operands_of_one_width_share_a_port_of_compact_kernels() -> None:
+    """One process reads through it, one writes. Kernels of vectors have a port for each operand."""
+    groups, usual = (
+        expand(parse(text.encode(), Path("mine.toml"))) for text in (COMPACT, COMPACT.replace("compact", "dataflow"))
+    )
+    shared = {group.name: [bundle.pointers for bundle in bundles(group)] for group in groups}
+    assert shared["ft_rows_4_4x4"] == [("out0", "in_a", "in_b", "geometry")]
+    assert shared["ft_rows_8_8x8"] == [("out0", "in_a", "in_b"), ("geometry",)]
+    assert shared["ft_inners_4_4"] == [("out0", "in_a", "geometry")]
+    assert shared["ft_move_4_4x8"] == [("out0", "in_a", "geometry"), ("in_b",), ("bad",)]
+    assert [len(pointers) for pointers in shared["ft_map_4_4x4"]] == [1, 1, 1]
+    for group, one in zip(groups, usual, strict=True):
+        assert group.members == one.members and fit.area(group).unit.lut <= fit.area(one).unit.lut
+    both = next(group for group in groups if group.name == "ft_rows_4_4x4")
+    assert "#pragma HLS PIPELINE II=2" in source.source(both)
+    (width,) = {bundle.writes for bundle in bundles(both)} - {(0, 0)}
+    assert f"num_write_outstanding={width[1]}" in source.source(both)
+
+
+def test_a_compact_kernel_reads_its_operands_one_after_the_other() -> None:
+    (group,) = expand(
+        parse(b'structure = "compact"\n[[kernel]]\nops = ["mul"]\nlayouts = ["strided"]\n', Path("m.toml"))
+    )
+    geometry = RowsGeometry.of((4, 8), ((8, 1), (8, 1), (8, 1)), 1).pack()
+    intervals = {}
+    for structure in ("loop", group.moves):
+        launch = KernelLaunch(group.members[0], 1, 0, geometry, structure)
+        intervals[structure] = {loop.name: loop.interval for loop in loops(launch, 0)}
+    assert intervals == {"loop": {"elements": 1, "contiguous": 1}, "compact": {"elements": 2, "contiguous": 1}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +10,9 @@ import pytest
 
 from ftensor.boards import find
 from ftensor.kernels.key import KernelKey, Key
-from ftensor.kernels.workload import KernelLaunch
+from ftensor.kernels.workload import COMPACT, KernelLaunch
 from ftensor.toolchain import trace_fit, trace_images
-from ftensor.toolchain.area.fit import fit
+from ftensor.toolchain.area.fit import Fit, fit
 from ftensor.toolchain.folding import SHARE
 from ftensor.toolchain.inventory.keys import fallback_key
 from ftensor.toolchain.inventory.read import expand, parse
@@ -39,6 +40,11 @@ vectors = [8]
 def keys_of(text: bytes) -> dict[str, Key]:
     groups = expand(parse(text, Path("mine.toml")))
     return {getattr(member, "name", member.entry): member for group in groups for member in group.members}
+
+
+def compact(asked: Iterable[Key]) -> Fit:
+    """Returns the area of an image of these kernels at their narrowest."""
+    return fit(trace_fit.groups_of((k for key in asked for k in trace_fit.forms(key)[-1].keys), COMPACT), KV260)
 
 
 @pytest.fixture(scope="module")
@@ -104,8 +110,7 @@ def test_kernels_that_fit_in_no_image_are_divided() -> None:
     order = [asked[0], asked[-1], asked[1], asked[-1], asked[2], *asked, asked[0]]
     sets = trace_images._divided({key: order.count(key) for key in order}, KV260)
     assert len(sets) > 1 and set().union(*sets) == set(asked)
-    for one in sets:
-        assert trace_fit.fits(fit(trace_fit.groups_of(k for key in one for k in trace_fit.forms(key)[-1].keys), KV260))
+    assert all(trace_fit.fits(compact(one)) for one in sets)
     assert trace_images._switches(order, sets) >= len(sets) - 1
     assert trace_images._switches("aabba", [["a"], ["b"]]) == 2
     assert trace_images._switches("aabba", [["a"], ["b", "a"]]) == 1
@@ -130,12 +135,10 @@ def test_the_host_computes_what_costs_it_least() -> None:
     found[sorts[1]] = trace_images.Times(1e-3, 5.0, 1.0)
     kept = trace_images.kept_on_board(asked, found, KV260)
     assert sorts[1] in kept and len(kept) < len(asked)
-    groups = trace_fit.groups_of(k for key in kept for k in trace_fit.forms(key)[-1].keys)
-    assert trace_fit.fits(fit(groups, KV260))
+    assert trace_fit.fits(compact(kept))
     # Nothing that was left out fits beside them.
     for key in set(asked).difference(kept):
-        more = trace_fit.groups_of(k for one in [*kept, key] for k in trace_fit.forms(one)[-1].keys)
-        assert not trace_fit.fits(fit(more, KV260)), key.entry
+        assert not trace_fit.fits(compact([*kept, key])), key.entry
 
 
 def test_a_host_instead_of_loads() -> None:

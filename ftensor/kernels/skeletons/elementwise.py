@@ -11,10 +11,11 @@ from ..geometry import Geometry, ListField
 from ..inventory_terms import ANY, GATHER, ROWS, SCATTER, table_lines
 from ..inventory_terms import LINEAR as RUNS
 from ..key import BY_VALUE, INDEX, LINEAR, LOCATED, ROW_VECTORS, SINGLE, STRIDED, KernelKey
-from ..op_skeleton import OpSkeleton, memory_operands
+from ..op_skeleton import OpSkeleton, memory_operands, reads_of_a_width
 from ..skeleton import register
 from ..source import constant, is_positional
 from ..workload import (
+    COMPACT,
     DEPTH,
     LATENCY,
     SCATTERS,
@@ -51,7 +52,7 @@ class Map(OpSkeleton):
         return super().asked_further(key, layout)
 
     def structure(self, lanes: int, requested: str) -> str:
-        return requested
+        return "loop" if requested == COMPACT else requested
 
     def vitis_module(self, lanes: int) -> str:
         return "map"
@@ -282,7 +283,7 @@ class Rows(OpSkeleton):
         return "x" if key.lanes == 1 else "w"
 
     def structure(self, lanes: int, requested: str) -> str:
-        return "dataflow" if lanes > 1 else "loop"
+        return "dataflow" if lanes > 1 else super().structure(lanes, requested)
 
     def short_bursts(self, vector: bool, written: bool) -> bool:
         """Returns True except for vector outputs: rows that wide kernels read are often short."""
@@ -305,7 +306,8 @@ class Rows(OpSkeleton):
         ordered = key.outs[0].kind == LOCATED and any(p.kind == LOCATED for p in key.ins)
         # An element of 16 bytes is two words.
         halves = max(1, *(p.dtype.itemsize // 8 for p in (*key.outs, *key.ins)))
-        interval = 2 * LATENCY + DEPTH if ordered else halves
+        reads = reads_of_a_width(key) if launch.structure == COMPACT else 1
+        interval = 2 * LATENCY + DEPTH if ordered else halves * reads
         first, last = (w // g.chunks * g.inner + w % g.chunks * g.chunk for w in (begin, end))
         # Rows along one dim share a pipeline, unless rows are ordered.
         block = g.inner * (1 if g.ordered or not g.shape else g.shape[-1])

@@ -11,10 +11,11 @@ from typing import Annotated
 from ..geometry import Geometry, ListField
 from ..inventory_terms import ANY, INNER, OUTER
 from ..key import LINEAR, SINGLE, STRIDED, KernelKey, Port, Reduction
-from ..op_skeleton import OpSkeleton, memory_operands
+from ..op_skeleton import OpSkeleton, memory_operands, reads_of_a_width
 from ..skeleton import register
 from ..source import constant
 from ..workload import (
+    COMPACT,
     Access,
     InterleavedRows,
     Ints,
@@ -208,6 +209,7 @@ class ReduceInner(ReduceSkeleton):
         if self._in_turns(key, g):
             return _interleaved_loops(key, g, *launch.slab(g.items, unit))
         wait, reads = recurrence(key), _reads(key)
+        reads *= reads_of_a_width(key) if launch.structure == COMPACT else 1
         wide = PipelinedLoop("side_by_side", 0, 0, max(wait, side * reads))
         narrow, part = (PipelinedLoop(name, 0, 0, max(wait, reads)) for name in ("vectors", "part"))
         begin, end = launch.slab(g.items, unit)

@@ -13,6 +13,7 @@ from ...errors import build as errors
 from ...kernels.inventory_terms import Option
 from ...kernels.skeleton import inventory_words as skeleton_words
 from ...kernels.skeleton import options
+from ...kernels.workload import COMPACT
 from ...rows.catalogue import OWN, is_module_name
 from ..group import BANKS, MAX_NAME_LENGTH, STRUCTURES
 from .keys import (
@@ -115,6 +116,7 @@ GROUPINGS = ("shared", "single")
 KINDS = {"@all": "buifc", "@bool": "b", "@int": "ui", "@float": "f", "@complex": "c", "@real": "uif"}
 SAME = "@same"
 BY_COST_WORD = "by cost"
+_STRUCTURES = (*STRUCTURES, COMPACT)
 MEMORIES = 'a memory such as "DDR[0]" or "HP0", a range such as "HBM[0:31]", or "HBM[*]"'
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
@@ -204,7 +206,7 @@ def _imports(table: TomlTable) -> tuple[str, ...]:
 
 def _form(table: TomlTable, structure: str, units: int, banks: str) -> tuple[str, int, str]:
     return (
-        table.get("structure", structure, STRUCTURES.__contains__, f"one of {STRUCTURES}"),
+        table.get("structure", structure, _STRUCTURES.__contains__, f"one of {_STRUCTURES}"),
         table.get("units", units, lambda v: is_int(v, 1, 31), "a number of compute units, 1 to 31"),
         table.get("banks", banks, is_memory, MEMORIES),
     )

@@ -19,8 +19,9 @@ from ...kernels.staged import StagedKey
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
 
 
-def inventory_text(kernels: Iterable[InventoryTerms], description: str) -> str:
-    """Returns an inventory of these kernels, each in its layout or in a layout that covers it."""
+def inventory_text(kernels: Iterable[InventoryTerms], description: str, structure: str = "dataflow") -> str:
+    """Returns an inventory of these kernels, each in its layout or in a layout that covers it;
+    `structure` is that of its kernels."""
     # Merge tables that differ only in ops, then tables that differ only in dtypes.
     by_rest: dict[tuple[str, ...], list[str]] = {}
     kernels = list(kernels)
@@ -38,6 +39,7 @@ def inventory_text(kernels: Iterable[InventoryTerms], description: str) -> str:
     # A program's name may have a line break, which would end the comment.
     description = "".join(c if c.isprintable() else " " for c in description)
     parts = [f"# {description}", f"description = {_quoted(description)}"]
+    parts += [f"structure = {_quoted(structure)}"] if structure != "dataflow" else []
     for (dtypes_line, other_lines), dtypes in by_ops.items():
         parts += ["", "[[kernel]]", _list("ops", dtypes_line)]
         parts += [_list("dtypes", list(dict.fromkeys(dtypes)))] if dtypes else []

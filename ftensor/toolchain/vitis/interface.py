@@ -12,7 +12,7 @@ from ...errors.build import bad_bank
 from ...kernels.channels import channels, nearest_channels
 from ...kernels.inventory_terms import KernelArgument
 from ...kernels.source import width
-from ...kernels.workload import LATENCY, requests
+from ...kernels.workload import COMPACT, LATENCY, requests
 from ...terminal import counted
 from ..group import BANKS, KernelGroup, arguments
 from .text import describe
@@ -87,6 +87,9 @@ def bundles(group: KernelGroup) -> tuple[Bundle, ...]:
     The geometry buffer shares the port of the first read-only operand of its width, since the
     kernel reads it once, before the loops. In dataflow kernels it has its own port, because there
     only one process may use a port (UG1399, M_AXI Channels).
+
+    In compact kernels all pointers of one width share a port: one process reads through it, one
+    writes. `bad` is written by the process that reads, so it keeps its own.
     """
     ports: list[Bundle] = []
     for a in arguments(group):
@@ -94,7 +97,11 @@ def bundles(group: KernelGroup) -> tuple[Bundle, ...]:
             continue
         bits = 8 * width(a.c)
         if a.name == "geometry":
-            input_port = next((b for b in ports if b.bits == bits and not any(b.writes)), None)
+            compact = structure(group) == COMPACT
+            input_port = next(
+                (b for b in ports if b.bits == bits and "bad" not in b.pointers and (compact or not any(b.writes))),
+                None,
+            )
             if input_port is not None and structure(group) != "dataflow":
                 ports[ports.index(input_port)] = input_port._replace(pointers=(*input_port.pointers, a.name))
                 continue
@@ -103,8 +110,22 @@ def bundles(group: KernelGroup) -> tuple[Bundle, ...]:
             short = group.kind.short_bursts("hls::vector" in a.c, not a.c.startswith("const "))
             under_way = requests(width(a.c), short)
         one = Bundle(f"gmem{len(ports)}", (a.name,), bits, under_way)
-        ports.append(one if a.c.startswith("const ") else one._replace(writes=under_way))
+        if not a.c.startswith("const "):
+            one = one._replace(writes=under_way)
+        shared = next((b for b in ports if b.bits == bits and "bad" not in b.pointers), None)
+        if shared is None or structure(group) != COMPACT or a.name == "bad":
+            ports.append(one)
+        else:
+            writes = max(shared.writes, one.writes)
+            ports[ports.index(shared)] = shared._replace(pointers=(*shared.pointers, a.name), writes=writes)
     return tuple(ports)
+
+
+def reads_through_a_port(group: KernelGroup) -> int:
+    """Returns the most operands that a step reads through one port: the initiation interval of a loop
+    that reads an element of each."""
+    operands = {a.name for a in arguments(group) if a.what == "*" and a.name.startswith("in_")}
+    return max((len(operands.intersection(bundle.pointers)) for bundle in bundles(group)), default=1) or 1
 
 
 def interfaces(group: KernelGroup) -> list[str]:

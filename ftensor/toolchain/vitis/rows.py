@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...kernels.key import LOCATED, KernelKey
 from ...kernels.source import MAX_DIMS, OPERAND_NAMES, indices
 from ..group import KernelGroup, arguments, pointers, values
-from .interface import interfaces, parameter, parameter_list, title
+from .interface import interfaces, parameter, parameter_list, reads_through_a_port, title
 from .member import function_unit, function_unit_parameters, members_of, sections
 from .text import element, fill, loaded, port_words, table
 
@@ -75,7 +75,7 @@ def source(group: KernelGroup) -> str:
             "name": group.name,
             "parameters": parameter_list(group),
             "interfaces": interfaces(group),
-            "pipeline": IN_ORDER if ordered else "#pragma HLS PIPELINE II=1",
+            "pipeline": IN_ORDER if ordered else f"#pragma HLS PIPELINE II={reads_through_a_port(group)}",
             "step": [*lines, write],
             "noted": NOTED if locating else [],
             "note": NOTE if locating else [],
