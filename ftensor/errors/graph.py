@@ -108,6 +108,15 @@ too_few_cycles = Message(
 )
 bad_cycles = Message(ValueError, "cycles= is a positive int, the most clock cycles for an image, not {cycles!r}")
 bad_weights = Message(ValueError, 'weights= is "text" or "loaded", not {weights!r}')
+bad_structure = Message(
+    ValueError,
+    'structure= is "dataflow" for one kernel, or "linked" for a kernel on each die of a chip, not {structure!r}',
+)
+no_dies = Message(
+    GraphError,
+    "the network {name} can't have a kernel on each die of a {board}: the chip has one die, or no value alone leads "
+    'to all later layers; leave out structure="linked"',
+)
 no_such_layer = Message(ValueError, "{name} has no layer {layer!r}; fold= names one of {layers}")
 bad_fold = Message(
     ValueError, "fold={{{layer!r}: {pair!r}}} is no fold: {why}; it is (filters, factors) in an iteration"

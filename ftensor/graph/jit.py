@@ -261,13 +261,14 @@ class Jitted(Generic[P, R]):
         With `target`, a board such as "kv260", the inventory has the lanes and the compute units
         that are fastest on that board, and `Exported.report` is a table of the kernels.
 
-        A chain of layers on an argument, quantized (`ft.quantized.conv2d`, `linear`, their `relu`
-        forms, `relu`, `add`; `max_pool2d`) or of float32, and of nothing else, is one kernel: a
-        network (docs/networks.md), with NAME.weights in place of NAME.cl. `target` is then "u55c" by
-        default, `cycles` the most clock cycles for an image (as few as fit), `fold` the products of
-        layers in a cycle, as `{"conv2d_0": (filters, factors)}`, `weights` "text" for constants of
-        the kernel, or "loaded" for values that launches bring. `Exported.report` is a table of the
-        layers. These keywords are the function's if it has parameters of these names.
+        A chain of layers on an argument, quantized (`ft.quantized.conv2d`, `linear`, their `relu` forms,
+        `relu`, `add`; `max_pool2d`) or of float32, and of nothing else, is one kernel: a network
+        (docs/networks.md), with NAME.weights in place of NAME.cl. `target` is then "u55c" by default,
+        `cycles` the most clock cycles for an image (as few as fit), `fold` the products of layers in a
+        cycle, as `{"conv2d_0": (filters, factors)}`, `weights` "text" for constants of the kernel, or
+        "loaded" for values that launches bring, `structure` "dataflow" for one kernel, or "linked" for a
+        kernel on each die of the chip. `Exported.report` is a table of the layers. These keywords are the
+        function's if it has parameters of these names.
 
         Raises the call's errors. Raises GraphError if no two ops are stages of one kernel (it names
         the first op that is no stage), for fewer than two rows, for as many rows as a row is long,

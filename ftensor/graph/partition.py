@@ -90,13 +90,14 @@ DEFAULT_BOARD = "u55c"
 
 class ExportOptions(NamedTuple):
     """The keywords of `export`: the name of the board; for a network also the maximum of cycles per
-    image, the folds of layers by name, and whether its weights are constants in the text or loaded
-    by launches."""
+    image, the folds of layers by name, whether its weights are constants in the text or loaded by
+    launches, and whether it is one kernel or a kernel on each die of the chip."""
 
     target: str | None = None
     cycles: int | None = None
     fold: Mapping[str, tuple[int, int]] | None = None
     weights: str | None = None
+    structure: str | None = None
 
 
 NO_OPTIONS = ExportOptions()

@@ -98,22 +98,25 @@ def _groups(
 
 def _write_network(traced: TracedNetwork, folder: Path, name: str, options: ExportOptions) -> Exported:
     """Writes the files of a network, folded for a board."""
-    from . import folding
+    from . import folding, network_dies
     from .group import KernelGroup
     from .vitis import source as vitis
 
     given = folding.given_folds(traced.key, options.fold)
     board, constants = boards.find(options.target or DEFAULT_BOARD), traced.key.constants
     found = folding.fold_with_weights(traced.key, board, options.cycles, given, options.weights)
+    unfolded = traced.key.without_constants() if found.key.loaded else traced.key
+    found = network_dies.on_dies(found, unfolded, options.structure, options.cycles, given)
     key, images = found.key, " x ".join(map(str, traced.key.image))
     graph = network_file.text(key, constants)
     inventory = [
         f"# The network {name}: any number of images of {images}, weights in {name}.weights.",
-        f'description = "the network {name}, as one kernel"',
+        f'description = "the network {name}, as {counted(len(found.cuts) + 1, "kernel")}"',
         "",
         "[[graph]]",
         f'file = "{name}.json"',
         f'sha256 = "{sha256(graph.encode()).hexdigest()}"',
+        *(['structure = "linked"', f"cuts = {[*found.cuts]}"] if found.cuts else []),
         "",
     ]
     contents = {
@@ -127,7 +130,7 @@ def _write_network(traced: TracedNetwork, folder: Path, name: str, options: Expo
     for kind, content in contents.items():
         paths[kind].write_bytes(content)
     files = Exported(paths["json"], paths["toml"], paths["cpp"], None, key.entry, constants=paths["weights"])
-    return files._replace(kernels=(files,), report=folding.report(found, traced.lines))
+    return files._replace(kernels=(files,), report=folding.report(found, traced.lines) + network_dies.report(found))
 
 
 def _text(key: StagedKey | FeedbackKey) -> str:

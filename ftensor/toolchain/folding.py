@@ -58,16 +58,25 @@ MAX_CYCLES = 1 << 62
 
 
 class Folding(NamedTuple):
-    """A folded network on a board, with the shares of the resources in the order of NAMES."""
+    """A folded network on a board, with the shares of the resources in the order of NAMES. `cuts` are
+    the layers at which the kernels of a linked network begin, all but the first one, and `dies` the
+    kernels' shares of their dies."""
 
     key: NetworkKey
     board: Board
     shares: tuple[float, ...]
+    cuts: tuple[int, ...] = ()
+    dies: tuple[tuple[float, ...], ...] = ()
 
     @property
     def fits(self) -> bool:
         """True if the network takes at most `SHARE` of each resource."""
         return all(part <= most for part, most in zip(self.shares, SHARE))
+
+    @property
+    def fits_dies(self) -> bool:
+        """True if each kernel takes at most `SHARE` of each resource of its die."""
+        return all(part <= most for shares in self.dies for part, most in zip(shares, SHARE))
 
 
 def fold_network(

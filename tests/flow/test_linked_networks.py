@@ -10,14 +10,19 @@ from pathlib import Path
 import pytest
 
 import ftensor as ft
+from ftensor.boards import Board, find
 from ftensor.errors.build import InventoryError
+from ftensor.graph.network import NetworkBuilder
 from ftensor.kernels.network import NetworkKey
 from ftensor.kernels.network_parts import NetworkPart, cuts_of, parts_of_network, streams_of
+from ftensor.kernels.network_processes import interval
 from ftensor.toolchain.area.fit import area
 from ftensor.toolchain.csim import CSim
+from ftensor.toolchain.folding import Folding, fold_network
 from ftensor.toolchain.group import KernelGroup, arguments
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.make import Request, commands, prepare
+from ftensor.toolchain.network_dies import on_dies, report
 from ftensor.toolchain.vitis.source import copy_headers, source
 from ftensor.toolchain.vitis.target import Vitis
 
@@ -112,3 +117,49 @@ def test_where_no_kernel_begins(tmp_path: Path, case: str) -> None:
 def test_one_kernel_has_no_cuts(tmp_path: Path) -> None:
     with pytest.raises(InventoryError, match=r"cuts = .* absent here"):
         linked(tmp_path, text=LINKED.replace("linked", "dataflow"))
+
+
+def board(luts: float) -> Board:
+    """A Kria KV260 whose chip has three dies, with a part of its LUTs."""
+    kv260 = find("kv260")
+    return replace(kv260, chip=replace(kv260.chip, slrs=3, lut=kv260.chip.lut * luts))
+
+
+def folded(luts: float) -> tuple[NetworkKey, Folding]:
+    x = images(1)
+    key = NetworkBuilder(ft.jit(digits())._trace_only(x._storage.backend, [x], (x,), {})).key
+    return key, fold_network(key, board(luts))
+
+
+def test_a_network_is_on_as_many_dies_as_it_needs() -> None:
+    """Linked if its parts fit at the same speed; if asked to, also at a lower one."""
+    key, found = folded(1)
+    split = on_dies(found, key, None, None, {})
+    assert (interval(split.key), split.cuts) == (interval(found.key), (1, 4)) and split.fits_dies
+    assert report(split).splitlines()[2].startswith("SLR1: max_pool2d_1 to add_3, LUT ")
+    assert on_dies(found, key, "dataflow", None, {}) == found
+    assert on_dies(fold_network(key, find("u55c"), 500), key, None, None, {}).cuts == ()
+    key, found = folded(0.5)
+    assert on_dies(found, key, None, None, {}) == found
+    split = on_dies(found, key, "linked", None, {})
+    assert interval(split.key) == 2 * interval(found.key) and split.fits_dies and len(split.dies) == 3
+
+
+def test_a_network_that_fits_no_dies_is_refused_with_numbers() -> None:
+    key, found = folded(0.35)
+    with pytest.raises(ft.GraphError, match=r"one by one, a kernel on each die: SLR0 LUT .*its first 2 layers do"):
+        on_dies(found, key, "linked", None, {})
+    with pytest.raises(ft.GraphError, match=r"even with 400 cycles an image, a kernel .*; no part of it does"):
+        on_dies(found, key, "linked", 400, {})
+
+
+def test_export_links_a_network(tmp_path: Path) -> None:
+    jitted, x = ft.jit(digits()), images(2)
+    exported = jitted.export(str(tmp_path / "digits"), x, target="u55c", structure="linked")
+    assert [group.name for group in expand(read(exported.inventory))] == ["digits_1", "digits_2", "digits_3"]
+    assert "\nSLR2: " in exported.report
+    assert "cuts" not in jitted.export(str(tmp_path / "one"), x, target="u55c", cycles=500).inventory.read_text()
+    with pytest.raises(ft.GraphError, match="can't have a kernel on each die of a Kria KV260"):
+        jitted.export(str(tmp_path / "no"), x, target="kv260", structure="linked")
+    with pytest.raises(ValueError, match=r"structure= is .*, not 'loop'"):
+        jitted.export(str(tmp_path / "no"), x, structure="loop")
