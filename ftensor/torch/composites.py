@@ -20,13 +20,12 @@ from ..dtypes import bfloat16, float16, float32, float64
 from ..execute.layers import fits_one_launch
 from ..ops.gradients.attention import attention, attention_backward
 from ..ops.gradients.attention import linear_backward as ft_linear_backward
-from ..ops.gradients.recurrent import Layer, gru_layer_backward, gru_layers, lstm_layer_backward, lstm_layers
+from ..ops.gradients.recurrent import Layer, gru_layers, layers_backward, lstm_layers
 from ..ops.index.index import put
 from ..ops.linalg.matmul import linear as ft_linear
 from ..ops.nn.layers.norm import layer_norm
 from ..ops.nn.sequences.attention import scaled_dot_product_attention
 from ..ops.nn.sequences.recurrent import Weights
-from ..ops.rearrange.cat import stack
 from . import calls
 from .fallback import kernel
 from .internals import RECORDED_KEYS, decompose, is_batched, is_plain, overload
@@ -448,18 +447,9 @@ class _Layers(torch.autograd.Function):
         steps, batch, _ = args[0].shape
         size = (steps, batch, args[1].shape[-1])
         dy = lift(args[0].new_zeros(size) if grads[0] is None else grads[0])
-        states: list[list[Tensor]] = [[] for _ in last]
-        dws: list[Tensor] = []
-        layer_backward: Any = lstm_layer_backward if ctx.cell == "lstm" else gru_layer_backward
-        for k in range(len(weights) - 1, -1, -1):
-            of_last, of_input = [d[k] for d in last], k > 0 or needed[0]
-            dy, weight_gradients, *initial = layer_backward(dy, *of_last, ctx.layers[k], weights[k], of_input)
-            dws[:0] = weight_gradients
-            for gradients, d in zip(states, initial):
-                gradients.insert(0, d)
-        of_states = [stack(gradients) if is_needed else None for gradients, is_needed in zip(states, needed[1:])]
-        every = [dy, *of_states, *dws]
-        return None, None, *[wrap(g) if is_needed else None for g, is_needed in zip(every, needed)]
+        every = layers_backward(ctx.cell, dy, last, ctx.layers, weights, tuple(needed[: 1 + kinds]))
+        wrapped = [None if g is None or not is_needed else wrap(g) for g, is_needed in zip(every, needed)]
+        return None, None, *wrapped
 
 
 def _decomposed(cell: str, has_biases: bool, x: torch.Tensor, *args: torch.Tensor) -> Any:

@@ -237,13 +237,31 @@ def gru_layer_backward(
     return (*_weight_gradients(layer, w, of_input_part, of_hidden_part, of_input), dh)
 
 
+Parameters = Sequence[tuple[Any, ...]]  # the fields of `Weights` for each layer
+
+
+def _as_graph(cell: str, x: Tensor, batch: int, width: int) -> bool:
+    """True if layers are a few launches each. Between these a graph has no views and copies."""
+    return cell == "gru" or len(x) == 1 or fits_one_launch(cell, x, batch, width)
+
+
 def gru_layers(
     x: Tensor, h: Tensor, weights: Sequence[Weights], saves: bool = True
 ) -> tuple[Tensor, Tensor, list[Layer]]:
     """Returns (hidden states of the last layer, last h of all layers, saved values for the
     derivative, none without `saves`). See `gru_layer`."""
+    return _gru_layers(x, h, _parameters(weights), saves)
+
+
+def _parameters(weights: Sequence[Weights]) -> list[tuple[Any, ...]]:
+    return [(w.ih, w.hh, w.b_ih, w.b_hh) for w in weights]
+
+
+@fused
+def _gru_layers(x: Tensor, h: Tensor, parameters: Parameters, saves: bool) -> tuple[Tensor, Tensor, list[Layer]]:
     layers, hs = [], []
-    for k, w in enumerate(weights):
+    for k, fields in enumerate(parameters):
+        w = Weights(*fields)
         if saves:
             layers.append(gru_layer(x, h[k], w))
             out = layers[-1].hidden.narrow(0, 1, len(x))
@@ -260,32 +278,30 @@ def lstm_layers(
 ) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
     """Returns (hidden states of the last layer, last h of all layers, last c of all layers, saved
     values for the derivative, none without `saves`)."""
-    steps, batch, _ = x._shape
-    if steps > 1 and not saves and fits_one_launch("lstm", x, batch, h._shape[-1]):
-        return _lstm_without_derivative(x, h, c, weights)
-    parameters = [(w.ih, w.hh, w.b_ih, w.b_hh) for w in weights]
-    as_graph = steps == 1 or fits_one_launch("lstm", x, batch, h._shape[-1])
-    return (_fused_layers if as_graph else _layers)(x, h, c, parameters)
+    as_graph = _as_graph("lstm", x, x._shape[1], h._shape[-1])
+    if len(x) > 1 and as_graph and not saves:
+        return (*_lstm_without_derivative(x, h, c, _parameters(weights)), [])
+    run: Any = _fused_lstm_layers if as_graph else _lstm_layers
+    results: tuple[Tensor, Tensor, Tensor, list[Layer]] = run(x, h, c, _parameters(weights))
+    return results
 
 
-def _lstm_without_derivative(
-    x: Tensor, h: Tensor, c: Tensor, weights: Sequence[Weights]
-) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
+@fused
+def _lstm_without_derivative(x: Tensor, h: Tensor, c: Tensor, parameters: Parameters) -> tuple[Tensor, Tensor, Tensor]:
     hs, cs = [], []
-    for k, w in enumerate(weights):
+    for k, fields in enumerate(parameters):
+        w = Weights(*fields)
         out = new((*x._shape[:2], h._shape[-1]), x._dtype, x._storage.device)
         cs.append(run_lstm(_input_gates(x, w), h[k], c[k], w.hh, out))
         hs.append(out[-1])
         x = out
-    return x, stack(hs), stack(cs), []
+    return x, stack(hs), stack(cs)
 
 
-def _layers(
-    x: Tensor, h: Tensor, c: Tensor, weights: Sequence[tuple[Any, ...]]
-) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
+def _lstm_layers(x: Tensor, h: Tensor, c: Tensor, parameters: Parameters) -> tuple[Tensor, Tensor, Tensor, list[Layer]]:
     layers = []
-    for k, w in enumerate(weights):
-        layers.append(lstm_layer(x, h[k], c[k], Weights(*w)))
+    for k, fields in enumerate(parameters):
+        layers.append(lstm_layer(x, h[k], c[k], Weights(*fields)))
         x = layers[-1].hidden.narrow(0, 1, len(x))
     hy, cy = [
         stack([layer_states[-1] for layer_states in direction_states])
@@ -294,5 +310,44 @@ def _layers(
     return x, hy, cy, layers
 
 
-# For layers of a few launches, between which a graph has no views and copies.
-_fused_layers = fused(_layers)
+_fused_lstm_layers = fused(_lstm_layers)
+
+
+def layers_backward(
+    cell: str,
+    dy: Tensor,
+    last: Sequence[Tensor],
+    layers: Sequence[Layer],
+    weights: Sequence[Weights],
+    needed: tuple[bool, ...],
+) -> list[Tensor | None]:
+    """Returns the gradients of the input, the initial states and all weights in their order, from
+    those of the result (steps, batch, hidden) and of the last states (layers, batch, hidden).
+    `needed`: for the input and each of the states, False if its gradient is None instead."""
+    _, batch, width = dy._shape
+    run: Any = _fused_backward if _as_graph(cell, dy, batch, width) else _layers_backward
+    gradients: list[Tensor | None] = run(cell, dy, list(last), list(layers), _parameters(weights), needed)
+    return gradients
+
+
+def _layers_backward(
+    cell: str,
+    dy: Tensor,
+    last: Sequence[Tensor],
+    layers: Sequence[Layer],
+    parameters: Parameters,
+    needed: tuple[bool, ...],
+) -> list[Tensor | None]:
+    states: list[list[Tensor]] = []
+    of_weights: list[Tensor] = []
+    layer_backward: Any = lstm_layer_backward if cell == "lstm" else gru_layer_backward
+    for k in range(len(layers) - 1, -1, -1):
+        w = Weights(*parameters[k])
+        dy, gradients, *initial = layer_backward(dy, *[d[k] for d in last], layers[k], w, k > 0 or needed[0])
+        of_weights[:0] = gradients
+        states.insert(0, initial)
+    of_states = [stack(list(one)) if used else None for one, used in zip(zip(*states), needed[1:])]
+    return [dy, *of_states, *of_weights]
+
+
+_fused_backward = fused(_layers_backward)
