@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -106,6 +107,18 @@ def test_captures_and_replays_leak_nothing() -> None:
     g.reset()
     del y
     assert backend.pool.allocated == before
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("upload", "copies values from the host"), ("download", "reads or writes")]
+)
+def test_a_copy_in_a_capture_is_refused(name: str, message: str) -> None:
+    """Of a device with memory of its own; others read and write in place."""
+    x, values = torch.zeros(3, device="fpga"), np.ones(3, np.float32)
+    copy = getattr(default_backend(), name)
+    with pytest.raises(RuntimeError, match=message), torch.fpga.graph(torch.fpga.FPGAGraph()):
+        copy(ftensor.torch.to_ftensor(x)._storage, 0, values)
+    assert x.tolist() == [0, 0, 0] and values.tolist() == [1, 1, 1]
 
 
 def test_another_stream_in_a_capture_is_refused() -> None:
@@ -274,7 +287,8 @@ def test_reads_that_are_kept() -> None:
 
     def step(x: torch.Tensor) -> torch.Tensor:
         scale = 2.0 if (x > 0).all() else 0.5
-        return x * scale + torch.tensor([1.0, 2.0, 3.0]).to("fpga")
+        y = x * scale + torch.tensor([1.0, 2.0, 3.0]).to("fpga")
+        return y.neg().neg().neg().neg()  # in memory other than the constants'
 
     captured = ftensor.torch.capture(step, reads="keep")
     for k in range(1, 7):
