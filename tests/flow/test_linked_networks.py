@@ -11,15 +11,16 @@ import pytest
 
 import ftensor as ft
 from ftensor.boards import Board, find
-from ftensor.errors.build import InventoryError
+from ftensor.errors.build import BuildError, InventoryError
 from ftensor.graph.network import NetworkBuilder
 from ftensor.kernels.network import NetworkKey
 from ftensor.kernels.network_parts import NetworkPart, cuts_of, parts_of_network, streams_of
 from ftensor.kernels.network_processes import interval
-from ftensor.toolchain.area.fit import area
+from ftensor.toolchain.area.fit import area, check, fit, lines
 from ftensor.toolchain.csim import CSim
 from ftensor.toolchain.folding import Folding, fold_network
 from ftensor.toolchain.group import KernelGroup, arguments
+from ftensor.toolchain.intel import target as intel
 from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.make import Request, commands, prepare
 from ftensor.toolchain.network_dies import on_dies, report
@@ -151,6 +152,24 @@ def test_a_network_that_fits_no_dies_is_refused_with_numbers() -> None:
         on_dies(found, key, "linked", None, {})
     with pytest.raises(ft.GraphError, match=r"even with 400 cycles an image, a kernel .*; no part of it does"):
         on_dies(found, key, "linked", 400, {})
+
+
+def test_the_area_of_an_image_is_told_die_by_die(tmp_path: Path) -> None:
+    """And an image with a full die is refused."""
+    usage = fit(linked(tmp_path), find("u55c"))
+    assert [line[:9] for line in lines(usage) if "of the die." in line] == ["SLR0: LUT", "SLR1: LUT", "SLR2: LUT"]
+    assert usage.fits and sum(shares[2] for shares in usage.dies.values()) == pytest.approx(3 * usage.shares["dsp"])
+    with pytest.raises(BuildError, match=r"LUT \d+% of at most 80% on SLR0"):
+        check("digits", linked(tmp_path), board(0.4))
+
+
+def test_intels_boards_have_no_networks(tmp_path: Path) -> None:
+    """Neither of one kernel nor of several: the build says so."""
+    linked(tmp_path)
+    for name in ("digits", "linked"):
+        (group,) = expand(read(tmp_path / f"{name}.toml"), shares_ports=False)
+        with pytest.raises(ValueError, match=r"a form in HLS C.. for Xilinx's boards only"):
+            intel.source(group)
 
 
 def test_export_links_a_network(tmp_path: Path) -> None:

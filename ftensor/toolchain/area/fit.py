@@ -208,6 +208,25 @@ class Fit:
         return dict(zip(NAMES, board_shares(self.resources, self.board)))
 
     @property
+    def dies(self) -> dict[int, tuple[float, ...]]:
+        """The shares that kernels with a die take of it, by die, in the order of NAMES."""
+        takes: dict[int, Resources] = {}
+        for group in self.groups:
+            if group.die is not None and group.die < self.board.chip.slrs > 1:
+                takes[group.die] = takes.get(group.die, NONE) + area(group).whole
+        return {die: board_shares(one * self.board.chip.slrs, self.board) for die, one in sorted(takes.items())}
+
+    @property
+    def full_dies(self) -> list[str]:
+        """The resources of dies of which kernels take more than placement can reach, with the share."""
+        return [
+            f"{TITLES[name]} {part:.0%} of at most {MAX_SHARES[name]:.0%} on SLR{die}"
+            for die, shares in self.dies.items()
+            for name, part in zip(NAMES, shares)
+            if part > MAX_SHARES[name]
+        ]
+
+    @property
     def ports(self) -> int:
         """The number of ports of all compute units."""
         return sum(group.units * len(bundles(group)) for group in self.groups)
@@ -220,8 +239,8 @@ class Fit:
 
     @property
     def fits(self) -> bool:
-        """True if neither a resource nor a memory is full."""
-        return not self.full and not self.crowded
+        """True if neither a resource nor a die nor a memory is full."""
+        return not self.full and not self.full_dies and not self.crowded
 
     @property
     def full(self) -> tuple[str, ...]:
@@ -267,7 +286,7 @@ def fitting_subset(groups: Sequence[KernelGroup], board: Board) -> Fit:
     kept = list(groups)
     while kept and not (usage := fit(kept, board)).fits:
         worst = max(range(len(NAMES)), key=lambda k: usage.shares[NAMES[k]] / MAX_SHARES[NAMES[k]])
-        if not usage.full:
+        if usage.crowded and not usage.full:
             dearest = max(kept, key=lambda g: g.units * len(bundles(g)))
         else:
             dearest = max(kept, key=lambda g: area(g).whole.values()[worst])
@@ -288,7 +307,7 @@ def check(name: str, groups: Sequence[KernelGroup], board: Board) -> Fit:
         return usage
     most = int(board.masters.value)
     parts = usage.shares
-    problems = [f"{TITLES[n]} {parts[n]:.0%} of at most {MAX_SHARES[n]:.0%}" for n in usage.full]
+    problems = [f"{TITLES[n]} {parts[n]:.0%} of at most {MAX_SHARES[n]:.0%}" for n in usage.full] + usage.full_dies
     if usage.crowded:
         memory = max(usage.crowded, key=lambda name: usage.crowded[name])
         other_memories = len(usage.crowded) - 1
@@ -337,6 +356,7 @@ def lines(usage: Fit) -> list[str]:
         *table(rows).splitlines(),
         f"At most {max(usage.charged.values(), default=0)} of {board.masters.value:g} ports enter "
         f"at one of {counted(len(board.memories()), 'memory')}.",
+        *(f"SLR{die}: {shares_text(shares)} of the die." for die, shares in usage.dies.items()),
     ]
     full = [TITLES[n] for n, part in usage.shares.items() if part > WARNING_SHARE]
     if full:
