@@ -8,7 +8,7 @@ from typing import Any
 from .._tensor import Tensor
 from ..array_api.dtypes import limited
 from ..rows.catalogue import op_of
-from .values import first_tensor, floating, promote_pair, tensor
+from .values import floating, promote_pair, tensor, tensor_among
 
 
 def _make_comparison(reduce_all: bool) -> Callable[..., Any]:
@@ -39,8 +39,7 @@ def _array_equiv(a1: Any, a2: Any) -> bool:
 
 
 def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
-    like = first_tensor(x, xp, fp)
-    assert like is not None, "interp() of no tensor"
+    like = tensor_among(x, xp, fp)
     positions, nodes, values = [floating(tensor(v, like)) for v in (x, xp, fp)]
     k = op_of("searchsorted")(nodes, positions, side="right").clamp(1, nodes.shape[0] - 1)
     x0, x1, y0, y1 = nodes[k - 1], nodes[k], values[k - 1], values[k]
@@ -121,8 +120,7 @@ def _nan_to_num(x: Tensor, copy: bool = True, nan: float = 0.0, posinf: Any = No
 
 
 def _polyval(p: Any, x: Any) -> Any:
-    like = first_tensor(p, x)
-    assert like is not None, "polyval() of no tensor"
+    like = tensor_among(p, x)
     points = tensor(x, like)
     value = points * 0
     for factor in p:

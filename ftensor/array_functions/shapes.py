@@ -14,7 +14,7 @@ from .._tensor import Tensor
 from ..array_api.dtypes import check_number
 from ..dtypes import int64, result_type
 from ..rows.catalogue import op_of
-from .values import dtype_of, first_tensor, floating, promote_pair, tensor
+from .values import dtype_of, floating, promote_pair, tensor, tensor_among
 
 
 def _new_options(a: Tensor, shape: Any, dtype: Any) -> dict[str, Any]:
@@ -238,8 +238,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    like = first_tensor(condition, x, y)
-    assert like is not None, "where() of no tensor"
+    like = tensor_among(condition, x, y)
     if x is None and y is None:
         return tuple(op_of("nonzero")(like, as_tuple=True))
     mask = tensor(condition, like)
@@ -250,8 +249,7 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    like = first_tensor(condlist, choicelist)
-    assert like is not None, "select() of no tensor"
+    like = tensor_among(condlist, choicelist)
     selected = tensor(default, like).to(result_type(*choicelist, default))
     for mask, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         selected = _where(mask, choice, selected)
@@ -323,8 +321,7 @@ def _fill_diagonal(a: Tensor, val: Any, wrap: bool = False) -> None:
 
 
 def _ix(*args: Any) -> tuple[Any, ...]:
-    like = first_tensor(args)
-    assert like is not None, "ix_() of no tensor"
+    like = tensor_among(args)
     ndim = len(args)
     grids = []
     for k, x in enumerate(args):
@@ -435,8 +432,7 @@ def _isin(element: Any, test_elements: Any, assume_unique: bool = False, invert:
 
 
 def _digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    like = first_tensor(x, bins)
-    assert like is not None, "digitize() of no tensor"
+    like = tensor_among(x, bins)
     edges = tensor(bins, like)
     if not bool((edges.diff() >= 0).all().item()):
         return NotImplemented
@@ -444,8 +440,7 @@ def _digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    like = first_tensor(a, v)
-    assert like is not None, "searchsorted() of no tensor"
+    like = tensor_among(a, v)
     order = None if sorter is None else tensor(sorter, like)
     first, second = promote_pair(a, v)
     return op_of("searchsorted")(first, second, side=side, sorter=order)

@@ -13,7 +13,7 @@ from ..array_api.dtypes import check_number, is_outside, limited
 from ..array_api.elementwise import ACCEPTS_NUMBERS, COMPARISONS, compare_outside
 from ..dtypes import result_type
 from ..rows.catalogue import ENTRIES, op_of
-from .values import as_operand, dtype_of, first_tensor, floating, on_host, tensor, write_out
+from .values import as_operand, dtype_of, floating, on_host, tensor, tensor_among, write_out
 
 # Ops under NumPy's names; "name:op" if the op's name differs.
 _SAME = """
@@ -142,8 +142,7 @@ def ufunc(numpy_ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     """Implements `Tensor.__array_ufunc__`: returns a tensor, or NotImplemented for unknown operand
     types."""
     out = options.get("out", ())
-    like = first_tensor(inputs, out)
-    assert like is not None, "a universal function of no tensor"
+    like = tensor_among(inputs, out)
     settings = {key: value for key, value in options.items() if key not in _WITHOUT_EFFECT}
     operands = [as_operand(tensor(x, like) if isinstance(x, list) else x, like) for x in inputs]
     result = NotImplemented

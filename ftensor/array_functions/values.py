@@ -58,11 +58,16 @@ def first_tensor(*values: Any) -> Tensor | None:
     return None
 
 
+def tensor_among(*values: Any) -> Tensor:
+    found = first_tensor(*values)
+    assert found is not None, "no tensor among the arguments"
+    return found
+
+
 def promote_pair(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Returns two operands as tensors of their common dtype. A Python int that this dtype can't
     hold counts as int64."""
-    like = first_tensor(a, b)
-    assert like is not None, "no tensor among the operands"
+    like = tensor_among(a, b)
     numbers = (Tensor, int, float, complex)
     dtype = result_type(*[x if isinstance(x, numbers) else tensor(x, like) for x in (a, b)])
     if is_outside(a, dtype) or is_outside(b, dtype):
