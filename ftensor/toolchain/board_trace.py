@@ -78,8 +78,8 @@ def board_command(arguments: argparse.Namespace, program: PythonProgram) -> int:
 
 
 def place(program: PythonProgram, board: Board) -> Placed:
-    """Runs a program until its kernels fit in one image, with smaller kernels in each run, and
-    returns the images of the run that is the fastest by the model."""
+    """Runs a program until its kernels fit in one image, with smaller kernels in each run. If they
+    never do, returns the images of the run that is the fastest by the model."""
     best: tuple[BoardImages, Trace] | None = None
     for most_alone in MOST_ALONE:
         if best is not None:
@@ -93,7 +93,7 @@ def place(program: PythonProgram, board: Board) -> Placed:
         images = images_for(launches, [key for key in order if not is_user_kernel(key)], board)
         if best is None or _rank(images) < _rank(best[0]):
             best = images, trace
-        if not (images.too_large or images.switches or images.on_host):
+        if not any(_rank(images)[:2]):
             break
     assert best is not None
     images, trace = best
@@ -104,8 +104,8 @@ def place(program: PythonProgram, board: Board) -> Placed:
     return Placed(images, _by_line(shares, of_line), on_host, _by_line(doubles, of_line), _odd_transforms(trace))
 
 
-def _rank(images: BoardImages) -> tuple[int, float]:
-    return len(images.too_large), images.seconds
+def _rank(images: BoardImages) -> tuple[int, bool, float]:
+    return len(images.too_large), bool(images.switches or images.on_host), images.seconds
 
 
 def _launches(trace: Trace, board: Board) -> dict[Any, int]:

@@ -278,6 +278,7 @@ import ftensor as ft
 x = ft.from_numpy(np.linspace(-1, 1, 4096, dtype=np.float32))
 y = x.tanh() * x.exp() + ft.fft.ifft(ft.fft.fft(x, 5000)).abs()[:4096]
 z = x.double().sum()
+y = y + (x + 2).lgamma().sort().values
 print("the program says", round((y.sum().double() + z).item()))
 """
 
@@ -294,7 +295,7 @@ def test_a_trace_for_a_board(tmp_path: Path) -> None:
     assert len(said["images"]) == 1 and all(part <= 0.8 for i in said["images"] for part in i["shares"].values())
     assert said["narrowed"] >= 3 and said["switches"] == 0 and not said["too_large"]
     lines = {one["line"].partition(": ")[2]: one["ops"] for one in said["lines"]}
-    (ops,) = [ops for line, ops in lines.items() if line.startswith("y = ")]
+    (ops,) = [ops for line, ops in lines.items() if line.startswith("y = x.tanh()")]
     on_host = {op for one in said["host"] for op in one["ops"]}
     assert on_host and {"tanh", "exp", "mul"} <= {*ops, *on_host}
     assert 0 < sum(one["seconds"] for one in said["host"]) < said["seconds"]
