@@ -42,6 +42,7 @@ SOURCES = (
     "estimates",
     "networks",
     "float_networks",
+    "linked_networks",
     "captures",
 )
 

@@ -67,10 +67,12 @@ class Processes:
         process = Process("weights", "load_weights", (words,), 1, passed=("in_1_offset",), typed=False)
         self.processes.append(replace(process, loads=(self._more_words("weights"),)))
 
-    def end_weights(self) -> None:
-        """Adds the process that follows the last one that keeps weights."""
+    def end_weights(self, passes: bool) -> None:
+        """Adds the process that reads the rest of the words, and `passes` them to another kernel or not."""
         assert self.words is not None
-        self.processes.append(Process("end_weights", "end_weights", (), 1, loads=(self.words,), typed=False))
+        loads = (self.words, self._more_words("words")) if passes else (self.words,)
+        function = "pass_all_weights" if passes else "end_weights"
+        self.processes.append(Process(function, function, (), 1, loads=loads, typed=False))
 
     def balance(self) -> None:
         """Puts FIFOs that fill UltraRAM well there. Then moves these and loaded weights to block RAM
@@ -484,10 +486,9 @@ def part_processes(key: NetworkKey, words: int, wide: int = 0, stores: bool = Tr
         processes.store(key, values[-1].pop())
     else:
         processes.leaving.append(values[-1].pop())
-    if key.loaded and stores:
-        processes.end_weights()
-    elif key.loaded:
-        assert processes.words is not None
+    if key.loaded and (stores or processes.words in processes.entering):
+        processes.end_weights(passes=not stores)
+    if processes.words is not None and not stores:
         processes.leaving.append(processes.words)
     deepen(processes.processes, processes.fifos)
     processes.balance()

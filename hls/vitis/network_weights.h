@@ -79,6 +79,13 @@ pass_weights:
     }
 }
 
+// Passes on all words, in a kernel without weights of its own.
+static inline void pass_all_weights(hls::stream<ft_word> &from, hls::stream<ft_word> &to)
+{
+    int rest;
+    if (weights_come<0>(from, to, rest)) pass_weights(from, to, rest);
+}
+
 // Ends the chain of processes with weights.
 static inline void end_weights(hls::stream<ft_word> &from) { from.read(); }
 

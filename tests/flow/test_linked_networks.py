@@ -6,6 +6,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -27,6 +28,7 @@ from ftensor.toolchain.network_dies import on_dies, report
 from ftensor.toolchain.vitis.source import copy_headers, source
 from ftensor.toolchain.vitis.target import Vitis
 
+from .. import fuzz_linked_networks
 from ..ir.findings import findings
 from .network_program import LINKED, digits, images
 
@@ -79,6 +81,14 @@ def test_changed_weights_compile_the_kernel_of_their_layer(tmp_path: Path) -> No
     assert [a.output == b.output for a, b in zip(jobs, later, strict=True)] == [True, False, True]
 
 
+@needs
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [7, 14, 64])
+def test_random_linked_networks_by_gpp(seed: int) -> None:
+    """In two to four kernels. `make fuzz` draws others."""
+    assert fuzz_linked_networks.trial(Random(seed)) == ""
+
+
 def test_parts_take_the_area_of_the_whole(tmp_path: Path) -> None:
     """All DSP blocks are in one of them, and a launch's entry is that of the network."""
     groups = linked(tmp_path)
@@ -90,7 +100,9 @@ def test_parts_take_the_area_of_the_whole(tmp_path: Path) -> None:
     assert whole.dsp == sum(one.dsp for one in each) > 0 and min(one.dsp for one in each) > 0
     assert whole.lut < sum(one.lut for one in each) < 1.5 * whole.lut
     assert cuts_of(key) == [1, 2, 4, 5]  # the sum reads the pool and the convolution behind it
-    (two,) = [parts_of_network(key, (4,))]
+    pool = parts_of_network(key.without_constants(), (1, 2))[1]  # it passes on the weights of others
+    assert len(pool.stream_names) == len(set(pool.stream_names)) == 5
+    two = parts_of_network(key, (4,))
     assert [stream.name for stream in streams_of(two)] == ["images_1"]
 
 
