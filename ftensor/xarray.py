@@ -1,7 +1,11 @@
-"""`import ftensor.xarray` lets xarray mark missing values in tensors: rolling windows, `where`, `shift`, `count`.
+"""`import ftensor.xarray` lets xarray mark missing values in tensors, and multiply them.
 
 xarray chooses the fill value of a dtype by NumPy's rules, and knows no dtypes of other libraries. This module adds the
-rules for ftensor's dtypes to `xarray.core.dtypes`; those of all other dtypes stay xarray's.
+rules for ftensor's dtypes to `xarray.core.dtypes`; those of all other dtypes stay xarray's. Rolling windows, `where`,
+`shift` and `count` need them.
+
+`dot` and `weighted` call opt_einsum where it is installed. It calls functions with NumPy's signatures in the package of
+its operands; for tensors this module has it call NumPy's own, which compute on the device.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ import math
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from . import array_api
@@ -46,6 +51,8 @@ def _register() -> None:
         return array_api.isdtype(of, kind) if isinstance(of, dtype) else is_of(of, kind, xp)
 
     rules.maybe_promote, rules.isdtype = maybe_promote, isdtype
+    if find_spec("opt_einsum"):
+        import_module("opt_einsum.backends.dispatch")._aliases["ftensor"] = "numpy"
 
 
 _register()

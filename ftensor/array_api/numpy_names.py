@@ -30,6 +30,25 @@ def gradient(f: Tensor, /, *spacing: Any, axis: Any = None, edge_order: int = 1)
     return np.gradient(f, *spacing, axis=axis, edge_order=edge_order)  # type: ignore[arg-type, call-overload, unused-ignore]
 
 
+def einsum(subscripts: str, /, *operands: Tensor, **options: Any) -> Tensor:
+    """Returns sums of products by Einstein's convention, like `numpy.einsum`."""
+    product: Tensor = np.einsum(subscripts, *operands, **options)
+    return product
+
+
+def cumsum(x: Tensor, /, axis: int | None = None, **options: Any) -> Tensor:
+    """Returns the running sums along an axis, of the flattened array for None, like `numpy.cumsum`."""
+    sums: Tensor = np.cumsum(x, axis, **options)
+    return sums
+
+
+def cumprod(x: Tensor, /, axis: int | None = None, **options: Any) -> Tensor:
+    """Returns the running products along an axis, of the flattened array for None, like
+    `numpy.cumprod`."""
+    products: Tensor = np.cumprod(x, axis, **options)
+    return products
+
+
 def _sliding_window_view(
     x: Tensor, window_shape: int | Sequence[int], axis: int | Sequence[int] | None = None, **_: Any
 ) -> Tensor:

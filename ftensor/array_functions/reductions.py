@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from math import inf, nan
 from typing import Any
 
@@ -12,6 +13,7 @@ from .. import array_api as xp
 from .._tensor import Tensor
 from ..array_api.linalg import EigResult, QRResult, SVDResult
 from ..array_api.reductions import reduce_axes
+from ..dtypes import promote_types
 from ..rows.catalogue import op_of
 from .values import dtype_of, first_tensor, floating, promote_pair, tensor
 
@@ -257,7 +259,9 @@ def _einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
     like = first_tensor(operands)
     if not isinstance(subscripts, str) or like is None:
         return NotImplemented
-    return op_of("einsum")(subscripts.replace(" ", ""), *[tensor(x, like) for x in operands])
+    arrays = [tensor(x, like) for x in operands]
+    common_dtype = reduce(promote_types, [x.dtype for x in arrays])
+    return op_of("einsum")(subscripts.replace(" ", ""), *[x.to(common_dtype) for x in arrays])
 
 
 def _cov(

@@ -38,6 +38,8 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "max": lambda f: np.max(f, axis=1),
     "std": lambda f: np.std(f, axis=0),
     "transpose": lambda f: f.transpose("c", "t") * 2,
+    "cumulative_integrate": lambda f: f.cumulative_integrate("t"),
+    "cumprod": lambda f: f.cumprod("t"),
 }
 
 
@@ -64,6 +66,25 @@ def test_means_run_on_the_device() -> None:
             assert isinstance(found.data, ft.Tensor)
         pytest.importorskip("dask.array")
         assert isinstance(f.chunk(t=3).mean("t").compute().data, ft.Tensor)
+
+
+@pytest.mark.parametrize("by_opt_einsum", [True, False])
+def test_products_and_weights_on_the_device(by_opt_einsum: bool) -> None:
+    values = np.random.default_rng(0).standard_normal((12, 3)).astype("f4")
+    results = []
+    with warnings.catch_warnings(), xarray.set_options(use_opt_einsum=by_opt_einsum):
+        warnings.simplefilter("error")  # of the host's fallback
+        for make in (ft.tensor, np.asarray):
+            f = xarray.DataArray(make(values), dims=("t", "c"))
+            w = xarray.DataArray(make(values[:, 0] ** 2), dims="t")
+            by_weight = f.weighted(w)
+            results.append(
+                [f @ w, f.dot(f, "c"), xarray.dot(f, f.rename(c="d"), dim="t")]
+                + [by_weight.mean("t"), by_weight.sum("t"), by_weight.std("t"), by_weight.sum_of_weights("t")]
+            )
+    for found, wanted in zip(*results):
+        assert isinstance(found.data, ft.Tensor) and found.dims == wanted.dims
+        np.testing.assert_allclose(found.data.numpy(), wanted.data, rtol=1e-4, atol=1e-5)
 
 
 def test_bool_has_no_missing_values() -> None:
