@@ -15,6 +15,9 @@
 #include "functions.h"
 #endif
 
+#include "erf_rows.h"
+#define FT_ERF_ROWS 1  // ft_erf reads tables
+
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;

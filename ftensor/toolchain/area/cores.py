@@ -166,6 +166,9 @@ LIBRARY: Mapping[str, tuple[Mapping[str, int], float]] = {
     "fma": ({"fma": 1}, 0),
 }
 
+# Functions that read a column of constants from block RAM of their own.
+ROMS: Mapping[str, float] = {"ft_erf_row": 0.5}
+
 BITS = {"bool": 1, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "float": 32, "double": 64}
 
 
@@ -185,7 +188,7 @@ def core_resources(operator: str, c_type: str) -> Resources:
 def function_resources(name: str, c_type: str) -> Resources:
     """Returns the resources of a function of hls_math.h; its tables are twice as large in
     double."""
-    parts, tables = LIBRARY[name]
+    parts, tables = LIBRARY.get(name) or ({}, ROMS[name])
     total = Resources(bram=tables * (2 if c_type == "double" else 1))
     for operator, times in parts.items():
         total += core_resources(operator, c_type) * times

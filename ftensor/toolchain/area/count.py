@@ -16,7 +16,7 @@ from ...kernels.source import HELPERS, kernel_file, settings
 from ..vitis.member import op_function
 from ..vitis.text import Word, dropped_bits, expand, words
 from .c_parser import TYPES, Function, TokenReader, Tree, functions, tokens
-from .cores import BITS, LIBRARY, Resources, core_resources, function_resources
+from .cores import BITS, LIBRARY, ROMS, Resources, core_resources, function_resources
 
 # (operator or library function, type) -> count.
 Counts = Counter[tuple[str, str]]
@@ -44,7 +44,7 @@ def resources_of(counts: Mapping[tuple[str, str], int]) -> Resources:
     """Returns the resources of counted operators."""
     total = Resources()
     for (word, c_type), times in counts.items():
-        one = function_resources(word, c_type) if word in LIBRARY else core_resources(word, c_type)
+        one = function_resources(word, c_type) if word in LIBRARY or word in ROMS else core_resources(word, c_type)
         total += one * times
     return total
 
@@ -259,6 +259,9 @@ class OperatorCounter:
             return self._cast(values[0], c_type, counts) if values else Value(c_type, True)
         if c_type.startswith("pair ") or name == "":
             return Value(c_type if name else "braces")
+        if name in ROMS:
+            counts[name, "float"] += 1
+            return Value("float")
         if name in self.functions:
             for x, (parameter_types, _) in zip(values, self.functions[name].parameters):
                 self._cast(x, self.type(parameter_types), counts)
