@@ -190,7 +190,8 @@ def test_packed_weights_are_freed_when_memory_is_short(monkeypatch: pytest.Monke
     assert not packed(case.call)
     with monkeypatch.context() as m, pytest.raises(ft.OutOfMemoryError):
         m.setattr(backend.pool, "limit", backend.pool.reserved)
-        backend.pool.fresh(backend.pool.reserved - 4096)
+        size = backend.pool.reserved - 4096
+        backend.pool.new_block(size, size)
     assert packed(case.call)
     case.agrees()
     held = ft.fpga.memory_allocated()
