@@ -229,11 +229,15 @@ def test_a_replay_that_writes_a_weight_drops_its_panels() -> None:
 
 
 def test_a_second_graph_in_a_graph_is_refused() -> None:
-    g = torch.fpga.FPGAGraph()
+    g, other = torch.fpga.FPGAGraph(), torch.fpga.FPGAGraph()
+    with torch.fpga.graph(other):
+        torch.ones(3, device="fpga") + 1
     with torch.fpga.graph(g):
         torch.ones(3, device="fpga") + 1
         with pytest.raises(RuntimeError, match="inside another capture"), torch.fpga.graph(torch.fpga.FPGAGraph()):
             pass
+        with pytest.raises(RuntimeError, match="can't be replayed inside"):
+            other.replay()
 
 
 @pytest.mark.parametrize("where", ["inside", "outside", "never", "to zeros", "now and then"])
@@ -345,6 +349,11 @@ def test_an_argument_that_the_step_writes() -> None:
     for k in range(1, 7):
         assert captured(x, y).tolist() == [2 * k] * 3 and x.tolist() == [k] * 3
     assert [row.state for row in captured.report()] == ["captured"]
+    others = ftensor.torch.capture(step)
+    for k in range(6):  # a tensor of its own in each call
+        x = torch.full((3,), float(k), device="fpga")
+        assert others(x, y).tolist() == [2 * k + 2] * 3 and x.tolist() == [k + 1] * 3
+    assert [row.state for row in others.report()] == ["captured"]
     together = ftensor.torch.capture(step)
     for k in range(1, 6):
         assert together(y, y).tolist() == [2 * 2**k] * 3
