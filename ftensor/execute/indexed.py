@@ -255,6 +255,7 @@ class Index:
     dim: int  # the dim in error messages
     checked: bool = False  # known to be in range, so the call does not wait for the kernel
     strict: bool = False  # negative indices are out of range, too
+    layout: Ints = ()  # strides that decide the memory layout of a selection's result
 
 
 @dataclass(frozen=True)

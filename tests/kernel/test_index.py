@@ -234,3 +234,13 @@ def test_one_element_is_read_before_it_is_written(at: Any) -> None:
     assert ours.tolist() == theirs.tolist()
     with pytest.raises(RuntimeError):
         ours[:2] = ours[1:3]
+
+
+def test_indices_of_two_integer_dtypes_decide_the_layout() -> None:
+    """torch converts an int32 index after it broadcasts it, so the index has a memory order then."""
+    one = torch.zeros(1, dtype=torch.int32)
+    columns = torch.zeros(2, 3, 1, dtype=torch.int64).permute(1, 2, 0)
+    t = torch.arange(4.0).reshape(2, 2)
+    for index in ((one, columns), (columns, one), (one, None, columns)):
+        mine = ft.from_torch(t)[tuple(ft.from_torch(i) if isinstance(i, torch.Tensor) else i for i in index)]
+        same(mine, t[index])

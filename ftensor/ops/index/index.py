@@ -34,7 +34,7 @@ from ...execute.pointwise import pointwise
 from ...execute.scalars import values_of
 from ...execute.scan import positions
 from ...interop.host import operand_tensor
-from ...iterator.plan import output_strides
+from ...iterator.plan import like_strides, output_strides
 from ...iterator.shape import Ints, broadcast_shapes, broadcast_strides, contiguous_strides, numel, view_strides
 from ...rows.catalogue import enter, op
 from ...rows.copies import COPY
@@ -240,16 +240,29 @@ def broadcast_selection(selection: Selection) -> tuple[Ints, list[Index], Ints]:
         return (*[sizes[d] for d in dims_before], *middle, *[sizes[d] for d in dims_after])
 
     sizes = with_kept(view._shape, index_shape)
-    # The indices in torch's shape; their strides decide the result's memory layout.
     result_shape = with_kept((1,) * view.ndim, index_shape)
+
+    def over_result(index_strides: Ints) -> Ints:
+        steps = view_strides(index_shape, index_strides, result_shape)
+        assert steps is not None, (index_shape, index_strides, result_shape)
+        return broadcast_strides(result_shape, steps, sizes)
+
     entries = []
     for d in dims:
         index_strides = broadcast_strides(indices[d]._shape, indices[d]._strides, index_shape)
-        steps = view_strides(index_shape, index_strides, result_shape)
-        assert steps is not None, (index_shape, index_strides, result_shape)
-        index_strides = broadcast_strides(result_shape, steps, sizes)
-        indexed_dim = (view._shape[d], view._strides[d], d)
-        entries.append(Index(indices[d], index_strides, *indexed_dim, checked=selection.bounds_checked))
+        # torch converts an int32 index to int64 after it broadcasts it, which gives it a memory order.
+        copied = like_strides(index_shape, index_strides) if indices[d]._dtype is dtypes.int32 else index_strides
+        entries.append(
+            Index(
+                indices[d],
+                over_result(index_strides),
+                view._shape[d],
+                view._strides[d],
+                d,
+                checked=selection.bounds_checked,
+                layout=over_result(copied),
+            )
+        )
     if numel(index_shape):
         for i in entries:
             if not i.size:
@@ -282,7 +295,7 @@ def read(selection: Selection, input: Tensor, index: Any) -> Tensor:
     """Returns the elements that a selection with index tensors refers to."""
     sizes, indices, strides = broadcast_selection(selection)
     view = selection.view
-    result_strides = output_strides(sizes, [strides, *[i.strides for i in indices]], False)
+    result_strides = output_strides(sizes, [strides, *[i.layout for i in indices]], False)
     result = output.new(sizes, view._dtype, view._storage.device, result_strides)
     located = IndexedOperand(view, strides, True)
     locate(COPY, sizes, IndexedOperand(result, result_strides), [located], indices)
