@@ -14,6 +14,7 @@ from .._tensor import Tensor
 from ..array_api.dtypes import check_number
 from ..dtypes import int64, result_type
 from ..rows.catalogue import op_of
+from .padding import pad
 from .values import dtype_of, floating, promote_pair, tensor, tensor_among
 
 
@@ -77,22 +78,6 @@ def _repeat(a: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     count = repeats if isinstance(repeats, int) else tensor(repeats, a)
     x, dim = (a.reshape(-1), 0) if axis is None else (a, axis)
     return op_of("repeat_interleave")(x, count, dim)
-
-
-def _pad(array: Tensor, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:
-    if isinstance(pad_width, (dict, Tensor)) or not isinstance(constant_values, (int, float)):
-        return NotImplemented
-    widths = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
-    if mode == "constant":
-        pairs = [n for pair in reversed(widths) for n in pair]
-        return op_of("nn.functional.pad")(array, pairs, value=constant_values)
-    if mode not in ("edge", "reflect", "symmetric", "wrap"):
-        return NotImplemented
-    # the indices to read, padded in the way NumPy pads the array
-    for axis, pair in enumerate(widths):
-        source_index = np.pad(np.arange(array.shape[axis]), pair, mode=mode)
-        array = array.index_select(axis, tensor(source_index, array))
-    return array
 
 
 def _insert(arr: Tensor, obj: Any, values: Any, axis: int | None = None) -> Any:
@@ -215,7 +200,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     ),
     "moveaxis": lambda a, source, destination: a.movedim(source, destination),
     "ones_like": lambda a, dtype=None, shape=None: op_of("ones")(**_new_options(a, shape, dtype)),
-    "pad": _pad,
+    "pad": pad,
     "ravel": lambda a: a.reshape(-1),
     "repeat": _repeat,
     "reshape": lambda a, shape, copy=None: xp.reshape(  # type: ignore[attr-defined]
