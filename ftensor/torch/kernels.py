@@ -25,6 +25,7 @@ from .internals import overload
 from .registration import aten, written
 from .schema import LINE, PLACE, TABLE, entry_of, function_of, read_table
 
+NUMBERS = frozenset((bool, int, float, complex))
 bound: dict[str, str] = {}  # registered lines, by overload
 # Reductions of losses, indexed by torch's numbers.
 REDUCTION = ("none", "mean", "sum")
@@ -38,6 +39,8 @@ def _converted(a: Any) -> str | None:
         maybe = "Optional[Tensor]" in kind
         if "List[" in kind:
             return f"[{'None if t is None else ' * maybe}{lift}(t) for t in {name}]"
+        if name == "other" and lift == "lift":  # often a number, for which `lift` costs an exception
+            return f"{name} if {name}.__class__ in NUMBERS else lift({name})"
         return f"None if {name} is None else {lift}({name})" if maybe else f"{lift}({name})"
     if name in ("dtype", "input_dtype"):
         return f"None if {name} is None else DTYPES[{name}]"
@@ -141,7 +144,7 @@ def wrap_all(results: Any, *read: Any) -> Any:
 
 
 _SCOPE: dict[str, Any] = {
-    "DTYPES": m.TO_FT, "MEMORY": MEMORY, "PRESERVE": torch.preserve_format, "REDUCTION": REDUCTION,
+    "DTYPES": m.TO_FT, "MEMORY": MEMORY, "NUMBERS": NUMBERS, "PRESERVE": torch.preserve_format, "REDUCTION": REDUCTION,
     "_all": _all, "bring": _lift_line, "copy": copy, "fresh": m.unaliased, "give": m.give, "lift": m.lift,
     "unwrap": m.unwrap, "wrap": m.wrap, "wrap_all": wrap_all,
 }  # fmt: skip
