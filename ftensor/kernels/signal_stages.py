@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import gcd
 
 from ..dtypes import dtype
 from .element_function import ElementFunction
@@ -39,16 +40,34 @@ def row_filter(samples: dtype, tap: dtype, taps: int, stride: int, before: int, 
 @dataclass(frozen=True)
 class FilterSchedule:
     """Schedule of a filter in beats of `lanes` samples. A result sums `places` products, a power of
-    two, with the taps at the last places. If the stride exceeds a beat, a result takes several
-    cycles, its phases; otherwise a cycle computes one or several results."""
+    two, with the taps at the last places. If the stride is a power of two and exceeds a beat, a
+    result takes several cycles, its phases; otherwise a cycle computes one or several results. If
+    it is no power of two, a result begins at any of a beat's samples, and some cycles compute one
+    result less, or none."""
 
     row_filter: RowFilter
     lanes: int
 
     @property
+    def is_even(self) -> bool:
+        """True if the stride is a power of two: each result begins at the same sample of a beat, or at
+        one of the same samples."""
+        return self.row_filter.stride & (self.row_filter.stride - 1) == 0
+
+    @property
+    def cell(self) -> int:
+        """The number of adjacent products that the phases of a result share."""
+        return self.row_filter.stride if self.is_even else 1
+
+    @property
+    def apart(self) -> int:
+        """The distance in samples between the places of a beat where results begin."""
+        return self.row_filter.stride if self.is_even else gcd(self.row_filter.stride, self.lanes)
+
+    @property
     def places(self) -> int:
         """Products that are summed for a result, padded to a power of two."""
-        return max(self.row_filter.stride, 1 << (self.row_filter.taps - 1).bit_length())
+        return max(self.cell, 1 << (self.row_filter.taps - 1).bit_length())
 
     @property
     def first(self) -> int:
@@ -57,24 +76,24 @@ class FilterSchedule:
 
     @property
     def step(self) -> int:
-        """The number of products per `stride` adjacent ones that one cycle computes."""
-        return min(self.lanes, self.row_filter.stride)
+        """The number of products per `cell` adjacent ones that one cycle computes."""
+        return min(self.lanes, self.cell)
 
     @property
     def phases(self) -> int:
         """Cycles in which the products of one result are computed."""
-        return self.row_filter.stride // self.step
+        return self.cell // self.step
 
     @property
     def results(self) -> int:
-        """Results that are computed in one cycle."""
-        return self.lanes // self.step
+        """The most results that are computed in one cycle."""
+        return self.lanes // self.step if self.is_even else -(-self.lanes // self.row_filter.stride)
 
     @property
     def delay(self) -> int:
         """Delay in beats between the sample j * stride of result j and the last sample that the
         result needs."""
-        return max(0, -(-(self.row_filter.taps - self.row_filter.before - self.row_filter.stride) // self.lanes))
+        return max(0, -(-(self.row_filter.taps - self.row_filter.before - self.apart) // self.lanes))
 
     @property
     def line(self) -> int:
@@ -84,8 +103,8 @@ class FilterSchedule:
     @property
     def products(self) -> int:
         """Products that are computed in one cycle."""
-        stride, last = self.row_filter.stride, (self.phases - 1) * self.step
-        places = [q * stride + last + k for q in range(self.places // stride) for k in range(self.step)]
+        last = (self.phases - 1) * self.step
+        places = [q * self.cell + last + k for q in range(self.places // self.cell) for k in range(self.step)]
         return self.results * sum(place >= self.first for place in places)
 
     @property
@@ -99,11 +118,15 @@ class FilterSchedule:
         assert samples is not None and tap is not None
         kind, parts = scalar(samples), 2 if samples.is_complex else 1
         both = parts * (2 if tap.is_complex else 1)
-        sums = self.products - self.results + (self.results * (self.row_filter.stride - 1) if self.phases > 1 else 0)
+        sums = self.products - self.results + (self.results * (self.cell - 1) if self.phases > 1 else 0)
         counts = Counter({("mul", kind): both * self.products, ("add", kind): parts * sums})
         counts["add", kind] += (both - parts) * self.products
         # Samples outside the signal, and taps that rotate.
         counts["choose", kind] += parts * self.products + (self.places if self.phases > 1 else 0)
+        if not self.is_even:  # samples from where a result begins, and results that wait for their beat
+            begins = min(self.lanes, self.row_filter.stride) // self.apart
+            read = self.row_filter.taps + (self.results - 1) * self.row_filter.stride
+            counts["choose", kind] += parts * (read * (begins - 1) + (self.lanes + self.results - 1) * self.results)
         return counts
 
 
@@ -112,9 +135,8 @@ def filter_refusal(row_filter: RowFilter, length: int, lanes: int) -> str:
     does."""
     if not 1 <= row_filter.taps <= MAX_TAPS:
         return f"it has {row_filter.taps} taps, and stages at most {MAX_TAPS}"
-    if row_filter.stride & (row_filter.stride - 1) or row_filter.stride < 1:
-        stride = row_filter.stride
-        return f"its stride is {stride}, and stages decimate by powers of two: filter all, slice [::{stride}] outside"
+    if row_filter.stride < 1:
+        return f"its stride is {row_filter.stride}"
     if not 0 <= row_filter.before < row_filter.taps:
         return f"its {row_filter.before} zeros before a signal are more than {row_filter.taps} taps need"
     if length % lanes:

@@ -375,7 +375,7 @@ class Stages:
     def _output_delay(self, stage: DataflowStage, longest: int) -> int:
         """Returns the delay of a stage's first output beat in beats of the longest rows, besides
         LATENCY."""
-        key, apart = self.key, longest // self.factor_of(stage)
+        key, apart = self.key, -(-longest // self.factor_of(stage))
         if stage.kind == FOLD:
             return key.beats * longest + self.tree_cycles(stage)
         if stage.kind == TRANSFORM:

@@ -3,7 +3,7 @@ FT_STAGE {
     typedef ft_filter<$constants> filter;
     $tap taps[filter::PLACES]{};
     $type line[filter::LINE]{};
-    float parts[filter::PARTS][filter::STRIDE]{};
+    float parts[filter::PARTS][filter::CELL]{};
     ft_vec<$type> packed{};
 #pragma HLS ARRAY_PARTITION variable=taps complete
 #pragma HLS ARRAY_PARTITION variable=line complete
@@ -21,7 +21,11 @@ $entering:
         if (v < (long)rows * $beats) got = $from.read();
         filter::shift_in_beat(line, got);
         if (v >= filter::DELAY) {
-            filter::compute(taps, line, parts, packed, beat % filter::PHASES, at, samples);
+            const int phase = beat % filter::PHASES;
+            $type results[filter::RESULTS];
+#pragma HLS ARRAY_PARTITION variable=results complete
+            filter::compute(taps, line, parts, results, phase, at, samples);
+            if (phase == filter::PHASES - 1) filter::append(packed, results);
             if (beat == filter::STRIDE - 1) {
                 const ft_vec<$type> w = packed;
                 $writes

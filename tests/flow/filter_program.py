@@ -18,7 +18,9 @@ from ftensor.kernels.skeletons.fir import FirKey
 from ftensor.kernels.staged import StagedKey, lanes_of
 from ftensor.toolchain.group import KernelGroup
 
-CASES = 12
+CASES = 15
+# Chains whose stride is no power of two.
+UNEVEN = {5: 3, 6: 10, 8: 7, 12: 6, 14: 5}
 # The forms of a chain: the filter alone, before a transform, behind another filter, beside a value
 # of each long row, and of a signal of several rows.
 FORMS = ("alone", "spectrum", "cascade", "centred", "signals")
@@ -112,7 +114,7 @@ def pairs(re: np.ndarray, im: np.ndarray) -> np.ndarray:
 def in_order(x: np.ndarray, taps: np.ndarray, stride: int, padding: int) -> np.ndarray:
     """Returns filtered signals: products at a power of two of places, the taps at the last ones, and
     a tree that adds the second half of them to the first."""
-    places = max(stride, 1 << (len(taps) - 1).bit_length())
+    places = 1 << (max(stride, len(taps)) - 1).bit_length()
     first, count = places - len(taps), x.shape[-1] // stride
     edges = ((0, 0), (padding + first, places))
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, edges), places, axis=-1)[:, ::stride][:, :count]
@@ -130,7 +132,7 @@ def chains() -> list[Chain]:
     for k in range(CASES):
         form = FORMS[k % len(FORMS)]
         is_complex = form == "spectrum" or bool(random.integers(2))
-        stride = int(2 ** random.integers(0, 5))
+        stride = UNEVEN.get(k, int(2 ** random.integers(0, 5)))
         taps = int(2 ** random.integers(0, 7)) if random.integers(2) else int(random.integers(1, 70))
         length = 64 if form == "spectrum" else 16 * int(random.integers(1, 4))
         one_signal = form in ("alone", "spectrum", "cascade") and bool(random.integers(2))

@@ -222,7 +222,7 @@ class _ChannelText(StageText):
             return self.fill(stage.kind, {**head, **self.computed(k, stage)})
         if stage.kind == TRANSFORM and not cast("RowTransform", self.key.calls[stage.calls[0]].function).half:
             return self.fill("transform", {**head, **self.transformed(k, stage)})
-        if stage.kind == FILTER:
+        if stage.kind == FILTER and self.stages.filter_schedule(stage).is_even:
             return self._filters(k, stage, head)
         raise no_stage_for_intel(stage.name)
 

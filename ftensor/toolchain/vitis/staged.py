@@ -382,7 +382,7 @@ class Text(StageText):
         row = self.row(stage)
         constants = (sample, tap, "LANES", function.taps, function.stride, function.before)
         text = self.fill(
-            "filter",
+            "filter" if self.stages.filter_schedule(stage).is_even else "decimate",
             {
                 "comment": f"{function.name}: sums of {function.taps} products, for each {function.stride} samples",
                 "name": stage.name,

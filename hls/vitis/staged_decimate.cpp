@@ -1,0 +1,42 @@
+// $comment
+FT_STAGE {
+    typedef ft_filter<$constants> filter;
+    $tap taps[filter::PLACES]{};
+    $type line[filter::LINE]{}, waiting[filter::WAITING]{};
+    float parts[filter::PARTS][filter::CELL]{};
+#pragma HLS ARRAY_PARTITION variable=taps complete
+#pragma HLS ARRAY_PARTITION variable=line complete
+#pragma HLS ARRAY_PARTITION variable=waiting complete
+#pragma HLS ARRAY_PARTITION variable=parts dim=0 complete
+$entering:
+    for (int k = 0; k < filter::TAPS; k++) {
+#pragma HLS PIPELINE II=1
+        filter::shift_in_tap(taps, $taps.read());
+    }
+    const long samples = $samples;
+    long at = 0;  // index, in its signal, of the beat's first sample
+    int first = 0, held = 0;  // the next result's first sample, counted from the beat's; results that wait
+    FT_LOOP(long v, (long)rows * $beats + filter::DELAY) {
+        ft_vec<$type> got{};
+        if (v < (long)rows * $beats) got = $from.read();
+        filter::shift_in_beat(line, got);
+        if (v >= filter::DELAY) {
+            $type shifted[filter::LINE], results[filter::RESULTS];
+#pragma HLS ARRAY_PARTITION variable=shifted complete
+#pragma HLS ARRAY_PARTITION variable=results complete
+            filter::shift_line(line, shifted, first);
+            filter::compute(taps, shifted, parts, results, 0, at + first, samples);
+            filter::wait(waiting, results, held);
+            const bool most = first + (filter::MOST - 1) * filter::STRIDE < LANES;
+            held = most ? held + filter::MOST : held + filter::MOST - 1;
+            first = first - LANES + (most ? filter::MOST * filter::STRIDE : (filter::MOST - 1) * filter::STRIDE);
+            if (held >= LANES) {
+                ft_vec<$type> w;
+                filter::take_beat(waiting, w);
+                $writes
+                held -= LANES;
+            }
+            at = at + LANES == samples ? 0 : at + LANES;
+        }
+    }
+}
