@@ -51,6 +51,7 @@ class StencilBuilder:
         self.has_windows = False
         self.rows = 0
         self.pitches: dict[int, int] = {}  # row length of each memory
+        self.ends: dict[int, int] = {}  # rows of each memory that the graph reads
         self.sizes: dict[Plane, Ints] = {}  # (rows, columns) of each plane that the graph computes
         self.anchors: dict[Plane, Offset] = {}
         self.versions: dict[int, int] = {}
@@ -115,7 +116,7 @@ class StencilBuilder:
             above=anchor[0] * length + anchor[1],
         )
         refusals = [window_refusal(f, length) for f in key.functions if isinstance(f, Window)]
-        for why in (*refusals, halo_refusal(key.halo)):
+        for why in (*refusals, halo_refusal(key.halo), self._rows_refusal(), _start_refusal(planes, lanes)):
             if why:
                 raise refusal_of(graph, last, why)
         accesses = (*outs, *ins)
@@ -125,6 +126,14 @@ class StencilBuilder:
         regions = tuple([self._region(p, width if k < len(outs) else length) for k, p in enumerate(accesses)])
         origins = tuple([body.node.origin for body in bodies])
         return Node(launch, regions, tuple(program.scalars), last.origin, origins)
+
+    def _rows_refusal(self) -> str:
+        """Returns the reason why a kernel with writes to parts, which reads no row behind the last one of
+        its results, does not read the arguments; "" if it does."""
+        ends = {end for m, end in self.ends.items() if not self.graph.memories[m].is_internal}
+        if not self.scatters or max(ends, default=0) <= self.rows:
+            return ""
+        return f"it reads {max(ends)} rows of an argument, and writes to parts of {self.rows}"
 
     def _elementwise(self, node: Node) -> LoopBody:
         body = stage_body(self.graph, node)
@@ -170,8 +179,10 @@ class StencilBuilder:
         """Returns the rows and columns of a plane before a view of it; None if an operand is no view."""
         (down, right), (rows, columns) = steps, sizes
         pitch = self.pitches.setdefault(p.memory, down)
-        offset = divmod(r.offset, max(pitch, 1))
+        offset = divmod(r.offset - self._start(p.memory) // p.dtype.itemsize, max(pitch, 1))
         inside = right == 1 and down == pitch > 1 and offset[1] + columns <= pitch and r.dtype is p.dtype
+        inside &= offset[0] >= 0
+        self.ends[p.memory] = max(self.ends.get(p.memory, 0), offset[0] + rows)
         if inside and self.graph.memories[p.memory].is_internal:
             size = self.sizes.get(self._current(p.memory), (0, 0))
             inside = offset[0] + rows <= size[0] and offset[1] + columns <= size[1]
@@ -241,7 +252,8 @@ class StencilBuilder:
         window of all its reads."""
         memory, offsets = plane[0], self.reads[plane]
         element = graph_dtype(self.graph, memory if memory >= 0 else ~memory)
-        whole = self.values.setdefault((plane, (0, 0)), AffineAccess(memory, 0, element, _kind(ROWS)))
+        start = self._start(memory) if memory >= 0 else 0
+        whole = self.values.setdefault((plane, (0, 0)), AffineAccess(memory, start, element, _kind(ROWS)))
         if offsets == {(0, 0)} or whole in self.constants:
             return whole
         # The window's neighbour (0, 0) is another value than the plane that enters it.
@@ -272,6 +284,10 @@ class StencilBuilder:
             raise refusal_of(self.graph, body.node, "a result has one value for all elements")
         return value
 
+    def _start(self, memory: int) -> int:
+        """Returns the byte of a memory at which its planes begin: an argument's own offset."""
+        return self.graph.memories[memory].offset
+
     def _current(self, memory: int) -> Plane:
         return memory, self.versions.get(memory, 0)
 
@@ -297,6 +313,11 @@ class _Scatter(NamedTuple):
     offsets: tuple[Offset, Offset]
     start: Offset
     end: Offset
+
+
+def _start_refusal(planes: Sequence[AffineAccess], lanes: int) -> str:
+    starts = [p.start for p in planes if p.start % (lanes * p.dtype.itemsize)]
+    return f"an operand begins at byte {starts[0]}, not on a beat" if starts else ""
 
 
 def _without_operands(body: LoopBody, function: ElementFunction) -> LoopBody:

@@ -108,6 +108,19 @@ def test_units_read_rows_above(tmp_path: Path) -> None:
     assert (halo.nbytes, above.nbytes) == (4 * 2 * 7 * 64, 4 * 2 * key.above)
 
 
+def test_planes_begin_with_their_argument(tmp_path: Path) -> None:
+    """An argument that begins within a memory has the kernel of one that does not; arguments of one
+    memory begin with the first. Off a beat, the windows are no stages."""
+    memory = ft.ones(48, 64)
+    for function in (heat, heat_in_place):
+        whole = exported(function, ft.ones(40, 64), folder=tmp_path)
+        assert exported(function, memory[2:42], folder=tmp_path) == whole
+    shifted = exported(lambda p, q: p[1:, 1:] + q[:-1, :-1] * 2, memory[:40], memory[3:43], folder=tmp_path)
+    assert shifted.halo == 3
+    apart = ft.jit(heat).export(str(tmp_path / "graph"), memory.view(-1)[1 : 1 + 40 * 64].view(40, 64)).apart
+    assert apart[0].endswith("an operand begins at byte 4, not on a beat")
+
+
 # What no kernel of windows computes, and the reason.
 REFUSED = {
     "a fold": (lambda p: (p[1:, 1:] - p[:-1, :-1]).amax(-1), "amax .*not elementwise, and a kernel with windows"),
@@ -116,6 +129,10 @@ REFUSED = {
     "transposed": (lambda p: p[1:, 1:].t() + p[:-1, :-1].t() + 1, "add .*an operand is no view of a plane's rows"),
     "in place": (lambda p: _written(ft.empty_like(p), p), "copy .*it writes a part of a plane that no op before wrote"),
     "an argument": (lambda p: _written(p, p + 1), "copy .*it writes to an argument"),
+    "rows behind": (
+        lambda p: _added(p[:-2].clone(), p[3:-1]),
+        "add .*it reads 99 rows of an argument, and writes to parts of 98",
+    ),
     "one value": (
         lambda p: _filled(ft.zeros_like(p)) + p,
         "fill .*it writes one value to a part of a plane of one value",
@@ -126,6 +143,11 @@ REFUSED = {
 
 def _written(p: ft.Tensor, q: ft.Tensor) -> ft.Tensor:
     p[1:-1, 1:-1] = q[:-2, 1:-1]
+    return p
+
+
+def _added(p: ft.Tensor, q: ft.Tensor) -> ft.Tensor:
+    p[1:-1] += q
     return p
 
 
