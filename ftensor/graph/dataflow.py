@@ -18,6 +18,7 @@ from ..kernels.signal_stages import RowFilter, RowTransform, filter_refusal, hal
 from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey, frames_refusal
 from ..kernels.workload import PORT_BYTES
 from .filters import filter_body, filter_refusal_of
+from .frames import on_frames
 from .fusion_group import MAX_CALLS, ElementCall, call_sequence
 from .ir import Graph, GraphTensor, Node, TracedRandom
 from .loop_body import (
@@ -59,7 +60,8 @@ class DataflowBuilder:
         )
         if not graph.nodes:
             raise refusal_of(graph, next(iter(self.reflected.values())), "no op goes with it")
-        self.bodies = [stage_body(graph, node) for node in graph.nodes]
+        kept = frozenset(f.region.memory for f in graph.result_tensors)
+        self.bodies = on_frames([stage_body(graph, node) for node in graph.nodes], kept)
         self.filters = [body for body in self.bodies if isinstance(body.function, RowFilter)]
         self.length, self.rows = self._filtered_sizes() if self.filters else self._sizes()
         self.row_length = self.length  # row length of the current body

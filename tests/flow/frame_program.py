@@ -21,8 +21,8 @@ from ftensor.toolchain.group import KernelGroup
 @dataclass(frozen=True)
 class Chain:
     """A chain over frames of `length` elements of one signal, a frame each `hop` elements: spectra
-    of complex or real signals, of signals reflected at both ends ("centered"), means, or
-    `signal.spectrogram`."""
+    of complex or real signals, of signals reflected at both ends ("centered"), means,
+    also of a signal that the graph computes ("mixed"), or `signal.spectrogram`."""
 
     form: str
     length: int
@@ -50,7 +50,9 @@ class Chain:
         return function
 
     def chain(self, x: ft.Tensor, window: ft.Tensor) -> Any:
-        if self.form == "means":
+        if self.form == "mixed":
+            x = (x * 0.5 + 1) * x
+        if self.form in ("means", "mixed"):
             frames = x.unfold(0, self.length, self.hop)
             return (frames * window).mean(-1), (frames - frames.amax(-1, keepdim=True)) * window
         if self.form == "power":
@@ -69,8 +71,10 @@ class Chain:
         """Compares results with NumPy's."""
         if self.form == "centered":
             signal = np.pad(signal, self.length // 2, "reflect")
+        if self.form == "mixed":
+            signal = (signal * np.float32(0.5) + 1) * signal
         frames = np.lib.stride_tricks.sliding_window_view(signal, self.length)[:: self.hop]
-        if self.form == "means":
+        if self.form in ("means", "mixed"):
             np.testing.assert_allclose(got[0], (frames * window).mean(-1), atol=1e-6)
             np.testing.assert_array_equal(got[1], (frames - frames.max(-1, keepdims=True)) * window)
             return
@@ -99,7 +103,7 @@ CHAINS = (
     Chain("complex", 64, 56, offset=8),
     Chain("complex", 128, 8, narrower=1),
     Chain("means", 96, 80, offset=16),
-    Chain("means", 48, 4),
+    Chain("mixed", 48, 4),
     Chain("half", 64, 16),
     Chain("half", 32, 24, narrower=1),
     Chain("power", 64, 16),

@@ -107,8 +107,12 @@ REFUSED = {
     "gaps": (lambda x: x.unfold(0, 64, 80), "an operand is not laid out in rows"),
     "several signals": (lambda x: x.reshape(2, -1).unfold(1, 64, 16), "frames of several signals, and a stage"),
     "no whole beats": (lambda x: x.unfold(0, 62, 16), "its frames of 62 elements, one each 16, are no whole beats"),
-    "frames of a result": (lambda x: (x * 2).unfold(0, 64, 16), "1200 elements, where there are"),
+    "two lengths": (lambda x: _two_lengths(x * 2), "1200 elements, where there are"),
 }
+
+
+def _two_lengths(x: ft.Tensor) -> ft.Tensor:
+    return x.unfold(0, 64, 16).abs() + x.unfold(0, 32, 16)[:-2].amax(-1, keepdim=True)
 
 
 @pytest.mark.parametrize("why", REFUSED)
