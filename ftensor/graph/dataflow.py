@@ -481,7 +481,7 @@ def stage_body(graph: Graph, node: Node) -> LoopBody:
             raise refusal_of(graph, node, f"no stage has elements of {element.name}")
     for p in body.outs:
         if not graph.memories[p.memory].is_internal:
-            why = "it writes to an argument, or to what is held outside"
+            why = "it writes to an argument, or to what is held outside: write to a clone(), and copy that back"
             raise refusal_of(graph, node, why)
     return single_stage_fold(body, STATES) if body.is_fold else body
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..execute.launch import Launch
     from ..runtime.pool import Storage
     from .guards import CapturedValues, OffsetGuard
+    from .written_arguments import ArgumentCopy
 
 # A graph must not keep objects alive that a traced function returns besides tensors. An argument is
 # that of each call. For an object from outside the graph holds a weak reference; without the
@@ -340,6 +341,7 @@ class Graph:
     layers: tuple[LayerCall, ...] = ()  # layers among the nodes as traced
     filters: tuple[LayerCall, ...] = ()  # filters and reflected signals among the nodes as traced
     captured_values: CapturedValues | None = None  # values that a kernel or the graph has copied
+    argument_copies: tuple[ArgumentCopy, ...] = ()  # for a board's graph that writes arguments
 
     @property
     def result_tensors(self) -> list[ResultTensor]:

@@ -21,6 +21,7 @@ from .filters import with_filters, without_filters
 from .ir import Graph, Node, ResultTensor, eliminate_dead_nodes
 from .network import NetworkBuilder
 from .stencils import StencilBuilder
+from .written_arguments import on_copies
 
 if TYPE_CHECKING:
     from ..runtime.backend import Backend
@@ -133,11 +134,20 @@ def as_dataflow(graph: Graph, backend: Backend) -> Graph:
         return replace(graph, nodes=without_filters(graph.nodes))
     if backend.images is None and (launch_cache.stand_in_build is None or backend.dialect == "intel"):
         return replace(graph, nodes=without_filters(graph.nodes))
+    for segments in _ways(graph):
+        keys = [None if segment.node is None else _in_images(backend, segment.key) for segment in segments]
+        if all(key is not None or _are_available(backend, segment) for segment, key in zip(segments, keys)):
+            break
     nodes: list[Node] = []
-    for segment in dataflow_segments(graph):
-        key = None if segment.node is None else _in_images(backend, segment.key)
+    for segment, key in zip(segments, keys, strict=True):
         nodes += segment.separate_nodes if key is None else [segment.on_board(key, backend)]
     return replace(graph, nodes=tuple(nodes))
+
+
+def _are_available(backend: Backend, segment: Segment) -> bool:
+    """True for nodes outside kernels of stages whose own kernels the device has."""
+    steps = [step for node in segment.nodes for step in node.launch.steps]
+    return segment.node is None and all(launch_cache.is_available(backend, step.key) for step in steps)
 
 
 def _in_images(backend: Backend, key: StagedKey) -> StagedKey | None:
@@ -179,9 +189,9 @@ def dataflow_kernels(graph: Graph) -> DataflowKernels:
     stage) and there is no loop, if there are too few rows to distinguish a value per row from a row, and if the FIFOs
     exceed every board's memory.
     """
-    segments = dataflow_segments(graph)
+    segments, *others = _ways(graph)
     keys, apart, loops = [], [], []
-    problem = _try_dataflow(graph).refusal
+    problem = None if others else _try_dataflow(graph).refusal
     for segment in segments:
         if segment.node is None:
             why = segment.refusal.why if segment.refusal is not None else ""
@@ -210,6 +220,18 @@ def _loop_of(node: Node) -> FeedbackKey | None:
 
 def _refusal_text(node: Node, why: str) -> str:
     return f"{node.origin.op} ({node.origin.line}): {why or 'no other op goes with it'}"
+
+
+def _ways(graph: Graph) -> list[list[Segment]]:
+    """Returns the segments of a graph. If they are fewer kernels with writes to arguments on copies,
+    returns these segments before."""
+    segments, copied = dataflow_segments(graph), on_copies(graph)
+    ways = [segments] if copied is None else [dataflow_segments(copied), segments]
+    return ways if _kernels(ways[0]) < _kernels(segments) else [segments]
+
+
+def _kernels(segments: Sequence[Segment]) -> int:
+    return sum(1 if segment.node is not None else len(segment.nodes) for segment in segments)
 
 
 def dataflow_segments(graph: Graph) -> list[Segment]:

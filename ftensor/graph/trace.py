@@ -8,6 +8,7 @@ import copy
 import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -45,6 +46,7 @@ from .ir import (
     TracedRandom,
     placeholder_for,
 )
+from .written_arguments import record_copies
 
 if TYPE_CHECKING:
     from ..execute.launch import Launch
@@ -310,6 +312,7 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
     try:
         with observed(backend, tracer):
             result = call()
+            copies = record_copies(tracer, tensors) if backend.target.is_board else ()
     except BaseException as error:
         reshaped = tracer.argument_reshaped()
         changed = tracer.restore_geometry()
@@ -338,7 +341,8 @@ def trace_graph(name: str, backend: Backend, call: Callable[[], Any], tensors: S
     layers, filters = tuple(tracer.layers), tuple(tracer.filters)
     objects = tuple(tracer.returned_objects.values())
     draws, checks = tuple(tracer.draws), tuple(tracer.checks)
-    return Graph(name, tuple(tracer.nodes), memories, template, draws, checks, starts, objects, layers, filters)
+    graph = Graph(name, tuple(tracer.nodes), memories, template, draws, checks, starts, objects, layers, filters)
+    return replace(graph, argument_copies=copies)
 
 
 def _template(result: Any, tracer: Tracer, tensors: Sequence[Tensor]) -> Any:

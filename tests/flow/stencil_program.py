@@ -28,6 +28,7 @@ class Stencil:
     function: Callable[..., Any]
     dtypes: tuple[str, ...] = ("f4",)
     narrower: int = 0  # how often lanes are halved
+    copies: int = 0  # arguments that are written
 
     def planes(self, rows: int) -> list[np.ndarray]:
         random = np.random.default_rng(self.columns + rows)
@@ -73,6 +74,13 @@ def heat_in_place(p: Any) -> Any:
     return p
 
 
+def written(p: Any) -> Any:
+    """The same in the argument, of which the result is a part."""
+    for _ in range(2):
+        p[1:-1, 1:-1] += 0.25 * (p[:-2, 1:-1] + p[2:, 1:-1])
+    return p[1:]
+
+
 def parts(p: Any, q: Any) -> Any:
     """Writes to other parts of two planes: one value, neighbours below and before, a view of the own plane."""
     a, b = p + q, q * 2
@@ -96,6 +104,7 @@ STENCILS = (
     Stencil("below", 32, below, ("i2",)),
     Stencil("odd", 36, heat),  # four lanes
     Stencil("heat_in_place", 64, heat_in_place),
+    Stencil("written", 64, written, copies=1),
     Stencil("parts", 80, parts, ("f4", "f4"), narrower=1),
     Stencil("edged", 24, edged, ("i2",)),
 )
@@ -119,19 +128,22 @@ def arguments(stencil: Stencil, rows: int) -> list[ft.Tensor]:
 def export(folder: str) -> None:
     for stencil in STENCILS:
         files = stencil.jitted.export(f"{folder}/{stencil.name}", *arguments(stencil, 12))
-        assert not files.apart, files.apart
+        assert len(files.apart) == stencil.copies, files.apart
         print(files.entry)
 
 
 def build(folder: str) -> None:
     """Builds one image of all stencils, with three compute units, two of which are next to the same
-    channels."""
+    channels, and of the copy of written arguments."""
     from ftensor.toolchain.csim import CSim
+    from ftensor.toolchain.inventory.read import expand, read
     from ftensor.toolchain.jobs.progress import Quiet
     from ftensor.toolchain.make import Request
     from ftensor.toolchain.make import build as make
 
-    groups = []
+    copy = Path(folder) / "copy.toml"
+    copy.write_text('[[kernel]]\nops = ["copy"]\ndtypes = ["float32"]\nlayouts = ["linear"]\n')
+    groups = list(expand(read(copy)))
     for stencil in STENCILS:
         key = key_of(stencil, folder)
         key = replace(key, lanes=key.lanes >> stencil.narrower)
@@ -143,15 +155,17 @@ def build(folder: str) -> None:
 def run(banks: bool = False) -> None:
     for stencil in STENCILS:
         for n in ROWS:
-            tensors = arguments(stencil, n)
+            tensors, planes = arguments(stencil, n), stencil.planes(n)
             kernels = stencil.jitted.graph(*tensors).kernels
-            assert len(kernels) == 1 and kernels[0].startswith("staged "), (stencil.name, kernels)
-            got, wanted = stencil.jitted(*tensors), stencil.function(*stencil.planes(n))
-            results = [t.numpy() for t in (got if isinstance(got, tuple) else (got,))]
+            words = ["staged", *["map"] * stencil.copies]
+            assert [kernel.split()[0] for kernel in kernels] == words, (stencil.name, kernels)
+            got, wanted = stencil.jitted(*tensors), stencil.function(*planes)
+            results = [t.numpy() for t in (*(got if isinstance(got, tuple) else (got,)), *tensors)]
             if banks:
                 shown = ", ".join(t._storage.handle.bank for t in tensors)
                 print(f"bank of {stencil.name} {n}: {shown}", file=sys.stderr)
-            for a, b in zip(results, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+            expected = (*(wanted if isinstance(wanted, tuple) else (wanted,)), *planes)
+            for a, b in zip(results, expected, strict=True):
                 np.testing.assert_array_equal(a, b.astype(a.dtype))  # few bits: nothing is rounded
             print(stencil.name, n, sha256(b"".join(a.tobytes() for a in results)).hexdigest()[:16])
 

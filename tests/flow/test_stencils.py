@@ -28,7 +28,7 @@ from .. import forked
 from ..ir.findings import findings
 from ..made_images import require_xrt
 from . import emulation_host
-from .stencil_program import ROWS, STENCILS, Stencil, arguments, below, edged, heat, heat_in_place
+from .stencil_program import ROWS, STENCILS, Stencil, arguments, below, edged, heat, heat_in_place, written
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ("-m", "tests.flow.stencil_program")
@@ -106,6 +106,29 @@ def test_units_read_rows_above(tmp_path: Path) -> None:
     launch = KernelLaunch(key, 2, 64, ())
     *_, halo, above = board_skeleton_of(key).traffic(launch, False)
     assert (halo.nbytes, above.nbytes) == (4 * 2 * 7 * 64, 4 * 2 * key.above)
+
+
+def test_a_written_argument_is_computed_on_a_copy(tmp_path: Path) -> None:
+    """By the kernel of a function that clones it, and the copy back. An argument with gaps, and one
+    that a view of another dtype writes, are written in place."""
+    plane = ft.ones(48, 64)[4:44]
+    files = ft.jit(written).export(str(tmp_path / "graph"), plane)
+    assert len(files.apart) == 1 and re.match(r"copy .*copies the result back to the argument", files.apart[0])
+    assert files.entry == exported(lambda p: _stepped(p.clone()), plane, folder=tmp_path).entry
+    assert (plane == 1).all(), "an export runs nothing"
+    for function, argument in ((_as_bits, plane), (written, ft.ones(40, 65)[:, :64])):
+        (why, *_) = ft.jit(function).export(str(tmp_path / "graph"), argument).apart
+        assert re.search(r"writes to an argument.*: write to a clone\(\), and copy that back", why), why
+
+
+def _stepped(p: Any) -> Any:
+    written(p)
+    return p
+
+
+def _as_bits(p: Any) -> Any:
+    p.view(ft.int32)[1:-1] += 1
+    return written(p)
 
 
 def test_planes_begin_with_their_argument(tmp_path: Path) -> None:
