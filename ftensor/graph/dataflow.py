@@ -18,7 +18,7 @@ from ..kernels.signal_stages import RowFilter, RowTransform, filter_refusal, hal
 from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey, frames_refusal
 from ..kernels.workload import PORT_BYTES
 from .filters import filter_body, filter_refusal_of
-from .frames import on_frames
+from .frames import framed_signals, on_frames, overlaps
 from .fusion_group import MAX_CALLS, ElementCall, call_sequence
 from .ir import Graph, GraphTensor, Node, TracedRandom
 from .loop_body import (
@@ -69,7 +69,8 @@ class DataflowBuilder:
         # number; for frames the distance in elements.
         self.spans: dict[AffineAccess, int] = {}
         self.rank = max(len(r.shape) for node in graph.nodes for r in node.operands)
-        self.period = 1  # rows of a block, for operands in blocks
+        self.period = 1  # rows of a block, for operands in blocks, or of a signal
+        self.signal: int | None = None  # distance of signals that frames are of; 0 for one signal
         self.values: dict[AffineAccess, int] = {}  # index of the value at an access
         self.part_values: dict[tuple[AffineAccess | int, str], int] = {}  # index of each part of a complex value
         self.calls: list[ElementCall] = []
@@ -147,7 +148,7 @@ class DataflowBuilder:
         widest = max([c.function.compute for c in program.calls], key=lambda d: d.itemsize)
         lanes = lanes_for(dtypes, widest, PORT_BYTES)
         frames = [p for p in accesses if _layout_kind(p) == FRAMES]
-        lanes = min([lanes, *(self.spans[p] & -self.spans[p] for p in frames)])  # frames begin on beats
+        lanes = min([lanes, *(n & -n for n in (self.spans[p] | (self.signal or 0) for p in frames))])  # begin on beats
         for body in self.bodies:
             if isinstance(body.function, RowTransform) and (why := transform_refusal(self.length, lanes)):
                 raise self._refuse(body.node, why)
@@ -157,7 +158,7 @@ class DataflowBuilder:
             if not self.spans.get(p, 1) and _layout_kind(p) != SHARED_ROW:
                 raise self._refuse(last, "it reads half a spectrum from memory")
         for p in frames:
-            if why := frames_refusal(self.length, self.spans[p], lanes):
+            if why := frames_refusal(self.length, self.spans[p], lanes, period=self.period):
                 readers = [body.node for body in self.bodies if any(q.memory == p.memory for q in body.ins)]
                 raise self._refuse(readers[0], why)
         for p in accesses:
@@ -185,6 +186,7 @@ class DataflowBuilder:
             self.length,
             self.period,
             spans if any(n != 1 for n in spans) else (),
+            signal=self.signal or 0,
         )
         pointers = tuple(range(len(accesses)))
         step = Step(key, 1, pointers, pointers, scalars=bool(program.scalars), n=self.rows)
@@ -258,20 +260,22 @@ class DataflowBuilder:
                 row_kinds = [PER_ROW if is_contiguous_over(p, loops[0], 1) else None for p in body.outs]
                 kinds[: len(row_kinds)] = row_kinds
             if None not in kinds:
-                matches = self._layouts_match(body_accesses, kinds)
+                laid = zip(body_accesses, kinds, strict=True)
+                matches = any(_with_layout(p, str(kind)) in self.values for p, kind in laid)
                 candidates.insert(0 if matches else len(candidates), (kinds, loops[0]))
         if not candidates:
             why = "an operand is not laid out in rows, dense and one after another"
+            arguments = [p for p in body_accesses if not self.graph.memories[p.memory].is_internal]
             if folded_indices and any(p.strides[k] == 1 for p in body.ins for k in row_indices):
                 why = "it folds across rows, which needs all of them first"
-            elif any(self._jumps(p, loops) for loops, _ in splits for p in body_accesses):
-                why = "its rows are frames of several signals, and a stage has frames of one"
+            elif any(overlaps(p, loops, self.row_length) for loops, _ in splits for p in arguments):
+                why = "its rows are frames of signals at several distances, and a stage has signals at one"
             raise self._refuse(body.node, why)
         kinds, row_loops = candidates[0]
         accesses = [_with_layout(p, str(kind)) for p, kind in zip(body_accesses, kinds, strict=True)]
         for p, access in zip(body_accesses, accesses, strict=True):
-            hop = self._hop(p, row_loops) if _layout_kind(access) == FRAMES else 0
-            if hop and self.spans.setdefault(access, hop) != hop:
+            framed = framed_signals(p, row_loops, self.length) if _layout_kind(access) == FRAMES else None
+            if framed and self.spans.setdefault(access, framed.hop) != framed.hop:
                 raise self._refuse(body.node, "frames of one signal have two distances")
         if isinstance(body.function, RowTransform) and body.function.half:
             self._note_lengths(body, accesses[1:])
@@ -385,20 +389,17 @@ class DataflowBuilder:
             return ONE_ELEMENT
         if not element_loops or not is_dense:
             return None
-        return FRAMES if self._hop(p, row_loops) else self._in_blocks(p, row_loops)
+        return self._in_frames(p, row_loops) or self._in_blocks(p, row_loops)
 
-    def _jumps(self, p: AffineAccess, row_loops: Sequence[Any]) -> bool:
-        """True if the rows of an argument overlap."""
-        moves = [p.strides[k] * step for k, size, step in row_loops if size > 1]
-        is_argument = not self.graph.memories[p.memory].is_internal
-        return is_argument and bool(moves) and 1 < moves[-1] < self.row_length
-
-    def _hop(self, p: AffineAccess, row_loops: Sequence[Any]) -> int:
-        """Returns the distance in elements between the starts of overlapping rows; 0 if the rows of
-        the access do not overlap."""
-        moves = [p.strides[k] * step for k, size, step in row_loops if size > 1]
-        overlaps = bool(moves) and 0 < moves[-1] < self.row_length == self.length
-        return moves[-1] if overlaps and is_contiguous_over(p, row_loops, moves[-1]) else 0
+    def _in_frames(self, p: AffineAccess, row_loops: Sequence[Any]) -> str | None:
+        """Returns FRAMES if rows overlap, else None. Sets `signal`, and `period` for several signals."""
+        framed = framed_signals(p, row_loops, self.length) if self.row_length == self.length else None
+        if framed is None or self.signal not in (None, framed.distance):
+            return None
+        if framed.distance and self.period not in (1, framed.rows):
+            return None
+        self.signal, self.period = framed.distance, framed.rows if framed.distance else self.period
+        return FRAMES
 
     def _in_blocks(self, p: AffineAccess, row_loops: Sequence[Any]) -> str | None:
         """Returns PER_BLOCK if all rows of a block read the same row, EVERY_BLOCK if every block
@@ -425,10 +426,6 @@ class DataflowBuilder:
                 kind = PER_ROW if r.shape else ONE_ELEMENT
             layouts.append(kind)
         return layouts
-
-    def _layouts_match(self, operands: Sequence[AffineAccess], kinds: Sequence[str | None]) -> bool:
-        pairs = zip(operands, kinds, strict=True)
-        return any(_with_layout(p, str(kind)) in self.values for p, kind in pairs)
 
     def _stored(self, r: GraphTensor) -> AffineAccess | None:
         """Returns the access of a result's value; None if the result is in an argument's memory."""
@@ -458,6 +455,8 @@ class DataflowBuilder:
             signal = self.reflected[p.memory].operands[1]
             return GraphTensor(signal.memory, p.dtype, (numel(signal.shape),), (1,), signal.offset)
         strides = (span if kind == FRAMES else length, 1) if len(shape) == 2 else (1,) * len(shape)
+        if kind == FRAMES and self.signal:
+            shape, strides = (n // self.period, self.period, length), (self.signal, *strides)
         return GraphTensor(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
 
 

@@ -1,15 +1,15 @@
-"""Frames of values that a graph computes: elementwise ops compute on the frames of their operands in
-place of the signal, with the same results."""
+"""Frames: overlapping rows of signals. Of a signal that a graph computes, elementwise ops compute the
+frames of their operands in place of the signal, with the same results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..iterator.shape import is_contiguous
+from ..iterator.shape import is_contiguous, numel
 from ..kernels.staged import ELEMENTS, stage_kind
-from .loop_body import AffineAccess, Loop, LoopBody
+from .loop_body import AffineAccess, Loop, LoopBody, is_contiguous_over
 
 
 class Frames(NamedTuple):
@@ -20,6 +20,41 @@ class Frames(NamedTuple):
     length: int
     hop: int
     start: int
+
+
+class Signals(NamedTuple):
+    """Frames of signals that lie `distance` elements apart, 0 if there is one: the frames of a signal,
+    and the distance between the starts of two."""
+
+    hop: int
+    rows: int
+    distance: int
+
+
+def overlaps(p: AffineAccess, row_loops: Sequence[Any], length: int) -> bool:
+    """True if the rows of an access overlap."""
+    moves = _moves(p, row_loops)
+    return bool(moves) and 0 < moves[-1] < length
+
+
+def framed_signals(p: AffineAccess, row_loops: Sequence[Any], length: int) -> Signals | None:
+    """Returns the frames that the rows of an access are; None if they do not overlap, or begin at
+    several distances."""
+    if not overlaps(p, row_loops, length):
+        return None
+    hop = _moves(p, row_loops)[-1]
+    for cut in range(len(row_loops)):
+        signals, rows = row_loops[:cut], row_loops[cut:]
+        apart = _moves(p, signals)
+        distance = apart[-1] if apart else 0
+        in_order = not apart or (distance > 0 and is_contiguous_over(p, signals, distance))
+        if in_order and is_contiguous_over(p, rows, hop):
+            return Signals(hop, numel(tuple([size for _, size, _ in rows])), distance)
+    return None
+
+
+def _moves(p: AffineAccess, row_loops: Sequence[Any]) -> list[int]:
+    return [p.strides[k] * step for k, size, step in row_loops if size > 1]
 
 
 def frames_of(access: AffineAccess, loops: Sequence[Loop]) -> Frames | None:

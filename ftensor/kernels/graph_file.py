@@ -44,7 +44,7 @@ from .signal_stages import (
     row_transform,
     transform_refusal,
 )
-from .staged import ELEMENTS, SCATTER, WINDOW, StagedKey, frames_refusal, stage_kind
+from .staged import ELEMENTS, MAX_PERIOD, SCATTER, WINDOW, StagedKey, frames_refusal, stage_kind
 from .stencil_stages import MAX_HALO, Window, halo_refusal, slice_scatter, window, window_refusal
 
 # Limits of a file; exported graphs are far below.
@@ -96,10 +96,11 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
             tuple(map(read_dtype, raw["numbers"])),
             (),
             read_int(raw["length"], MAX_LENGTH + 1),
-            read_int(raw["period"], MAX_LENGTH + 1),
+            read_int(raw["period"], MAX_PERIOD + 1),
             _read_spans(raw["inputs"]),
             read_int(raw.get("width", 0), MAX_LENGTH + 1),
             read_int(raw.get("above", 0), MAX_HALO * MAX_LENGTH + 1),
+            read_int(raw.get("signal", 0), MAX_HALO * MAX_LENGTH + 1),
         )
         require(raw["name"] == key.name, f"its name is {raw['name']!r}, and that of its calls {key.name!r}")
         require(key.length > 0, f"its rows have {key.length} elements")
@@ -109,7 +110,8 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
         require(bool(outs) and ports <= MAX_OPERANDS, f"it has {ports} operands, of {MAX_OPERANDS}")
         for p in outs:
             require(p.kind in (ROWS, PER_ROW), f'an output lies "{KIND_NAMES[p.kind]}"')
-        blocks = any(p.kind in (PER_BLOCK, EVERY_BLOCK) for p in ins)
+        blocks = bool(key.signal) or any(p.kind in (PER_BLOCK, EVERY_BLOCK) for p in ins)
+        _check_signals(key)
         require(key.period > 0 and (key.period > 1) == blocks, f"its blocks have {key.period} rows")
         whole_beats = key.length % key.lanes == 0 if key.lanes else False
         require(whole_beats or not blocks, f"its rows of {key.length} in blocks are no whole beats")
@@ -169,6 +171,13 @@ def read_dtype(name: str) -> dtype:
     require(isinstance(found, dtype) and found in FULL, f"{name!r} is no dtype of graphs")
     assert isinstance(found, dtype)
     return found
+
+
+def _check_signals(key: StagedKey) -> None:
+    """Raises ValueError if frames are of several signals that no stage reads."""
+    framed = {p.kind for p in key.ins} & {FRAMES, REFLECTED}
+    require(not key.signal or framed == {FRAMES}, "it has several signals, and no frames of them")
+    require(not key.lanes or key.signal % key.lanes == 0, f"signals {key.signal} elements apart begin within beats")
 
 
 def _check_transform(key: StagedKey, call: Call) -> None:

@@ -54,6 +54,7 @@ def text(key: StagedKey) -> str:
         "period": key.period,
         **({"width": key.width} if key.width else {}),
         **({"above": key.above} if key.scatters else {}),
+        **({"signal": key.signal} if key.signal else {}),
         "inputs": [
             {"dtype": p.dtype.name, "lies": KIND_NAMES[p.kind], **({} if span == 1 else {"span": span})}
             for p, span in zip(key.ins, key.spans or (1,) * len(key.ins), strict=True)

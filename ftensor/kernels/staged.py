@@ -36,6 +36,8 @@ VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK, FRAMES, HALO, ABOVE, R
 STATES = 8
 # Most bytes of a block's rows in local memory; every block reads larger operands again.
 MAX_CACHED_BYTES = 1 << 20
+# Most frames of each of several signals, as of rows in a block of a graph file.
+MAX_PERIOD = 1 << 20
 # FIFO depth in beats beyond the reader's delay; latency of a stage.
 SLACK, LATENCY = 32, 16
 LOAD, ELEMENTS, ROW_VALUES, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
@@ -56,7 +58,8 @@ class StagedKey(FusedKey):
 
     Filters shorten rows (signal_stages.py); `length` is that of the shortest rows. `spans` is empty,
     or has a number for each input: the factor by which its rows are longer; for kind TAPS the
-    number of taps; for kind FRAMES the distance between frames in elements.
+    number of taps; for kind FRAMES the distance between frames in elements. If `signal` is not 0,
+    frames are of several signals that lie `signal` elements apart, `period` frames of each.
 
     With windows (stencil_stages.py), results have the first `width` elements of their rows, and
     stages compute `halo` rows more than results have. Each input of kind ROWS then has another of
@@ -70,6 +73,7 @@ class StagedKey(FusedKey):
     spans: tuple[int, ...] = ()
     width: int = 0
     above: int = 0
+    signal: int = 0
 
     @cached_property
     def entry(self) -> str:
@@ -126,7 +130,7 @@ class StagedKey(FusedKey):
     @property
     def has_linked_form(self) -> bool:
         """True if each stage can be a kernel of its own."""
-        return not (any(self.is_half) or self.width or REFLECTED in {p.kind for p in self.ins})
+        return not (any(self.is_half) or self.width or self.signal or REFLECTED in {p.kind for p in self.ins})
 
     def row_length(self, v: int) -> int:
         """Returns the elements of a row of value v in memory."""
@@ -259,9 +263,11 @@ def lanes_of(key: StagedKey) -> tuple[int, ...]:
     return tuple(n for n in lanes if not key.transforms or not transform_refusal(key.length, n))
 
 
-def frames_refusal(length: int, hop: int, lanes: int, reflected: bool = False) -> str:
+def frames_refusal(length: int, hop: int, lanes: int, reflected: bool = False, period: int = 1) -> str:
     """Returns the reason why no stage reads frames of `length` elements, one each `hop` elements, of a
-    signal that may be `reflected` at its ends; "" if a stage does."""
+    signal that may be `reflected` at its ends, or of signals of `period` frames; "" if a stage does."""
+    if period > MAX_PERIOD:
+        return f"its signals have {period} frames each, and stages take at most {MAX_PERIOD} of several signals"
     if not 0 < hop < length:
         return f"its frames of {length} elements, one each {hop}, do not overlap"
     if length % lanes or hop % lanes:

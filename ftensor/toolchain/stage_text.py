@@ -103,6 +103,8 @@ class StageText(ABC):
             PER_BLOCK: f"(long){row} / PERIOD * {length}",
             FRAMES: f"(long){row} * {key.hop_of(value)}" if port.kind == FRAMES else "",
         }
+        if key.signal:
+            each[FRAMES] = f"(long){row} / PERIOD * {key.signal}"
         return each.get(port.kind, "")
 
     def row(self, stage: DataflowStage) -> dict[str, str]:
@@ -131,7 +133,7 @@ class StageText(ABC):
                 PER_BLOCK: "each",
                 EVERY_BLOCK: "kept" if load and key.cached_beats(stage.port) else "again",
                 TAPS: "taps",
-                FRAMES: "frames",
+                FRAMES: "signals" if key.signal else "frames",
                 REFLECTED: "frames",
             }[port.kind]
         )

@@ -86,7 +86,7 @@ def test_intels_emulator_agrees_with_numpy(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "chain",
-    [CHAINS[0], CHAINS[3], CHAINS[6], CHAINS[7], CHAINS[8], Chain("complex", 32, 8)],
+    [CHAINS[0], CHAINS[2], CHAINS[3], CHAINS[6], CHAINS[7], CHAINS[8], Chain("complex", 32, 8)],
     ids=lambda chain: chain.name,
 )
 def test_the_sources_have_no_finding(chain: Chain, tmp_path: Path) -> None:
@@ -105,7 +105,8 @@ def exported(function: object, *arguments: ft.Tensor, folder: Path) -> StagedKey
 # Rows that are no frames of a stage, and the reason.
 REFUSED = {
     "gaps": (lambda x: x.unfold(0, 64, 80), "an operand is not laid out in rows"),
-    "several signals": (lambda x: x.reshape(2, -1).unfold(1, 64, 16), "frames of several signals, and a stage"),
+    "several distances": (lambda x: x.view(3, 4, 100)[:, :3].unfold(2, 64, 12), "signals at several distances"),
+    "the same frames again": (lambda x: x.unfold(0, 64, 16).expand(2, -1, 64), "signals at several distances"),
     "no whole beats": (lambda x: x.unfold(0, 62, 16), "its frames of 62 elements, one each 16, are no whole beats"),
     "two lengths": (lambda x: _two_lengths(x * 2), "1200 elements, where there are"),
 }
@@ -214,6 +215,22 @@ def test_a_beat_of_the_signal_is_read_once_by_each_unit(tmp_path: Path) -> None:
         (signal,) = [access for access in traffic if access.name == f"in_{k}"]
         assert signal.nbytes == 4 * (100 * 16 + units * 48)
     assert f"in_{k}_offset + (long)begin * 16" in source(KernelGroup("frames", (key,), units=2))
+
+
+def test_several_signals_are_whole_in_a_unit(tmp_path: Path) -> None:
+    """A unit reads each of its signals once; a graph file of signals within beats is refused."""
+    files = CHAINS[2].function.export(str(tmp_path / "graph"), *arguments(CHAINS[2], 6))
+    (group,) = expand(read(files.inventory))
+    key = cast("StagedKey", group.members[0])
+    assert (key.period, key.signal, key.together % 6) == (6, 5 * 8 + 128, 0)
+    (k,) = [k for k, p in enumerate(key.ins) if p.kind == FRAMES]
+    for units in (1, 2):
+        traffic = board_skeleton_of(key).traffic(KernelLaunch(key, units, 10 * 6, ()), False)
+        (signal,) = [access for access in traffic if access.name == f"in_{k}"]
+        assert signal.nbytes == 4 * 10 * key.signal
+    data = files.graph.read_text().replace('"signal": 168', '"signal": 166').encode()
+    with pytest.raises(ValueError, match="signals 166 elements apart begin within beats"):
+        parse_key(parse_json(data), data, row_functions)
 
 
 def test_a_changed_distance_is_no_graph_file(tmp_path: Path) -> None:

@@ -175,7 +175,9 @@ class Staged(BoardSkeleton[StagedKey]):
                 count = working * key.halo * length
             if p.kind == ABOVE:
                 count = working * key.above
-            if p.kind in (FRAMES, REFLECTED):  # the overlap of two compute units is read by both
+            if key.signal and p.kind == FRAMES:
+                count = launch.n // key.period * ((key.period - 1) * hop + length)
+            elif p.kind in (FRAMES, REFLECTED):  # the overlap of two compute units is read by both
                 count = launch.n * hop + working * (length - hop)
             beats = -(-count // key.lanes) if wide else count
             nbytes = count * p.dtype.itemsize

@@ -12,7 +12,7 @@ from ...image.file import CHANNEL_DEPTH
 from ...image.manifest import KernelRecord, StageRecord
 from ...kernels import element_function, fused, source
 from ...kernels.element_function import ElementFunction
-from ...kernels.graph_text import EVERY_BLOCK, HALO, PER_BLOCK, REFLECTED, SHARED_ROW, TAPS
+from ...kernels.graph_text import EVERY_BLOCK, FRAMES, HALO, PER_BLOCK, REFLECTED, SHARED_ROW, TAPS
 from ...kernels.key import KernelKey
 from ...kernels.row_pass_macros import c_functions_with_own_state
 from ...kernels.signal_stages import RowFilter, RowTransform
@@ -231,7 +231,7 @@ class _ChannelText(StageText):
         key, load = self.key, stage.kind == LOAD
         p, value = (key.ins[stage.port], stage.port) if load else (key.outs[stage.port], stage.inputs[0])
         name, offset, *_ = self.records[k].arguments
-        if p.kind in (REFLECTED, HALO):
+        if p.kind in (REFLECTED, HALO) or (p.kind == FRAMES and key.signal):
             raise no_stage_for_intel(stage.name)
         fifos = self.stages.output_fifos(k, stage.port) if load else self.stages.input_fifos(k)
         moved, halves, shape = self.moved(stage, fifos), p.dtype.name in source.HALF_DTYPES, self.shape(stage)

@@ -236,6 +236,7 @@ class Text(StageText):
             "fetches": "turn == 0",
             "open": [] if reflected else [f"const {beat} *from = port + offset / LANES;", "long next = 0;"],
             "fetch": ["got = signal.read();" if reflected else "got = from[next++];"],
+            "signal_beats": str(key.signal // key.lanes),
             "halo": str(key.halo),
             "above": str(key.above // key.lanes),
             "unread": str(key.unread_beats(stage.port)) if halo else "",
