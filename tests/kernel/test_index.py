@@ -61,7 +61,8 @@ def only_torch_refuses(expected: Any, case: Case) -> bool:
 def test_reading_by_indices(case: Case) -> None:
     base, t, mine, a = both(case)
     expected = outcome(lambda: t[case.index(theirs)])
-    assume(not only_torch_refuses(expected, case))
+    if only_torch_refuses(expected, case):
+        return
     result = outcome(lambda: a[case.index(lambda x: ft.from_torch(theirs(x)))])
     if isinstance(expected, type):
         assert result is expected, result
@@ -105,7 +106,8 @@ def test_writing_by_indices(case: Case, draw: Any) -> None:
         assume(selected.unique().numel() == selected.numel())  # else which one stays is open
     before = mine.to_torch().clone()
     expected = outcome(lambda: t.__setitem__(case.index(theirs), value))
-    assume(not only_torch_refuses(expected, case))
+    if only_torch_refuses(expected, case):
+        return
     index = case.index(lambda x: ft.from_torch(theirs(x)))
     result = outcome(lambda: a.__setitem__(index, our_value))
     assert result is expected
@@ -124,15 +126,15 @@ def test_index_put_sums(case: Case, in_place: bool, draw: Any) -> None:
     """With accumulate, every value counts, also for repeated indices."""
     base, t, mine, a = both(case, torch.int64)
     items = [i for i in case.items if i.kind == "tensor" and i.value.shape]
-    index = tuple([theirs(i.value) for i in items])
-    assume(index)
+    index = tuple([theirs(i.value) for i in items]) or (torch.tensor([0, 0]),)
     selected = outcome(lambda: t[index])
     value = torch.tensor(3)
     if isinstance(selected, torch.Tensor) and draw.draw(st.booleans()):
         value = torch.arange(selected.numel()).reshape(selected.shape)
     name = "index_put_" if in_place else "index_put"
     expected = outcome(lambda: getattr(t, name)(index, value, accumulate=True))
-    assume(not only_torch_refuses(expected, case))
+    if only_torch_refuses(expected, case):
+        return
     ours_ = tuple([ft.from_torch(i) for i in index])
     result = outcome(lambda: getattr(a, name)(ours_, ft.from_torch(value), accumulate=True))
     if isinstance(expected, type):
