@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -104,6 +105,12 @@ def test_parts_take_the_area_of_the_whole(tmp_path: Path) -> None:
     assert len(pool.stream_names) == len(set(pool.stream_names)) == 5
     two = parts_of_network(key, (4,))
     assert [stream.name for stream in streams_of(two)] == ["images_1"]
+
+
+def test_no_kernel_begins_inside_a_residual_block() -> None:
+    """Value k is that of layer k - 1; the sum, layer 3, reads values 3 and 1."""
+    key = SimpleNamespace(layers=[SimpleNamespace(inputs=read) for read in ((0,), (1,), (2,), (3, 1), (4,))])
+    assert cuts_of(key) == [1, 4]  # type: ignore[arg-type]
 
 
 CUTS = {
