@@ -76,7 +76,8 @@ def main() -> int:
             verdict = outcome(mutant, place)
         finally:
             places.put(place)
-        print(f"{verdict}: {mutant.file}: {mutant.after.strip().splitlines()[0][:70]}", flush=True)
+        change = mutant.after.strip() or f"without {mutant.before.strip()}"
+        print(f"{verdict}: {mutant.file}: {change.splitlines()[0][:70]}", flush=True)
         return verdict
 
     with tempfile.TemporaryDirectory(prefix="ftensor-mutants-") as folder:
