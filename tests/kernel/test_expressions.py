@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import ftensor as ft
+from ftensor._device import default_backend
 
 from ..oracle import same
 
@@ -69,7 +70,11 @@ def test_variables_conditions_and_several_results() -> None:
 def test_functions_are_the_ops(name: str) -> None:
     x = ft.tensor([0.1, 0.7, 1.9])
     kernel = ft.fpga.elementwise("T x", "T z", f"z = {name}(x)")
-    assert kernel(x).tolist() == getattr(ft, name)(x).tolist()
+    mine, ops = kernel(x).to_torch(), getattr(ft, name)(x).to_torch()
+    if default_backend().images is None:
+        assert torch.equal(mine, ops)
+    else:  # an image lacks the expression, so the host computes it, by functions of its own
+        assert torch.allclose(mine, ops, rtol=3e-7, atol=0)
 
 
 def test_complex_numbers() -> None:
