@@ -122,8 +122,9 @@ class XrtBackend(XrtMemory):
         """In emulation, waits for all work and for XRT's scheduler to clean up after it.
 
         In emulation the scheduler is a thread of the process. It reports a command as done before
-        it removes the command. Loading a program then, or making a kernel of any program but the
-        process's first, restarts the scheduler, which aborts if it finds a running command.
+        it removes the command. Loading a program or making a kernel gives the device a new core of
+        the scheduler. A command that is still running, or starts meanwhile, would use the old one:
+        the process aborts, or kernels run in another order.
         """
         if self.emulated:
             self.synchronize()

@@ -286,8 +286,7 @@ class XrtImages(Images):
         if image is None:
             raise self.refusal(slot.entry)
         self.activate(image)
-        if self.reloads:
-            self.backend.let_scheduler_rest()
+        self.backend.let_scheduler_rest()
         if slot.make is not None:
             slot.run = slot.make()
         else:

@@ -229,6 +229,7 @@ def _slabs(
         stream: Any, count: int, n: int, handles: Sequence[BankedBuffer]
     ) -> list[tuple[Any, Any, Any, Any]] | None:
         while len(kernels) < count:
+            backend.let_scheduler_rest()
             kernels.append(prepared(backend.cl.Kernel(image.program, units[len(kernels)])))
             lasts.append(defaultdict(_never))
         cuts = [SlabCut(n // together, size, count) if size else None for size in sizes]
