@@ -79,10 +79,8 @@ def _shape(what: str, c: str) -> object:
 
 
 def name(members: Sequence[Key]) -> str:
-    """Returns a short name for a kernel with these members.
-
-    With one body, the name is that body's suffix. Otherwise it is the skeleton's word, followed by
-    the compute dtype or the bytes of a real element of that dtype.
+    """Returns a short name for a kernel with these members: with one body, that body's suffix. Otherwise
+    it is the skeleton's word, followed by the compute dtype or the bytes of a real element of that dtype.
     """
     skeleton = board_skeleton_of(members[0])
     bodies = dict.fromkeys(hardware(key) for key in members)

@@ -185,6 +185,24 @@ for k in range(3):
     assert output(done) == [f"{v} 2 {n}" for v, n in zip(values, (0, 1, 1))], done.stderr
 
 
+def test_a_new_kernel_object_waits_for_all_launches(tmp_path: Path) -> None:
+    """XRT's scheduler would lose those in flight: aborts and wrong values."""
+    text = """
+import ftensor as ft
+from ftensor._device import default_backend
+backend = default_backend()
+make, in_flight = backend.cl.Kernel, []
+def kernel(*args):
+    in_flight.append(sum(len(queue.tail) for queue in backend.queues))
+    return make(*args)
+backend.cl.Kernel = kernel
+y = ft.tensor([1.0, 16.0, 81.0]).sqrt().neg().exp()
+print(y.sum().item() > 0, in_flight)
+"""
+    done = run(text, tmp_path)
+    assert output(done) == ["True [0, 0, 0, 0]"], done.stderr
+
+
 def test_a_program_that_reads_nothing(tmp_path: Path) -> None:
     """Deferred launches are built and run at its end, but not after an exception."""
     text = "import ftensor as ft; t = ft.tensor([1.0]).exp()"
