@@ -37,8 +37,9 @@ class StageText(ABC):
     """Fills the templates of a graph's stages in one language.
 
     A template's words are lines of their own: FT_STAGE (the head of a stage), FT_LOOP (a pipelined
-    loop), FT_EACH_LANE, FT_BASE (the port's first beat), FT_BEAT and FT_FETCH (a beat from memory),
-    FT_VALUES (its values), FT_RESULT, FT_STORE, FT_ELEMENT and FT_STORE_ELEMENT.
+    loop), FT_SPAN (the same with a label, from one beat to another), FT_EACH_LANE, FT_BASE (the
+    port's first beat), FT_BEAT and FT_FETCH (a beat from memory), FT_VALUES (its values),
+    FT_RESULT, FT_STORE, FT_ELEMENT and FT_STORE_ELEMENT.
     """
 
     dialect: str

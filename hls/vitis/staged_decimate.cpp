@@ -1,20 +1,8 @@
 // $comment
 FT_STAGE {
-    typedef ft_filter<$constants> filter;
-    $tap taps[filter::PLACES]{};
-    $type line[filter::LINE]{}, waiting[filter::WAITING]{};
-    float parts[filter::PARTS][filter::CELL]{};
-#pragma HLS ARRAY_PARTITION variable=taps complete
-#pragma HLS ARRAY_PARTITION variable=line complete
+    $head
+    $type waiting[filter::WAITING]{};
 #pragma HLS ARRAY_PARTITION variable=waiting complete
-#pragma HLS ARRAY_PARTITION variable=parts dim=0 complete
-$entering:
-    for (int k = 0; k < filter::TAPS; k++) {
-#pragma HLS PIPELINE II=1
-        filter::shift_in_tap(taps, $taps.read());
-    }
-    const long samples = $samples;
-    long at = 0;  // index, in its signal, of the beat's first sample
     int first = 0, held = 0;  // the next result's first sample, counted from the beat's; results that wait
     FT_LOOP(long v, (long)rows * $beats + filter::DELAY) {
         ft_vec<$type> got{};

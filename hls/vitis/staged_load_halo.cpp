@@ -3,24 +3,19 @@
 FT_STAGE {
     FT_BASE
     const $beat *behind = next + next_offset / LANES;
-    const long own = (long)(rows - $halo) * $beats, last = (long)rows * $beats - $unread;
+    const long own = (long)(rows - $halo) * $beats;
+    $before
     FT_LOOP(long v, (last < own ? last : own)) {
         FT_BEAT(v)
         FT_VALUES
         $writes
     }
-$behind:
-    for (long v = own; v < last; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=0 max=65536
+    FT_SPAN(behind, own, last) {
         const $beat got = behind[v];
         FT_VALUES
         $writes
     }
-$rest:
-    for (long v = last; v < (long)rows * $beats; v++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=0 max=256
+    FT_SPAN(rest, last, $end) {
         const ft_vec<$type> w{};
         $writes
     }

@@ -9,11 +9,8 @@ static void $signal(const $beat *port, hls::stream<$beat > &to, long offset, int
     const long inner = half < begin ? begin : half < end ? half : end;
     const long outer = behind < begin ? begin : behind < end ? behind : end;
     $beat next = from[begin < half ? half - begin : 0];
-$signal_before:
-    for (long b = begin; b < inner; b++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=0 max=128
-        const $beat got = from[half - b - 1];
+    FT_SPAN(signal_before, begin, inner) {
+        const $beat got = from[half - v - 1];
         $beat w;
         for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
@@ -23,19 +20,13 @@ $signal_before:
         next = got;
         to.write(w);
     }
-$signal:
-    for (long b = inner; b < outer; b++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=1 max=65536
-        to.write(from[b - half]);
+    FT_SPAN(signal, inner, outer) {
+        to.write(from[v - half]);
     }
     const long last = 2 * behind - half - 1 - outer;
     next = from[last < behind - half ? last : 0];
-$signal_after:
-    for (long b = outer; b < end; b++) {
-#pragma HLS PIPELINE II=1
-#pragma HLS LOOP_TRIPCOUNT min=0 max=128
-        const $beat got = from[2 * behind - half - 2 - b];
+    FT_SPAN(signal_after, outer, end) {
+        const $beat got = from[2 * behind - half - 2 - v];
         $beat w;
         for (int l = 0; l < LANES; l++) {
 #pragma HLS UNROLL
@@ -46,4 +37,3 @@ $signal_after:
         to.write(w);
     }
 }
-

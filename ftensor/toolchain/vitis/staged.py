@@ -105,10 +105,17 @@ class Text(StageText):
             bounds = [] if count.isdigit() else ["#pragma HLS LOOP_TRIPCOUNT min=1 max=65536"]
             return [f"{name}:", head, "#pragma HLS PIPELINE II=1", *bounds, *values.get("apart", ())]
 
+        def span(label: str, ends: str) -> list[str]:
+            begin, end = ends.split(", ")
+            head = f"for (long v = {begin}; v < {end}; v++) {{"
+            bounds = "#pragma HLS LOOP_TRIPCOUNT min=0 max=65536"
+            return [f"{name}_{label}:", head, "#pragma HLS PIPELINE II=1", bounds]
+
         each_lane = ["for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {", "#pragma HLS UNROLL"]
         words: Words = {
             "FT_STAGE": lambda: [f"static void {name}({values['parameters']})", "{"],
             "FT_LOOP": loop,
+            "FT_SPAN": span,
             "FT_EACH_LANE": lambda: each_lane,
         }
         if "beat" not in values:
@@ -213,10 +220,8 @@ class Text(StageText):
         halo, taps, reflected = load and wide and key.width > 0, port.kind == TAPS, port.kind == REFLECTED
         template, memory = self.shape(stage), f"{beat if wide else element} *port"
         around = halo and bool(key.scatters)
-        if halo:
-            template = "load_around" if around else "load_halo"
-        elif not load and (half or key.width):
-            template = "store_pieces"
+        if halo or (not load and (half or key.width)):
+            template = "load_halo" if load else "store_pieces"
         others = ["next"] * halo + ["previous"] * around
         sources = ["const " * load + memory, *(f"const {beat} *{other}" for other in others)]
         offsets = ["long offset", *(f"long {other}_offset" for other in others)]
@@ -240,13 +245,16 @@ class Text(StageText):
             "halo": str(key.halo),
             "above": str(key.above // key.lanes),
             "unread": str(key.unread_beats(stage.port)) if halo else "",
-            **{
-                part: f"{stage.name}_{part}"
-                for part in ("once", "none", "before", "behind", "rest", "signal", "signal_before", "signal_after")
-            },
+            "once": f"{stage.name}_once",
+            "signal": f"{stage.name}_signal",
             **self._pieces(half, moved["length"]),
             **self._kept(stage, half),
         }
+        if halo:
+            rows_end, unread = f"(long)rows * {moved['beats']}", texts["unread"]
+            before = kernel_source.fill("vitis/staged_above.cpp", texts).splitlines()
+            texts["before"] = before if around else f"const long last = {rows_end} - {unread};"
+            texts["end"] = f"{rows_end} - {texts['above']}" if around else rows_end
         text, places = self.fill(template, texts), [name]
         places += [f"in_{key.halo_of(stage.port)}"] if halo else []
         places += [f"in_{key.above_of(stage.port)}"] if around else []
@@ -382,18 +390,22 @@ class Text(StageText):
         sample, tap = value_type(key.dtypes[signal.value]), value_type(key.dtypes[taps.value])
         row = self.row(stage)
         constants = (sample, tap, "LANES", function.taps, function.stride, function.before)
+        head = {
+            "constants": ", ".join(map(str, constants)),
+            "type": sample,
+            "tap": tap,
+            "entering": f"{stage.name}_taps",
+            "taps": taps.name,
+            "samples": f"(long){function.rows or 'rows'} * {row['length']}",
+        }
         text = self.fill(
             "filter" if self.stages.filter_schedule(stage).is_even else "decimate",
             {
+                **head,
+                "head": kernel_source.fill("vitis/staged_filter_head.cpp", head).splitlines(),
                 "comment": f"{function.name}: sums of {function.taps} products, for each {function.stride} samples",
                 "name": stage.name,
                 "parameters": f"{self.streams([signal, taps, *out])}, int rows",
-                "constants": ", ".join(map(str, constants)),
-                "type": sample,
-                "tap": tap,
-                "entering": f"{stage.name}_taps",
-                "taps": taps.name,
-                "samples": f"(long){function.rows or 'rows'} * {row['length']}",
                 "from": signal.name,
                 "writes": [f"{f.name}.write(w);" for f in out],
                 **row,
