@@ -27,6 +27,11 @@ PRODUCTS: dict[str, tuple[Call, tuple[tuple[int, ...], ...]]] = {
     "baddbmm": (lambda t, a, b, c: t.baddbmm(c, a, b), ((2, 3, 5), (2, 5, 4), (1, 3, 4))),
     "linear": (lambda t, a, b, c: t.nn.functional.linear(a, b, c), ((5, 7), (3, 7), (3,))),
     "linear of more dims": (lambda t, a, b, c: t.nn.functional.linear(a, b, c), ((2, 5, 7), (3, 7), (3,))),
+    "linear of exchanged dims": (
+        lambda t, a, b, c: t.nn.functional.linear(a.transpose(0, 1), b, c),
+        ((2, 5, 7), (3, 7), (3,)),
+    ),
+    "rows of exchanged dims": (lambda t, a, b: a.transpose(0, 1) @ b, ((2, 5, 7), (7, 3))),
 }
 READS: dict[str, tuple[Call, tuple[int, ...], type[Exception]]] = {
     "index_select": (lambda t, x, i: x.index_select(1, i), (3,), IndexError),

@@ -406,10 +406,13 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | No
     check("linear", "addmm", input=input, weight=weight, bias=bias)
     if len(input._shape) == 2 and len(weight._shape) == 2:
         return addmm(bias, input, weights, out=out)
-    if len(weight._shape) == 2 and len(bias._shape) == 1 and input.is_contiguous():
+    if len(weight._shape) == 2 and len(bias._shape) == 1 and input._shape:
         shape = (*input._shape[:-1], weight._shape[0])
-        rows = flat(input, (numel(input._shape[:-1]), input._shape[-1]))
-        result = flat(addmm(bias, rows, weights), shape)
+        rows = (numel(input._shape[:-1]), input._shape[-1])
+        if input._shape[-1] != weight._shape[1] or view_strides(input._shape, input._strides, rows) is not None:
+            result = flat(addmm(bias, flat(input, rows), weights), shape)
+        else:
+            result = product("addmm", input, weights, None, bias)
     else:
         result = matmul(input, weights) + bias
     return write_result("linear", out, result)

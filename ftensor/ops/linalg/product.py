@@ -171,6 +171,11 @@ def product(
     if addend is not None and out is not None and partial_overlap(region(addend), region(out)):
         read.append(addend)
     target, copy = output(op, out, shape, a, read, inplace)
+    result = target
+    dim = _longest_dim(a) if all(n == 1 for n in b._shape[:-2]) else len(shape) - 2
+    if dim != len(shape) - 2:  # one matrix for all batches: few products of many rows
+        shape, target, a = _swapped(target, dim)._shape, _swapped(target, dim), _swapped(a, dim)
+        addend = None if addend is None else _swapped(addend, dim)
     # Other factors may change at each call, and each would make a new graph.
     has_unit_factors = are_unit_factors(alpha, beta)
     if alpha == 0:  # as in BLAS, infinities and NaN of the matrices have no effect then
@@ -183,8 +188,21 @@ def product(
     else:
         gemm(target, a, b, addend, alpha, beta)
         if out is None and has_unit_factors:
-            cache_matmul(op, operands, target, target, a, b, addend)
-    return finish(target, out, copy)
+            cache_matmul(op, operands, result, target, a, b, addend)
+    return finish(result, out, copy)
+
+
+def _longest_dim(a: Tensor) -> int:
+    """Returns the longest dim of `a` before the last, which is the depth; the last of equal ones."""
+    rows = a._shape[:-1]
+    return max(range(len(rows)), key=lambda d: (rows[d], d))
+
+
+def _swapped(t: Tensor, dim: int) -> Tensor:
+    """Returns `t` with `dim` and the last dim but one exchanged."""
+    order = [*range(len(t._shape))]
+    order[dim], order[-2] = order[-2], order[dim]
+    return t._view(tuple([t._shape[d] for d in order]), tuple([t._strides[d] for d in order]), t._offset)
 
 
 def _few_rows(a: Tensor, b: Tensor) -> bool:
