@@ -81,11 +81,21 @@ def transformed(z: Integers, sign: int) -> Integers:
     return np.stack([even, odd], -2).reshape(z.shape)
 
 
-@pytest.mark.parametrize("n", [2, 16, 128])
-def test_transforms(n: int) -> None:
-    z = samples(3, n, 2)
+@pytest.mark.parametrize("batch, n", [(3, 2), (3, 16), (1, 128), (2, 1024)])
+def test_transforms(batch: int, n: int) -> None:
+    z = samples(batch, n, 2)
     equal(ft.signal.fft_q15(ft.tensor(z)), transformed(z, -1))
     equal(ft.signal.ifft_q15(ft.tensor(z)), transformed(z, 1))
+
+
+def test_transforms_of_other_memory() -> None:
+    z = samples(3, 17, 2)
+    x = ft.tensor(z)
+    equal(ft.signal.fft_q15(x[:, 1:]), transformed(z[:, 1:], -1))
+    flat = ft.tensor(z.reshape(-1))[1:33]  # begins within an int32
+    equal(ft.signal.fft_q15(flat.reshape(16, 2)), transformed(z.reshape(-1)[1:33].reshape(16, 2), -1))
+    equal(ft.jit(ft.signal.fft_q15)(x[:2, :16]), transformed(z[:2, :16], -1))
+    assert ft.signal.fft_q15(x[:0, :16]).shape == (0, 16, 2)
 
 
 def test_a_transform_is_near_the_exact_one() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..._tensor import Tensor
-from ...dtypes import dtype, float32, int16, int64
+from ...dtypes import dtype, float32, int16, int32, int64
 from ...errors import spectral as errors_spectral
 from ...execute import output
 from ...execute.pointwise import pointwise
@@ -17,6 +18,7 @@ from ...rows.op import Op, Promote, Reduce
 from ..arguments import check_tensors
 from ..create.data import tensor
 from ..rearrange.pad import pad
+from ..types.conversion import clone
 from ..view.dims import view_as_complex, view_as_real
 from . import windows
 
@@ -32,20 +34,36 @@ FIR = Reduce(
     promote=Promote.INT_TO_LONG,
     second_input=Promote.SAME,
 )
+# A complex number is one int32, the real part in its lower half. Half a sum is rounded with ties up.
+_LOW, _HIGH = "((({0} & K(65535)) ^ K(32768)) - K(32768))", "({0} >> K(16))"
+_PAIR = "{1} * K(65536) + ({0} & K(65535))"
+_HALF_SUMS = [f"(({part.format('a')} + {part.format('b')} + K(1)) >> K(1))" for part in (_LOW, _HIGH)]
 HALF_SUM = Op(
-    "half_sum_q15", "half_sum_q15(a, b) -> Tensor", "", int_="(a + b + K(1)) >> 1", promote=Promote.COUNT,
-    any_out=True, only=("int16",),
+    "half_sum_q15", "half_sum_q15(a, b) -> Tensor", "", int_=_PAIR.format(*_HALF_SUMS), only=("int32",),
 )  # fmt: skip
-# Half the difference of two complex numbers (a, c) and (b, d), times a factor of 15 fractional bits.
+# Half the difference x + iy of two complex numbers, times the factor c + id of 15 fractional bits. Such
+# products have 33 bits. The last bits of x and y are multiplied apart, so that int32 holds all sums.
+_HALVES, _LAST_BITS = "(x >> K(1)) * {} {} (y >> K(1)) * {}", "(-(x & K(1)) & {}) {} (-(y & K(1)) & {})"
+
+
+def _part(*terms: str) -> str:
+    rest = f"({_LAST_BITS.format(*terms)} + K(32768)) >> K(1)"
+    return _SATURATED.format(f"(({_HALVES.format(*terms)} + ({rest})) >> K(15))")
+
+
 TURNED = Op(
-    "turned_q15", "turned_q15(a, b, c, d, e, f) -> Tensor", "",
-    int_=_SATURATED.format("(((a - b) * e + (c - d) * f + K(32768)) >> 16)"), promote=Promote.COUNT,
-    any_out=True, only=("int16", "int64"),
+    "turned_q15", "turned_q15(a, b, c, d) -> Tensor", "", int_=_PAIR.format("re", "im"), only=("int32",),
+    lets=(
+        ("x", f"{_LOW.format('a')} - {_LOW.format('b')}"), ("y", f"{_HIGH.format('a')} - {_HIGH.format('b')}"),
+        ("re", _part("c", "-", "d")), ("im", _part("d", "+", "c")),
+    ),
 )  # fmt: skip
 TO_Q15 = Op(
     "to_q15", "to_q15(input) -> Tensor", _SATURATED.format("rint(a * K(32768))"), promote=Promote.FLOATING,
     any_out=True, only=("float32", "float64"),
 )  # fmt: skip
+# Transforms of fewer samples than this have the transforms of a batch innermost.
+_SHORT = 1024
 enter(__name__, FIR, HALF_SUM, TURNED, TO_Q15)
 
 
@@ -117,26 +135,50 @@ def _constant(values: np.ndarray[Any, Any], like: Tensor, kind: dtype = int64) -
     return tensor(values.astype(kind.name)).to(device=like.device)
 
 
+@lru_cache(16)
+def _factors(n: int, sign: int) -> np.ndarray[Any, Any]:
+    """Returns exp(sign * i * pi * j / m), j < m, as int32 (2, n - 1): for m = n / 2, then n / 4, ..., 1."""
+    angle = sign * np.pi * np.arange(n // 2) / (n // 2)
+    largest = np.rint(32768 * np.stack([np.cos(angle), np.sin(angle)]))
+    return np.concatenate([largest[:, :: 1 << stage] for stage in range(n.bit_length() - 1)], -1).astype(np.int32)
+
+
 def _transformed(name: str, x: Any, sign: int) -> Tensor:
+    """Computes the stages of Stockham's algorithm, each from one tensor to the next.
+
+    A stage turns halves (run, 2, j) into results (2, run, j). Once there are as many runs as j, the
+    run becomes the innermost dim: halves (2, j, run), results (j, 2, run). All inner loops are then
+    long. For short transforms, those of a batch are the first runs.
+    """
     x = _samples(name, x, True)
     n = x._shape[-2]
     if n < 2 or n & (n - 1):
         raise errors_spectral.filter_argument(name, f"{n} samples are no power of two from 2 on")
-    batch = x._shape[:-2]
-    current, runs, m = x.contiguous(), 1, n // 2
+    if not x.numel():
+        return output.new(x._shape, int16, x._storage.device)
+    given = x.contiguous()
+    if given._offset % 2:  # an int32 begins at a multiple of its size
+        given = clone(given)
+    batch, runs, m = x.numel() // (2 * n), 1, n // 2
+    short = batch > 1 and n < _SHORT
+    if short:
+        batch, runs = 1, batch
+    current, inner = given.view(int32), False
+    factors = _constant(_factors(n, sign), x, int32)
     while m:
-        halves = current.reshape(*batch, 2, m, runs, 2)
-        first, second = halves.select(-4, 0), halves.select(-4, 1)
-        result = output.new((*batch, m, 2, runs, 2), int16, x._storage.device)
-        pointwise(HALF_SUM, (first, second), (), result.select(-3, 0), True)
-        # Both parts of a product are one expression of the difference and of two factors.
-        parts = [half.narrow(-1, part, 1).expand(half._shape) for part in (0, 1) for half in (first, second)]
-        angle = sign * np.pi * np.arange(m) / m
-        re, im = np.rint(32768 * np.cos(angle)), np.rint(32768 * np.sin(angle))
-        factors = [_constant(np.stack(one, -1)[:, None, :], x) for one in ((re, im), (-im, re))]
-        pointwise(TURNED, (*parts, *factors), (), result.select(-3, 1), True)
-        current, runs, m = result, 2 * runs, m // 2
-    return current.reshape(x._shape)
+        if not inner and (short or m <= runs):
+            current, inner = current.reshape(batch, runs, 2 * m).transpose(1, 2).contiguous(), True
+        halves = current.reshape((batch, 2, m, runs) if inner else (batch, runs, 2, m))
+        current = output.new((batch, m, 2, runs) if inner else (batch, 2, runs, m), int32, x._storage.device)
+        first, second = halves.unbind(1 if inner else 2)
+        even, odd = current.unbind(2 if inner else 1)
+        turns = factors.narrow(1, n - 2 * m, m).reshape((2, m, 1) if inner else (2, 1, m))
+        pointwise(HALF_SUM, (first, second), (), even, True)
+        pointwise(TURNED, (first, second, *turns.unbind()), (), odd, True)
+        runs, m = 2 * runs, m // 2
+    if short:
+        current = current.reshape(n, -1).transpose(0, 1).contiguous()
+    return current.view(int16).reshape(x._shape)
 
 
 @op(namespace="signal", method=False)
