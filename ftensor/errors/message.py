@@ -1,19 +1,21 @@
-"""Messages as lines: an exception class and a text with fields, which the caller fills; and the
-user's line that made a call, for warnings and deferred errors."""
+"""Messages as lines of text files, an exception class and an f-string each; and the user's line that
+made a call, for warnings and deferred errors."""
 
 from __future__ import annotations
 
 import linecache
+import math
 import os
 import re
-import string
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
+from pathlib import Path
 from types import FrameType
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 
-E = TypeVar("E", bound=BaseException)
+from ..terminal import counted, guess
+
 P = ParamSpec("P")
 R = TypeVar("R", bound="BaseException | str")
 T = TypeVar("T")
@@ -56,51 +58,70 @@ def names_called_op(make: Callable[P, R]) -> Callable[P, R]:
     return made
 
 
-class Filling(string.Formatter):
-    """`str.format` with further conversions: !t formats a tuple, !l a list, !c its items separated
-    by commas, !n its length, !k the name of a type."""
-
-    def convert_field(self, value: Any, conversion: Any) -> Any:
-        if conversion in ("t", "l"):
-            return tuple(value) if conversion == "t" else list(value)
-        if conversion == "c":
-            return ", ".join(map(str, value))
-        if conversion == "n":
-            return len(value)
-        if conversion == "k":
-            return type(value).__name__
-        return super().convert_field(value, conversion)
+def commas(items: Iterable[object]) -> str:
+    """Returns the items, separated by commas."""
+    return ", ".join(map(str, items))
 
 
-FILLING = Filling()
+def kind_of(value: object) -> str:
+    """Returns the name of a value's class."""
+    return type(value).__name__
 
 
-class Message(Generic[E]):
-    """A factory of exceptions of one class. Call it with the values of the text's fields, by name
-    or in the order of `names` (by default the order of their first occurrence). A text that begins
-    with an op's name shows the op that the user called.
+class Message:
+    """A factory of exceptions of one class, from a line such as
+
+        negative(op, name, value) = RuntimeError: {op}(): {name} must not be negative, but is {value}
+
+    The text is an f-string, and the class before it a name or a conditional expression. Both read the
+    parameters, the names of the line's module, and `HELPERS`. A text that begins with an op's name
+    shows the op that the user called.
     """
 
-    __slots__ = ("_names", "kind", "text")
+    __slots__ = ("filled",)
+    LINE = re.compile(r"(\w+)\((.*?)\) = (.+?): (.*)")
+    HELPERS: ClassVar = {
+        "commas": commas,
+        "counted": counted,
+        "guess": guess,
+        "kind_of": kind_of,
+        "math": math,
+        "os": os,
+    }
 
-    def __init__(self, kind: Callable[[str], E], text: str, names: str = "") -> None:
-        self.kind, self.text, self._names = kind, text, names
+    def __init__(self, line: str, scope: dict[str, Any]) -> None:
+        match = self.LINE.fullmatch(line)
+        assert match is not None, f"this line is no message: {line}"
+        name, parameters, kind, text = match.groups()
+        text = f"lambda {parameters}: ({kind}, f'''{text}\n'''[:-1])"  # the text may end with a quote
+        self.filled: Callable[..., tuple[Callable[[str], Any], str]] = eval(text, self.HELPERS | scope)
+        self.filled.__qualname__ = name
 
-    @property
-    def names(self) -> list[str]:
-        """Returns the names of its arguments."""
-        if self._names:
-            return self._names.split()
-        fields = (name for _, name, _, _ in FILLING.parse(self.text) if name)
-        return list(dict.fromkeys(name.partition(".")[0] for name in fields))
+    def __call__(self, *values: object, kind: Callable[[str], Any] | None = None, **named: object) -> Any:
+        """Returns the exception, or the text if the class is `str`; `kind` is another class of it.
+        Raises TypeError for missing or surplus values."""
+        own_kind, text = self.filled(*values, **named)
+        return (kind or own_kind)(naming_called(text))
 
-    def __call__(self, *values: object, kind: Callable[[str], BaseException] | None = None, **named: object) -> E:
-        """Returns the exception; `kind` is another class of it. Raises TypeError for missing or
-        surplus values."""
-        fields = dict(zip(self.names, values, strict=False)) | named
-        if len(values) + len(named) != len(self.names) or fields.keys() != set(self.names):
-            raise TypeError(f"this message takes {self.names}, not {len(values)} values, {named}")
-        return (kind or self.kind)(naming_called(FILLING.vformat(self.text, (), fields)))  # type: ignore[return-value]
+
+def lines_of(path: Path) -> dict[str, str]:
+    """Returns the lines of a file of messages, by the messages' names."""
+    lines = [line for line in path.read_text("utf-8").splitlines() if line and line[0] != "#"]
+    return {line.partition("(")[0]: line for line in lines}
+
+
+def messages(module: str) -> Callable[[str], Any]:
+    """Returns the `__getattr__` of a module, which makes the messages of the text file beside it
+    when they are first read."""
+    scope = vars(sys.modules[module])
+    lines = lines_of(Path(scope["__file__"]).with_suffix(".txt"))
+
+    def read(name: str) -> Any:
+        if name not in lines:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return scope.setdefault(name, Message(lines[name], scope))
+
+    return read
 
 
 def levels_to_user() -> int:

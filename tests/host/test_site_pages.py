@@ -91,7 +91,8 @@ def constants() -> list[str]:
     """Returns the texts in the modules of messages."""
     trees = [ast.parse(p.read_text()) for p in (ROOT / "ftensor").rglob("errors/*.py")]
     nodes = [node for tree in trees for node in ast.walk(tree)]
-    return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    lines = [line for p in (ROOT / "ftensor").rglob("errors/*.txt") for line in p.read_text().splitlines()]
+    return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)] + lines
 
 
 def test_questions_are_messages() -> None:

@@ -118,7 +118,7 @@ def _shape(data: Any) -> tuple[int, ...]:
             break
         data, nested = _first(data), True
     if isinstance(data, (str, bytes)):
-        raise errors_creation.text_in_data(data, nested)
+        raise (errors_creation.nested_text if nested else errors_creation.text_in_data)(data)
     return shape
 
 
@@ -131,7 +131,7 @@ def _first(data: Any) -> Any:
 
 def _infer_dtype(data: Any, depth: int = 0) -> dtype:
     if isinstance(data, (str, bytes)):
-        raise errors_creation.text_in_data(data, False)
+        raise errors_creation.text_in_data(data)
     if isinstance(data, Tensor):
         return data._dtype
     if isinstance(data, (np.ndarray, np.generic)):
