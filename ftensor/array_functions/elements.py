@@ -1,8 +1,7 @@
-"""NumPy's elementwise comparisons and functions of elements."""
+"""NumPy's functions of elements that are no single call of an op."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .._tensor import Tensor
@@ -11,12 +10,8 @@ from ..rows.catalogue import op_of
 from .values import floating, promote_pair, tensor, tensor_among
 
 
-def _make_comparison(reduce_all: bool) -> Callable[..., Any]:
-    def function(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-        close = op_of("isclose")(*promote_pair(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
-        return bool(close.all().item()) if reduce_all else close
-
-    return function
+def close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Tensor:
+    return op_of("isclose")(*promote_pair(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
 def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
@@ -48,26 +43,22 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
     return op_of("where")(positions > nodes[-1], values[-1] if right is None else right, interpolated)
 
 
-def _make_convolution(flip: bool, default: str) -> Callable[..., Any]:
-    """Returns `convolve`, or `correlate` without `flip`."""
-
-    def function(a: Any, v: Any, mode: str = default) -> Any:
-        x, k = promote_pair(a, v)
-        if x.ndim != 1 or k.ndim != 1 or not len(x) or mode not in ("full", "same", "valid"):
+def convolution(a: Any, v: Any, mode: str, flip: bool) -> Any:
+    """Returns NumPy's `convolve`, or `correlate` without `flip`."""
+    x, k = promote_pair(a, v)
+    if x.ndim != 1 or k.ndim != 1 or not len(x) or mode not in ("full", "same", "valid"):
+        return NotImplemented
+    if len(k) > len(x):
+        if not flip:
             return NotImplemented
-        if len(k) > len(x):
-            if not flip:
-                return NotImplemented
-            x, k = k, x
-        n = len(k)
-        padding = {"full": (n - 1, n - 1), "same": (n // 2, (n - 1) // 2), "valid": (0, 0)}[mode]
-        if flip:
-            padding = padding[::-1] if mode != "same" else (n // 2, (n - 1) // 2)
-        kernel = k.flip(0) if flip else k.conj()
-        padded = op_of("nn.functional.pad")(x, padding)
-        return op_of("conv1d")(padded[None, None], kernel[None, None])[0, 0]
-
-    return function
+        x, k = k, x
+    n = len(k)
+    padding = {"full": (n - 1, n - 1), "same": (n // 2, (n - 1) // 2), "valid": (0, 0)}[mode]
+    if flip:
+        padding = padding[::-1] if mode != "same" else (n // 2, (n - 1) // 2)
+    kernel = k.flip(0) if flip else k.conj()
+    padded = op_of("nn.functional.pad")(x, padding)
+    return op_of("conv1d")(padded[None, None], kernel[None, None])[0, 0]
 
 
 def _gradient(f: Tensor, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
@@ -109,16 +100,6 @@ def _ediff1d(ary: Tensor, to_end: Any = None, to_begin: Any = None) -> Tensor:
     return op_of("cat")(tensors)
 
 
-def _angle(z: Tensor, deg: bool = False) -> Tensor:
-    angles: Tensor = floating(z).angle()
-    return angles.rad2deg() if deg else angles
-
-
-def _nan_to_num(x: Tensor, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-    result: Tensor = op_of("nan_to_num")(x, nan, posinf, neginf)
-    return result if copy else x.copy_(result)
-
-
 def _polyval(p: Any, x: Any) -> Any:
     like = tensor_among(p, x)
     points = tensor(x, like)
@@ -128,38 +109,8 @@ def _polyval(p: Any, x: Any) -> Any:
     return value
 
 
-def _trapezoid(y: Tensor, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
-    if x is None:
-        return op_of("trapezoid")(y, dx=dx, dim=axis)
-    return op_of("trapezoid")(y, tensor(x, y), dim=axis)
+def replaced(x: Tensor, result: Tensor, copy: bool) -> Tensor:
+    return result if copy else x.copy_(result)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "allclose": _make_comparison(True),
-    "angle": _angle,
-    "around": lambda a, decimals=0: op_of("round")(a, decimals=decimals),
-    "array_equal": _array_equal,
-    "array_equiv": _array_equiv,
-    "clip": _clip,
-    "convolve": _make_convolution(True, "full"),
-    "correlate": _make_convolution(False, "valid"),
-    "diff": _diff,
-    "ediff1d": _ediff1d,
-    "fix": lambda x: x.trunc(),
-    "gradient": _gradient,
-    "i0": lambda x: floating(x).i0(),
-    "imag": lambda val: val.imag if val.dtype.kind == "c" else op_of("zeros_like")(val),
-    "interp": _interp,
-    "isclose": _make_comparison(False),
-    "iscomplex": lambda x: x.imag.ne(0) if x.dtype.kind == "c" else op_of("isnan")(x) & False,
-    "isneginf": lambda x: x.isneginf(),
-    "isposinf": lambda x: x.isposinf(),
-    "isreal": lambda x: x.isreal(),
-    "nan_to_num": _nan_to_num,
-    "polyval": _polyval,
-    "real": lambda val: val.real if val.dtype.kind == "c" else val,
-    "round": lambda a, decimals=0: op_of("round")(a, decimals=decimals),
-    "sinc": lambda x: floating(x).sinc(),
-    "trapezoid": _trapezoid,
-    "vander": lambda x, N=None, increasing=False: op_of("vander")(x, N, increasing),
-}
+FUNCTIONS = (_array_equal, _array_equiv, _clip, _diff, _ediff1d, _gradient, _interp, _polyval)

@@ -5,43 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from inspect import Signature, signature
+from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import array_api as xp
 from .._tensor import Tensor
+from ..array_api.linalg import EigResult, SVDResult
+from ..rows.lines import functions
 from . import elements, reductions, shapes
 from .values import as_operand, first_tensor, map_nested, on_host, write_out
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **shapes.FUNCTIONS,
-    **reductions.FUNCTIONS,
-    **elements.FUNCTIONS,
-    **{f"linalg.{name}": call for name, call in reductions.LINALG.items()},
-    **{f"fft.{name}": call for name, call in reductions.FFT.items()},
+_BY_HAND = (*shapes.FUNCTIONS, *reductions.FUNCTIONS, *elements.FUNCTIONS)
+_SCOPE = {"np": np, "xp": xp, "inf": inf, "EigResult": EigResult, "SVDResult": SVDResult}
+_LINES = functions(Path(__file__).with_name("numpy.txt"), vars(elements) | vars(reductions) | vars(shapes) | _SCOPE)
+# Functions with a parameter `like`: called with that tensor and the function's arguments.
+CREATION = {name[5:]: call for name, call in _LINES.items() if name.startswith("like.")}
+FUNCTIONS: dict[str, Callable[..., Any]] = {call.__name__.removeprefix("_"): call for call in _BY_HAND} | {
+    name: call for name, call in _LINES.items() if not name.startswith("like.")
 }
-
-
-def _empty_operands(*operands: Any) -> list[Any]:
-    return [np.empty(x.shape, x.dtype.numpy) if isinstance(x, Tensor) else x for x in operands]
-
-
-# Functions that need only shapes and dtypes.
-_METADATA: dict[str, Callable[..., Any]] = {
-    "shape": lambda a: tuple(a.shape),
-    "ndim": lambda a: a.ndim,
-    "size": lambda a, axis=None: a.numel() if axis is None else a.shape[axis],
-    "iscomplexobj": lambda x: x.dtype.kind == "c",
-    "isrealobj": lambda x: x.dtype.kind != "c",
-    "can_cast": lambda from_, to, casting="safe": np.can_cast(from_.dtype, to, casting),
-    "common_type": lambda *arrays: np.common_type(*_empty_operands(*arrays)),
-    "min_scalar_type": lambda a: a.dtype.numpy,
-    "result_type": lambda *arrays_and_dtypes: np.result_type(*_empty_operands(*arrays_and_dtypes)),
-    "may_share_memory": lambda a, b: _may_share_memory(a, b),
-    "shares_memory": lambda a, b: _may_share_memory(a, b),
-    "einsum_path": lambda *operands, optimize="greedy": np.einsum_path(*_empty_operands(*operands), optimize=optimize),
-}
-FUNCTIONS |= _METADATA
 # Functions that print or save a tensor: the copy to the host is no fallback.
 _EXPLICIT = frozenset(["array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed"])
 # Arguments without effect if they have these values.
@@ -55,10 +39,6 @@ _WITHOUT_EFFECT = {
     "sorted": (True,),
     "optimize": (True, False, "greedy", "optimal"),
 }
-
-
-def _may_share_memory(a: Any, b: Any) -> bool:
-    return np.may_share_memory(np.asarray(a), np.asarray(b))
 
 
 @cache
@@ -85,7 +65,7 @@ def function(numpy_function: Any, args: tuple[Any, ...], options: dict[str, Any]
     operand = first_tensor(args, arguments, out)
     if operand is None:  # the tensor given as `like=`
         assert like is not None, "a function of no tensor"
-        call, first = shapes.CREATION.get(name), [like]
+        call, first = CREATION.get(name), [like]
         operand = like
     else:
         call, first = FUNCTIONS.get(name), []
