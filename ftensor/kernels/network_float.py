@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .network import DEPTHWISE, STATES, Flow, NetworkLayer
-from .network_depths import Operators, Process, parts_of, same
+from .network import STATES, Flow, NetworkLayer
+from .network_depths import Operators, Process, same
 from .workload import CYCLES, DEPTH, LocalMemory
 
 if TYPE_CHECKING:
@@ -28,10 +28,23 @@ def _levels(terms: int) -> int:
     return (terms - 1).bit_length()
 
 
+def product_operators(terms: int, relu: int, lanes: int, chosen: int = 0) -> Operators:
+    """Returns the operators of sums of products, in all `terms` of them, and of their relu."""
+    return ((("mul", "float"), terms), (("add", "float"), terms), *_rectifies(relu, lanes, chosen))
+
+
+def sum_latency(terms: int) -> int:
+    """Returns the latency of a tree that adds `terms` numbers, and of a product."""
+    return _MUL + _ADD * _levels(terms) + 4
+
+
+def product_latency(terms: int) -> int:
+    """Returns the latency of `terms` products, which a tree adds to a sum."""
+    return sum_latency(terms) + _ADD
+
+
 def products(of: Processes, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
     """Adds the processes of a layer with weights, after its windows. Returns the FIFO of results."""
-    if layer.kind == DEPTHWISE:
-        return _channel_products(of, layer, k, name, fifo, result)
     flow = of.flow(fifo)
     (p, s), wide = layer.fold, flow.wide
     steps = flow.channels * flow.pixels // result.pixels // s
@@ -40,19 +53,19 @@ def products(of: Processes, layer: NetworkLayer, k: int, name: str, fifo: int, r
     relu = layer.relu if states == 1 else 0
     process = Process(
         f"{name}_products",
-        "float_products",
+        "products",
         (cuts, beats, groups, p, s, result.pixels, states, relu),
         result.pixels * steps * groups,
         k,
         (f"W{k}", f"BEGIN{k}"),
-        ((("mul", "float"), p * s), (("add", "float"), p * s), *_rectifies(relu, p)),
+        product_operators(p * s, relu, p),
         (LocalMemory(steps * groups, 32 * p * s), LocalMemory(groups * (states + 1), 32 * p)),
         (lambda n: np.repeat(np.arange(1, n * result.pixels + 1) * beats, states * groups),),
-        latency=_MUL + _ADD * (1 + _levels(s)) + 4,
+        latency=product_latency(s),
     )
     if of.loaded:
         words = of.placed(LocalMemory(steps * groups, 32 * s, p))
-        function = "float_uram_products" if words.uram else "float_loaded_products"
+        function = "uram_products" if words.uram else "loaded_products"
         process = of.keeping(process, k, function, (words, *process.memories[1:]))
     sums = result._replace(channels=result.channels * states)
     (fifo,) = of.add(process, (fifo,), (sums,))
@@ -89,45 +102,6 @@ def _rectifies(relu: int, lanes: int, chosen: int = 0) -> Operators:
     return ((("compare", "float"), count), (("choose", "float"), count + chosen))
 
 
-def _channel_products(of: Processes, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
-    # Windows have `taps` times the channels of a beat.
-    (p, taps) = layer.fold
-    wide = of.flow(fifo).wide // taps if not layer.plain else of.flow(fifo).wide
-    parts, groups = wide // p, layer.channels // p
-    process = Process(
-        f"{name}_products",
-        "float_channel_products",
-        (taps, wide, p, groups, result.pixels, layer.relu),
-        result.pixels * groups,
-        k,
-        (f"W{k}", f"BEGIN{k}"),
-        ((("mul", "float"), p * taps), (("add", "float"), p * taps), *_rectifies(layer.relu, p, taps * wide)),
-        (LocalMemory(groups, 32 * p * taps + 32 * p),),
-        (lambda n: np.repeat(np.arange(1, n * result.beats // parts + 1), parts),),
-        latency=_MUL + _ADD * (1 + _levels(taps)) + 4,
-    )
-    if of.loaded:
-        memories = (LocalMemory(groups, 32 * taps, p), LocalMemory(groups, 32 * p))
-        process = of.keeping(process, k, "float_loaded_channel_products", memories)
-    return of.add(process, (fifo,), (result,))[0]
-
-
-def averages(layer: NetworkLayer, k: int, name: str, result: Flow) -> Process:
-    """Returns the process of the means of windows."""
-    taps, wide = layer.kernel[0] * layer.kernel[1], result.wide
-    return Process(
-        f"{name}_averages",
-        "float_averages",
-        (taps, wide, result.beats),
-        result.beats,
-        k,
-        (f"{layer.scales[0].hex()}f",),
-        ((("add", "float"), (taps - 1) * wide), (("mul", "float"), wide)),
-        needs=(same(result),),
-        latency=_MUL + _ADD * _levels(taps) + 4,
-    )
-
-
 def image_averages(of: Processes, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
     """Adds the processes of the means of whole images. Returns the FIFO of results."""
     flow = of.flow(fifo)
@@ -161,23 +135,6 @@ def add(of: Processes, layer: NetworkLayer, k: int, name: str, first: int, secon
         k,
         operators=((("add", "float"), flow.wide), *_rectifies(layer.relu, flow.wide)),
         needs=(same(flow), same(flow)),
-    )
-    return of.add(process, (first, second), (flow,))[0]
-
-
-def concatenate(of: Processes, k: int, name: str, first: int, second: int) -> int:
-    """Adds the process that appends the channels of the second FIFO to those of the first."""
-    before, after = of.flow(first), of.flow(second)
-    flow = before._replace(channels=before.channels + after.channels)
-    one, two, wide = before.channels // flow.wide, after.channels // flow.wide, flow.wide
-    process = Process(
-        name,
-        "float_concatenate",
-        (wide, one, two, flow.pixels),
-        flow.beats,
-        k,
-        operators=((("choose", "float"), wide),),
-        needs=(parts_of(flow.pixels, one, 0, one + two), parts_of(flow.pixels, two, one, one + two)),
     )
     return of.add(process, (first, second), (flow,))[0]
 

@@ -13,7 +13,7 @@ from ..dtypes import dtype, float32, int32
 from ..dtypes.limits import iinfo
 from . import network, network_float
 from .network import ADD, CAT, DEPTHWISE, LINEAR, MAX_POOL, POOLS, SOFTMAX, Flow, NetworkKey, NetworkLayer
-from .network_depths import DEPTH, FlowFifo, Process, deepen, divisors, parts_of, same
+from .network_depths import DEPTH, LATENCY, FlowFifo, Operators, Process, deepen, divisors, parts_of, same
 from .network_windows import window_rows, windows
 from .workload import LocalMemory
 
@@ -222,11 +222,11 @@ class Processes:
             fifo = add_windows(self, layer, k, name, fifo)
         if layer.kind in POOLS:
             return self._pool(layer, k, name, fifo, result._replace(wide=flow.wide))
+        if layer.kind == DEPTHWISE:
+            sums = self.channel_products(layer, k, name, fifo, result)
+            return sums if self.is_float else self._requantize(layer, k, name, sums, result, 1)
         if self.is_float:
             return network_float.products(self, layer, k, name, fifo, result)
-        if layer.kind == DEPTHWISE:
-            sums = self._channel_products(layer, k, name, fifo, flow.wide, result)
-            return self._requantize(layer, k, name, sums, result, 1)
         steps = layer.depth(flow) // layer.fold.factors
         return self._requantize(layer, k, name, self._products(layer, k, name, fifo, result, steps), result, steps)
 
@@ -271,18 +271,19 @@ class Processes:
 
     def _pool(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
         """Adds the process of a pool after its windows."""
-        if self.is_float and layer.kind != MAX_POOL:
-            return self.add(network_float.averages(layer, k, name, result), (fifo,), (result,))[0]
         taps, wide = layer.kernel[0] * layer.kernel[1], result.wide
         count = (taps - 1) * wide
         if layer.kind == MAX_POOL:
             operators = {("compare", self.dtype_name): count, ("choose", self.dtype_name): count}
             process = Process(f"{name}_maxima", "maxima", (taps, wide, result.beats), result.beats, k)
         else:
-            operators = {("add", "int32"): count} | {(what, "float"): n * wide for what, n in ROUNDING.items()}
+            operators = {("add", "float"): count, ("mul", "float"): wide}
+            if not self.is_float:
+                operators = {("add", "int32"): count} | {(what, "float"): n * wide for what, n in ROUNDING.items()}
             sizes, passed = self._average_arguments(layer)
             sizes = (taps, wide, *sizes, result.beats)
-            process = Process(f"{name}_averages", "averages", sizes, result.beats, k, passed)
+            latency = network_float.sum_latency(taps) if self.is_float else LATENCY
+            process = Process(f"{name}_averages", "averages", sizes, result.beats, k, passed, latency=latency)
         process = replace(process, operators=tuple(operators.items()), needs=(same(result),))
         return self.add(process, (fifo,), (result,))[0]
 
@@ -307,7 +308,8 @@ class Processes:
     def _average_arguments(self, layer: NetworkLayer) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """Returns the template arguments and the factor of an average."""
         passed = tuple(f"{scale.hex()}f" for scale in layer.scales)
-        return (layer.zero_in, layer.zero, *layer.limits(self.dtype)), passed
+        limits = (0, 0) if self.is_float else layer.limits(self.dtype)
+        return (layer.zero_in, layer.zero, *limits), passed
 
     def _products(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow, steps: int) -> int:
         (p, s), wide = layer.fold, self.flow(fifo).wide
@@ -316,7 +318,7 @@ class Processes:
         process = Process(
             f"{name}_products",
             "products",
-            (cuts, beats, groups, p, s, result.pixels),
+            (cuts, beats, groups, p, s, result.pixels, p if self.loaded else 1),
             result.pixels * steps * groups,
             k,
             (f"W{k}", f"BEGIN{k}"),
@@ -332,28 +334,34 @@ class Processes:
             words = self.placed(LocalMemory(steps * groups, 8 * s, p))
             memories = (words, LocalMemory(groups, 64 * p))
             process = self.keeping(process, k, "uram_products" if words.uram else "loaded_products", memories)
-        else:
-            process = replace(process, sizes=(*process.sizes, 1))
         return self.add(process, (fifo,), (result,), "int")[0]
 
-    def _channel_products(self, layer: NetworkLayer, k: int, name: str, fifo: int, wide: int, result: Flow) -> int:
-        (p, taps), parts = layer.fold, wide // layer.fold.filters
-        groups = layer.channels // p
+    def channel_products(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow) -> int:
+        """Adds the process of a depthwise layer, after its windows. Returns the FIFO of its sums, which
+        are the results for float32."""
+        # Windows have `taps` times the channels of a beat.
+        (p, taps), wide, bits = layer.fold, self.flow(fifo).wide, 32 if self.is_float else 8
+        wide = wide if layer.plain else wide // taps
+        parts, groups, relu = wide // p, layer.channels // p, layer.relu if self.is_float else 0
+        operators: Operators = ((("mac", "int8"), p * taps), (("choose", self.dtype_name), taps * wide))
+        if self.is_float:
+            operators = network_float.product_operators(p * taps, relu, p, taps * wide)
         process = Process(
             f"{name}_products",
             "channel_products",
-            (taps, wide, p, groups, result.pixels),
+            (taps, wide, p, groups, result.pixels, relu),
             result.pixels * groups,
             k,
             (f"W{k}", f"BEGIN{k}"),
-            ((("mac", "int8"), p * taps), (("choose", self.dtype_name), taps * wide)),
-            (LocalMemory(groups, 8 * p * taps + 32 * p),),
+            operators,
+            (LocalMemory(groups, bits * p * taps + 32 * p),),
             (lambda n: np.repeat(np.arange(1, n * result.beats // parts + 1), parts),),
+            latency=network_float.product_latency(taps) if self.is_float else LATENCY,
         )
         if self.loaded:
-            memories = (LocalMemory(groups, 8 * taps, p), LocalMemory(groups, 32 * p))
+            memories = (LocalMemory(groups, bits * taps, p), LocalMemory(groups, 32 * p))
             process = self.keeping(process, k, "loaded_channel_products", memories)
-        return self.add(process, (fifo,), (result,), "int")[0]
+        return self.add(process, (fifo,), (result,), "T" if self.is_float else "int")[0]
 
     def _requantize(self, layer: NetworkLayer, k: int, name: str, fifo: int, result: Flow, steps: int) -> int:
         """Adds the process that rounds sums; `steps` is the iterations per sum."""
@@ -398,13 +406,12 @@ class Processes:
         before."""
         flows = [self.flow(fifo) for fifo in inputs]
         result, *rest = self._common(k, name, inputs, gcd(*[f.channels for f in flows]), sum(f.elements for f in flows))
+        scales, zeros = layer.scales, layer.zeros
         if self.is_float:
-            for i, fifo in enumerate(rest, 1):
-                result = network_float.concatenate(self, k, f"{name}_{i}", result, fifo)
-            return result
-        inverse, zeros = layer.scales[-1], layer.zeros
+            scales, zeros = (1.0,) * (len(inputs) + 1), (0,) * len(inputs)
+        inverse, limits = scales[-1], (0, 0) if self.is_float else (iinfo(self.dtype).min, iinfo(self.dtype).max)
         # Rounding moves no element if only the last bits of float32 tell the scales apart.
-        kept = [abs(scale * inverse - 1) < 2**-20 and zero == layer.zero for scale, zero in zip(layer.scales, zeros)]
+        kept = [abs(scale * inverse - 1) < 2**-20 and zero == layer.zero for scale, zero in zip(scales, zeros)]
         for i, fifo in enumerate(rest, 1):
             before, after = self.flow(result), self.flow(fifo)
             flow = before._replace(channels=before.channels + after.channels)
@@ -418,10 +425,10 @@ class Processes:
             process = Process(
                 f"{name}_{i}",
                 "concatenate",
-                (*sizes, iinfo(self.dtype).min, iinfo(self.dtype).max, flow.pixels),
+                (*sizes, *limits, flow.pixels),
                 flow.beats,
                 k,
-                tuple(f"{value.hex()}f" for value in (layer.scales[0], layer.scales[i], inverse)),
+                tuple(f"{value.hex()}f" for value in (scales[0], scales[i], inverse)),
                 (
                     *(((operator, "float"), n * lanes) for operator, n in operators.items()),
                     (("choose", self.dtype_name), wide),

@@ -11,6 +11,15 @@
 template <typename T> static inline bool exceeds(T next, T most) { return next > most; }
 static inline bool exceeds(float next, float most) { return next > most || next != next; }
 
+// The types of the weights of elements T, and of sums of products with them.
+template <typename T> struct ft_terms {
+    typedef signed char weight;
+    typedef int sum;
+};
+template <> struct ft_terms<float> { typedef float weight, sum; };
+template <typename T> using weight_of = typename ft_terms<T>::weight;
+template <typename T> using sum_of = typename ft_terms<T>::sum;
+
 // Computes the maximum of each window of TAPS pixels.
 template <typename T, int TAPS, int C, long PIXELS>
 static void maxima(hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<T, C> > &to, int n)
@@ -43,6 +52,11 @@ template <typename T, int TERMS, int ZERO_IN, int ZERO, int LOW, int HIGH> stati
     y = y < (float)LOW ? (float)LOW : y;
     return (T)(int)(y > (float)HIGH ? (float)HIGH : y);
 }
+template <typename T, int TERMS, int ZERO_IN, int ZERO, int LOW, int HIGH> static inline T averaged(float sum, float factor)
+{
+#pragma HLS INLINE
+    return sum * factor;
+}
 
 // Computes the mean of each window of TAPS pixels; `factor` is the reciprocal of the divisor.
 template <typename T, int TAPS, int C, int ZERO_IN, int ZERO, int LOW, int HIGH, long BEATS>
@@ -55,13 +69,12 @@ averages:
         ft_beat<T, C> w;
         for (int c = 0; c < C; c++) {
 #pragma HLS UNROLL
-            int sum = 0;
+            sum_of<T> term[TAPS];
             for (int k = 0; k < TAPS; k++) {
 #pragma HLS UNROLL
-                const int one = seen.at[k * C + c];
-                sum += one;
+                term[k] = seen.at[k * C + c];
             }
-            w.at[c] = averaged<T, TAPS, ZERO_IN, ZERO, LOW, HIGH>(sum, factor);
+            w.at[c] = averaged<T, TAPS, ZERO_IN, ZERO, LOW, HIGH>(ft_tree<sum_of<T>, TAPS>::sum(term), factor);
         }
         to.write(w);
     }
@@ -175,42 +188,45 @@ products:
     }
 }
 
-// Like `products`, with weights that a launch passes, in block RAM or in UltraRAM.
-template <typename T, int TAG, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS>
-static void loaded_products(
-    hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<int, P> > &to, hls::stream<ft_word> &words,
-    hls::stream<ft_word> &words_on, int n)
-{
-    static ft_beat<signed char, S> weights[P][CUTS * BEATS * GROUPS];
-    static int begin[GROUPS][P];
-#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
-#pragma HLS AGGREGATE variable=weights
-#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
-    fill_weights<CUTS * BEATS, GROUPS, P, S>(words, words_on, weights, begin);
-    products<T, CUTS, BEATS, GROUPS, P, S, RESULTS, P>(from, to, weights, begin, n);
-}
+// Like `products`, with weights that a launch passes: in block RAM, or in memory that a pragma selects.
+#define FT_LOADED_PRODUCTS(NAME, STORAGE)                                                                    \
+    template <typename T, int TAG, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS, int... MORE> \
+    static void NAME(                                                                                        \
+        hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<sum_of<T>, P> > &to,                   \
+        hls::stream<ft_word> &words, hls::stream<ft_word> &words_on, int n)                                  \
+    {                                                                                                        \
+        static ft_beat<weight_of<T>, S> weights[P][CUTS * BEATS * GROUPS];                                   \
+        static sum_of<T> begin[GROUPS][P];                                                                   \
+        _Pragma("HLS ARRAY_PARTITION variable=weights dim=1 complete")                                       \
+        _Pragma("HLS AGGREGATE variable=weights")                                                            \
+        STORAGE                                                                                              \
+        _Pragma("HLS ARRAY_PARTITION variable=begin dim=2 complete")                                         \
+        fill_weights<CUTS * BEATS, GROUPS, P, S>(words, words_on, weights, begin);                           \
+        products<T, CUTS, BEATS, GROUPS, P, S, RESULTS, MORE...>(from, to, weights, begin, n);               \
+    }
+FT_LOADED_PRODUCTS(loaded_products, )
+FT_LOADED_PRODUCTS(uram_products, _Pragma("HLS BIND_STORAGE variable=weights type=ram_2p impl=uram"))
 
-template <typename T, int TAG, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS>
-static void uram_products(
-    hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<int, P> > &to, hls::stream<ft_word> &words,
-    hls::stream<ft_word> &words_on, int n)
+// Multiplies in a DSP block.
+static inline int multiplied(int x, int y)
 {
-    static ft_beat<signed char, S> weights[P][CUTS * BEATS * GROUPS];
-    static int begin[GROUPS][P];
-#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
-#pragma HLS AGGREGATE variable=weights
-#pragma HLS BIND_STORAGE variable=weights type=ram_2p impl=uram
-#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
-    fill_weights<CUTS * BEATS, GROUPS, P, S>(words, words_on, weights, begin);
-    products<T, CUTS, BEATS, GROUPS, P, S, RESULTS, P>(from, to, weights, begin, n);
+#pragma HLS INLINE
+    const int product = x * y;
+#pragma HLS BIND_OP variable=product op=mul impl=dsp
+    return product;
+}
+static inline float multiplied(float x, float y)
+{
+#pragma HLS INLINE
+    return x * y;
 }
 
 // Sums of products of each channel with its own weights, P channels per iteration. A beat of the FIFO has
 // windows of C channels; a pixel has GROUPS * P channels.
-template <typename T, int TAPS, int C, int P, int GROUPS, long RESULTS>
+template <typename T, int TAPS, int C, int P, int GROUPS, long RESULTS, int RELU>
 static void channel_products(
-    hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<int, P> > &to,
-    const ft_beat<signed char, TAPS> (&weights)[P][GROUPS], const int (&begin)[GROUPS][P], int n)
+    hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<sum_of<T>, P> > &to,
+    const ft_beat<weight_of<T>, TAPS> (&weights)[P][GROUPS], const sum_of<T> (&begin)[GROUPS][P], int n)
 {
 #pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
 #pragma HLS AGGREGATE variable=weights
@@ -221,18 +237,16 @@ channel_products:
     for (long v = 0; v < n * (RESULTS * GROUPS); v++) {
 #pragma HLS PIPELINE II=1
         if (part == 0) held = from.read();
-        ft_beat<int, P> w;
+        ft_beat<sum_of<T>, P> w;
         for (int p = 0; p < P; p++) {
 #pragma HLS UNROLL
-            int sum = begin[g][p];
-            const ft_beat<signed char, TAPS> word = weights[p][g];
+            const ft_beat<weight_of<T>, TAPS> word = weights[p][g];
+            sum_of<T> product[TAPS];
             for (int k = 0; k < TAPS; k++) {
 #pragma HLS UNROLL
-                const int by = word.at[k], x = held.at[k * C + p], product = by * x;
-#pragma HLS BIND_OP variable=product op=mul impl=dsp
-                sum += product;
+                product[k] = multiplied(word.at[k], held.at[k * C + p]);
             }
-            w.at[p] = sum;
+            w.at[p] = rectified<sum_of<T>, RELU>(begin[g][p] + ft_tree<sum_of<T>, TAPS>::sum(product));
         }
         to.write(w);
         for (int k = 0; k < TAPS * C - P; k++) {
@@ -245,18 +259,18 @@ channel_products:
 }
 
 // Like `channel_products`, with weights that a launch passes.
-template <typename T, int TAG, int TAPS, int C, int P, int GROUPS, long RESULTS>
+template <typename T, int TAG, int TAPS, int C, int P, int GROUPS, long RESULTS, int RELU>
 static void loaded_channel_products(
-    hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<int, P> > &to, hls::stream<ft_word> &words,
-    hls::stream<ft_word> &words_on, int n)
+    hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<sum_of<T>, P> > &to,
+    hls::stream<ft_word> &words, hls::stream<ft_word> &words_on, int n)
 {
-    static ft_beat<signed char, TAPS> weights[P][GROUPS];
-    static int begin[GROUPS][P];
+    static ft_beat<weight_of<T>, TAPS> weights[P][GROUPS];
+    static sum_of<T> begin[GROUPS][P];
 #pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
 #pragma HLS AGGREGATE variable=weights
 #pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
     fill_weights<1, GROUPS, P, TAPS>(words, words_on, weights, begin);
-    channel_products<T, TAPS, C, P, GROUPS, RESULTS>(from, to, weights, begin, n);
+    channel_products<T, TAPS, C, P, GROUPS, RESULTS, RELU>(from, to, weights, begin, n);
 }
 
 // Rounds sums to elements like the op "requantize", in float32 after each operation: rint((sum + added) *

@@ -36,7 +36,7 @@ template <typename T, int RELU> static inline T rectified(T y)
 // Sums of products, like `products` of network.h. In the last STATES steps a result's partial sums are written,
 // those of all filters together.
 template <typename T, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS, int STATES, int RELU>
-static void float_products(
+static void products(
     hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<T, P> > &to,
     const ft_beat<T, S> (&weights)[P][CUTS * BEATS * GROUPS], const T (&begin)[GROUPS][P], int n)
 {
@@ -48,7 +48,7 @@ static void float_products(
 #pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
     ft_beat<T, S * CUTS> held{};
     int step = 0, g = 0, cut = 0, place = 0, state = 0;  // `state`: the index of a partial sum
-float_products:
+products:
     for (long v = 0; v < n * (RESULTS * STEPS * GROUPS); v++) {
 #pragma HLS PIPELINE II=1
 // Either STATES * GROUPS is at least 10, or no partial sum is updated twice.
@@ -82,36 +82,6 @@ float_products:
             step = last ? 0 : step + 1;
         }
     }
-}
-
-// Like `float_products`, with weights that a launch passes, in block RAM or in UltraRAM.
-template <typename T, int TAG, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS, int STATES, int RELU>
-static void float_loaded_products(
-    hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<T, P> > &to, hls::stream<ft_word> &words,
-    hls::stream<ft_word> &words_on, int n)
-{
-    static ft_beat<T, S> weights[P][CUTS * BEATS * GROUPS];
-    static T begin[GROUPS][P];
-#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
-#pragma HLS AGGREGATE variable=weights
-#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
-    fill_weights<CUTS * BEATS, GROUPS, P, S>(words, words_on, weights, begin);
-    float_products<T, CUTS, BEATS, GROUPS, P, S, RESULTS, STATES, RELU>(from, to, weights, begin, n);
-}
-
-template <typename T, int TAG, int CUTS, int BEATS, int GROUPS, int P, int S, long RESULTS, int STATES, int RELU>
-static void float_uram_products(
-    hls::stream<ft_beat<T, S * CUTS> > &from, hls::stream<ft_beat<T, P> > &to, hls::stream<ft_word> &words,
-    hls::stream<ft_word> &words_on, int n)
-{
-    static ft_beat<T, S> weights[P][CUTS * BEATS * GROUPS];
-    static T begin[GROUPS][P];
-#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
-#pragma HLS AGGREGATE variable=weights
-#pragma HLS BIND_STORAGE variable=weights type=ram_2p impl=uram
-#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
-    fill_weights<CUTS * BEATS, GROUPS, P, S>(words, words_on, weights, begin);
-    float_products<T, CUTS, BEATS, GROUPS, P, S, RESULTS, STATES, RELU>(from, to, weights, begin, n);
 }
 
 // Adds the STATES partial sums of each result, which come as GROUPS beats for each state.
@@ -149,79 +119,6 @@ join_states:
     }
 }
 
-// Sums of products of each channel with its own weights, like `channel_products` of network.h.
-template <typename T, int TAPS, int C, int P, int GROUPS, long RESULTS, int RELU>
-static void float_channel_products(
-    hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<T, P> > &to,
-    const ft_beat<T, TAPS> (&weights)[P][GROUPS], const T (&begin)[GROUPS][P], int n)
-{
-#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
-#pragma HLS AGGREGATE variable=weights
-#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
-    ft_beat<T, TAPS * C> held{};
-    int part = 0, g = 0;
-float_channel_products:
-    for (long v = 0; v < n * (RESULTS * GROUPS); v++) {
-#pragma HLS PIPELINE II=1
-        if (part == 0) held = from.read();
-        ft_beat<T, P> w;
-        for (int p = 0; p < P; p++) {
-#pragma HLS UNROLL
-            const ft_beat<T, TAPS> word = weights[p][g];
-            T product[TAPS];
-            for (int k = 0; k < TAPS; k++) {
-#pragma HLS UNROLL
-                product[k] = word.at[k] * held.at[k * C + p];
-            }
-            w.at[p] = rectified<T, RELU>(begin[g][p] + ft_tree<T, TAPS>::sum(product));
-        }
-        to.write(w);
-        for (int k = 0; k < TAPS * C - P; k++) {
-#pragma HLS UNROLL
-            held.at[k] = held.at[k + P];
-        }
-        part = part == C / P - 1 ? 0 : part + 1;
-        g = g == GROUPS - 1 ? 0 : g + 1;
-    }
-}
-
-// Like `float_channel_products`, with weights that a launch passes.
-template <typename T, int TAG, int TAPS, int C, int P, int GROUPS, long RESULTS, int RELU>
-static void float_loaded_channel_products(
-    hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<T, P> > &to, hls::stream<ft_word> &words,
-    hls::stream<ft_word> &words_on, int n)
-{
-    static ft_beat<T, TAPS> weights[P][GROUPS];
-    static T begin[GROUPS][P];
-#pragma HLS ARRAY_PARTITION variable=weights dim=1 complete
-#pragma HLS AGGREGATE variable=weights
-#pragma HLS ARRAY_PARTITION variable=begin dim=2 complete
-    fill_weights<1, GROUPS, P, TAPS>(words, words_on, weights, begin);
-    float_channel_products<T, TAPS, C, P, GROUPS, RESULTS, RELU>(from, to, weights, begin, n);
-}
-
-// Computes the mean of each window of TAPS pixels: a tree's sum times `factor`.
-template <typename T, int TAPS, int C, long BEATS>
-static void float_averages(hls::stream<ft_beat<T, TAPS * C> > &from, hls::stream<ft_beat<T, C> > &to, T factor, int n)
-{
-float_averages:
-    for (long v = 0; v < n * BEATS; v++) {
-#pragma HLS PIPELINE II=1
-        const ft_beat<T, TAPS * C> seen = from.read();
-        ft_beat<T, C> w;
-        for (int c = 0; c < C; c++) {
-#pragma HLS UNROLL
-            T term[TAPS];
-            for (int k = 0; k < TAPS; k++) {
-#pragma HLS UNROLL
-                term[k] = seen.at[k * C + c];
-            }
-            w.at[c] = ft_tree<T, TAPS>::sum(term) * factor;
-        }
-        to.write(w);
-    }
-}
-
 // Sums each image of PIXELS pixels, in G beats of S channels each, to STATES partial sums in turn. Writes
 // these, times `factor`.
 template <typename T, int PIXELS, int G, int S, int STATES>
@@ -233,7 +130,7 @@ static void float_image_sums(hls::stream<ft_beat<T, S> > &from, hls::stream<ft_b
 float_image_sums:
     for (long v = 0; v < (long)n * PIXELS * G; v++) {
 #pragma HLS PIPELINE II=1
-// As in `float_products`.
+// As in `products`.
 #pragma HLS DEPENDENCE variable=sum inter RAW distance=10 true
         const ft_beat<T, S> seen = from.read();
         ft_beat<T, S> w;
@@ -266,20 +163,6 @@ float_add:
             w.at[l] = rectified<T, RELU>(a.at[l] + b.at[l]);
         }
         to.write(w);
-    }
-}
-
-// Concatenates pixels of FIRST beats of one FIFO and SECOND beats of another.
-template <typename T, int WIDE, int FIRST, int SECOND, long PIXELS>
-static void float_concatenate(
-    hls::stream<ft_beat<T, WIDE> > &first, hls::stream<ft_beat<T, WIDE> > &second, hls::stream<ft_beat<T, WIDE> > &to, int n)
-{
-    int at = 0;
-float_concatenate:
-    for (long v = 0; v < n * (PIXELS * (FIRST + SECOND)); v++) {
-#pragma HLS PIPELINE II=1
-        to.write(at < FIRST ? first.read() : second.read());
-        at = at == FIRST + SECOND - 1 ? 0 : at + 1;
     }
 }
 

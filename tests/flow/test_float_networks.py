@@ -151,7 +151,7 @@ def test_partial_sums_are_as_few_as_the_addition_needs() -> None:
     held = ft.ones(16, 12)
     key = key_of(lambda x: F.linear(x, held), ft.ones(2, 12))
     for fold, states in ((Fold(1, 1), 1), (Fold(2, 2), 2), (Fold(16, 3), 4), (Fold(16, 12), 1)):
-        (process,) = [p for p in processes_of(key.folded([fold])).processes if p.function == "float_products"]
+        (process,) = [p for p in processes_of(key.folded([fold])).processes if p.function == "products"]
         assert process.sizes[-2] == states
 
 
