@@ -136,12 +136,24 @@ def _binary(name: str, op: str, category: str) -> Callable[..., Tensor]:
         elif isinstance(b, NUMBERS) and not numbers:
             b = as_array(b, d, a.device)
         result: Tensor = call(a, b)
-        if op == "remainder" and d.kind == "f":  # the standard's zeros have the divisor's sign
-            divisor = as_array(b, d, result.device) if isinstance(b, NUMBERS) else b
-            result = result.copysign(divisor).where(result.eq(0), result)
+        if d.kind == "f" and op in _SPECIAL_CASES:
+            result = _SPECIAL_CASES[op](a, as_array(b, d, result.device) if isinstance(b, NUMBERS) else b, result)
         return result
 
     return _set_metadata(function, name, op, category)
+
+
+def _remainder(a: Tensor, b: Tensor, result: Tensor) -> Tensor:
+    """Returns torch's remainder; zeros have the divisor's sign."""
+    return result.copysign(b).where(result.eq(0), result)
+
+
+def _floor_divide(a: Tensor, b: Tensor, result: Tensor) -> Tensor:
+    """Returns torch's floor division; an infinity gives the quotient, rounded down, where torch has NaN or -1."""
+    return a.div(b).floor().where(a.isinf().logical_or(b.isinf()), result)
+
+
+_SPECIAL_CASES = {"remainder": _remainder, "floor_divide": _floor_divide}
 
 
 def _set_metadata(function: Any, name: str, op: str, category: str) -> Any:

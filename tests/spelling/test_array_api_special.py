@@ -20,7 +20,7 @@ UNARY = (
 )
 # The standard leaves the sign of maximum's and minimum's zero open.
 BINARY = (
-    "add atan2 copysign divide equal floor_divide greater greater_equal hypot less less_equal "
+    "add atan2 copysign divide equal greater greater_equal hypot less less_equal "
     "logaddexp maximum minimum multiply nextafter not_equal pow remainder subtract"
 )
 # Of complex numbers; it leaves the parts of an infinite one's sign open.
@@ -63,6 +63,23 @@ def test_special_functions_of_two_operands(dtype: str) -> None:
     a = np.array(VALUES, dtype)
     for name in BINARY.split():
         same(name, np.repeat(a, len(a)), np.tile(a, len(a)), zeros=name[:3] not in ("max", "min"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_floor_divide_of_infinities_is_the_quotient_rounded_down(dtype: str) -> None:
+    """As in the standard's table; NumPy, and so array-api-strict, has NaN, or -1 for -0."""
+    a = np.array(VALUES, dtype)
+    x, y = np.repeat(a, len(a)), np.tile(a, len(a))
+    infinite = np.isinf(x) | np.isinf(y)
+    same("floor_divide", x[~infinite], y[~infinite])
+    x, y = x[infinite], y[infinite]
+    with np.errstate(all="ignore"):
+        wanted = np.floor(x / y)
+    mine = xp.floor_divide(xp.asarray(x), xp.asarray(y)).numpy()
+    np.testing.assert_array_equal(mine, wanted)
+    number = ~np.isnan(wanted)
+    np.testing.assert_array_equal(np.signbit(mine[number]), np.signbit(wanted[number]))
+    assert xp.floor_divide(xp.asarray([-INF], dtype=getattr(xp, dtype)), 2.0).tolist() == [-INF]
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
