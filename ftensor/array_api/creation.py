@@ -11,9 +11,8 @@ from .._device import DeviceLike
 from .._tensor import Tensor
 from ..dtypes import dtype, get_default_dtype, int64, uint64
 from ..errors import creation as messages
-from ..interop.dlpack import from_dlpack as _from_dlpack
 from ..rows.catalogue import op_of
-from .dtypes import NUMBERS, own_dtype
+from .dtypes import NUMBERS, one_of, own_dtype
 
 Shape = int | tuple[int, ...]
 
@@ -66,32 +65,6 @@ def arange(
     return _created("arange", low, high, step, dtype=d, device=device)
 
 
-def empty(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """Returns a tensor of this shape with uninitialized elements, of the default floating-point
-    dtype."""
-    return _created("empty", shape, dtype=dtype, device=device)
-
-
-def zeros(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """Returns a tensor of zeros, of the default floating-point dtype."""
-    return _created("zeros", shape, dtype=dtype, device=device)
-
-
-def ones(shape: Shape, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """Returns a tensor of ones, of the default floating-point dtype."""
-    return _created("ones", shape, dtype=dtype, device=device)
-
-
-def full(shape: Shape, fill_value: complex, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """Returns a tensor filled with one number. The dtype is bool, int64, or the default real or
-    complex dtype.
-
-    A 0-d tensor is accepted as the number, and the call doesn't wait for it.
-    """
-    shape = (shape,) if isinstance(shape, int) else shape
-    return _filled("full", shape, fill_value, dtype, device)
-
-
 def _filled(name: str, like: Any, value: Any, dtype: dtype | None, device: Any) -> Tensor:
     if isinstance(value, Tensor) and not value.ndim:
         tensor = _created(name, like, 0, dtype=dtype or value.dtype, device=device or value.device)
@@ -99,28 +72,6 @@ def _filled(name: str, like: Any, value: Any, dtype: dtype | None, device: Any) 
     if not isinstance(value, NUMBERS):
         raise messages.not_python_number(name, value)
     return _created(name, like, value, dtype=dtype, device=device)
-
-
-def empty_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """Like `empty`, with the shape and, unless given, dtype and device of `x`."""
-    return _created("empty_like", x, dtype=dtype, device=device)
-
-
-def zeros_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """Like `zeros`, with the shape and, unless given, dtype and device of `x`."""
-    return _created("zeros_like", x, dtype=dtype, device=device)
-
-
-def ones_like(x: Tensor, /, *, dtype: dtype | None = None, device: DeviceLike | None = None) -> Tensor:
-    """Like `ones`, with the shape and, unless given, dtype and device of `x`."""
-    return _created("ones_like", x, dtype=dtype, device=device)
-
-
-def full_like(
-    x: Tensor, /, fill_value: complex, *, dtype: dtype | None = None, device: DeviceLike | None = None
-) -> Tensor:
-    """Like `full`, with the shape and, unless given, dtype and device of `x`."""
-    return _filled("full_like", x, fill_value, dtype or x.dtype, device or x.device)
 
 
 def eye(
@@ -170,34 +121,12 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> list[Tensor]:
 
     Raises ValueError for another `indexing`, and for arrays of different dtypes.
     """
-    if indexing not in ("xy", "ij"):
-        raise messages.unknown_word("meshgrid", "indexing", "'xy', 'ij'", indexing)
+    one_of("meshgrid", "indexing", indexing, "xy", "ij")
     if len({x.dtype for x in arrays}) > 1:
         raise messages.several_dtypes("meshgrid", {x.dtype for x in arrays})
     if not arrays:
         return []
     return list(op_of("meshgrid")(*arrays, indexing=indexing))
-
-
-def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
-    """Returns the elements on and below the `k`-th diagonal of (..., M, N), zeros above it."""
-    return _triangle("tril", x, k)
-
-
-def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
-    """Returns the elements on and above the `k`-th diagonal of (..., M, N), zeros below it."""
-    return _triangle("triu", x, k)
-
-
-def _triangle(name: str, x: Tensor, k: int) -> Tensor:
-    if x.ndim < 2:
-        raise messages.too_few_dims(name, 2, x.ndim)
-    return op_of(name)(x, diagonal=k)
-
-
-def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> Tensor:
-    """Returns a tensor over the memory of another library's array; see `ftensor.from_dlpack`."""
-    return _from_dlpack(x, device=device, copy=copy)
 
 
 def astype(x: Tensor, dtype: dtype, /, *, copy: builtins.bool = True, device: DeviceLike | None = None) -> Tensor:
@@ -212,9 +141,3 @@ def astype(x: Tensor, dtype: dtype, /, *, copy: builtins.bool = True, device: De
     on_device = x if device is None else x.to(device)
     converted = on_device.to(dtype)
     return converted.clone() if copy and converted is x else converted
-
-
-def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Returns the shape that these shapes broadcast to. Raises ValueError if they don't
-    broadcast."""
-    return tuple(np.broadcast_shapes(*shapes))

@@ -35,6 +35,7 @@ from ..dtypes import (
 )
 from ..dtypes.limits import floating_limits, integer_limits
 from ..errors import creation as messages
+from ..errors.message import commas
 
 _SIGNED = (int8, int16, int32, int64)
 _UNSIGNED = (uint8, uint16, uint32, uint64)
@@ -75,6 +76,13 @@ def check(name: str, category: str, *arrays: Any) -> None:
             raise messages.not_a_tensor_argument(name, x)
         if x.dtype.kind not in kinds:
             raise messages.dtype_category(name, category, x.dtype)
+
+
+def one_of(name: str, argument: str, value: str, *words: str) -> str:
+    """Returns an argument that is one of these words. Raises ValueError for another one."""
+    if value not in words:
+        raise messages.unknown_word(name, argument, commas(map(repr, words)), value)
+    return value
 
 
 def common_dtype(a: dtype, b: dtype) -> dtype:

@@ -7,15 +7,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .._tensor import Tensor
-from ..dtypes import dtype
 from ..errors import creation as messages
 from ..rows.catalogue import op_of
 from .dtypes import check
 from .elementwise import FUNCTIONS as ELEMENTWISE
 from .elementwise import two_arrays
-from .manipulation import matrix_transpose
 from .reductions import FUNCTIONS as REDUCTIONS
 from .reductions import Axis, axes_of
+
+
+def in_common_dtype(name: str, op: Callable[..., Tensor], x1: Tensor, x2: Tensor, *arguments: Any) -> Tensor:
+    """Returns the product by `op` in the common dtype of two tensors of numbers."""
+    d, a, b = two_arrays(name, "numeric", x1, x2)
+    return op(a, b, *arguments).to(d)
 
 
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -25,22 +29,18 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     Raises TypeError for bool and Python numbers, RuntimeError for shapes that don't fit.
     """
     check("matmul", "numeric", x1, x2)
-    d, a, b = two_arrays("matmul", "numeric", x1, x2)
-    if not a.ndim or not b.ndim:
+    if not x1.ndim or not x2.ndim:
         raise messages.too_few_dims("matmul", 1, 0)
-    product: Tensor = op_of("matmul")(a, b)
-    return product.to(d)
+    return in_common_dtype("matmul", op_of("matmul"), x1, x2)
 
 
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
     """Returns the sum of products over the last `axes` of `x1` and the first of `x2`, or over pairs
     of axes."""
     check("tensordot", "numeric", x1, x2)
-    d, a, b = two_arrays("tensordot", "numeric", x1, x2)
     if not isinstance(axes, int):
         axes = (list(axes[0]), list(axes[1]))
-    product: Tensor = op_of("tensordot")(a, b, axes)
-    return product.to(d)
+    return in_common_dtype("tensordot", op_of("tensordot"), x1, x2, axes)
 
 
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -65,11 +65,8 @@ def negative_axis(name: str, axis: int, x1: Tensor, x2: Tensor) -> None:
             raise messages.axis_range(name, axis, x.ndim)
 
 
-__all__ = [
-    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
-    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr",
-    "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
-]  # fmt: skip
+# Further functions are lines of standard.txt.
+__all__ = ["cross", "matmul", "solve", "tensordot", "vecdot", "vector_norm"]
 
 
 class EigResult(NamedTuple):
@@ -108,37 +105,6 @@ class SVDResult(NamedTuple):
     Vh: Tensor
 
 
-def _make_function(name: str, result: Any = None) -> Callable[..., Any]:
-    """Returns the function of this name in torch's linalg, restricted to floating-point
-    matrices."""
-    call = op_of(f"linalg.{name}")
-
-    def function(x: Tensor, /) -> Any:
-        check(name, "floating-point", x)
-        output = call(x)
-        return output if result is None else result(*output)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`ftensor.linalg.{name}` of matrices (..., M, N); TypeError for integers and bool."
-    return function
-
-
-det = _make_function("det")
-eig = _make_function("eig", EigResult)
-eigh = _make_function("eigh", EighResult)
-eigvals = _make_function("eigvals")
-eigvalsh = _make_function("eigvalsh")
-inv = _make_function("inv")
-slogdet = _make_function("slogdet", SlogdetResult)
-svdvals = _make_function("svdvals")
-
-
-def cholesky(x: Tensor, /, *, upper: builtins.bool = False) -> Tensor:
-    """Returns the lower factor L of x = L L^H, (..., M, M), or the upper one."""
-    check("cholesky", "floating-point", x)
-    return op_of("linalg.cholesky")(x, upper=upper)
-
-
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Returns the cross product along a negative axis of size 3."""
     check("cross", "numeric", x1, x2)
@@ -150,28 +116,6 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     return product.to(d)
 
 
-def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
-    """Returns a view of the diagonals of matrices: (..., min(M, N)) for offset 0."""
-    if x.ndim < 2:
-        raise messages.too_few_dims("diagonal", 2, x.ndim)
-    return x.diagonal(offset, -2, -1)
-
-
-def trace(x: Tensor, /, *, offset: int = 0, dtype: dtype | None = None) -> Tensor:
-    """Returns the sum of each matrix's diagonal; integers are summed in 64 bits."""
-    check("trace", "numeric", x)
-    return REDUCTIONS["sum"](diagonal(x, offset=offset), axis=-1, dtype=dtype)
-
-
-def matrix_norm(x: Tensor, /, *, keepdims: builtins.bool = False, ord: float | str | None = "fro") -> Tensor:
-    """Returns the norms of matrices (..., M, N), real: "fro", "nuc", 1, 2, inf and their
-    negatives.
-    """
-    check("matrix_norm", "floating-point", x)
-    order = "fro" if ord is None else ord
-    return op_of("linalg.matrix_norm")(x, order, keepdim=keepdims)
-
-
 def vector_norm(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = False, ord: float = 2) -> Tensor:
     """Returns the norm of the elements over axes, all for None; real."""
     check("vector_norm", "floating-point", x)
@@ -179,41 +123,6 @@ def vector_norm(x: Tensor, /, *, axis: Axis = None, keepdims: builtins.bool = Fa
     if not axes:  # empty axes mean no axes here, all axes in torch
         return x.abs() if ord else x.ne(0).to(x.dtype.to_real())
     return op_of("linalg.vector_norm")(x, ord, axes, keepdims)
-
-
-def matrix_power(x: Tensor, n: int, /) -> Tensor:
-    """Returns square matrices (..., M, M) to an integer power."""
-    check("matrix_power", "floating-point", x)
-    return op_of("linalg.matrix_power")(x, n)
-
-
-def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
-    """Returns the number of singular values above `rtol` times the greatest, by default max(M, N) *
-    eps."""
-    check("matrix_rank", "floating-point", x)
-    return op_of("linalg.matrix_rank")(x, rtol=rtol)
-
-
-def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """Returns the products (M, N) of the elements of (M,) and (N,)."""
-    check("outer", "numeric", x1, x2)
-    d, a, b = two_arrays("outer", "numeric", x1, x2)
-    product: Tensor = op_of("outer")(a, b)
-    return product.to(d)
-
-
-def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
-    """Returns the pseudo-inverses; singular values up to `rtol` times the greatest count as 0."""
-    check("pinv", "floating-point", x)
-    return op_of("linalg.pinv")(x, rtol=rtol)
-
-
-def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
-    """Returns (Q, R) of x = Q R, with Q of orthonormal columns and R upper triangular."""
-    check("qr", "floating-point", x)
-    if mode not in ("reduced", "complete"):
-        raise messages.unknown_word("qr", "mode", "'reduced', 'complete'", mode)
-    return QRResult(*op_of("linalg.qr")(x, mode))
 
 
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -229,12 +138,6 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     a = a[(None,) * (b.ndim - a.ndim)]
     solution = op_of("linalg.solve")(a, b)
     return solution
-
-
-def svd(x: Tensor, /, *, full_matrices: builtins.bool = True) -> SVDResult:
-    """Returns (U, S, Vh) of x = U diag(S) Vh, with S in descending order."""
-    check("svd", "floating-point", x)
-    return SVDResult(*op_of("linalg.svd")(x, full_matrices))
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,19 +13,16 @@ from ..dtypes import bool as bool_
 from ..dtypes import int64
 from ..errors import creation as messages
 from ..rows.catalogue import op_of
-from .dtypes import NUMBERS, check, is_outside, result_type
+from .dtypes import NUMBERS, check, is_outside, one_of, result_type
 from .elementwise import as_array, compare_outside, two_arrays
-from .reductions import Axis, axes_of, one_axis
+from .reductions import axes_of, one_axis
 
 
-def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
-    """Returns views of the arrays in their common shape."""
-    return list(op_of("broadcast_tensors")(*arrays))
-
-
-def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
-    """Returns a view of `x` in a shape that it broadcasts to."""
-    return x.broadcast_to(shape)
+def _matrices(name: str, x: Tensor) -> Tensor:
+    """Returns `x`. Raises ValueError for fewer than two dims."""
+    if x.ndim < 2:
+        raise messages.too_few_dims(name, 2, x.ndim)
+    return x
 
 
 def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
@@ -40,23 +37,6 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
     return op_of("cat")([x.to(d) for x in arrays], dim)
 
 
-def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
-    """Joins the arrays along a new axis in their common dtype."""
-    d = result_type(*arrays)
-    return op_of("stack")([x.to(d) for x in arrays], axis)
-
-
-def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
-    """Returns the slices of `x` along an axis, without that axis."""
-    return tuple(x.unbind(axis))
-
-
-def expand_dims(x: Tensor, /, axis: int) -> Tensor:
-    """Returns a view of `x` with a new axis of size 1. Raises IndexError for an axis out of
-    range."""
-    return x.unsqueeze(axis)
-
-
 def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     """Returns a view of `x` without these axes. Raises ValueError for an axis whose size is not
     1."""
@@ -65,26 +45,6 @@ def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
         if x.shape[a] != 1:
             raise messages.not_size_one(a, x.shape[a])
     return op_of("squeeze")(x, axes)
-
-
-def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
-    """Returns a view of `x` with its axes in this order."""
-    return x.permute(axes)
-
-
-def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Tensor:
-    """Returns a view of `x` with the axes `source` at the positions `destination`."""
-    return x.movedim(source, destination)
-
-
-def flip(x: Tensor, /, *, axis: Axis = None) -> Tensor:
-    """Returns the elements in reverse order along axes, all for None."""
-    return op_of("flip")(x, axes_of("flip", axis, x.ndim))
-
-
-def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
-    """Shifts the elements along axes, with wrap-around; for None, in row-major order."""
-    return x.roll(shift) if axis is None else x.roll(shift, axis)
 
 
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: builtins.bool | None = None) -> Tensor:
@@ -108,18 +68,6 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
     if axis is None:
         x, axis = x.reshape(-1), 0
     return op_of("repeat_interleave")(x, repeats, axis)
-
-
-def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
-    """Repeats the array along each axis; the counts apply to the last axes."""
-    return x.tile(repetitions)
-
-
-def matrix_transpose(x: Tensor, /) -> Tensor:
-    """Returns (..., M, N) as (..., N, M), a view. Raises ValueError for fewer than two dims."""
-    if x.ndim < 2:
-        raise messages.too_few_dims("matrix_transpose", 2, x.ndim)
-    return x.transpose(-1, -2)
 
 
 # Picking
@@ -168,8 +116,7 @@ def where(condition: Tensor, x1: Tensor | complex, x2: Tensor | complex, /) -> T
 def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
     """Returns int64 indices into the sorted `x1`, (n,), at which the elements of `x2` keep its
     order."""
-    if side not in ("left", "right"):
-        raise messages.unknown_word("searchsorted", "side", "'left', 'right'", side)
+    one_of("searchsorted", "side", side, "left", "right")
     _, a, b = two_arrays("searchsorted", "real numeric", x1, x2)
     if isinstance(b, NUMBERS):
         b = as_array(b, a.dtype, a.device)
@@ -190,21 +137,6 @@ def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: builtins.bool = False
 
 
 # Sorting and sets
-
-
-def sort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
-    """Returns the elements in order along an axis."""
-    check("sort", "real numeric", x)
-    dim = one_axis("sort", axis, x.ndim)
-    return x.sort(dim=dim, descending=descending, stable=True)[0]
-
-
-def argsort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
-    """Returns the indices of the elements in order along an axis; equal elements keep their
-    order."""
-    check("argsort", "real numeric", x)
-    dim = one_axis("argsort", axis, x.ndim)
-    return x.sort(dim=dim, descending=descending, stable=True)[1]
 
 
 class UniqueAllResult(NamedTuple):
@@ -230,7 +162,7 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: Tensor
 
 
-def _unique(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _unique_parts(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Returns (values, inverse indices in the shape of `x`, counts)."""
     if x.dtype.kind == "c":  # complex numbers have no order; NumPy orders them on the host
         unique = np.unique(x.numpy().ravel(), return_inverse=True, return_counts=True, equal_nan=False)
@@ -243,24 +175,19 @@ def _unique(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def unique_all(x: Tensor, /) -> UniqueAllResult:
     """Returns the distinct elements, the first index of each, the inverse indices, and the
     counts."""
-    values, inverse, counts = _unique(x)
+    values, inverse, counts = _unique_parts(x)
     order = inverse.reshape(-1).sort(stable=True)[1]
     first = order[counts.cumsum(0).sub(counts)]
     return UniqueAllResult(values, first, inverse, counts)
 
 
-def unique_counts(x: Tensor, /) -> UniqueCountsResult:
-    """Returns the distinct elements and their counts; each NaN is distinct."""
-    values, _, counts = _unique(x)
-    return UniqueCountsResult(values, counts)
-
-
-def unique_inverse(x: Tensor, /) -> UniqueInverseResult:
-    """Returns the distinct elements and the inverse indices; each NaN is distinct."""
-    values, inverse, _ = _unique(x)
-    return UniqueInverseResult(values, inverse)
-
-
-def unique_values(x: Tensor, /) -> Tensor:
-    """Returns the distinct elements; each NaN is distinct."""
-    return _unique(x)[0]
+def _sliding_window_view(
+    x: Tensor, window_shape: int | Sequence[int], axis: int | Sequence[int] | None = None, **_: Any
+) -> Tensor:
+    """Returns a view of all windows along these axes, like numpy.lib.stride_tricks: the axes of the
+    windows are last."""
+    sizes = (window_shape,) if isinstance(window_shape, int) else tuple(window_shape)
+    axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    for size, along in zip(sizes, [a % x.ndim for a in axes], strict=True):
+        x = x.unfold(along, size, 1)
+    return x
