@@ -6,11 +6,12 @@ $title
 #include <hls_vector.h>
 
 #include "ftensor/vitis/common.h"
-#include "ftensor/vitis/stages.h"
+#include "ftensor/vitis/map.h"
 $headers
 
-$types
+static const int LANES = $lanes;
+$beats
 
 $tables
 
-$units
+$members

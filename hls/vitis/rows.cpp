@@ -16,7 +16,7 @@ static_assert(OPERANDS <= 16, "as many as a mask of operands has bits");
 $uses
 $located
 
-$units
+$members
 
 // Any layout: one element per iteration, each operand at an address of its own. Nested counters iterate over
 // the outer dims; the innermost counter is part of the pipeline. Divisions occur only at the start of a compute
@@ -130,5 +130,6 @@ steps_of_operands:
     const int begin = ft_slab(total, ft_unit, ft_units), end = ft_slab(total, ft_unit + 1, ft_units);
     const int first = begin / chunks * inner + begin % chunks * chunk;
     const int count = end / chunks * inner + end % chunks * chunk - first;
+    const members of = {$scalars};
     $call
 }

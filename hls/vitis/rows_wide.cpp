@@ -6,20 +6,7 @@ static const int MAX_GEOMETRY = G_HEAD + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
 // The operands of each opcode ($operand_names): the geometry lists only these.
 $uses
 
-// Reading, arithmetic and writing run at the same time, joined by FIFOs.
-static void run(
-    $run_pointers,
-    $run_offsets,
-    $run_runs,
-    $run_scalars)
-{
-#pragma HLS DATAFLOW
-    $streams
-    $beats
-    $reads
-    compute($compute_arguments);
-    $writes
-}
+$run
 
 // In the inner dim each operand is contiguous, or one element that all lanes repeat. Rows of whole, aligned
 // beats are read in runs. Other rows, of at most four dims, pass the lanes in pieces (row_pieces.h); then the
@@ -78,6 +65,7 @@ read_runs:
     const long rest = ft_unit == ft_units - 1 ? elements % LANES : 0;
     const int inner = dims > 1 ? G_SHAPE(g)[dims - 1] : FT_UNBOUNDED, outer = dims > 2 ? G_SHAPE(g)[dims - 2] : FT_UNBOUNDED;
     const ft_row_slab rows = {pieces, length, inner, outer, (long)first * LANES, (long)count * LANES + rest};
-    $inputs
+    const ft_input_use<$inputs> inputs = {uses >> 1, singles >> 1};
+    const members of = {$scalars};
     run($run_arguments);
 }

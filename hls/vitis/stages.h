@@ -10,6 +10,8 @@
 // Returns element l of a beat, for both types of beat.
 template <typename T, size_t N> static inline T ft_lane(const hls::vector<T, N> &v, int l) { return v[l]; }
 template <typename T> static inline T ft_lane(const T &v, int) { return v; }
+template <typename T, size_t N> static inline void ft_set_lane(hls::vector<T, N> &v, int l, T one) { v[l] = one; }
+template <typename T> static inline void ft_set_lane(T &v, int, T one) { v = one; }
 
 // Fills a beat with one element of another. That beat is passed by value, so that the port is read in whole
 // beats.
@@ -42,11 +44,21 @@ template <int INPUTS> struct ft_input_use {
     ap_uint<INPUTS> reads, singles;
 };
 
+// Reads a beat, unless the opcode does not use its input.
+template <typename V> static inline V ft_read_if(hls::stream<V> &from, bool reads)
+{
+#pragma HLS INLINE
+    V v{};
+    if (reads) v = from.read();
+    return v;
+}
+
 // Reads `count` beats of input INPUT from beat `first` on, counted from element `offset`.
 template <int LANES, int INPUT, typename V, int INPUTS>
 static void ft_read_port(
     const V *port, hls::stream<V> &to, ft_input_use<INPUTS> inputs, long offset, int first, int count)
 {
+    static_assert(sizeof(V) <= 64, "a port is at most 512 bits wide");
     if (!inputs.reads[INPUT]) return;
     if (inputs.singles[INPUT]) {
         V one;

@@ -49,7 +49,7 @@ def test_names_and_words() -> None:
         assert "structure " + structure in text and "2 compute units" in text
         assert not holes.search(text)
         assert ("#pragma HLS DATAFLOW" in text) == (structure == "dataflow")
-        assert "#pragma HLS PIPELINE II=1" in text
+        assert f"ft_map_{dict(zip(STRUCTURES, ('compute', 'block', 'loop')))[structure]}" in text
 
 
 def test_members_that_differ_in_layout_only_share_a_function() -> None:
@@ -132,8 +132,10 @@ def test_a_port_keeps_no_more_under_way_than_a_block_ram_is_deep() -> None:
 
 def test_pipelined_loops_have_names() -> None:
     """Tools report loops by their labels, which are unique within a function."""
-    for group in some_groups():
-        lines = source(group).splitlines()
+    texts = {group.name: source(group) for group in some_groups()}
+    texts |= {name: path.read_text() for name, path in headers().items() if name.startswith("ftensor/vitis/")}
+    for name, text in texts.items():
+        lines = text.splitlines()
         labels, functions = [], 0
         for k, line in enumerate(lines):
             if line == "{":
@@ -145,8 +147,17 @@ def test_pipelined_loops_have_names() -> None:
                 continue
             while not lines[k].lstrip().startswith("for ("):
                 k -= 1
-            assert re.fullmatch(r" *\w+:", lines[k - 1]), (group.name, lines[k])
-        assert len(set(labels)) == len(labels), group.name
+            assert re.fullmatch(r" *\w+:", lines[k - 1]), (name, lines[k])
+        assert len(set(labels)) == len(labels), name
+
+
+def test_loops_over_beats_have_an_interval() -> None:
+    """The loops of maps have no other text: each starts an iteration every cycle, or is unrolled."""
+    lines = headers()["ftensor/vitis/map.h"].read_text().splitlines()
+    loops = [k for k, line in enumerate(lines) if line.lstrip().startswith("for (")]
+    assert len(loops) == 4
+    for k in loops:
+        assert lines[k + 1] in ("#pragma HLS PIPELINE II=1", "#pragma HLS UNROLL"), lines[k - 1]
 
 
 def test_loops_inside_a_pipelined_one_are_unrolled() -> None:
@@ -229,6 +240,9 @@ def test_what_cannot_be_one_kernel() -> None:
     two = replace(ARITHMETIC[0], outs=(RUN, RUN), body=("a", "b"))
     with pytest.raises(ValueError, match="kernel two: add has 2 outputs"):
         source(KernelGroup("two", (two,)))
+    place = key("arange", "FT_POSITION", port(ft.float32), lanes=1, skeleton="rows")
+    with pytest.raises(ValueError, match="kernel strided: opcode 4, arange, uses positions"):
+        source(KernelGroup("strided", (*STRIDED, place)))
     other = replace(SUMS[0], reduction=replace(SUMS[0].reduction, vectors=2))
     with pytest.raises(ValueError, match="kernel sums: sum and sum differ in outputs, or in states"):
         source(KernelGroup("sums", (SUMS[0], other)))

@@ -23,8 +23,7 @@ from ...terminal import counted, table
 from ..group import KernelGroup, arguments
 from ..vitis import interface, member, reduce
 from ..vitis.interface import bundles, masters, place_ports
-from ..vitis.map import FIFO_DEPTH
-from ..vitis.text import dropped_bits, identifiers
+from ..vitis.text import FIFO_DEPTH, dropped_bits, identifiers
 from .cores import ARGUMENT, INTERCONNECT, KERNEL, NAMES, NONE, PORT, PORT_BIT, SHARED_PORT, SHARED_PORT_BIT, Resources
 from .count import Counts, helpers, resources_of
 

@@ -9,8 +9,7 @@ from ...kernels.key import LINEAR, SINGLE
 from ...kernels.skeletons.reduce import MAX_INTERLEAVED_ROW
 from ...kernels.source import OPERAND_NAMES, constant
 from ..group import KernelGroup, is_wide, pointers, values
-from .map import FIFO_DEPTH
-from .text import Word, element, expand, fill, port_words
+from .text import FIFO_DEPTH, Word, element, expand, fill, port_words
 
 # A loop over lanes or vectors; its body starts on the same line or on the next.
 _LANE_LOOP = re.compile(r"( *)(for \(int (?:v|lane|l|half) = [^;]+; [^;]+; [^)]+\)) ?(.*)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,16 +14,19 @@ from ...kernels.source import OPERAND_NAMES
 from ..group import KernelGroup, port_slots, values
 from .text import (
     arguments,
+    beat_type,
     describe,
     element,
     expand,
     function,
     identifiers,
+    indented,
     lane_words,
     port_words,
     space_of,
     stored,
     substituted,
+    switch,
     text_of,
     tidy,
     value_lines,
@@ -206,8 +208,8 @@ def _merge_functions(members: Sequence[MemberText], result: str, element_types: 
         if len(texts) == 1:
             lines.append(f"const {c} {slot} = {next(iter(texts))};")
         else:
-            lines += [f"{c} {slot};", *_switch({f"{slot} = {t};": k for t, k in texts.items()})]
-    lines += [f"{result} r_out0;", *_switch(calls), *_switch(ends)]
+            lines += [f"{c} {slot};", *switch({f"{slot} = {t};": k for t, k in texts.items()})]
+    lines += [f"{result} r_out0;", *switch(calls), *switch(ends)]
     parameters = dict.fromkeys(n for u in members for n in u.parameters)
     types = {n: element(c) for n, c in element_types.items()}
     head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in parameters)])
@@ -229,51 +231,38 @@ def _slot(c: str, name: str) -> str:
     return f"{c}_{name}"
 
 
-def _switch(texts: Mapping[str, Sequence[int]]) -> list[str]:
-    """Returns a switch over the opcode; `texts` maps each statement to its opcodes."""
-    *first, last = texts
-    if not first:
-        return [last]
-    lines = ["switch (opcode) {"]
-    for text in first:
-        cases = " ".join(f"case_{k}:" for k in texts[text])
-        case = f"{cases} {text}" + ("" if "return " in text else " break;")
-        case = textwrap.fill(case, 94, subsequent_indent="    ", break_long_words=False)
-        lines += re.sub(r"\bcase_(?=\d+:)", "case ", case).split("\n")
-    return [*lines, f"default: {last}", "}"]
+def inputs_used(group: KernelGroup, members: Sequence[MemberText]) -> list[str]:
+    """Returns the names of the inputs with a port that an opcode's function takes."""
+    used = {n for u in members for n in u.parameters}
+    return [name for name, _ in port_slots(group) if name in used]
 
 
-def function_unit(group: KernelGroup, members: Sequence[MemberText]) -> list[str]:
-    """Returns the function of all opcodes: a switch that calls the current opcode's function unit
-    on an element."""
-    element_types = port_words(group)
-    parameters = function_unit_parameters(group, members)
-    types = {n: element(c) for n, c in element_types.items()}
-    head = ", ".join(["int opcode", *(f"{types.get(n, 'long')} {n}" for n in parameters)])
-    lines = [
-        "// One element through the function unit of the opcode.",
-        f"static inline {types['out0']} function_unit({head})",
-        "{",
-        "#pragma HLS INLINE",
-    ]
+def scalars(group: KernelGroup) -> list[str]:
+    """Returns the names of the arguments that hold scalars."""
+    return [f"value{i}" for i in range(max(len(values(key)) for key in group.keys))]
+
+
+def members_text(group: KernelGroup, members: Sequence[MemberText], ops: dict[str, dict[str, list[str]]]) -> list[str]:
+    """Returns the members' functions, and `struct members`, for which hls/vitis/map.h has templates:
+    an opcode with its scalars, and `apply`, which calls the opcode's function."""
+    element_types, fields = port_words(group), scalars(group)
+    ins = "".join(f"{element(element_types[n])} {n}, " for n in inputs_used(group, members))
     opcodes: dict[str, list[int]] = {}
     for u in members:
         call = f"return {u.space}::{u.name}({', '.join(u.parameters)});"
         opcodes.setdefault(call, []).append(u.opcode)
-    if len(opcodes) == 1:
-        return [*lines, f"    {next(iter(opcodes))}", "}"]
-    *first, last = opcodes
-    lines.append("    switch (opcode) {")
-    for call in first:
-        lines.append("    " + " ".join(f"case {k}:" for k in opcodes[call]) + f" {call}")
-    return [*lines, f"    default: {last}", "    }", "}"]
-
-
-def function_unit_parameters(group: KernelGroup, members: Sequence[MemberText]) -> list[str]:
-    """Returns the parameters of `function_unit` besides the opcode: those of all units, in
-    order."""
-    used_names = {n for u in members for n in u.parameters}
-    names = [name for name, _ in port_slots(group) if name in used_names]
-    count = max(len(values(k)) for k in group.keys)
-    names += [f"value{i}" for i in range(count) if f"value{i}" in used_names]
-    return names + (["position"] if "position" in used_names else [])
+    return [
+        *sections(members, ops),
+        "// An opcode and its scalars. `apply` computes one element; `position` is its index in the result.",
+        "struct members {",
+        f"    static const int lanes = {group.lanes};",
+        f"    typedef {beat_type(group, 'out0')} beat;",
+        "    int opcode;",
+        *[f"    long {', '.join(fields)};"] * bool(fields),
+        f"    {element(element_types['out0'])} apply({ins}long position) const",
+        "    {",
+        "#pragma HLS INLINE",
+        *indented(indented(switch(opcodes))),
+        "    }",
+        "};",
+    ]

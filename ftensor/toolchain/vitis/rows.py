@@ -6,8 +6,8 @@ from ...kernels.key import LOCATED, KernelKey
 from ...kernels.source import MAX_DIMS, OPERAND_NAMES, indices
 from ..group import KernelGroup, arguments, pointers, values
 from .interface import interfaces, parameter, parameter_list, reads_through_a_port, title
-from .member import function_unit, function_unit_parameters, members_of, sections
-from .text import element, fill, loaded, port_words, table
+from .member import inputs_used, members_of, members_text, scalars
+from .text import element, fill, loaded, port_words, switch, table, text_of
 
 # A step that reads elements which the previous step may write can't overlap it.
 IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.", "#pragma HLS PIPELINE off"]
@@ -41,18 +41,22 @@ NOTE = [
 
 def source(group: KernelGroup) -> str:
     """Returns the text of a rows kernel of one lane: any strides, one element per step."""
+    for opcode, key in enumerate(group.keys):
+        if "FT_POSITION" in text_of(key):
+            raise ValueError(
+                f"kernel {group.name}: opcode {opcode}, {key.name}, uses positions, which rows do not count"
+            )
     members, ops = members_of(group)
-    args = function_unit_parameters(group, members)
+    reads = inputs_used(group, members)
     names = list(port_words(group))
     everywhere = [[_located(key, name) for key in group.keys] for name in names]
     locating = any(indices(k) for k in group.keys)
-    reads = [n for n in names if n in args]
     plain = [n for n in reads if not any(everywhere[names.index(n)])]
     lines = [_read(group, n) for n in plain]
     if locating:
         lines += ["long there = 0;", *_locate(group)]
     lines += [_read(group, n) for n in reads if n not in plain]
-    call = f"function_unit({', '.join(['opcode', *(_unit_argument(n) for n in args)])})"
+    call = f"of.apply({', '.join([*(f'{n}_now' for n in reads), '0'])})"
     scatters = any(everywhere[0])
     if scatters:
         write = f"if (there >= 0) out0[out0_offset + {_element_index(group, 'out0', 'there')}] = {call};"
@@ -71,7 +75,7 @@ def source(group: KernelGroup) -> str:
             "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
             "uses": use_table(group, names),
             "located": _located_table(group, names) if _differ(group, names) else [],
-            "units": [*sections(members, ops), *function_unit(group, members)],
+            "members": members_text(group, members, ops),
             "name": group.name,
             "parameters": parameter_list(group),
             "interfaces": interfaces(group),
@@ -91,8 +95,14 @@ def _walked(group: KernelGroup, scatters: bool) -> dict[str, str | list[str]]:
     """
     rest = ("geometry", "ft_unit", "ft_units", *([] if scatters else ["out0", "out0_offset"]))
     taken = [a for a in arguments(group) if a.name not in rest]
-    names = ", ".join(a.name for a in taken)
-    values = {"walk_takes": ", ".join(map(parameter, taken)), "walk_names": names}
+    numbers = ("opcode", *scalars(group))
+    taken = [a for a in taken if a.name not in numbers]
+    names = ", ".join(["of", *(a.name for a in taken)])
+    values = {
+        "walk_takes": ", ".join(["members of", *map(parameter, taken)]),
+        "walk_names": names,
+        "scalars": ", ".join(numbers),
+    }
     if scatters:
         return {**values, "results": "", "run": [], "call": [f"walk({names}, {WALK}, first, count);"]}
     element_type = element(port_words(group)["out0"])
@@ -129,12 +139,6 @@ def _located_table(group: KernelGroup, names: list[str]) -> list[str]:
     return ["// Which operands lie where the index operands lead to.", *masks]
 
 
-def _unit_argument(name: str) -> str:
-    """Returns the argument that a step passes to the function unit: the element read, or the
-    scalar."""
-    return f"{name}_now" if name.startswith("in_") else name
-
-
 def _read(group: KernelGroup, name: str) -> str:
     """Returns a line that reads an operand's element; a bad index reads the operand's first
     element."""
@@ -143,7 +147,7 @@ def _read(group: KernelGroup, name: str) -> str:
     text = f"{name}[{name}_offset + {_element_index(group, name, '(there < 0 ? 0 : there)')}]"
     if not all(name in pointers(key) for key in group.keys):
         text = f"uses[{slot}] ? {text} : {element_type}{{}}"
-    return f"const {element_type} {_unit_argument(name)} = {text};"
+    return f"const {element_type} {name}_now = {text};"
 
 
 def _element_index(group: KernelGroup, name: str, located_index: str) -> str:
@@ -154,7 +158,9 @@ def _element_index(group: KernelGroup, name: str, located_index: str) -> str:
     located = {_located(key, name) for key in group.keys}
     if located == {False}:
         return base
-    return f"{base} + " + (located_index if located == {True} else f"(LOCATED[opcode][{slot}] ? {located_index} : 0)")
+    if located != {True}:
+        located_index = f"(LOCATED[of.opcode][{slot}] ? {located_index} : 0)"
+    return f"{base} + {located_index}"
 
 
 def _locate(group: KernelGroup) -> list[str]:
@@ -162,21 +168,15 @@ def _locate(group: KernelGroup) -> list[str]:
     each op name. It is negative for an index out of range."""
     words = port_words(group)
     names = list(words)
-    opcodes: dict[tuple[str, ...], list[int]] = {}
+    opcodes: dict[str, list[int]] = {}
     for opcode, key in enumerate(group.keys):
-        scalars = [n for n, _ in values(key)]
+        numbers = [n for n, _ in values(key)]
         steps = []
         for which, name in enumerate(indices(key)):
             slot = names.index(f"in_{name}")
             at = f"in_{name}[in_{name}_offset + at[{slot}] + i * inner_strides[{slot}]]"
             index = loaded(at, key.ins[OPERAND_NAMES.index(name)], words[f"in_{name}"])
-            size, stride = (f"value{scalars.index(f'{name}_{w}')}" for w in ("size", "stride"))
+            size, stride = (f"of.value{numbers.index(f'{name}_{w}')}" for w in ("size", "stride"))
             steps.append(f"there = ft_locate(there, (long){index}, {size}, {stride}, noted, {which});")
-        opcodes.setdefault(tuple(steps), []).append(opcode)
-    if len(opcodes) == 1:
-        return list(next(iter(opcodes)))
-    lines = ["switch (opcode) {"]
-    for steps_, codes in opcodes.items():
-        lines.append(" ".join(f"case {k}:" for k in codes))
-        lines += [*(f"    {s}" for s in steps_), "    break;"]
-    return [*lines, "}"]
+        opcodes.setdefault(" ".join(steps), []).append(opcode)
+    return switch(opcodes, "of.opcode")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from ...kernels.key import BY_VALUE, LINEAR, ROW_VECTORS, SINGLE
 from ...kernels.source import MAX_DIMS
 from ..group import KernelGroup
-from .map import FIFO_DEPTH, map_text
+from .map import dataflow, map_values
 from .rows import use_table
-from .text import fill
-
-PARTS = ("map_head.cpp", "map_beat.cpp", "map_compute.cpp", "rows_wide.cpp")
+from .text import fifos, fill
 
 
 def source(group: KernelGroup) -> str:
@@ -20,40 +18,19 @@ def source(group: KernelGroup) -> str:
             raise ValueError(
                 f"kernel {group.name}: rows of {group.lanes} lanes have no strided operands, as {key.entry} has"
             )
-    kernel, values = map_text(group)
-    names = ["out0", *kernel.beats]
-    values |= kernel.dataflow()
-    values |= {
-        "headers": '#include "ftensor/vitis/row_pieces.h"',
-        "tables": [],
-        "operands": str(len(names)),
-        "max_dims": str(MAX_DIMS),
-        "words": group.kind.geometry_words(),
-        "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
-        "uses": use_table(group, names),
-        "inputs": [f"const {text} = {{uses >> 1, singles >> 1}};" for text in kernel.inputs],
-        "run_runs": ", ".join(
-            [f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names] + [f"ft_row_steps {n}_steps" for n in kernel.beats]
+    names, values = map_values(group)
+    ins = names[1:]
+    stages = dataflow(group, names)
+    stages |= {
+        "run_slab": ", ".join(
+            [f"const ft_runs<MAX_DIMS> &{n}_runs" for n in names]
+            + [f"ft_row_steps {n}_steps" for n in ins]
+            + ["ft_row_slab rows, int first, int count, int total"]
         ),
-        "run_scalars": ", ".join([*kernel.compute_parameters, "ft_row_slab rows, int first, int count, int total"]),
-        "run_arguments": ", ".join(
-            [*names, *(f"{n}_offset" for n in names), *(f"runs[{k}]" for k in range(len(names)))]
-            + [f"ft_row_steps_of(runs[{k}], dims, inner, outer)" for k in range(1, len(names))]
-            + ["opcode", *kernel.scalars, *["inputs"] * bool(kernel.beats)]
-            + ["rows, first, count", "rows.pieces ? ft_count_pieces<LANES>(rows) : count"]
-        ),
-        "offsets": ", ".join(f"{n}_offset" for n in names),
-        "beats": [
-            line
-            for n in names
-            for line in (
-                f'hls::stream<{n}_beat> {n}_beats("{n}_beats");',
-                f"#pragma HLS STREAM variable={n}_beats depth={FIFO_DEPTH}",
-            )
-        ],
+        "fifos": [*stages["fifos"], *fifos({f"{n}_beats": f"{n}_beat" for n in names})],
         "reads": [
             line
-            for k, n in enumerate(kernel.beats)
+            for k, n in enumerate(ins)
             for line in (
                 f"ft_read_pieces<LANES, {k}>({n}, {n}_beats, inputs, {n}_offset, {n}_runs, rows, {n}_steps, "
                 "first, count);",
@@ -65,4 +42,20 @@ def source(group: KernelGroup) -> str:
             "ft_write_rows<LANES>(out0, out0_beats, out0_offset, out0_runs, rows, first, count);",
         ],
     }
-    return "\n".join(fill(part, values) for part in PARTS)
+    values |= {
+        "headers": '#include "ftensor/vitis/row_pieces.h"',
+        "tables": [],
+        "operands": str(len(names)),
+        "max_dims": str(MAX_DIMS),
+        "words": group.kind.geometry_words(),
+        "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
+        "uses": use_table(group, names),
+        "run": fill("map_dataflow.cpp", stages),
+        "run_arguments": ", ".join(
+            [*names, *(f"{n}_offset" for n in names), "of, inputs", *(f"runs[{k}]" for k in range(len(names)))]
+            + [f"ft_row_steps_of(runs[{k}], dims, inner, outer)" for k in range(1, len(names))]
+            + ["rows, first, count", "rows.pieces ? ft_count_pieces<LANES>(rows) : count"]
+        ),
+        "offsets": ", ".join(f"{n}_offset" for n in names),
+    }
+    return "\n".join(fill(part, values) for part in ("map_head.cpp", "rows_wide.cpp"))

@@ -14,6 +14,8 @@ from ..group import KernelGroup, element_word, is_wide, port_slots, slot_type, v
 
 # The replacement of a macro: a text, or for a macro with parameters a function that returns one.
 Word = str | Callable[..., str]
+# Beats in a FIFO between two dataflow stages: enough to absorb different latencies.
+FIFO_DEPTH = 32
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -116,6 +118,40 @@ def table(c_type: str, name: str, values: Sequence[str]) -> list[str]:
     return textwrap.wrap(whole, 98, subsequent_indent="    ", break_long_words=False)
 
 
+def switch(statements: Mapping[str, Sequence[int]], opcode: str = "opcode") -> list[str]:
+    """Returns a switch over the opcode; `statements` maps each statement to its opcodes."""
+    *first, last = statements
+    if not first:
+        return [last]
+    lines = [f"switch ({opcode}) {{"]
+    for text in first:
+        case = " ".join(f"case_{k}:" for k in statements[text]) + f" {text}" + " break;" * ("return " not in text)
+        case = textwrap.fill(case, 94, subsequent_indent="    ", break_long_words=False)
+        lines += re.sub(r"\bcase_(?=\d+:)", "case ", case).split("\n")
+    return [*lines, f"default: {last}", "}"]
+
+
+def masks(name: str, rows: Sequence[Sequence[bool]], comment: str) -> tuple[list[str], str]:
+    """Returns a table of bit masks by opcode with a comment, and the expression of the current
+    opcode's mask. There is no table if all opcodes have the same mask."""
+    numbers = [f"{sum(flag << k for k, flag in enumerate(row)):#x}" for row in rows]
+    if len(set(numbers)) == 1:
+        return [], numbers[0]
+    return [f"// {comment}", *table(f"ap_uint<{len(rows[0])}>", name, numbers)], f"{name}[opcode]"
+
+
+def fifos(types: Mapping[str, str]) -> list[str]:
+    """Returns declarations of FIFOs between dataflow stages; `types` maps names to element types."""
+    return [
+        line
+        for name, c_type in types.items()
+        for line in (
+            f'hls::stream<{c_type}> {name}("{name}");',
+            f"#pragma HLS STREAM variable={name} depth={FIFO_DEPTH}",
+        )
+    ]
+
+
 def function(head: str, lines: Sequence[str]) -> list[str]:
     """Returns the text of a function, on one line if it is short."""
     if len(lines) == 1 and len(head) + len(lines[0]) < 94:
@@ -155,6 +191,12 @@ def words(compute: dtype) -> dict[str, Word]:
 def element(c: str) -> str:
     """Returns the C type of a port's element as the sources spell it."""
     return "uint16_t" if c == "ft_half" else c
+
+
+def beat_type(group: KernelGroup, name: str) -> str:
+    """Returns the C type of a beat of the pointer `name`: a vector, or an element."""
+    c = element(port_words(group)[name])
+    return f"hls::vector<{c}, {group.lanes}>" if is_wide(group, name) else c
 
 
 def loaded(text: str, port: Port, value_type: str) -> str:
