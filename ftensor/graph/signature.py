@@ -34,6 +34,9 @@ FLOAT, INT, COMPLEX = object(), object(), object()  # markers that precede a num
 NUMBER_MARKS: dict[type, object] = {float: FLOAT, int: INT, complex: COMPLEX}
 
 
+_ONLY_TENSORS = {Tensor}
+
+
 def add_arguments(
     function_name: str, args: Sequence[Any], kwargs: Mapping[str, Any], signature: list[Any], tensors: list[Tensor]
 ) -> None:
@@ -63,7 +66,11 @@ def _add(function_name: str, name: str, values: Iterable[Any], signature: list[A
             signature += (kind, x)
         elif isinstance(x, (tuple, list)):
             signature += (kind, len(x))
-            _add(function_name, name, x, signature, tensors)
+            if {*map(type, x)} == _ONLY_TENSORS:
+                signature += [t._key for t in x]
+                tensors += x
+            else:
+                _add(function_name, name, x, signature, tensors)
         elif isinstance(x, dict):
             signature += (kind, len(x))
             for k, part in x.items():
@@ -143,9 +150,10 @@ def add_memory(tensors: Sequence[Tensor], signature: list[Any]) -> None:
         if storage.device is not device:
             signature += (k, storage.device)
     if len(set(storages)) < len(storages):
-        firsts = [storages.index(s) for s in storages]
+        indices: dict[Any, int] = {}
+        firsts = [indices.setdefault(s, k) for k, s in enumerate(storages)]
         starts = [t._offset * t._dtype.itemsize for t in tensors]
-        first_indices = [next(j for j, other in enumerate(tensors) if other is t) for t in tensors]
+        first_indices = [indices.setdefault(id(t), k) for k, t in enumerate(tensors)]
         signature.append(tuple([(f, s - starts[f], k) for f, s, k in zip(firsts, starts, first_indices)]))
 
 

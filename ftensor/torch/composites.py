@@ -362,7 +362,7 @@ def _run(
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
         results = _Layers.apply(cell, has_biases, x, *states, *params)
     else:
-        results = _forward(cell, has_biases, False, x, *states, *params)[0]
+        results = _forward(cell, _weights(has_biases, params), False, x, *states)[0]
     return (results[0].transpose(0, 1) if batch_first else results[0], *results[1:])
 
 
@@ -408,15 +408,14 @@ def _weights(has_biases: bool, params: Sequence[torch.Tensor]) -> list[Weights]:
 
 
 def _forward(
-    cell: str, has_biases: bool, saves: bool, x: torch.Tensor, *args: torch.Tensor
+    cell: str, weights: Sequence[Weights], saves: bool, x: torch.Tensor, h: torch.Tensor, *rest: torch.Tensor
 ) -> tuple[tuple[torch.Tensor, ...], list[Layer]]:
-    """Returns (results for torch, saved values of each layer for the derivative)."""
+    """Returns (results for torch, saved values of each layer for the derivative). `rest` begins with
+    an LSTM's cell states."""
     if cell == "lstm":
-        h, c, *params = args
-        *results, layers = lstm_layers(lift(x), lift(h), lift(c), _weights(has_biases, params), saves)
+        *results, layers = lstm_layers(lift(x), lift(h), lift(rest[0]), weights, saves)
     else:
-        h, *params = args
-        *results, layers = gru_layers(lift(x), lift(h), _weights(has_biases, params), saves)
+        *results, layers = gru_layers(lift(x), lift(h), weights, saves)
     return tuple(map(wrap, results)), layers
 
 
@@ -425,10 +424,11 @@ class _Layers(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, cell: str, has_biases: bool, *args: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        results, layers = _forward(cell, has_biases, True, *args)
+        weights = _weights(has_biases, args[3 if cell == "lstm" else 2 :])
+        results, layers = _forward(cell, weights, True, *args)
         # Saves the result, which is the last layer's hidden states: autograd then detects writes.
         ctx.save_for_backward(*args, results[0])
-        ctx.cell, ctx.has_biases, ctx.layers = cell, has_biases, layers
+        ctx.cell, ctx.has_biases, ctx.weights, ctx.layers = cell, has_biases, weights, layers
         ctx.set_materialize_grads(False)
         return results
 
@@ -441,13 +441,11 @@ class _Layers(torch.autograd.Function):
             decomposed = partial(_decomposed, ctx.cell, ctx.has_biases)
             return None, None, *decomposed_backward(decomposed, args, needed, grads)
         kinds = len(grads) - 1  # number of states
-        weights = _weights(ctx.has_biases, args[1 + kinds :])
-        zeros = lift(torch.zeros_like(args[1])) if any(g is None for g in grads[1:]) else None
-        last: list[Any] = [zeros if g is None else lift(g) for g in grads[1:]]
+        last = [None if g is None else lift(g) for g in grads[1:]]
         steps, batch, _ = args[0].shape
         size = (steps, batch, args[1].shape[-1])
         dy = lift(args[0].new_zeros(size) if grads[0] is None else grads[0])
-        every = layers_backward(ctx.cell, dy, last, ctx.layers, weights, tuple(needed[: 1 + kinds]))
+        every = layers_backward(ctx.cell, dy, last, ctx.layers, ctx.weights, tuple(needed[: 1 + kinds]))
         wrapped = [None if g is None or not is_needed else wrap(g) for g, is_needed in zip(every, needed)]
         return None, None, *wrapped
 

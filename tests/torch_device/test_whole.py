@@ -193,6 +193,19 @@ def test_a_step_of_an_lstm_is_few_launches() -> None:
         assert launches(lambda: net(x, states)) <= 4
 
 
+@pytest.mark.parametrize("kind", [torch.nn.LSTM, torch.nn.GRU])
+def test_all_steps_of_all_layers_are_a_launch_forward_and_one_backward(kind: Any) -> None:
+    """Gradients of last states that nobody uses need none."""
+    net, x = kind(3, 4, 2).to("fpga"), torch.ones(5, 2, 3, device="fpga")
+    states: Any = torch.zeros(2, 2, 4, device="fpga")
+    states = (states, states + 1) if kind is torch.nn.LSTM else states
+    with torch.no_grad():
+        assert launches(lambda: net(x, states)) == 1
+    assert launches(lambda: net(x, states)) == 1
+    out, grad = net(x, states)[0], torch.ones(5, 2, 4, device="fpga")
+    assert launches(lambda: torch.autograd.grad(out, [*net.parameters()], grad, retain_graph=True)) == 1
+
+
 @pytest.mark.parametrize("make", [torch.zeros, torch.ones])
 def test_random_numbers_are_fresh_at_each_call(make: Callable[..., torch.Tensor]) -> None:
     """In every dtype that torch fills: values, strides, and refusals."""

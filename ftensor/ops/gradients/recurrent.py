@@ -11,7 +11,7 @@ from ...execute.output import new
 from ...execute.pointwise import pointwise
 from ...graph.fused import fused
 from ...rows.catalogue import aten_op
-from ..create.sizes import zeros_like
+from ..create.sizes import zeros, zeros_like
 from ..linalg.matmul import addmm, linear
 from ..nn.sequences.all_steps import run_gru, run_lstm
 from ..nn.sequences.recurrent import LSTM_CELL, LSTM_HIDDEN, Weights
@@ -316,13 +316,14 @@ _fused_lstm_layers = fused(_lstm_layers)
 def layers_backward(
     cell: str,
     dy: Tensor,
-    last: Sequence[Tensor],
+    last: Sequence[Tensor | None],
     layers: Sequence[Layer],
     weights: Sequence[Weights],
     needed: tuple[bool, ...],
 ) -> list[Tensor | None]:
     """Returns the gradients of the input, the initial states and all weights in their order, from
-    those of the result (steps, batch, hidden) and of the last states (layers, batch, hidden).
+    those of the result (steps, batch, hidden) and of the last states (layers, batch, hidden), None
+    for zeros.
     `needed`: for the input and each of the states, False if its gradient is None instead."""
     _, batch, width = dy._shape
     run: Any = _fused_backward if _as_graph(cell, dy, batch, width) else _layers_backward
@@ -333,17 +334,19 @@ def layers_backward(
 def _layers_backward(
     cell: str,
     dy: Tensor,
-    last: Sequence[Tensor],
+    last: Sequence[Tensor | None],
     layers: Sequence[Layer],
     parameters: Parameters,
     needed: tuple[bool, ...],
 ) -> list[Tensor | None]:
     states: list[list[Tensor]] = []
     of_weights: list[Tensor] = []
+    nothing = zeros(dy._shape[1:], dtype=dy._dtype, device=dy.device) if any(d is None for d in last) else None
     layer_backward: Any = lstm_layer_backward if cell == "lstm" else gru_layer_backward
     for k in range(len(layers) - 1, -1, -1):
         w = Weights(*parameters[k])
-        dy, gradients, *initial = layer_backward(dy, *[d[k] for d in last], layers[k], w, k > 0 or needed[0])
+        of_last = [nothing if d is None else d[k] for d in last]
+        dy, gradients, *initial = layer_backward(dy, *of_last, layers[k], w, k > 0 or needed[0])
         of_weights[:0] = gradients
         states.insert(0, initial)
     of_states = [stack(list(one)) if used else None for one, used in zip(zip(*states), needed[1:])]
