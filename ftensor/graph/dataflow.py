@@ -7,20 +7,19 @@ from dataclasses import replace
 from math import gcd
 from typing import Any
 
-from ..dtypes import FULL, complex64
 from ..errors import graph as errors
 from ..execute.launch import Launch, Step
 from ..iterator.shape import Ints, numel
 from ..kernels.fused import MAX_OPERANDS
 from ..kernels.graph_text import EVERY_BLOCK, FRAMES, ONE_ELEMENT, PER_BLOCK, PER_ROW, REFLECTED, ROWS, SHARED_ROW, TAPS
 from ..kernels.key import Port, lanes_for
+from ..kernels.row_loop import RowLoop
 from ..kernels.signal_stages import RowFilter, RowTransform, filter_refusal, half_of, transform_refusal
-from ..kernels.staged import STATES, VECTOR_KINDS, StagedKey, frames_refusal
+from ..kernels.staged import VECTOR_KINDS, StagedKey, frames_refusal
 from ..kernels.workload import PORT_BYTES
-from .filters import filter_body, filter_refusal_of
 from .frames import framed_signals, on_frames, overlaps
 from .fusion_group import MAX_CALLS, ElementCall, call_sequence
-from .ir import Graph, GraphTensor, Node, TracedRandom
+from .ir import Graph, GraphTensor, Node
 from .loop_body import (
     AffineAccess,
     LoopBody,
@@ -28,18 +27,15 @@ from .loop_body import (
     is_contiguous_over,
     is_invariant,
     iteration_count,
-    loop_body_of,
     ordered_loops,
     part_function,
-    single_stage_fold,
     split_at_row,
-    transform_body,
 )
+from .stage_body import refusal_of, stage_body
 
-# A beat holds two complex numbers at least, but only one complex128. No op computes complex32.
-_NO_STAGE = ("complex32", "complex128")
 # The longest row that a signal without other rows is cut into.
 MAX_PART = 1024
+_NEEDS_ALL_STEPS = "it reads a loop's last state, which needs all steps first"
 
 
 class DataflowBuilder:
@@ -63,6 +59,8 @@ class DataflowBuilder:
         kept = frozenset(f.region.memory for f in graph.result_tensors)
         self.bodies = on_frames([stage_body(graph, node) for node in graph.nodes], kept)
         self.filters = [body for body in self.bodies if isinstance(body.function, RowFilter)]
+        self.loops = [body for body in self.bodies if isinstance(body.function, RowLoop)]
+        self.last_states: set[AffineAccess] = set()
         self.length, self.rows = self._filtered_sizes() if self.filters else self._sizes()
         self.row_length = self.length  # row length of the current body
         # The factor by which rows are longer than `length`, 0 for half a spectrum; for taps their
@@ -80,7 +78,8 @@ class DataflowBuilder:
 
     def _sizes(self) -> tuple[int, int]:
         """Returns the row length and the number of rows of a graph without filters. Rows are those
-        of a transform, else those of the first fold, else the last dim of the largest operand."""
+        of a transform, else those of the first fold, else parts of a loop's signal, else the last dim
+        of the largest operand."""
         transforms = [p for p in self.bodies if isinstance(p.function, RowTransform)]
         if transforms:
             length = transforms[0].loops[-1].size
@@ -90,6 +89,9 @@ class DataflowBuilder:
             first = folds[0]
             length = numel(tuple([loop.size for loop in first.loops if loop.folded]))
             return length, numel(tuple([loop.size for loop in first.loops if not loop.folded]))
+        if self.loops:
+            total = iteration_count(self.loops[0].loops)
+            return _part(total), total // _part(total)
         regions = [r for node in self.graph.nodes for r in node.operands]
         largest = max(regions, key=lambda r: numel(r.shape))
         length = largest.shape[-1] if largest.shape else 1
@@ -104,7 +106,7 @@ class DataflowBuilder:
         first = first or next((b for b in self.bodies if b.is_fold), None)
         if first is None:
             rows = min(iteration_count(body.loops[:-1]) for body in self.filters)
-            rows = min(totals) // gcd(min(totals), MAX_PART) if rows == 1 else rows
+            rows = min(totals) // _part(min(totals)) if rows == 1 or self.loops else rows
         elif first.is_fold:
             rows = numel(tuple([loop.size for loop in first.loops if not loop.folded]))
         else:
@@ -212,7 +214,7 @@ class DataflowBuilder:
         share; the kernel then accepts any number of whole beats. Returns the operands' accesses in
         these rows, those of the `outputs` results first."""
         whole_rows = any(body.is_fold or isinstance(body.function, RowTransform) for body in self.bodies)
-        whole_rows |= bool(self.filters)
+        whole_rows |= bool(self.filters or self.loops)
         if self.rows > 1 or whole_rows or self.length % lanes or self.length == lanes:
             return accesses
         if any(_layout_kind(p) != ROWS for p in accesses[:outputs]):  # no store writes a single element for all rows
@@ -229,6 +231,9 @@ class DataflowBuilder:
             body = replace(body, ins=tuple([p if part is None else part.access for p, part in pairs]))
         if isinstance(body.function, RowFilter):
             self._add_filter(body, body.function)
+            return
+        if isinstance(body.function, RowLoop):
+            self._add_loop(body, body.function)
             return
         self.row_length = self._rows_of(body)
         row_indices = [k for k, loop in enumerate(body.loops) if not loop.folded]
@@ -288,6 +293,8 @@ class DataflowBuilder:
         for p, part in zip(ins, complex_parts, strict=True):
             if p not in self.values and self.graph.memories[p.memory].is_internal:
                 raise self._refuse(body.node, "it reads a part, or otherwise than in rows")
+            if p in self.last_states:
+                raise self._refuse(body.node, _NEEDS_ALL_STEPS)
             value = self.values.get(p, p)
             operands.append(value if part is None else self._part(body, value, part.part))
         self._write(outs, self._add_call(body, operands, len(outs)))
@@ -319,6 +326,23 @@ class DataflowBuilder:
         self.spans[taps] = function.taps
         body = replace(body, function=replace(function, rows=rows))
         self._write([out], self._add_call(body, (self.values.get(signal, signal), taps), 1))
+
+    def _add_loop(self, body: LoopBody, loop: RowLoop) -> None:
+        """Adds a loop with feedback over all rows."""
+        steps = iteration_count(body.loops)
+        if steps % self.rows:
+            raise self._refuse(body.node, f"its {steps} steps are not {self.rows} rows")
+        self.row_length = steps // self.rows
+        accesses = [_with_layout(p, ROWS if any(p.strides) else ONE_ELEMENT) for p in (*body.outs, *body.ins)]
+        self._note_lengths(body, accesses)
+        outs, ins = accesses[: len(body.outs)], accesses[len(body.outs) :]
+        for p in ins:
+            if p in self.last_states:
+                raise self._refuse(body.node, _NEEDS_ALL_STEPS)
+            if p not in self.values and self.graph.memories[p.memory].is_internal:
+                raise self._refuse(body.node, "it reads a part, or otherwise than in rows")
+        self._write(outs, self._add_call(body, [self.values.get(p, p) for p in ins], len(outs)))
+        self.last_states |= {*outs[: loop.states]}
 
     def _note_lengths(self, body: LoopBody, accesses: Sequence[AffineAccess]) -> None:
         """Records the row length of each access of a body. Raises GraphError if an access has
@@ -432,7 +456,8 @@ class DataflowBuilder:
         if not self.graph.memories[r.memory].is_internal:
             return None
         accesses = [p for p in self.values if p.memory == r.memory]
-        if not accesses or _layout_kind(accesses[0]) not in (ROWS, PER_ROW) or accesses[0].start:
+        kinds = (ONE_ELEMENT,) if accesses and accesses[0] in self.last_states else (ROWS, PER_ROW)
+        if not accesses or _layout_kind(accesses[0]) not in kinds or accesses[0].start:
             raise self._refuse(self.graph.nodes[-1], "a result is neither of rows nor of each")
         return accesses[0]
 
@@ -460,35 +485,11 @@ class DataflowBuilder:
         return GraphTensor(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
 
 
-def stage_body(graph: Graph, node: Node) -> LoopBody:
-    """Returns a node's loop body for a dataflow stage. Raises GraphError if the node cannot be a
-    stage in any graph."""
-    if node.reflected:  # no body: only its frames are read
-        return LoopBody(node, part_function(complex64, "re"), (), (), (), (), ())
-    if any(isinstance(x, TracedRandom) for x in node.scalars):
-        raise refusal_of(graph, node, "it draws random numbers")
-    if node.stage_refusal:
-        raise refusal_of(graph, node, node.stage_refusal)
-    body = loop_body_of(node) or transform_body(node) or filter_body(node)
-    if body is None and (why := filter_refusal_of(node)):
-        raise refusal_of(graph, node, why)
-    if body is None:
-        raise refusal_of(graph, node, "it is neither elementwise nor a fold, and needs all first")
-    dtypes = {p.dtype for p in (*body.outs, *body.ins)}
-    for element in sorted(dtypes, key=lambda d: d.name):
-        if element not in FULL or element.name in _NO_STAGE:
-            raise refusal_of(graph, node, f"no stage has elements of {element.name}")
-    for p in body.outs:
-        if not graph.memories[p.memory].is_internal:
-            why = "it writes to an argument, or to what is held outside: write to a clone(), and copy that back"
-            raise refusal_of(graph, node, why)
-    return single_stage_fold(body, STATES) if body.is_fold else body
-
-
-def refusal_of(graph: Graph, node: Node, why: str) -> errors.GraphError:
-    error = errors.no_stage(node.origin.op, graph.name, why, node.origin.line)
-    error.node, error.why = node, why
-    return error
+def _part(total: int) -> int:
+    """Returns the length of the rows that a signal of `total` elements is cut into: two at least, and
+    not as many as a row is long."""
+    part = gcd(total, MAX_PART)
+    return part // 2 if part > 1 and part in (total, total // part) else part
 
 
 def _layout_kind(p: AffineAccess) -> str:

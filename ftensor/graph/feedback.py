@@ -14,7 +14,7 @@ from ..execute.scalars import values_of
 from ..iterator.shape import Ints, contiguous_strides, is_contiguous, numel
 from ..kernels.feedback import feedback_key
 from ..kernels.fused import MAX_OPERANDS, Call
-from ..kernels.key import LINEAR, Port
+from ..kernels.row_loop import row_loop
 from ..kernels.select import compute_units
 from ..kernels.skeletons.feedback import FeedbackGeometry
 from .ir import Graph, GraphTensor, Node, ResultTensor
@@ -91,7 +91,7 @@ class _Numbering:
         function, first = body.function, len(self.scalar_dtypes)
         for number, d in zip(body.scalars, body.scalar_dtypes, strict=True):
             self.scalars += values_of(number, d)
-        self.scalar_dtypes += [function.passed] * function.scalar_count
+        self.scalar_dtypes += function.passed_dtypes
         self.calls.append(Call(function, operands, tuple(range(first, len(self.scalar_dtypes)))))
         for r, (d, _) in zip(node.operands[:outs], function.outs, strict=True):
             self._check_whole(r, node)
@@ -140,16 +140,9 @@ def feedback_launch(
     if len(ins) + outs > MAX_OPERANDS:
         raise errors.scan_operands(len(ins) + outs, MAX_OPERANDS)
     shape, count = states[0]._shape, len(states)
-    values = [*[t._dtype for t in ins], *[d for c in step.calls for d, _ in c.function.outs]]
-    dtypes = [values[v] for v in step.results]
-    key = feedback_key(
-        tuple([Port(d, LINEAR) for d in dtypes]),
-        tuple([Port(t._dtype, LINEAR) for t in ins]),
-        step.calls,
-        step.results,
-        step.scalar_dtypes,
-        count,
-    )
+    loop = row_loop(tuple([t._dtype for t in ins]), step.calls, step.results, step.scalar_dtypes, count)
+    key = feedback_key(loop)
+    dtypes = [p.dtype for p in key.outs]
     outputs = [Output(d, shape, contiguous_strides(shape)) for d in dtypes[:count]]
     outputs += [Output(d, (steps, *shape), contiguous_strides((steps, *shape))) for d in dtypes[count:]]
     check_memory(backend, *outputs)

@@ -374,7 +374,7 @@ def call_sequence(calls: Sequence[ElementCall], results: Sequence[int]) -> CallS
         built.calls.append(Call(function, operands, tuple(range(first, first + function.scalar_count))))
         built.scalars += c.body.scalars
         built.scalar_dtypes += c.body.scalar_dtypes
-        built.argument_dtypes += [function.passed] * function.scalar_count
+        built.argument_dtypes += function.passed_dtypes
         for k, result in enumerate(c.results):
             value[result] = count + k
         count += len(c.results)

@@ -16,10 +16,11 @@ from ..kernels.network import NetworkKey
 from ..kernels.select import compute_units
 from ..kernels.staged import StagedKey, Stages, lanes_of
 from ..runtime import launch_cache
-from .dataflow import DataflowBuilder, stage_body
+from .dataflow import DataflowBuilder
 from .filters import with_filters, without_filters
 from .ir import Graph, Node, ResultTensor, eliminate_dead_nodes
 from .network import NetworkBuilder
+from .stage_body import stage_body
 from .stencils import StencilBuilder
 from .written_arguments import on_copies
 
@@ -66,7 +67,7 @@ class Segment(NamedTuple):
 
 class DataflowKernels(NamedTuple):
     """The kernels of stages of a graph, for each op outside them a line with the reason, and its
-    loops with feedback, which are kernels of their own."""
+    loops with feedback that are kernels of their own."""
 
     keys: tuple[StagedKey, ...]
     apart: tuple[str, ...]
@@ -183,11 +184,11 @@ def exported(graph: Graph, options: ExportOptions = NO_OPTIONS) -> DataflowKerne
 
 
 def dataflow_kernels(graph: Graph) -> DataflowKernels:
-    """Returns a graph's kernels of stages and its loops with feedback.
+    """Returns a graph's kernels of stages and its loops with feedback that are no stages.
 
     Raises GraphError if no two ops are stages of one kernel (it names the first op that is no
-    stage) and there is no loop, if there are too few rows to distinguish a value per row from a row, and if the FIFOs
-    exceed every board's memory.
+    stage) and there is no such loop, if there are too few rows to distinguish a value per row from a
+    row, and if the FIFOs exceed every board's memory.
     """
     segments, *others = _ways(graph)
     keys, apart, loops = [], [], []
@@ -195,11 +196,12 @@ def dataflow_kernels(graph: Graph) -> DataflowKernels:
     for segment in segments:
         if segment.node is None:
             why = segment.refusal.why if segment.refusal is not None else ""
-            loops += [loop for node in segment.nodes if (loop := _loop_of(node)) is not None]
-            apart += [_refusal_text(node, why) for node in segment.nodes if _loop_of(node) is None]
+            loops += _loops_of(segment)
+            apart += [_refusal_text(node, why) for node in segment.nodes if why or _loop_of(node) is None]
         elif segment.rows < 2 or segment.rows == segment.key.length:
             error = errors.few_rows(graph.name, segment.rows, segment.key.length)
             problem = problem or error
+            loops += _loops_of(segment)
             apart.append(str(error))
         else:
             keys.append(segment.key)
@@ -211,6 +213,11 @@ def dataflow_kernels(graph: Graph) -> DataflowKernels:
         if needed > available:
             raise errors.too_deep(graph.name, needed, key.length, available)
     return DataflowKernels(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(apart)), tuple(dict.fromkeys(loops)))
+
+
+def _loops_of(segment: Segment) -> list[FeedbackKey]:
+    """Returns the kernels of a segment's loops with feedback, each alone."""
+    return [loop for node in segment.nodes if (loop := _loop_of(node)) is not None]
 
 
 def _loop_of(node: Node) -> FeedbackKey | None:
@@ -283,6 +290,7 @@ class _Order:
         self.first_write = {m: k for k in range(len(nodes))[::-1] for m in nodes[k].written}  # first
         self.last_use = {m: k for k, node in enumerate(nodes) for m in node.touched}  # last
         self.last_use |= {f.region.memory: len(nodes) for f in graph.result_tensors}
+        self.refused: dict[int, errors.GraphError] = {}  # the reason why a node is not behind those before it
 
     def longest_segment(self, begin: int, end: int) -> Segment:
         """Returns the longest segment from `begin` that is one kernel; if the first node is no
@@ -292,10 +300,12 @@ class _Order:
             segment = _try_dataflow(self._subgraph(begin, end))
             if end - begin == 1:
                 copied = self.nodes[begin].reflected and refusal is not None
-                return segment._replace(node=None, refusal=refusal if copied else segment.refusal)
+                why = refusal if copied else segment.refusal or self.refused.get(id(self.nodes[begin]))
+                return segment._replace(node=None, refusal=why)
             if segment.refusal is None:
                 return segment
             refusal = segment.refusal
+            self.refused[id(refusal.node)] = refusal
             candidates, node = self.nodes[begin:end], refusal.node
             index = next((k for k, n in enumerate(candidates) if n is node), len(candidates) - 1)
             end = begin + max(index, 1)

@@ -20,14 +20,15 @@ from ..kernels.element_function import ElementFunction
 from ..kernels.fused import MAX_OPERANDS, Call
 from ..kernels.graph_text import ABOVE, HALO, ONE_ELEMENT, ROWS
 from ..kernels.key import Port, lanes_for
+from ..kernels.row_loop import RowLoop
 from ..kernels.signal_stages import RowFilter, RowTransform
 from ..kernels.staged import StagedKey
 from ..kernels.stencil_stages import SliceScatter, Window, halo_refusal, slice_scatter, window, window_refusal
 from ..kernels.workload import PORT_BYTES
-from .dataflow import refusal_of, stage_body
 from .fusion_group import MAX_CALLS, ElementCall, call_sequence
 from .ir import Graph, GraphTensor, Node
 from .loop_body import AffineAccess, LoopBody
+from .stage_body import refusal_of, stage_body
 
 # A memory, and how often it has been written before.
 Plane = tuple[int, int]
@@ -137,7 +138,7 @@ class StencilBuilder:
 
     def _elementwise(self, node: Node) -> LoopBody:
         body = stage_body(self.graph, node)
-        if node.reflected or body.is_fold or isinstance(body.function, (RowTransform, RowFilter)):
+        if node.reflected or body.is_fold or isinstance(body.function, (RowTransform, RowFilter, RowLoop)):
             raise refusal_of(self.graph, node, "it is not elementwise, and a kernel with windows has no other op")
         return body
 

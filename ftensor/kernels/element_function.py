@@ -54,6 +54,11 @@ class ElementFunction:
         return self.compute.to_real() if self.reduction else self.compute
 
     @property
+    def passed_dtypes(self) -> tuple[dtype, ...]:
+        """Dtype of each scalar argument."""
+        return (self.passed,) * self.scalar_count
+
+    @property
     def positional(self) -> bool:
         """True if the function depends on the element's position."""
         return is_positional(self.body, self.lets)

@@ -14,6 +14,8 @@ from typing import Any
 from .. import dtypes
 from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
+from .feedback import FeedbackKey, feedback_key
+from .feedback import text as feedback_text
 from .fused import MAX_OPERANDS, Call, check, kernel_name
 from .graph_text import (
     ABOVE,
@@ -34,6 +36,7 @@ from .graph_text import (
 )
 from .key import Port
 from .network_file import FORMAT as NETWORK
+from .row_loop import RowLoop, row_loop
 from .signal_stages import (
     MAX_TAPS,
     SAMPLES,
@@ -108,8 +111,9 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
         require(len(calls) <= MAX_CALLS, f"it has {len(calls)} calls, more than {MAX_CALLS}")
         ports = len(ins) + len(outs)
         require(bool(outs) and ports <= MAX_OPERANDS, f"it has {ports} operands, of {MAX_OPERANDS}")
-        for p in outs:
-            require(p.kind in (ROWS, PER_ROW), f'an output lies "{KIND_NAMES[p.kind]}"')
+        for p, v in zip(outs, key.results, strict=True):
+            kinds_of = (ONE_ELEMENT,) if v in key.last_states else (ROWS, PER_ROW)
+            require(p.kind in kinds_of, f'an output lies "{KIND_NAMES[p.kind]}"')
         blocks = bool(key.signal) or any(p.kind in (PER_BLOCK, EVERY_BLOCK) for p in ins)
         _check_signals(key)
         require(key.period > 0 and (key.period > 1) == blocks, f"its blocks have {key.period} rows")
@@ -132,11 +136,51 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
                 _check_transform(key, call)
             if isinstance(call.function, RowFilter):
                 _check_filter(key, call)
+            if isinstance(call.function, RowLoop):
+                _check_loop(key, call)
         check(key)
         _check_lengths(key)
         _check_windows(key)
     require(text(key).encode() == data, "its text is not the one that its graph is written as")
     return key
+
+
+def parse_feedback(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) -> FeedbackKey:
+    """Returns the key of a loop's file, as `parse_key` does that of a graph's."""
+    with named_problems():
+        key = feedback_key(_read_loop(raw, row_functions))
+        require(len(key.ins) + len(key.outs) <= MAX_OPERANDS, f"it has {len(key.ins) + len(key.outs)} operands")
+    require(feedback_text(key).encode() == data, "its text is not the one that its loop is written as")
+    return key
+
+
+def _read_loop(raw: Mapping[str, Any], row_functions: RowFunctions) -> RowLoop:
+    """Returns the loop with feedback of the members of a JSON object."""
+    ins = tuple(read_dtype(name) for name in raw["inputs"])
+    states = read_int(raw["states"], len(ins), "the number of states")
+    require(all("scan" not in one for one in raw["units"]), "a loop is within a loop")
+    functions = [read_function(one, row_functions) for one in raw["units"]]
+    calls = tuple(
+        Call(functions[read_int(c["unit"], len(functions))], tuple(c["takes"]), tuple(c["numbers"]))
+        for c in raw["calls"]
+    )
+    results, numbers = tuple(raw["outputs"]), tuple(map(read_dtype, raw["numbers"]))
+    require(0 < states <= len(results), f"it has {states} states and {len(results)} outputs")
+    require(len(calls) <= MAX_CALLS, f"it has {len(calls)} calls, more than {MAX_CALLS}")
+    for v in results:
+        read_int(v, len(ins) + sum(len(c.function.outs) for c in calls), "an output")
+    key = feedback_key(row_loop(ins, calls, results, numbers, states))
+    for k, call in enumerate(calls):
+        elementwise = stage_kind(call.function) == ELEMENTS and not call.function.positional
+        require(elementwise, f"call {k} is no element's")
+        for v in call.operands:
+            read_int(v, key.first_value(k), f"what call {k} takes")
+        for n in call.scalars:
+            read_int(n, len(numbers), f"a number of call {k}")
+    before, after = ([p.dtype for p in ports[:states]] for ports in (key.ins, key.outs))
+    require(before == after, f"its states change from {before} to {after}")
+    check(key)
+    return row_loop(ins, calls, results, numbers, states)
 
 
 @contextmanager
@@ -206,6 +250,15 @@ def _check_filter(key: StagedKey, call: Call) -> None:
     require(from_port and key.taps_of(taps) == call.function.taps, f"a filter of {call.function.taps} taps has others")
 
 
+def _check_loop(key: StagedKey, call: Call) -> None:
+    """Raises ValueError if no dataflow stage computes the loop `call`."""
+    assert isinstance(call.function, RowLoop)
+    states = call.function.states
+    require(all(key.is_per_row[v] for v in call.operands[:states]), "a loop begins with what is of elements")
+    require(not any(key.is_per_row[v] for v in call.operands[states:]), "a loop steps over what is of a row")
+    require(not any(key.is_half[v] for v in call.operands), "a loop steps over half a spectrum")
+
+
 def _check_lengths(key: StagedKey) -> None:
     """Raises ValueError if a call has rows of unequal or unsuitable lengths, or misuses taps."""
     taps = {k for k, p in enumerate(key.ins) if p.kind == TAPS}
@@ -224,6 +277,8 @@ def _check_lengths(key: StagedKey) -> None:
         elif isinstance(call.function, RowTransform):
             require(lengths == {1}, f"call {k} transforms rows of another length")
     require(taps.isdisjoint(key.results), "an output has taps")
+    taken = {v for call in key.calls for v in call.operands}
+    require(key.last_states.isdisjoint(taken), "a call takes a loop's last state, which needs all steps first")
 
 
 def _check_windows(key: StagedKey) -> None:
@@ -285,6 +340,8 @@ def read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> Elemen
         candidates += _windows(raw["window"], ins)
     elif "scatter" in raw:
         candidates += _scatters(raw["scatter"], ins)
+    elif "scan" in raw:
+        candidates.append(_read_loop(raw["scan"], row_functions))
     elif "transform" in raw:
         forms = [(False, False), (True, False), (False, True)] if compute is dtypes.complex64 else []
         candidates += [row_transform(compute, a, scaled, half) for a, half in forms for scaled in (False, True)]
@@ -293,7 +350,7 @@ def read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> Elemen
     for function in candidates:
         if function_json(function) == raw:
             return function
-    for kind in ("filter", "window", "scatter", "transform"):
+    for kind in ("filter", "window", "scatter", "transform", "scan"):
         if kind in raw:
             raise ValueError(f"its unit {name!r} is no {kind}")
     if candidates:

@@ -8,15 +8,19 @@ Any other text is no graph file.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import fields
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from .element_function import ElementFunction
+from .fused import Call
+from .row_loop import RowLoop
 from .signal_stages import RowFilter, RowTransform
 from .stencil_stages import SliceScatter, Window
 
 if TYPE_CHECKING:
+    from ..dtypes import dtype
     from .staged import StagedKey
 
 FORMAT = "ftensor graph 1"
@@ -45,7 +49,6 @@ KIND_NAMES = {
 
 def text(key: StagedKey) -> str:
     """Returns the text of a key's graph file."""
-    functions = list(key.functions)
     graph = {
         "format": FORMAT,
         "name": key.name,
@@ -63,12 +66,7 @@ def text(key: StagedKey) -> str:
             {"dtype": p.dtype.name, "lies": KIND_NAMES[p.kind], "value": v}
             for p, v in zip(key.outs, key.results, strict=True)
         ],
-        "numbers": [dtype.name for dtype in key.scalar_dtypes],
-        "units": [function_json(function) for function in functions],
-        "calls": [
-            {"unit": functions.index(c.function), "takes": list(c.operands), "numbers": list(c.scalars)}
-            for c in key.calls
-        ],
+        **calls_json(key.calls, key.scalar_dtypes),
     }
     return json.dumps(graph, sort_keys=True, indent=1) + "\n"
 
@@ -76,6 +74,29 @@ def text(key: StagedKey) -> str:
 def digest(key: StagedKey) -> str:
     """Returns the SHA-256 of a key's graph file, in hex."""
     return sha256(text(key).encode()).hexdigest()
+
+
+def calls_json(calls: Sequence[Call], numbers: Sequence[dtype]) -> dict[str, Any]:
+    """Returns calls with their element functions and the dtypes of their numbers, as the members of a
+    JSON object."""
+    functions = list(dict.fromkeys(c.function for c in calls))
+    return {
+        "numbers": [dtype.name for dtype in numbers],
+        "units": [function_json(function) for function in functions],
+        "calls": [
+            {"unit": functions.index(c.function), "takes": list(c.operands), "numbers": list(c.scalars)} for c in calls
+        ],
+    }
+
+
+def loop_json(loop: RowLoop) -> dict[str, Any]:
+    """Returns a loop with feedback as the members of a JSON object."""
+    return {
+        "states": loop.states,
+        "inputs": [dtype.name for dtype, _ in loop.ins if dtype is not None],
+        "outputs": list(loop.results),
+        **calls_json(loop.calls, loop.numbers),
+    }
 
 
 def function_json(function: ElementFunction) -> dict[str, Any]:
@@ -86,6 +107,8 @@ def function_json(function: ElementFunction) -> dict[str, Any]:
         kind = {"transform": {"inverse": function.inverse, **({"half": True} if function.half else {})}}
     if isinstance(function, RowFilter):
         kind = {"filter": {word: getattr(function, word) for word in ("taps", "stride", "before", "rows")}}
+    if isinstance(function, RowLoop):
+        kind = {"scan": loop_json(function)}
     if isinstance(function, Window):
         kind = {"window": {"offsets": [list(offset) for offset in function.offsets]}}
     if isinstance(function, SliceScatter):

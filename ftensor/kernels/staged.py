@@ -27,6 +27,7 @@ from .graph_text import (
 )
 from .holes import wide_of
 from .key import LINEAR, Port
+from .row_loop import RowLoop
 from .signal_stages import FilterSchedule, RowFilter, RowTransform, TransformSchedule, half_of, transform_refusal
 from .stencil_stages import SliceScatter, Window, WindowSchedule
 
@@ -41,7 +42,7 @@ MAX_PERIOD = 1 << 20
 # FIFO depth in beats beyond the reader's delay; latency of a stage.
 SLACK, LATENCY = 32, 16
 LOAD, ELEMENTS, ROW_VALUES, FOLD, STORE = "load", "elements", "of_rows", "fold", "store"
-TRANSFORM, FILTER, WINDOW, SCATTER = "transform", "filter", "window", "scatter"
+TRANSFORM, FILTER, LOOP, WINDOW, SCATTER = "transform", "filter", "scan", "window", "scatter"
 # The rows that compute units share if all rows of a launch are one signal, which is never split.
 ONE_SIGNAL = 1 << 30
 
@@ -55,6 +56,9 @@ class StagedKey(FusedKey):
     Element functions compute per element or per row, transform whole rows (signal_stages.py), or fold
     rows. A fold adds beat k of a row to state k % 8, so its order differs from that of other
     kernels.
+
+    All rows are one signal of a loop with feedback (row_loop.py). An output of kind ONE_ELEMENT is a
+    loop's last state.
 
     Filters shorten rows (signal_stages.py); `length` is that of the shortest rows. `spans` is empty,
     or has a number for each input: the factor by which its rows are longer; for kind TAPS the
@@ -105,7 +109,7 @@ class StagedKey(FusedKey):
     def together(self) -> int:
         """The smallest number of rows that begin and end on beats and on blocks, and that are no
         fewer than a halo, which so lies in one slab. Compute units share rows in multiples of it."""
-        if any(not function.rows for function in self.filters):
+        if self.loops or any(not function.rows for function in self.filters):
             return ONE_SIGNAL
         lengths = [self.length, *(self.row_length(v) for v in self.results if self.is_half[v] or self.width)]
         beats = [self.lanes // gcd(length, self.lanes) for length in lengths]
@@ -124,13 +128,15 @@ class StagedKey(FusedKey):
             )
             for v in call.operands if half else ():
                 halves[v] |= v < len(self.ins) and self.ins[v].kind == SHARED_ROW
-            halves += [half and not self.is_per_row[self.first_value(k)]] * len(call.function.outs)
+            halves += [half and not self.is_per_row[v] for v in self.results_of_call(k)]
         return tuple(halves)
 
     @property
     def has_linked_form(self) -> bool:
         """True if each stage can be a kernel of its own."""
-        return not (any(self.is_half) or self.width or self.signal or REFLECTED in {p.kind for p in self.ins})
+        return not (
+            any(self.is_half) or self.width or self.signal or self.loops or REFLECTED in {p.kind for p in self.ins}
+        )
 
     def row_length(self, v: int) -> int:
         """Returns the elements of a row of value v in memory."""
@@ -160,7 +166,7 @@ class StagedKey(FusedKey):
             factor = max((factors[v] for v in call.operands), default=1)
             if isinstance(call.function, RowFilter):
                 factor //= call.function.stride
-            factors += [1 if self.is_per_row[self.first_value(k)] else factor] * len(call.function.outs)
+            factors += [1 if self.is_per_row[v] else factor for v in self.results_of_call(k)]
         return tuple(factors)
 
     def taps_of(self, k: int) -> int:
@@ -178,13 +184,14 @@ class StagedKey(FusedKey):
         rows = [p.kind in (PER_ROW, ONE_ELEMENT, TAPS) for p in self.ins]
         for call in self.calls:
             per_row = call.function.reduction is not None or all(rows[v] for v in call.operands)
-            rows += [per_row] * len(call.function.outs)
+            states = call.function.states if isinstance(call.function, RowLoop) else 0
+            rows += [True] * states + [per_row] * (len(call.function.outs) - states)
         return tuple(rows)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """For each value, the number of folds, transforms and filters on the longest path from the
-        inputs to it."""
+        """For each value, the number of folds, transforms, filters and loops with feedback on the longest
+        path from the inputs to it."""
         levels = [0] * len(self.ins)
         for call in self.calls:
             level = max((levels[v] for v in call.operands), default=0)
@@ -250,6 +257,17 @@ class StagedKey(FusedKey):
         return [u for u in self.functions if isinstance(u, RowFilter)]
 
     @property
+    def loops(self) -> list[RowLoop]:
+        """The loops with feedback."""
+        return [u for u in self.functions if isinstance(u, RowLoop)]
+
+    @cached_property
+    def last_states(self) -> frozenset[int]:
+        """The values that are states of loops: one for each row, of which the last one counts."""
+        calls = [(k, c.function) for k, c in enumerate(self.calls)]
+        return frozenset(v for k, f in calls if isinstance(f, RowLoop) for v in self.results_of_call(k)[: f.states])
+
+    @property
     def transform_schedule(self) -> TransformSchedule:
         """Beat schedule of the transforms."""
         return TransformSchedule(self.length, self.lanes)
@@ -278,12 +296,14 @@ def frames_refusal(length: int, hop: int, lanes: int, reflected: bool = False, p
 
 
 def stage_kind(function: ElementFunction) -> str:
-    """Returns the kind of the dataflow stage that calls `function`: TRANSFORM, FILTER, WINDOW,
+    """Returns the kind of the dataflow stage that calls `function`: TRANSFORM, FILTER, LOOP, WINDOW,
     SCATTER, ELEMENTS or FOLD."""
     if isinstance(function, RowTransform):
         return TRANSFORM
     if isinstance(function, RowFilter):
         return FILTER
+    if isinstance(function, RowLoop):
+        return LOOP
     if isinstance(function, Window):
         return WINDOW
     if isinstance(function, SliceScatter):

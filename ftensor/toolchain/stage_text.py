@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..kernels import fused, source
+from ..kernels.element_function import ElementFunction
+from ..kernels.feedback import feedback_key
 from ..kernels.graph_text import (
     ABOVE,
     EVERY_BLOCK,
@@ -22,9 +25,11 @@ from ..kernels.graph_text import (
     TAPS,
 )
 from ..kernels.key import Port
+from ..kernels.row_loop import RowLoop
 from ..kernels.signal_stages import RowTransform
-from ..kernels.skeletons.fused import functions
-from ..kernels.staged import ELEMENTS, LOAD, DataflowStage, Fifo, StagedKey, Stages, value_type
+from ..kernels.skeletons.feedback import steps_interval
+from ..kernels.skeletons.fused import functions, spelled
+from ..kernels.staged import ELEMENTS, FOLD, LOAD, DataflowStage, Fifo, StagedKey, Stages, stage_kind, value_type
 from .transform_steps import TransformSteps
 
 Values = Mapping[str, Any]  # a text or a list of lines for each placeholder
@@ -227,6 +232,56 @@ class StageText(ABC):
             "writes": [self.give(f, "w") for _, some in self.outputs(k, stage) for f in some],
         }
 
+    def looped(self, k: int, stage: DataflowStage) -> dict[str, Any]:
+        """Returns a template's texts for a stage that is a loop with feedback. A step takes a lane of
+        each beat."""
+        key, (c,) = self.key, stage.calls
+        call, names = key.calls[c], element_functions(key)
+        loop = call.function
+        assert isinstance(loop, RowLoop)
+        calls = [replace(one, scalars=tuple(call.scalars[n] for n in one.scalars)) for one in loop.calls]
+        own = replace(feedback_key(loop), calls=tuple(calls), scalar_dtypes=key.scalar_dtypes)
+        used, own_calls = fused.producers(own, own.results)
+        types = [value_type(d) for d in own.dtypes]
+        kept = [f"{types[n]} state{n}{self.cleared};" for n in range(loop.states)]
+        reads, computed, writes = [], [], []
+        for f in self.stages.input_fifos(k):
+            begun = [n for n, v in enumerate(call.operands[: loop.states]) if v == f.value]
+            if begun:
+                reads += ["if (column == 0) {", f"    const {types[begun[0]]} begin = {self.take(f)};"]
+                reads += [*(f"    if (v == 0) state{n} = begin;" for n in begun), "}"]
+            else:
+                kept.append(f"{self.fifo_type(f.value)} in_v{f.value}{self.cleared};")
+                reads.append(f"if (ft_lane == 0) in_v{f.value} = {self.take(f)};")
+        for n in used:
+            taken = f"state{n}" if n < loop.states else self.lane(f"in_v{call.operands[n]}")
+            computed.append(f"const {types[n]} v{n} = {taken};")
+        for n in own_calls:
+            function = own.calls[n].function
+            arguments = [*fused.call_operands(own, n), *fused.call_scalars(own, n)]
+            computed += fused.call_lines(own, n, spelled(function, names[function], self.dialect), arguments)
+        for v in dict.fromkeys(own.results):
+            if v >= len(own.ins) and v not in own.call_operands:
+                computed += fused.round_to_memory(v, own.dtypes[v])
+        computed += [f"state{n} = v{own.results[n]};" for n in range(loop.states)]
+        for n, v in enumerate(stage.outputs):
+            fifos = self.stages.output_fifos(k, v)
+            if n < loop.states:
+                writes += [f"if (ends) {self.give(f, f'state{n}')}" for f in fifos]
+            elif fifos:
+                kept.append(f"{self.fifo_type(v)} w_v{v}{self.cleared};")
+                computed.append(f"{self.lane(f'w_v{v}')} = v{own.results[n]};")
+                writes += [f"if (ends_beat) {self.give(f, f'w_v{v}')}" for f in fifos]
+        return {
+            "comment": f"{loop.name}: a loop with feedback, a step for each element, whose states stay in registers.",
+            "interval": str(steps_interval(feedback_key(loop))),
+            "kept": kept,
+            "reads": reads,
+            "computed": computed,
+            "writes": writes,
+            **self.row(stage),
+        }
+
     def reads(self, k: int, wide: bool) -> tuple[list[str], list[str], list[str]]:
         """Returns three lists of lines for the loop of a stage: declarations of values that last a
         row, reads of its FIFOs, and definitions of a lane's values.
@@ -246,6 +301,16 @@ class StageText(ABC):
                 reads.append(f"const {self.vector(c_type)} in_v{v} = {self.take(f)};")
                 named.append(f"const {c_type} v{v} = {self.lane(f'in_v{v}')};")
         return kept, reads, named
+
+
+def element_functions(key: fused.FusedKey) -> dict[ElementFunction, str]:
+    """Returns the C name of each function of elements, or fold, that a kernel calls; those of steps of
+    loops with feedback come last."""
+    names = {u: fused.function_name(key, u) for u in key.functions if stage_kind(u) in (ELEMENTS, FOLD)}
+    for loop in key.functions:
+        for call in loop.calls if isinstance(loop, RowLoop) else ():
+            names.setdefault(call.function, f"step_{len(names)}_{call.function.name}")
+    return names
 
 
 def times(size: str, factor: int) -> str:

@@ -98,11 +98,13 @@ def _sections(key: FusedKey, dialect: str, text: Callable[[ElementFunction, str]
 
 def functions(key: FusedKey, dialect: str) -> list[str]:
     """Returns the name of each call's function, as the kernel spells the name."""
-    names = []
-    for call in key.calls:
-        name, space = fused.function_name(key, call.function), element_function.helper_space(call.function.key())
-        names.append(f"compute_{space}::{name}" if dialect == "vitis" else name)
-    return names
+    return [spelled(call.function, fused.function_name(key, call.function), dialect) for call in key.calls]
+
+
+def spelled(function: ElementFunction, name: str, dialect: str) -> str:
+    """Returns the name of an element function as the kernel spells it."""
+    space = element_function.helper_space(function.key())
+    return f"compute_{space}::{name}" if dialect == "vitis" else name
 
 
 class FusedMap(Fused):

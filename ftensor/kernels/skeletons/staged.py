@@ -9,6 +9,7 @@ from ...dtypes import dtype
 from .. import fused
 from ..byte_tables import ENTRIES, byte_tables
 from ..channels import RowSlabs
+from ..feedback import feedback_key
 from ..graph_text import (
     ABOVE,
     EVERY_BLOCK,
@@ -24,6 +25,7 @@ from ..graph_text import (
 )
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..linked_keys import BEGIN, StageKey
+from ..row_loop import RowLoop
 from ..signal_stages import FilterSchedule, RowFilter, RowTransform
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
 from ..source import scalar
@@ -32,6 +34,7 @@ from ..staged import (
     FILTER,
     FOLD,
     LOAD,
+    LOOP,
     ROW_VALUES,
     SCATTER,
     STORE,
@@ -43,6 +46,7 @@ from ..staged import (
 )
 from ..stencil_stages import SliceScatter
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
+from .feedback import steps_interval
 
 # Functions that return a key's HLS C++ with all includes; the toolchain sets the list.
 writers: list[Callable[[StagedKey], str]] = []
@@ -112,7 +116,7 @@ class Staged(BoardSkeleton[StagedKey]):
         stages = Stages(key)
         for one in stages.stages:
             port = (*key.ins, *key.outs)[one.port + len(key.ins) * (one.kind == STORE)]
-            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM, FILTER, WINDOW, SCATTER)
+            wide = one.kind in (ELEMENTS, FOLD, TRANSFORM, FILTER, LOOP, WINDOW, SCATTER)
             wide |= one.kind != ROW_VALUES and port.kind in VECTOR_KINDS
             beats = key.beats * stages.factor_of(one)
             trips, name = rows * beats if wide else rows, one.name
@@ -134,6 +138,10 @@ class Staged(BoardSkeleton[StagedKey]):
                 loops.append(
                     PipelinedLoop(tree, rows, 1, key.states_of(stages.factor_of(one)), reads=False, stage=tree)
                 )
+            elif one.kind == LOOP:
+                steps, loop = rows * key.length * stages.factor_of(one), key.calls[one.calls[0]].function
+                assert isinstance(loop, RowLoop)
+                loops.append(PipelinedLoop(name, steps, 1, steps_interval(feedback_key(loop)), reads=False, stage=name))
             else:
                 if one.kind == TRANSFORM:  # `TransformSchedule` needs rows of at least a beat
                     trips += key.transform_schedule.startup_beats
@@ -190,14 +198,17 @@ class Staged(BoardSkeleton[StagedKey]):
     # The area model
 
     def operators(self, key: StagedKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators of transforms and filters, which the area model of ops does not
-        cover."""
+        """Returns the operators of transforms and filters, and those that choose a loop's lane, which
+        the area model of ops does not cover."""
         counts: Counter[tuple[str, str]] = Counter()
         for call in key.calls:
             if isinstance(call.function, RowTransform):
                 counts.update(key.transform_schedule.operators(call.function.scaled))
             if isinstance(call.function, RowFilter):
                 counts.update(FilterSchedule(call.function, key.lanes).operators())
+            if isinstance(call.function, RowLoop):  # the lane of a step
+                for d, _ in (*call.function.ins, *call.function.outs):
+                    counts["choose", scalar(d or call.function.compute)] += key.lanes
             if isinstance(call.function, SliceScatter):
                 counts["choose", scalar(call.function.compute)] += key.lanes
         return counts

@@ -12,8 +12,9 @@ from ...boards import Board
 from ...errors import build as errors
 from ...image.manifest import LINKED
 from ...kernels.byte_tables import byte_tables
-from ...kernels.feedback import FeedbackKey
+from ...kernels.feedback import FeedbackKey, feedback_key
 from ...kernels.linked_keys import BEGIN, StageKey
+from ...kernels.row_loop import RowLoop
 from ...kernels.signal_stages import RowFilter, RowTransform
 from ...kernels.skeleton import board_skeleton_of
 from ...kernels.staged import StagedKey, Stages
@@ -136,6 +137,9 @@ def _calls(key: StagedKey | FeedbackKey) -> Iterator[KernelGroup]:
     for k, lanes in [*[(k, 1) for k in entries], *[(k, key.lanes) for k in elements]]:
         call = key.calls[k]
         function = call.function
+        if isinstance(function, RowLoop):
+            yield from _calls(feedback_key(function))
+            continue
         if isinstance(function, (RowTransform, RowFilter, Window, SliceScatter)):
             continue  # the skeleton counts their operators
         row = isinstance(key, FeedbackKey) or (

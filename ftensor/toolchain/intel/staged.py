@@ -11,7 +11,6 @@ from ...errors.build import no_stage_for_intel
 from ...image.file import CHANNEL_DEPTH
 from ...image.manifest import KernelRecord, StageRecord
 from ...kernels import element_function, fused, source
-from ...kernels.element_function import ElementFunction
 from ...kernels.graph_text import EVERY_BLOCK, FRAMES, HALO, PER_BLOCK, REFLECTED, SHARED_ROW, TAPS
 from ...kernels.key import KernelKey
 from ...kernels.row_pass_macros import c_functions_with_own_state
@@ -22,6 +21,7 @@ from ...kernels.staged import (
     FILTER,
     FOLD,
     LOAD,
+    LOOP,
     ROW_VALUES,
     STORE,
     TRANSFORM,
@@ -32,7 +32,7 @@ from ...kernels.staged import (
     value_type,
 )
 from ..group import KernelGroup, arguments
-from ..stage_text import StageText, Values, Words
+from ..stage_text import StageText, Values, Words, element_functions
 from ..transform_steps import FEW, TransformSteps
 from .member import head
 
@@ -94,7 +94,8 @@ def channel_rows(group: KernelGroup) -> int:
     graph_stages = Stages(key_of(group))
     key = graph_stages.key
     long_taps = any(p.kind == TAPS and key.taps_of(k) > CHANNEL_DEPTH - 2 for k, p in enumerate(key.ins))
-    if long_taps or any(function.rows != 1 for function in key.filters):  # or whole signals, which are never cut
+    signals = key.loops or any(function.rows != 1 for function in key.filters)
+    if long_taps or signals:  # whole signals are never cut
         return 0
     beats = [1 if per_row else key.beats * factor for per_row, factor in zip(key.is_per_row, key.factors, strict=True)]
     return min((_depth(f) - 2) // beats[f.value] for f in graph_stages.fifos)
@@ -134,7 +135,7 @@ class _ChannelText(StageText):
         super().__init__(key_of(group))
         self.group, self.records = group, stages(group)
         self.parameters = {a.name: _parameter(a.what, a.c, a.name) for a in arguments(group)}
-        whole_rows = all(function.rows == 1 for function in self.key.filters)
+        whole_rows = not self.key.loops and all(function.rows == 1 for function in self.key.filters)
         self.slab = _SLAB if whole_rows else _SIGNALS_SLAB
 
     def vector(self, c_type: str) -> str:
@@ -176,6 +177,7 @@ class _ChannelText(StageText):
             "FT_VALUES": lambda: [f"const {beat} w = got;"],
             "FT_STORE": lambda at: [f"const {beat} w = {taken};", *elements(at, stored, values["give"])],
             "FT_ELEMENT": lambda at: [f"const long at = {at};"],
+            "FT_PUT_ELEMENT": lambda at: [f"const long at = {at};", f"const {c_type} got = w;", values["give"]],
             "FT_STORE_ELEMENT": lambda at: [f"const long at = {at};", f"const {c_type} got = {taken};", values["give"]],
         }
 
@@ -224,6 +226,8 @@ class _ChannelText(StageText):
             return self.fill("transform", {**head, **self.transformed(k, stage)})
         if stage.kind == FILTER and self.stages.filter_schedule(stage).is_even:
             return self._filters(k, stage, head)
+        if stage.kind == LOOP:
+            return self.fill("scan", {**head, **self.looped(k, stage)})
         raise no_stage_for_intel(stage.name)
 
     def _moves(self, k: int, stage: DataflowStage, head: dict[str, str]) -> str:
@@ -308,15 +312,11 @@ def _parameter(what: str, c: str, name: str) -> str:
     return f"__global {c_type}{name}"
 
 
-def _elementwise(key: StagedKey) -> list[ElementFunction]:
-    return [u for u in key.functions if not isinstance(u, (RowTransform, RowFilter))]
-
-
 def _function_keys(key: StagedKey) -> list[KernelKey]:
-    return [u.key() for u in _elementwise(key)]
+    return [u.key() for u in element_functions(key)]
 
 
 def _function_texts(key: StagedKey) -> list[str]:
     """Returns the element functions for one lane, in sections by compute type."""
-    texts = [c_functions_with_own_state(u, fused.function_name(key, u)) for u in _elementwise(key)]
+    texts = [c_functions_with_own_state(u, name) for u, name in element_functions(key).items()]
     return [*element_function.sections(_function_keys(key), lambda k, _: texts[k], "intel")]

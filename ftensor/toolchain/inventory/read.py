@@ -20,8 +20,8 @@ from ...graph.loop_body import PARTS, part_function
 from ...image.manifest import LINKED
 from ...kernels import network_file
 from ...kernels.element_function import ElementFunction, element_function_of
-from ...kernels.feedback import FeedbackKey, parse_feedback
-from ...kernels.graph_file import MAX_BYTES, parse_json, parse_key
+from ...kernels.feedback import FeedbackKey
+from ...kernels.graph_file import MAX_BYTES, parse_feedback, parse_json, parse_key
 from ...kernels.graph_text import SCAN
 from ...kernels.inventory_terms import InventoryRequest
 from ...kernels.key import LINEAR, REAL, VALUE, KernelKey, Key

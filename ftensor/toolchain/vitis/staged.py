@@ -18,6 +18,7 @@ from ...kernels.staged import (
     FILTER,
     FOLD,
     LOAD,
+    LOOP,
     ROW_VALUES,
     SCATTER,
     TRANSFORM,
@@ -28,9 +29,8 @@ from ...kernels.staged import (
     StagedKey,
     value_type,
 )
-from ...kernels.stencil_stages import SliceScatter, Window
 from ..group import KernelGroup, arguments, element_word
-from ..stage_text import StageText, Values, Words
+from ..stage_text import StageText, Values, Words, element_functions
 from ..transform_steps import FEW, TransformSteps
 from .interface import interfaces, parameter_list, title
 from .stencil import scatter_stage, window_stage
@@ -103,7 +103,8 @@ class Text(StageText):
             variable = counter.split()[1]
             head = f"for ({counter} = 0; {variable} < {count}; {variable}++) {{"
             bounds = [] if count.isdigit() else ["#pragma HLS LOOP_TRIPCOUNT min=1 max=65536"]
-            return [f"{name}:", head, "#pragma HLS PIPELINE II=1", *bounds, *values.get("apart", ())]
+            pipeline = f"#pragma HLS PIPELINE II={values.get('interval', 1)}"
+            return [f"{name}:", head, pipeline, *bounds, *values.get("apart", ())]
 
         def span(label: str, ends: str) -> list[str]:
             begin, end = ends.split(", ")
@@ -134,6 +135,7 @@ class Text(StageText):
             "FT_RESULT": lambda: result,
             "FT_STORE": lambda at: [*result, f"to[{at}] = got;"],
             "FT_ELEMENT": lambda at: [f"const {values['element']} got = port[{at}];"],
+            "FT_PUT_ELEMENT": lambda at: [f"port[{at}] = {values['give']};"],
             "FT_STORE_ELEMENT": lambda at: [f"const {c_type} w = {taken};", f"port[{at}] = {values['give']};"],
         }
 
@@ -200,6 +202,8 @@ class Text(StageText):
             return self._transforms(k, stage)
         if stage.kind == FILTER:
             return self._filters(k, stage)
+        if stage.kind == LOOP:
+            return self._joined(k, stage, "scan", self.looped(k, stage))
         if stage.kind == WINDOW:
             return window_stage(self, k, stage)
         if stage.kind == SCATTER:
@@ -460,9 +464,9 @@ def headers(key: StagedKey) -> list[str]:
 
 def namespaced_functions(key: fused.FusedKey) -> list[str]:
     """Returns the element functions, in a namespace for each compute type."""
-    each = tuple([u for u in key.functions if not isinstance(u, (RowTransform, RowFilter, Window, SliceScatter))])
+    each = element_functions(key)
     keys = [u.key(key.lanes) for u in each]
     helper_names = {name for k in keys for name in kernel_source.helper_files(k)}
-    texts = [c_functions_with_own_state(u, fused.function_name(key, u)) for u in each]
+    texts = [c_functions_with_own_state(u, name) for u, name in each.items()]
     files = [f'#include "ftensor/{name}"' for name in element_function.SHARED_HELPERS if name in helper_names]
     return [*files, *element_function.namespaces(keys, lambda k, _: texts[k])]

@@ -1,0 +1,76 @@
+"""The loop body of a node for a dataflow stage, and the reason why a node has none."""
+
+from __future__ import annotations
+
+from ..dtypes import FULL, complex64
+from ..errors import graph as errors
+from ..kernels.feedback import FeedbackKey, loop_of
+from ..kernels.skeletons.feedback import FeedbackGeometry
+from ..kernels.staged import STATES
+from .filters import filter_body, filter_refusal_of
+from .ir import Graph, Node, TracedRandom
+from .loop_body import AffineAccess, Loop, LoopBody, loop_body_of, part_function, single_stage_fold, transform_body
+
+# A beat holds two complex numbers at least, but only one complex128. No op computes complex32.
+_NO_STAGE = ("complex32", "complex128")
+
+
+def stage_body(graph: Graph, node: Node) -> LoopBody:
+    """Returns a node's loop body for a dataflow stage. Raises GraphError if the node cannot be a
+    stage in any graph."""
+    if node.reflected:  # no body: only its frames are read
+        return LoopBody(node, part_function(complex64, "re"), (), (), (), (), ())
+    if any(isinstance(x, TracedRandom) for x in node.scalars):
+        raise refusal_of(graph, node, "it draws random numbers")
+    if node.stage_refusal:
+        raise refusal_of(graph, node, node.stage_refusal)
+    body = loop_body_of(node) or transform_body(node) or filter_body(node) or _scan_body(node)
+    if body is None and (why := filter_refusal_of(node) or _scan_refusal_of(node)):
+        raise refusal_of(graph, node, why)
+    if body is None:
+        raise refusal_of(graph, node, "it is neither elementwise nor a fold, and needs all first")
+    dtypes = {p.dtype for p in (*body.outs, *body.ins)}
+    for element in sorted(dtypes, key=lambda d: d.name):
+        if element not in FULL or element.name in _NO_STAGE:
+            raise refusal_of(graph, node, f"no stage has elements of {element.name}")
+    for p in body.outs:
+        if not graph.memories[p.memory].is_internal:
+            why = "it writes to an argument, or to what is held outside: write to a clone(), and copy that back"
+            raise refusal_of(graph, node, why)
+    return single_stage_fold(body, STATES) if body.is_fold else body
+
+
+def refusal_of(graph: Graph, node: Node, why: str) -> errors.GraphError:
+    error = errors.no_stage(node.origin.op, graph.name, why, node.origin.line)
+    error.node, error.why = node, why
+    return error
+
+
+def _scan_body(node: Node) -> LoopBody | None:
+    """Returns a loop with feedback over one dense signal, from its first element on; None for other
+    nodes."""
+    key = node.launch.steps[0].key
+    if not isinstance(key, FeedbackKey) or _scan_refusal_of(node):
+        return None
+    loop, outs = loop_of(key), len(key.outs)
+    steps = [0 if k in key.per_row else 1 for k in range(len(node.operands))]
+    accesses = [
+        AffineAccess(r.memory, r.offset * r.dtype.itemsize, r.dtype, (step,))
+        for r, step in zip(node.operands, steps, strict=True)
+    ]
+    words = iter(node.launch.fixed_scalars or ())
+    numbers = tuple([complex(next(words), next(words)) if d.is_complex else next(words) for d in loop.numbers])
+    count = FeedbackGeometry.unpack(node.launch.steps[0].geometry).steps
+    return LoopBody(node, loop, (Loop(count),), tuple(accesses[:outs]), tuple(accesses[outs:]), numbers, loop.numbers)
+
+
+def _scan_refusal_of(node: Node) -> str:
+    """Returns the reason why `_scan_body` refuses a loop with feedback; "" for nodes of other ops."""
+    if not isinstance(node.launch.steps[0].key, FeedbackKey):
+        return ""
+    g = FeedbackGeometry.unpack(node.launch.steps[0].geometry)
+    if g.items != 1:
+        return f"it has {g.items} signals, and a stage has one: call scan for each, as scan(f, init, x[:, k])"
+    if g.stride != 1:
+        return "it begins with the last step, and a stage with the first one"
+    return ""
