@@ -29,7 +29,7 @@ import ftensor as ft
 from ftensor.errors.build import InventoryError
 from ftensor.errors.image import ImageError
 from ftensor.image import description, file
-from ftensor.image.manifest import FORMAT, VERSION, Manifest, manifest_digest
+from ftensor.image.manifest import FORMAT, VERSION, HostRecord, Manifest, manifest_digest
 from ftensor.image.xclbin import Section, SectionKind, read, write
 from ftensor.kernels.graph_file import parse_json, parse_key
 from ftensor.kernels.graph_text import text
@@ -60,6 +60,11 @@ banks = "HBM[0:3]"
 [[graph]]
 file = "norm.json"
 structure = "linked"
+
+[[host]]
+op = "exp"
+dtypes = "float32(float32)"
+layout = "map vv"
 """
 DESCRIPTION: dict[str, Any] = {
     "platform": "vendor_board_gen3_1",
@@ -202,7 +207,9 @@ def read_inventory(data: bytes) -> str:
 def manifest() -> Manifest:
     """Returns the manifest of an image of a few kernels."""
     groups: tuple[KernelGroup, ...] = expand(parse(INVENTORY.encode(), folder() / "mine.toml"))
-    return Manifest("few", "csim", "board", "", "few.xclbin", tuple(manifest_record(g, "0" * 64) for g in groups[:2]))
+    records = tuple(manifest_record(g, "0" * 64) for g in groups[:2])
+    host = (HostRecord("exp", "float32(float32)", "map vv"),)
+    return Manifest("few", "csim", "board", "", "few.xclbin", records, host=host)
 
 
 def some_manifest(draw: random.Random) -> bytes:

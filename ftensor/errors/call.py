@@ -54,7 +54,7 @@ class KernelNotBuilt(RuntimeError):
     `op` is the op's name. `dtypes` are names, the inputs' first, then the outputs'. `signature` is
     both in an inventory's spelling. `layout` is the skeleton and each operand's kind of layout,
     outputs first. `entry` is the kernel's identity, and `nearest` that of the most similar kernel
-    of the image.
+    of the image. `on_host` is True for a step that the image leaves to the host.
     """
 
     op: str = ""
@@ -63,6 +63,7 @@ class KernelNotBuilt(RuntimeError):
     layout: str = ""
     entry: str = ""
     nearest: str | None = None
+    on_host: bool = False
 
     def again(self) -> KernelNotBuilt:
         """Returns a copy to be raised again, without the traceback of this exception."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from ..terminal import counted, size, table
 from . import xclbin
 from .contents import first_ways
 from .file import SUFFIX, locate, read
+from .manifest import HostRecord, Manifest
 from .sections import Bank, ImageInfo, KernelDescription, parse
 from .xclbin import NIL, Mode, SectionKind
 
@@ -50,6 +52,7 @@ def text(info: ImageInfo) -> str:
         ("Compute units", [(u.name, f"{u.base:#x}", u.control) for u in info.units]),
         ("Banks", _bank_rows(info.description.banks)),
         ("Clocks", [(c.name, c.mhz, "MHz", c.type.lower()) for c in info.clocks]),
+        ("Steps on the host", _host_rows(_manifest(info)[1])),
         ("Notes of the builder", list(info.keys.items())),
         ("Sections", [(s.title, s.name, size(len(s.data))) for s in info.xclbin.sections]),
     ):
@@ -75,7 +78,7 @@ def _facts(info: ImageInfo) -> Sequence[tuple[str, object]]:
     if isinstance(vivado, dict) and vivado.get("dsa"):
         rows.append(("built for", str(vivado["dsa"])[:200]))
     if info.xclbin.section(SectionKind.USER_METADATA) is not None:
-        rows.append(("ftensor manifest", "yes" if info.manifest else "no"))
+        rows.append(("ftensor manifest", _manifest(info)[0]))
     return [(name, printable(value)) for name, value in rows]
 
 
@@ -96,6 +99,20 @@ def _arguments(kernel: KernelDescription) -> list[tuple[object, ...]]:
         (kernel.name, k, a.name, a.c, size(a.size), f"{a.offset:#x}", a.port, " ".join(a.banks))
         for k, a in enumerate(kernel.arguments)
     ]
+
+
+def _manifest(info: ImageInfo) -> tuple[str, tuple[HostRecord, ...]]:
+    """Returns whether the file has a readable manifest, in words, and the steps that it leaves to the host."""
+    if info.manifest is None:
+        return "no", ()
+    try:
+        return "yes", Manifest.from_json(info.manifest).host
+    except ImageError as problem:
+        return f"unreadable: {problem}", ()
+
+
+def _host_rows(host: Sequence[HostRecord]) -> list[tuple[object, ...]]:
+    return [(step.op, step.dtypes, step.layout) for step in host]
 
 
 def _bank_rows(banks: Sequence[Bank]) -> list[tuple[object, ...]]:
@@ -132,8 +149,10 @@ def of_intel(path: Path) -> str:
         )
         for k in manifest.kernels
     ]
-    tables = [table([[printable(c) for c in row] for row in part]) for part in (facts, rows)]
-    return f"{tables[0]}\n\nKernels\n{tables[1]}"
+    parts: list[tuple[str, Sequence[tuple[object, ...]]]]
+    parts = [("", facts), ("Kernels", rows), ("Steps on the host", _host_rows(manifest.host))]
+    tables = [(title, table([[printable(c) for c in row] for row in part])) for title, part in parts if part]
+    return "\n\n".join(f"{title}\n{text}".lstrip("\n") for title, text in tables)
 
 
 def as_json(info: ImageInfo) -> dict[str, object]:
@@ -158,6 +177,7 @@ def as_json(info: ImageInfo) -> dict[str, object]:
             for bank in info.description.banks
         ],
         "clocks": [{"name": clock.name, "mhz": clock.mhz, "type": clock.type.lower()} for clock in info.clocks],
+        "host": [asdict(step) for step in _manifest(info)[1]],
         "notes": {name: str(value) for name, value in info.keys.items()},
         "sections": [{"title": s.title, "name": s.name, "bytes": len(s.data)} for s in info.xclbin.sections],
     }
@@ -187,6 +207,7 @@ def intel_as_json(path: Path) -> dict[str, object]:
             }
             for kernel in manifest.kernels
         ],
+        "host": [asdict(step) for step in manifest.host],
     }
 
 

@@ -15,7 +15,9 @@ from typing import Any, TypeVar
 from ..errors import image as errors
 from ..errors.image import ImageError, bad_manifest, changed_manifest, in_file, manifest_version
 
-FORMAT, VERSION = "ftensor-image", 3
+FORMAT, VERSION = "ftensor-image", 4
+# The oldest version that is read. Images without steps on the host, which version 4 added, are written as it.
+BEFORE_HOST = 3
 # The structure of kernels joined by streams; and the suffix of the function that starts such a
 # kernel in the library of a C simulation.
 LINKED, JOINED = "linked", "_joined"
@@ -89,8 +91,19 @@ class KernelRecord:
 
 
 @dataclass(frozen=True)
+class HostRecord:
+    """A step that was left to the host when the kernels were chosen: op, dtypes as "outs(ins)", and
+    layout, as in `KernelNotBuilt`."""
+
+    op: str
+    dtypes: str
+    layout: str
+
+
+@dataclass(frozen=True)
 class Manifest:
-    """The description of an image. `target` is csim, hw, hw_emu, intel or intel-emulator."""
+    """The description of an image. `target` is csim, hw, hw_emu, intel or intel-emulator. The steps
+    in `host` fall back to the host under every policy."""
 
     name: str
     target: str
@@ -102,6 +115,7 @@ class Manifest:
     tools: Mapping[str, str] = field(default_factory=dict)
     clock_mhz: float = 0.0
     inventory_sha256: str = ""
+    host: tuple[HostRecord, ...] = ()
 
     @cached_property
     def _entries(self) -> dict[str, tuple[KernelRecord, MemberRecord]]:
@@ -130,13 +144,15 @@ class Manifest:
     @cached_property
     def _json(self) -> str:  # cached, since an image of thousands of entries takes seconds
         data = _fields_of(self)
+        if not self.host:
+            del data["host"]
         for kernel in data["kernels"]:
             if not kernel["stages"]:
                 del kernel["stages"], kernel["held"]
             for member in kernel["members"]:
                 if not member["rows"]:
                     del member["rows"]
-        head = {"format": FORMAT, "version": VERSION, "digest": manifest_digest(data)}
+        head = {"format": FORMAT, "version": VERSION if self.host else BEFORE_HOST, "digest": manifest_digest(data)}
         return json.dumps({**head, **data}, indent=1) + "\n"
 
     @classmethod
@@ -159,13 +175,14 @@ class Manifest:
         if not isinstance(raw, dict) or raw.pop("format", None) != FORMAT:
             raise bad_manifest(f'it does not say "format": "{FORMAT}"')
         version = raw.pop("version", None)
-        if version != VERSION:
+        if version not in (BEFORE_HOST, VERSION):
             raise manifest_version(version, VERSION)
         if raw.pop("digest", None) != manifest_digest(raw):
             raise changed_manifest()
         try:
             kernels = tuple(_kernel(k) for k in raw.pop("kernels"))
-            manifest = _checked(cls(kernels=kernels, **raw))
+            host = tuple(_checked(HostRecord(**step)) for step in raw.pop("host", ()))
+            manifest = _checked(cls(kernels=kernels, host=host, **raw))
             if manifest.file != Path(manifest.file).name or "\0" in manifest.file:
                 raise ValueError(f"file is {manifest.file!r}, which is no name of a file beside it")
             return manifest

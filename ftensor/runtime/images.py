@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..errors import KernelNotBuilt
 from ..errors import image as errors
 from ..image import file as image_file
 from ..image.file import ImageFile
-from ..image.manifest import KernelRecord, MemberRecord
+from ..image.manifest import HostRecord, KernelRecord, MemberRecord
 from ..kernels.key import Key
 from ..terminal import counted, size, table
 from .backend import Backend
@@ -89,6 +90,7 @@ class LoadedImage:
 
     def __init__(self, file: ImageFile) -> None:
         self.file = file
+        self.host = frozenset(file.manifest.host)
         self.program: Any = None
 
     def find(self, entry: str) -> tuple[KernelRecord, MemberRecord] | None:
@@ -274,6 +276,11 @@ class Images(ABC):
         same_op = [m.entry for m in records if entry.startswith(f"ft_{m.op}_")]
         closest = difflib.get_close_matches(entry, same_op, 1, 0.0)
         return closest[0] if closest else None
+
+    def leaves_to_host(self, missing: KernelNotBuilt) -> bool:
+        """Returns True if the missing kernel is a step that an image leaves to the host."""
+        step = HostRecord(missing.op, missing.signature, missing.layout)
+        return any(step in image.host for image in self.loaded)
 
     @property
     def uuids(self) -> tuple[str, ...]:

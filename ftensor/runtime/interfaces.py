@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
+    from ..errors import KernelNotBuilt
     from ..kernels.key import Key
     from .pool import Storage
 
@@ -134,6 +135,10 @@ class Prebuilt(Protocol):
 
     def nearest(self, entry: str) -> str | None:
         """Returns the available kernel whose identity differs least from `entry`, for a message."""
+        ...
+
+    def leaves_to_host(self, missing: KernelNotBuilt) -> bool:
+        """Returns True if the missing kernel is a step that an image leaves to the host."""
         ...
 
     @property

@@ -146,7 +146,11 @@ def _make(backend: Backend, key: Key, types: Sequence[str], text: Callable[[], s
         if looked_up is None:
             images = backend.images
             words = board_skeleton_of(key).in_words(key)
-            raise errors.kernel_not_built(**words._asdict(), nearest=images.nearest(name), options=images.build_options)
+            missing = errors.kernel_not_built(
+                **words._asdict(), nearest=images.nearest(name), options=images.build_options
+            )
+            missing.on_host = images.leaves_to_host(missing)
+            raise missing
         kernel = looked_up
     backend.kernels[key] = kernel
     log.debug("kernel %s is ready", name)

@@ -16,6 +16,7 @@ from .. import boards
 from ..boards import Board
 from ..kernels.key import Key
 from ..kernels.network import NetworkKey
+from ..kernels.skeleton import board_skeleton_of
 from ..kernels.skeletons.fft import FftGeometry
 from ..kernels.user_kernels import is_user_kernel
 from ..kernels.workload import COMPACT
@@ -26,7 +27,7 @@ from .area.fit import TITLES, Fit, area, board_shares, fit, shares_text, titled
 from .folding import fold_network
 from .inventory.text import inventory_text, write_inventory
 from .trace import Trace, run_program
-from .trace_fit import MOST_ALONE, BoardImage, accepts, fits, forms, groups_of
+from .trace_fit import MOST_ALONE, accepts, fits, forms, groups_of
 from .trace_images import BoardImages, images_for
 
 # Lines of the program in a report.
@@ -69,7 +70,7 @@ def board_command(arguments: argparse.Namespace, program: PythonProgram) -> int:
     placed = place(program, board)
     paths: list[Path] = []
     if arguments.write:
-        paths = _write(Path(arguments.write), program, placed.images.images, board)
+        paths = _write(Path(arguments.write), program, placed.images, board)
     if arguments.json:
         print(json.dumps(_as_json(placed, board, paths), indent=1))
     else:
@@ -181,14 +182,15 @@ def _odd_transforms(trace: Trace) -> tuple[str, ...]:
     return tuple(dict.fromkeys(odd))
 
 
-def _write(path: Path, program: PythonProgram, images: Sequence[BoardImage], board: Board) -> list[Path]:
+def _write(path: Path, program: PythonProgram, chosen: BoardImages, board: Board) -> list[Path]:
     """Writes an inventory for each image, with a number in its name if there are several."""
-    paths = []
+    paths, images = [], chosen.images
+    host = [board_skeleton_of(key).in_words(key) for key in chosen.on_host]
     for k, image in enumerate(images):
         numbered = path if len(images) == 1 else path.with_name(f"{path.stem}_{k + 1}{path.suffix}")
         part = "" if len(images) == 1 else f", image {k + 1} of {len(images)}"
         title = f"what {Path(program.name).name} needs, for the {board.title}{part}"
-        text = inventory_text([form.terms for form in image.forms.values()], title, image.structure)
+        text = inventory_text([form.terms for form in image.forms.values()], title, image.structure, host)
         # A graph's file has its own number of lanes; its table has those of the image.
         write_inventory(numbered, text, image.forms)
         paths.append(numbered)
@@ -218,8 +220,8 @@ def _report(name: str, placed: Placed, board: Board, paths: Sequence[Path]) -> s
         host = sum(one.host for one in images.on_host.values())
         lines += [
             f"The image has no room for {counted(len(images.on_host), 'kernel')}, so the host computes them: "
-            f"{host * 1e3:.3g} of {images.seconds * 1e3:.3g} ms by the model. FTENSOR_FALLBACK=silent runs the program "
-            "without warnings."
+            f"{host * 1e3:.3g} of {images.seconds * 1e3:.3g} ms by the model. The inventory lists them, so that the "
+            "image leaves them to the host without warnings."
         ]
     for key, usage in images.too_large.items():
         lines += [f"Too large for any image: {forms(key)[0].terms.op} ({shares_text(tuple(usage.shares.values()))})"]

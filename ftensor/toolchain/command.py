@@ -86,7 +86,13 @@ def _command(arguments: argparse.Namespace) -> int:
             groups = fit.fitting_subset(groups, board).groups
         report += fit.lines(fit.check(inventory_.name, groups, board))
     request = make.Request(
-        inventory_.name, groups, inventory_.sha256, arguments.out, arguments.jobs, tuple(arguments.only)
+        inventory_.name,
+        groups,
+        inventory_.sha256,
+        arguments.out,
+        arguments.jobs,
+        tuple(arguments.only),
+        inventory_.host,
     )
     if arguments.dry_run:
         commands = make.commands(request, chain)

@@ -16,7 +16,7 @@ from typing import Protocol
 from .._version import __version__
 from ..errors.build import no_such_kernel, tool_fails
 from ..errors.image import ImageError
-from ..image.manifest import Manifest
+from ..image.manifest import HostRecord, Manifest
 from ..runtime.pool import free_memory
 from .group import KernelGroup, manifest_record
 from .jobs import run as jobs
@@ -91,6 +91,7 @@ class Request:
     out: Path
     jobs: int | None = None
     only: tuple[str, ...] = ()
+    host: tuple[HostRecord, ...] = ()  # the steps that are left to the host
 
     def requested_groups(self) -> tuple[KernelGroup, ...]:
         """Returns the groups to compile; raises BuildError for an unknown name in `only`."""
@@ -197,6 +198,7 @@ def _finish(built: Built, request: Request, toolchain: Toolchain, linked: Path, 
         tools={"ftensor": __version__, **toolchain.tools()},
         clock_mhz=toolchain.clock_mhz or 0.0,
         inventory_sha256=request.inventory_sha256,
+        host=request.host,
     )
     before = _earlier(folders.manifest)
     # An unchanged image keeps its date.

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import ftensor as ft
+from ftensor.errors import KernelNotBuilt
 from ftensor.runtime import discovery, fallback, launch_cache, targets
 from ftensor.runtime.csim.backend import CSimBackend
 from ftensor.runtime.launch_cache import LaunchTable
@@ -43,6 +44,9 @@ class Image:
 
     def nearest(self, entry: str) -> str | None:
         return "ft_neg_map" if self.has("ft_neg_map") else None
+
+    def leaves_to_host(self, missing: KernelNotBuilt) -> bool:
+        return False  # no inventory made it
 
     build_options = "--target csim"
 

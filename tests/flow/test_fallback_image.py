@@ -20,6 +20,12 @@ ops = ["add", "copy"]
 dtypes = ["float32"]
 layouts = ["linear", "strided"]
 """
+ON_HOST = """
+[[host]]
+op = "exp"
+dtypes = "float32(float32)"
+layout = "map vv"
+"""
 PROGRAM = """
 import ftensor as ft
 x = ft.tensor([[0.0, 1.0], [2.0, 3.0]])
@@ -70,6 +76,16 @@ def test_a_program_runs_without_exp_in_the_image(tmp_path: Path) -> None:
 
     limits = run(tmp_path, "-c", LIMITS, **image, FTENSOR_FALLBACK="warn")
     assert (limits.stdout, limits.stderr) == ("True True ()\n", "")
+    (tmp_path / "plain.toml").write_text(INVENTORY + ON_HOST)
+    assert run(tmp_path, *build, "--out", "image", PYTHONPATH=path).returncode == 0
+    for policy in ("error", "warn"):
+        left = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK=policy)
+        assert (left.returncode, left.stdout, left.stderr) == (0, done.stdout, "")
+    refused = run(tmp_path, "-c", "import ftensor as ft; ft.ones(3).sinh()", **image, FTENSOR_FALLBACK="error")
+    assert "KernelNotBuilt: the device's image has no kernel for fill" in refused.stderr
+    shown = run(tmp_path, "-m", "ftensor", "image", "info", "image", PYTHONPATH=path).stdout
+    assert "Steps on the host\n  exp  float32(float32)  map vv\n" in shown
+
     silent = run(tmp_path, "program.py", **image, FTENSOR_FALLBACK="silent")
     assert silent.returncode == 0 and silent.stdout == done.stdout and "Warning" not in silent.stderr
 

@@ -307,8 +307,11 @@ def test_a_trace_for_a_board(tmp_path: Path) -> None:
     assert "fft(x, 5000)" in odd
     # A board would find each of its launches in this image, or the report says that the host computes it.
     done = traced(mine, "--trace", program, "--json")
-    missing = {one["op"] for one in json.loads(done.stdout) if not one["held"]}
-    assert missing == on_host
+    missing = [one for one in json.loads(done.stdout) if not one["held"]]
+    assert {one["op"] for one in missing} == on_host
+    assert {(one["op"], one["dtypes"], one["layout"]) for one in missing} == {
+        (step.op, step.dtypes, step.layout) for step in read(mine).host
+    }
 
 
 def test_a_board_is_for_a_trace_without_an_image(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import ftensor as ft
 from ftensor.errors import image as errors_image
-from ftensor.image.manifest import Manifest, manifest_digest
+from ftensor.image.manifest import BEFORE_HOST, VERSION, HostRecord, Manifest, manifest_digest
 from ftensor.kernels.key import KernelKey, Port, Reduction
 from ftensor.kernels.skeletons.gemm import GemmKey
 from ftensor.toolchain.group import KernelGroup, arguments, call_tokens, launch_parameters, manifest_record
@@ -115,6 +116,17 @@ def test_a_manifest_comes_back_as_it_was(tmp_path: Path) -> None:
     assert (entry[0].name, entry[1].opcode, entry[1].kinds) == ("ft_some", 1, "vkv")
     assert back.find(ADD.entry + "0") is None
     assert entry[0].arguments[0].bank == "DDR[0]"
+
+
+def test_a_manifest_without_steps_on_the_host_is_of_the_version_before() -> None:
+    """Versions of ftensor that know no such steps read it."""
+    raw = json.loads(manifest().to_json())
+    assert raw["version"] == BEFORE_HOST and "host" not in raw
+    step = HostRecord("exp", "float32(float32)", "map vv")
+    written = replace(manifest(), host=(step,))
+    raw = json.loads(written.to_json())
+    assert (raw["version"], raw["host"]) == (VERSION, [asdict(step)])
+    assert Manifest.from_json(written.to_json()) == written
 
 
 def signed(raw: dict[str, Any]) -> dict[str, Any]:

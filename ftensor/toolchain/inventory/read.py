@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,7 @@ from ...dtypes import dtype
 from ...errors import build as errors
 from ...execute.keys import fold_key, monoid, op_key, results
 from ...graph.loop_body import PARTS, part_function
-from ...image.manifest import LINKED
+from ...image.manifest import LINKED, HostRecord
 from ...kernels import network_file
 from ...kernels.element_function import ElementFunction, element_function_of
 from ...kernels.feedback import FeedbackKey
@@ -55,6 +55,7 @@ from .table import MEMORIES, BuildForm, Image, KernelSpec, TomlTable, is_int, is
 
 GRAPH = ("file", "sha256", "name", "banks", "structure", "cuts", "lanes", "units")
 STRUCTURES = ("dataflow", LINKED)
+HOST = tuple(field.name for field in fields(HostRecord))
 # Kernels without a choice of compute units, as messages name them.
 _ALONE = {StagedKey: "a graph in a kernel per stage", NetworkKey: "a network", FeedbackKey: "a loop with feedback"}
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -154,7 +155,8 @@ else:
 
 @dataclass(frozen=True)
 class Inventory:
-    """The content of an image. `platform` and `clock_mhz` apply to hardware builds.
+    """The content of an image. `platform` and `clock_mhz` apply to hardware builds. `host` are the
+    steps that are left to the host.
 
     `sha256` is the hash of the file; inventories of equal hash request the same image.
     """
@@ -168,6 +170,7 @@ class Inventory:
     repeat: bool
     kernels: tuple[KernelSpec, ...]
     graphs: tuple[GraphFile, ...] = ()
+    host: tuple[HostRecord, ...] = ()
 
 
 def builtin_inventories() -> dict[str, Path]:
@@ -225,7 +228,17 @@ def parse(data: bytes, path: Path) -> Inventory:
         image.repeat,
         kernels,
         graphs,
+        tuple(dict.fromkeys(_parse_host(t) for t in table.tables("host"))),
     )
+
+
+def _parse_host(table: TomlTable) -> HostRecord:
+    """Returns the step of a [[host]] table. The op may be one that no inventory knows."""
+    table.check_names(HOST)
+    for name in HOST:
+        if name not in table.raw:
+            raise errors.missing(table.where(), name, 'op = "exp", dtypes = "float32(float32)", layout = "map vv"')
+    return HostRecord(*(table.get(name, "", lambda v: isinstance(v, str) and v != "", "a text") for name in HOST))
 
 
 def _import(name: str, table: TomlTable) -> None:

@@ -107,6 +107,7 @@ IMAGE = (
     "repeat",
     "kernel",
     "graph",
+    "host",
 )
 KERNEL = (
     "name", "ops", "but", "dtypes", "to", "layouts", "lanes", "vectors", "split", "index",

@@ -19,9 +19,14 @@ from ...kernels.staged import StagedKey
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")
 
 
-def inventory_text(kernels: Iterable[InventoryTerms], description: str, structure: str = "dataflow") -> str:
+def inventory_text(
+    kernels: Iterable[InventoryTerms],
+    description: str,
+    structure: str = "dataflow",
+    host: Iterable[InventoryTerms] = (),
+) -> str:
     """Returns an inventory of these kernels, each in its layout or in a layout that covers it;
-    `structure` is that of its kernels."""
+    `structure` is that of its kernels, and `host` are left to the host."""
     # Merge tables that differ only in ops, then tables that differ only in dtypes.
     by_rest: dict[tuple[str, ...], list[str]] = {}
     kernels = list(kernels)
@@ -46,6 +51,9 @@ def inventory_text(kernels: Iterable[InventoryTerms], description: str, structur
         parts += other_lines
     for graph in graphs:
         parts += ["", *graph]
+    for op, dtypes_of_step, layout in sorted({(step.op, step.signature, step.layout) for step in host}):
+        parts += ["", "[[host]]", f"op = {_quoted(op)}", f"dtypes = {_quoted(dtypes_of_step)}"]
+        parts += [f"layout = {_quoted(layout)}"]
     return "\n".join(parts) + "\n"
 
 
