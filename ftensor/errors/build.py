@@ -23,22 +23,6 @@ def _abbreviated_list(names: Sequence[str], limit: int = 12) -> str:
     return ", ".join(names[:limit]) + suffix
 
 
-def does_not_fit(
-    name: str, board: str, problems: Sequence[str], dropped: Sequence[str], remaining: Sequence[str], shares: str
-) -> BuildError:
-    """Error for an image that exceeds the board."""
-    advice = (
-        f"This fits: {_abbreviated_list(remaining)} ({shares}). --fit builds it, without {_abbreviated_list(dropped)}; "
-        if remaining
-        else "None of its kernels fits alone; "
-    )
-    return BuildError(
-        f"{name} does not fit the {board}: {'; '.join(problems)}. {advice}"
-        "or leave ops out of the inventory and lower lanes, the dearest first (`ftensor kernels "
-        "--trace program.py --write mine.toml` writes one for a program)"
-    )
-
-
 class InventoryError(ValueError):
     """An inventory can't be read, or names something that does not exist."""
 

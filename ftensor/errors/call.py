@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 
 from ..terminal import guess
@@ -27,17 +26,6 @@ def not_a_tensor(op: str, argument: str | int, value: object) -> TypeError:
         class_name, maker = f"{class_name} {value!r}", "tensor"
     advice = f"ft.{maker}(x) makes one of {'a number' if maker == 'tensor' else 'it'}"
     return TypeError(f"{op}(): argument {argument!r} must be a Tensor, not {class_name}; {advice}")
-
-
-def warn_resized(old_shape: Sequence[int], new_shape: Sequence[int]) -> None:
-    """Issues torch's warning for an `out=` whose shape differs from the result's."""
-    warnings.warn(
-        f"An output with one or more elements was resized since it had shape {list(old_shape)}, which "
-        f"does not match the required output shape {list(new_shape)}. Resize it with out.resize_(0) "
-        "before, or give an empty tensor.",
-        UserWarning,
-        stacklevel=5,
-    )
 
 
 class OutOfMemoryError(RuntimeError):
@@ -117,27 +105,6 @@ def no_counterpart(function: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
     return error
 
 
-def falls_back(missing: KernelNotBuilt) -> str:
-    """Returns the warning for the first call of an op and dtype that runs on the host."""
-    first = missing.dtypes[0] if missing.dtypes else "any dtype"
-    return (
-        f"{missing.op} of {first} runs on the host from now on: {missing}\n"
-        "Every such call copies its tensors to the host and back; ftensor.fallback_report() says "
-        'how much, set_fallback("error") finds the calls, set_fallback("silent") ends this warning'
-    )
-
-
-def bad_device(value: object, suggestion: object = None) -> RuntimeError:
-    """Error for a device string that names no kind of device, or is malformed; `suggestion` is a
-    dtype that it names instead."""
-    if suggestion is not None:
-        return RuntimeError(f"{value!r} names no device; for the dtype write {suggestion}")
-    return RuntimeError(
-        f"{value!r} names no device; devices are 'fpga', 'fpga:N' and 'cpu' "
-        f"(set_device_mapping or FTENSOR_DEVICE says what hardware 'fpga' stands for)"
-    )
-
-
 def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], mappings: Iterable[str]) -> RuntimeError:
     """Error for a mapping that no device matches; `steps` are ways to get a device, `mappings`
     words of mappings."""
@@ -147,21 +114,6 @@ def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], mappin
         f"no device for the mapping {mapping!r}; {available}{guess(mapping, mappings) or '.'} "
         f"What may help:{lines}\n"
         f"`ftensor doctor` looks closer"
-    )
-
-
-def out_of_memory(
-    device: str, nbytes: int, allocated: int, reserved: int, limit: int, largest: int
-) -> OutOfMemoryError:
-    """Error for a buffer that does not fit, after the pool released its cached blocks; all figures
-    in bytes."""
-    reason = ""
-    if nbytes > largest:
-        reason = f"; the device takes at most {largest} bytes in one buffer"
-    return raised_out_of_memory[-1](
-        f"{device} has no room for {nbytes} bytes: {allocated} are in use, {reserved} reserved, "
-        f"the limit is {limit}{reason}. Drop tensors, work on smaller parts, or raise "
-        f"FTENSOR_MEMORY_LIMIT (bytes) or the memory fraction if the device has more"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from .message import messages
@@ -16,17 +15,6 @@ class GraphError(RuntimeError):
 
     node: Any = None
     why = ""
-
-
-def warn_many_traces(function: str, count: int, name: str, level: int) -> None:
-    """Warns about a function that is traced again and again because of one value; `level` is the
-    stack level of the caller."""
-    warnings.warn(
-        f"{function} was traced {count} times for different values of {name}: each makes a graph "
-        "of its own; pass a 0-d tensor instead",
-        UserWarning,
-        stacklevel=level + 1,
-    )
 
 
 def at_line(error: Exception, op: str, line: str) -> Exception:

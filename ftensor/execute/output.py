@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -183,7 +184,7 @@ def resize_out(out: Tensor, shape: Ints, fixed: bool = False, strides: Ints | No
         if fixed:
             raise errors.output_shape(out._shape, shape)
         if out.numel():
-            errors.warn_resized(out._shape, shape)
+            warnings.warn(errors.resized(out._shape, shape), stacklevel=4)
         resize(out, shape, strides)
     return out
 

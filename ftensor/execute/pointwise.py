@@ -6,6 +6,7 @@ and chooses the kernels. Later calls with equal ones reuse that launch.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -414,7 +415,7 @@ def convert(
     """Returns `t` in a dtype on a device; `t` itself if nothing changes and `copy` is False."""
     same_layout = memory_format is preserve_format or memory_format is suggested_format(t)
     if t._dtype.is_complex and not dtype.is_complex and dtype is not dtypes.bool:
-        errors_creation.warn_complex_to_real()
+        warnings.warn(errors_creation.drops_imaginary_parts(), stacklevel=3)
     if t._dtype is dtype and t._storage.device is device and not copy and same_layout:
         return t
     if t._storage.device is not device:

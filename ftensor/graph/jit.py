@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
@@ -213,7 +214,7 @@ class Jitted(Generic[P, R]):
             call = (scalar_tracing.args, scalar_tracing.kwargs) if dynamic_scalars is not None else (args, kwargs)
             varying = self._traces.find_varying(_arguments_by_name(self._function, *call))
             if varying is not None:
-                errors.warn_many_traces(self.name, MANY_TRACES, varying, levels_to_user())
+                warnings.warn(errors.many_traces(self.name, MANY_TRACES, varying), stacklevel=levels_to_user())
         graph = _with_fused_kernels(graph, backend)
         owners, captured = [self, *owners_of(signature)], set(closure_storage(self._function))
         for returned in graph.returned_objects:

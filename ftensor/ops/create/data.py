@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -310,7 +311,7 @@ def tensor(options: Options, data: Any) -> Tensor:
     RuntimeError for numbers that the dtype can't hold."""
     target_device = options.device
     if isinstance(data, Tensor):
-        errors_creation.warn_copied_tensor("tensor")
+        warnings.warn(errors_creation.copied_tensor("tensor"), stacklevel=2)
         target_device = data._storage.device if options.given_device is None else target_device
     return tensor_of(data, options.dtype, target_device)
 

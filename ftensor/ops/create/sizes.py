@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from ... import dtypes, errors
@@ -247,7 +248,7 @@ def new_empty_strided(options: Options, input: Tensor, size: Any, stride: Any) -
 def new_tensor(options: Options, input: Tensor, data: Any) -> Tensor:
     """Like `tensor(data)`, with this tensor's dtype and device unless others are given."""
     if isinstance(data, Tensor):
-        errors_creation.warn_copied_tensor("new_tensor")
+        warnings.warn(errors_creation.copied_tensor("new_tensor"), stacklevel=2)
     return tensor_of(data, options.dtype, options.device)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -140,7 +141,7 @@ def _items(index: Any) -> tuple[Any, ...]:
     if isinstance(index, list) and len(index) < _LONGEST_TUPLE:
         kinds = (Tensor, slice, list, tuple, np.ndarray)
         if any(item is None or item is Ellipsis or isinstance(item, kinds) for item in index):
-            errors_index.warn_list_as_tuple()
+            warnings.warn(errors_index.list_as_tuple(), stacklevel=4)
             return tuple(index)
     return (index,)
 
@@ -162,7 +163,7 @@ def _prepared(item: Any, t: Tensor) -> Any:
         return item.item()
     if item._dtype is dtypes.uint8:
         if item._shape:
-            errors_index.warn_uint8_mask()
+            warnings.warn(errors_index.uint8_mask(), stacklevel=3)
         item = item.to(dtypes.bool)
     if item._dtype is not dtypes.bool and item._dtype not in _INTS:
         raise errors_index.index_dtype(item._dtype)

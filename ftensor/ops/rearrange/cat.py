@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -194,7 +195,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if not inputs:
         raise errors_shape.no_tensors("meshgrid")
     if indexing is None:
-        errors_shape.warn_meshgrid()
+        warnings.warn(errors_shape.meshgrid_default(), stacklevel=2)
         indexing = "ij"
     if indexing not in ("ij", "xy"):
         raise errors_shape.meshgrid_indexing(indexing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def copy_(input: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     if other is input:
         return input
     if other._dtype.is_complex and not input._dtype.is_complex:
-        errors_creation.warn_complex_to_real()
+        warnings.warn(errors_creation.drops_imaginary_parts(), stacklevel=3)
     return copy(other, input)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -207,9 +208,9 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     as (batch, channels, length), which torch plans to change."""
     _check_probability(input, p, ValueError)
     if input.ndim not in (3, 4):
-        errors_creation.warn_channels("dropout2d", input.ndim, (3, 4))
+        warnings.warn(errors_creation.channel_dims("dropout2d", input.ndim, (3, 4)), stacklevel=2)
     elif input.ndim == 3:
-        errors_creation.warn_batch()
+        warnings.warn(errors_creation.dropout_batch(), stacklevel=2)
     return _channel_dropout(input, p, training, inplace)
 
 
@@ -219,7 +220,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     without a batch."""
     _check_probability(input, p, ValueError)
     if input.ndim not in (4, 5):
-        errors_creation.warn_channels("dropout3d", input.ndim, (4, 5))
+        warnings.warn(errors_creation.channel_dims("dropout3d", input.ndim, (4, 5)), stacklevel=2)
     return _channel_dropout(input, p, training, inplace, input.ndim == 4)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import wraps
@@ -92,7 +93,8 @@ def loss(
             check_tensors=check_tensors,
             word_of=word_of,
             refused=errors_nn.target_shape,
-            warn=errors_nn.warn_target_size,
+            broadcast=errors_nn.target_broadcasts,
+            warn=warnings.warn,
             level=levels_to_user,
         )
         return op(namespace=SPACE, rows=rows)(function)
@@ -127,7 +129,9 @@ def _statements(parameters: Mapping[str, Parameter], order: Sequence[str], shape
         arguments = "NAME, input._shape, target._shape"
         lines.append("if input._shape != target._shape:")
         equal = shapes is Shapes.EQUAL
-        lines.append(f"    raise refused({arguments})" if equal else f"    warn({arguments}, level())")
+        lines.append(
+            f"    raise refused({arguments})" if equal else f"    warn(broadcast({arguments}), stacklevel=level())"
+        )
     weight = "weight" if "weight" in order and "weight" not in parameters else "None"
     lines.append(f"return computed({word}, {weight}, {', '.join(parameters)})")
     return "\n".join(lines)
