@@ -131,6 +131,7 @@ class _Table:
         self.host = policy.host(self.fpga, devices)
         self.labels = [_label(one, index) for index, one in enumerate(self.fpga)]
         self.number = next(_numbers) << 16
+        self.first: tuple[device, Backend] | None = None  # once it is open
         for label, one in zip(self.labels, self.fpga):
             log.info("%s is %s (%s)", label, one.name, one.target.name)
         images = os.environ.get("FTENSOR_IMAGE", "").strip()
@@ -257,6 +258,15 @@ def detected_device(which: device) -> DetectedDevice:
 def backend_of(which: DeviceLike) -> Backend:
     """Returns the backend of a device name; opens the device if necessary."""
     return detected_device(which if isinstance(which, device) else device(which)).open()
+
+
+def first_fpga() -> tuple[device, Backend]:
+    """Returns fpga:0 and its backend; opens the device if necessary."""
+    table = _current_table()
+    if table.first is None:
+        label = resolve(device("fpga", 0))
+        table.first = label, backend_of(label)
+    return table.first
 
 
 def current_device() -> device:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def new(shape: Ints, dtype: dtypes.dtype, device: device, strides: Ints | None = None) -> Tensor:
     """Returns an uninitialized tensor on a (resolved) device."""
     backend = backend_of(device)
-    nbytes, strides, key, double = _layout(shape, dtype, strides)
+    nbytes, strides, key, double = fresh_layout(shape, dtype, strides)
     if double and not backend.properties.has_float64:
         raise errors.no_float64(dtype, backend.properties.name)
     storage = backend.allocate(nbytes)
@@ -46,7 +46,7 @@ def new(shape: Ints, dtype: dtypes.dtype, device: device, strides: Ints | None =
 
 
 @lru_cache(1 << 14)
-def _layout(shape: Ints, dtype: dtypes.dtype, strides: Ints | None) -> tuple[int, Ints, int, bool]:
+def fresh_layout(shape: Ints, dtype: dtypes.dtype, strides: Ints | None) -> tuple[int, Ints, int, bool]:
     """Returns (bytes, strides, geometry key, True for float64 elements) of fresh memory."""
     strides = contiguous_strides(shape) if strides is None else strides
     count = extent(shape, strides)[1] + 1 if numel(shape) else 0

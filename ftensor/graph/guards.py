@@ -229,7 +229,7 @@ class Guards:
             ]
         all_names = [*arguments, *captured]
         if len(all_names) > 1:
-            values |= {"overlap": _any_overlap, "imported": _any_imported}
+            values |= {"overlap": any_overlap, "imported": _any_imported}
             overlap = f"overlap({_tuple(written + captured_written)}, {_tuple(all_names)})"
             # An argument may be passed twice only if its storage wraps foreign memory.
             imported = [f"{s}.owner is not None" for s in arguments]
@@ -254,7 +254,7 @@ def _any_imported(storages: Sequence[Storage]) -> bool:
     return False
 
 
-def _any_overlap(written: Sequence[Storage], storages: Sequence[Storage]) -> bool:
+def any_overlap(written: Sequence[Storage], storages: Sequence[Storage]) -> bool:
     return any(_overlap(a, b) for a in written for b in storages)
 
 

@@ -31,6 +31,7 @@ from .fallback import kernel
 from .internals import RECORDED_KEYS, decompose, is_batched, is_plain, overload
 from .kernels import wrap_all
 from .memory import DEVICE, FROM_FT, is_here, lift, unaliased, unwrap, wrap
+from .prepared_kernels import impl_prepared
 from .registration import impl, recorded
 from .structure import check, filled
 
@@ -190,12 +191,12 @@ def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
     return result
 
 
-@impl("linear")
+@impl_prepared("linear")
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     return wrap(ft_linear(lift(input), lift(weight), None if bias is None else lift(bias)))
 
 
-@impl("linear_backward")
+@impl_prepared("linear_backward")
 def linear_backward(
     self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, output_mask: Sequence[bool]
 ) -> Any:

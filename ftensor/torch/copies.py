@@ -20,6 +20,7 @@ from ..runtime.pool import Storage
 from . import memory as m
 from .internals import CPU_KEYS, untyped_storage
 from .memory import adopt, host_storage, mark_written, on_host, to_ftensor
+from .prepared_kernels import impl_prepared
 from .registration import aten, impl
 from .structure import check_index
 
@@ -100,7 +101,7 @@ def _copy_from_and_resize(self: torch.Tensor, dst: torch.Tensor) -> torch.Tensor
     return _copy_from(self, dst)
 
 
-@impl("clone")
+@impl_prepared("clone")
 def clone(self: torch.Tensor, *, memory_format: Any = None) -> torch.Tensor:
     """Returns a copy of `self` in new memory, in `memory_format` (default: preserved)."""
     if not _is_copyable(self):

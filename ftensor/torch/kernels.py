@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache, partial, wraps
-from keyword import iskeyword
 from typing import Any
 
 import torch
@@ -22,6 +21,7 @@ from . import memory as m
 from .copies import MEMORY
 from .fallback import on_host
 from .internals import overload
+from .prepared_kernels import parameters_text, prepared_kernel
 from .registration import aten, written
 from .schema import LINE, PLACE, TABLE, entry_of, function_of, read_table
 
@@ -47,22 +47,6 @@ def _converted(a: Any) -> str | None:
     if name == "memory_format":
         return f"MEMORY[{name} or PRESERVE]"
     return None
-
-
-def parameters_text(schema: Any) -> tuple[str, str]:
-    """Returns (parameter list of a schema, argument list that forwards all parameters).
-
-    Default values are read from a dict `D`.
-    """
-    head, forward, has_star = [], [], False
-    for a in schema.arguments:
-        if a.kwarg_only and not has_star:
-            head.append("*")
-            has_star = True
-        name = a.name + "_" * iskeyword(a.name)
-        head.append(f"{name}=D[{a.name!r}]" if a.has_default_value() else name)
-        forward.append(f"{name}={name}" if a.kwarg_only else name)
-    return ", ".join(head), ", ".join(forward)
 
 
 def _source(line: str, schema: Any, direct: bool) -> str:
@@ -175,12 +159,21 @@ def _direct_on_host(host: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return m.lift(result) if isinstance(result, torch.Tensor) else [m.lift(x) for x in result]
 
 
+def _dispatched(name: str, line: str) -> Callable[..., Any]:
+    """Returns the kernel of a line for the dispatcher."""
+    match = LINE.fullmatch(line)
+    assert match is not None
+    entry = entry_of(match[3])
+    is_of_rows = entry is not None and (entry.row is not None or bool(entry.rows))
+    return prepared_kernel(name, make(line), integers=is_of_rows)
+
+
 def install() -> None:
     """Registers the kernels of the table, except those of overloads with a hand-written kernel."""
     for name, line in read_table(TABLE).items():
         if name not in written:
             bound[name] = line
-            aten.impl(name, make(line))
+            aten.impl(name, _dispatched(name, line))
 
 
 # Libraries by namespace; a registration lives as long as its library.

@@ -13,7 +13,7 @@ import torch
 from torch.library import get_kernel
 
 from .. import dtypes
-from .._device import backend_of, resolve
+from .._device import backend_of, first_fpga
 from .._device import device as ft_device
 from .._tensor import Tensor, geometry_key
 from ..errors import torch as errors
@@ -39,12 +39,11 @@ FROM_FT = {d: t for t, d in TO_FT.items()}
 
 # torch's CPU kernel of set_ only touches a tensor's metadata, so it works for device tensors.
 set_storage = get_kernel("aten::set_.source_Storage_storage_offset", "CPU").call_boxed
-_HERE = ft_device("fpga", 0)
 
 
 def device_of_calls() -> ft_device:
     """Returns the ftensor device of torch's fpga:0."""
-    return resolve(_HERE)
+    return first_fpga()[0]
 
 
 def allocate(nbytes: int) -> Storage:
@@ -71,14 +70,14 @@ def address_of(memory: Storage) -> int:
 # the shape and the strides.
 _DLPACK_DEVICE = 12  # kDLExtDev, which torch maps to PrivateUse1
 _HEAD = 64
-_MAX_DIMS = 64
+MAX_DIMS = 64
 _MAX_STRUCTURES = 1024
-_PACK = [struct.Struct(f"=QiiiIQQQQQ{n}q") for n in range(2 * _MAX_DIMS + 2)]
+_PACK = [struct.Struct(f"=QiiiIQQQQQ{n}q") for n in range(2 * MAX_DIMS + 2)]
 _NAME = b"dltensor"
-_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi)
 )
-_from_dlpack = internals.from_dlpack_capsule
+from_dlpack_capsule = internals.from_dlpack_capsule
 _KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 _OF_THEIR_OWN = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}
 
@@ -96,7 +95,7 @@ class _Structures:
     """The DLPack structures of one thread."""
 
     def __init__(self) -> None:
-        self.any = _structure(2 * _MAX_DIMS)
+        self.any = _structure(2 * MAX_DIMS)
         self.by_key: dict[int, Structure] = {}  # by geometry key
 
     def of(self, f: Tensor) -> Structure:
@@ -143,7 +142,7 @@ class _End:
         give_back(self.structures)
 
 
-_thread = _Thread()
+thread = _Thread()
 
 
 def new_storage(memory: Storage, nbytes: int | None = None) -> torch.UntypedStorage:
@@ -164,12 +163,18 @@ def tensor_over(
 def wrap(f: Tensor) -> torch.Tensor:
     """Returns the torch tensor of an ftensor result whose storage has no torch storage yet."""
     memory, shape = f._storage, f._shape
-    if f._offset or 0 in shape or len(shape) > _MAX_DIMS:
+    if f._offset or 0 in shape or len(shape) > MAX_DIMS:
         return tensor_over(new_storage(memory), FROM_FT[f._dtype], shape, f._strides, f._offset)
-    structures = _thread.structures
-    _, slot, data = structures.by_key.get(f._key) or structures.of(f)
+    return wrap_new(memory, f)
+
+
+def wrap_new(memory: Storage, like: Tensor) -> torch.Tensor:
+    """Returns the torch tensor over a whole storage that has no torch storage yet, with the geometry of
+    `like`, which has elements."""
+    structures = thread.structures
+    _, slot, data = structures.by_key.get(like._key) or structures.of(like)
     data.value = memory.ptr or address_of(memory)
-    tensor = _from_dlpack(_new_capsule(slot, _NAME, None))
+    tensor = from_dlpack_capsule(new_capsule(slot, _NAME, None))
     untyped_storage(tensor)._ft = memory
     return tensor
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.library import get_kernel
 
 from .. import dtypes
-from .._device import backend_of
+from .._device import backend_of, first_fpga
 from .._tensor import Tensor
 from ..dtypes import uint8
 from ..errors import torch as errors
+from ..execute.output import fresh_layout
 from ..execute.output import new as ft_new
 from ..execute.pointwise import copy, pointwise
 from ..iterator.plan import like_strides
@@ -25,6 +26,7 @@ from ..iterator.shape import Ints, contiguous_strides, extent
 from ..rows.copies import FILL
 from . import memory as m
 from .internals import CPU_KEYS, has_kernel_for, untyped_storage
+from .prepared_kernels import impl_prepared
 from .registration import DEVICE, aten, impl, written
 
 VIEWS = (
@@ -68,6 +70,13 @@ def check(device: torch.device | None, pin_memory: bool | None) -> None:
         raise errors.cannot_pin()
 
 
+class _Whole(NamedTuple):
+    """The memory of a new tensor: its bytes, and a tensor without memory that has the geometry."""
+
+    nbytes: int
+    like: Tensor
+
+
 @lru_cache(1 << 12)
 def _checked_geometry(
     size: Ints,
@@ -77,15 +86,26 @@ def _checked_geometry(
     device: torch.device | None,
     pin_memory: bool | None,
     memory_format: torch.memory_format | None,
-) -> tuple[Ints, Ints, dtypes.dtype | None]:
-    """Returns (shape, strides, dtype, or None if ftensor lacks it) of a new tensor, from the arguments
-    of a call. The cache saves the checks of all calls but the first."""
+) -> tuple[Ints, Ints, dtypes.dtype | None, _Whole | None]:
+    """Returns (shape, strides, dtype, or None if ftensor lacks it, its memory) of a new tensor, from the
+    arguments of a call. The cache saves the checks of all calls but the first.
+
+    The memory is None for a tensor without elements or of a dtype that not all devices have.
+    """
     if layout is not None and layout is not torch.strided:
         raise errors.layout(layout)
     if min(size, default=0) < 0:
         raise errors.negative_dimension(size)
     check(device, pin_memory)
-    return size, format_strides(size, memory_format) if stride is None else stride, m.TO_FT.get(dtype)
+    strides = format_strides(size, memory_format) if stride is None else stride
+    element, whole = m.TO_FT.get(dtype), None
+    if element is not None and 0 not in size and len(size) <= m.MAX_DIMS:
+        nbytes, _, key, double = fresh_layout(size, element, strides)
+        if not double:
+            like = object.__new__(Tensor)
+            like._shape, like._strides, like._dtype, like._key = size, strides, element, key
+            whole = _Whole(nbytes, like)
+    return size, strides, element, whole
 
 
 @impl("empty.memory_format")
@@ -118,7 +138,15 @@ def empty_strided(
     return _new(dtype, *_checked_geometry(tuple(size), tuple(stride), dtype, layout, device, pin_memory, None))
 
 
-def _new(torch_dtype: torch.dtype, shape: Ints, strides: Ints, dtype: dtypes.dtype | None) -> torch.Tensor:
+def _new(
+    torch_dtype: torch.dtype, shape: Ints, strides: Ints, dtype: dtypes.dtype | None, whole: _Whole | None
+) -> torch.Tensor:
+    if whole is not None:
+        device, backend = first_fpga()
+        memory = backend.allocate(whole.nbytes)
+        memory.device = device
+        tensor = m.wrap_new(memory, whole.like)
+        return _fill_deterministic(tensor) if torch.are_deterministic_algorithms_enabled() else tensor
     if dtype is None:  # a buffer of bytes, for ops on the host
         nbytes = 0 if 0 in shape else (extent(shape, strides)[1] + 1) * torch_dtype.itemsize
         return m.tensor_over(m.new_storage(m.allocate(nbytes), nbytes), torch_dtype, shape, strides)
@@ -176,11 +204,11 @@ def filled_like(
 
 
 for _name, _number in (("zeros_like", 0), ("ones_like", 1)):
-    impl(_name)(partial(filled_like, _number))
+    impl_prepared(_name)(partial(filled_like, _number))
 
 
 def _new_filled(number: float, *arguments: Any) -> torch.Tensor:
-    shape, strides, dtype = _checked_geometry(*arguments)
+    shape, strides, dtype, _ = _checked_geometry(*arguments)
     if dtype is None:
         raise NotImplementedError
     return m.wrap(pointwise(FILL, (), (number,), ft_new(shape, dtype, m.device_of_calls(), strides), True))

@@ -1,0 +1,175 @@
+"""Kernels of torch's dispatcher that run a prepared op if the arguments are known.
+
+A kernel forms a key from shapes, strides and dtypes of torch's tensors and from the other arguments. The
+key leads to a `PreparedOp`. Without one, the op's function runs; its third call with a key is observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..execute.dispatch import observed
+from ..execute.pointwise import replaced
+from .internals import overload, untyped_storage
+from .prepared_ops import REFUSED, OpObserver, prepare_op
+from .registration import impl
+
+if TYPE_CHECKING:
+    from ..runtime.backend import Backend
+
+OBSERVED_CALL = 3  # the call with equal keys that is observed; the first ones prepare its launches
+MAX_REFUSALS = 16  # of an overload that had no success, until its calls form no keys any more
+MAX_SEEN = 1 << 10
+NUMBERS = frozenset((bool, int, float, complex))
+
+
+class _Misses:
+    """Calls without an entry of an overload: the function itself, and at times an entry for later."""
+
+    def __init__(self, name: str, function: Callable[..., Any], takes_integers: bool) -> None:
+        self.name, self.function, self.takes_integers = name, function, takes_integers
+        self.seen: dict[Any, int] = {}
+        self.refusals = 0
+        self.is_off: list[bool] = []  # true if not empty
+
+    def __call__(
+        self, backend: Backend, key: Any, tensors: tuple[torch.Tensor | None, ...], /, *args: Any, **kwargs: Any
+    ) -> Any:
+        count = self.seen.get(key, 0) + 1
+        if count < OBSERVED_CALL:
+            if len(self.seen) >= MAX_SEEN:
+                self.seen.clear()
+            self.seen[key] = count
+            return self.function(*args, **kwargs)
+        storages = [id(untyped_storage(t)._ft) for t in tensors if t is not None]
+        # Which of two arguments with one storage a launch reads can't be told.
+        if backend.launches.find(key) or not _can_observe(backend) or len(set(storages)) < len(storages):
+            return self.function(*args, **kwargs)
+        del self.seen[key]
+        observer = OpObserver(tensors)
+        with observed(backend, observer):
+            result = self.function(*args, **kwargs)
+        # The parts of complex numbers may be -0.0, which equals 0.0.
+        is_known = not any(x.__class__ is complex for x in (*args, *kwargs.values()))
+        is_known &= self.takes_integers or not any(d.kind in "iu" for d in observer.dtypes)
+        entry = prepare_op(observer, tensors, result) if is_known and not _makes_floats(tensors, result) else REFUSED
+        backend.launches.keep(key, entry)
+        self.refusals = self.refusals + 1 if entry is REFUSED else -(1 << 30)
+        if self.refusals == MAX_REFUSALS:
+            self.is_off.append(True)
+        return result
+
+
+def _can_observe(backend: Backend) -> bool:
+    """True if nobody else observes the device, it compiles kernels, and no op has a user's kernel."""
+    return backend.executor is None and not backend.built_ahead and not replaced
+
+
+def _makes_floats(tensors: Sequence[torch.Tensor | None], result: Any) -> bool:
+    """True if floats come from integers alone: their dtype is the default dtype of the call."""
+    results = result if isinstance(result, (tuple, list)) else (result,)
+    floats = [isinstance(t, torch.Tensor) and t.dtype.is_floating_point for t in (*tensors, *results)]
+    return any(floats) and not any(floats[: len(tensors)])
+
+
+def parameters_text(schema: Any) -> tuple[str, str]:
+    """Returns (parameter list of a schema, argument list that forwards all parameters).
+
+    Default values are read from a dict `D`.
+    """
+    head, forward, has_star = [], [], False
+    for a in schema.arguments:
+        if a.kwarg_only and not has_star:
+            head.append("*")
+            has_star = True
+        name = a.name + "_" * iskeyword(a.name)
+        head.append(f"{name}=D[{a.name!r}]" if a.has_default_value() else name)
+        forward.append(f"{name}={name}" if a.kwarg_only else name)
+    return ", ".join(head), ", ".join(forward)
+
+
+def prepared_kernel(name: str, function: Callable[..., Any], integers: bool = False) -> Callable[..., Any]:
+    """Returns a kernel of an overload that calls `function`, directly where possible.
+
+    `integers`: integers among the tensors are values like others, not indices, whose bounds the host may
+    know. Returns `function` itself for ops that draw random numbers or take lists of tensors.
+    """
+    op = overload(name)
+    if torch.Tag.nondeterministic_seeded in op.tags:
+        return function
+    schema = op._schema
+    head, forward = parameters_text(schema)
+    keys: list[str] = []
+    tensors: list[str] = []
+    setup: list[str] = []
+    for a in schema.arguments:
+        kind, x = str(a.type), a.name
+        if x.endswith("_") or "Generator" in kind or ("List[" in kind and "Tensor" in kind):
+            return function
+        if kind in ("Tensor", "Optional[Tensor]"):
+            tensors.append(x)
+            whole = f"s_{x} = untyped_storage({x})._ft"
+            geometry = f"{x}.shape, {x}.stride(), {x}.dtype"
+            if x == "other" and kind == "Tensor":  # often a number
+                setup.append(f"if {x}.__class__ in NUMBERS: s_{x} = None; k_{x} = {x}.__class__, {x} or str({x})")
+                setup.append(f"else: {whole}; k_{x} = {geometry}")
+                keys.append(f"*k_{x}")
+            elif kind == "Tensor":
+                setup.append(whole)
+                keys.append(geometry)
+            else:
+                setup.append(f"s_{x} = None if {x} is None else untyped_storage({x})._ft")
+                keys.append(f"None if {x} is None else ({geometry})")
+        elif kind == "number" or kind == "Optional[number]":
+            keys.append(f"{x}.__class__, {x} or str({x})")  # -0.0 and 0.0 are equal
+        elif "List[" in kind:
+            values = f"tuple(map(str, {x}))" if "float" in kind or "number" in kind else f"tuple({x})"
+            keys.append(f"None if {x} is None else {values}" if "Optional" in kind else values)
+        elif "float" in kind:
+            keys.append(f"{x} or str({x})")
+        else:
+            keys.append(x)
+    required = [a.name for a in schema.arguments if str(a.type) == "Tensor" and a.name != "other"]
+    if not required:
+        return function
+    is_tensor = {x: f"None if {x}.__class__ in NUMBERS else {x}" if x == "other" else x for x in tensors}
+    lines = [
+        f"if off: return function({forward})",
+        "try:",
+        *[f"    {line}" for line in setup],
+        "except (AttributeError, TypeError, RuntimeError):",
+        f"    return function({forward})",
+        f"backend = s_{required[0]}.backend",
+        f"key = (NAME, {', '.join(keys)})",
+        "entry = backend.launches.get(key)",
+        f"if entry is None: return missed(backend, key, ({''.join(f'{is_tensor[x]}, ' for x in tensors)}), {forward})",
+        f"result = entry.call({', '.join(f'{x}, s_{x}' for x in tensors)})",
+        f"return function({forward}) if result is None else result",
+    ]
+    source = ["def make(function, missed, off, NAME, D):", f"    def kernel({head}):"]
+    misses = _Misses(name, function, integers)
+    maker = _maker("\n".join([*source, *[f"        {line}" for line in lines], "    return kernel"]))
+    defaults = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
+    return maker(function, misses, misses.is_off, f"torch.{name}", defaults)
+
+
+@cache
+def _maker(source: str) -> Callable[..., Any]:
+    scope: dict[str, Any] = {"NUMBERS": NUMBERS, "untyped_storage": untyped_storage}
+    exec(compile(source, "<ftensor torch kernel>", "exec"), scope)
+    maker: Callable[..., Any] = scope["make"]
+    return maker
+
+
+def impl_prepared(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Like `registration.impl`, with prepared ops."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        return impl(name)(prepared_kernel(name, function))
+
+    return register

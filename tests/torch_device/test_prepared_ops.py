@@ -1,0 +1,198 @@
+"""Prepared ops: what calls with equal geometries share, and what they must not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import ftensor as ft
+from ftensor._device import default_backend
+from ftensor.own import register
+from ftensor.torch.prepared_kernels import MAX_REFUSALS, OBSERVED_CALL
+from ftensor.torch.prepared_ops import REFUSED, PreparedOp
+
+from .device import quiet, same  # noqa: F401
+
+pytestmark = pytest.mark.skipif(default_backend().built_ahead, reason="images have no prepared ops")
+CALLS = OBSERVED_CALL + 2
+
+
+@pytest.fixture(autouse=True)
+def _without_launches() -> Iterator[None]:
+    default_backend().forget_launches()
+    yield
+    default_backend().forget_launches()
+
+
+def prepared(name: str) -> list[PreparedOp]:
+    """Returns the table's entries of an overload."""
+    launches = default_backend().launches
+    return [e for key, e in launches.items() if type(e) is PreparedOp and key[0] == f"torch.{name}"]
+
+
+def alike(call: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
+    """Compares calls with new values each time: the last ones run the prepared op."""
+    for _ in range(CALLS):
+        args = [torch.randn(shape) for shape in shapes]
+        same(call(*[x.to("fpga") for x in args]), call(*args))
+
+
+def _cell_gradients(cx: torch.Tensor, gates: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+    """The gradient of a cell state alone: the derivative's first tensor is None."""
+    c = cx.clone().requires_grad_()
+    _, state = torch.lstm_cell(gates, (hidden[:, :3], c), *[torch.eye(12, n).to(cx.device) for n in (12, 3)])
+    return torch.autograd.grad(state.sum(), c)[0]
+
+
+LINEAR = torch.nn.functional.linear
+OPS: list[tuple[str, Callable[..., Any], tuple[tuple[int, ...], ...]]] = [
+    ("add.Tensor", torch.add, ((3, 4), (4,))),
+    ("add.Tensor", lambda x: x + 2.5, ((3, 4),)),
+    ("add_.Tensor", lambda x, y: x.add_(y), ((3, 4), (3, 4))),
+    ("mul.Tensor", lambda x, y: x[1:] * y[1:].t(), ((4, 3), (4, 3))),
+    ("sum.dim_IntList", lambda x: x.sum((0, 2), keepdim=True), ((2, 3, 4),)),
+    ("gelu", torch.nn.functional.gelu, ((5,),)),
+    ("native_layer_norm", lambda x, w: torch.native_layer_norm(x, [4], w, None, 1e-5), ((3, 4), (4,))),
+    ("linear", LINEAR, ((2, 3), (4, 3), (4,))),
+    ("linear", LINEAR, ((64, 96), (128, 96), (128,))),  # packs both matrices
+    ("mm", torch.mm, ((3, 4), (4, 5))),
+    ("_thnn_fused_lstm_cell_backward_impl", _cell_gradients, ((2, 3), (2, 12), (2, 12))),
+    ("clone", lambda x: x.t().clone(), ((3, 4),)),
+    ("ones_like", torch.ones_like, ((3, 4),)),
+]
+
+
+@pytest.mark.parametrize("case", OPS, ids=lambda case: case[0])
+def test_results_are_those_of_torch(case: tuple[str, Callable[..., Any], tuple[tuple[int, ...], ...]]) -> None:
+    name, call, shapes = case
+    alike(call, *shapes)
+    assert prepared(name) and REFUSED not in prepared(name)
+
+
+def test_a_prepared_op_runs_without_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = torch.ones(4, device="fpga"), torch.ones(4, device="fpga")
+    results = [a * b for _ in range(CALLS)]
+    monkeypatch.setattr("ftensor.torch.memory._view_of", None)
+    results.append(a * b)
+    monkeypatch.undo()
+    assert all(r.tolist() == [1.0] * 4 for r in results)
+    assert len({r.data_ptr() for r in results}) == len(results)
+
+
+def test_numbers_that_are_equal_are_not_the_same() -> None:
+    whole, x = torch.tensor([3, 4]), torch.tensor([1.0, 2.0])
+    for operand, numbers in ((whole, (1, 1.0, True)), (x, (0.0, -0.0, 0, False))):
+        for number in numbers:
+            for _ in range(CALLS):
+                result = operand.to("fpga") * number
+            wanted = operand * number
+            assert result.dtype is wanted.dtype
+            assert result.cpu().signbit().equal(wanted.signbit()) and result.cpu().equal(wanted)
+
+
+def test_arguments_that_share_memory() -> None:
+    for _ in range(CALLS):
+        x = torch.randn(3)
+        same(x.to("fpga") * x.to("fpga"), x * x)
+        y = x.to("fpga")
+        same(y * y, x * x)
+    for _ in range(CALLS):  # the op was prepared for two memories
+        x = torch.randn(6)
+        y = x.to("fpga")
+        same(y[:3].add_(y[3:]), x[:3].add_(x[3:]))
+        same(y[:3].add_(y.new_ones(3)), x[:3].add_(x.new_ones(3)))
+    with pytest.raises(RuntimeError, match="memory"):
+        y[:3].add_(y[1:4])
+
+
+def test_floats_from_integers_follow_the_default_dtype() -> None:
+    x = torch.tensor([1, 4], device="fpga")
+    for _ in range(CALLS):
+        assert x.sqrt().dtype is torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert x.sqrt().dtype is torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_other_streams_wait() -> None:
+    a, b = torch.ones(1 << 14, device="fpga"), torch.ones(1 << 14, device="fpga")
+    stream = torch.fpga.Stream()
+    for _ in range(CALLS):
+        a = a + b
+        with torch.fpga.stream(stream):
+            a = a + b
+    assert a.cpu().eq(1 + 2 * CALLS).all()
+
+
+def test_kernels_of_users_replace_prepared_ops() -> None:
+    x = torch.ones(4, device="fpga")
+    for _ in range(CALLS):
+        x.sigmoid()
+    assert prepared("sigmoid")
+    register.register_kernel("ftensor::sigmoid")(lambda x: x + 41)
+    try:
+        assert x.sigmoid().tolist() == [42.0] * 4
+        for _ in range(CALLS):
+            x.cos()
+        assert not prepared("cos")
+    finally:
+        register.unregister_kernel("ftensor::sigmoid")
+
+
+def test_memory_is_counted() -> None:
+    a, b = torch.ones(1000, device="fpga"), torch.ones(1000, device="fpga")
+    counts = []
+    for _ in range(CALLS):
+        before = torch.fpga.memory_allocated()
+        result = a - b
+        counts.append(torch.fpga.memory_allocated() - before)
+        del result
+        assert torch.fpga.memory_allocated() == before
+    assert counts[0] > 0 and len(set(counts)) == 1
+
+
+def test_what_reads_a_value_is_not_prepared() -> None:
+    x = torch.tensor([1.0, 3.0, 2.0], device="fpga")
+    index = torch.tensor([2, 0], device="fpga")
+    for _ in range(CALLS):
+        assert x.gather(0, index).tolist() == [2.0, 1.0]
+        assert x.argmax().item() == 1
+    assert all(e is REFUSED for e in (*prepared("gather"), *prepared("argmax")))
+    with pytest.raises((RuntimeError, IndexError)):
+        x.gather(0, index + 1).cpu()
+
+
+def test_shared_memory_is_up_to_date() -> None:
+    array = np.zeros(4, np.float32)
+    shared = ft.torch.from_cpu(torch.from_numpy(array))
+    for k in range(CALLS):
+        shared.add_(torch.ones(4, device="fpga"))
+        assert array.tolist() == [k + 1.0] * 4
+
+
+def test_an_op_that_is_never_prepared_is_called_at_once() -> None:
+    x = torch.tensor([1.0, 3.0, 2.0], device="fpga")
+    for k in range(MAX_REFUSALS + 1):
+        index = torch.zeros(k + 1, dtype=torch.int64, device="fpga")
+        for _ in range(OBSERVED_CALL):
+            assert x.take(index).tolist() == [1.0] * (k + 1)
+    assert len(prepared("take")) <= MAX_REFUSALS
+
+
+def test_observers_see_prepared_ops() -> None:
+    x = torch.ones(4, device="fpga")
+    for _ in range(CALLS):
+        y = x * 3
+    graph = torch.fpga.FPGAGraph()
+    with torch.fpga.graph(graph):
+        y = x * 3
+    x.fill_(math.pi)
+    graph.replay()
+    assert y.tolist() == pytest.approx([3 * math.pi] * 4)
