@@ -138,20 +138,21 @@ def prepared_kernel(name: str, function: Callable[..., Any], integers: bool = Fa
     if not required:
         return function
     is_tensor = {x: f"None if {x}.__class__ in NUMBERS else {x}" if x == "other" else x for x in tensors}
+    # Names with "_" are none of a schema.
     lines = [
-        f"if off: return function({forward})",
+        f"if _off: return _function({forward})",
         "try:",
         *[f"    {line}" for line in setup],
         "except (AttributeError, TypeError, RuntimeError):",
-        f"    return function({forward})",
-        f"backend = s_{required[0]}.backend",
-        f"key = (NAME, {', '.join(keys)})",
-        "entry = backend.launches.get(key)",
-        f"if entry is None: return missed(backend, key, ({''.join(f'{is_tensor[x]}, ' for x in tensors)}), {forward})",
-        f"result = entry.call({', '.join(f'{x}, s_{x}' for x in tensors)})",
-        f"return function({forward}) if result is None else result",
+        f"    return _function({forward})",
+        f"_backend = s_{required[0]}.backend",
+        f"_key = (_NAME, {', '.join(keys)})",
+        "_op = _backend.launches.get(_key)",
+        f"if _op is None: return _missed(_backend, _key, ({''.join(f'{is_tensor[x]}, ' for x in tensors)}), {forward})",
+        f"_result = _op.call({', '.join(f'{x}, s_{x}' for x in tensors)})",
+        f"return _function({forward}) if _result is None else _result",
     ]
-    source = ["def make(function, missed, off, NAME, D):", f"    def kernel({head}):"]
+    source = ["def make(_function, _missed, _off, _NAME, D):", f"    def kernel({head}):"]
     misses = _Misses(name, function, integers)
     maker = _maker("\n".join([*source, *[f"        {line}" for line in lines], "    return kernel"]))
     defaults = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
