@@ -5,39 +5,10 @@
 
 #include "common.h"
 
-// The first m lanes of a beat; the others are zero. The beat is passed by value: with a reference to the port,
-// each lane would be a conditional access of its own.
-template <typename T, size_t LANES>
-static inline void ft_unpack_lanes(T (&w)[LANES], hls::vector<T, LANES> beat, int m)
-{
-#pragma HLS INLINE
-unpack_lanes:
-    for (int l = 0; l < (int)LANES; l++) {
-#pragma HLS UNROLL
-        w[l] = l < m ? beat[l] : T();
-    }
-}
+// Returns element l of a beat, for both types of beat: hls::vector<T, LANES>, or T with one lane.
+template <typename T, size_t N> static inline T ft_lane(const hls::vector<T, N> &v, int l) { return v[l]; }
+template <typename T> static inline T ft_lane(const T &v, int) { return v; }
 
-// The first m lanes from `from`, `stride` elements apart; the others are zero. Lanes beyond m (at least 1) read
-// the first element again, so that no access is conditional.
-template <typename T, int LANES> static inline void ft_read_lanes(T (&w)[LANES], const T *from, int stride, int m)
-{
-read_lanes:
-    for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-        const T one = from[(l < m ? l : 0) * stride];
-        w[l] = l < m ? one : T();
-    }
-}
-// Repeats one element in all lanes.
-template <typename T, int LANES> static inline void ft_splat_lanes(T (&w)[LANES], T one)
-{
-same_lanes:
-    for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-        w[l] = one;
-    }
-}
 // Returns the elements from `first` on of a row of `width` as one beat. Lanes beyond the row repeat its first
 // element.
 template <int LANES, typename T>

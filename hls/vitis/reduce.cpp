@@ -3,8 +3,7 @@ $title
 #include <hls_math.h>
 $streams
 
-#include "ftensor/vitis/lane_access.h"
-#include "ftensor/vitis/common.h"
+#include "ftensor/vitis/fold.h"
 $turns
 
 static const int LANES = $lanes;

@@ -1,4 +1,4 @@
-$comment
+// A reduction with the lanes along a kept dim, in the order of hls/skeleton/reduce_outer.h.
 // Two stages run at the same time, joined by FIFOs: `fetch` reads memory, `fold_rows` computes. In each row the
 // VECTORS vectors take turns, so a state recurs after VECTORS iterations.
 static_assert((VECTORS & (VECTORS - 1)) == 0, "a power of two: which vector it is are bits of a step's number");
@@ -104,7 +104,7 @@ template <typename fold>
 static void fold_rows(
     $out_pointers,
     $streams_from,
-    $out_scalars, int operands, const int *g, int ft_unit, int ft_units)
+    $out_offsets, fold of, int operands, const int *g, int ft_unit, int ft_units)
 {
     typedef typename fold::state state;
     // The sums of the last rows, and of 16, 256 and 4096 rows. Each restarts at the first row of its block.
@@ -116,7 +116,7 @@ static void fold_rows(
     const int kept = G_KEPT(g), items = G_ITEMS(g), split_step = G_RESULTS(g);
     const int *kept_shape = G_KEPT_SHAPE(g), *kept_strides = G_KEPT_STRIDES(g);
     const int *inner_strides = G_INNER_STRIDES(g, operands);
-    const state nothing = fold::identity(opcode);
+    const state nothing = of.identity();
     const int items_end = ft_slab(items, ft_unit + 1, ft_units);
 items:
     for (int item = ft_slab(items, ft_unit, ft_units); item < items_end; item++) {
@@ -137,16 +137,16 @@ items:
             for (int lane = 0; lane < LANES; lane++) {
 #pragma HLS UNROLL
                 const state lifted = $lift;
-                const state one = fold::combine(opcode, ft_select(row % 16 != 0, sum[v][lane], nothing), lifted);
+                const state one = of.combine(ft_select(row % 16 != 0, sum[v][lane], nothing), lifted);
                 sum[v][lane] = one;
                 if (row % 16 != 15) continue;
-                const state some = fold::combine(opcode, ft_select(row % 256 < 16, nothing, middle[v][lane]), one);
+                const state some = of.combine(ft_select(row % 256 < 16, nothing, middle[v][lane]), one);
                 middle[v][lane] = some;
                 if (row % 256 != 255) continue;
-                const state many = fold::combine(opcode, ft_select(row % 4096 < 256, nothing, top[v][lane]), some);
+                const state many = of.combine(ft_select(row % 4096 < 256, nothing, top[v][lane]), some);
                 top[v][lane] = many;
                 if (row % 4096 != 4095) continue;
-                high[v][lane] = fold::combine(opcode, ft_select(row < 4096, nothing, high[v][lane]), many);
+                high[v][lane] = of.combine(ft_select(row < 4096, nothing, high[v][lane]), many);
             }
         }
         int at[OUTPUTS], rest = p.place;
@@ -166,7 +166,7 @@ items:
             const state some = ft_select(rows % 256 < 16, nothing, middle[v][lane]);
             const state many = ft_select(rows % 4096 < 256, nothing, top[v][lane]);
             const state most = ft_select(rows < 4096, nothing, high[v][lane]);
-            const state all = fold::combine(opcode, most, fold::combine(opcode, many, fold::combine(opcode, some, one)));
+            const state all = of.combine(most, of.combine(many, of.combine(some, one)));
             $result
             $finish
             $write
@@ -177,7 +177,7 @@ items:
 template <typename fold>
 static void stages(
     $pointers,
-    $scalars, int operands, const int *fetch_g, const int *fold_g, int ft_unit, int ft_units)
+    $offsets, fold of, int operands, const int *fetch_g, const int *fold_g, int ft_unit, int ft_units)
 {
 #pragma HLS DATAFLOW
     $fifos
@@ -189,7 +189,7 @@ static void stages(
 template <typename fold>
 static void run(
     $pointers,
-    $scalars, const int *geometry, int ft_unit, int ft_units)
+    $offsets, fold of, const int *geometry, int ft_unit, int ft_units)
 {
     const int operands = $operand_count;
     int fetch_g[MAX_GEOMETRY], fold_g[MAX_GEOMETRY];

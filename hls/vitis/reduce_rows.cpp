@@ -3,13 +3,13 @@
 template <typename fold>
 static void turns(
     $streams,
-    $scalars, int operands, int length, int rows)
+    fold of, int operands, int length, int rows)
 {
     typedef typename fold::state state;
     state sum[FT_INTERLEAVED_ROWS][LANES];
 #pragma HLS ARRAY_PARTITION variable=sum dim=0 complete
     $kept
-    const state nothing = fold::identity(opcode);
+    const state nothing = of.identity();
     const int pieces = (length + LANES - 1) / LANES, blocks = (rows + FT_INTERLEAVED_ROWS - 1) / FT_INTERLEAVED_ROWS;
     ft_row_cursor at = {0, 0, 0};
 fold_interleaved:
@@ -27,20 +27,13 @@ fold_interleaved:
 #pragma HLS UNROLL
             const state lifted = $lift;
             const state before = ft_select(at.piece == 0, nothing, sum[at.row][lane]);
-            one[lane] = fold::combine(opcode, before, ft_select(lane < left, lifted, nothing));
+            one[lane] = of.combine(before, ft_select(lane < left, lifted, nothing));
             sum[at.row][lane] = one[lane];
         }
         if (here && at.piece == pieces - 1) {
-            for (int level = 0; level < 6; level++) {  // a beat has at most 64 lanes
-#pragma HLS UNROLL
-                const int half = LANES >> (level + 1);
-                for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-                    if (l < half) one[l] = fold::combine(opcode, one[l], one[l + half]);
-                }
-            }
+            ft_fold_tree(one, of);
             $results
-            fold::finish(opcode, one[0]$finished);
+            of.finish(one[0]$finished);
             $send
         }
         ft_next_row(at, FT_INTERLEAVED_ROWS, pieces);
@@ -50,7 +43,7 @@ fold_interleaved:
 template <typename fold>
 static void run_rows(
     $pointers,
-    $numbers, $scalars, int operands, int length, int rows)
+    $numbers, fold of, int operands, int length, int rows)
 {
 #pragma HLS DATAFLOW
     $fifos

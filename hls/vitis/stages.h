@@ -3,13 +3,10 @@
 #pragma once
 #include <ap_int.h>
 #include <hls_stream.h>
-#include <hls_vector.h>
 
-#include "common.h"
+#include "lane_access.h"
 
-// Returns element l of a beat, for both types of beat.
-template <typename T, size_t N> static inline T ft_lane(const hls::vector<T, N> &v, int l) { return v[l]; }
-template <typename T> static inline T ft_lane(const T &v, int) { return v; }
+// Sets element l of a beat, for both types of beat.
 template <typename T, size_t N> static inline void ft_set_lane(hls::vector<T, N> &v, int l, T one) { v[l] = one; }
 template <typename T> static inline void ft_set_lane(T &v, int, T one) { v = one; }
 

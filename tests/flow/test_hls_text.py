@@ -152,10 +152,10 @@ def test_pipelined_loops_have_names() -> None:
 
 
 def test_loops_over_beats_have_an_interval() -> None:
-    """The loops of maps have no other text: each starts an iteration every cycle, or is unrolled."""
-    lines = headers()["ftensor/vitis/map.h"].read_text().splitlines()
+    """A loop of maps or folds starts an iteration every cycle, or is unrolled."""
+    lines = [line for n in ("map", "fold") for line in headers()[f"ftensor/vitis/{n}.h"].read_text().splitlines()]
     loops = [k for k, line in enumerate(lines) if line.lstrip().startswith("for (")]
-    assert len(loops) == 4
+    assert len(loops) == 9
     for k in loops:
         assert lines[k + 1] in ("#pragma HLS PIPELINE II=1", "#pragma HLS UNROLL"), lines[k - 1]
 
@@ -194,7 +194,7 @@ def test_vectors_of_a_reduction_are_read_one_after_another() -> None:
     assert "const hls::vector<uint32_t, 16> *in_a" in text
     assert "long in_a_beat = (in_a_offset + at[1] + i) / LANES;" in text
     assert text.count("in_a[in_a_beat++]") == 3
-    assert "ft_read_lanes" not in text and "in_a += in_a_offset" not in text
+    assert "ft_gather_lanes" not in text and "in_a += in_a_offset" not in text
 
 
 def test_headers_are_all_there() -> None:
@@ -240,6 +240,9 @@ def test_what_cannot_be_one_kernel() -> None:
     two = replace(ARITHMETIC[0], outs=(RUN, RUN), body=("a", "b"))
     with pytest.raises(ValueError, match="kernel two: add has 2 outputs"):
         source(KernelGroup("two", (two,)))
+    begun = replace(SUMS[2], reduction=replace(SUMS[2].reduction, identity=""))
+    with pytest.raises(ValueError, match="kernel sums: amax has no identity"):
+        source(KernelGroup("sums", (SUMS[0], begun)))
     place = key("arange", "FT_POSITION", port(ft.float32), lanes=1, skeleton="rows")
     with pytest.raises(ValueError, match="kernel strided: opcode 4, arange, uses positions"):
         source(KernelGroup("strided", (*STRIDED, place)))

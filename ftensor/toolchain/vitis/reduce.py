@@ -11,8 +11,9 @@ from ...kernels.holes import inputs, output, parameter_values
 from ...kernels.key import BY_VALUE, KernelKey
 from ...kernels.source import MAX_DIMS, OPERAND_NAMES
 from ..group import KernelGroup, pointers
-from .fold import inner_loops, interleaves_short_rows, operands, outer_loops, short_row_dispatch, short_rows
+from .fold import inner_loops, interleaves_short_rows, operands, outer_loops
 from .interface import interfaces, parameter_list, title
+from .member import scalars
 from .text import (
     describe,
     element,
@@ -24,6 +25,7 @@ from .text import (
     port_words,
     space_of,
     stored,
+    switch,
     table,
     tidy,
     value_lines,
@@ -67,6 +69,8 @@ def source(group: KernelGroup) -> str:
             raise ValueError(
                 f"kernel {group.name}: {key.name} and {first.name} differ in outputs, or in states folded side by side"
             )
+        if not r.identity:
+            raise ValueError(f"kernel {group.name}: {key.name} has no identity, by which a fold begins")
         if any(p.kind == BY_VALUE for p in key.ins):
             raise ValueError(f"kernel {group.name}: {key.name} folds a value that is no tensor")
     states = {state_name(key): key for key in keys}
@@ -88,7 +92,7 @@ def source(group: KernelGroup) -> str:
             "states": [_state(key, name) for name, key in states.items()],
             "units": _sections(parts, keys),
             "folds": [line for name in states for line in _fold(group, name, parts)],
-            "loops": outer_loops(group) if outer else _inner(group),
+            "loops": outer_loops(group) if outer else inner_loops(group),
             "streams": "#include <hls_stream.h>" if outer or interleaves_short_rows(group) else "",
             "turns": []
             if outer or not interleaves_short_rows(group)
@@ -99,14 +103,6 @@ def source(group: KernelGroup) -> str:
             "dispatch": _dispatch(group, list(states)),
         },
     )
-
-
-def _inner(group: KernelGroup) -> list[str]:
-    """Returns the loops along rows, and the dataflow stages for short rows if the group has
-    them."""
-    if not interleaves_short_rows(group):
-        return inner_loops(group)
-    return [*short_rows(group), "", *inner_loops(group, short_row_dispatch(group))]
 
 
 def monoid_functions(group: KernelGroup) -> list[MonoidFunction]:
@@ -216,54 +212,38 @@ def _choice(parts: list[MonoidFunction], what: str, head: str) -> list[str]:
         if p.role == what:
             one = firsts[p]
             call = f"{one.space}::{one.name}({', '.join(one.parameters)});"
-            call = call if what == "finish" else f"return {call}"
-            opcodes.setdefault(call, []).append(p.opcode)
-    lines = [head, "{", "#pragma HLS INLINE"]
-    *first, last = opcodes
-    end = " break;" if what == "finish" else ""
-    if first:
-        lines.append("    switch (opcode) {")
-        for call in first:
-            cases = " ".join(f"case {k}:" for k in opcodes[call])
-            lines.append(f"    {cases} {call}{end}")
-        lines += [f"    default: {last}", "    }"]
-    else:
-        lines.append(f"    {last}")
-    return [*lines, "}"]
+            opcodes.setdefault(call if what == "finish" else f"return {call}", []).append(p.opcode)
+    return [head, "{", "#pragma HLS INLINE", *indented(switch(opcodes)), "}"]
 
 
 def _fold(group: KernelGroup, state: str, parts: list[MonoidFunction]) -> list[str]:
-    """Returns the struct with the monoid functions of a state type, by which the loops are
-    templated."""
+    """Returns the struct with the monoid functions of a state type, for which the loops are
+    templates: an opcode with its scalars."""
     state_functions = [p for p in parts if state_name(group.keys[p.opcode]) == state]
-    element_types, outs, ins, scalars = operands(group)
-    args = "".join(f", long {v}" for v in scalars)
-    lift = "".join(f", {element_types[n]} {n}" for n in ins)
+    element_types, outs, ins = operands(group)
+    fields = scalars(group)
+    lift = "".join(f"{element_types[n]} {n}, " for n in ins)
     finish = "".join(f", {element_types[n]} &{n}" for n in outs)
-    head = "static"
     heads = {
-        "identity": f"{head} state identity(int opcode)",
-        "combine": f"{head} state combine(int opcode, state p, state q)",
-        "lift": f"{head} state lift(int opcode{lift}, int position{args})",
-        "finish": f"{head} void finish(int opcode, state state{finish}{args})",
+        "identity": "state identity() const",
+        "combine": "state combine(state p, state q) const",
+        "lift": f"state lift({lift}int position) const",
+        "finish": f"void finish({state} state{finish}) const",
     }
-    lines = [f"typedef {state} state;"]
-    for what, text in heads.items():
-        lines += _choice(state_functions, what, text.replace("state state", f"{state} state"))
+    lines = [f"typedef {state} state;", "int opcode;", *[f"long {', '.join(fields)};"] * bool(fields)]
+    for what, head in heads.items():
+        lines += _choice(state_functions, what, head)
     return [f"struct fold_{state} {{", *indented(lines), "};"]
 
 
 def _dispatch(group: KernelGroup, states: list[str]) -> list[str]:
     """Returns a switch that runs the loops over the opcode's state type."""
-    element_types, _, _, scalars = operands(group)
-    args = [*element_types, *(f"{n}_offset" for n in element_types), "opcode", *scalars]
-    args += ["geometry", "ft_unit", "ft_units"]
-    calls = {state: f"run<fold_{state}>({', '.join(args)});" for state in states}
-    *first, last = states
-    if not first:
-        return [calls[last]]
-    lines = ["switch (opcode) {"]
-    for state in first:
+    names = operands(group)[0]
+    numbers = ", ".join(["opcode", *scalars(group)])
+    calls: dict[str, list[int]] = {}
+    for state in states:
+        fold = f"fold_{state}"
+        args = [*names, *(f"{n}_offset" for n in names), f"{fold}{{{numbers}}}", "geometry", "ft_unit", "ft_units"]
         codes = [k for k, key in enumerate(group.keys) if state_name(key) == state]
-        lines.append(" ".join(f"case {k}:" for k in codes) + f" {calls[state]} break;")
-    return [*lines, f"default: {calls[last]}", "}"]
+        calls[f"run<{fold}>({', '.join(args)});"] = codes
+    return switch(calls)
