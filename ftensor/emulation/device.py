@@ -128,7 +128,6 @@ class Device:
         return {1: True}
 
     def _note(self, text: str) -> None:
-        """Prints a note, once."""
         if text not in self._noted:
             self._noted.add(text)
             self._warn(text)

@@ -136,7 +136,6 @@ def _clocks() -> Iterator[Design]:
 
 
 def _share(board: Board, lut: float, dsp: float) -> float:
-    """Returns the larger share of a chip's LUTs and DSP blocks."""
     return max(lut / board.chip.lut, dsp / board.chip.dsp)
 
 

@@ -443,7 +443,6 @@ def _prepare(kind: str, dtype: dtype, tensors: Sequence[Tensor], scalars: Sequen
 def _on_copies(
     kind: str, dtype: dtype, tensors: Sequence[Tensor], scalars: Sequence[int], work: int
 ) -> tuple[Tensor, ...]:
-    """Copies the operands, runs a dense kernel on the copies, and returns them."""
     copies = tuple([clone(t) for t in tensors])
     dense(kind, dtype, copies, scalars, work)
     return copies

@@ -300,7 +300,6 @@ class DataflowBuilder:
         self._write(outs, self._add_call(body, operands, len(outs)))
 
     def _write(self, outs: Sequence[AffineAccess], values: Ints) -> None:
-        """Sets the values at the accesses that a body writes."""
         for p, value in zip(outs, values, strict=True):
             for replaced in [q for q in self.values if q.memory == p.memory]:
                 del self.values[replaced]  # this write replaces the values

@@ -294,7 +294,6 @@ class Jitted(Generic[P, R]):
             return ()
 
     def _trace_only(self, backend: Backend, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Graph:
-        """Traces a graph without lowering it, for inspection."""
         with TraceArguments(tensors, args, kwargs) as trace_arguments:
             return self._traced(backend, trace_arguments.tensors, trace_arguments.args, trace_arguments.kwargs)
 
@@ -333,7 +332,6 @@ class _BoundJitted:
         self._jitted, self._instance = jitted, instance
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns the method's result."""
         return self._jitted(self._instance, *args, **kwargs)
 
     def export(self, name: str, /, *args: Any, **kwargs: Any) -> Exported:

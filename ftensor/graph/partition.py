@@ -146,7 +146,6 @@ def as_dataflow(graph: Graph, backend: Backend) -> Graph:
 
 
 def _are_available(backend: Backend, segment: Segment) -> bool:
-    """True for nodes outside kernels of stages whose own kernels the device has."""
     steps = [step for node in segment.nodes for step in node.launch.steps]
     return segment.node is None and all(launch_cache.is_available(backend, step.key) for step in steps)
 

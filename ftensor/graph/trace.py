@@ -153,7 +153,6 @@ class Tracer(LaunchRecorder):
         super().read(storage)
 
     def reshaped(self, tensor: Tensor) -> None:
-        """Records the geometry of a tensor over real storage before it changes."""
         if (
             self.is_current_thread
             and not isinstance(tensor._storage, TracedStorage)
@@ -407,7 +406,6 @@ class ArgumentStorage(Storage):
 
     @property
     def misalignment(self) -> int:
-        """Returns the skew of the argument's storage."""
         return self.storage.misalignment
 
 
@@ -460,7 +458,6 @@ class TraceArguments:
         return copied
 
     def __enter__(self) -> TraceArguments:
-        """Returns itself."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:

@@ -364,7 +364,6 @@ class Passes:
         return [out for out in outs if replace(key.outs[out], sees=port.sees) == port]
 
     def _used_values(self, row_pass: Pass) -> set[int]:
-        """Returns the per-element values that a pass computes or reads."""
         needed = self.element_values(row_pass)
         inputs, calls = producers(self.key, needed, self.already_computed(row_pass))
         operands = {v for k in calls for v in self.key.calls[k].operands}

@@ -306,7 +306,6 @@ class Processes:
         return self.add(process, (fifo,), (result._replace(wide=wide),))[0]
 
     def _average_arguments(self, layer: NetworkLayer) -> tuple[tuple[int, ...], tuple[str, ...]]:
-        """Returns the template arguments and the factor of an average."""
         passed = tuple(f"{scale.hex()}f" for scale in layer.scales)
         limits = (0, 0) if self.is_float else layer.limits(self.dtype)
         return (layer.zero_in, layer.zero, *limits), passed

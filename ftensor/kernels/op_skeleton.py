@@ -28,16 +28,13 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
     walks = True
 
     def parameters(self, key: KernelKey) -> tuple[Parameter, ...]:
-        """Returns the parameters of the holes, then the geometry buffer or n."""
         tail = ("*", "const int *", "geometry") if self.walks else ("int", "int ", "n")
         return (*parameters(key), tail)
 
     def compute(self, key: KernelKey) -> dtype:
-        """Returns the compute dtype of the expressions."""
         return key.compute
 
     def program(self, key: KernelKey, dialect: str, *, float64: bool, grid: str) -> str:
-        """Returns settings, dialect, helpers, macros of the holes and skeleton text, joined."""
         files = source.helper_files(key)
         assert not (self.walks and "position.h" in files), key
         helpers = [f"#define FT_DROPPED_BITS {bits}" for bits in source.dropped_bits(key)]
@@ -106,7 +103,6 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return InventoryTerms(key.entry, op, dtypes, signature(key), layout, self.lines(key))
 
     def lines(self, key: KernelKey) -> tuple[str, ...]:
-        """Returns the inventory table with the dtypes and the layout that the kernel needs."""
         tensors = [p.dtype for p in key.ins if p.kind != BY_VALUE]
         text = signature(key)
         if key.compute is not (tensors or [key.outs[0].dtype])[0]:
@@ -128,7 +124,6 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
         return {"body": key.lanes}
 
     def operators(self, key: KernelKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators of the index arithmetic."""
         if not self.walks:
             return {("add", "int32"): 4}
         operands = len(key.outs) + len(key.ins)
@@ -170,13 +165,10 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
     # Profiles
 
     def located(self, key: KernelKey) -> tuple[int, ...]:
-        """Returns the pointers to LOCATED operands."""
         ports = memory_operands(key)
         return tuple([k for k, (_, port, _) in enumerate(ports) if port.kind == LOCATED])
 
     def flops(self, key: KernelKey, geometry: Ints, shapes: Sequence[Ints]) -> int:
-        """Returns the operations in the op's expressions times the elements of the largest
-        operand."""
         if key.compute.kind not in "fc":
             return 0
         texts = (*key.body, *(text for _, text in key.lets))
@@ -187,7 +179,6 @@ class OpSkeleton(BoardSkeleton[KernelKey]):
     # The performance model
 
     def operands(self, key: KernelKey) -> str:
-        """Returns the operands' dtypes, outputs first, and access kinds."""
         r = self.record(key)
         return f"{' '.join(r.outs + r.ins)} {r.kinds}"
 

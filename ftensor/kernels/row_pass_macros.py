@@ -184,7 +184,6 @@ class RowPassMacros:
         return lines
 
     def _reads_back(self, stored_values: dict[int, int], part: bool) -> list[str]:
-        """Returns lines that load the values that an earlier pass stored in outputs."""
         key = self.key
         outs = [(f"out{k}", p) for k, p in enumerate(key.outs)]
         _, _, reads, _ = memory_holes(key.entry, (), (), outs + fused.input_names(key), True)

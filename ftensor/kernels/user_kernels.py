@@ -177,7 +177,6 @@ class UserKernelSkeleton(BoardSkeleton[UserKernelKey]):
     name = "own"
 
     def parameters(self, key: UserKernelKey) -> tuple[Parameter, ...]:
-        """Returns the pointers, the tensors' offsets, and the scalars."""
         parameters = [("*", f"{'const ' * a.const}void *", a.name) for a in key.pointers]
         parameters += [("long", "long ", f"{a.name}_offset") for a in key.pointers]
         return (*parameters, *[(a.kind, f"{a.kind} ", a.name) for a in key.scalars])

@@ -314,7 +314,6 @@ def _from_text(device: device, text: str, name: str | None, options: tuple[str, 
 
 
 def _recreate_from_file(path: str, name: str, flags: tuple[str, ...]) -> Kernel:
-    """Recreates a pickled kernel on the current device."""
     return from_file(resolve("fpga"), path, name, flags)
 
 

@@ -131,7 +131,6 @@ class Recorder(Observer):
         self._thread.called = perf_counter_ns(), notice.spent
 
     def launch(self, launch: Launch, stream: DeviceStream, tensors: Sequence[Tensor], scalars: Sequence[Any]) -> None:
-        """Records a launch between two markers in its stream."""
         called, spent = self._thread.__dict__.pop("called", (perf_counter_ns(), notice.spent))
         entry = self._works.get(id(launch))
         if entry is None:

@@ -401,7 +401,6 @@ def override_target(backend: Backend, seen: PreparedTarget, every_thread: bool) 
 
 @cache
 def _by_thread(kind: type[Backend]) -> type[Backend]:
-    """Returns the subclass of a device class whose fields depend on the thread."""
     fields = {name: _field(name) for name in PreparedTarget._fields}
     meta: Any = type(kind)
     by_thread: type[Backend] = meta(kind.__name__, (kind,), {"__module__": kind.__module__, **fields})

@@ -134,7 +134,6 @@ def _write_network(traced: TracedNetwork, folder: Path, name: str, options: Expo
 
 
 def _text(key: StagedKey | FeedbackKey) -> str:
-    """Returns the text of a kernel's graph file."""
     return feedback.text(key) if isinstance(key, FeedbackKey) else text(key)
 
 

@@ -112,5 +112,4 @@ def _network(begin: KernelGroup, by_name: dict[str, KernelGroup]) -> _Joined:
 
 
 def _kernel_of(unit: str) -> str:
-    """Returns the kernel of a port "unit.argument"."""
     return unit.partition(".")[0].rpartition("_")[0]

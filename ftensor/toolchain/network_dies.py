@@ -64,7 +64,6 @@ def on_dies(
 
 
 def _worst(shares: Sequence[float]) -> float:
-    """Returns the largest part of the permitted shares."""
     return max(part / most for part, most in zip(shares, SHARE))
 
 

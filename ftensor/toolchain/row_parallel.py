@@ -120,7 +120,6 @@ def seconds(group: KernelGroup, board: Board) -> float:
 
 @cache
 def _cycles(key: StagedKey, units: int) -> float:
-    """Returns the cycles of the slowest stage or port for a row."""
     launch, skeleton = KernelLaunch(key, units, ROWS), board_skeleton_of(key)
     return max(x.cycles for unit in (0, units - 1) for x in skeleton.loops(launch, unit, False)) / ROWS
 

@@ -95,7 +95,6 @@ class _Recorder(Observer):
         super().launch(launch, stream, tensors, scalars)
 
     def _buffer(self, storage: Storage | SharedTable) -> tuple[int, int]:
-        """Returns a number for the storage, and its bytes."""
         number = self.memory_ids.get(storage)
         if number is None:
             self.memory_ids[storage] = number = next(self.next)

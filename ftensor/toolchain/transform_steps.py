@@ -102,7 +102,6 @@ class TransformSteps(ABC):
             self._add("parts_exchanged", (lanes, c_type))
 
     def _beat(self) -> str:
-        """Returns the C expression of the index of the current beat within its row."""
         return f"(int)((v - {self._late}) & (BEATS - 1))" if self._late else "(int)(v & (BEATS - 1))"
 
 

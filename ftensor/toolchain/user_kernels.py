@@ -174,7 +174,6 @@ def _compiled(source: Path, flags: Sequence[str], shared: bool) -> bytes:
 
 
 def _object(source: Path, words: Sequence[str]) -> bytes:
-    """Returns what a compiler's command line makes."""
     with tempfile.TemporaryDirectory(prefix="ftensor-") as folder:
         output = Path(folder) / "kernels.so"
         _run(source, [*words, "-o", file_word(output)])

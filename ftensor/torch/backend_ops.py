@@ -75,7 +75,6 @@ def _factors(A: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _swapped(pivots: Tensor) -> Tensor:
-    """Returns a bool tensor, True for pivots that swap two different rows."""
     identity_rows = arange(1, pivots._shape[-1] + 1, dtype=pivots._dtype, device=pivots.device)
     return pivots != identity_rows
 

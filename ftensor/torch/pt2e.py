@@ -151,7 +151,6 @@ def _name(node: Node) -> str:
 
 
 def _arguments(node: Node) -> dict[str, Any]:
-    """Returns the arguments of a call of an op by name, with their defaults."""
     schema = node.target._schema
     given = dict(zip([a.name for a in schema.arguments], node.args)) | node.kwargs
     return {a.name: given.get(a.name, a.default_value) for a in schema.arguments}
@@ -205,7 +204,6 @@ class _Builder:
         )
 
     def _value_of(self, a: Any) -> Any:
-        """Returns an argument, with constants for their nodes."""
         if isinstance(a, Node):
             return self._constants[a] if a in self._constants else self._known[a]
         return [self._value_of(x) for x in a] if isinstance(a, (list, tuple)) else a
@@ -469,5 +467,4 @@ def _shape(node: Any) -> Sequence[int] | None:
 
 
 def _tensor(t: torch.Tensor) -> Tensor:
-    """Returns a constant on the device."""
     return m.to_ftensor(t.detach() if t.device.type == "fpga" else t.detach().to("fpga"))

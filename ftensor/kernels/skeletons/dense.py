@@ -344,7 +344,6 @@ class Dense(BoardSkeleton[DenseKey]):
         return 4 if fits(self.word, launch.geometry) else 0
 
     def operators(self, key: DenseKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators of the kernel text times the lanes."""
         kind = "int32" if key.dtype.kind == "i" else source.scalar(key.dtype)
         counts = Counter({(word, kind): n for word, n in self.words.reals.items()})
         for name, times in self.words.elements.items():

@@ -242,7 +242,6 @@ class Rows(OpSkeleton):
         return STRIDED * (outs + ins) if word == ANY.word else None
 
     def layout(self, kinds: str, outs: int) -> str:
-        """Returns "gather" or "scatter" for indexed operands, else the usual name."""
         if LOCATED in kinds:
             return (SCATTER if LOCATED in kinds[:outs] else GATHER).word
         return super().layout(kinds, outs)

@@ -110,7 +110,6 @@ class Feedback(Fused, BoardSkeleton[FusedKey]):
         return f"{fields.items}x{fields.steps} steps"
 
     def operators(self, key: FusedKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators of addresses."""
         return {("mul", "int64"): 1, ("add", "int64"): 2 + len(key.outs) + len(key.ins)}
 
     def title(self, key: FusedKey) -> str:

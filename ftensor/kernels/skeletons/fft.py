@@ -344,8 +344,6 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         return dict.fromkeys(("out", "in", "table"), key.lanes)
 
     def arguments(self, key: FftStreamKey) -> tuple[KernelArgument, ...]:
-        """Returns the arguments, with a second output port of single numbers for strided
-        results."""
         own = super().arguments(key)
         numbers = f"hls::vector<{source.scalar(key.dtype)}, 2> *"
         return (*own[:3], KernelArgument("out_numbers", "*", numbers, "out"), *own[3:])

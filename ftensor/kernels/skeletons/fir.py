@@ -168,7 +168,6 @@ class Fir(BoardSkeleton[FirKey]):
         return vector and not written
 
     def defines(self, key: FirKey) -> dict[str, object]:
-        """Returns taps, levels of the adder tree, real numbers of a sample, samples per cycle."""
         levels = key.taps.bit_length() - 1
         return {"FT_TAPS": key.taps, "FT_LEVELS": levels, "FT_PARTS": key.parts, "FT_PACE": key.pace}
 

@@ -32,8 +32,6 @@ class Fused(Skeleton[FusedKey]):
         return source.kernel_file(f"skeleton/{self.of}.h")
 
     def program(self, key: FusedKey, dialect: str, *, float64: bool, grid: str) -> str:
-        """Returns settings, dialect, the element functions in sections by compute dtype, and the
-        kernel text."""
         fused.check(key)
         unsigned = any(d.name in ("uint32", "uint64") for d in key.dtypes)
         return "\n".join(
@@ -133,7 +131,6 @@ class FusedFold(Fused):
         return fused.fold_holes(key, functions(key, dialect), self.result)
 
     def words_after(self, key: FusedKey, dialect: str) -> list[str]:
-        """Returns the declarations of the fold state's names and types."""
         (function,) = [u for u in key.functions if u.reduction]
         if dialect == "vitis":
             space = element_function.helper_space(function.key())
@@ -185,7 +182,6 @@ class RowPasses(Fused):
         return [line for n in range(len(words.passes.passes)) for line in words.states(n)]
 
     def filled(self, key: FusedKey, dialect: str) -> str:
-        """Returns the kernel text with its passes inserted."""
         words, one = _macros_of_passes(key, dialect), self.text_of_a_pass()
         passes = []
         for n in range(len(words.passes.passes)):

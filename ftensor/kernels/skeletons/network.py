@@ -28,7 +28,6 @@ class Network(BoardSkeleton[NetworkKey]):
     template = "network.cpp"
 
     def parameters(self, key: NetworkKey) -> tuple[Parameter, ...]:
-        """Returns operands, offsets and the number of images."""
         passed = [(what, c.replace("FT_GLOBAL ", ""), n) for what, c, n in fused.parameters(key)]  # type: ignore[arg-type]
         return (*passed, ("int", "int ", "n"))
 
@@ -61,7 +60,6 @@ class Network(BoardSkeleton[NetworkKey]):
         return _loops(processes_of(launch.key), launch.n)
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Returns the accesses of images, results and loaded weights."""
         key, size = launch.key, launch.key.dtype.itemsize
         sizes = zip(("out0", "in_0"), (key.flows[-1].elements, key.flows[0].elements))
         moved = [
@@ -122,7 +120,6 @@ def _operators(of: Processes) -> Counter[tuple[str, str]]:
 
 
 def _memories(of: Processes) -> list[LocalMemory]:
-    """Returns the memories of the FIFOs and of the processes."""
     return [*(f.memory for f in of.inner_fifos), *(m for p in of.processes for m in p.memories)]
 
 
@@ -144,7 +141,6 @@ class PartOfNetwork(BoardSkeleton[NetworkPart]):
         return int32
 
     def arguments(self, key: NetworkPart) -> tuple[KernelArgument, ...]:
-        """Returns the arguments of images and weights for the first part, of results for the last."""
         if key.whole is None:
             return ()
         of_part = {"in_0", "in_1"} if key.is_first else {"out0"}

@@ -103,7 +103,6 @@ class Nll(BoardSkeleton[NllKey]):
         ]
 
     def operators(self, key: NllKey) -> Mapping[tuple[str, str], int]:
-        """Returns a product and two additions for the loop, and the final division."""
         kind = source.scalar(key.dtype)
         return {("mul", kind): 1, ("add", kind): 2, ("div", kind): 1}
 

@@ -229,7 +229,6 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
         return counts
 
     def memories(self, key: PoolKey, structure: str) -> list[LocalMemory]:
-        """Returns two strips and the fold states."""
         bits = 8 * key.dtype.itemsize
         compute = 8 * key.dtype.compute.itemsize
         return [LocalMemory(DEPTH, bits, 2 * LANES), LocalMemory(TURNS, compute + 32, LANES)]

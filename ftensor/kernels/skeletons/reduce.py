@@ -102,7 +102,6 @@ class ReduceSkeleton(OpSkeleton):
         return _reduction(key).vectors, _reduction(key).stage
 
     def short(self, key: KernelKey) -> str:
-        """Returns direction, stage, number of parallel states, and "s" for strided inputs."""
         r = _reduction(key)
         stage = {"whole": "", "first": "a", "second": "b"}[r.stage]
         text = self.name.removeprefix("reduce_") + stage + (str(r.vectors) if r.vectors > 1 else "")
@@ -113,7 +112,6 @@ class ReduceSkeleton(OpSkeleton):
         return key.name.removesuffix("_whole")
 
     def mark(self, key: KernelKey) -> str:
-        """Returns the first letter of the direction and the number of parallel states."""
         vectors = _reduction(key).vectors
         return self.name.removeprefix("reduce_")[0] + (str(vectors) if vectors > 1 else "")
 
@@ -188,7 +186,6 @@ class ReduceInner(ReduceSkeleton):
         return 1 if word == ANY.word else full
 
     def vectors(self, word: str, requested: tuple[int, ...]) -> tuple[int, ...]:
-        """Returns several counts for contiguous rows, and one state for strided inputs."""
         if word == ANY.word:
             return (1,)
         return requested or ((INNER_VECTORS, 1) if word == INNER.word else (1,))

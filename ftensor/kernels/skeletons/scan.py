@@ -269,13 +269,11 @@ class Scan(BoardSkeleton[ScanKey]):
         return not written
 
     def memories(self, key: ScanKey, structure: str) -> list[LocalMemory]:
-        """Returns states and positions of parallel rows, and elements of short rows."""
         bits, has_index = 8 * key.dtype.compute.itemsize, SCANS[key.op].place
         memories = [LocalMemory(SIDE, bits), LocalMemory(TILE, 8 * key.dtype.itemsize)]
         return memories + [LocalMemory(SIDE, 32), LocalMemory(TILE, 32)] * has_index
 
     def operators(self, key: ScanKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators for an element and for the total of an earlier part."""
         kind = source.scalar(key.dtype)
         kind = kind if kind in ("float", "double") else key.dtype.compute.name
         if SCANS[key.op].place:

@@ -160,7 +160,6 @@ class Sort(OrderSkeleton[SortKey]):
         return c_parameters(f"{c} *values, long *indices, const {c} *in, {runs}", "values indices in")
 
     def defines(self, key: SortKey) -> dict[str, object]:
-        """Returns the sizes of local memories, and the macros of hls/sort_keys.h."""
         sizes = {"FT_RUN": RUN, "FT_MERGE_WAYS": WAYS, "FT_TILE": LOCAL_TILE, "FT_PART": PART}
         sizes |= {"FT_AHEAD": AHEAD, "FT_LEAD": LEAD}
         return {**sizes, **order_defines(key.dtype)}
@@ -190,7 +189,6 @@ class Sort(OrderSkeleton[SortKey]):
         return loops
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
-        """Returns one pass over the input or the runs, and one over the results or longer runs."""
         key, g = launch.key, SortGeometry.unpack(launch.geometry)
         count, size = prod(g.shape) * g.n, key.dtype.itemsize
         first, last, merged = count * (not g.merges), count * g.last, count * (not g.last)
@@ -219,7 +217,6 @@ class Sort(OrderSkeleton[SortKey]):
         )
 
     def memories(self, key: SortKey, structure: str) -> list[LocalMemory]:
-        """Returns the two buffers of elements and of indices."""
         return [LocalMemory(LOCAL_TILE, 8 * key.dtype.itemsize, 2), LocalMemory(LOCAL_TILE, 32, 2)]
 
     def extent(self, launch: KernelLaunch) -> str:
@@ -289,11 +286,9 @@ class Topk(OrderSkeleton[TopkKey]):
         return True
 
     def defines(self, key: TopkKey) -> dict[str, object]:
-        """Returns the number of registers, and the macros of hls/sort_keys.h."""
         return {"FT_FIRST": TOPK_FIRST, **order_defines(key.dtype)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loop over elements and the loop over results of rows."""
         g = TopkGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         rows = end - begin

@@ -60,7 +60,6 @@ class Staged(BoardSkeleton[StagedKey]):
     template = "staged.cpp"
 
     def parameters(self, key: StagedKey) -> tuple[Parameter, ...]:
-        """Returns operands, offsets, scalars and the number of rows."""
         args = [(what, c.replace("FT_GLOBAL ", ""), n) for what, c, n in fused.parameters(key)]
         return (*args, ("int", "int ", "n"))
 
@@ -69,7 +68,6 @@ class Staged(BoardSkeleton[StagedKey]):
         return next((u.compute for u in key.functions), key.outs[0].dtype.compute)
 
     def arguments(self, key: StagedKey) -> tuple[KernelArgument, ...]:
-        """Returns the arguments, with vector types for operands in beats."""
         kinds = {f"out{k}": p for k, p in enumerate(key.outs)} | dict(fused.input_names(key))
         arguments = []
         for what, c, name in self.parameters(key):
@@ -96,11 +94,9 @@ class Staged(BoardSkeleton[StagedKey]):
         return "staged"
 
     def suffix(self, key: StagedKey) -> str:
-        """Returns the default name of the kernel within its table."""
         return f"{key.name[:16]}_{key.length}"
 
     def program(self, key: StagedKey, dialect: str, *, float64: bool, grid: str) -> str:
-        """Returns the HLS C++ for the C simulation of an image."""
         assert dialect == "vitis", dialect
         return writers[0](key)
 
@@ -214,7 +210,6 @@ class Staged(BoardSkeleton[StagedKey]):
         return counts
 
     def memories(self, key: StagedKey, structure: str) -> list[LocalMemory]:
-        """Returns FIFOs, reused rows, fold states and the memories of transforms, FIFOs first."""
         stages = Stages(key)
         memories = [LocalMemory(f.depth, stages.bits(f.value)) for f in stages.fifos]
         for k, p in enumerate(key.ins):
@@ -269,7 +264,6 @@ def _row_lengths(key: StagedKey) -> list[int]:
 
 
 def _word(c: str, dtype: dtype) -> str:
-    """Returns the C type of an element in memory."""
     memory = c.removeprefix("const ").removesuffix("*").strip()
     return f"ft_c{memory}" if dtype.is_complex else memory
 

@@ -147,7 +147,6 @@ class WholeRows(BoardSkeleton[WholeRowsKey]):
         }
 
     def memories(self, key: WholeRowsKey, structure: str) -> list[LocalMemory]:
-        """Returns row FIFOs, layer norm's weight and bias, and fold states."""
         return [LocalMemory(FIFO, 32 * LANES, 2), LocalMemory(BEATS, 32, 2 * LANES), LocalMemory(TURNS, 32, 2)]
 
 

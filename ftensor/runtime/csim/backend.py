@@ -228,7 +228,6 @@ class CSimBackend(Backend):
         """Does nothing: calls are synchronous."""
 
     def wait_marker(self, queue: Any, marker: Any, origin: Backend | None) -> None:
-        """Waits for a marker of another device."""
         if origin is not None and origin is not self:
             origin.finish_marker(marker)
 

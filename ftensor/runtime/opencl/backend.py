@@ -444,6 +444,5 @@ class OpenCLBackend(Backend):
         return timing
 
     def timing_ns(self, timing: Any) -> int:
-        """Waits for the marker and returns its completion time on the device's clock."""
         timing.wait()
         return int(timing.profile.end)

@@ -170,8 +170,6 @@ class XrtBackend(XrtMemory):
     # Streams
 
     def make_queue(self) -> Any:
-        """Returns a queue that runs launches in order, and the compute units of a launch in
-        parallel."""
         queue = XrtQueue(self.cl, self.context, self.cl_device)
         self.queues.add(queue)
         return queue
@@ -214,7 +212,6 @@ class XrtBackend(XrtMemory):
         return marker
 
     def timing_ns(self, timing: Marker) -> int:
-        """Waits for the marker and returns its completion time on the driver's clock."""
         timing.wait()
         assert timing.ended is not None
         return timing.ended

@@ -406,5 +406,4 @@ def _launcher(backend: XrtBackend, image: LoadedImage, key: UserKernelKey) -> Co
 
 
 def _packed(argument: UserKernelArgument, value: Any) -> bytes:
-    """Returns a scalar's bytes, padded to the size in the image."""
     return DTYPES[argument.kind].numpy.type(value).tobytes().ljust(argument.size, b"\0")

@@ -42,7 +42,6 @@ class XrtMemory(OpenCLBackend):
         self.full = {status.MEM_OBJECT_ALLOCATION_FAILURE, status.OUT_OF_RESOURCES, status.OUT_OF_HOST_MEMORY}
 
     def _forget_memory(self) -> None:
-        """Drops the memory of an image that is being unloaded."""
         self._stand_ins.clear()
         self._arenas.clear()
 

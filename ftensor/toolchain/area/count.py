@@ -361,7 +361,6 @@ def helpers(compute: dtype, dropped: int) -> Helpers:
 
 
 def _joined(text: str) -> list[str]:
-    """Returns the lines without comments, with continued lines joined."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"//[^\n]*", "", text)
     return re.sub(r"[ \t]*\\\n[ \t]*", " ", text).split("\n")

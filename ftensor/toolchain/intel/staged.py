@@ -208,7 +208,6 @@ class _ChannelText(StageText):
         return f"{head(1, _function_keys(key))}\n{source.kernel_file('fused.h')}\n{body}"
 
     def _parts(self) -> list[str]:
-        """Returns the OpenCL C functions that the transform and filter stages call."""
         beats = [self.vector(value_type(u.compute)) for u in self.key.transforms[:1]]
         parts = [fill("intel/transform.cl", {"beat": beat}) for beat in beats]
         return parts + [fill("intel/filter.cl", {}) for _ in self.key.filters[:1]]

@@ -103,7 +103,6 @@ class Lines(Bar):
         self.drawn = self.began
 
     def ended(self, name: str, result: str, seconds: float) -> None:
-        """Counts the job, and prints a failure immediately."""
         drawn = self.drawn
         super().ended(name, result, seconds)
         self.drawn = drawn

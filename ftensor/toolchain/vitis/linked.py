@@ -99,7 +99,6 @@ def _scalar_variables(key: StagedKey, indices: Sequence[int]) -> list[tuple[str,
 
 
 def _packed_scalars(key: StagedKey, indices: Sequence[int]) -> list[str]:
-    """Returns the C expressions that pack a stage's scalars into stream words."""
     return [
         f"ft_bits<uint>({name})" if c == "float" else f"ft_bits<{WORD}>({name})" if c == "double" else f"({WORD}){name}"
         for c, name in _scalar_variables(key, indices)

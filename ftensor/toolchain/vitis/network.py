@@ -81,7 +81,6 @@ def _commands(part: NetworkPart | None) -> list[str]:
 
 
 def _declared(fifo: FlowFifo) -> list[str]:
-    """Returns the lines that declare a FIFO."""
     line = f'hls::stream<{fifo.c_type()}, {fifo.depth}> {fifo.name}("{fifo.name}");'
     return [line, *[f"#pragma HLS BIND_STORAGE variable={fifo.name} type=fifo impl=uram"] * fifo.uram]
 

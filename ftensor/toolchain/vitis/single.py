@@ -71,7 +71,6 @@ def source(group: KernelGroup) -> str:
 
 
 def _vectors(group: KernelGroup) -> list[str]:
-    """Returns the include lines for ports of vector types and for FIFOs."""
     wide = any("hls::vector" in a.c for a in group.arguments)
     includes = ["#include <hls_stream.h>"] if group.kind.staged and not group.kind.template else []
     return [*includes, "#include <hls_vector.h>"] if wide else includes

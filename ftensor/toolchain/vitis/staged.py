@@ -345,7 +345,6 @@ class Text(StageText):
         return self._joined(k, stage, stage.kind, self.computed(k, stage))
 
     def _joined(self, k: int, stage: DataflowStage, template: str, values: Values) -> tuple[str, list[str], list[str]]:
-        """Returns a stage between FIFOs that is one function."""
         fifos = [*self.stages.input_fifos(k), *(f for _, some in self.outputs(k, stage) for f in some)]
         head = {"name": stage.name, "parameters": f"{self.streams(fifos)}, {self._scalars(stage)}"}
         return self.fill(template, {**values, **head}), [self._call(stage.name, [f.name for f in fifos], stage)], []

@@ -61,7 +61,6 @@ class ConvBytes(_Bytes, Conv):
     name = "conv_bytes"
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Returns the parameters of convolutions, with int32 results."""
         return tuple((what, "int *" if name == "out" else c, name) for what, c, name in super().parameters(key))
 
     def keys(self, request: InventoryRequest) -> Iterator[ConvKey]:
@@ -72,7 +71,6 @@ class ConvBytes(_Bytes, Conv):
         return {**super().beats(key), "out": OUT}
 
     def places(self, key: ConvKey) -> Mapping[str, str | list[str]]:
-        """Returns the placeholders' texts, with a stage that joins results."""
         return {
             **super().places(key),
             "elements": "conv_bytes.h",
@@ -187,7 +185,6 @@ class ConvBytes(_Bytes, Conv):
         }
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
-        """Returns two strips, the sums of a tile, the buffer for contiguous stores, and FIFOs."""
         return [
             LocalMemory(constant("vitis/conv.cpp", "STRIP") + 1, 8, 2 * key.lanes),
             LocalMemory(key.vectors, 32, key.rows * key.lanes),
@@ -198,7 +195,6 @@ class ConvBytes(_Bytes, Conv):
 
 
 def _items(g: ConvGeometry, tile: int, begin: int, end: int) -> Iterator[int]:
-    """Yields the items of a tile in [begin, end)."""
     period = g.panels * g.tiles
     for outer in range(begin // period, -(-end // period)):
         first = outer * period + tile * g.panels
@@ -218,14 +214,12 @@ class ConvBytesPack(_Bytes, ConvPack):
         return {"planes": key.lanes, "panels": key.rows, "x": key.lanes}
 
     def arguments(self, key: ConvKey) -> tuple[KernelArgument, ...]:
-        """Returns the arguments, with a second port that reads contiguous weights in beats."""
         own = super().arguments(key)
         at = [a.name for a in own].index("weight") + 1
         beats = f"const hls::vector<char, {key.lanes}> *"
         return (*own[:at], KernelArgument("weight_beats", "*", beats, "weight"), *own[at:])
 
     def places(self, key: ConvKey) -> Mapping[str, str | list[str]]:
-        """Returns the placeholders' texts, with a stage that reads weights in beats."""
         return {
             **super().places(key),
             "elements": "conv_pack_bytes.h",
@@ -241,7 +235,6 @@ class ConvBytesPack(_Bytes, ConvPack):
         }
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loops of the stages for planes and of the stages for panels."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         rows, taps = key.rows, len(g.taps)
         begin, stop = launch.slab(g.groups * g.panels, unit)
@@ -303,12 +296,9 @@ class ConvBytesPack(_Bytes, ConvPack):
         return vector and not written
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
-        """Returns the buffer for the weights of a panel's filters, for some channels."""
         return [LocalMemory(DEPTH // WORD, 8, key.rows * WORD)]
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
-        """Returns the selections that shift pieces and weights and join pieces, and address
-        arithmetic."""
         turned = key.lanes * (4 * key.lanes.bit_length() + 3)
         return {("choose", "int8"): turned, ("mul", "int32"): 6, ("add", "int32"): 24}
 

@@ -127,13 +127,11 @@ class ConvPack(BoardConv):
         return dict.fromkeys(("planes", "panels", "x"), key.rows)
 
     def arguments(self, key: ConvKey) -> tuple[KernelArgument, ...]:
-        """Returns the arguments, with a second port that reads single elements of the input."""
         own = super().arguments(key)
         at = [a.name for a in own].index("x") + 1
         return (*own[:at], self.by_elements(key, "x"), *own[at:])
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loops of the stages for planes and of the stages for panels."""
         key, g = launch.key, ConvPackGeometry.unpack(launch.geometry)
         lanes, reads = key.rows, "read_panels"
         begin, stop = launch.slab(g.groups * g.panels, unit)
@@ -147,7 +145,6 @@ class ConvPack(BoardConv):
         ]
 
     def places(self, key: ConvKey) -> Mapping[str, str | list[str]]:
-        """Returns the file of the elements, and the operands besides input and weight."""
         return {
             "elements": "conv_pack_numbers.h",
             "pointer": "const FT_E *bias",
@@ -192,11 +189,9 @@ class ConvPack(BoardConv):
         ]
 
     def memories(self, key: ConvKey, structure: str) -> list[LocalMemory]:
-        """Returns the buffer for the weights of a panel's filters, for some channels."""
         return [LocalMemory(DEPTH, 8 * key.dtype.compute.itemsize, key.rows)]
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
-        """Returns the selections that shift and join pieces, and the address arithmetic."""
         c_type = {"float32": "float", "float64": "double"}.get(key.dtype.compute.name, key.dtype.name)
         turned = key.rows * (3 * key.rows.bit_length() + 3)
         return {("choose", c_type.removeprefix("u")): turned, ("mul", "int32"): 6, ("add", "int32"): 24}
@@ -263,7 +258,6 @@ class Conv(BoardConv):
         return {"out": key.lanes, "planes": key.lanes, "panels": key.rows}
 
     def arguments(self, key: ConvKey) -> tuple[KernelArgument, ...]:
-        """Returns the arguments, with a second output port for results that fill no beat."""
         own = super().arguments(key)
         return (*own[:3], self.by_elements(key, "out"), *own[3:])
 
@@ -349,8 +343,6 @@ class Conv(BoardConv):
         return f"{outside}x{g.filters}x{g.depth}x{g.positions}"
 
     def operators(self, key: ConvKey) -> Mapping[tuple[str, str], int]:
-        """Returns the products of a tile per cycle, the additions to totals, and the rotation of a
-        beat."""
         c_type = {"float32": "float", "float64": "double"}.get(key.dtype.compute.name, key.dtype.name)
         c_type = c_type.removeprefix("u")
         many, turned = key.rows * key.lanes, key.lanes * (key.lanes.bit_length() - 1)

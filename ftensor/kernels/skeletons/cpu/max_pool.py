@@ -134,7 +134,6 @@ class MaxPool(Skeleton[MaxPoolKey]):
         self.name, self.written = name, operands
 
     def parameters(self, key: MaxPoolKey) -> tuple[Parameter, ...]:
-        """Returns the operands, their offsets and the geometry."""
         element = element_type(key.dtype)
         parameters: list[Parameter] = []
         for name, written in self.written.items():

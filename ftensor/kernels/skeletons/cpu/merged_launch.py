@@ -117,7 +117,6 @@ class MergedLaunch(Skeleton[MergedLaunchKey]):
     name = "series"
 
     def parameters(self, key: MergedLaunchKey) -> tuple[Parameter, ...]:
-        """Returns the members' pointers, offsets and scalars, and the geometry."""
         words: dict[int, str] = {}
         offsets: set[int] = set()
         scalars: list[Parameter] = []
@@ -169,7 +168,6 @@ class MergedLaunch(Skeleton[MergedLaunchKey]):
 
 
 def _with_address_space(word: str) -> str:
-    """Returns a parameter's type with its address space."""
     return word if "*" not in word or word.startswith("FT_GLOBAL") else f"FT_GLOBAL {word}"
 
 
@@ -203,7 +201,6 @@ def _calls(key: MergedLaunchKey, names: dict[Key, str]) -> list[str]:
 
 
 def _arguments_in_order(member: MergedKernel, pointers: list[str], scalars: list[str]) -> list[str]:
-    """Returns the call arguments in the order of the member's parameters."""
     parameters = list(skeleton_of(member.key).parameters(member.key))[: _count(member)]
     some, rest = iter(pointers), iter(scalars)
     return [next(some if what == "*" else rest) for what, _, _ in parameters]

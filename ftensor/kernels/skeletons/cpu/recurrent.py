@@ -80,7 +80,6 @@ class Recurrent(Skeleton[RecurrentKey]):
         return results, ("input", "h", "other", "weight")
 
     def parameters(self, key: RecurrentKey) -> tuple[Parameter, ...]:
-        """Returns results, inputs, their offsets, geometry."""
         c_type = source.scalar(key.dtype)
         results, inputs = self.operands(key)
         return (

@@ -79,7 +79,6 @@ class Take(Skeleton[TakeKey]):
         return ["locate.h"]
 
     def title(self, key: TakeKey) -> str:
-        """Returns "copy", the title of the kernels of other devices."""
         return "copy"
 
     def located(self, key: TakeKey) -> tuple[int, ...]:

@@ -62,7 +62,6 @@ class DirectGemm(Gemm):
         return element(key)
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loop along the depth and the loop that stores results."""
         key, g = launch.key, DirectGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, period = end - begin, g.column_blocks * g.row_blocks
@@ -80,8 +79,6 @@ class DirectGemm(Gemm):
         ]
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators of both loops over a tile, shared over the cycles of an addition to
-        a sum, and those that scale a lane."""
         return products(key, 2 * key.rows * key.lanes / recurrence(key) + 2)
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:
@@ -148,7 +145,6 @@ class DotProductGemm(Gemm):
         return element(key)
 
     def defines(self, key: GemmKey) -> dict[str, object]:
-        """Adds the turns of a beat and the levels of the adder tree."""
         levels = key.lanes.bit_length() - 1
         return {**super().defines(key), "FT_STEPS": TURNS, "FT_LEVELS": levels}
 
@@ -160,7 +156,6 @@ class DotProductGemm(Gemm):
         return vector
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loop along the depth and the loop over results."""
         key, g = launch.key, DotProductGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, period = end - begin, g.column_blocks * g.row_blocks

@@ -88,7 +88,6 @@ class Gemm(BoardSkeleton[GemmKey]):
         """Returns the C type of an operand's elements."""
 
     def parameters(self, key: GemmKey) -> tuple[Parameter, ...]:
-        """Returns pointers, offsets, alpha and beta, geometry."""
         parameters = [
             ("*", f"{'' if i < self.written else 'const '}{self.word_of(key, name)} *", name)
             for i, name in enumerate(self.operands_in_order)

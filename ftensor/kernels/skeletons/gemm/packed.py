@@ -128,7 +128,6 @@ class GemmPack(Gemm):
         return loops
 
     def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
-        """Returns a chunk of a row panel and a chunk of a column panel."""
         bits, chunk = 8 * key.dtype.compute.itemsize, constant("vitis/gemm_pack.cpp", "CHUNK")
         return [LocalMemory(chunk, bits, key.rows), LocalMemory(chunk, bits, key.columns)]
 
@@ -158,7 +157,6 @@ class GemmPack(Gemm):
 
 
 def _pack_group() -> int:
-    """Returns the elements of a row that one burst reads."""
     return constant("vitis/gemm_pack.cpp", "GROUP")
 
 
@@ -219,7 +217,6 @@ class PackedGemm(Gemm):
         return source.scalar(key.dtype) if operand.endswith("panels") else element(key)
 
     def keys(self, request: InventoryRequest) -> Iterator[GemmKey]:
-        """Yields the keys of all matrix product kernels."""
         parts = request.options[PARTS.name]
         for d in request.dtypes:
             keys: list[GemmKey] = []
@@ -238,7 +235,6 @@ class PackedGemm(Gemm):
         return {"out": key.lanes * key.parts, **panel_beats(key)}
 
     def arguments(self, key: GemmKey) -> tuple[KernelArgument, ...]:
-        """Returns the arguments, with a second output port for results that fill no beat."""
         own = super().arguments(key)
         at = next(k for k, a in enumerate(own) if a.what != "*")
         return (*own[:at], self.by_elements(key, "out"), *own[at:])
@@ -283,12 +279,9 @@ class PackedGemm(Gemm):
         return list(loops.values())
 
     def operators(self, key: GemmKey) -> Mapping[tuple[str, str], int]:
-        """Returns the operators of a tile per cycle, of a row added to totals, and of half a row
-        scaled."""
         return products(key, key.rows * key.columns + 1.5 * key.columns)
 
     def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
-        """Returns the buffer of row panels, the sums of a block, and the totals."""
         bits, group = 8 * key.dtype.compute.itemsize, _group()
         slots = max(key.block, min_accumulation_distance(key))
         return [
@@ -359,12 +352,10 @@ def tile_groups(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[
 
 
 def _blocks(g: ProductGeometry) -> int:
-    """Returns the number of blocks of row panels."""
     return -(-g.row_blocks // g.most)
 
 
 def _group() -> int:
-    """Returns how many steps of a row panel one burst reads."""
     return constant("vitis/gemm.cpp", "GROUP")
 
 
