@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.published:
             if others := arguments.options_given(arguments):
                 raise errors.published_alone(", ".join(others))
-            from .designs import text
+            from .published import text
 
             print(text())
             return 0

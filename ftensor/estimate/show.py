@@ -11,9 +11,8 @@ from ..terminal import counted, size, table
 from ..toolchain.area.cores import NAMES
 from ..toolchain.area.fit import area, board_shares, shares_text
 from ..toolchain.folding import SHARE
-from .designs import CAREFUL, error_band
 from .model import BOUNDS, clock_by_area, launch_overhead
-from .published import published_figures
+from .published import CAREFUL, error_band, published_figures
 from .report import ProgramEstimate
 
 

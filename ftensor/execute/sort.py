@@ -10,7 +10,6 @@ from .._tensor import Tensor
 from ..iterator.plan import coalesce, like_strides
 from ..iterator.shape import COUNTED, Ints, contiguous_strides, numel
 from ..kernels.select import compute_units
-from ..kernels.skeletons.cpu.shuffle import BUCKETS, ORDER, ShuffleGeometry, ShuffleKey
 from ..kernels.skeletons.cpu.sort import (
     COUNT,
     FIRST,
@@ -31,6 +30,7 @@ from ..kernels.skeletons.cpu.sort import (
     first_run,
     radix_key,
 )
+from ..kernels.skeletons.cpu.take import BUCKETS, ORDER, ShuffleGeometry, ShuffleKey
 from ..kernels.skeletons.sort import (
     LOCAL_TILE,
     RUN,

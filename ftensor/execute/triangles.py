@@ -6,7 +6,7 @@ from .._tensor import Tensor
 from ..iterator.shape import COUNTED
 from ..kernels.select import compute_units
 from ..kernels.skeletons.cpu.pairs import PairsGeometry, pairs_key
-from ..kernels.skeletons.cpu.triangle import TriangleGeometry, triangle_key
+from ..kernels.skeletons.cpu.take import TriangleGeometry, triangle_key
 from .dispatch import never_on_host, run
 from .launch import Launch, Output, Step
 

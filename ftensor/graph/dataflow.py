@@ -17,7 +17,7 @@ from ..kernels.row_loop import RowLoop
 from ..kernels.signal_stages import RowFilter, RowTransform, filter_refusal, half_of, transform_refusal
 from ..kernels.staged import VECTOR_KINDS, StagedKey, frames_refusal
 from ..kernels.workload import PORT_BYTES
-from .frames import framed_signals, on_frames, overlaps
+from .filters import framed_signals, on_frames, overlaps
 from .fusion_group import MAX_CALLS, ElementCall, call_sequence
 from .ir import Graph, GraphTensor, Node
 from .loop_body import (

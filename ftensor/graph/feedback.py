@@ -12,11 +12,10 @@ from ..errors import graph as errors
 from ..execute.launch import Launch, Output, Step, check_memory
 from ..execute.scalars import values_of
 from ..iterator.shape import Ints, contiguous_strides, is_contiguous, numel
-from ..kernels.feedback import feedback_key
 from ..kernels.fused import MAX_OPERANDS, Call
 from ..kernels.row_loop import row_loop
 from ..kernels.select import compute_units
-from ..kernels.skeletons.feedback import FeedbackGeometry
+from ..kernels.skeletons.feedback import FeedbackGeometry, feedback_key
 from .ir import Graph, GraphTensor, Node, ResultTensor
 from .loop_body import loop_body_of, part_function
 from .trace import ArgumentStorage, trace_graph

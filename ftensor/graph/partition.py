@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from ..boards import BOARDS
 from ..dtypes import int8, uint8
 from ..errors import graph as errors
-from ..kernels.feedback import FeedbackKey
 from ..kernels.network import NetworkKey
 from ..kernels.select import compute_units
+from ..kernels.skeletons.feedback import FeedbackKey
 from ..kernels.staged import StagedKey, Stages, lanes_of
 from ..runtime import launch_cache
 from .dataflow import DataflowBuilder

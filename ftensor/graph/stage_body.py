@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..dtypes import FULL, complex64
 from ..errors import graph as errors
-from ..kernels.feedback import FeedbackKey, loop_of
-from ..kernels.skeletons.feedback import FeedbackGeometry
+from ..kernels.skeletons.feedback import FeedbackGeometry, FeedbackKey, loop_of
 from ..kernels.staged import STATES
 from .filters import filter_body, filter_refusal_of
 from .ir import Graph, Node, TracedRandom

@@ -21,9 +21,17 @@ from ..kernels.fused import MAX_OPERANDS, Call
 from ..kernels.graph_text import ABOVE, HALO, ONE_ELEMENT, ROWS
 from ..kernels.key import Port, lanes_for
 from ..kernels.row_loop import RowLoop
-from ..kernels.signal_stages import RowFilter, RowTransform
+from ..kernels.signal_stages import (
+    RowFilter,
+    RowTransform,
+    SliceScatter,
+    Window,
+    halo_refusal,
+    slice_scatter,
+    window,
+    window_refusal,
+)
 from ..kernels.staged import StagedKey
-from ..kernels.stencil_stages import SliceScatter, Window, halo_refusal, slice_scatter, window, window_refusal
 from ..kernels.workload import PORT_BYTES
 from .fusion_group import MAX_CALLS, ElementCall, call_sequence
 from .ir import Graph, GraphTensor, Node

@@ -64,7 +64,7 @@ def record_copies(tracer: Tracer, tensors: Sequence[Tensor]) -> tuple[ArgumentCo
         recorded = [replace(node, origin=origin) for node in tracer.nodes[len(nodes) :]]
         tracer.nodes[len(nodes) :] = []
         if len(recorded) != 2:
-            continue  # the copies are a user's own kernels
+            continue  # `register_kernel` has put a user's kernel in place of the copy, which launches otherwise
         load, store = recorded
         copies[memory] = ArgumentCopy(load, replace(store, stage_refusal="it copies the result back to the argument"))
     return tuple(copies.values())

@@ -14,8 +14,6 @@ from typing import Any
 from .. import dtypes
 from ..dtypes import FULL, dtype
 from .element_function import ElementFunction
-from .feedback import FeedbackKey, feedback_key
-from .feedback import text as feedback_text
 from .fused import MAX_OPERANDS, Call, check, kernel_name
 from .graph_text import (
     ABOVE,
@@ -38,17 +36,24 @@ from .key import Port
 from .network_file import FORMAT as NETWORK
 from .row_loop import RowLoop, row_loop
 from .signal_stages import (
+    MAX_HALO,
     MAX_TAPS,
     SAMPLES,
     RowFilter,
     RowTransform,
+    Window,
     filter_refusal,
+    halo_refusal,
     row_filter,
     row_transform,
+    slice_scatter,
     transform_refusal,
+    window,
+    window_refusal,
 )
+from .skeletons.feedback import FeedbackKey, feedback_key
+from .skeletons.feedback import text as feedback_text
 from .staged import ELEMENTS, MAX_PERIOD, SCATTER, WINDOW, StagedKey, frames_refusal, stage_kind
-from .stencil_stages import MAX_HALO, Window, halo_refusal, slice_scatter, window, window_refusal
 
 # Limits of a file; exported graphs are far below.
 MAX_BYTES, MAX_CALLS, MAX_LENGTH = 1 << 20, 256, 1 << 20

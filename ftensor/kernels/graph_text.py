@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .element_function import ElementFunction
 from .fused import Call
 from .row_loop import RowLoop
-from .signal_stages import RowFilter, RowTransform
-from .stencil_stages import SliceScatter, Window
+from .signal_stages import RowFilter, RowTransform, SliceScatter, Window
 
 if TYPE_CHECKING:
     from ..dtypes import dtype

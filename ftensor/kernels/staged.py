@@ -28,8 +28,17 @@ from .graph_text import (
 from .holes import wide_of
 from .key import LINEAR, Port
 from .row_loop import RowLoop
-from .signal_stages import FilterSchedule, RowFilter, RowTransform, TransformSchedule, half_of, transform_refusal
-from .stencil_stages import SliceScatter, Window, WindowSchedule
+from .signal_stages import (
+    FilterSchedule,
+    RowFilter,
+    RowTransform,
+    SliceScatter,
+    TransformSchedule,
+    Window,
+    WindowSchedule,
+    half_of,
+    transform_refusal,
+)
 
 # Access kinds that ports transfer in beats.
 VECTOR_KINDS = (ROWS, SHARED_ROW, PER_BLOCK, EVERY_BLOCK, FRAMES, HALO, ABOVE, REFLECTED)
@@ -65,7 +74,7 @@ class StagedKey(FusedKey):
     number of taps; for kind FRAMES the distance between frames in elements. If `signal` is not 0,
     frames are of several signals that lie `signal` elements apart, `period` frames of each.
 
-    With windows (stencil_stages.py), results have the first `width` elements of their rows, and
+    With windows (signal_stages.py), results have the first `width` elements of their rows, and
     stages compute `halo` rows more than results have. Each input of kind ROWS then has another of
     kind HALO, behind all inputs, which reads these rows from the next compute unit's slab. With writes
     to parts of planes (`SliceScatter`), stages begin `above` elements before a unit's rows. Inputs then

@@ -27,8 +27,7 @@ from .area.fit import TITLES, Fit, area, board_shares, fit, shares_text, titled
 from .folding import fold_network
 from .inventory.text import inventory_text, write_inventory
 from .trace import Trace, run_program
-from .trace_fit import MOST_ALONE, accepts, fits, forms, groups_of
-from .trace_images import BoardImages, images_for
+from .trace_fit import MOST_ALONE, BoardImages, accepts, fits, forms, groups_of, images_for
 
 # Lines of the program in a report.
 MAX_LINES, MAX_WIDTH = 8, 80

@@ -13,11 +13,12 @@ from .. import boards
 from ..errors.graph import bad_name, graph_too_large, op_of_no_module
 from ..graph import jit
 from ..graph.partition import DEFAULT_BOARD, DataflowKernels, Exported, ExportOptions, TracedNetwork
-from ..kernels import feedback, network_file
-from ..kernels.feedback import FeedbackKey
+from ..kernels import network_file
 from ..kernels.graph_text import text
 from ..kernels.network import NetworkKey
 from ..kernels.skeletons import network, staged
+from ..kernels.skeletons.feedback import FeedbackKey
+from ..kernels.skeletons.feedback import text as feedback_text
 from ..kernels.staged import StagedKey
 from ..rows.catalogue import ADDED_BY
 from ..terminal import counted
@@ -134,7 +135,7 @@ def _write_network(traced: TracedNetwork, folder: Path, name: str, options: Expo
 
 
 def _text(key: StagedKey | FeedbackKey) -> str:
-    return feedback.text(key) if isinstance(key, FeedbackKey) else text(key)
+    return feedback_text(key) if isinstance(key, FeedbackKey) else text(key)
 
 
 def _files(key: StagedKey | FeedbackKey, group: KernelGroup) -> dict[str, bytes]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from ..kernels import fused, source
 from ..kernels.element_function import ElementFunction
-from ..kernels.feedback import feedback_key
 from ..kernels.graph_text import (
     ABOVE,
     EVERY_BLOCK,
@@ -27,7 +26,7 @@ from ..kernels.graph_text import (
 from ..kernels.key import Port
 from ..kernels.row_loop import RowLoop
 from ..kernels.signal_stages import RowTransform
-from ..kernels.skeletons.feedback import steps_interval
+from ..kernels.skeletons.feedback import feedback_key, steps_interval
 from ..kernels.skeletons.fused import functions, spelled
 from ..kernels.staged import ELEMENTS, FOLD, LOAD, DataflowStage, Fifo, StagedKey, Stages, stage_kind, value_type
 from .transform_steps import TransformSteps

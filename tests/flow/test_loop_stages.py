@@ -16,9 +16,8 @@ import pytest
 import ftensor as ft
 from ftensor.boards import find
 from ftensor.errors.build import InventoryError
-from ftensor.kernels.feedback import feedback_key
 from ftensor.kernels.graph_file import parse_json, parse_key
-from ftensor.kernels.skeletons.feedback import steps_interval
+from ftensor.kernels.skeletons.feedback import feedback_key, steps_interval
 from ftensor.kernels.staged import LOOP, StagedKey, Stages
 from ftensor.kernels.workload import KernelLaunch
 from ftensor.runtime.intel import emulator

@@ -17,10 +17,9 @@ from ftensor._device import default_backend
 from ftensor.boards import find
 from ftensor.errors.build import InventoryError
 from ftensor.execute.dispatch import Observer, observed
-from ftensor.kernels.feedback import FeedbackKey, text
 from ftensor.kernels.graph_file import parse_feedback, parse_json
 from ftensor.kernels.skeleton import board_skeleton_of
-from ftensor.kernels.skeletons.feedback import steps_interval
+from ftensor.kernels.skeletons.feedback import FeedbackKey, steps_interval, text
 from ftensor.kernels.workload import KernelLaunch
 from ftensor.toolchain.area.fit import area, board_shares
 from ftensor.toolchain.group import KernelGroup

@@ -11,7 +11,7 @@ import pytest
 from ftensor.boards import find
 from ftensor.kernels.key import KernelKey, Key
 from ftensor.kernels.workload import COMPACT, KernelLaunch
-from ftensor.toolchain import trace_fit, trace_images
+from ftensor.toolchain import trace_fit
 from ftensor.toolchain.area.fit import Fit, fit
 from ftensor.toolchain.folding import SHARE
 from ftensor.toolchain.inventory.keys import fallback_key
@@ -108,12 +108,12 @@ def test_kernels_that_fit_in_no_image_are_divided() -> None:
     asked = list(keys_of(b'[[kernel]]\nops = ["sort"]\ndtypes = ["float32", "int32", "int64"]\n').values())
     asked += keys_of(INVENTORY).values()
     order = [asked[0], asked[-1], asked[1], asked[-1], asked[2], *asked, asked[0]]
-    sets = trace_images._divided({key: order.count(key) for key in order}, KV260)
+    sets = trace_fit._divided({key: order.count(key) for key in order}, KV260)
     assert len(sets) > 1 and set().union(*sets) == set(asked)
     assert all(trace_fit.fits(compact(one)) for one in sets)
-    assert trace_images._switches(order, sets) >= len(sets) - 1
-    assert trace_images._switches("aabba", [["a"], ["b"]]) == 2
-    assert trace_images._switches("aabba", [["a"], ["b", "a"]]) == 1
+    assert trace_fit._switches(order, sets) >= len(sets) - 1
+    assert trace_fit._switches("aabba", [["a"], ["b"]]) == 2
+    assert trace_fit._switches("aabba", [["a"], ["b", "a"]]) == 1
 
 
 SORTS = b"""
@@ -131,9 +131,9 @@ def test_the_host_computes_what_costs_it_least() -> None:
     """The image keeps the kernels with the most work for their area, and graphs, which the host cannot compute."""
     sorts, others = list(keys_of(SORTS).values()), list(keys_of(INVENTORY).values())
     asked = [*sorts, *others]
-    found = {key: trace_images.Times(1e-3, 2e-3, 1.0) for key in asked}
-    found[sorts[1]] = trace_images.Times(1e-3, 5.0, 1.0)
-    kept = trace_images.kept_on_board(asked, found, KV260)
+    found = {key: trace_fit.Times(1e-3, 2e-3, 1.0) for key in asked}
+    found[sorts[1]] = trace_fit.Times(1e-3, 5.0, 1.0)
+    kept = trace_fit.kept_on_board(asked, found, KV260)
     assert sorts[1] in kept and len(kept) < len(asked)
     assert trace_fit.fits(compact(kept))
     # Nothing that was left out fits beside them.
@@ -147,13 +147,13 @@ def test_a_host_instead_of_loads() -> None:
     launches = launches_of(list(keys_of(ops).values()))
     order = [launch.key for launch in launches] * 2
     board = replace(KV260, load=replace(KV260.load, value=100.0))
-    one = trace_images.images_for(launches, order, board)
+    one = trace_fit.images_for(launches, order, board)
     assert len(one.images) == 1 and one.switches == 0 and one.on_host and not one.too_large
     assert set(one.images[0].forms) | set(one.on_host) == set(order)
     assert one.seconds == pytest.approx(
-        sum(t.host if key in one.on_host else t.board for key, t in trace_images.times(launches, board).items())
+        sum(t.host if key in one.on_host else t.board for key, t in trace_fit.times(launches, board).items())
     )
-    several = trace_images.images_for(launches, order, replace(board, load=replace(KV260.load, value=0.0)))
+    several = trace_fit.images_for(launches, order, replace(board, load=replace(KV260.load, value=0.0)))
     assert len(several.images) > 1 and several.switches and not several.on_host
 
 

@@ -9,7 +9,6 @@ from ...dtypes import dtype
 from .. import fused
 from ..byte_tables import ENTRIES, byte_tables
 from ..channels import RowSlabs
-from ..feedback import feedback_key
 from ..graph_text import (
     ABOVE,
     EVERY_BLOCK,
@@ -26,7 +25,7 @@ from ..graph_text import (
 from ..inventory_terms import InventoryTerms, KernelArgument, ManifestTerms
 from ..linked_keys import BEGIN, StageKey
 from ..row_loop import RowLoop
-from ..signal_stages import FilterSchedule, RowFilter, RowTransform
+from ..signal_stages import FilterSchedule, RowFilter, RowTransform, SliceScatter
 from ..skeleton import BoardSkeleton, Parameter, board_named, register
 from ..source import scalar
 from ..staged import (
@@ -44,9 +43,8 @@ from ..staged import (
     StagedKey,
     Stages,
 )
-from ..stencil_stages import SliceScatter
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
-from .feedback import steps_interval
+from .feedback import feedback_key, steps_interval
 
 # Functions that return a key's HLS C++ with all includes; the toolchain sets the list.
 writers: list[Callable[[StagedKey], str]] = []

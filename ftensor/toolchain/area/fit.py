@@ -12,13 +12,12 @@ from ...boards import Board
 from ...errors import build as errors
 from ...image.manifest import LINKED
 from ...kernels.byte_tables import byte_tables
-from ...kernels.feedback import FeedbackKey, feedback_key
 from ...kernels.linked_keys import BEGIN, StageKey
 from ...kernels.row_loop import RowLoop
-from ...kernels.signal_stages import RowFilter, RowTransform
+from ...kernels.signal_stages import RowFilter, RowTransform, SliceScatter, Window
 from ...kernels.skeleton import board_skeleton_of
+from ...kernels.skeletons.feedback import FeedbackKey, feedback_key
 from ...kernels.staged import StagedKey, Stages
-from ...kernels.stencil_stages import SliceScatter, Window
 from ...kernels.workload import LocalMemory
 from ...terminal import counted, table
 from ..group import KernelGroup, arguments

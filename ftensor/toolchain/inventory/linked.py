@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from ...errors import build as errors
 from ...image.manifest import LINKED
-from ...kernels.feedback import FeedbackKey
 from ...kernels.linked_keys import MAX_DEPTH, LinkedGraph, StageKey
 from ...kernels.network import NetworkKey
 from ...kernels.network_parts import parts_of_network, streams_of
+from ...kernels.skeletons.feedback import FeedbackKey
 from ...kernels.staged import StagedKey
 from ..group import MAX_NAME_LENGTH, KernelGroup, StreamConnection, free_name
 

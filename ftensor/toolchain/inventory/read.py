@@ -20,7 +20,6 @@ from ...graph.loop_body import PARTS, part_function
 from ...image.manifest import LINKED, HostRecord
 from ...kernels import network_file
 from ...kernels.element_function import ElementFunction, element_function_of
-from ...kernels.feedback import FeedbackKey
 from ...kernels.graph_file import MAX_BYTES, parse_feedback, parse_json, parse_key
 from ...kernels.graph_text import SCAN
 from ...kernels.inventory_terms import InventoryRequest
@@ -28,6 +27,7 @@ from ...kernels.key import LINEAR, REAL, VALUE, KernelKey, Key
 from ...kernels.network import NetworkKey
 from ...kernels.network_parts import cuts_of
 from ...kernels.skeleton import board_skeleton_of, inventory_words, requested_keys
+from ...kernels.skeletons.feedback import FeedbackKey
 from ...kernels.source import hls_root
 from ...kernels.staged import STATES, StagedKey, lanes_of
 from ...rows.catalogue import ROWS

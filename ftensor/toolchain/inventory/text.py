@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ...errors.build import unreadable
-from ...kernels.feedback import FeedbackKey
-from ...kernels.feedback import text as feedback_text
 from ...kernels.graph_text import text as graph_text
 from ...kernels.inventory_terms import InventoryTerms
 from ...kernels.key import Key
 from ...kernels.network import NetworkKey
 from ...kernels.network_file import text as network_text
+from ...kernels.skeletons.feedback import FeedbackKey
+from ...kernels.skeletons.feedback import text as feedback_text
 from ...kernels.staged import StagedKey
 
 _DTYPES = re.compile(r"dtypes = \[(.*)\]")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from ...kernels import source as kernel_source
-from ...kernels.feedback import FeedbackKey
-from ...kernels.skeletons.feedback import FeedbackGeometry, steps_interval
+from ...kernels.skeletons.feedback import FeedbackGeometry, FeedbackKey, steps_interval
 from ..group import KernelGroup
 from .interface import interfaces, parameter_list, title
 from .staged import namespaced_functions

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...kernels.stencil_stages import SliceScatter, Window, WindowSchedule
+from ...kernels.signal_stages import SliceScatter, Window, WindowSchedule
 from ..transform_steps import FEW
 
 if TYPE_CHECKING:

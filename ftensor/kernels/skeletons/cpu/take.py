@@ -1,4 +1,9 @@
-"""take: elements or contiguous runs that one index tensor selects (hls/skeleton/take.h)."""
+"""Kernels of indices on CPUs.
+
+take: elements or contiguous runs that one index tensor selects (hls/skeleton/take.h)
+triangle: the indices of a triangle's elements (hls/skeleton/triangle.h)
+shuffle: the order of random keys (hls/skeleton/shuffle.h)
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from typing import Annotated
 from ....dtypes import dtype, int64
 from ...geometry import Geometry, ListField, Long
 from ...inventory_terms import KernelTarget
+from ...key import EntryName, lanes_for
 from ...skeleton import Parameter, Skeleton, c_parameters, register
 from ...workload import Ints
 from ..sort import BITS
@@ -86,3 +92,94 @@ class Take(Skeleton[TakeKey]):
 
 
 register(Take())
+
+
+@dataclass(frozen=True)
+class TriangleKey:
+    """Key of a triangle kernel."""
+
+    lanes: int
+    skeleton = "triangle"
+    entry = EntryName("ft_triangle_{0.lanes}")
+
+
+def triangle_key(lanes_bytes: int) -> TriangleKey:
+    """Returns the key for a target's vectors."""
+    return TriangleKey(lanes_for([int64], int64, lanes_bytes))
+
+
+@dataclass(frozen=True)
+class TriangleGeometry(Geometry):
+    """Geometry buffer: parts of the elements, and a lower triangle of a matrix (`rows`, `cols`).
+
+    count: elements of the triangle
+    first: the first row with elements
+    full: the first row with all columns
+    least: elements of row `first`
+    flip: 1 for the triangle turned by 180 degrees
+    """
+
+    items: int
+    count: Long
+    first: Long
+    full: Long
+    least: Long
+    rows: Long
+    cols: Long
+    flip: int
+
+
+class Triangle(Skeleton[TriangleKey]):
+    """Each compute unit finds its first row, then writes row by row."""
+
+    name = "triangle"
+    geometry = TriangleGeometry
+
+    def parameters(self, key: TriangleKey) -> tuple[Parameter, ...]:
+        return c_parameters("long *out", "out")
+
+    def compute(self, key: TriangleKey) -> dtype:
+        return int64
+
+
+register(Triangle())
+
+
+BUCKETS, ORDER = range(2)  # modes of a launch
+
+
+@dataclass(frozen=True)
+class ShuffleKey:
+    """Key of the shuffle kernel."""
+
+    lanes: int = 1
+    skeleton = "shuffle"
+    entry = "ft_shuffle"
+
+
+@dataclass(frozen=True)
+class ShuffleGeometry(Geometry):
+    """Geometry buffer: `n` keys in 2 ** `bits` buckets, and the mode."""
+
+    mode: int
+    n: int
+    bits: int
+
+
+class Shuffle(Skeleton[ShuffleKey]):
+    """Sorts evenly spread keys by buckets."""
+
+    name = "shuffle"
+    geometry = ShuffleGeometry
+
+    def parameters(self, key: ShuffleKey) -> tuple[Parameter, ...]:
+        return c_parameters("long *out, const long *keys, int *moved, int *ends", "out keys")
+
+    def compute(self, key: ShuffleKey) -> dtype:
+        return int64
+
+    def title(self, key: ShuffleKey) -> str:
+        return "randperm"
+
+
+register(Shuffle())
