@@ -34,15 +34,18 @@ FT_KERNEL void FT_NAME(FT_GLOBAL FT_T *a, FT_GLOBAL FT_T *tau, long a_offset, lo
                     const FT_T u = ft_re(y) / most, v = ft_im(y) / most;
                     sum += u * u + v * v;
                 }
-                const FT_T length = most * FT_ROOT(sum), beta = ft_re(alpha) >= 0 ? -length : length;
-                factor = ft_pair_of((beta - ft_re(alpha)) / beta, -ft_im(alpha) / beta);
-                const ft_one first = ft_minus(alpha, FT_REAL_ONE(beta));
+                // All are divided by the largest one here too: differences of subnormal numbers lose their digits.
+                const ft_one top = ft_pair_of(ft_re(alpha) / most, ft_im(alpha) / most);
+                const FT_T length = FT_ROOT(sum), beta = ft_re(alpha) >= 0 ? -length : length;
+                factor = ft_pair_of((beta - ft_re(top)) / beta, -ft_im(top) / beta);
+                const ft_one first = ft_minus(top, FT_REAL_ONE(beta));
                 FT_LOOP(scale)
                 for (int i = j + 1; i < m; i++) {
                     FT_PIPELINE
-                    ft_set(ft_over(ft_get(column, i), first), column, i);
+                    const ft_one y = ft_get(column, i);
+                    ft_set(ft_over(ft_pair_of(ft_re(y) / most, ft_im(y) / most), first), column, i);
                 }
-                ft_set(FT_REAL_ONE(beta), column, j);
+                ft_set(FT_REAL_ONE(beta * most), column, j);
                 for (int c = j + 1; c < n; c++) {
                     FT_GLOBAL FT_T *y = FT_AT(x, (long)c * lead);
                     ft_reflect(y, column, j, ft_conj(factor), m);

@@ -27,10 +27,15 @@ def _loops(dtype: dtype, counts: Iterator[tuple[str, int, int]]) -> list[Pipelin
         "search": max(cycles["compare"], parts),
         "largest": max(cycles["compare"], parts),
         "squares": interval(cycles["add"], 1),
+        "products": interval(cycles["add"], 1),
+        "copies": max(interval(cycles["add"], 1), 2 * parts),
         "dot": interval(cycles["add"], 1),
         # One port reads the matrix twice per iteration, but no element that the loop wrote.
         "swap": 2 * parts,
         "less": 2 * parts,
+        "rotate": 2 * parts,
+        "exchange": 2 * parts,
+        "rows": 2 * parts,
         # Reads the elements that the previous iteration wrote.
         "swaps": ROUND_TRIP,
         # "less" on columns of two matrices.
@@ -78,6 +83,30 @@ def _reflect(dtype: dtype, m: int, k: int, count: int, *_: int) -> list[Pipeline
     return _loops(dtype, iter([("dot", below, count), ("other", below, count)]))
 
 
+# Sweeps over all pairs until Jacobi's iteration ends; a kernel takes as many as the values need.
+SWEEPS = 8
+
+
+def _svd(dtype: dtype, n: int, lead: int, step: int, vectors: int, *_: int) -> list[PipelinedLoop]:
+    pairs = SWEEPS * n * (n - 1) // 2
+    rotated = (1 + vectors) * pairs
+    counts = [(name, n * n, n) for name in ("largest", "scale", "squares")]
+    counts += [("products", n * pairs, pairs), ("rotate", n * rotated, rotated), ("search", n * (n - 1) // 2, n)]
+    if vectors:
+        counts += [("identity", n * n, n), ("quotients", n * n, n), ("exchange", 2 * n * n, 2 * n)]
+    return _loops(dtype, iter(counts))
+
+
+def _eigh(dtype: dtype, n: int, lead: int, step: int, vectors: int, *_: int) -> list[PipelinedLoop]:
+    pairs, half = SWEEPS * n * (n - 1) // 2, n * (n + 1) // 2
+    rotated = (1 + vectors) * pairs
+    counts = [("largest", half, n), ("copies", half, n), ("diagonal", n, 1), ("search", n * (n - 1) // 2, n)]
+    counts += [("rotate", n * rotated, rotated), ("rows", n * pairs, pairs)]
+    if vectors:
+        counts += [("identity", n * n, n), ("exchange", n * n, n)]
+    return _loops(dtype, iter(counts))
+
+
 def _order(dtype: dtype, m: int, count: int, *_: int) -> list[PipelinedLoop]:
     return _loops(dtype, iter([("rows", m, 1), ("swaps", count, 1)]))
 
@@ -89,6 +118,8 @@ LOOPS: Mapping[str, Callable[..., list[PipelinedLoop]]] = {
     "dense_solve": _solve_trips,
     "dense_qr": _qr,
     "dense_reflect": _reflect,
+    "dense_svd": _svd,
+    "dense_eigh": _eigh,
     "dense_order": _order,
 }
 
@@ -262,6 +293,7 @@ ELEMENTS: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]] = {
     "over": ({"div": 1}, {"div": 6, "mul": 6, "add": 6, "compare": 1}),
     "size": ({"sign": 1}, {"sign": 2, "add": 1}),
     "part": ({"div": 1}, {"div": 2}),  # by a real number
+    "scale": ({"mul": 1}, {"mul": 2}),  # by a real number
     "square": ({"mul": 1, "add": 1}, {"mul": 2, "add": 2}),  # added to a sum
 }
 
@@ -293,7 +325,8 @@ class Dense(BoardSkeleton[DenseKey]):
         """Returns the files of hls/; none for kernels of row indices."""
         if key.dtype.kind == "i":
             return []
-        return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "dense.h"]
+        own = ["jacobi.h"] if self.word in ("dense_svd", "dense_eigh") else []
+        return ["math.h", *(["complex.h"] if key.dtype.is_complex else []), "dense.h", *own]
 
     def defines(self, key: DenseKey) -> dict[str, object]:
         return SIZES if key.held else {"FT_LOCAL_ELEMENTS": 0}
@@ -357,6 +390,9 @@ LAYOUT = "items m n lead +step"
 # product of two columns; reflection of a column.
 LESS = DOT = Counter(times=1, plus=1)
 REFLECT = LESS + DOT + Counter(times=1, plus=2)
+# Sums over two columns; rotation of two columns (hls/jacobi.h).
+PRODUCTS, ROTATE = DOT + Counter(square=2), Counter(times=4, plus=4)
+JACOBI_OPERANDS, JACOBI_LAYOUT = "a v values info:int", "items n lead +step vectors"
 for kind, words in {
     "lu": DenseRoutine(
         "linalg.lu_factor", "a pivots:int info:int", LAYOUT, LESS + LESS + Counter(size=3, over=2), {"compare": 4}
@@ -374,10 +410,24 @@ for kind, words in {
         "geqrf",
         "a tau",
         LAYOUT,
-        REFLECT + Counter(size=2, square=1, part=2, over=1, plus=1),
+        REFLECT + Counter(size=2, square=1, part=4, over=1, plus=1),
         {"compare": 8, "sqrt": 1, "mul": 1, "add": 1},
     ),
     "reflect": DenseRoutine("ormqr", "=a =tau c", "items m k count a_lead c_lead +a_step +c_step adjoint", REFLECT),
+    "svd": DenseRoutine(
+        "linalg.svd",
+        JACOBI_OPERANDS,
+        JACOBI_LAYOUT,
+        PRODUCTS + ROTATE + ROTATE + Counter(scale=1, square=1, part=1),
+        {"compare": 14, "sqrt": 7, "div": 11, "mul": 7, "add": 6},
+    ),
+    "eigh": DenseRoutine(
+        "linalg.eigh",
+        JACOBI_OPERANDS,
+        JACOBI_LAYOUT,
+        ROTATE + ROTATE + Counter(scale=1, square=1),
+        {"compare": 11, "sqrt": 4, "div": 12, "mul": 9, "add": 8},
+    ),
     "order": DenseRoutine("lu_unpack", "=pivots:int order:long", "items m count", {}, {"compare": 4}),
 }.items():
     register(Dense(kind, words))

@@ -12,15 +12,16 @@ from ... import errors, return_types
 from ..._tensor import Tensor
 from ...dtypes import dtype, int64
 from ...errors import linalg as errors_factor
-from ...iterator.shape import normalize_dim
+from ...iterator.shape import normalize_dim, numel
 from ...rows.catalogue import op
 from ..arguments import check_tensors
 from ..bind import composed
 from ..pointwise.ternary import where
 from ..reduce.stats import norm, vector_norm
-from .forms import matrices, on_host, one_batch
-from .solve import inv_ex
-from .spectra import svdvals
+from .factors import apply_reflectors, qr_of
+from .forms import matrices, one_batch, to_column_major
+from .solve import inv_ex, solve_triangular
+from .spectra import eigh_of, svd_of, svdvals
 
 ORDERS = (1.0, 2.0, math.inf)
 
@@ -81,8 +82,7 @@ def matrix_norm(
 ) -> Tensor:
     """Returns the norm of each matrix in the two dims. "fro" is the root of the sum of squares; inf
     and 1 are the largest sum of absolute values of a row or column; 2 is the largest singular
-    value; "nuc" is the sum of singular values; -inf, -1 and -2 take the smallest. Singular values
-    are computed on the host. Raises RuntimeError for other orders."""
+    value; "nuc" is the sum of singular values; -inf, -1 and -2 take the smallest. Raises RuntimeError for other orders."""
     return _matrix_norm("linalg.matrix_norm", input, ord, dim, keepdim, dtype)
 
 
@@ -154,52 +154,47 @@ def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Any, Any]:
     return 0.0 if atol is None else atol, rtol
 
 
-def _with_tolerances(name: str, A: Tensor, atol: Any, rtol: Any, function: Any) -> Tensor:
-    """Returns `function(array, atol, rtol)`; a tolerance may be a tensor with one value for each
-    matrix."""
-    bounds = _tolerances(A, atol, rtol)
-    tensors = [b for b in bounds if isinstance(b, Tensor)]
-    for b in tensors:
-        if b._dtype.is_complex:
-            raise errors_factor.value(name, "a tolerance", b._dtype, "real")
-
-    def run(a: Any, *tolerances: Any) -> Any:
-        arrays = iter(tolerances)
-        real = np.finfo(a.dtype).dtype
-        tolerance_values = [next(arrays) if isinstance(b, Tensor) else b for b in bounds]
-        return function(a, *[np.asarray(b, real)[..., None] for b in tolerance_values])
-
-    return on_host(name, run, A, *tensors)[0]
+def _above_tolerance(name: str, A: Tensor, sizes: Tensor, atol: Any, rtol: Any) -> Tensor:
+    """Returns which of the singular values `sizes` of A, or absolute eigenvalues, count. A tolerance
+    may be a tensor with one value for each matrix."""
+    bounds = []
+    for b in _tolerances(A, atol, rtol):
+        if isinstance(b, Tensor):
+            if b._dtype.is_complex:
+                raise errors_factor.value(name, "a tolerance", b._dtype, "real")
+            b = b.to(sizes._dtype).unsqueeze(-1)
+        bounds.append(b)
+    low, relative = bounds
+    kept: Tensor = sizes > _largest(sizes, -1, True) * relative
+    return kept & (sizes > low) if isinstance(low, Tensor) or low else kept
 
 
-def _above_tolerance(s: Any, atol: Any, rtol: Any) -> Any:
-    largest = s.max(-1, keepdims=True, initial=0)
-    return s > np.maximum(atol, rtol * largest)
+def _inverse_sizes(sizes: Tensor, kept: Tensor) -> Tensor:
+    return where(kept, 1 / where(kept, sizes, 1.0), 0.0)
 
 
-def _pseudo_inverse(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def _pseudo_inverse(name: str, A: Tensor, atol: Any, rtol: Any, hermitian: bool) -> Tensor:
     if hermitian:
-        w, u = np.linalg.eigh(a)
-        vh = u.conj().swapaxes(-1, -2)
+        w, U = eigh_of(name, A)
+        Vh = U.mH
     else:
-        u, w, vh = np.linalg.svd(a, full_matrices=False)
-    is_kept = _above_tolerance(abs(w), atol, rtol)
-    inverse = np.where(is_kept, 1 / np.where(is_kept, w, 1), 0).astype(w.dtype)
-    if is_kept.shape[:-1] != a.shape[:-2]:
-        u, vh = (np.broadcast_to(x, (*is_kept.shape[:-1], *x.shape[-2:])) for x in (u, vh))
-    return (vh.conj().swapaxes(-1, -2) * inverse[..., None, :]) @ u.conj().swapaxes(-1, -2)
+        U, w, Vh = svd_of(name, A)
+    kept = _above_tolerance(name, A, w.abs() if hermitian else w, atol, rtol)
+    inverse: Tensor = (Vh.mH * _inverse_sizes(w, kept).unsqueeze(-2)) @ U.mH
+    return inverse
 
 
 def _pinv(name: str, A: Tensor, atol: Any, rtol: Any, hermitian: bool) -> Tensor:
     matrices(name, square=hermitian, A=A)
-    return _with_tolerances(name, A, atol, rtol, lambda a, low, relative: _pseudo_inverse(a, low, relative, hermitian))
+    return _pseudo_inverse(name, A, atol, rtol, hermitian)
 
 
 @composed(namespace="linalg", method=False)
 def pinv(input: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """Returns the Moore-Penrose inverse of each matrix. Singular values up to `atol` and up to
     `rtol` (`rcond` in the older form) times the largest count as 0. Without either, `rtol` is the
-    dtype's eps times the larger size. `hermitian` uses eigenvalues. Computed on the host."""
+    dtype's eps times the larger size. `hermitian` uses eigenvalues. Raises LinAlgError for
+    infinities and NaN."""
     return _pinv("linalg.pinv", input, atol, rtol if rcond is None else rcond, hermitian)
 
 
@@ -214,18 +209,18 @@ def matrix_rank(
     input: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Tensor:
     """Returns the number of singular values of each matrix above the tolerances, as int64. See
-    `linalg.pinv`; `tol` is the older form of `atol`. `hermitian` uses absolute eigenvalues.
-    Computed on the host."""
+    `linalg.pinv`; `tol` is the older form of `atol`. `hermitian` uses absolute eigenvalues. Raises
+    LinAlgError for infinities and NaN."""
     name = "linalg.matrix_rank"
     matrices(name, square=hermitian, input=input)
     if tol is not None:
         atol, rtol = tol, 0.0 if rtol is None else rtol
-
-    def run(a: Any, low: Any, relative: Any) -> Any:
-        s = abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(a, compute_uv=False)
-        return _above_tolerance(s, low, relative).sum(-1, dtype=np.int64)
-
-    return _with_tolerances(name, input, atol, rtol, run)
+    if hermitian:
+        sizes = eigh_of(name, input, vectors=False)[0].abs()
+    else:
+        (sizes,) = svd_of(name, input, vectors=False)
+    rank: Tensor = _above_tolerance(name, input, sizes, atol, rtol).sum(-1)
+    return rank
 
 
 @composed(namespace="linalg", method=False)
@@ -254,14 +249,30 @@ def cond(input: Tensor, p: Any = None) -> Tensor:
 LSTSQ = (None, "gels", "gelsy", "gelsd", "gelss")
 
 
-def _least_squares(a: Any, b: Any, rcond: float) -> tuple[Any, ...]:
+def _by_singular_values(name: str, A: Tensor, B: Tensor, rcond: float) -> tuple[Tensor, Tensor, Tensor]:
     """Returns (least-squares solutions of minimal norm, ranks, singular values)."""
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
-    is_kept = _above_tolerance(s, 0, rcond)
-    inverse = np.where(is_kept, 1 / np.where(is_kept, s, 1), 0).astype(s.dtype)
-    x = vh.conj().swapaxes(-1, -2) @ (inverse[..., None] * (u.conj().swapaxes(-1, -2) @ b))
-    lost = (abs(a @ x - b) ** 2).sum(-2)
-    return x, lost, is_kept.sum(-1, dtype=np.int64), s
+    U, S, Vh = svd_of(name, A)
+    kept = _above_tolerance(name, A, S, 0.0, rcond)
+    X = Vh.mH @ (_inverse_sizes(S, kept).unsqueeze(-1) * (U.mH @ B))
+    return X, kept.sum(-1), S
+
+
+def _by_qr(name: str, A: Tensor, B: Tensor) -> Tensor:
+    """Returns least-squares solutions of minimal norm for matrices of full rank."""
+    *batch, m, n = A._shape
+    wide, count = m < n, min(m, n)
+    packed, tau = qr_of(A.mH if wide else A)
+    R = packed[..., :count, :]
+    if count and numel(tuple(batch)):
+        zeros = (R.diagonal(0, -2, -1) == 0).any(-1).reshape(-1).tolist()
+        if True in zeros:
+            raise errors_factor.rank_deficient(name, zeros.index(True) if batch else None)
+    if not wide:
+        return solve_triangular(R, apply_reflectors(packed, tau, B, True)[..., :count, :], upper=True)
+    Y = solve_triangular(R.mH, B, upper=False)
+    extended = Y.new_zeros((*batch, n, B._shape[-1]))
+    extended[..., :count, :] = Y
+    return apply_reflectors(packed, tau, extended, False)
 
 
 def _system(name: str, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor, bool]:
@@ -283,9 +294,10 @@ def lstsq(
 ) -> return_types.linalg_lstsq:
     """Returns (solution, residuals, rank, singular_values) of input @ X = b: the X of minimal norm
     among the least-squares solutions. Singular values up to `rcond` times the largest count as 0
-    (None: eps times the larger size). Results that torch's `driver` omits have no elements: "gelsy"
-    omits residuals and singular values, "gels" ranks and singular values. Computed on the host.
-    Raises RuntimeError for operands that don't fit."""
+    (None: eps times the larger size). `driver="gels"` uses QR, for matrices of full rank. Results
+    that torch's `driver` omits have no elements: "gelsy" omits residuals and singular values,
+    "gels" ranks and singular values. Raises RuntimeError for operands that don't fit, LinAlgError
+    for a singular R of "gels"."""
     name = "linalg.lstsq"
     if isinstance(input, Tensor) and input.ndim < 2:
         raise errors_factor.needs_matrices(name, "input", input._shape)
@@ -296,14 +308,17 @@ def lstsq(
     m, n = A._shape[-2:]
     if rcond is None:
         rcond = float(np.finfo(A._dtype.to_real().name).eps) * max(m, n)
-    bound = 0.0 if driver == "gels" else rcond
-    x, lost, rank, s = on_host(name, lambda a, b: _least_squares(a, b, bound), A, B, columns=(0,))
     none = A.new_empty((0,), dtype=A._dtype.to_real())
-    full = driver != "gelsy" and m > n and (driver == "gels" or bool((rank == n).all()))
-    residuals = lost if full else none
-    if vectors:
-        x = x.squeeze(-1)
-        residuals = residuals.squeeze(-1) if full else residuals
-    rank = A.new_empty((0,), dtype=int64) if driver == "gels" else rank
+    if driver == "gels":
+        x, rank, s = _by_qr(name, A, B), A.new_empty((0,), dtype=int64), none
+    else:
+        x, rank, s = _by_singular_values(name, A, B, rcond)
+    residuals = none
+    if driver != "gelsy" and m > n and (driver == "gels" or bool((rank == n).all())):
+        lost = A @ x - B
+        residuals = (lost * lost.conj()).real.sum(-2)
+        residuals = residuals.squeeze(-1) if vectors else residuals
+    x = to_column_major(x)
+    x = x.squeeze(-1) if vectors else x
     s = s if driver in ("gelsd", "gelss") else none
     return return_types.linalg_lstsq((x, residuals, rank, s))
