@@ -51,7 +51,8 @@ def eig(input: _Tensor, *, out: _Tensor | None=None) -> _return_types.linalg_eig
     """
 def eigh(input: _Tensor, UPLO: str='L', *, out: _Tensor | None=None) -> _return_types.linalg_eigh:
     """Returns (eigenvalues in ascending order, eigenvectors as columns) of symmetric or Hermitian
-    matrices. Reads the lower triangle, or the upper one with `UPLO=\"U\"`. Computed on the host.
+    matrices. Reads the lower triangle, or the upper one with `UPLO=\"U\"`. Raises LinAlgError if it
+    holds infinities or NaN.
     """
 def eigvals(input: _Tensor, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the eigenvalues of square matrices, complex. See `linalg.eig`."""
@@ -79,9 +80,10 @@ def ldl_solve(LD: _Tensor, pivots: _Tensor, B: _Tensor, *, hermitian: _bool=Fals
 def lstsq(input: _Tensor, b: _Tensor, rcond: _float | None=None, *, driver: str | None=None, out: _Tensor | None=None) -> _return_types.linalg_lstsq:
     """Returns (solution, residuals, rank, singular_values) of input @ X = b: the X of minimal norm
     among the least-squares solutions. Singular values up to `rcond` times the largest count as 0
-    (None: eps times the larger size). Results that torch's `driver` omits have no elements: \"gelsy\"
-    omits residuals and singular values, \"gels\" ranks and singular values. Computed on the host.
-    Raises RuntimeError for operands that don't fit.
+    (None: eps times the larger size). `driver=\"gels\"` uses QR, for matrices of full rank. Results
+    that torch's `driver` omits have no elements: \"gelsy\" omits residuals and singular values,
+    \"gels\" ranks and singular values. Raises RuntimeError for operands that don't fit, LinAlgError
+    for a singular R of \"gels\".
     """
 def lu(A: _Tensor, *, pivot: _bool=True, out: _Tensor | None=None) -> _return_types.linalg_lu:
     """Returns (P, L, U) of A = P @ L @ U by partial pivoting: a permutation, a lower triangular
@@ -114,8 +116,8 @@ def matrix_exp(input: _Tensor) -> _Tensor:
 def matrix_norm(input: _Tensor, ord: Any='fro', dim: Sequence[_int]=(-2, -1), keepdim: _bool=False, *, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor:
     """Returns the norm of each matrix in the two dims. \"fro\" is the root of the sum of squares; inf
     and 1 are the largest sum of absolute values of a row or column; 2 is the largest singular
-    value; \"nuc\" is the sum of singular values; -inf, -1 and -2 take the smallest. Singular values
-    are computed on the host. Raises RuntimeError for other orders.
+    value; \"nuc\" is the sum of singular values; -inf, -1 and -2 take the smallest. Raises
+    RuntimeError for other orders.
     """
 @overload
 def matrix_norm(input: _Tensor, ord: Any='fro', *, axis: _int | Sequence[_int]=(-2, -1), keepdims: _bool=False, dtype: _dtype | None=None, out: _Tensor | None=None) -> _Tensor: ...
@@ -125,8 +127,8 @@ def matrix_power(input: _Tensor, n: _int, *, out: _Tensor | None=None) -> _Tenso
     """
 def matrix_rank(input: _Tensor, tol: Any=None, hermitian: _bool=False, *, atol: Any=None, rtol: Any=None, out: _Tensor | None=None) -> _Tensor:
     """Returns the number of singular values of each matrix above the tolerances, as int64. See
-    `linalg.pinv`; `tol` is the older form of `atol`. `hermitian` uses absolute eigenvalues.
-    Computed on the host.
+    `linalg.pinv`; `tol` is the older form of `atol`. `hermitian` uses absolute eigenvalues. Raises
+    LinAlgError for infinities and NaN.
     """
 def multi_dot(tensors: Sequence[_Tensor], *, out: _Tensor | None=None) -> _Tensor:
     """Returns the product of a chain of matrices, in the order with the fewest multiplications. The
@@ -140,7 +142,8 @@ def norm(input: _Tensor, ord: Any=None, dim: _int | Sequence[_int] | None=None, 
 def pinv(input: _Tensor, rcond: Any=None, hermitian: _bool=False, *, atol: Any=None, rtol: Any=None, out: _Tensor | None=None) -> _Tensor:
     """Returns the Moore-Penrose inverse of each matrix. Singular values up to `atol` and up to
     `rtol` (`rcond` in the older form) times the largest count as 0. Without either, `rtol` is the
-    dtype's eps times the larger size. `hermitian` uses eigenvalues. Computed on the host.
+    dtype's eps times the larger size. `hermitian` uses eigenvalues. Raises LinAlgError for
+    infinities and NaN.
     """
 def qr(A: _Tensor, mode: str='reduced', *, out: _Tensor | None=None) -> _return_types.linalg_qr:
     """Returns (Q, R) of A = Q @ R by Householder reflections: orthonormal columns and an upper
@@ -166,11 +169,11 @@ def solve_triangular(input: _Tensor, B: _Tensor, *, upper: _bool, left: _bool=Tr
     """
 def svd(A: _Tensor, full_matrices: _bool=True, *, driver: str | None=None, out: _Tensor | None=None) -> _return_types.linalg_svd:
     """Returns (U, S, Vh) with A = U @ diag(S) @ Vh: singular values in descending order, and
-    matrices with orthonormal columns and rows, square with `full_matrices`. Computed on the host.
-    Raises LinAlgError if A holds infinities or NaN.
+    matrices with orthonormal columns and rows, square with `full_matrices`. Raises LinAlgError if A
+    holds infinities or NaN.
     """
 def svdvals(A: _Tensor, *, driver: str | None=None, out: _Tensor | None=None) -> _Tensor:
-    """Returns the singular values of each matrix, in descending order. Computed on the host."""
+    """Returns the singular values of each matrix, in descending order. See `linalg.svd`."""
 def tensorinv(input: _Tensor, ind: _int=2, *, out: _Tensor | None=None) -> _Tensor:
     """Returns the inverse of a tensor seen as a matrix whose rows are the first `ind` dims. Raises
     RuntimeError unless the first and the last dims have equal numbers of elements; LinAlgError for

@@ -65,6 +65,7 @@ def reading():
         m = make(3, 5, 5, of=of) + ft.eye(5)
         ft.linalg.lu(m), ft.linalg.solve(m, make(3, 5, 2, of=of))
         ft.linalg.cholesky(m @ m.mH + 40 * ft.eye(5)), ft.linalg.qr(m)
+        ft.linalg.svd(m), ft.linalg.eigh(m)
         # More than block memory holds.
         large = make(130, 130, of=of) + 1000 * ft.eye(130)
         ft.linalg.solve(large, make(130, 1, of=of)), ft.linalg.cholesky(large @ large.mH)

@@ -62,6 +62,7 @@ def calls() -> Iterator[Callable[[], object]]:
         lambda: ft.segment_reduce(x, "max", lengths=index + 1), lambda: ft.tril_indices(256, 256),
         lambda: ft.randperm(1 << 18),
         lambda: ft.linalg.lu_factor(x), lambda: ft.linalg.cholesky(positive), lambda: ft.linalg.qr(x),
+        lambda: ft.linalg.svd(x), lambda: ft.linalg.eigh(x[:8, :8]), lambda: ft.linalg.svd(z[:8, :8]),
         lambda: ft.linalg.solve_triangular(x, y, upper=True), lambda: ft.linalg.solve(z, z),
     )  # fmt: skip
 

@@ -114,13 +114,13 @@ import ftensor as ft
 x = ft.tensor([[4.0, 2.0], [2.0, 10.0]])
 print(ft.linalg.cholesky(x).tolist())
 print(ft.cholesky_solve(ft.tensor([[8.0], [22.0]]), ft.linalg.cholesky(x)).tolist())
-print(ft.linalg.svdvals(ft.tensor([[3.0, 0.0], [0.0, 4.0]])).tolist())
+print(ft.linalg.eigvals(ft.tensor([[3.0, 0.0], [0.0, 4.0]])).real.tolist())
 found = {row.op: (row.calls, row.copies) for row in ft.fallback_report()}
 ft.set_fallback("error")
 print(ft.linalg.lu_factor(x)[0].tolist(), ft.linalg.cholesky(ft.tensor([[4j / 1j]])).tolist())
 print(ft.sort(x[1]).values.tolist(), ft.sort(ft.tensor([3, -1], dtype=ft.int32)).values.tolist())
 print(ft.cumprod(x[1], 0).tolist(), ft.cumsum(ft.tensor([1j, 2.0]), 0).tolist())
-print([found.get(op) for op in ("dense_cholesky", "dense_solve", "linalg.svdvals")])
+print([found.get(op) for op in ("dense_cholesky", "dense_solve", "linalg.eigvals")])
 """
 
 
@@ -140,7 +140,7 @@ def test_matrices_are_factored_by_an_image(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [
         "[[2.0, 0.0], [1.0, 3.0]]",
         "[[1.0], [2.0]]",
-        "[4.0, 3.0]",
+        "[3.0, 4.0]",
         "[[4.0, 2.0], [0.5, 9.0]] [[(2+0j)]]",
         "[2.0, 10.0] [-1, 3]",
         "[2.0, 20.0] [1j, (2+1j)]",

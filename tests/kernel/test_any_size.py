@@ -47,6 +47,8 @@ CASES: dict[str, tuple[Callable[[int], torch.Tensor], Callable[[Any, Any], Any]]
     "sum": (some, lambda L, x: L.sum(x, -1)),
     "softmax": (rows, lambda L, x: L.softmax(x, -1)),
     "cholesky": (well, lambda L, x: L.linalg.cholesky(x)),
+    "singular values": (well, lambda L, x: L.linalg.svdvals(x)),
+    "eigenvalues": (well, lambda L, x: L.linalg.eigvalsh(x)),
     "solve": (well, lambda L, x: L.linalg.solve(x, x[..., :3] + 1)),
     "reflections": (well, lambda L, x: L.linalg.householder_product(*L.geqrf(x))),
     "transform": (rows, lambda L, x: L.fft.rfft(x, dim=-1)),

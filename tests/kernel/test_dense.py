@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 import torch
 
 import ftensor as ft
+from ftensor.ops.linalg import forms
 from ftensor.ops.linalg.factors import row_order
 
 # One text serves all; LU takes the others, too.
 DTYPES = ["float32", "complex128"]
+ALL = ["float32", "float64", "complex64", "complex128"]
 # Less than a vector's lanes, one of them and a rest, and more than one.
 SIZES = [1, 5, 37]
 
@@ -140,6 +143,100 @@ def test_more_than_a_board_holds_at_once() -> None:
         near(ft.from_numpy(spd) @ ft.cholesky_solve(ft.from_numpy(b), factor), b, n, 100)
         P, L, U = ft.linalg.lu(ft.from_numpy(a))
         near(P @ L @ U, a, n)
+
+
+def orthonormal(got: ft.Tensor) -> None:
+    """Asserts orthonormal columns."""
+    n = got.shape[-1]
+    near(got.mH @ got, np.broadcast_to(np.eye(n, dtype=got.numpy().dtype), (*got.shape[:-2], n, n)), got.shape[-2])
+
+
+def matrices(of: str) -> Iterator[Any]:
+    """Yields matrices of each shape, among them some of low rank, zeros, equal and very large or
+    small elements."""
+    rng = np.random.default_rng(6)
+    for m, n in ((1, 1), (2, 2), (5, 5), (12, 12), (20, 7), (7, 20)):
+        x = draw(rng, of, 2, m, n)
+        yield from (x, x * np.asarray(1e30, of), x * np.asarray(1e-30, of))
+        yield draw(rng, of, m, 1) @ draw(rng, of, 1, n)
+        yield np.stack([np.zeros((m, n)), np.ones((m, n)), np.eye(m, n) - 2 * np.eye(m, n, 1)]).astype(of)
+
+
+@pytest.mark.parametrize("of", [pytest.param(d, marks=[] if d in DTYPES else pytest.mark.long) for d in ALL])
+def test_singular_values_and_vectors(of: str) -> None:
+    for a in matrices(of):
+        m, n = a.shape[-2:]
+        for full in (False, True):
+            U, S, Vh = ft.linalg.svd(ft.from_numpy(a), full)
+            assert U.shape[-1] == (m if full else min(m, n)) and Vh.shape[-2] == (n if full else min(m, n))
+            k = min(m, n)
+            near(U[..., :k] * S.unsqueeze(-2) @ Vh[..., :k, :], a, max(m, n))
+            orthonormal(U)
+            orthonormal(Vh.mH)
+            expected = np.linalg.svd(a.astype(np.complex128), compute_uv=False).astype(S.numpy().dtype)
+            near(S, expected, max(m, n))
+            assert (np.diff(S.numpy()) <= 0).all() and (S.numpy() >= 0).all()
+        near(ft.linalg.svdvals(ft.from_numpy(a)), expected, max(m, n))
+
+
+@pytest.mark.parametrize("of", [pytest.param(d, marks=[] if d in DTYPES else pytest.mark.long) for d in ALL])
+def test_eigenvalues_and_eigenvectors(of: str) -> None:
+    """Of the triangle that is named; the other one is not read, nor imaginary parts on the diagonal."""
+    for a in matrices(of):
+        n = a.shape[-1]
+        if a.shape[-2] != n:
+            continue
+        for half in "LU":
+            seen = np.tril(a, -1) if half == "L" else np.triu(a, 1)
+            hermitian = seen + h(seen) + a * np.eye(n, dtype=a.real.dtype)
+            hermitian = hermitian - 0.5 * (hermitian - h(hermitian)) * np.eye(n, dtype=a.real.dtype)
+            w, V = ft.linalg.eigh(ft.from_numpy(a), half)
+            expected = np.linalg.eigvalsh(hermitian.astype(np.complex128)).astype(w.numpy().dtype)
+            near(w, expected, n)
+            near(V * w.unsqueeze(-2) @ V.mH, hermitian, n)
+            orthonormal(V)
+            assert (np.diff(w.numpy()) >= 0).all()
+            near(ft.linalg.eigvalsh(ft.from_numpy(a), half), expected, n)
+
+
+def test_infinities_and_nan_have_no_singular_values() -> None:
+    """One of them among many finite matrices is an error, as in torch."""
+    for x in (float("inf"), -float("inf"), float("nan")):
+        a = ft.eye(3).repeat(4, 1, 1)
+        a[2, 1, 0] = x
+        for function in (ft.linalg.svd, ft.linalg.svdvals, ft.linalg.eigh, ft.linalg.eigvalsh, ft.linalg.pinv):
+            with pytest.raises(ft.linalg.LinAlgError, match="did not converge"):
+                function(a)
+
+
+def test_no_result_of_these_comes_from_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_numpy(op: str, *_: Any) -> None:
+        raise AssertionError(f"{op} is computed by NumPy")
+
+    monkeypatch.setattr(forms, "run_numpy", run_numpy)
+    rng = np.random.default_rng(7)
+    a, b = ft.from_numpy(draw(rng, "float32", 9, 4)), ft.from_numpy(draw(rng, "float32", 9, 2))
+    for driver in ("gels", "gelsy", "gelsd", "gelss"):
+        X = ft.linalg.lstsq(a, b, driver=driver).solution
+        near(a.mT @ (a @ X), (a.mT @ b).numpy(), 9)
+    near(ft.linalg.pinv(a) @ b, X.numpy(), 9)
+    assert ft.linalg.matrix_rank(a @ a.mT).item() == 4
+    for p in (2, -2, "nuc"):
+        assert ft.linalg.matrix_norm(a, p).item() > 0
+    X = ft.linalg.lstsq(a.mT, b[:4], driver="gels").solution
+    near(a.mT @ X, b[:4].numpy(), 9)
+    near(X, (ft.linalg.pinv(a.mT) @ b[:4]).numpy(), 9)
+    for rank, batch in ((0, ()), (1, (2,))):
+        with pytest.raises(ft.linalg.LinAlgError, match="no full rank"):
+            ft.linalg.lstsq(ft.full((*batch, 4, 3), float(rank)), ft.ones(*batch, 4, 1), driver="gels")
+
+
+def test_columns_of_subnormal_numbers_have_reflections() -> None:
+    """Their differences have few digits, those of their quotients all."""
+    rng = np.random.default_rng(8)
+    a = draw(rng, "complex64", 20, 6)
+    a[:, 3:] *= np.float32(1e-43)
+    orthonormal(ft.linalg.qr(ft.from_numpy(a)).Q)
 
 
 def test_factors_of_very_large_and_small_numbers() -> None:

@@ -82,7 +82,8 @@ def matrix_norm(
 ) -> Tensor:
     """Returns the norm of each matrix in the two dims. "fro" is the root of the sum of squares; inf
     and 1 are the largest sum of absolute values of a row or column; 2 is the largest singular
-    value; "nuc" is the sum of singular values; -inf, -1 and -2 take the smallest. Raises RuntimeError for other orders."""
+    value; "nuc" is the sum of singular values; -inf, -1 and -2 take the smallest. Raises
+    RuntimeError for other orders."""
     return _matrix_norm("linalg.matrix_norm", input, ord, dim, keepdim, dtype)
 
 

@@ -142,7 +142,7 @@ def eigh_of(name: str, A: Tensor, uplo: Any = "L", vectors: bool = True) -> tupl
     *batch, n, _ = A._shape
     upper = uplo.upper() == "U"
     if not has_jacobi(A, n):
-        function = np.linalg.eigh if vectors else np.linalg.eigvalsh
+        function: Any = np.linalg.eigh if vectors else np.linalg.eigvalsh
         return on_host(name, lambda a: function(a, uplo.upper()), A, columns=(1,) if vectors else ())
     if not n:
         return output.new_like(A, (*batch, 0), A._dtype.to_real()), to_column_major(A)
