@@ -48,7 +48,8 @@ class device:
         elif isinstance(type, str):
             match = _FORM.fullmatch(type)
             if match is None or match[1] not in TYPES:
-                raise errors.bad_device(type, parse_dtype(type))
+                named = parse_dtype(type)
+                raise errors.bad_device(type) if named is None else errors.dtype_as_device(type, named)
             kind, number = match[1], None if match[2] is None else int(match[2])
         else:
             raise errors.bad_device_type(type)

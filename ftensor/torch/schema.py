@@ -27,6 +27,7 @@ from typing import Any
 from .. import ops
 from .._tensor import Tensor
 from ..rows.catalogue import ATEN, ENTRIES, Entry
+from ..rows.lines import read_lines
 from ..rows.spelling import without_numpy_names
 from .internals import all_schemas, has_kernel, has_kernel_for
 
@@ -42,8 +43,7 @@ PLACE = {"layout", "device", "pin_memory", "non_blocking", "async"}
 @cache
 def read_table(path: Path) -> dict[str, str]:
     """Returns the lines of a table by overload."""
-    stripped = [w.strip() for w in path.read_text().splitlines()]
-    return {w.partition(" ")[0]: w for w in stripped if w and not w.startswith("#")}
+    return {line.text.partition(" ")[0]: line.text for line in read_lines(path)}
 
 
 def qualified(schema: Any) -> str:
