@@ -44,6 +44,7 @@ SOURCES = (
     "float_networks",
     "linked_networks",
     "captures",
+    "loops",
 )
 
 

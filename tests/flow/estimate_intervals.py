@@ -25,6 +25,7 @@ from ftensor.toolchain.vitis.source import copy_headers, source
 from ftensor.warm.command import noting
 
 from ..ir.intervals import intervals
+from .loop_program import CHAINS, tensors
 from .staged_program import CASES, file, operands
 
 APART = 3  # of the cases: loads, one that is kept, transforms, elements, a fold, stores
@@ -76,6 +77,10 @@ def reading():
 def graphs(folder):
     """Graphs in stages: one launch of each; one of them also as a kernel for each stage."""
     launches = []
+    for name, function in CHAINS.items():  # loops with feedback
+        files = ft.jit(function).export(str(folder / name), *tensors(name))
+        (group,) = expand(read(files.inventory))
+        launches.append(KernelLaunch(group.members[0], 1, 100))
     for k, (function, _, _) in enumerate(CASES):
         arguments = [ft.from_numpy(a) for a in operands(k, 5)]
         files = ft.jit(function).export(str(folder / file(k)), *arguments)

@@ -93,7 +93,8 @@ CHAINS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (receiver, gaine
 
 
 def tensors(name: str) -> list[ft.Tensor]:
-    return [ft.from_numpy(np.array(x)) for x in operands(name)]
+    """Returns the arguments, each on whole beats of a board."""
+    return [ft.from_numpy(np.array(x)).clone() for x in operands(name)]
 
 
 def leaves(tree: Any) -> list[Any]:

@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from random import Random
 from typing import Any, cast
 
 import pytest
@@ -27,7 +28,7 @@ from ftensor.toolchain.inventory.read import expand, parse, read, row_functions
 from ftensor.toolchain.trace import recording
 from ftensor.toolchain.vitis.source import copy_headers
 
-from .. import forked
+from .. import forked, fuzz_loops
 from ..fuzz_estimates import simulated
 from ..ir.compiler import clang
 from ..ir.findings import findings
@@ -63,6 +64,13 @@ def test_a_kernel_of_stages_has_the_bits_of_the_ops(name: str) -> None:
         results = bits(jitted(*tensors(name)))
     with simulated():
         assert results == bits(CHAINS[name](*tensors(name)))
+
+
+@needs
+@pytest.mark.parametrize("seed", [6, 8])
+def test_drawn_chains_have_the_bits_of_the_ops(seed: int) -> None:
+    """`make fuzz` draws others."""
+    assert fuzz_loops.trial(Random(seed)) == ""
 
 
 @needs
@@ -132,6 +140,13 @@ def test_the_model_counts_a_step_once(tmp_path: Path) -> None:
         products.append({name: ops.dsp for name, ops in counted.ops})
     assert products[0]["mul"] == products[1]["mul"] > 0
     assert 4 * products[0]["sub"] == products[1]["sub"] > 0
+
+
+def test_a_signal_is_not_divided_among_compute_units(tmp_path: Path) -> None:
+    key, files = exported(CHAINS["gained"], *tensors("gained"), folder=tmp_path)
+    (group,) = expand(read(files.inventory))
+    loops = [group.kind.loops(KernelLaunch(key, 3, 3000), unit, False) for unit in range(3)]
+    assert loops[:2] == [[], []] and max(one.trips for one in loops[2]) == 3000 * key.length
 
 
 def test_a_file_has_the_loop(tmp_path: Path) -> None:

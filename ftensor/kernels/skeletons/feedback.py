@@ -77,19 +77,22 @@ class FeedbackGeometry(Geometry):
 
 # An operator of an expression, or a function's name.
 _OPERATOR = re.compile(r"(?P<name>\b[a-zA-Z]\w*)(?=\()|(?P<sign>[-+*/<>]|[=!]=)")
+# Cycles that rounding to these dtypes takes.
+_ROUNDING = dict.fromkeys(("float16", "complex32"), CYCLES["float"]["add"]) | {"bfloat16": 2 * CYCLES["integer"]["add"]}
 _SIGNS = {"+": "add", "-": "add", "*": "mul", "/": "div"}
 
 
 @cache
 def steps_interval(key: FeedbackKey) -> int:
     """Returns the cycles from one step to the next: those of the longest way from a state to the
-    state after, all operators of a call counted one after another."""
+    state after, all operators of a call counted one after another. Rounding to half precision takes
+    additions."""
     latest: dict[int, int | None] = {v: 0 if v < key.states else None for v in range(len(key.ins))}
     for k, call in enumerate(key.calls):
         begun = [at for at in (latest[v] for v in call.operands) if at is not None]
         cycles = _call_cycles(call.function)
-        for n in range(len(call.function.outs)):
-            latest[key.first_value(k) + n] = max(begun) + cycles if begun else None
+        for n, (out, _) in enumerate(call.function.outs):
+            latest[key.first_value(k) + n] = max(begun) + cycles + _ROUNDING.get(out.name, 0) if begun else None
     return distance(max(latest[v] or 0 for v in key.results[: key.states]))
 
 
