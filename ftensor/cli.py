@@ -64,12 +64,21 @@ class _Parser(argparse.ArgumentParser):
             mistyped = [w for w in self.words if w[:2] == "--" and w.partition("=")[0] not in known]
             message += f"; unrecognized: {' '.join(mistyped)}" if mistyped else ""
         if match := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
-            message += guess(match[1], re.findall(r"[\w.-]+", match[2]))
+            message += _belonging(self, match[1]) or guess(match[1], re.findall(r"[\w.-]+", match[2]))
         elif match := re.search(r"unrecognized(?: arguments)?: (--[\w-]+)", message):
             message += guess(match[1], known)
         self.print_usage(sys.stderr)
         complain(f"{self.prog}: error", message)
         self.exit(2)
+
+
+def _belonging(parser: argparse.ArgumentParser, word: str) -> str:
+    """Returns a phrase that names the command whose action `word` is; "" if there is none."""
+    commands = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    for name, command in [pair for action in commands for pair in action.choices.items()]:
+        if any(word in a.choices for a in command._actions if isinstance(a, argparse._SubParsersAction)):
+            return f"; it is an action of {name!r}: `ftensor {name} {word}`"
+    return ""
 
 
 def options_of(parser: argparse.ArgumentParser) -> Iterator[str]:

@@ -106,7 +106,7 @@ def no_counterpart(function: str, dtypes: tuple[str, ...]) -> KernelNotBuilt:
 
 
 def no_device(mapping: str, present: Sequence[str], steps: Sequence[str], mappings: Iterable[str]) -> RuntimeError:
-    """Error for a mapping that no device matches; `steps` are ways to get a device, `mappings`
+    """Error for a mapping that no device matches; `steps` are what discovery noted and ways to get a device, `mappings`
     words of mappings."""
     available = f"the devices found are: {', '.join(present)}" if present else "no device was found"
     lines = "".join(f"\n  - {step}" for step in steps)

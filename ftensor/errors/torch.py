@@ -24,7 +24,7 @@ _OF_MODELS = frozenset(
     Transformer TransformerEncoder TransformerDecoder TransformerEncoderLayer LayerNorm RMSNorm
     TransformerDecoderLayer GroupNorm PReLU Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d
     ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d
-    InstanceNorm3d SyncBatchNorm init modules parallel utils optim compile jit vmap func
+    InstanceNorm3d SyncBatchNorm init modules parallel utils optim jit vmap func
     """.split()  # noqa: SIM905
 )
 _MODEL = (
@@ -45,6 +45,7 @@ _ADVICE = {
     **dict.fromkeys(("Stream", "Event"), _OWN),
     **dict.fromkeys(("Tensor.storage", "Tensor.untyped_storage"), _MEMORY),
     **dict.fromkeys(("Tensor.apply_", "Tensor.map_"), _ELEMENTS),
+    "compile": 'ft.jit(function) is for functions of tensors, torch.compile(model, backend="ftensor") torch\'s models',
     "autocast": 'torch\'s device has it: torch.autocast("fpga")',
     "set_default_tensor_type": "ft.set_default_dtype(dtype) and ft.set_default_device(device)",
     "Tensor.to_dense": "every tensor is dense",

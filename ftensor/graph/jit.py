@@ -20,6 +20,7 @@ from ..execute.reduce import as_single_ops
 from ..execute.scalars import TracedScalar
 from ..kernels.skeleton import skeleton_of
 from ..runtime import launch_cache
+from ..terminal import counted
 from .filters import with_filters
 from .fusion import fuse_graph
 from .guards import GUARD_FAILED, closure_storage
@@ -302,11 +303,15 @@ class Jitted(Generic[P, R]):
             return trace_graph(self.name, backend, lambda: self._function(*args, **kwargs), tensors)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Planned:
     """The kernels that a call of a jitted function runs."""
 
     _graph: Graph
+
+    def __repr__(self) -> str:
+        kernels = self.kernels
+        return f"<graph of {self._graph.name}, {counted(len(kernels), 'kernel')}: {', '.join(kernels)}>"
 
     @property
     def kernels(self) -> list[str]:

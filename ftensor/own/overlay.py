@@ -182,6 +182,8 @@ class OverlayKernel:
         return int(bits.get(name, False))
 
     def _named(self, offset: int) -> str:
+        if not isinstance(offset, int):
+            raise errors.no_offset(self._kernel.name, offset)
         for name, place in self._registers._offsets.items():
             if place == offset:
                 return name

@@ -109,7 +109,8 @@ def require(mapping: str, detected: Sequence[DetectedDevice]) -> list[DetectedDe
     chosen = select(mapping, detected)
     if not chosen:
         present = [f"{selector(d, detected)} ({d.name})" for d in detected]
-        raise errors.no_device(mapping, present, advice(mapping), [*POLICIES, *targets.BY_NAME])
+        # A loader or a driver that did not load is the likeliest reason.
+        raise errors.no_device(mapping, present, [*report().notes, *advice(mapping)], [*POLICIES, *targets.BY_NAME])
     return chosen
 
 

@@ -239,6 +239,13 @@ def test_a_mistyped_word_is_guessed(words, meant, capsys):
     assert f"did you mean {meant}" in capsys.readouterr().err
 
 
+def test_an_action_without_its_command_is_known(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["info", "minimal.xclbin"])
+    assert ended.value.code == 2
+    assert "it is an action of 'image': `ftensor image info`" in capsys.readouterr().err
+
+
 def test_a_command_alone_prints_its_help(capsys):
     assert main([]) == 0
     assert "usage: ftensor" in capsys.readouterr().out

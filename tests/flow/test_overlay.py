@@ -107,6 +107,7 @@ def test_what_a_register_cannot_hold_is_refused_at_once(overlay: Any) -> None:
         (lambda: registers.CTRL.AP_STOP, AttributeError, "CTRL.AP_STOP"),
         (lambda: setattr(registers.CTRL, "AUTO_RESTART", 1), AttributeError, "AUTO_RESTART"),
         (lambda: overlay.scale.write(0x8, 1), ValueError, "no register at 0x8; it has CTRL at 0x0, x at 0x10"),
+        (lambda: overlay.scale.write("n", 1), TypeError, "offset in bytes, not 'n'; register_map"),
         (lambda: overlay.fir, AttributeError, "no kernel or compute unit 'fir'; it has scale"),
         (lambda: ft.fpga.Overlay("absent.xclbin"), FileNotFoundError, "absent.xclbin"),
         (lambda: ft.fpga.allocate(3, "u5"), TypeError, "dtype"),

@@ -131,6 +131,7 @@ def test_pointers_to_other_things(source: Path) -> None:
 def test_files_that_are_refused(source: Path, tmp_path: Path) -> None:
     kernel = ft.fpga.kernel
     assert "no file" in refusal(FileNotFoundError, kernel, tmp_path / "none.cpp")
+    assert "pass its path" in refusal(FileNotFoundError, kernel, 'extern "C" void none(int n) {}')
     (tmp_path / "kernels.txt").write_text("")
     assert ".xclbin and .awsxclbin are images" in refusal(ValueError, kernel, tmp_path / "kernels.txt")
     assert "has 3 kernels, so name one of them: vadd, bytes, streamed" in refusal(ValueError, kernel, source)

@@ -107,6 +107,7 @@ EXAMPLES: dict[str, tuple[object, ...]] = {
     "linalg.three": ("cross", 0, 3, 4),
     "arithmetic.empty_input": ("amax", (0,), IndexError),
     "call.dlpack_foreign_device": ((1, 0),),
+    "image.no_offset": ("k", "n"),
     "image.no_register_at": ("k", 1, {"a": 16}),
     "nn.input_dims": ("conv1d", 1, (1,)),
     "nn.weight_dims": ("conv1d", 1, (1,)),

@@ -118,6 +118,8 @@ def test_pages_are_searched(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["docs", "--search", "xmutil", "loadapp"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("boards: ") and "loadapp" in lines[1]
+    assert main(["docs", "--search", "loadapp xmutil"]) == 0  # no section has them in this order
+    assert "loadapp" in capsys.readouterr().out
     assert main(["docs", "--search", "no-such-word"]) == 1
     assert "no section has 'no-such-word'" in capsys.readouterr().err
     assert main(["docs", "boards", "--search", "axi"]) == 2

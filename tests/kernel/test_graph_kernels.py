@@ -109,6 +109,11 @@ def test_a_graph_takes_few_kernels_and_keeps_the_results(
             np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
+def test_a_graph_is_shown_by_its_kernels() -> None:
+    plan = ft.jit(softmax).graph(X)
+    assert repr(plan) == f"<graph of softmax, 1 kernel: {plan.kernels[0]}>"
+
+
 def test_equal_tables_are_one_tensor() -> None:
     """They are found by dtype, shape and numbers; a large one is uploaded each time."""
     x, table = ft.zeros(1), np.arange(6, dtype=np.float32)
