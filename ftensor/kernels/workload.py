@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from math import ceil, prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -203,6 +203,24 @@ def members_below(end: int, period: int, first_member: int, end_member: int) -> 
 def members_in(begin: int, end: int, period: int, first_member: int, end_member: int) -> int:
     """Counts the i in [begin, end) with first_member <= i % period < end_member."""
     return members_below(end, period, first_member, end_member) - members_below(begin, period, first_member, end_member)
+
+
+H = TypeVar("H")
+W = TypeVar("W")
+
+
+def grid_blocks(
+    begin: int, end: int, down: int, across: int, heights: tuple[H, H], widths: tuple[W, W]
+) -> list[tuple[int, H, W]]:
+    """Returns (count, height, width) of the blocks [begin, end) of matrices that are cut into `down`
+    times `across` blocks, counted row by row. `heights` and `widths` are those of most blocks, and of
+    the blocks at the lower and the right edge."""
+    period = down * across
+    below = members_in(begin, end, period, period - across, period)
+    right = members_in(begin, end, across, across - 1, across)
+    corner = members_in(begin, end, period, period - 1, period)
+    counts = (end - begin - below - right + corner, right - corner, below - corner, corner)
+    return [(n, heights[k // 2], widths[k % 2]) for k, n in enumerate(counts)]
 
 
 def pieces(inner: int, chunk: int, chunks: int, begin: int, end: int) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -348,7 +348,6 @@ class Dense(BoardSkeleton[DenseKey]):
         return "x".join(map(str, launch.geometry[:3]))
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loops with or without local memory, as `fits` decides."""
         if fits(self.word, launch.geometry):
             return loops(self.word, launch, unit)
         begin, end = launch.slab(launch.geometry[0], unit)

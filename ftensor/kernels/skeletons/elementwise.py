@@ -101,7 +101,6 @@ class Map(OpSkeleton):
         return accesses
 
     def memories(self, key: KernelKey, structure: str) -> list[LocalMemory]:
-        """Returns a block for each operand with structure "burst", else none."""
         if structure != "burst":
             return []
         sizes = [p.dtype.itemsize for _, p, _ in memory_operands(key)]
@@ -356,7 +355,6 @@ class Rows(OpSkeleton):
         return accesses
 
     def memories(self, key: KernelKey, structure: str) -> list[LocalMemory]:
-        """Returns the buffer of each input of a wide kernel for runs that repeat."""
         if key.lanes == 1:
             return []
         kept = constant("vitis/beat_runs.h", "FT_MAX_CACHED_BEATS")

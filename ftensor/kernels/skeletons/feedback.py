@@ -136,7 +136,6 @@ class Feedback(Fused, BoardSkeleton[FusedKey]):
         return True
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loop of steps, which begins anew for each signal."""
         fields = FeedbackGeometry.unpack(launch.geometry)
         begin, end = launch.slab(fields.items, unit)
         trips = (end - begin) * fields.steps

@@ -178,7 +178,6 @@ class Fft(BoardSkeleton[FftKey]):
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns a loop for each step, and the loops that read and write."""
         g, lanes = FftGeometry.unpack(launch.geometry), launch.key.lanes
         begin, end = launch.slab(g.items * g.pieces, unit)
         loops = []
@@ -415,7 +414,6 @@ class FftStream(BoardSkeleton[FftStreamKey]):
         }
 
     def memories(self, key: FftStreamKey, structure: str) -> list[LocalMemory]:
-        """Returns two memories of three turns around each stage, and the roots of each stage."""
         bits = 4 * key.dtype.itemsize
         return [
             LocalMemory(3 * key.slot, bits, 4 * (key.stages + 1)),

@@ -199,8 +199,6 @@ class Fir(BoardSkeleton[FirKey]):
         return 2 * key.parts**2 * numel(shapes[0]) * FirGeometry.unpack(geometry).taps
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loops of the three processes: beats of samples, taps and samples, beats of
-        results."""
         key, g = launch.key, FirGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, work = end - begin, g.work(key, begin, end)

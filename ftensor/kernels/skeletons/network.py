@@ -56,7 +56,6 @@ class Network(BoardSkeleton[NetworkKey]):
     # The performance model
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns a loop for each process."""
         return _loops(processes_of(launch.key), launch.n)
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:

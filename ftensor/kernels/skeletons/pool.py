@@ -172,7 +172,6 @@ class PoolSkeleton(BoardSkeleton[PoolKey]):
         return table_lines(self.word, f'dtypes = ["{key.dtype.name}"]')
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loops of three stages: read strips, fold windows, store results."""
         g = PoolGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         beats = [g.beats(item) for item in range(begin, end)]

@@ -300,7 +300,6 @@ class ReduceOuter(ReduceSkeleton):
         return [LocalMemory(_reduction(key).vectors, bits, 4 * key.lanes)]
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loops of the stages `fetch` and `fold`."""
         key, g = launch.key, FoldGeometry.unpack(launch.geometry)
         side, length, period = _reduction(key).vectors, g.shape[-1], g.splits * g.chunks
         first, last = launch.slab(g.items, unit)

@@ -21,6 +21,7 @@ from ..workload import (
     LocalMemory,
     PipelinedLoop,
     distance,
+    grid_blocks,
     interval,
     members_in,
     operator_cycles,
@@ -205,17 +206,7 @@ class Scan(BoardSkeleton[ScanKey]):
         narrow = g.columns - (g.blocks - 1) * g.side
         short = 0 if g.mode else g.n - (g.parts - 1) * g.part
         # The last block of columns may be narrower, the last part of a row shorter.
-        last = members_in(begin, end, g.parts, g.parts - 1, g.parts)
-        edge = members_in(begin, end, period, ends, period)
-        corner = members_in(begin, end, period, period - 1, period)
-        full = end - begin - last - edge + corner
-        # (items, elements of a row, parallel rows)
-        blocks = [
-            (full, g.part, g.side),
-            (last - corner, short, g.side),
-            (edge - corner, g.part, narrow),
-            (corner, short, narrow),
-        ]
+        blocks = grid_blocks(begin, end, g.blocks, g.parts, (g.side, narrow), (g.part, short))
         wait, parts = recurrence(key), 2 if key.dtype.is_complex else 1
         loops = []
         # A part starts from the totals of earlier parts, which a launch of mode 1 has written.
@@ -224,7 +215,7 @@ class Scan(BoardSkeleton[ScanKey]):
             ends_here = members_in(begin, end, period, ends + p, ends + p + 1)
             wide = (part_items - ends_here) * g.side + ends_here * narrow
             loops.append(PipelinedLoop("before", p * wide, p * part_items, wait, stage="work"))
-        for items, rows, m in blocks:
+        for items, m, rows in blocks:
             if items * rows == 0:
                 continue
             if m > 1:

@@ -165,8 +165,6 @@ class Sort(OrderSkeleton[SortKey]):
         return {**sizes, **order_defines(key.dtype)}
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loops over a compute unit's tiles: insertion or merge start, merges,
-        store."""
         g = SortGeometry.unpack(launch.geometry)
         loops: list[PipelinedLoop] = []
         for tiles, size in pieces(g.n, g.tile, g.tiles, *launch.slab(g.items, unit)):

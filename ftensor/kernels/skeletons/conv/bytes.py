@@ -42,13 +42,11 @@ class _Bytes(BoardConv):
         }
 
     def settings(self, key: ConvKey, *, float64: bool, grid: str) -> list[str]:
-        """Returns the settings for one lane: no dialect has vectors with the bytes of a beat."""
         defines = {"FT_NAME": key.entry, **self.defines(key)}
         lines = source.settings(self.compute(key), 1, float64, grid)
         return [*lines, *(f"#define {word} {n}" for word, n in defines.items()), *self.geometry_words()]
 
     def helpers(self, key: ConvKey) -> list[str]:
-        """Returns []: the kernels multiply bytes without conversion."""
         return []
 
     def record(self, key: ConvKey) -> ManifestTerms:
@@ -89,7 +87,6 @@ class ConvBytes(_Bytes, Conv):
         }
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loops of five stages: planes, panels, sums, gathering of results, store."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, depth, beats = end - begin, g.depth, g.beats
@@ -207,7 +204,6 @@ class ConvBytesPack(_Bytes, ConvPack):
     name = "conv_bytes_pack"
 
     def parameters(self, key: ConvKey) -> tuple[Parameter, ...]:
-        """Returns the parameters of packing, without a bias."""
         return tuple(p for p in ConvPack.parameters(self, key) if not p[2].startswith("bias"))
 
     def beats(self, key: ConvKey) -> Mapping[str, int]:

@@ -248,7 +248,6 @@ class Conv(BoardConv):
         return vector and not written
 
     def keys(self, request: InventoryRequest) -> Iterator[ConvKey]:
-        """Yields the keys of convolution and packing for each dtype."""
         for d in request.dtypes:
             if serves(d):
                 key = conv_key(d, request.target, False, 16)
@@ -275,7 +274,6 @@ class Conv(BoardConv):
         }
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loops of four stages: planes, panels, sums, results."""
         key, g = launch.key, ConvGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         items, depth, beats = end - begin, g.depth, g.beats

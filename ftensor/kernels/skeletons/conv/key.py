@@ -14,7 +14,7 @@ from ...inventory_terms import ManifestTerms, table_lines
 from ...key import EntryName
 from ...skeleton import BoardSkeleton, Skeleton
 from ...source import element_defines, element_helpers
-from ...workload import Ints, members_in
+from ...workload import Ints, grid_blocks, members_in
 
 # Terms of a partial sum before the addition to the totals.
 DEPTH = 192
@@ -215,23 +215,11 @@ class UniformTiles(NamedTuple):
 
 def uniform_tiles(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> list[UniformTiles]:
     """Returns the items [begin, end) of a board's launch, grouped by size."""
-    period = g.panels * g.tiles
-    below = members_in(begin, end, g.panels, g.panels - 1, g.panels)
-    right = members_in(begin, end, period, period - g.panels, period)
-    corner = members_in(begin, end, period, period - 1, period)
-    rest = g.filters - (g.panels - 1) * key.rows
     left = g.positions - (g.tiles - 1) * key.columns
-    vectors = -(-left // key.lanes)
-    tiles = (
-        UniformTiles(end - begin - below - right + corner, key.rows, key.vectors, g.whole),
-        UniformTiles(below - corner, rest, key.vectors, g.whole),
-        UniformTiles(right - corner, key.rows, vectors, g.whole and left % key.lanes == 0),
-        UniformTiles(corner, rest, vectors, g.whole and left % key.lanes == 0),
-    )
-    merged = [one for one in tiles if one.items]
-    if g.tiles == 1:  # the only tile is the last tile
-        merged = [one for one in tiles[2:] if one.items]
-    return merged
+    tiles = (key.vectors, g.whole), (-(-left // key.lanes), g.whole and left % key.lanes == 0)
+    panels = key.rows, g.filters - (g.panels - 1) * key.rows
+    blocks = grid_blocks(begin, end, g.tiles, g.panels, tiles, panels)
+    return [UniformTiles(count, rows, vectors, whole) for count, (vectors, whole), rows in blocks if count]
 
 
 def in_lines(key: ConvKey, g: ConvGeometry, begin: int, end: int) -> tuple[int, int]:

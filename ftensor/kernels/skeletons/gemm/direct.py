@@ -12,7 +12,7 @@ from ...geometry import Long, NamedFields
 from ...inventory_terms import KernelTarget
 from ...key import lanes_for
 from ...skeleton import register
-from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, distance, members_in
+from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, distance, grid_blocks
 from .key import ADDED, DIRECT, DOT_PRODUCT, Gemm, GemmKey, ProductGeometry, element, products, recurrence
 
 # Rows and columns of a board's tile. The board reads factors one by one while it adds to other
@@ -64,9 +64,9 @@ class DirectGemm(Gemm):
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         key, g = launch.key, DirectGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
-        items, period = end - begin, g.column_blocks * g.row_blocks
-        below = members_in(begin, end, period, period - g.column_blocks, period)
-        results = (items - below) * key.rows + below * (g.rows - (g.row_blocks - 1) * key.rows)
+        heights = (key.rows, g.rows - (g.row_blocks - 1) * key.rows)
+        blocks = grid_blocks(begin, end, g.row_blocks, g.column_blocks, heights, (1, 1))
+        items, results = end - begin, sum(count * rows for count, rows, _ in blocks)
         entries = items * -(-g.depth // key.depth)
         # An access per lane if the port is not widened. Sums are in local memory.
         lane = 1 if widened else key.lanes * key.parts
@@ -158,13 +158,9 @@ class DotProductGemm(Gemm):
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
         key, g = launch.key, DotProductGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
-        items, period = end - begin, g.column_blocks * g.row_blocks
-        rows, columns = (n % SIDE or SIDE for n in (g.rows, g.columns))
-        last_row_items = members_in(begin, end, period, period - g.column_blocks, period)
-        last_column_items = members_in(begin, end, g.column_blocks, g.column_blocks - 1, g.column_blocks)
-        corner_items = members_in(begin, end, period, period - 1, period)
-        results = (items - last_row_items - last_column_items + corner_items) * SIDE**2 + corner_items * rows * columns
-        results += (last_row_items - corner_items) * rows * SIDE + (last_column_items - corner_items) * SIDE * columns
+        heights, widths = ((SIDE, n % SIDE or SIDE) for n in (g.rows, g.columns))
+        blocks = grid_blocks(begin, end, g.row_blocks, g.column_blocks, heights, widths)
+        items, results = end - begin, sum(count * rows * columns for count, rows, columns in blocks)
         return [
             PipelinedLoop("depth", items * g.turns(key), items, 1),
             PipelinedLoop("results", results, items, 1, g.mode == ADDED),
@@ -182,7 +178,6 @@ class DotProductGemm(Gemm):
         }
 
     def memories(self, key: GemmKey, structure: str) -> list[LocalMemory]:
-        """Returns the sums of each turn and their totals."""
         return [LocalMemory(TURNS, 8 * key.dtype.itemsize, 2 * SIDE * SIDE // TURNS)]
 
     def traffic(self, launch: KernelLaunch, widened: bool) -> list[Access]:

@@ -14,7 +14,7 @@ from ...inventory_terms import ROOMY_REGISTERS, SOME_REGISTERS, InventoryRequest
 from ...key import lanes_for
 from ...skeleton import register
 from ...source import constant
-from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, members_in
+from ...workload import PORT_BYTES, Access, Ints, KernelLaunch, LocalMemory, PipelinedLoop, grid_blocks
 from .direct import direct_key, dot_product_key, supports_dot_product
 from .key import (
     DIRECT,
@@ -100,8 +100,6 @@ class GemmPack(Gemm):
         return places(key)
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns, for each matrix, the loops that read a panel and the loop that writes the
-        panel."""
         key, g = launch.key, PackGeometry.unpack(launch.geometry)
         loops, chunk = [], constant("vitis/gemm_pack.cpp", "CHUNK")
         for stage, x, width in (("a", g.a, key.rows), ("b", g.b, key.columns)):
@@ -109,17 +107,8 @@ class GemmPack(Gemm):
             begin, end = launch.slab(x.panels * x.matrices * chunks, unit)
             beats = -(-width * key.dtype.compute.itemsize // PORT_BYTES)
             # The last panel may have fewer rows, and the last chunk of a panel fewer steps.
-            period, rows = x.panels * chunks, x.rows - (x.panels - 1) * width
-            steps = x.depth - (chunks - 1) * chunk
-            below = members_in(begin, end, period, period - chunks, period)
-            last = members_in(begin, end, chunks, chunks - 1, chunks)
-            corner = members_in(begin, end, period, period - 1, period)
-            for items, m, n in (
-                (end - begin - below - last + corner, width, chunk),
-                (below - corner, rows, chunk),
-                (last - corner, width, steps),
-                (corner, rows, steps),
-            ):
+            rows, steps = x.rows - (x.panels - 1) * width, x.depth - (chunks - 1) * chunk
+            for items, m, n in grid_blocks(begin, end, x.panels, chunks, (width, rows), (chunk, steps)):
                 loops += [
                     PipelinedLoop(name, items * trips, items, interval, True, False, stage)
                     for name, trips, interval in _reading(x, width, m, n, key.parts)
@@ -243,7 +232,6 @@ class PackedGemm(Gemm):
         return places(key)
 
     def loops(self, launch: KernelLaunch, unit: int, widened: bool) -> list[PipelinedLoop]:
-        """Returns the loops of four stages: panels of a, panels of b, sums, results."""
         key, g = launch.key, ProductGeometry.unpack(launch.geometry)
         begin, end = launch.slab(g.items, unit)
         group = _group()
@@ -325,21 +313,13 @@ class PackedGemm(Gemm):
 
 def tile_groups(key: GemmKey, g: ProductGeometry, begin: int, end: int) -> list[TileGroup]:
     """Returns the items [begin, end) of a packed product, grouped by size."""
-    across, period = g.column_blocks, g.column_blocks * _blocks(g)
     # The last block may have fewer row panels, the last column panel fewer columns.
-    below = members_in(begin, end, period, period - across, period)
-    right = members_in(begin, end, across, across - 1, across)
-    corner = members_in(begin, end, period, period - 1, period)
-    rows = g.most * key.rows
-    tall = (g.most, rows)
-    last = (g.row_blocks - (_blocks(g) - 1) * g.most, g.rows - (_blocks(g) - 1) * rows)
-    narrow = g.columns - (across - 1) * key.columns
+    rows, blocks = g.most * key.rows, _blocks(g)
+    last = (g.row_blocks - (blocks - 1) * g.most, g.rows - (blocks - 1) * rows)
+    widths = (key.columns, g.columns - (g.column_blocks - 1) * key.columns)
     uniform = []
-    for count, (panels, height), width in (
-        (end - begin - below - right + corner, tall, key.columns),
-        (below - corner, last, key.columns),
-        (right - corner, tall, narrow),
-        (corner, last, narrow),
+    for count, (panels, height), width in grid_blocks(
+        begin, end, blocks, g.column_blocks, ((g.most, rows), last), widths
     ):
         store = "elements"
         if g.whole and g.mode != 2 and width % key.lanes == 0:
