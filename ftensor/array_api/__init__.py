@@ -34,7 +34,7 @@ from ..dtypes import (
 )
 from ..errors import creation as _messages
 from ..interop.dlpack import from_dlpack
-from ..rows.lines import functions
+from ..rows.lines import Functions
 from . import creation as _creation
 from . import elementwise as _elementwise
 from . import fft, linalg, special
@@ -60,7 +60,7 @@ def _functions(module: ModuleType) -> dict[str, Any]:
 
 _SCOPE = {"from_dlpack": from_dlpack, "np": np, "range": range}
 _MODULES = (_creation, _manipulation, _products, fft)
-_LINES = functions(Path(__file__).with_name("standard.txt"), _SCOPE | dict(ChainMap(*map(vars, _MODULES))))
+_LINES = Functions(Path(__file__).with_name("standard.txt"), _SCOPE | dict(ChainMap(*map(vars, _MODULES))))
 
 
 def _lines_of(module: str) -> dict[str, Any]:

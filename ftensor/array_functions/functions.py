@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Mapping
 from functools import cache
 from inspect import Signature, signature
 from math import inf
@@ -14,18 +15,18 @@ import numpy as np
 from .. import array_api as xp
 from .._tensor import Tensor
 from ..array_api.linalg import EigResult, SVDResult
-from ..rows.lines import functions
+from ..rows.lines import Functions
 from . import elements, reductions, shapes
 from .values import as_operand, first_tensor, map_nested, on_host, write_out
 
-_BY_HAND = (*shapes.FUNCTIONS, *reductions.FUNCTIONS, *elements.FUNCTIONS)
 _SCOPE = {"np": np, "xp": xp, "inf": inf, "EigResult": EigResult, "SVDResult": SVDResult}
-_LINES = functions(Path(__file__).with_name("numpy.txt"), vars(elements) | vars(reductions) | vars(shapes) | _SCOPE)
-# Functions with a parameter `like`: called with that tensor and the function's arguments.
-CREATION = {name[5:]: call for name, call in _LINES.items() if name.startswith("like.")}
-FUNCTIONS: dict[str, Callable[..., Any]] = {call.__name__.removeprefix("_"): call for call in _BY_HAND} | {
-    name: call for name, call in _LINES.items() if not name.startswith("like.")
-}
+_SCOPE |= vars(elements) | vars(reductions) | vars(shapes)
+_BY_HAND = (*shapes.FUNCTIONS, *reductions.FUNCTIONS, *elements.FUNCTIONS)
+FUNCTIONS: Mapping[str, Callable[..., Any]] = ChainMap(
+    {call.__name__.removeprefix("_"): call for call in _BY_HAND},
+    Functions(Path(__file__).with_name("numpy.txt"), _SCOPE),  # type: ignore[arg-type]
+)
+CREATION = Functions(Path(__file__).with_name("like.txt"), _SCOPE)
 # Functions that print or save a tensor: the copy to the host is no fallback.
 _EXPLICIT = frozenset(["array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed"])
 # Arguments without effect if they have these values.

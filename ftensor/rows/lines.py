@@ -17,7 +17,7 @@ import __future__
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,30 +72,46 @@ def body_of(expression: str) -> str:
     return f"return {expression}"
 
 
-def functions(path: Path, scope: dict[str, Any]) -> dict[str, Callable[..., Any]]:
-    """Compiles the lines of a file, and returns their functions by name."""
-    names, docs, sources = [], [], []
-    for line in read_lines(path):
+class Functions(Mapping[str, Callable[..., Any]]):
+    """The functions of a file by name. Each is compiled when it is first read."""
+
+    def __init__(self, path: Path, scope: dict[str, Any]) -> None:
+        self._path = path
+        self._scope: dict[str, Any] = {name: Namespace(name) for name in ("fft", "linalg", "nn", "special")} | scope
+        self._lines: dict[str, tuple[str, Line]] = {}
+        for line in read_lines(path):
+            for word in line.text.partition("(")[0].split():
+                name, _, op = word.partition(":")
+                self._lines[name] = op or name, line
+        self._compiled: dict[str, Callable[..., Any]] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        if name not in self._compiled:
+            self._compiled[name] = self._compile(name, *self._lines[name])
+        return self._compiled[name]
+
+    def _compile(self, name: str, op: str, line: Line) -> Callable[..., Any]:
         match = LINE.fullmatch(line.text)
-        assert match is not None, f"{path.name}: this line is no function: {line.text}"
-        words, parameters, returned, expression = match.groups()
+        assert match is not None, f"{self._path.name}: this line is no function: {line.text}"
+        _, parameters, returned, expression = match.groups()
+        last = name.rpartition(".")[2]
         tensors = ", ".join(re.findall(r"(\w+): Tensor\b(?! \|)", parameters))
-        for word in words.split():
-            name, _, op = word.partition(":")
-            names.append(name)
-            docs.append(line.doc.replace("$", op or name))
-            check = f"check({name.rpartition('.')[2]!r}, {line.heading!r}, {tensors}); " * bool(line.heading)
-            body = check + body_of(expression.replace("$", op or name))
-            sources.append(f"def function({parameters}){returned or ''}: {body}\n_all.append(function)")
-    source = "\n".join(sources)
-    read = ENTRIES.keys() & set(re.findall(r"\w+", source))
-    ops = {name: ENTRIES[name].call for name in read if ENTRIES[name].function}
-    namespaces = {name: Namespace(name) for name in ("fft", "linalg", "nn", "special")}
-    made: list[Callable[..., Any]] = []
-    # types stay text, as in this module
-    code = compile(source, str(path), "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True)
-    exec(code, ops | namespaces | scope | {"_all": made})
-    for name, doc, function in zip(names, docs, made, strict=True):
-        function.__name__ = function.__qualname__ = name.rpartition(".")[2]
-        function.__doc__ = doc or None
-    return dict(zip(names, made))
+        check = f"check({last!r}, {line.heading!r}, {tensors}); " * bool(line.heading)
+        source = f"def function({parameters}){returned or ''}: {check}{body_of(expression.replace('$', op))}"
+        for word in ENTRIES.keys() & set(re.findall(r"\w+", source)):
+            if ENTRIES[word].function:
+                self._scope.setdefault(word, ENTRIES[word].call)
+        # types stay text, as in this module
+        code = compile(source, str(self._path), "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True)
+        made: dict[str, Callable[..., Any]] = {}
+        exec(code, self._scope, made)
+        function = made["function"]
+        function.__name__ = function.__qualname__ = last
+        function.__doc__ = line.doc.replace("$", op) or None
+        return function

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ftensor.rows.catalogue import ENTRIES
-from ftensor.rows.lines import functions
+from ftensor.rows.lines import Functions
 
 TEXT = """
 # Numbers
@@ -38,7 +38,7 @@ def made(tmp_path: Path) -> dict[str, Callable[..., Any]]:
     path.write_text(TEXT)
     calls: list[tuple[Any, ...]] = []
     scope = {"multiplied": lambda op, x, by: (op, x * by), "check": lambda *words: calls.append(words)}
-    return functions(path, scope) | {"calls": lambda: calls}
+    return dict(Functions(path, scope)) | {"calls": lambda: calls}
 
 
 def test_names_share_a_signature(made: dict[str, Callable[..., Any]]) -> None:
@@ -70,4 +70,4 @@ def test_another_line_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "lines.txt"
     path.write_text("half of x\n")
     with pytest.raises(AssertionError, match="half of x"):
-        functions(path, {})
+        Functions(path, {})["half"]
