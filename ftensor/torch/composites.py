@@ -15,7 +15,6 @@ import torch
 import torch.nn.functional as F
 from torch.library import get_kernel
 
-from .._tensor import Tensor
 from ..dtypes import bfloat16, float16, float32, float64
 from ..execute.layers import fits_one_launch
 from ..ops.gradients.attention import attention, attention_backward
@@ -30,8 +29,8 @@ from . import calls
 from .fallback import kernel
 from .internals import RECORDED_KEYS, decompose, is_batched, is_plain, overload
 from .kernels import wrap_all
-from .memory import DEVICE, FROM_FT, is_here, lift, unaliased, unwrap, wrap
-from .prepared_kernels import impl_prepared
+from .memory import DEVICE, FROM_FT, TO_FT, is_here, lift, unaliased, unwrap, wrap
+from .prepared_kernels import impl_prepared, prepared_function
 from .registration import impl, recorded
 from .structure import check, filled
 
@@ -138,15 +137,6 @@ def needs_gradient(tensors: Sequence[torch.Tensor]) -> bool:
     return False
 
 
-def same_float_dtype(tensors: Sequence[Tensor]) -> bool:
-    """True if no tensor is empty and all have the same floating point dtype."""
-    dtype = tensors[0]._dtype
-    for x in tensors:  # all() over a generator takes three times as long
-        if x._dtype is not dtype or 0 in x._shape:
-            return False
-    return dtype in FLOATS
-
-
 def decomposed_backward(
     decomposition: Callable[..., Sequence[torch.Tensor]],
     args: Sequence[torch.Tensor],
@@ -238,8 +228,15 @@ def _layer_norm(
     tensors = [t for t in (input, weight, bias) if t is not None]
     if not is_plain(tensors) or needs_gradient(tensors):
         return None
+    return _normalized(input, normalized_shape, weight, bias, eps)
+
+
+@prepared_function("layer_norm(Tensor input, int[] shape, Tensor? weight, Tensor? bias, float eps) -> Tensor")
+def _normalized(
+    input: torch.Tensor, shape: Sequence[int], weight: torch.Tensor | None, bias: torch.Tensor | None, eps: float
+) -> torch.Tensor:
     w, b = (None if t is None else lift(t) for t in (weight, bias))
-    return wrap(layer_norm(lift(input), tuple(normalized_shape), w, b, eps))
+    return wrap(layer_norm(lift(input), tuple(shape), w, b, eps))
 
 
 @register_composite("scaled_dot_product_attention")
@@ -259,19 +256,58 @@ def _attention(
         return None
     if not is_plain(tensors):
         return None
-    q, k, v = lifted = list(map(lift, tensors))
-    mask = None if attn_mask is None else lift(attn_mask)
-    heads, depth = q._shape[:-2], q._shape[-1:]
-    if not same_float_dtype(lifted) or (heads, depth) != (k._shape[:-2], k._shape[-1:]):
+    dtype, q, k = query.dtype, query.shape, key.shape
+    if dtype not in TORCH_FLOATS or key.dtype is not dtype or value.dtype is not dtype:
         return None
-    if k._shape[:-1] != v._shape[:-1]:
+    if (q[:-2], q[-1:]) != (k[:-2], k[-1:]) or k[:-1] != value.shape[:-1] or 0 in q or 0 in k or 0 in value.shape:
         return None
     if not needs_gradient(tensors):
-        return wrap(scaled_dot_product_attention(q, k, v, mask, is_causal=is_causal, scale=scale))
-    if q._dtype not in WIDE:
+        return _attended(query, key, value, attn_mask, is_causal, scale)
+    if TO_FT[dtype] not in WIDE:
         return None
     result: torch.Tensor = _Attention.apply(*tensors, attn_mask, is_causal, scale)
     return result
+
+
+@prepared_function(
+    "attended(Tensor query, Tensor key, Tensor value, Tensor? mask, bool is_causal, float? scale) -> Tensor"
+)
+def _attended(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: torch.Tensor | None,
+    is_causal: bool,
+    scale: float | None,
+) -> torch.Tensor:
+    lifted_mask = None if mask is None else lift(mask)
+    operands = lift(query), lift(key), lift(value), lifted_mask
+    return wrap(scaled_dot_product_attention(*operands, is_causal=is_causal, scale=scale))
+
+
+@prepared_function(
+    "attention(Tensor query, Tensor key, Tensor value, float factor, bool causal, Tensor? mask) -> (Tensor, Tensor)"
+)
+def _attention_forward(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, factor: float, causal: bool, mask: torch.Tensor | None
+) -> tuple[torch.Tensor, ...]:
+    lifted_mask = None if mask is None else lift(mask)
+    return wrap_all(attention(lift(query), lift(key), lift(value), factor, causal, lifted_mask))
+
+
+@prepared_function(
+    "attention_backward(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor weights, float factor)"
+    " -> (Tensor, Tensor, Tensor)"
+)
+def _attention_backward(
+    grad: torch.Tensor,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    weights: torch.Tensor,
+    factor: float,
+) -> tuple[torch.Tensor, ...]:
+    return wrap_all(attention_backward(lift(grad), lift(query), lift(key), lift(value), lift(weights), factor))
 
 
 def _fits(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> bool:
@@ -300,10 +336,9 @@ class _Attention(torch.autograd.Function):
     ) -> torch.Tensor:
         ctx.causal, ctx.scale = causal, scale
         ctx.factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-        lifted_mask = None if mask is None else lift(mask)
-        result, weights = attention(lift(query), lift(key), lift(value), ctx.factor, causal, lifted_mask)
-        ctx.save_for_backward(query, key, value, mask, wrap(weights))
-        return wrap(result)
+        result, weights = _attention_forward(query, key, value, ctx.factor, causal, mask)
+        ctx.save_for_backward(query, key, value, mask, weights)
+        return result
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
@@ -313,9 +348,8 @@ class _Attention(torch.autograd.Function):
             decomposition = partial(decompose, _ATTENTION, attn_mask=mask, is_causal=ctx.causal, scale=ctx.scale)
             second = decomposed_backward(lambda *a: (decomposition(*a),), inputs, needed, (grad,))
             return (*second, None, None, None)
-        q, k, v = map(lift, inputs)
-        gradients = attention_backward(lift(grad), q, k, v, lift(weights), ctx.factor)
-        return (*[wrap(g) if n else None for g, n in zip(gradients, needed)], None, None, None)
+        gradients = _attention_backward(grad, *inputs, weights, ctx.factor)
+        return (*[g if n else None for g, n in zip(gradients, needed)], None, None, None)
 
 
 _OVERLOADS = {"lstm": overload("lstm.input"), "gru": overload("gru.input")}

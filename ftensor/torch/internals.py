@@ -91,6 +91,7 @@ ExcludeKeys = C._ExcludeDispatchKeyGuard
 has_kernel = C._dispatch_has_kernel
 has_kernel_for = C._dispatch_has_kernel_for_dispatch_key
 all_schemas = C._jit_get_all_schemas
+parse_schema = C.parse_schema
 all_op_names = C._dispatch_get_all_op_names
 
 # True for a batch of gradients (`is_grads_batched`), which has no storage.

@@ -16,6 +16,7 @@ from ..ops.pointwise.ternary import where
 from ..ops.rearrange.cat import stack
 from ..ops.reduce.stats import vector_norm
 from .memory import lift, unwrap, wrap
+from .prepared_kernels import impl_prepared
 from .registration import impl
 
 _FLOATS = {torch.float32, torch.float64, torch.float16, torch.bfloat16}
@@ -82,7 +83,8 @@ def _foreach_kernel(name: str) -> Callable[..., Any]:
 for _name, _overloads in _OPS.items():
     for _method in (_name, f"{_name}_"):
         _full = [f"_foreach_{_method}.{of}" for of in _overloads.split()]
-        impl(*(_full or [f"_foreach_{_method}"]))(_foreach_kernel(_method))
+        _after = "increment_version(self)" if _method.endswith("_") else ""
+        impl_prepared(*(_full or [f"_foreach_{_method}"]), after=_after)(_foreach_kernel(_method))
 
 
 @impl("_amp_foreach_non_finite_check_and_unscale_")
@@ -162,11 +164,11 @@ def _adam(decoupled: bool) -> Any:
     return step
 
 
-impl("_fused_adam_", "_fused_adam_.tensor_lr")(_adam(False))
-impl("_fused_adamw_", "_fused_adamw_.tensor_lr")(_adam(True))
+impl_prepared("_fused_adam_", "_fused_adam_.tensor_lr")(_adam(False))
+impl_prepared("_fused_adamw_", "_fused_adamw_.tensor_lr")(_adam(True))
 
 
-@impl("_fused_sgd_", "_fused_sgd_.tensor_lr")
+@impl_prepared("_fused_sgd_", "_fused_sgd_.tensor_lr")
 def sgd(
     self: Any, grads: Any, momentum_buffer_list: Any, *, weight_decay: float, momentum: float,
     lr: Any, dampening: float, nesterov: bool, maximize: bool, is_first_step: bool,
@@ -189,7 +191,7 @@ def sgd(
     )
 
 
-@impl("_fused_adagrad_", "_fused_adagrad_.tensor_lr")
+@impl_prepared("_fused_adagrad_", "_fused_adagrad_.tensor_lr")
 def adagrad_step(
     self: Any, grads: Any, state_sums: Any, state_steps: Any, *, lr: Any, lr_decay: float,
     weight_decay: float, eps: float, maximize: bool, grad_scale: Any = None, found_inf: Any = None,

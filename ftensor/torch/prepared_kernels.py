@@ -7,7 +7,7 @@ key leads to a `PreparedOp`. Without one, the op's function runs; its third call
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,8 @@ import torch
 
 from ..execute.dispatch import observed
 from ..execute.pointwise import replaced
-from .internals import overload, untyped_storage
-from .prepared_ops import REFUSED, OpObserver, prepare_op
+from .internals import overload, parse_schema, untyped_storage
+from .prepared_ops import NOT_RUN, REFUSED, Argument, OpObserver, prepare_op, tensors_of
 from .registration import impl
 
 if TYPE_CHECKING:
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 OBSERVED_CALL = 3  # the call with equal keys that is observed; the first ones prepare its launches
 MAX_REFUSALS = 16  # of an overload that had no success, until its calls form no keys any more
-MAX_SEEN = 1 << 10
+MAX_SEEN = 1 << 8
 NUMBERS = frozenset((bool, int, float, complex))
 
 
 class _Misses:
     """Calls without an entry of an overload: the function itself, and at times an entry for later."""
 
-    def __init__(self, name: str, function: Callable[..., Any], takes_integers: bool) -> None:
-        self.name, self.function, self.takes_integers = name, function, takes_integers
+    def __init__(self, function: Callable[..., Any], takes_integers: bool) -> None:
+        self.function, self.takes_integers = function, takes_integers
         self.seen: dict[Any, int] = {}
         self.refusals = 0
         self.is_off: list[bool] = []  # true if not empty
 
     def __call__(
-        self, backend: Backend, key: Any, tensors: tuple[torch.Tensor | None, ...], /, *args: Any, **kwargs: Any
+        self, backend: Backend, key: Any, arguments: tuple[Argument, ...], /, *args: Any, **kwargs: Any
     ) -> Any:
         count = self.seen.get(key, 0) + 1
         if count < OBSERVED_CALL:
@@ -46,6 +46,7 @@ class _Misses:
                 self.seen.clear()
             self.seen[key] = count
             return self.function(*args, **kwargs)
+        tensors = tensors_of(arguments)
         storages = [id(untyped_storage(t)._ft) for t in tensors if t is not None]
         # Which of two arguments with one storage a launch reads can't be told.
         if backend.launches.find(key) or not _can_observe(backend) or len(set(storages)) < len(storages):
@@ -57,7 +58,7 @@ class _Misses:
         # The parts of complex numbers may be -0.0, which equals 0.0.
         is_known = not any(x.__class__ is complex for x in (*args, *kwargs.values()))
         is_known &= self.takes_integers or not any(d.kind in "iu" for d in observer.dtypes)
-        entry = prepare_op(observer, tensors, result) if is_known and not _makes_floats(tensors, result) else REFUSED
+        entry = prepare_op(observer, arguments, result) if is_known and not _makes_floats(tensors, result) else REFUSED
         backend.launches.keep(key, entry)
         self.refusals = self.refusals + 1 if entry is REFUSED else -(1 << 30)
         if self.refusals == MAX_REFUSALS:
@@ -93,23 +94,29 @@ def parameters_text(schema: Any) -> tuple[str, str]:
     return ", ".join(head), ", ".join(forward)
 
 
-def prepared_kernel(name: str, function: Callable[..., Any], integers: bool = False) -> Callable[..., Any]:
-    """Returns a kernel of an overload that calls `function`, directly where possible.
+def prepared_kernel(
+    name: str, function: Callable[..., Any], integers: bool = False, after: str = ""
+) -> Callable[..., Any]:
+    """Returns a kernel of an overload that calls `function`, or runs its prepared op.
 
     `integers`: integers among the tensors are values like others, not indices, whose bounds the host may
-    know. Returns `function` itself for ops that draw random numbers or take lists of tensors.
+    know. `after`: a statement that `function` ends with besides its launches. Returns `function` itself
+    for ops that draw random numbers.
     """
     op = overload(name)
-    if torch.Tag.nondeterministic_seeded in op.tags:
-        return function
-    schema = op._schema
+    return function if torch.Tag.nondeterministic_seeded in op.tags else prepared(op._schema, function, integers, after)
+
+
+def prepared(schema: Any, function: Callable[..., Any], integers: bool = False, after: str = "") -> Callable[..., Any]:
+    """Like `prepared_kernel`, for the arguments of a schema."""
     head, forward = parameters_text(schema)
     keys: list[str] = []
     tensors: list[str] = []
     setup: list[str] = []
     for a in schema.arguments:
         kind, x = str(a.type), a.name
-        if x.endswith("_") or "Generator" in kind or ("List[" in kind and "Tensor" in kind):
+        # An index may have bounds that the host knows, so no launch follows from the key.
+        if x in ("index", "indices") or x.endswith("_") or "Generator" in kind or kind == "List[Optional[Tensor]]":
             return function
         if kind in ("Tensor", "Optional[Tensor]"):
             tensors.append(x)
@@ -125,6 +132,10 @@ def prepared_kernel(name: str, function: Callable[..., Any], integers: bool = Fa
             else:
                 setup.append(f"s_{x} = None if {x} is None else untyped_storage({x})._ft")
                 keys.append(f"None if {x} is None else ({geometry})")
+        elif kind == "List[Tensor]":
+            tensors.append(x)
+            setup.append(f"s_{x} = [untyped_storage(t)._ft for t in {x}]")
+            keys.append(f"len({x}), *[t.shape for t in {x}], *[t.stride() for t in {x}], *[t.dtype for t in {x}]")
         elif kind == "number" or kind == "Optional[number]":
             keys.append(f"{x}.__class__, {x} or str({x})")  # -0.0 and 0.0 are equal
         elif "List[" in kind:
@@ -134,43 +145,57 @@ def prepared_kernel(name: str, function: Callable[..., Any], integers: bool = Fa
             keys.append(f"{x} or str({x})")
         else:
             keys.append(x)
-    required = [a.name for a in schema.arguments if str(a.type) == "Tensor" and a.name != "other"]
+    kinds = {a.name: str(a.type) for a in schema.arguments}
+    required = [x for x in tensors if kinds[x] in ("Tensor", "List[Tensor]") and x != "other"]
     if not required:
         return function
+    first = f"s_{required[0]}" + "[0]" * (kinds[required[0]] == "List[Tensor]")
     is_tensor = {x: f"None if {x}.__class__ in NUMBERS else {x}" if x == "other" else x for x in tensors}
     # Names with "_" are none of a schema.
     lines = [
         f"if _off: return _function({forward})",
         "try:",
         *[f"    {line}" for line in setup],
-        "except (AttributeError, TypeError, RuntimeError):",
+        f"    _backend = {first}.backend",
+        "except (AttributeError, IndexError, TypeError, RuntimeError):",
         f"    return _function({forward})",
-        f"_backend = s_{required[0]}.backend",
         f"_key = (_NAME, {', '.join(keys)})",
         "_op = _backend.launches.get(_key)",
         f"if _op is None: return _missed(_backend, _key, ({''.join(f'{is_tensor[x]}, ' for x in tensors)}), {forward})",
         f"_result = _op.call({', '.join(f'{x}, s_{x}' for x in tensors)})",
-        f"return _function({forward}) if _result is None else _result",
+        f"if _result is _NOT_RUN: return _function({forward})",
+        *([after] if after else []),
+        "return _result",
     ]
     source = ["def make(_function, _missed, _off, _NAME, D):", f"    def kernel({head}):"]
-    misses = _Misses(name, function, integers)
+    misses = _Misses(function, integers)
     maker = _maker("\n".join([*source, *[f"        {line}" for line in lines], "    return kernel"]))
     defaults = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
-    return maker(function, misses, misses.is_off, f"torch.{name}", defaults)
+    return maker(function, misses, misses.is_off, f"torch.{schema.name}.{schema.overload_name}", defaults)
 
 
 @cache
 def _maker(source: str) -> Callable[..., Any]:
-    scope: dict[str, Any] = {"NUMBERS": NUMBERS, "untyped_storage": untyped_storage}
+    scope: dict[str, Any] = {"NUMBERS": NUMBERS, "_NOT_RUN": NOT_RUN, "untyped_storage": untyped_storage}
+    scope["increment_version"] = torch.autograd.graph.increment_version
     exec(compile(source, "<ftensor torch kernel>", "exec"), scope)
     maker: Callable[..., Any] = scope["make"]
     return maker
 
 
-def impl_prepared(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Like `registration.impl`, with prepared ops."""
+def impl_prepared(*names: str, after: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Like `registration.impl`, with prepared ops. Returns the kernel of the first overload."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        return impl(name)(prepared_kernel(name, function))
+        kernels = [impl(name)(prepared_kernel(name, function, after=after)) for name in names]
+        return kernels[0]
 
     return register
+
+
+def prepared_function(schema: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Returns a decorator for a function on torch's tensors, which runs as prepared ops do.
+
+    `schema` is the function's signature in torch's schema language; its name is unique.
+    """
+    return partial(prepared, parse_schema(f"ftensor::{schema}"))

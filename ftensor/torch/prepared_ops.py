@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import lru_cache
 from threading import get_ident
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..runtime.stream import DeviceStream
 
 MAX_STEPS = 32
+MAX_COMPARED = 4  # storages that are compared in pairs
 
 
 class Place(NamedTuple):
@@ -93,8 +94,9 @@ class OpObserver(Observer):
 
     def _place(self, x: Tensor) -> Place | None:
         number = id(x._storage)
-        if number in self.new_indices:
-            return Place(False, self.new_indices[number], x._offset)
+        index = self.new_indices.get(number)
+        if index is not None and self.new[index]() is x._storage:
+            return Place(False, index, x._offset)
         k, f = self.arguments.get(number, (0, None))
         # A tensor that reads memory as another dtype counts offsets in other elements.
         return Place(True, k, x._offset - f._offset) if f is not None and f._dtype is x._dtype else None
@@ -132,10 +134,13 @@ class OpObserver(Observer):
         super().start_read(tensor, multiple)
 
 
+NOT_RUN: Any = object()  # what a prepared op returns if it has done nothing
+
+
 class PreparedOp(NamedTuple):
-    """An entry of the table of launches. `call(t0, s0, t1, s1, ...)` takes torch's tensors and their
-    storages, and returns the result; None if the call needs the function: an observer is active, or
-    memory is of other streams, is read-only or overlaps."""
+    """An entry of the table of launches. `call(t0, s0, t1, s1, ...)` takes torch's tensors (or lists of
+    tensors) and their storages, and returns the result; NOT_RUN if the call needs the function: an
+    observer is active, or memory is of other streams, is read-only or overlaps."""
 
     call: Callable[..., Any]
     bound: tuple[Bound, ...]  # keeps the geometry buffers
@@ -146,11 +151,11 @@ class PreparedOp(NamedTuple):
         return LAUNCH_BYTES + STEP_BYTES * len(self.bound)
 
 
-def _refused(*_: Any) -> None:
-    """The `call` for arguments whose call can't be direct."""
+def _refused(*_: Any) -> Any:
+    return NOT_RUN
 
 
-REFUSED = PreparedOp(_refused, ())
+REFUSED = PreparedOp(_refused, ())  # for arguments whose call can't be prepared
 
 
 class _Code:
@@ -231,7 +236,10 @@ def _checks(arguments: Sequence[int], written: Sequence[int]) -> list[str]:
     for k in others:
         failures.append(f"s{k}.stream is not stream or s{k}.users is not None or s{k}.device is not device")
     failures += [f"s{k}.readonly" for k in written]
-    failures += [f"s{k} is s{i}" for k in written for i in arguments if i != k]
+    if written and len(arguments) > MAX_COMPARED:
+        failures.append(f"len({{{', '.join(f's{k}' for k in arguments)}}}) < {len(arguments)}")
+    else:
+        failures += [f"s{k} is s{i}" for k in written for i in arguments if i != k]
     if written and others:
         owned = " or ".join(f"s{k}.owner is not None" for k in arguments)
         names = [", ".join(f"s{k}" for k in ks) for ks in (written, arguments)]
@@ -239,7 +247,7 @@ def _checks(arguments: Sequence[int], written: Sequence[int]) -> list[str]:
     return [
         f"backend, device = s{first}.backend, s{first}.device",
         "stream = backend._current.stream",
-        f"if {' or '.join(failures)}: return None",
+        f"if {' or '.join(failures)}: return NOT_RUN",
         "take = backend.pool.take",
     ]
 
@@ -293,11 +301,11 @@ def _without_storage(f: Tensor) -> Tensor:
 
 _SCOPE = {
     "address_of": m.address_of, "from_dlpack": m.from_dlpack_capsule, "new_capsule": m.new_capsule,
-    "overlap": any_overlap, "thread": m.thread, "untyped_storage": untyped_storage,
+    "NOT_RUN": NOT_RUN, "overlap": any_overlap, "thread": m.thread, "untyped_storage": untyped_storage,
 }  # fmt: skip
 
 
-@cache
+@lru_cache(1 << 10)
 def _compiled(text: str) -> FunctionType:
     scope: dict[str, Any] = dict(_SCOPE)
     exec(compile(text, "<ftensor prepared op>", "exec"), scope)
@@ -305,16 +313,36 @@ def _compiled(text: str) -> FunctionType:
     return function
 
 
-def prepare_op(observer: OpObserver, tensors: Sequence[torch.Tensor | None], result: Any) -> PreparedOp:
+# An argument of an op: a tensor, a list of tensors, or None in place of a tensor.
+Argument: TypeAlias = torch.Tensor | Sequence[torch.Tensor] | None
+
+
+def tensors_of(arguments: Sequence[Argument]) -> list[torch.Tensor | None]:
+    """Returns the tensors of arguments, those of lists one by one."""
+    return [t for a in arguments for t in (a if isinstance(a, (list, tuple)) else (a,))]
+
+
+def prepare_op(observer: OpObserver, arguments: Sequence[Argument], result: Any) -> PreparedOp:
     """Returns the prepared op of an observed call; REFUSED if the call did more than its launches."""
     if observer.is_refused or not observer.launches:
         return REFUSED
     code = _Code(observer.launches)
-    lines = _lines(observer, code, tensors, result)
+    lines = _lines(observer, code, tensors_of(arguments), result)
     if lines is None or len(code.steps) > MAX_STEPS:
         return REFUSED
-    arguments = [f"t{k}, s{k}" for k in range(len(tensors))]
-    head = f"def call({', '.join([*arguments, *code.values])}, /):"
-    function = _compiled("\n".join([head, *[f"    {line}" for line in lines]]))
+    names: list[str] = []
+    unpacked: list[str] = []
+    count = 0
+    for i, argument in enumerate(arguments):
+        if isinstance(argument, (list, tuple)):
+            names += [f"T{i}", f"S{i}"]
+            for kind in "ts" if argument else "":
+                unpacked.append(f"{''.join(f'{kind}{count + k}, ' for k in range(len(argument)))} = {kind.upper()}{i}")
+            count += len(argument)
+        else:
+            names += [f"t{count}", f"s{count}"]
+            count += 1
+    head = f"def call({', '.join([*names, *code.values])}, /):"
+    function = _compiled("\n".join([head, *[f"    {line}" for line in (*unpacked, *lines)]]))
     call = FunctionType(function.__code__, function.__globals__, "call", tuple(code.values.values()))
     return PreparedOp(call, tuple(code.bound))
