@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 OBSERVED_CALL = 3  # the call with equal keys that is observed; the first ones prepare its launches
 MAX_REFUSALS = 16  # of an overload that had no success, until its calls form no keys any more
 MAX_SEEN = 1 << 8
+MAX_PAIRS = 3  # of storages that are compared one by one
 NUMBERS = frozenset((bool, int, float, complex))
 
 
@@ -47,9 +48,7 @@ class _Misses:
             self.seen[key] = count
             return self.function(*args, **kwargs)
         tensors = tensors_of(arguments)
-        storages = [id(untyped_storage(t)._ft) for t in tensors if t is not None]
-        # Which of two arguments with one storage a launch reads can't be told.
-        if backend.launches.find(key) or not _can_observe(backend) or len(set(storages)) < len(storages):
+        if backend.launches.find(key) or not _can_observe(backend) or _share_memory(arguments):
             return self.function(*args, **kwargs)
         del self.seen[key]
         observer = OpObserver(tensors)
@@ -69,6 +68,24 @@ class _Misses:
 def _can_observe(backend: Backend) -> bool:
     """True if nobody else observes the device, it compiles kernels, and no op has a user's kernel."""
     return backend.executor is None and not backend.built_ahead and not replaced
+
+
+def _share_memory(arguments: Sequence[Argument]) -> bool:
+    """True if tensors of lists share memory with others: which of them a launch reads can't be told.
+    Keys of single tensors that share memory have their offsets."""
+    storages = [id(untyped_storage(t)._ft) for t in tensors_of(arguments) if t is not None]
+    return len(set(storages)) < len(storages) and any(isinstance(a, (list, tuple)) for a in arguments)
+
+
+def _sharing(storages: Sequence[Any], tensors: Sequence[Any]) -> tuple[tuple[int, int, int], ...]:
+    """Returns which tensors share memory: for each one after the first with its storage their
+    positions, and the elements between them."""
+    found = []
+    for k, storage in enumerate(storages):
+        first = storages.index(storage)
+        if first < k and storage is not None:
+            found.append((first, k, tensors[k].storage_offset() - tensors[first].storage_offset()))
+    return tuple(found)
 
 
 def _makes_floats(tensors: Sequence[torch.Tensor | None], result: Any) -> bool:
@@ -151,6 +168,11 @@ def prepared(schema: Any, function: Callable[..., Any], integers: bool = False, 
         return function
     first = f"s_{required[0]}" + "[0]" * (kinds[required[0]] == "List[Tensor]")
     is_tensor = {x: f"None if {x}.__class__ in NUMBERS else {x}" if x == "other" else x for x in tensors}
+    single = [x for x in tensors if kinds[x] != "List[Tensor]"]
+    pairs = [f"s_{a} is s_{b}" for i, a in enumerate(single) for b in single[:i]]
+    if len(pairs) > MAX_PAIRS:
+        pairs = [f"len({{{', '.join(f's_{x}' for x in single)}}}) < {len(single)}"]
+    storages = ", ".join(f"s_{x}" for x in single)
     # Names with "_" are none of a schema.
     lines = [
         f"if _off: return _function({forward})",
@@ -160,6 +182,7 @@ def prepared(schema: Any, function: Callable[..., Any], integers: bool = False, 
         "except (AttributeError, IndexError, TypeError, RuntimeError):",
         f"    return _function({forward})",
         f"_key = (_NAME, {', '.join(keys)})",
+        *([f"if {' or '.join(pairs)}: _key += _sharing(({storages},), ({', '.join(single)},))"] if pairs else []),
         "_op = _backend.launches.get(_key)",
         f"if _op is None: return _missed(_backend, _key, ({''.join(f'{is_tensor[x]}, ' for x in tensors)}), {forward})",
         f"_result = _op.call({', '.join(f'{x}, s_{x}' for x in tensors)})",
@@ -176,7 +199,12 @@ def prepared(schema: Any, function: Callable[..., Any], integers: bool = False, 
 
 @cache
 def _maker(source: str) -> Callable[..., Any]:
-    scope: dict[str, Any] = {"NUMBERS": NUMBERS, "_NOT_RUN": NOT_RUN, "untyped_storage": untyped_storage}
+    scope: dict[str, Any] = {
+        "NUMBERS": NUMBERS,
+        "_NOT_RUN": NOT_RUN,
+        "_sharing": _sharing,
+        "untyped_storage": untyped_storage,
+    }
     scope["increment_version"] = torch.autograd.graph.increment_version
     exec(compile(source, "<ftensor torch kernel>", "exec"), scope)
     maker: Callable[..., Any] = scope["make"]

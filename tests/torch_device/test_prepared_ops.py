@@ -141,6 +141,14 @@ def test_arguments_that_share_memory() -> None:
         same(x.to("fpga") * x.to("fpga"), x * x)
         y = x.to("fpga")
         same(y * y, x * x)
+    assert len(prepared("mul.Tensor")) == 2 and REFUSED not in prepared("mul.Tensor")
+    for distance in (3, 2, -1):
+        for start in range(1, 1 + CALLS):
+            x = torch.randn(12)
+            y = x.to("fpga")
+            a, b = slice(start, start + 3), slice(start + distance, start + distance + 3)
+            same(y[a] - y[b], x[a] - x[b])
+    assert len(prepared("sub.Tensor")) == 3 and REFUSED not in prepared("sub.Tensor")
     for _ in range(CALLS):  # the op was prepared for two memories
         x = torch.randn(6)
         y = x.to("fpga")
