@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import reduce
 from math import nan
@@ -14,7 +15,7 @@ from ..array_api.linalg import QRResult
 from ..array_api.reductions import reduce_axes
 from ..dtypes import promote_types
 from ..rows.catalogue import op_of
-from .values import dtype_of, first_tensor, floating, tensor
+from .values import dtype_of, first_tensor, floating, promote_pair, tensor, tensor_among
 
 
 def over(op: str, a: Tensor, axis: Any, keepdims: bool, **options: Any) -> Tensor:
@@ -179,4 +180,57 @@ def norm(x: Tensor, ord: Any = None, axis: Any = None, keepdims: bool = False) -
     return op_of("linalg.norm")(floating(x), ord, axis, keepdims)
 
 
-FUNCTIONS = (_average, _cov, _cross, _einsum, _histogram)
+def least_squares(a: Any, b: Any, rcond: float | None) -> Any:
+    """Returns (solution, residuals, rank, singular values), as NumPy's `lstsq`."""
+    like = tensor_among(a, b)
+    a, b = promote_pair(*[floating(tensor(value, like)) for value in (a, b)])
+    if a.ndim != 2 or b.ndim not in (1, 2) or len(a) != len(b):
+        return NotImplemented
+    if rcond is not None and rcond < 0:
+        rcond = epsilon(a)
+    columns = b if b.ndim == 2 else b.unsqueeze(-1)
+    x, residuals, rank, sizes = op_of("linalg.lstsq")(a, columns, rcond, driver="gelsd")
+    return x if b.ndim == 2 else x.squeeze(-1), residuals, int(rank), sizes
+
+
+def epsilon(x: Tensor) -> float:
+    return float(np.finfo(x.dtype.to_real().name).eps)
+
+
+def _polyfit(
+    x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
+) -> Any:
+    like = tensor_among(x, y, w)
+    x, y = promote_pair(*[floating(tensor(value, like)) for value in (x, y)])
+    if not isinstance(deg, int) or deg < 0 or x.ndim != 1 or y.ndim not in (1, 2) or not 0 < len(x) == len(y):
+        return NotImplemented
+    count = deg + 1
+    powers, values = op_of("vander")(x, count), y
+    if w is not None:
+        weights = tensor(w, like).to(x.dtype)
+        powers = powers * weights.unsqueeze(-1)
+        values = y * (weights if y.ndim == 1 else weights.unsqueeze(-1))
+    # Columns of one length have the smallest condition number.
+    lengths = op_of("linalg.vector_norm")(powers, 2, 0).to(powers.dtype)
+    scaled = powers / lengths
+    limit = len(x) * epsilon(x) if rcond is None else rcond
+    solution, residuals, rank, sizes = least_squares(scaled, values, limit)
+    factors = solution / (lengths if y.ndim == 1 else lengths.unsqueeze(-1))
+    if full:
+        return factors, residuals, rank, sizes, limit
+    if rank != count:
+        warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2)
+    if not cov:
+        return factors
+    covariance = op_of("linalg.inv")(scaled.mT @ scaled) / op_of("outer")(lengths, lengths)
+    if cov != "unscaled":
+        if len(x) <= count:
+            return NotImplemented
+        residuals = residuals / (len(x) - count)
+        covariance = covariance * residuals if y.ndim == 1 else covariance.unsqueeze(-1) * residuals
+    elif y.ndim == 2:
+        covariance = covariance.unsqueeze(-1)
+    return factors, covariance
+
+
+FUNCTIONS = (_average, _cov, _cross, _einsum, _histogram, _polyfit)
