@@ -28,7 +28,7 @@ def _jacobi(name: str, kind: str, a: Tensor, vectors: bool) -> tuple[Tensor, Ten
     V = new_column_major(a._shape if vectors else (1, 1), a)
     numbers = (numel(tuple(batch)), n, n, n * n, int(vectors))
     dense(kind, a._dtype, (a, V, values, info), numbers, SWEEPS * n**3 * (2 + vectors))
-    codes = info.reshape(-1).tolist()
+    codes = info.reshape(-1).tolist() if batch else [int(info)]
     if 1 in codes:
         raise errors_factor.no_convergence(name)
     return values, V, -1 in codes
