@@ -50,8 +50,13 @@ _ADVICE = {
     "set_default_tensor_type": "ft.set_default_dtype(dtype) and ft.set_default_device(device)",
     "Tensor.to_dense": "every tensor is dense",
 }
+_OF_DTYPES = {
+    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64",
+    "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool",
+}  # fmt: skip
 # Code with the effect of a name.
 _CODE = {
+    **{f"{word}Tensor": f"ft.tensor(data, dtype=ft.{of})" for word, of in _OF_DTYPES.items()},
     "to_dlpack": "x.__dlpack__()",
     "Tensor.cuda": 'x.to("fpga")',
     "Tensor.xpu": 'x.to("fpga")',

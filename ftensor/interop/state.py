@@ -243,6 +243,10 @@ def save(obj: Any, f: str | os.PathLike[str] | BinaryIO) -> None:
         with part.open("wb") as file:
             write(file, content, notes)
         part.replace(path)
+    except OSError as error:
+        if error.filename == str(part):
+            error.filename = os.fspath(f)
+        raise
     finally:
         with suppress(FileNotFoundError):
             part.unlink()

@@ -152,6 +152,8 @@ def test_torch_names_are_those_of_torch() -> None:
         ("ft.hsmm", r"torch has it, ftensor does not \(ftensor docs differences\)$"),
         ("ft.nn.Linear", r"'ftensor\.nn' .* model\.to\(\"fpga\"\)"),
         ("x.smm", r"Tensor .*torch has it, ftensor does not"),
+        ("ft.FloatTensor", r"ft\.tensor\(data, dtype=ft\.float32\) is the nearest way"),
+        ("ft.compile", r"ft\.jit\(function\) is for functions of tensors"),
         ("x.cat", r"ft\.cat\(x, \.\.\.\) is the nearest way"),
         ("x.isnan_", r"x\.copy_\(x\.isnan\(\.\.\.\)\) is the nearest way"),
         ("x.backward", "gradients are torch's alone"),

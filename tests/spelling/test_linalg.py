@@ -85,6 +85,7 @@ def test_signs_and_sizes_of_determinants(matrix: Any) -> None:
         ("linalg.svd(ones.long())", "RuntimeError"),
         ("linalg.matrix_norm(ones, 3)", "RuntimeError"),
         ("linalg.norm(ones, 'fro', 0)", "RuntimeError"),
+        ("linalg.norm(ones[0], 'x')", "RuntimeError"),
         ("linalg.lstsq(ones, ones, driver='gelx')", "RuntimeError"),
         ("linalg.tensorinv(wide, ind=1)", "RuntimeError"),
         ("linalg.tensorinv(ones[:1, :1], ind=0)", "RuntimeError"),

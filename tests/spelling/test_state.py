@@ -125,6 +125,10 @@ def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
     endless.append(endless)
     with pytest.raises(ValueError, match="contains itself"):
         ft.save(endless, tmp_path / "t")
+    absent = tmp_path / "absent" / "t"
+    with pytest.raises(FileNotFoundError) as missing:
+        ft.save(ft.ones(2), absent)
+    assert missing.value.filename == str(absent)
     assert not list(tmp_path.iterdir())
 
 

@@ -106,6 +106,8 @@ def linalg_norm(
         if input.ndim not in (1, 2):
             raise errors_factor.needs_matrices(name, "input", input._shape)
         dims = (-2, -1) if input.ndim == 2 else (0,)
+    if isinstance(ord, str) and ord not in ("fro", "nuc"):
+        raise errors_factor.order(name, ord)
     if isinstance(ord, str) and len(dims) != 2:
         raise errors_factor.two_dims(name, dims)
     if ord is not None and len(dims) == 2:
