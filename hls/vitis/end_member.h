@@ -28,6 +28,11 @@
 #undef FT_COLUMN_LESS
 #undef FT_COLUMN_PLUS
 #undef FT_COLUMN_CONJ
+#undef FT_COLUMN_SQUARE
+#undef FT_EPS
+#undef FT_STEP
+#undef FT_NONE
+#undef FT_SWEEPS
 #undef FT_FFT_FMA
 #undef FT_FFT_SIZE
 #undef FT_R

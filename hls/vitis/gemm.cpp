@@ -347,12 +347,7 @@ extern "C" void $name(
 {
     $interfaces
     long g[G_HEAD + 5 * FT_MAX_DIMS];
-    const int size = G_SIZE(geometry);
-read_geometry:
-    for (int k = 0; k < size; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=14 max=24
-        g[k] = geometry[k];
-    }
+    ft_read_geometry(g, geometry, G_SIZE(geometry));
     const int items = G_ITEMS(geometry);
     const int count = ft_slab(items, ft_unit + 1, ft_units) - ft_slab(items, ft_unit, ft_units);
     run(out, a_panels, b_panels, added, out_elements, out_offset, added_offset, FT_NUMBERS, g, count, G_ROWS(geometry),

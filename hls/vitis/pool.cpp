@@ -255,11 +255,7 @@ extern "C" void $name(
 {
     $interfaces
     int g[G_HEAD];
-read_geometry:
-    for (int k = 0; k < G_HEAD; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=24 max=24
-        g[k] = geometry[k];
-    }
+    ft_read_geometry(g, geometry, G_HEAD);
     const int items = G_ITEMS(g);
     const ft_pool p = {
         out_offset, places_offset, in_offset, G_MEAN(g), G_PLACES(g), G_PLANES(g), G_BANDS(g), G_BAND(g), G_GROUPS(g),

@@ -10,12 +10,7 @@ static void run(
     const int operands = $operand_count;
     $advance
     int g[MAX_GEOMETRY];
-    const int size = G_SIZE(geometry, operands);
-read_geometry:
-    for (int k = 0; k < size; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=11 max=64
-        g[k] = geometry[k];
-    }
+    ft_read_geometry(g, geometry, G_SIZE(geometry, operands));
     $short_rows
     const int kept = G_KEPT(g), reduced = G_REDUCED(g), splits = G_SPLITS(g), items = G_ITEMS(g), inner = G_INNER(g);
     const int chunk = G_CHUNK(g), chunks = G_CHUNKS(g), work = G_WORK(g), split_step = G_RESULTS(g);

@@ -12,7 +12,6 @@ $words
 static const int MAX_GEOMETRY = G_HEAD + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
 static_assert(OPERANDS <= 16, "as many as a mask of operands has bits");
 
-// The operands of each opcode ($operand_names): the geometry lists only these.
 $uses
 $located
 
@@ -90,20 +89,14 @@ extern "C" void $name(
     $parameters)
 {
     $interfaces
-    const ap_uint<OPERANDS> uses = USES[opcode];
-    // Copies the geometry to local memory in one burst.
+    const ap_uint<OPERANDS> uses = $used;
     int g[MAX_GEOMETRY], used = 0;
 count_operands:
     for (int k = 0; k < OPERANDS; k++) {
 #pragma HLS UNROLL
         used += uses[k];
     }
-    const int size = G_SIZE(geometry, used);
-read_geometry:
-    for (int k = 0; k < size; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=6 max=32
-        g[k] = geometry[k];
-    }
+    ft_read_geometry(g, geometry, G_SIZE(geometry, used));
     const int dims = G_DIMS(g), inner = G_INNER(g), chunk = G_CHUNK(g), chunks = G_CHUNKS(g), total = G_TOTAL(g);
     int shape[MAX_DIMS], strides[OPERANDS][MAX_DIMS], inner_strides[OPERANDS];
 #pragma HLS ARRAY_PARTITION variable=strides dim=1 complete

@@ -3,7 +3,6 @@ static const int MAX_DIMS = $max_dims;
 $words
 static const int MAX_GEOMETRY = G_HEAD + MAX_DIMS * (1 + OPERANDS) + OPERANDS;
 
-// The operands of each opcode ($operand_names): the geometry lists only these.
 $uses
 
 $run
@@ -17,20 +16,14 @@ extern "C" void $name(
     $parameters)
 {
     $interfaces
-    const ap_uint<OPERANDS> uses = USES[opcode];
-    // Copies the geometry to local memory in one burst.
+    const ap_uint<OPERANDS> uses = $used;
     int g[MAX_GEOMETRY], used = 0;
 count_operands:
     for (int k = 0; k < OPERANDS; k++) {
 #pragma HLS UNROLL
         used += uses[k];
     }
-    const int size = G_SIZE(geometry, used);
-read_geometry:
-    for (int k = 0; k < size; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=6 max=32
-        g[k] = geometry[k];
-    }
+    ft_read_geometry(g, geometry, G_SIZE(geometry, used));
     const int dims = G_DIMS(g), length = G_INNER(g);
     const long elements = (long)(G_TOTAL(g) / G_CHUNKS(g)) * length, offsets[OPERANDS] = {$offsets};
     // Each operand's runs are separate registers. All functions on them are inlined and unrolled, so that no

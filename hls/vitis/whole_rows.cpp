@@ -311,11 +311,7 @@ extern "C" void $name(
 {
     $interfaces
     int g[G_HEAD];
-read_geometry:
-    for (int k = 0; k < G_HEAD; k++) {
-#pragma HLS LOOP_TRIPCOUNT min=7 max=7
-        g[k] = geometry[k];
-    }
+    ft_read_geometry(g, geometry, G_HEAD);
     const int items = G_ITEMS(g), together = G_TOGETHER(g), all = G_ROWS(g), n = G_N(g);
     const int begin = ft_slab(items, ft_unit, ft_units) * together, stop = ft_slab(items, ft_unit + 1, ft_units) * together;
     const int end = stop < all ? stop : all, beats = (n + LANES - 1) / LANES;

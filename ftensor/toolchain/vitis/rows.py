@@ -7,7 +7,7 @@ from ...kernels.source import MAX_DIMS, OPERAND_NAMES, indices
 from ..group import KernelGroup, arguments, pointers, values
 from .interface import interfaces, parameter, parameter_list, reads_through_a_port, title
 from .member import inputs_used, members_of, members_text, scalars
-from .text import element, fill, loaded, port_words, switch, table, text_of
+from .text import element, fill, loaded, masks, port_words, switch, text_of
 
 # A step that reads elements which the previous step may write can't overlap it.
 IN_ORDER = ["// A step may read what the one before it has written, so they don't overlap.", "#pragma HLS PIPELINE off"]
@@ -49,15 +49,16 @@ def source(group: KernelGroup) -> str:
     members, ops = members_of(group)
     reads = inputs_used(group, members)
     names = list(port_words(group))
-    everywhere = [[_located(key, name) for key in group.keys] for name in names]
+    everywhere = [[_located(key, name) for name in names] for key in group.keys]
+    uses, used = use_masks(group, names)
     locating = any(indices(k) for k in group.keys)
-    plain = [n for n in reads if not any(everywhere[names.index(n)])]
+    plain = [n for n in reads if not any(_located(key, n) for key in group.keys)]
     lines = [_read(group, n) for n in plain]
     if locating:
         lines += ["long there = 0;", *_locate(group)]
     lines += [_read(group, n) for n in reads if n not in plain]
     call = f"of.apply({', '.join([*(f'{n}_now' for n in reads), '0'])})"
-    scatters = any(everywhere[0])
+    scatters = any(row[0] for row in everywhere)
     if scatters:
         write = f"if (there >= 0) out0[out0_offset + {_element_index(group, 'out0', 'there')}] = {call};"
     else:
@@ -72,9 +73,9 @@ def source(group: KernelGroup) -> str:
             "operands": str(len(names)),
             "max_dims": str(MAX_DIMS),
             "words": group.kind.geometry_words(),
-            "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
-            "uses": use_table(group, names),
-            "located": _located_table(group, names) if _differ(group, names) else [],
+            "uses": uses,
+            "used": used,
+            "located": masks("LOCATED", everywhere, "Which operands lie where the index operands lead to.")[0],
             "members": members_text(group, members, ops),
             "name": group.name,
             "parameters": parameter_list(group),
@@ -112,31 +113,18 @@ def _walked(group: KernelGroup, scatters: bool) -> dict[str, str | list[str]]:
     return {**values, "run": [*run, ""], "call": [*LEAVING, f"    run(out0, out0_offset, {args});", "}"]}
 
 
-def use_table(group: KernelGroup, names: list[str]) -> list[str]:
-    """Returns the C lines of a table of bit masks: the operands that each opcode reads or
-    writes."""
-    return _masks("USES", [[n in pointers(key) for n in names] for key in group.keys])
-
-
-def _masks(name: str, rows: list[list[bool]]) -> list[str]:
-    masks = [f"{sum(flag << k for k, flag in enumerate(row)):#x}" for row in rows]
-    return table("ap_uint<OPERANDS>", name, masks)
+def use_masks(group: KernelGroup, names: list[str]) -> tuple[list[str], str]:
+    """Returns a table of the operands that each opcode reads or writes, and the current opcode's
+    mask."""
+    legend = ", ".join(f"bit {k}: {n}" for k, n in enumerate(names))
+    comment = f"The operands of each opcode ({legend}): the geometry lists only these."
+    return masks("USES", [[n in pointers(key) for n in names] for key in group.keys], comment)
 
 
 def _located(key: KernelKey, name: str) -> bool:
     ports = {f"out{k}": p for k, p in enumerate(key.outs)}
     ports |= {f"in_{OPERAND_NAMES[k]}": p for k, p in enumerate(key.ins)}
     return name in ports and ports[name].kind == LOCATED
-
-
-def _differ(group: KernelGroup, names: list[str]) -> bool:
-    """True if an operand is read by index for some opcodes, and directly for others."""
-    return any(len({_located(key, n) for key in group.keys}) > 1 for n in names)
-
-
-def _located_table(group: KernelGroup, names: list[str]) -> list[str]:
-    masks = _masks("LOCATED", [[_located(key, n) for n in names] for key in group.keys])
-    return ["// Which operands lie where the index operands lead to.", *masks]
 
 
 def _read(group: KernelGroup, name: str) -> str:

@@ -6,7 +6,7 @@ from ...kernels.key import BY_VALUE, LINEAR, ROW_VECTORS, SINGLE
 from ...kernels.source import MAX_DIMS
 from ..group import KernelGroup
 from .map import dataflow, map_values
-from .rows import use_table
+from .rows import use_masks
 from .text import fifos, fill
 
 
@@ -19,6 +19,7 @@ def source(group: KernelGroup) -> str:
                 f"kernel {group.name}: rows of {group.lanes} lanes have no strided operands, as {key.entry} has"
             )
     names, values = map_values(group)
+    uses, used = use_masks(group, names)
     ins = names[1:]
     stages = dataflow(group, names)
     stages |= {
@@ -48,8 +49,8 @@ def source(group: KernelGroup) -> str:
         "operands": str(len(names)),
         "max_dims": str(MAX_DIMS),
         "words": group.kind.geometry_words(),
-        "operand_names": ", ".join(f"bit {k}: {n}" for k, n in enumerate(names)),
-        "uses": use_table(group, names),
+        "uses": uses,
+        "used": used,
         "run": fill("map_dataflow.cpp", stages),
         "run_arguments": ", ".join(
             [*names, *(f"{n}_offset" for n in names), "of, inputs", *(f"runs[{k}]" for k in range(len(names)))]
