@@ -20,18 +20,6 @@
 #define FT_UNIT_PARAMS , int ft_unit, int ft_units
 #define FT_UNIT ft_unit
 #define FT_UNITS ft_units
-#define FT_PORT(name, bundle)
-#define FT_PIPELINE
-#define FT_PIPELINE_EVERY(n)
-#define FT_LOOP(name)
-#define FT_BEATS(i)
-#define FT_UNROLL _Pragma("unroll")
-#define FT_ARRAY_PARTITION(name, dim)  // one memory per index of that dim
-#define FT_NO_DEPENDENCE(name)  // no iteration reads an element that the iteration before wrote
-#define FT_INDEPENDENT(name)  // nor one that the same iteration writes
-#define FT_DEPENDENCE_DISTANCE(name, turns)  // a read follows the write by `turns` iterations or more
-#define FT_NO_POINTER_DEPENDENCE  // the same for pointers
-
 #define FT_STREAMED(count, in_place)
 #define FT_VSTORE_NONTEMPORAL(T, v, p) FT_VSTORE(v, p)
 #if FT_LANES == 1

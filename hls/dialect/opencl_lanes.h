@@ -20,6 +20,18 @@
 #define FT_NOINLINE static __attribute__((noinline))  // compiled once, however often it is called
 
 #define FT_GLOBAL __global
+// What HLS C++ is told of loops and memories; here only unrolling.
+#define FT_PORT(name, bundle)
+#define FT_PIPELINE
+#define FT_PIPELINE_EVERY(n)
+#define FT_LOOP(name)
+#define FT_BEATS(i)
+#define FT_UNROLL _Pragma("unroll")
+#define FT_ARRAY_PARTITION(name, dim)  // one memory per index of that dim
+#define FT_NO_DEPENDENCE(name)  // no iteration reads an element that the iteration before wrote
+#define FT_INDEPENDENT(name)  // nor one that the same iteration writes
+#define FT_DEPENDENCE_DISTANCE(name, turns)  // a read follows the write by `turns` iterations or more
+#define FT_NO_POINTER_DEPENDENCE  // the same for pointers
 
 typedef half ft_half;  // float16 in memory
 

@@ -72,12 +72,7 @@ FT_KERNEL void FT_NAME(
         long from = planes_offset + group * channels * channel_step;
         long to = out_offset + (group * filters + first * FT_TILE_ROWS) * out_filter;
         int rest = item / blocks / tiles / groups;
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            from += k * read[d];
-            to += k * written[d];
-        }
+        #include "shared/batch_offsets.h"
         int begin = tile * FT_TILE_COLUMNS, skip = 0;
         if (back && positions - begin < FT_TILE_COLUMNS) {
             skip = FT_TILE_COLUMNS - (positions - begin);

@@ -24,12 +24,7 @@ FT_KERNEL void FT_NAME(
         long from = planes_offset + group * channels * G_CHANNEL(g) + begin;
         long to = out_offset + (group * filters + panel * FT_TILE_ROWS) * G_OUT_FILTER(g);
         int rest = item / filter_panels / tiles / groups;
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            from += k * read[d];
-            to += k * written[d];
-        }
+        #include "shared/batch_offsets.h"
         FT_GLOBAL const FT_T *weights = panels + (long)(group * filter_panels + panel) * (1 + channels * taps) * FT_TILE_ROWS;
         int sum[FT_TILE_VECTORS][FT_TILE_ROWS][FT_BEAT], all[FT_TILE_ROWS];
         for (int r = 0; r < FT_TILE_ROWS; r++) all[r] = 0;

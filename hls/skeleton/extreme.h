@@ -74,12 +74,7 @@ FT_KERNEL void FT_NAME(
         const int split = item % splits;
         int rest = item / splits;
         long to = split * G_SPLIT_STEP(g), from = in_offset;
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            to += k * written[d];
-            from += k * read[d];
-        }
+        #include "shared/batch_offsets.h"
         const int begin = ft_slab(n, split, splits), end = ft_slab(n, split + 1, splits);
         FT_GLOBAL const FT_T *x = in + from;
         FT_T best = FT_WORST;

@@ -22,12 +22,7 @@ FT_KERNEL void FT_NAME(
         const int piece = item % pieces;
         int rest = item / pieces;
         long from = in_offset * G_PARTS_READ(g), to = out_offset * G_PARTS_WRITTEN(g);
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            from += k * read[d];
-            to += k * written[d];
-        }
+        #include "shared/batch_offsets.h"
         FT_GLOBAL const long *s = G_STAGES(g);
         for (int stage = 0; stage < stages; stage++) {
             const int kind = S_KIND(s), lanes = S_LANES(s), n = S_N(s), ends = S_ENDS(s), steps = S_STEP_COUNT(s);

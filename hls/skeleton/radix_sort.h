@@ -251,12 +251,7 @@ FT_KERNEL void FT_NAME(
         FT_GLOBAL int *sides = digit_counts + (long)row * ((parts << width) + 2), *counts = sides + 2;
         long from = in_offset, to = 0;
         int rest = row;
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            from += k * read[d];
-            to += k * written[d];
-        }
+        #include "shared/batch_offsets.h"
         FT_GLOBAL const FT_B *source = in + from;
         FT_GLOBAL FT_B *out_values = values + (values_offset + to);
 #if FT_WITH_POSITIONS

@@ -320,12 +320,7 @@ FT_KERNEL void FT_NAME(
         long from = in_offset + block * side * in_column + begin * in_step;
         long to = block * side * out_column + begin * out_step;
         int rest = item / parts / blocks;
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            from += k * read[d];
-            to += k * written[d];
-        }
+        #include "shared/batch_offsets.h"
         FT_GLOBAL FT_STATE_TYPE *before = totals + (long)(item / parts) * side * parts * FT_PARTS;
         FT_SCAN_WORK(
             out + (out_offset + to) * FT_PARTS, places + (places_offset + to), in + from * FT_PARTS, before,

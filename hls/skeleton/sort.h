@@ -316,12 +316,7 @@ FT_KERNEL void FT_NAME(
         const long base = (long)row * n + first;
         long from = in_offset + first * in_step, to = first * out_step;
         int rest = row;
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            from += k * read[d];
-            to += k * written[d];
-        }
+        #include "shared/batch_offsets.h"
 #if FT_PROCESSES
         ft_sort_run(
             values + (values_offset + to), indices + (indices_offset + to), merged + base, merged_order + base, in + from,

@@ -93,12 +93,7 @@ FT_KERNEL void FT_NAME(
         const int size = n - first < tile ? n - first : tile;
         long from = in_offset, to = 0, base = (long)(mode == 0 || mode > 3 ? FT_UNIT : row) * n;
         int rest = row;
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            from += k * read[d];
-            to += k * written[d];
-        }
+        #include "shared/batch_offsets.h"
 #if FT_SELECTS
         if (mode > 3) {
             FT_GLOBAL FT_KEY *keys = a_keys + base;

@@ -15,14 +15,9 @@ FT_KERNEL void FT_NAME(
     FT_GLOBAL const long *shape = G_SHAPE(g), *read = G_READ_STRIDES(g), *written = G_WRITTEN_STRIDES(g);
     FT_FOR_SLAB(item, items)
     {
-        long at = in_offset, to = 0;
+        long from = in_offset, to = 0;
         int rest = item;
-        for (int d = dims - 1; d >= 0; d--) {
-            const int k = rest % (int)shape[d];
-            rest /= (int)shape[d];
-            at += k * read[d];
-            to += k * written[d];
-        }
+        #include "shared/batch_offsets.h"
         FT_KEY key[FT_FIRST];
         FT_B value[FT_FIRST], beat[FT_LANES];
         int place[FT_FIRST];
@@ -40,11 +35,11 @@ FT_KERNEL void FT_NAME(
         FT_LOOP(elements)
         for (int i = 0; i < n; i++) {
             FT_PIPELINE
-            if (at / FT_LANES != held) {
-                held = at / FT_LANES;
+            if (from / FT_LANES != held) {
+                held = from / FT_LANES;
                 FT_BEAT_LOAD(beat, in, held)
             }
-            const FT_B x = beat[at & (FT_LANES - 1)];
+            const FT_B x = beat[from & (FT_LANES - 1)];
             const FT_KEY own = ft_sort_key(x, flip);
             FT_UNROLL
             for (int k = 0; k < FT_FIRST; k++) {
@@ -57,7 +52,7 @@ FT_KERNEL void FT_NAME(
                     key[s] = here ? own : key[before];
                 }
             }
-            at += in_step;
+            from += in_step;
         }
         FT_LOOP(results)
         for (int i = 0; i < many; i++) {
