@@ -26,7 +26,7 @@ from .catalogue import ENTRIES
 LINE = re.compile(r"([^(]+)\((.*?)\)( -> .*?)? = (.*)")
 
 
-class Namespace:
+class OpNamespace:
     """The ops of a namespace as attributes, such as `linalg.qr`."""
 
     def __init__(self, name: str) -> None:
@@ -77,7 +77,7 @@ class Functions(Mapping[str, Callable[..., Any]]):
 
     def __init__(self, path: Path, scope: dict[str, Any]) -> None:
         self._path = path
-        self._scope: dict[str, Any] = {name: Namespace(name) for name in ("fft", "linalg", "nn", "special")} | scope
+        self._scope: dict[str, Any] = {name: OpNamespace(name) for name in ("fft", "linalg", "nn", "special")} | scope
         self._lines: dict[str, tuple[str, Line]] = {}
         for line in read_lines(path):
             for word in line.text.partition("(")[0].split():
