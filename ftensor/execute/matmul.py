@@ -99,7 +99,10 @@ def direct(
     lines, batches = b._strides[-2:], _batch(b, shape)
     first: tuple[Step, ...] = ()
     panels: Ints = ()
-    if fits_cache and terms > DIRECT_TERMS_GATHERED and not (in_vectors and n % key.lanes == 0):
+    # Columns of a large matrix are far apart: several of their lines share a place in the cache.
+    is_near = n * a._shape[-1] <= FEW_ROWS_FACTOR * backend.target.near_elements or row_blocks == 1
+    reads_in_place = in_vectors and n % key.lanes == 0 and is_near
+    if fits_cache and terms > DIRECT_TERMS_GATHERED and not reads_in_place:
         # Vectors of all columns, zero-padded, replace b.
         side, b_steps = _side(b, -1, key.lanes)
         nothing = PackSide(0, 0, side.depth, 0, 0, 0)
@@ -242,9 +245,12 @@ def _product(
 
 # On CPUs: up to this number of rows, a matrix of four times as many elements stays in the cache.
 # Narrower ones leave a vector empty.
-FEW_ROWS, NARROWEST = 96, 4
+FEW_ROWS, FEW_ROWS_FACTOR, NARROWEST = 96, 4, 4
 # Terms of a product of panels that take as long as storing a result off a row, not in a vector.
 STRIDED_RESULT = 32
+# On CPUs, a matrix of up to so many times `near_elements` is packed and stays in the second cache,
+# and the other, whose rows are contiguous, is read in place: 5 to 20 % less time.
+HALF_PACKED_FACTOR = 32
 # Limit of panels in bytes; larger products are computed in parts.
 PANEL_BYTES = 1 << 29
 
@@ -370,13 +376,19 @@ def _steps(out: Tensor, a: Tensor, b: Tensor, added: Tensor, mode: int) -> tuple
     in_rows = target.is_board and out._strides[-1] == 1
     swap = not in_rows and _cost(panelled, transposed(out), depth) < _cost(panelled, out, depth)
     x, y = (transposed(b), transposed(a)) if swap else (a, b)
+    reads_rows = target.processor and dtype.compute is dtype and not dtype.is_complex and x._strides[-1] == 1
+    if reads_rows and _fits_cache(x, y, HALF_PACKED_FACTOR):
+        key = cpu_direct_key(
+            direct_key(dtype, target, target.unaligned, _fused(out, a, b)), y._shape[-1], panelled.rows
+        )
+        return direct(backend, key, swap, terms, x, y, *_results(swap, out, added), mode, fits_cache=True)
     return packed(backend, panelled, swap, terms, x, y, *_results(swap, out, added), mode)
 
 
-def _fits_cache(a: Tensor, b: Tensor) -> bool:
+def _fits_cache(a: Tensor, b: Tensor, factor: int = 1) -> bool:
     depth, columns = b._shape[-2:]
-    most = a._storage.backend.target.near_elements * (4 if a._shape[-2] <= FEW_ROWS else 1)
-    return columns >= NARROWEST and depth * columns <= most
+    factor = max(factor, FEW_ROWS_FACTOR if a._shape[-2] <= FEW_ROWS else 1)
+    return columns >= NARROWEST and depth * columns <= factor * a._storage.backend.target.near_elements
 
 
 def _cost(key: GemmKey, out: Tensor, depth: int) -> int:

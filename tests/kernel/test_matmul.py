@@ -276,7 +276,10 @@ def test_operands_that_do_not_fit_raise_torchs_errors(call: Any, error: type[Exc
     not default_backend().target.processor, reason="only CPUs choose between a product and its transpose"
 )
 @pytest.mark.parametrize("depth, transposed", [(64, False), (4096, True)])
-def test_transposed_products_save_more_than_strided_results_cost(depth: int, transposed: bool) -> None:
+def test_transposed_products_save_more_than_strided_results_cost(
+    depth: int, transposed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matmul, "HALF_PACKED_FACTOR", 0)
     backend = default_backend()
     tile = matmul.packed_key(ft.float32, backend.target)
     m = 4 * tile.rows * tile.columns
@@ -284,6 +287,21 @@ def test_transposed_products_save_more_than_strided_results_cost(depth: int, tra
     packing, product = matmul.prepare(out, a, b, None, 1, 1).steps
     assert product.key == tile
     assert packing.pointers[-2:] == ((matmul.B, matmul.A) if transposed else (matmul.A, matmul.B))
+
+
+@pytest.mark.skipif(not default_backend().target.processor, reason="boards pack both matrices")
+@pytest.mark.parametrize("of", ["rows", "columns", "batches", "another layout"])
+def test_one_matrix_is_packed_if_it_fits_the_second_cache(of: str) -> None:
+    """The rows of the other are read in place. All edges are parts of tiles."""
+    depth = 131
+    a, b = whole((203, depth), "float32"), whole((depth, 331), "float32")
+    c, d = whole((2, 203, depth), "float32"), whole((331, depth), "float32")
+    x, y = {"rows": (a, b), "columns": (a, d.mT), "batches": (c, b), "another layout": (c[0].mT.contiguous().mT, b)}[of]
+    mine = [ft.from_torch(x), ft.from_torch(y)]
+    same(mine[0] @ mine[1], x @ y)
+    if of != "batches":
+        product = matmul.prepare(ft.empty(203, 331), *mine, None, 1, 1).steps[-1]
+        assert product.key.skeleton == ("gemm" if of == "another layout" else "gemm_direct")
 
 
 @pytest.mark.parametrize("columns", [1, 0, 2])
