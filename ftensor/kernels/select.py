@@ -90,8 +90,8 @@ def additions(texts: Iterable[str]) -> int:
 # Vectors folded into one partial result before it joins the next level of a reduction.
 FOLD_VECTORS = 64
 # Loop interchange pays if it turns rows shorter than a vector into rows of at least
-# LONG_ROW_VECTORS vectors, for at most MAX_CACHED_ELEMENTS elements, which stay in a processor's
-# cache.
+# LONG_ROW_VECTORS vectors, and the two loops visit at most MAX_CACHED_ELEMENTS elements, which stay
+# in a processor's cache.
 LONG_ROW_VECTORS = 4
 MAX_CACHED_ELEMENTS = 1 << 18
 
@@ -143,14 +143,18 @@ def compute_units(elements: int, max_units: int, target: WorkSharing, lanes: int
 
 
 def long_rows(shape: Ints, strides: Sequence[Ints], lanes: int) -> tuple[Ints, tuple[Ints, ...]]:
-    """Returns (sizes, strides) of the loop nest. If rows are shorter than a vector, the longest dim
+    """Returns (sizes, strides) of the loop nest. If rows are shorter than a vector, a long dim
     becomes the innermost, since index updates between rows cost more than strided accesses to a
-    near cache."""
-    if shape[-1] >= lanes or prod(shape) > MAX_CACHED_ELEMENTS:
+    near cache: one in which an operand is contiguous, else the longest of a small nest."""
+    if shape[-1] >= lanes:
         return shape, tuple(strides)
-    longest = max(range(len(shape)), key=lambda d: shape[d])
-    if shape[longest] < LONG_ROW_VECTORS * lanes:
+    long = [d for d, n in enumerate(shape) if n >= LONG_ROW_VECTORS * lanes]
+    dims = [d for d in long if shape[d] * shape[-1] <= MAX_CACHED_ELEMENTS and any(s[d] == 1 for s in strides)]
+    if not dims and prod(shape) <= MAX_CACHED_ELEMENTS:
+        dims = long
+    if not dims:
         return shape, tuple(strides)
+    longest = max(dims, key=lambda d: shape[d])
     order = [*[d for d in range(len(shape)) if d != longest], longest]
     return tuple(shape[d] for d in order), tuple(tuple(s[d] for d in order) for s in strides)
 

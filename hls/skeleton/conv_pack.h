@@ -87,6 +87,16 @@ FT_FN_ONCE void ft_pack_zeros(FT_GLOBAL FT_T *to, int m)
 // Stores a step of a panel: m values, then zeros.
 FT_FN_ONCE void ft_pack_step(FT_GLOBAL FT_T *to, FT_GLOBAL const FT_E *from, long step, int m)
 {
+#if FT_NATIVE_LANES && FT_LANES > 1 && !FT_E_HALF && !FT_E_BFLOAT16
+    if (m == FT_TILE_ROWS) {
+        FT_T values[FT_TILE_ROWS];
+        FT_UNROLL
+        for (int r = 0; r < FT_TILE_ROWS; r++) values[r] = from[r * step];
+        FT_UNROLL
+        for (int r = 0; r < FT_TILE_ROWS; r++) to[r] = values[r];
+        return;
+    }
+#endif
     FT_LOOP(filters)
     for (int r = 0; r < FT_TILE_ROWS; r += FT_LANES) {
         FT_PIPELINE
@@ -146,8 +156,15 @@ FT_KERNEL void FT_NAME(
                 from += G_X_CHANNEL(g);
             }
         } else {
-            const int i = item - of_planes, chunk = i % chunks, panel = i / chunks % filter_panels;
-            const int group = i / chunks / filter_panels, left = filters - panel * FT_TILE_ROWS;
+            const int i = item - of_planes, group = i / chunks / filter_panels;
+#if FT_NATIVE_LANES && FT_LANES > 1
+            // Neighbouring filters are neighbours in memory, unless the weights of a filter are contiguous.
+            const int chunk = G_LINE(g) == 1 ? i % chunks : i / filter_panels % chunks;
+            const int panel = G_LINE(g) == 1 ? i / chunks % filter_panels : i % filter_panels;
+#else
+            const int chunk = i % chunks, panel = i / chunks % filter_panels;
+#endif
+            const int left = filters - panel * FT_TILE_ROWS;
             const int m = left < FT_TILE_ROWS ? left : FT_TILE_ROWS, c0 = chunk * some;
             const int n = channels - c0 < some ? channels - c0 : some;
             FT_GLOBAL FT_T *to = panels + (long)(group * filter_panels + panel) * (1 + channels * taps) * FT_TILE_ROWS;

@@ -203,6 +203,15 @@ def test_transposed(stride: int) -> None:
     close(ft.conv_transpose2d(ours(x), ours(weight), ours(bias), stride=stride, groups=2), theirs)
 
 
+def test_transposed_with_several_panels_of_filters_and_parts_of_channels() -> None:
+    torch.manual_seed(0)
+    x, weight = torch.randn(2, 30, 5, 6), torch.randn(30, 19, 3, 3)
+    for kind in (torch.float32, torch.float16):
+        theirs = torch.conv_transpose2d(x.to(kind).float(), weight.to(kind).float())
+        mine = ft.conv_transpose2d(ours(x.to(kind)), ours(weight.to(kind)))
+        close(mine, theirs) if kind is torch.float32 else same(mine.float(), theirs, rtol=2e-3, atol=2e-3)
+
+
 # A kernel whose last dim is 1, with a stride in another: results of a class are whole rows, apart.
 # Places that no element feeds are the bias alone, in some classes, or in all there are.
 APART = {
