@@ -1,8 +1,9 @@
 """The source `loops` of the fuzz: random loops with feedback as stages of a kernel, against the ops.
 
-A function has elementwise ops, one or two scans of a random step, ops behind these, and now and then a
-fold of rows. In C simulation it is jitted, as for a board: all is one kernel of stages. Results and last
-states must have the bits of the function itself, whose ops are kernels of their own.
+A function has elementwise ops, one or two scans of a random step, of one signal or of each column, ops
+behind these, and now and then a fold of rows. In C simulation it is jitted, as for a board: all is one
+kernel of stages. Results and last states must have the bits of the function itself, whose ops are kernels
+of their own.
 
 Left out: rows of one element, whose layout is ambiguous, and sums of floats along rows, whose order differs.
 """
@@ -45,7 +46,8 @@ def program(draw: random.Random) -> str:
     """Returns the text of `chain`, with its steps, and of the arguments that it is called with."""
     of, rows, length = draw.choice(list(LINES)), draw.randrange(2, 9), draw.choice((5, 16, 20, 33, 64))
     length += length == rows
-    text, values = [], ["x", "w"]
+    text, values, several = [], ["x", "w"], draw.random() < 0.4
+    first = "starts" if several else "start"
     body = ["x, w = x + 1, w * 0.5"] if of == "complex64" else []  # a part of an argument is no row
     body += lines(draw, of, values, draw.randrange(3), "p")
     results = []
@@ -57,8 +59,8 @@ def program(draw: random.Random) -> str:
         unpacked = [f"({', '.join(names[:states])},), ({', '.join(names[states : states + inputs])},) = s, i"]
         text += [f"def step{n}(s, i):", *(f"    {line}" for line in unpacked + step)]
         text += [f"    return ({', '.join(after)},), ({', '.join(given)},)"]
-        starts = ", ".join(draw.choice(("start", "start", "start * 2" if of != "uint8" else "start")) for _ in after)
-        taken = ", ".join(f"{draw.choice(values)}.view(-1)" for _ in range(inputs))
+        starts = ", ".join(draw.choice((first, first, f"{first} * 2" if of != "uint8" else first)) for _ in after)
+        taken = ", ".join(draw.choice(values) + ("" if several else ".view(-1)") for _ in range(inputs))
         made = [f"y{n}_{k}" for k in range(len(given))]
         body.append(f"last{n}, ({', '.join(made)},) = ft.scan(step{n}, ({starts},), ({taken},))")
         body += [f"{name} = {name}.view({rows}, {length})" for name in made]
@@ -69,15 +71,20 @@ def program(draw: random.Random) -> str:
         body.append(f"folded = {values[-1]}.{draw.choice(('amax', 'amin'))}(-1)")
         results.append("folded")
     results.append(values[-1])
-    text += ["def chain(x, w, start):", *(f"    {line}" for line in body), f"    return ({', '.join(results)},)"]
+    text += [
+        "def chain(x, w, start, starts):",
+        *(f"    {line}" for line in body),
+        f"    return ({', '.join(results)},)",
+    ]
     seed = draw.randrange(1 << 20)
     return "\n".join([*text, f"of, shape, seed = {of!r}, {(rows, length)}, {seed}"])
 
 
 def arguments(scope: dict[str, Any]) -> list[ft.Tensor]:
-    """Returns x, w and the state that loops start with."""
+    """Returns x, w and the states that loops start with, for one signal and for several."""
+    shapes = (scope["shape"], scope["shape"], (), scope["shape"][1:])
     numbers, of = np.random.default_rng(scope["seed"]), scope["of"]
-    drawn = [numbers.standard_normal((*shape, 2)) * 2 for shape in (scope["shape"], scope["shape"], ())]
+    drawn = [numbers.standard_normal((*shape, 2)) * 2 for shape in shapes]
     if of == "complex64":
         return [ft.from_numpy(np.array((z[..., 0] + 1j * z[..., 1]).astype(of))) for z in drawn]
     return [ft.from_numpy(np.array(abs(z[..., 0]) if of == "uint8" else z[..., 0]).astype(of)) for z in drawn]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import gcd
 from typing import Any
 
 from ..errors import graph as errors
@@ -31,10 +30,9 @@ from .loop_body import (
     part_function,
     split_at_row,
 )
+from .row_sizes import row_sizes
 from .stage_body import refusal_of, stage_body
 
-# The longest row that a signal without other rows is cut into.
-MAX_PART = 1024
 _NEEDS_ALL_STEPS = "it reads a loop's last state, which needs all steps first"
 
 
@@ -61,7 +59,7 @@ class DataflowBuilder:
         self.filters = [body for body in self.bodies if isinstance(body.function, RowFilter)]
         self.loops = [body for body in self.bodies if isinstance(body.function, RowLoop)]
         self.last_states: set[AffineAccess] = set()
-        self.length, self.rows = self._filtered_sizes() if self.filters else self._sizes()
+        self.length, self.rows = row_sizes(graph, self.bodies)
         self.row_length = self.length  # row length of the current body
         # The factor by which rows are longer than `length`, 0 for half a spectrum; for taps their
         # number; for frames the distance in elements.
@@ -75,46 +73,6 @@ class DataflowBuilder:
 
     def _refuse(self, node: Node, why: str) -> errors.GraphError:
         return refusal_of(self.graph, node, why)
-
-    def _sizes(self) -> tuple[int, int]:
-        """Returns the row length and the number of rows of a graph without filters. Rows are those
-        of a transform, else those of the first fold, else parts of a loop's signal, else the last dim
-        of the largest operand."""
-        transforms = [p for p in self.bodies if isinstance(p.function, RowTransform)]
-        if transforms:
-            length = transforms[0].loops[-1].size
-            return length, max(iteration_count(p.loops) // length for p in self.bodies)
-        folds = [p for p in self.bodies if p.is_fold]
-        if folds:
-            first = folds[0]
-            length = numel(tuple([loop.size for loop in first.loops if loop.folded]))
-            return length, numel(tuple([loop.size for loop in first.loops if not loop.folded]))
-        if self.loops:
-            total = iteration_count(self.loops[0].loops)
-            return _part(total), total // _part(total)
-        regions = [r for node in self.graph.nodes for r in node.operands]
-        largest = max(regions, key=lambda r: numel(r.shape))
-        length = largest.shape[-1] if largest.shape else 1
-        return length, numel(largest.shape) // max(length, 1)
-
-    def _filtered_sizes(self) -> tuple[int, int]:
-        """Like `_sizes`, for a graph with filters, whose rows have several lengths: returns the
-        shortest. Rows are those of a transform or a fold, else whole signals; a single signal is
-        cut into rows."""
-        totals = [iteration_count(body.loops) for body in self.filters]
-        first = next((b for b in self.bodies if isinstance(b.function, RowTransform)), None)
-        first = first or next((b for b in self.bodies if b.is_fold), None)
-        if first is None:
-            rows = min(iteration_count(body.loops[:-1]) for body in self.filters)
-            rows = min(totals) // _part(min(totals)) if rows == 1 or self.loops else rows
-        elif first.is_fold:
-            rows = numel(tuple([loop.size for loop in first.loops if not loop.folded]))
-        else:
-            rows = iteration_count(first.loops[:-1])
-        for body, total in zip(self.filters, totals, strict=True):
-            if total % (min(totals) // rows * rows):
-                raise self._refuse(body.node, f"its {total} results are not {rows} rows")
-        return min(totals) // rows, rows
 
     def _rows_of(self, body: LoopBody) -> int:
         """Returns the row length in a body's loops. Rows before decimating filters are longer."""
@@ -327,12 +285,18 @@ class DataflowBuilder:
         self._write([out], self._add_call(body, (self.values.get(signal, signal), taps), 1))
 
     def _add_loop(self, body: LoopBody, loop: RowLoop) -> None:
-        """Adds a loop with feedback over all rows."""
-        steps = iteration_count(body.loops)
-        if steps % self.rows:
-            raise self._refuse(body.node, f"its {steps} steps are not {self.rows} rows")
-        self.row_length = steps // self.rows
-        accesses = [_with_layout(p, ROWS if any(p.strides) else ONE_ELEMENT) for p in (*body.outs, *body.ins)]
+        """Adds a loop with feedback: all rows are one signal, or a row is a step of several signals."""
+        total, several = iteration_count(body.loops), loop.signals > 1
+        if several and (loop.signals, total) != (self.length, self.rows * self.length):
+            why = f"its {loop.signals} signals are no rows of {self.length}, which are steps"
+            raise self._refuse(body.node, why)
+        if total % self.rows:
+            raise self._refuse(body.node, f"its {total} steps are not {self.rows} rows")
+        self.row_length = total // self.rows
+        accesses = [
+            _with_layout(p, ROWS if p.strides[0] else SHARED_ROW if several else ONE_ELEMENT)
+            for p in (*body.outs, *body.ins)
+        ]
         self._note_lengths(body, accesses)
         outs, ins = accesses[: len(body.outs)], accesses[len(body.outs) :]
         for p in ins:
@@ -455,7 +419,8 @@ class DataflowBuilder:
         if not self.graph.memories[r.memory].is_internal:
             return None
         accesses = [p for p in self.values if p.memory == r.memory]
-        kinds = (ONE_ELEMENT,) if accesses and accesses[0] in self.last_states else (ROWS, PER_ROW)
+        is_last = accesses and accesses[0] in self.last_states
+        kinds = (ONE_ELEMENT, SHARED_ROW) if is_last else (ROWS, PER_ROW)
         if not accesses or _layout_kind(accesses[0]) not in kinds or accesses[0].start:
             raise self._refuse(self.graph.nodes[-1], "a result is neither of rows nor of each")
         return accesses[0]
@@ -482,13 +447,6 @@ class DataflowBuilder:
         if kind == FRAMES and self.signal:
             shape, strides = (n // self.period, self.period, length), (self.signal, *strides)
         return GraphTensor(p.memory, p.dtype, shape, strides, p.start // p.dtype.itemsize)
-
-
-def _part(total: int) -> int:
-    """Returns the length of the rows that a signal of `total` elements is cut into: two at least, and
-    not as many as a row is long."""
-    part = gcd(total, MAX_PART)
-    return part // 2 if part > 1 and part in (total, total // part) else part
 
 
 def _layout_kind(p: AffineAccess) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..dtypes import FULL, complex64
 from ..errors import graph as errors
 from ..kernels.skeletons.feedback import FeedbackGeometry, FeedbackKey, loop_of
@@ -46,30 +48,28 @@ def refusal_of(graph: Graph, node: Node, why: str) -> errors.GraphError:
 
 
 def _scan_body(node: Node) -> LoopBody | None:
-    """Returns a loop with feedback over one dense signal, from its first element on; None for other
-    nodes."""
+    """Returns a loop with feedback, from the first step on, whose loops are the steps and the signals;
+    None for other nodes."""
     key = node.launch.steps[0].key
     if not isinstance(key, FeedbackKey) or _scan_refusal_of(node):
         return None
-    loop, outs = loop_of(key), len(key.outs)
-    steps = [0 if k in key.per_row else 1 for k in range(len(node.operands))]
+    g, outs = FeedbackGeometry.unpack(node.launch.steps[0].geometry), len(key.outs)
+    loop = replace(loop_of(key), signals=g.items)
+    loops = (Loop(g.steps), Loop(g.items)) if g.items > 1 else (Loop(g.steps),)
+    steps = [(0, 1) if k in key.per_row else (g.items, 1) for k in range(len(node.operands))]
     accesses = [
-        AffineAccess(r.memory, r.offset * r.dtype.itemsize, r.dtype, (step,))
+        AffineAccess(r.memory, r.offset * r.dtype.itemsize, r.dtype, step[: len(loops)])
         for r, step in zip(node.operands, steps, strict=True)
     ]
     words = iter(node.launch.fixed_scalars or ())
     numbers = tuple([complex(next(words), next(words)) if d.is_complex else next(words) for d in loop.numbers])
-    count = FeedbackGeometry.unpack(node.launch.steps[0].geometry).steps
-    return LoopBody(node, loop, (Loop(count),), tuple(accesses[:outs]), tuple(accesses[outs:]), numbers, loop.numbers)
+    return LoopBody(node, loop, loops, tuple(accesses[:outs]), tuple(accesses[outs:]), numbers, loop.numbers)
 
 
 def _scan_refusal_of(node: Node) -> str:
     """Returns the reason why `_scan_body` refuses a loop with feedback; "" for nodes of other ops."""
     if not isinstance(node.launch.steps[0].key, FeedbackKey):
         return ""
-    g = FeedbackGeometry.unpack(node.launch.steps[0].geometry)
-    if g.items != 1:
-        return f"it has {g.items} signals, and a stage has one: call scan for each, as scan(f, init, x[:, k])"
-    if g.stride != 1:
+    if FeedbackGeometry.unpack(node.launch.steps[0].geometry).stride < 0:
         return "it begins with the last step, and a stage with the first one"
     return ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from .. import dtypes
@@ -28,6 +29,7 @@ from .graph_text import (
     REFLECTED,
     ROWS,
     SCAN,
+    SHARED_ROW,
     TAPS,
     function_json,
     text,
@@ -117,7 +119,8 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
         ports = len(ins) + len(outs)
         require(bool(outs) and ports <= MAX_OPERANDS, f"it has {ports} operands, of {MAX_OPERANDS}")
         for p, v in zip(outs, key.results, strict=True):
-            kinds_of = (ONE_ELEMENT,) if v in key.last_states else (ROWS, PER_ROW)
+            last = ONE_ELEMENT if key.is_per_row[v] else SHARED_ROW
+            kinds_of = (last,) if v in key.last_states else (ROWS, PER_ROW)
             require(p.kind in kinds_of, f'an output lies "{KIND_NAMES[p.kind]}"')
         blocks = bool(key.signal) or any(p.kind in (PER_BLOCK, EVERY_BLOCK) for p in ins)
         _check_signals(key)
@@ -258,8 +261,11 @@ def _check_filter(key: StagedKey, call: Call) -> None:
 def _check_loop(key: StagedKey, call: Call) -> None:
     """Raises ValueError if no dataflow stage computes the loop `call`."""
     assert isinstance(call.function, RowLoop)
-    states = call.function.states
-    require(all(key.is_per_row[v] for v in call.operands[:states]), "a loop begins with what is of elements")
+    states, signals = call.function.states, call.function.signals
+    require(signals in (1, key.length), f"a loop has {signals} signals, and rows {key.length} elements")
+    require(
+        signals > 1 or all(key.is_per_row[v] for v in call.operands[:states]), "a loop begins with what is of elements"
+    )
     require(not any(key.is_per_row[v] for v in call.operands[states:]), "a loop steps over what is of a row")
     require(not any(key.is_half[v] for v in call.operands), "a loop steps over half a spectrum")
 
@@ -346,7 +352,8 @@ def read_function(raw: Mapping[str, Any], row_functions: RowFunctions) -> Elemen
     elif "scatter" in raw:
         candidates += _scatters(raw["scatter"], ins)
     elif "scan" in raw:
-        candidates.append(_read_loop(raw["scan"], row_functions))
+        signals = read_int(raw["scan"].get("signals", 1), MAX_LENGTH + 1)
+        candidates.append(replace(_read_loop(raw["scan"], row_functions), signals=signals))
     elif "transform" in raw:
         forms = [(False, False), (True, False), (False, True)] if compute is dtypes.complex64 else []
         candidates += [row_transform(compute, a, scaled, half) for a, half in forms for scaled in (False, True)]

@@ -107,7 +107,8 @@ def function_json(function: ElementFunction) -> dict[str, Any]:
     if isinstance(function, RowFilter):
         kind = {"filter": {word: getattr(function, word) for word in ("taps", "stride", "before", "rows")}}
     if isinstance(function, RowLoop):
-        kind = {"scan": loop_json(function)}
+        signals = {"signals": function.signals} if function.signals > 1 else {}
+        kind = {"scan": {**loop_json(function), **signals}}
     if isinstance(function, Window):
         kind = {"window": {"offsets": [list(offset) for offset in function.offsets]}}
     if isinstance(function, SliceScatter):

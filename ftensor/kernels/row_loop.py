@@ -12,7 +12,8 @@ from .key import VALUE
 
 @dataclass(frozen=True)
 class RowLoop(ElementFunction):
-    """Loop with feedback over the elements of all rows of a launch, which are one signal. The first
+    """Loop with feedback over the elements of all rows of a launch, which are one signal; with several
+    `signals`, a row is a step, with an element of each. The first
     inputs are the initial states, the first outputs the states after the last step; the others have
     an element for each step. A step has `calls`, whose values are numbered as a key's: the inputs,
     then the calls' outputs. It returns the values `results`, and takes parameters of the dtypes
@@ -23,6 +24,7 @@ class RowLoop(ElementFunction):
     results: tuple[int, ...] = ()
     numbers: tuple[dtype, ...] = ()
     states: int = 0
+    signals: int = 1
 
     @property
     def passed_dtypes(self) -> tuple[dtype, ...]:

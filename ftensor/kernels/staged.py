@@ -66,8 +66,8 @@ class StagedKey(FusedKey):
     rows. A fold adds beat k of a row to state k % 8, so its order differs from that of other
     kernels.
 
-    All rows are one signal of a loop with feedback (row_loop.py). An output of kind ONE_ELEMENT is a
-    loop's last state.
+    All rows are one signal of a loop with feedback (row_loop.py), or each is a step of several signals.
+    An output of kind ONE_ELEMENT or SHARED_ROW is a loop's last state.
 
     Filters shorten rows (signal_stages.py); `length` is that of the shortest rows. `spans` is empty,
     or has a number for each input: the factor by which its rows are longer; for kind TAPS the
@@ -193,7 +193,8 @@ class StagedKey(FusedKey):
         rows = [p.kind in (PER_ROW, ONE_ELEMENT, TAPS) for p in self.ins]
         for call in self.calls:
             per_row = call.function.reduction is not None or all(rows[v] for v in call.operands)
-            states = call.function.states if isinstance(call.function, RowLoop) else 0
+            function = call.function
+            states = function.states if isinstance(function, RowLoop) and function.signals == 1 else 0
             rows += [True] * states + [per_row] * (len(call.function.outs) - states)
         return tuple(rows)
 
@@ -272,7 +273,7 @@ class StagedKey(FusedKey):
 
     @cached_property
     def last_states(self) -> frozenset[int]:
-        """The values that are states of loops: one for each row, of which the last one counts."""
+        """The values that are states of loops after each row, of which the last ones count."""
         calls = [(k, c.function) for k, c in enumerate(self.calls)]
         return frozenset(v for k, f in calls if isinstance(f, RowLoop) for v in self.results_of_call(k)[: f.states])
 

@@ -26,7 +26,7 @@ from ..kernels.graph_text import (
 from ..kernels.key import Port
 from ..kernels.row_loop import RowLoop
 from ..kernels.signal_stages import RowTransform
-from ..kernels.skeletons.feedback import feedback_key, steps_interval
+from ..kernels.skeletons.feedback import feedback_key, stage_interval
 from ..kernels.skeletons.fused import functions, spelled
 from ..kernels.staged import ELEMENTS, FOLD, LOAD, DataflowStage, Fifo, StagedKey, Stages, stage_kind, value_type
 from .transform_steps import TransformSteps
@@ -69,6 +69,14 @@ class StageText(ABC):
     @abstractmethod
     def give(self, fifo: Fifo, value: str) -> str:
         """Returns the statement that writes a value to a FIFO."""
+
+    @abstractmethod
+    def chosen(self, condition: str, yes: str, no: str) -> str:
+        """Returns the expression of one of two values, both of which are read."""
+
+    @abstractmethod
+    def recurs(self, name: str, distance: int) -> str:
+        """Returns the pragma of a loop that reads what it wrote to a memory `distance` iterations before."""
 
     @abstractmethod
     def words(self, values: Values) -> Words:
@@ -242,19 +250,31 @@ class StageText(ABC):
         own = replace(feedback_key(loop), calls=tuple(calls), scalar_dtypes=key.scalar_dtypes)
         used, own_calls = fused.producers(own, own.results)
         types = [value_type(d) for d in own.dtypes]
-        kept = [f"{types[n]} state{n}{self.cleared};" for n in range(loop.states)]
+        several = loop.signals > 1
+        state = [f"state{n}[column]" if several else f"state{n}" for n in range(loop.states)]
+        size = f"[{loop.signals}]" if several else ""
+        kept = [f"{types[n]} state{n}{size}{self.cleared};" for n in range(loop.states)]
+        begins = {}
         reads, computed, writes = [], [], []
         for f in self.stages.input_fifos(k):
             begun = [n for n, v in enumerate(call.operands[: loop.states]) if v == f.value]
-            if begun:
+            if key.is_per_row[f.value] and several:
+                kept.append(f"{types[begun[0]]} begin_v{f.value}{self.cleared};")
+                reads.append(f"if (column == 0) begin_v{f.value} = {self.take(f)};")
+                begins[f.value] = f"begin_v{f.value}"
+            elif begun and not several:
                 reads += ["if (column == 0) {", f"    const {types[begun[0]]} begin = {self.take(f)};"]
                 reads += [*(f"    if (v == 0) state{n} = begin;" for n in begun), "}"]
             else:
                 kept.append(f"{self.fifo_type(f.value)} in_v{f.value}{self.cleared};")
                 reads.append(f"if (ft_lane == 0) in_v{f.value} = {self.take(f)};")
         for n in used:
-            taken = f"state{n}" if n < loop.states else self.lane(f"in_v{call.operands[n]}")
-            computed.append(f"const {types[n]} v{n} = {taken};")
+            given = call.operands[n]
+            taken = begins.get(given, self.lane(f"in_v{given}"))
+            if n >= loop.states or not several:
+                computed.append(f"const {types[n]} v{n} = {state[n] if n < loop.states else taken};")
+                continue
+            computed.append(f"const {types[n]} v{n} = {self.chosen(f'v < {loop.signals}', taken, state[n])};")
         for n in own_calls:
             function = own.calls[n].function
             arguments = [*fused.call_operands(own, n), *fused.call_scalars(own, n)]
@@ -262,10 +282,10 @@ class StageText(ABC):
         for v in dict.fromkeys(own.results):
             if v >= len(own.ins) and v not in own.call_operands:
                 computed += fused.round_to_memory(v, own.dtypes[v])
-        computed += [f"state{n} = v{own.results[n]};" for n in range(loop.states)]
+        computed += [f"{state[n]} = v{own.results[n]};" for n in range(loop.states)]
         for n, v in enumerate(stage.outputs):
             fifos = self.stages.output_fifos(k, v)
-            if n < loop.states:
+            if n < loop.states and not several:
                 writes += [f"if (ends) {self.give(f, f'state{n}')}" for f in fifos]
             elif fifos:
                 kept.append(f"{self.fifo_type(v)} w_v{v}{self.cleared};")
@@ -273,7 +293,8 @@ class StageText(ABC):
                 writes += [f"if (ends_beat) {self.give(f, f'w_v{v}')}" for f in fifos]
         return {
             "comment": f"{loop.name}: a loop with feedback, a step for each element, whose states stay in registers.",
-            "interval": str(steps_interval(feedback_key(loop))),
+            "interval": str(stage_interval(loop)),
+            "apart": [self.recurs(f"state{n}", loop.signals) for n in range(loop.states) if several],
             "kept": kept,
             "reads": reads,
             "computed": computed,

@@ -69,6 +69,19 @@ def halves(x: ft.Tensor, start: ft.Tensor) -> Any:
     return first, second, z
 
 
+def channels(x: ft.Tensor, gain: ft.Tensor) -> Any:
+    """A loop of several signals, a step for each row; it starts with a row and with a number."""
+
+    def agc(state: Any, x: Any) -> Any:
+        gain, power = state
+        y = gain * x
+        power = 0.75 * power + 0.25 * (y * y)
+        return (gain + 0.01 * (1 - power), power), y
+
+    (gain, power), y = ft.scan(agc, (gain + 1, 0.25), x * 2)
+    return y - y.amax(-1, keepdim=True), gain, power
+
+
 def peak(x: ft.Tensor) -> Any:
     """A loop without results beside elements."""
     last, _ = ft.scan(lambda state, x: (ft.maximum(state * 0.99, x.abs()), None), 0.5, x)
@@ -85,16 +98,16 @@ def operands(name: str) -> list[np.ndarray]:
         "gained": [x[:1260].reshape(60, 21), np.float32(1)],
         "counted": [whole.astype("i4"), abs(whole[::-1]).astype("i4"), np.int32(7)],
         "halves": [x[:640].astype("f2"), np.float16(0.1)],
+        "channels": [x.reshape(40, 32), x[:32]],
         "peak": [x[:99]],
     }[name]
 
 
-CHAINS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (receiver, gained, counted, halves, peak)}
+CHAINS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (receiver, gained, counted, halves, channels, peak)}
 
 
 def tensors(name: str) -> list[ft.Tensor]:
-    """Returns the arguments, each on whole beats of a board."""
-    return [ft.from_numpy(np.array(x)).clone() for x in operands(name)]
+    return [ft.from_numpy(np.array(x)) for x in operands(name)]
 
 
 def leaves(tree: Any) -> list[Any]:

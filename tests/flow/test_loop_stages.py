@@ -54,14 +54,14 @@ def exported(function: Any, *arguments: ft.Tensor, folder: Path) -> tuple[Staged
 
 
 @needs
-@pytest.mark.parametrize("name", ["gained", "counted"])
+@pytest.mark.parametrize("name", ["gained", "counted", "channels"])
 def test_a_kernel_of_stages_has_the_bits_of_the_ops(name: str) -> None:
-    """In C simulation: rows of no whole beats behind the loop, and integers of two inputs."""
+    """In C simulation: rows of no whole beats behind the loop, integers of two inputs, several signals."""
     with simulated(), recording(1):
-        jitted = ft.jit(CHAINS[name])
-        report = jitted.graph(*tensors(name)).report()
+        jitted, arguments = ft.jit(CHAINS[name]), [t.clone() for t in tensors(name)]  # on whole beats
+        report = jitted.graph(*arguments).report()
         assert [line.split()[0] for line in report.splitlines()[2:]] == ["staged"] and "scan" in report
-        results = bits(jitted(*tensors(name)))
+        results = bits(jitted(*arguments))
     with simulated():
         assert results == bits(CHAINS[name](*tensors(name)))
 
@@ -130,6 +130,25 @@ def test_a_filter_a_loop_and_a_decimation_are_one_kernel(tmp_path: Path) -> None
     assert interval // 2 < least <= interval
 
 
+def test_signals_take_the_time_of_each_others_steps(tmp_path: Path) -> None:
+    """A step begins as many elements behind the step before as there are signals: 32 are nearly enough."""
+    key, files = exported(CHAINS["channels"], *tensors("channels"), folder=tmp_path)
+    (loop,) = key.loops
+    assert (loop.signals, key.length, steps_interval(feedback_key(loop))) == (32, 32, 38)
+    (group,) = expand(read(files.inventory))
+    (name,) = [stage.name for stage in Stages(key).stages if stage.kind == LOOP]
+    (modelled,) = [one for one in group.kind.loops(KernelLaunch(key, 1, 100), 0, False) if one.name == name]
+    assert (modelled.trips, modelled.interval) == (3200, 2)
+    copy_headers(tmp_path)
+    assert not findings(files.source, "graph")
+    clang()
+    assert max(one.cycles for one in intervals(files.source, "graph") if one.label == name) == 2
+    data = files.graph.read_bytes()
+    assert parse_key(parse_json(data), data, row_functions) == key
+    with pytest.raises(ValueError, match="a loop has 16 signals, and rows 32 elements"):
+        parse_key(parse_json(data.replace(b'"signals": 32', b'"signals": 16')), data, row_functions)
+
+
 def test_the_model_counts_a_step_once(tmp_path: Path) -> None:
     """In each number of lanes a loop has one step's operators, and the stages beside it have them in all."""
     key, _ = exported(CHAINS["halves"], *tensors("halves"), folder=tmp_path)
@@ -192,12 +211,13 @@ def step(state: Any, x: Any) -> Any:
     return 0.5 * state + x, state
 
 
+START = ft.zeros(64)
 # Loops of graphs that are no stages, or whose graph is cut beside them: what `apart` says, and the kernels.
 REFUSED = {
-    "several signals": (
-        lambda x: ft.scan(step, 0.0, x * 2 + 1)[1] * 3 - 1,
-        r"scan \(.*test_loop_stages.py:\d+: .*\): it has 32 signals, and a stage has one: call scan for each",
-        ["staged", "feedback", "staged"],
+    "signals that are no rows": (
+        lambda x: (lambda y: (y.amax(-1), ft.scan(step, START, y.view(24, 64))[1]))(x * 2 + 1),
+        r"scan \(.*test_loop_stages.py:\d+: .*\): its 64 signals are no rows of 32, which are steps",
+        ["staged", "feedback"],
     ),
     "the last step first": (
         lambda x: ft.scan(step, 0.0, (x * 2 + 1).view(-1), reverse=True)[1] * 3 - 1,

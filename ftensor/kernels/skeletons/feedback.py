@@ -96,6 +96,13 @@ def steps_interval(key: FeedbackKey) -> int:
     return distance(max(latest[v] or 0 for v in key.results[: key.states]))
 
 
+def stage_interval(loop: RowLoop) -> int:
+    """Returns the cycles from one element to the next of a loop that is a stage: a signal's step is as many
+    elements behind the step before as there are signals, whose states a memory holds."""
+    interval = steps_interval(feedback_key(loop))
+    return interval if loop.signals == 1 else -(-(interval + 1) // loop.signals)
+
+
 def _call_cycles(function: ElementFunction) -> int:
     known = operator_cycles(function.compute)
     in_function = FUNCTION_CYCLES["double" if known is CYCLES["double"] else "float"]

@@ -44,7 +44,7 @@ from ..staged import (
     Stages,
 )
 from ..workload import Access, KernelLaunch, LocalMemory, PipelinedLoop
-from .feedback import feedback_key, steps_interval
+from .feedback import stage_interval
 
 # Functions that return a key's HLS C++ with all includes; the toolchain sets the list.
 writers: list[Callable[[StagedKey], str]] = []
@@ -135,7 +135,7 @@ class Staged(BoardSkeleton[StagedKey]):
             elif one.kind == LOOP:
                 steps, loop = rows * key.length * stages.factor_of(one), key.calls[one.calls[0]].function
                 assert isinstance(loop, RowLoop)
-                loops.append(PipelinedLoop(name, steps, 1, steps_interval(feedback_key(loop)), reads=False, stage=name))
+                loops.append(PipelinedLoop(name, steps, 1, stage_interval(loop), reads=False, stage=name))
             else:
                 if one.kind == TRANSFORM:  # `TransformSchedule` needs rows of at least a beat
                     trips += key.transform_schedule.startup_beats
@@ -218,6 +218,11 @@ class Staged(BoardSkeleton[StagedKey]):
             if stage.kind == FOLD:
                 size = 8 * key.calls[stage.calls[0]].function.compute.itemsize
                 memories.append(LocalMemory(8, size, key.lanes))
+            if stage.kind == LOOP:
+                loop = key.calls[stage.calls[0]].function
+                assert isinstance(loop, RowLoop)
+                sizes = [8 * key.dtypes[v].itemsize for v in stage.outputs[: loop.states]]
+                memories += [LocalMemory(loop.signals, size) for size in sizes if loop.signals > 1]
             if stage.kind == TRANSFORM:
                 memories += key.transform_schedule.memories(8 * key.calls[stage.calls[0]].function.compute.itemsize)
             if stage.kind == WINDOW:

@@ -151,6 +151,12 @@ class _ChannelText(StageText):
     def give(self, fifo: Fifo, value: str) -> str:
         return f"write_channel_intel({self._channel(fifo)}, {value});"
 
+    def chosen(self, condition: str, yes: str, no: str) -> str:
+        return f"{condition} ? {yes} : {no}"
+
+    def recurs(self, name: str, distance: int) -> str:
+        return f"#pragma ivdep array({name}) safelen({distance})"
+
     def words(self, values: Values) -> Words:
         def loop(counter: str, count: str) -> list[str]:
             variable = counter.split()[1]
@@ -175,6 +181,8 @@ class _ChannelText(StageText):
             "FT_BEAT": lambda at: [f"{beat} got;", *elements(at, fetched)],
             "FT_FETCH": lambda at: elements(at, fetched),
             "FT_VALUES": lambda: [f"const {beat} w = got;"],
+            "FT_TAKE": lambda: [f"const {beat} w = {taken};"],
+            "FT_PUT": lambda at: elements(at, stored, values["give"]),
             "FT_STORE": lambda at: [f"const {beat} w = {taken};", *elements(at, stored, values["give"])],
             "FT_ELEMENT": lambda at: [f"const long at = {at};"],
             "FT_PUT_ELEMENT": lambda at: [f"const long at = {at};", f"const {c_type} got = w;", values["give"]],
@@ -235,6 +243,8 @@ class _ChannelText(StageText):
         p, value = (key.ins[stage.port], stage.port) if load else (key.outs[stage.port], stage.inputs[0])
         name, offset, *_ = self.records[k].arguments
         if p.kind in (REFLECTED, HALO) or (p.kind == FRAMES and key.signal):
+            raise no_stage_for_intel(stage.name)
+        if p.kind == SHARED_ROW and not load and key.length % key.lanes:  # a last row that ends within a beat
             raise no_stage_for_intel(stage.name)
         fifos = self.stages.output_fifos(k, stage.port) if load else self.stages.input_fifos(k)
         moved, halves, shape = self.moved(stage, fifos), p.dtype.name in source.HALF_DTYPES, self.shape(stage)

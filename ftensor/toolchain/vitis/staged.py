@@ -96,6 +96,12 @@ class Text(StageText):
     def give(self, fifo: Fifo, value: str) -> str:
         return f"{fifo.name}.write({value});"
 
+    def chosen(self, condition: str, yes: str, no: str) -> str:
+        return f"ft_select({condition}, {yes}, {no})"
+
+    def recurs(self, name: str, distance: int) -> str:
+        return f"#pragma HLS DEPENDENCE variable={name} inter RAW distance={distance} true"
+
     def words(self, values: Values) -> Words:
         name = values["name"]
 
@@ -133,6 +139,8 @@ class Text(StageText):
             "FT_FETCH": lambda at: [f"got = from[{at}];"],
             "FT_VALUES": lambda: [f"ft_vec<{c_type}> w;", *unpacked],
             "FT_RESULT": lambda: result,
+            "FT_TAKE": lambda: result[:1],
+            "FT_PUT": lambda at: [*packed, f"to[{at}] = got;"],
             "FT_STORE": lambda at: [*result, f"to[{at}] = got;"],
             "FT_ELEMENT": lambda at: [f"const {values['element']} got = port[{at}];"],
             "FT_PUT_ELEMENT": lambda at: [f"port[{at}] = {values['give']};"],

@@ -1,0 +1,11 @@
+// Result $port: the last row.
+FT_STAGE {
+    FT_BASE
+    const long first = (long)(rows - 1) * $beats;
+    FT_LOOP(long v, (long)rows * $beats) {
+        FT_TAKE
+        if (v >= first) {
+            FT_PUT(v - first)
+        }
+    }
+}
