@@ -1,6 +1,6 @@
 // Jacobi's rotations of two columns, for singular values and eigenvalues. FT_EPS: the spacing of numbers near 1.
-// FT_STEP: matrices are scaled by a power of it, so that squares of their elements neither overflow nor underflow.
-// FT_NONE: a column of a smaller sum of squares counts as zeros.
+// FT_STEP: matrices are scaled by a power of it, at most FT_POWERS, so that squares of their elements neither
+// overflow nor underflow. FT_NONE: a column of a smaller sum of squares counts as zeros.
 #if FT_DOUBLE
 #define FT_EPS ((FT_T)2.220446049250313e-16)
 #define FT_STEP ((FT_T)3.402823669209385e38)
@@ -10,6 +10,7 @@
 #define FT_STEP ((FT_T)65536.0f)
 #define FT_NONE ((FT_T)1e-30f)
 #endif
+#define FT_POWERS 7
 // Six to ten sweeps are usual.
 #define FT_SWEEPS 40
 
@@ -24,9 +25,11 @@ FT_FN_ONCE FT_T ft_larger(FT_T most, ft_one x)
 FT_FN_ONCE FT_T ft_scale_of(FT_T most)
 {
     FT_T scale = most - most == 0 ? 1 : 0;
-    for (int t = 0; t < 7; t++) {
+    FT_LOOP(powers)
+    for (int t = 0; t < FT_POWERS; t++) {
+        FT_PIPELINE
         if (most * scale >= FT_STEP) {
-            scale /= FT_STEP;
+            scale *= 1 / FT_STEP;
         } else if (most != 0 && most * scale * FT_STEP < 1) {
             scale *= FT_STEP;
         }

@@ -27,6 +27,7 @@ def _loops(dtype: dtype, counts: Iterator[tuple[str, int, int]]) -> list[Pipelin
         "search": max(cycles["compare"], parts),
         "largest": max(cycles["compare"], parts),
         "squares": interval(cycles["add"], 1),
+        "powers": 2 * cycles["mul"] + cycles["compare"],
         "products": interval(cycles["add"], 1),
         "copies": max(interval(cycles["add"], 1), 2 * parts),
         "dot": interval(cycles["add"], 1),
@@ -85,12 +86,13 @@ def _reflect(dtype: dtype, m: int, k: int, count: int, *_: int) -> list[Pipeline
 
 # Sweeps over all pairs until Jacobi's iteration ends; a kernel takes as many as the values need.
 SWEEPS = 8
+POWERS = 7  # FT_POWERS of hls/jacobi.h
 
 
 def _svd(dtype: dtype, n: int, lead: int, step: int, vectors: int, *_: int) -> list[PipelinedLoop]:
     pairs = SWEEPS * n * (n - 1) // 2
     rotated = (1 + vectors) * pairs
-    counts = [(name, n * n, n) for name in ("largest", "scale", "squares")]
+    counts = [("powers", POWERS, 1), *((name, n * n, n) for name in ("largest", "scale", "squares"))]
     counts += [("products", n * pairs, pairs), ("rotate", n * rotated, rotated), ("search", n * (n - 1) // 2, n)]
     if vectors:
         counts += [("identity", n * n, n), ("quotients", n * n, n), ("exchange", 2 * n * n, 2 * n)]
@@ -100,8 +102,8 @@ def _svd(dtype: dtype, n: int, lead: int, step: int, vectors: int, *_: int) -> l
 def _eigh(dtype: dtype, n: int, lead: int, step: int, vectors: int, *_: int) -> list[PipelinedLoop]:
     pairs, half = SWEEPS * n * (n - 1) // 2, n * (n + 1) // 2
     rotated = (1 + vectors) * pairs
-    counts = [("largest", half, n), ("copies", half, n), ("diagonal", n, 1), ("search", n * (n - 1) // 2, n)]
-    counts += [("rotate", n * rotated, rotated), ("rows", n * pairs, pairs)]
+    counts = [("powers", POWERS, 1), ("largest", half, n), ("copies", half, n), ("diagonal", n, 1)]
+    counts += [("search", n * (n - 1) // 2, n), ("rotate", n * rotated, rotated), ("rows", n * pairs, pairs)]
     if vectors:
         counts += [("identity", n * n, n), ("exchange", n * n, n)]
     return _loops(dtype, iter(counts))
