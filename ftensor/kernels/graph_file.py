@@ -118,10 +118,6 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
         require(len(calls) <= MAX_CALLS, f"it has {len(calls)} calls, more than {MAX_CALLS}")
         ports = len(ins) + len(outs)
         require(bool(outs) and ports <= MAX_OPERANDS, f"it has {ports} operands, of {MAX_OPERANDS}")
-        for p, v in zip(outs, key.results, strict=True):
-            last = ONE_ELEMENT if key.is_per_row[v] else SHARED_ROW
-            kinds_of = (last,) if v in key.last_states else (ROWS, PER_ROW)
-            require(p.kind in kinds_of, f'an output lies "{KIND_NAMES[p.kind]}"')
         blocks = bool(key.signal) or any(p.kind in (PER_BLOCK, EVERY_BLOCK) for p in ins)
         _check_signals(key)
         require(key.period > 0 and (key.period > 1) == blocks, f"its blocks have {key.period} rows")
@@ -137,8 +133,11 @@ def parse_key(raw: Mapping[str, Any], data: bytes, row_functions: RowFunctions) 
                 read_int(v, key.first_value(k), f"what call {k} takes")
             for n in call.scalars:
                 read_int(n, len(key.scalar_dtypes), f"a number of call {k}")
-        for v in key.results:
+        for p, v in zip(outs, key.results, strict=True):
             read_int(v, len(key.dtypes), "an output")
+            last = ONE_ELEMENT if key.is_per_row[v] else SHARED_ROW
+            possible = (last,) if v in key.last_states else (ROWS, PER_ROW)
+            require(p.kind in possible, f'an output lies "{KIND_NAMES[p.kind]}"')
         for call in calls:
             if isinstance(call.function, RowTransform):
                 _check_transform(key, call)

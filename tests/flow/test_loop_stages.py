@@ -203,7 +203,7 @@ def test_a_file_has_the_loop(tmp_path: Path) -> None:
         (tmp_path / "loop.json").write_bytes(json.dumps(one, sort_keys=True, indent=1).encode() + b"\n")
         with pytest.raises(InventoryError, match=said):
             parse(b'[[graph]]\nfile = "loop.json"\n', tmp_path / "mine.toml")
-    with pytest.raises(InventoryError, match="a loop with feedback has no kernel for each stage"):
+    with pytest.raises(InventoryError, match="a graph with a loop with feedback, half"):
         parse(f'[[graph]]\nfile = "{files.graph.name}"\nstructure = "linked"\n'.encode(), tmp_path / "mine.toml")
 
 
