@@ -77,7 +77,9 @@ def reading():
 def graphs(folder):
     """Graphs in stages: one launch of each; one of them also as a kernel for each stage."""
     launches = []
-    for name, function in CHAINS.items():  # loops with feedback
+    for name, function in CHAINS.items():  # loops with feedback, without filters, whose taps rotate in registers
+        if name == "receiver":
+            continue
         files = ft.jit(function).export(str(folder / name), *tensors(name))
         (group,) = expand(read(files.inventory))
         launches.append(KernelLaunch(group.members[0], 1, 100))
