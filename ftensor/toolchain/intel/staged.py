@@ -181,7 +181,7 @@ class _ChannelText(StageText):
             "FT_BEAT": lambda at: [f"{beat} got;", *elements(at, fetched)],
             "FT_FETCH": lambda at: elements(at, fetched),
             "FT_VALUES": lambda: [f"const {beat} w = got;"],
-            "FT_TAKE": lambda: [f"const {beat} w = {taken};"],
+            "FT_READ_FIFO": lambda: [f"const {beat} w = {taken};"],
             "FT_PUT": lambda at: elements(at, stored, values["give"]),
             "FT_STORE": lambda at: [f"const {beat} w = {taken};", *elements(at, stored, values["give"])],
             "FT_ELEMENT": lambda at: [f"const long at = {at};"],

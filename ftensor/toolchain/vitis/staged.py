@@ -139,7 +139,7 @@ class Text(StageText):
             "FT_FETCH": lambda at: [f"got = from[{at}];"],
             "FT_VALUES": lambda: [f"ft_vec<{c_type}> w;", *unpacked],
             "FT_RESULT": lambda: result,
-            "FT_TAKE": lambda: result[:1],
+            "FT_READ_FIFO": lambda: result[:1],
             "FT_PUT": lambda at: [*packed, f"to[{at}] = got;"],
             "FT_STORE": lambda at: [*result, f"to[{at}] = got;"],
             "FT_ELEMENT": lambda at: [f"const {values['element']} got = port[{at}];"],
