@@ -25,6 +25,7 @@ from typing import Any
 import torch
 
 import ftensor.torch
+from ftensor.torch.prepared_kernels import OBSERVED_CALL
 
 VALUES = (0.5, -1.0, 2.0, 0.25, -0.75, 1.5, 3.0, -2.0)
 SHAPES = ((6,), (2, 3), (3, 2), (2, 2, 3), (1, 4), ())
@@ -205,10 +206,12 @@ def trial(draw: random.Random) -> str:
     """Returns the difference of the devices on a program, followed by the program; "" if they
     agree."""
     lines, fails = case(draw), draw.choice((0, 0, 1, 2, 3))
+    runs = draw.choice((1, OBSERVED_CALL + 1))  # the last run of several is one of prepared ops
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = state("cpu", lines, fails)
-        mine = state("fpga", lines, fails)
+        for _ in range(runs):
+            mine = state("fpga", lines, fails)
     exact = None
     for k, (line, a, b) in enumerate(zip(lines, mine, theirs, strict=False)):
         if any(isinstance(o, Exception) and "unsupported operation" in str(o) for o in (a, b)):
@@ -219,7 +222,7 @@ def trial(draw: random.Random) -> str:
                 if as_near(a, b, exact[k]):
                     continue
             head = ["import torch", "from tests.fuzz_torch_device import state", "", "lines = ["]
-            tail = ["]", "for d in ('cpu', 'fpga'):", f"    print(state(d, lines, {fails}))"]
+            tail = ["]", f"for d in ('cpu', *['fpga'] * {runs}):", f"    print(state(d, lines, {fails}))"]
             shown = "\n".join([*head, *[f"    {one!r}," for one in lines], *tail])
             return f"{problem.splitlines()[0][:60]}, at {line}\n{shown}"
     return ""

@@ -57,7 +57,7 @@ class _Misses:
         # The parts of complex numbers may be -0.0, which equals 0.0.
         is_known = not any(x.__class__ is complex for x in (*args, *kwargs.values()))
         is_known &= self.takes_integers or not any(d.kind in "iu" for d in observer.dtypes)
-        entry = prepare_op(observer, arguments, result) if is_known and not _makes_floats(tensors, result) else REFUSED
+        entry = prepare_op(observer, arguments, result) if is_known else REFUSED
         backend.launches.keep(key, entry)
         self.refusals = self.refusals + 1 if entry is REFUSED else -(1 << 30)
         if self.refusals == MAX_REFUSALS:
@@ -86,13 +86,6 @@ def _sharing(storages: Sequence[Any], tensors: Sequence[Any]) -> tuple[tuple[int
         if first < k and storage is not None:
             found.append((first, k, tensors[k].storage_offset() - tensors[first].storage_offset()))
     return tuple(found)
-
-
-def _makes_floats(tensors: Sequence[torch.Tensor | None], result: Any) -> bool:
-    """True if floats come from integers alone: their dtype is the default dtype of the call."""
-    results = result if isinstance(result, (tuple, list)) else (result,)
-    floats = [isinstance(t, torch.Tensor) and t.dtype.is_floating_point for t in (*tensors, *results)]
-    return any(floats) and not any(floats[: len(tensors)])
 
 
 def parameters_text(schema: Any) -> tuple[str, str]:
