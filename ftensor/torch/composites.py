@@ -170,15 +170,26 @@ def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
     tensors = (input, weight) if bias is None else (input, weight, bias)
     if not is_plain(tensors):
         return None
-    dtype, size = input.dtype, weight.shape
-    if dtype not in TORCH_FLOATS or weight.dtype is not dtype or len(size) != 2 or input.shape[-1:] != size[1:]:
-        return None
-    if not (input.numel() and weight.numel()) or (bias is not None and (bias.dtype, bias.shape) != (dtype, size[:1])):
-        return None
     if not needs_gradient(tensors):
-        return linear(input, weight, bias)
+        return _inferred_linear(input, weight, bias)
+    if not _is_one_product(input, weight, bias):
+        return None
     result: torch.Tensor = _record_linear(RECORDED_KEYS, input, weight, bias)
     return result
+
+
+def _is_one_product(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> bool:
+    """True if one call computes linear: of tensors with elements, of one floating point dtype."""
+    dtype, size = input.dtype, weight.shape
+    if dtype not in TORCH_FLOATS or weight.dtype is not dtype or len(size) != 2 or input.shape[-1:] != size[1:]:
+        return False
+    has_elements = input.numel() and weight.numel()
+    return bool(has_elements) and (bias is None or (bias.dtype, bias.shape) == (dtype, size[:1]))
+
+
+@prepared_function("linear(Tensor input, Tensor weight, Tensor? bias) -> Tensor")
+def _inferred_linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor | None:
+    return linear(input, weight, bias) if _is_one_product(input, weight, bias) else None
 
 
 @impl_prepared("linear")
@@ -272,16 +283,8 @@ def _attention(
 @prepared_function(
     "attended(Tensor query, Tensor key, Tensor value, Tensor? mask, bool is_causal, float? scale) -> Tensor"
 )
-def _attended(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    mask: torch.Tensor | None,
-    is_causal: bool,
-    scale: float | None,
-) -> torch.Tensor:
-    lifted_mask = None if mask is None else lift(mask)
-    operands = lift(query), lift(key), lift(value), lifted_mask
+def _attended(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float | None) -> torch.Tensor:
+    operands = lift(query), lift(key), lift(value), lift(mask)
     return wrap(scaled_dot_product_attention(*operands, is_causal=is_causal, scale=scale))
 
 

@@ -64,8 +64,9 @@ OPS: list[tuple[str, Callable[..., Any], tuple[tuple[int, ...], ...]]] = [
     ("sum.dim_IntList", lambda x: x.sum((0, 2), keepdim=True), ((2, 3, 4),)),
     ("gelu", F.gelu, ((5,),)),
     ("native_layer_norm", lambda x, w: torch.native_layer_norm(x, [4], w, None, 1e-5), ((3, 4), (4,))),
-    ("linear", F.linear, ((2, 3), (4, 3), (4,))),
-    ("linear", F.linear, ((64, 96), (128, 96), (128,))),  # packs both matrices
+    ("ftensor::linear", F.linear, ((2, 3), (4, 3), (4,))),
+    ("linear", lambda x, w: F.linear(x, w.requires_grad_()).detach(), ((2, 3), (4, 3))),
+    ("ftensor::linear", F.linear, ((64, 96), (128, 96), (128,))),  # packs both matrices
     ("mm", torch.mm, ((3, 4), (4, 5))),
     ("_thnn_fused_lstm_cell_backward_impl", _cell_gradients, ((2, 3), (2, 12), (2, 12))),
     ("ftensor::attended", F.scaled_dot_product_attention, ((2, 3, 4), (2, 5, 4), (2, 5, 4))),
