@@ -87,7 +87,7 @@ def search(words: Sequence[str]) -> list[PageSection]:
 
 def _search(words: Sequence[str]) -> int:
     found = search(words)
-    if not found and (single := " ".join(words).split()) != list(words):  # no section has them side by side
+    if not found and (single := " ".join(words).split(" ")) != list(words):  # no section has them side by side
         found, words = search(single), single
     if not found:
         complain("ftensor docs", f"no section has {' and '.join(map(repr, words))}; `ftensor docs` lists the pages")
