@@ -75,6 +75,7 @@ def sections() -> Iterator[PageSection]:
 
 
 FOUND = 10  # sections in the answer
+PLAIN_WORDS = re.compile(r"\w\S*( +\w\S*)+")
 
 
 def search(words: Sequence[str]) -> list[PageSection]:
@@ -87,8 +88,8 @@ def search(words: Sequence[str]) -> list[PageSection]:
 
 def _search(words: Sequence[str]) -> int:
     found = search(words)
-    if not found and (single := " ".join(words).split(" ")) != list(words):  # no section has them side by side
-        found, words = search(single), single
+    if not found and PLAIN_WORDS.fullmatch(text := " ".join(words)):  # no section has them side by side
+        found, words = search(text.split()), text.split()
     if not found:
         complain("ftensor docs", f"no section has {' and '.join(map(repr, words))}; `ftensor docs` lists the pages")
         return 1
