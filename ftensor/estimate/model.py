@@ -11,11 +11,11 @@ from ..kernels.skeleton import board_skeleton_of
 from ..kernels.workload import (
     BURST_BEATS,
     BURST_BYTES,
-    DEPTH,
     DIVISION_CYCLES,
     LATENCY,
     OUTSTANDING,
     OUTSTANDING_BYTES,
+    PIPELINE_DEPTH,
     SHORT_BEATS,
     SHORT_OUTSTANDING,
     Access,
@@ -231,7 +231,7 @@ def _stage_cycles(loops: Sequence[PipelinedLoop], config: BoardConfig) -> tuple[
     latency = cycles_of(config.parameters.latency, config.clock)
 
     def fill(stage: list[PipelinedLoop]) -> float:
-        return sum(x.entries * (latency * x.reads + DEPTH * x.computes) for x in stage)
+        return sum(x.entries * (latency * x.reads + PIPELINE_DEPTH * x.computes) for x in stage)
 
     def steady(stage: list[PipelinedLoop]) -> float:
         return sum(x.cycles for x in stage)
@@ -240,7 +240,7 @@ def _stage_cycles(loops: Sequence[PipelinedLoop], config: BoardConfig) -> tuple[
     slowest = max(stages, key=lambda stage: fill(stage) + steady(stage), default=[])
     # The other stages fill at the same time, except at first, when each waits for the previous one.
     before = latency * (any(x.reads for x in loops) and not any(x.reads for x in slowest))
-    before += DEPTH * (any(x.computes for x in loops) and not any(x.computes for x in slowest))
+    before += PIPELINE_DEPTH * (any(x.computes for x in loops) and not any(x.computes for x in slowest))
     return steady(slowest), fill(slowest) + before
 
 

@@ -12,7 +12,7 @@ from .network import Flow
 from .workload import LocalMemory
 
 # Usual depth of a FIFO in beats, so that a pause of one of its processes does not stop the other.
-DEPTH = 32
+NETWORK_FIFO_DEPTH = 32
 # Latency of a process in iterations, for FIFOs that bypass other processes.
 LATENCY = 16
 # Images in the analysis of FIFOs: the first fills the line buffers, the second shows the period.
@@ -64,7 +64,7 @@ class FlowFifo:
     flow: Flow
     element: str
     source: int
-    depth: int = DEPTH
+    depth: int = NETWORK_FIFO_DEPTH
     uram: bool = False
 
     @property
@@ -111,7 +111,7 @@ def deepen(processes: Sequence[Process], fifos: Sequence[FlowFifo]) -> None:
             held = sum(processes[k].latency + processes[k].burst for k in others if k > fork)
             for fifo in processes[fork].writes:
                 if process.reads[branch] == fifo or any(fifo in processes[k].reads for k in sources):
-                    fifos[fifo].depth = max(fifos[fifo].depth, ahead + 1 + DEPTH + held)
+                    fifos[fifo].depth = max(fifos[fifo].depth, ahead + 1 + NETWORK_FIFO_DEPTH + held)
 
 
 def _sources(processes: Sequence[Process], fifos: Sequence[FlowFifo], fifo: int) -> set[int]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .network import STATES, Flow, NetworkLayer
 from .network_depths import Operators, Process, same
-from .workload import CYCLES, DEPTH, LocalMemory
+from .workload import CYCLES, PIPELINE_DEPTH, LocalMemory
 
 if TYPE_CHECKING:
     from .network_processes import Processes
@@ -148,7 +148,7 @@ def softmax(of: Processes, k: int, name: str, fifo: int) -> int:
         name,
         "softmax",
         (count,),
-        3 * (count + DEPTH),
+        3 * (count + PIPELINE_DEPTH),
         k,
         operators=tuple(((operator, "float"), n) for operator, n in _SOFTMAX.items()),
         memories=(LocalMemory(count, 32), LocalMemory(count, 32)),

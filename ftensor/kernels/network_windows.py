@@ -8,7 +8,7 @@ import numpy as np
 
 from .network import Flow, NetworkLayer
 from .network_depths import Process
-from .workload import DEPTH, LocalMemory
+from .workload import PIPELINE_DEPTH, LocalMemory
 
 if TYPE_CHECKING:
     from .network_processes import Processes
@@ -77,7 +77,7 @@ def window_rows(of: Processes, layer: NetworkLayer, k: int, name: str, fifo: int
         f"{name}_windows",
         "window_rows",
         sizes,
-        high * (step + DEPTH),  # the pipeline drains after each row of results
+        high * (step + PIPELINE_DEPTH),  # the pipeline drains after each row of results
         k,
         operators=((("compare", "int32"), 12), (("choose", of.dtype_name), flow.wide), (("mul", "int32"), 2)),
         memories=(LocalMemory(ring * flow.width * pixel, flow.bits * flow.wide),),

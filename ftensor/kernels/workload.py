@@ -27,8 +27,8 @@ FUNCTION_CYCLES = {"float": 16, "double": 31}
 # A division of 32-bit integers takes one cycle per bit and a few more.
 DIVISION_CYCLES = CYCLES["integer"]["div"]
 # Pipeline depth in cycles if the model does not count the op's own operators: an addition takes 7,
-# an exponential about 20. Only the pipeline fill depends on DEPTH.
-DEPTH = 30
+# an exponential about 20. Only the pipeline fill depends on PIPELINE_DEPTH.
+PIPELINE_DEPTH = 30
 
 
 def operator_cycles(dtype: dtype) -> dict[str, int]:

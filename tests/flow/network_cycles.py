@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ftensor.kernels.network import NetworkKey
-from ftensor.kernels.workload import DEPTH
+from ftensor.kernels.workload import PIPELINE_DEPTH
 from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.vitis.source import copy_headers, source, standins
 
@@ -38,7 +38,7 @@ def counted_cycles(key: NetworkKey, images: int) -> float:
         end = 'extern "C" long cycles() { return hls::region::last(); }\n'
         code.write_text(source(KernelGroup("network", (key,))) + end)
         found = [f"-I{path}" for path in (CLOCKED, root, standins())]
-        flags = [f"-DFT_DRAIN={DEPTH}", "-std=gnu++14", "-O0", "-w", "-fwrapv", "-shared", "-fPIC", "-pthread"]
+        flags = [f"-DFT_DRAIN={PIPELINE_DEPTH}", "-std=gnu++14", "-O0", "-w", "-fwrapv", "-shared", "-fPIC", "-pthread"]
         subprocess.run(["g++", *flags, *found, "-o", str(library), str(code)], check=True)
         loaded = ctypes.CDLL(str(library))
         loaded.cycles.restype = ctypes.c_long
