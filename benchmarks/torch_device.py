@@ -15,7 +15,7 @@ import argparse
 import json
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -185,9 +185,8 @@ class Step(NamedTuple):
     nbytes: int
 
 
-def captured() -> list[Step]:
-    """Returns the figures of the small steps, measured alternately."""
-    rows = []
+def captured() -> Iterator[Step]:
+    """Yields the figures of each small step as soon as it is measured, its four ways by turns."""
     eager, replayed, theirs = small_steps("fpga"), small_steps("fpga"), small_steps("cpu")
     has_compiler = shutil.which("g++") is not None
     inductor = small_steps("cpu", torch.compile) if has_compiler else theirs
@@ -210,8 +209,24 @@ def captured() -> list[Step]:
         assert row.state == "captured", row.reason
         if not has_compiler:
             best[-1] = float("nan")
-        rows.append(Step(name, *best, row.launches, row.nbytes))
-    return rows
+        yield Step(name, *best, row.launches, row.nbytes)
+
+
+HEAD = ("step", "torch us", "eager", "limit", "captured", "limit", "inductor", "launches", "MB")
+
+
+def line(cells: Sequence[str]) -> str:
+    """Returns a line of the last table, whose columns are as wide as they may become."""
+    widths = [max(map(len, LIMITS)), *[max(len(word), 6) for word in HEAD[1:]]]
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths)).rstrip()
+
+
+def cells(step: Step) -> list[str]:
+    """Returns a step's figures; eager, captured and inductor's times over torch's."""
+    eager, captured = LIMITS[step.name]
+    over = [f"{us / step.torch:.2f}" for us in (step.eager, step.captured, step.inductor)]
+    times = [f"{step.torch:.0f}", over[0], f"{eager:.2f}", over[1], f"{captured:.2f}", over[2]]
+    return [step.name, *times, str(step.launches), f"{step.nbytes / 1e6:.1f}"]
 
 
 def figures() -> list[tuple[str, float, float | None]]:
@@ -243,16 +258,12 @@ def main() -> None:
     torch.set_num_threads(1)
     rows = figures()
     shown = [(n, f"{t:.1f}", "" if m is None else f"{m:.0f}") for n, t, m in rows]
-    print(table([("what", "us", "limit"), *shown], indent=""))
-    captures = captured()
-    head = ("step", "torch us", "eager", "limit", "captured", "limit", "inductor", "launches", "MB")
-    steps_shown = [
-        (step.name, f"{step.torch:.0f}", f"{step.eager / step.torch:.2f}", f"{LIMITS[step.name][0]:.2f}")
-        + (f"{step.captured / step.torch:.2f}", f"{LIMITS[step.name][1]:.2f}", f"{step.inductor / step.torch:.2f}")
-        + (str(step.launches), f"{step.nbytes / 1e6:.1f}")
-        for step in captures
-    ]
-    print(table([head, *steps_shown], indent=""))
+    print(table([("what", "us", "limit"), *shown], indent=""), flush=True)
+    print(line(HEAD), flush=True)
+    captures = []
+    for step in captured():
+        captures.append(step)
+        print(line(cells(step)), flush=True)
     if options.json:
         figures_of_calls = [dict(zip(("name", "us", "limit"), r)) for r in rows]
         keys = ("name", "us", "captured_us", "torch_us", "inductor_us", "launches", "bytes")
