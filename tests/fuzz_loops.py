@@ -106,7 +106,7 @@ def difference(text: str) -> str:
     exec(text, scope)
     with simulated(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        operands = [t.clone() for t in arguments(scope)]  # on whole beats
+        operands = arguments(scope)
         wanted = bits(scope["chain"](*operands))
         jitted = ft.jit(scope["chain"])
         with recording(1):

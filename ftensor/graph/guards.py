@@ -20,7 +20,9 @@ import numpy as np
 
 from .._tensor import Tensor, geometry_key, watchers
 from ..dtypes import uint8
+from ..execute.capture import capturing
 from ..execute.packed_weights import derived_tensors
+from .beat_copies import on_beats, write_back
 from .ir import Graph, GraphBuffer, ResultTensor, ReturnedMethod, ReturnedObject, unflatten
 
 if TYPE_CHECKING:
@@ -354,6 +356,10 @@ def _launch(graph: Lowered, names: Mapping[CapturedStorage, str], values: dict[s
     `values`, by name."""
     lines: list[str] = []
     values["scalars"] = graph.scalars
+    if graph.arguments_off_beats or graph.captured_off_beats:
+        # A capture replays launches without these copies, so the function itself runs.
+        values |= {"capturing": capturing, "backend": graph.backend, "on_beats": on_beats, "write_back": write_back}
+        lines.append("if backend.executor is not None and capturing(backend) is not None: return GUARD_FAILED")
     if graph.takes_call_scalars:
         values["call_scalars"] = graph._with_call_scalars
         lines.append("scalars = call_scalars(signature)")
@@ -363,21 +369,35 @@ def _launch(graph: Lowered, names: Mapping[CapturedStorage, str], values: dict[s
     if graph.launch is None:
         return [*lines, "results = ()"]
     values |= {"call": graph.launch.call, "enqueued": graph._run_observed}
-    inputs = [f"x{k}" for k in graph.arguments]
+    passed = {k: f"x{k}" for k in (*graph.arguments, *[k for k, _ in graph.reinterpreted])}
+    copied: list[str] = []
+    for k, start in graph.arguments_off_beats:
+        lines.append(f"b{k} = on_beats(x{k}, {start})")
+        passed[k] = f"b{k}"
+        copied += [f"write_back(b{k}, x{k})"] if k in graph.written_arguments else []
+    inputs = [passed[k] for k in graph.arguments]
     for j, (k, dtype) in enumerate(graph.reinterpreted):
         values |= {"seen_as": graph._reinterpret, f"dtype{j}": dtype}
-        lines.append(f"y{j} = seen_as(x{k}, dtype{j})")
+        lines.append(f"y{j} = seen_as({passed[k]}, dtype{j})")
         inputs.append(f"y{j}")
     tensors = list(inputs)
     for storage in graph.captured:
-        values[f"{names[storage]}_whole"] = storage.as_bytes
-        tensors.append(f"{names[storage]}_whole()")
-    inputs += [names[storage] for storage in graph.captured]
+        name = names[storage]
+        values[f"{name}_whole"] = storage.as_bytes
+        if storage in graph.captured_off_beats:
+            lines.append(f"{name}_copy = on_beats({name}_whole(), 0)")
+            copied += [f"write_back({name}_copy, {name}_whole())"] if storage in graph.written_captures else []
+            tensors.append(f"{name}_copy")
+            inputs.append(f"{name}_copy._storage")
+            continue
+        tensors.append(f"{name}_whole()")
+        inputs.append(name)
     written = [*[names[storage] for storage in graph.written_captures], *[f"s{k}" for k in graph.written_arguments]]
     invalidations = [f"{name}.bounds = {name}.derived = None" for name in written]
     # A launch without outputs returns (), so only None means that it did not run.
     lines += [*invalidations, f"results = call(({_list(inputs)}), scalars, None)"]
     lines += [f"if results is None: results = enqueued(({_list(tensors)}), scalars)"]
+    lines += copied
     lines += invalidations  # by then another thread may have read it
     if graph.graph.checks:
         values["check"] = graph._check_indices

@@ -21,6 +21,7 @@ from ..execute.keys import shared_key
 from ..execute.launch import Launch, Output, Step, enqueue
 from ..execute.scalars import CapturedRandom, values_of
 from ..iterator.shape import Ints, is_dense, numel
+from .beat_copies import reads_beats
 from .guards import CapturedStorage, Guards, Replay, ResultPart, ReturnedArgument, captured_storage, replay
 from .ir import (
     CheckedIndices,
@@ -164,7 +165,20 @@ class _Lowering:
             tuple(owners),
             self.dynamic_scalars,
             tuple([(index, d, tuple(positions)) for (index, d), positions in self.dynamic_scalar_uses.items()]),
+            *self._off_beats(launch, captured),
         )
+
+    def _off_beats(
+        self, launch: Launch | None, captured: Mapping[int, CapturedStorage]
+    ) -> tuple[tuple[tuple[int, int], ...], tuple[CapturedStorage, ...]]:
+        """Returns the arguments, with their starts in bytes, and the captured storages that kernels
+        need copies of: these read whole beats, and the memory begins on none."""
+        if not reads_beats(self.backend, launch):
+            return (), ()
+        memories = self.graph.memories
+        arguments = [m for m in self.arguments if self._argument(m)._storage.misalignment]
+        storages = [captured[m] for m in self.captured if captured[m].storage.misalignment]
+        return tuple([(self._index(m), memories[m].offset) for m in arguments]), tuple(storages)
 
     def _index(self, memory: int) -> int:
         k = self.graph.memories[memory].argument
@@ -329,6 +343,9 @@ class Lowered:
     # to, indices in the kernels' scalar arguments).
     dynamic_scalars: DynamicScalars | None = None
     dynamic_scalar_uses: tuple[tuple[int, dtype | None, Ints], ...] = ()
+    # Memory off beats, of which kernels get copies: (argument, its start in bytes), captured storage.
+    arguments_off_beats: tuple[tuple[int, int], ...] = ()
+    captured_off_beats: tuple[CapturedStorage, ...] = ()
     takes_call_scalars: bool = False  # True if each call's numbers are used, False for those of the traced call
     run: Replay = field(init=False)
     _with_dynamic_scalars: Lowered | None = field(init=False, default=None)

@@ -58,7 +58,7 @@ def exported(function: Any, *arguments: ft.Tensor, folder: Path) -> tuple[Staged
 def test_a_kernel_of_stages_has_the_bits_of_the_ops(name: str) -> None:
     """In C simulation: rows of no whole beats behind the loop, integers of two inputs, several signals."""
     with simulated(), recording(1):
-        jitted, arguments = ft.jit(CHAINS[name]), [t.clone() for t in tensors(name)]  # on whole beats
+        jitted, arguments = ft.jit(CHAINS[name]), tensors(name)
         report = jitted.graph(*arguments).report()
         assert [line.split()[0] for line in report.splitlines()[2:]] == ["staged"] and "scan" in report
         results = bits(jitted(*arguments))
