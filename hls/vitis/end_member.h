@@ -32,6 +32,7 @@
 #undef FT_EPS
 #undef FT_STEP
 #undef FT_NONE
+#undef FT_POWERS
 #undef FT_SWEEPS
 #undef FT_FFT_FMA
 #undef FT_FFT_SIZE
