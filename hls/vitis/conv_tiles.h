@@ -18,10 +18,12 @@ struct ft_results {
 };
 
 // One item: its first beat of planes, first step of panels, first result, first position, filters and vectors.
+namespace {
 struct ft_tile {
     long planes, panels, out;
     int begin, rows, vectors, slots;
 };
+}  // namespace
 
 static void walk(
     const long *g, hls::stream<ft_tile> &to_planes, hls::stream<ft_tile> &to_panels, hls::stream<ft_tile> &to_sums,

@@ -28,10 +28,12 @@ static_assert(FT_DEPTH % GROUP == 0, "a group lies within one sum");
 
 // One item: its first step in each panel, its first elements in `out` and `added`, and the number of its row
 // panels.
+namespace {
 struct ft_tile {
     long a, b, out, added;
     int first, panels, column;
 };
+}  // namespace
 
 // ft_value_of: value i of a step or a row. The next function converts a result to its storage type.
 template <typename S> static inline FT_X ft_value_of(const S &step, int i)

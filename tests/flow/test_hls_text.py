@@ -7,8 +7,11 @@ import posixpath
 import re
 import subprocess
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 import ftensor as ft
 from ftensor.kernels.inventory_terms import InventoryRequest
@@ -22,12 +25,13 @@ from ftensor.kernels.skeletons.sort import SearchKey, SortKey
 from ftensor.kernels.source import HELPERS, MEMORY, hls_root, width
 from ftensor.runtime.csim.backend import FLAGS
 from ftensor.runtime.targets import CSIM, csim_compiler
+from ftensor.toolchain.csim import SEQUENTIAL
 from ftensor.toolchain.group import KernelGroup, arguments
 from ftensor.toolchain.vitis.interface import bundles
 from ftensor.toolchain.vitis.source import headers, source, standins
 
 from .hls_cases import ARITHMETIC, RUN, STRIDED, STRUCTURES, SUMS, arithmetic, key, port
-from .hls_kernels import library
+from .hls_kernels import folder, library
 
 
 def test_every_type_in_memory_has_a_width() -> None:
@@ -230,6 +234,34 @@ def test_a_body_leaves_no_macro_behind() -> None:
         text = (hls_root() / name).read_text()
         gone = set(re.findall(r"^#undef (\w+)", text, re.M))
         assert set(re.findall(r"^ *# *define (\w+)", text, re.M)) <= undone | gone, name
+
+
+def weak_functions(object_file: Path) -> dict[str, bytes]:
+    """Returns the code of the functions of which a linker keeps one, by name."""
+    with object_file.open("rb") as file:
+        elf: Any = ELFFile(file)
+        symbols = elf.get_section_by_name(".symtab").iter_symbols()
+        weak = [s for s in symbols if s["st_info"]["bind"] == "STB_WEAK" and s["st_info"]["type"] == "STT_FUNC"]
+        sections = {s["st_shndx"]: elf.get_section(s["st_shndx"]).data() for s in weak}
+        return {s.name: sections[s["st_shndx"]][s["st_value"] :][: s["st_size"]] for s in weak}
+
+
+@pytest.mark.skipif(csim_compiler() is None, reason="the C simulation needs a C++ compiler")
+def test_functions_of_one_name_are_the_same_in_all_kernels(tmp_path: Path) -> None:
+    """An image for emulation is one shared object, and its linker keeps one of them for all kernels."""
+    convolution, product = ConvKey("conv", ft.float32, 16, 4, 16), GemmKey("gemm", ft.float32, 16, 8, 2, 16)
+    groups = [arithmetic("dataflow"), KernelGroup("other_opcodes", ARITHMETIC[::-1], structure="dataflow")]
+    groups += [KernelGroup(key.skeleton, (key,)) for key in (convolution, product)]
+    command = [*(csim_compiler() or []), *(f for f in FLAGS if f != "-shared"), SEQUENTIAL, "-I", folder().name]
+    command += ["-O0", "-w", "-c"]  # no function is inlined
+    functions: dict[str, bytes] = {}
+    for group in groups:
+        file = tmp_path / f"{group.name}.o"
+        words = [*command, "-isystem", str(standins()), "-x", "c++", "-", "-o", str(file)]
+        subprocess.run(words, input=source(group), text=True, check=True)
+        for name, code in weak_functions(file).items():
+            assert functions.setdefault(name, code) == code, f"{group.name}: {name}"
+    assert any("stream" in name for name in functions)
 
 
 def test_what_cannot_be_one_kernel() -> None:

@@ -254,6 +254,7 @@ def members_text(group: KernelGroup, members: Sequence[MemberText], ops: dict[st
     return [
         *sections(members, ops),
         "// An opcode and its scalars. `apply` computes one element; `position` is its index in the result.",
+        "namespace {  // other kernels of an image have a struct of this name",
         "struct members {",
         f"    static const int lanes = {group.lanes};",
         f"    typedef {beat_type(group, 'out0')} beat;",
@@ -265,4 +266,5 @@ def members_text(group: KernelGroup, members: Sequence[MemberText], ops: dict[st
         *indented(indented(switch(opcodes))),
         "    }",
         "};",
+        "}  // namespace",
     ]
