@@ -91,6 +91,8 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
             for (int part = 0; part < PARTS; part++) {
 #pragma HLS UNROLL
                 float sum[ROWS * STEP], phase_sums[CELL];
+#pragma HLS ARRAY_PARTITION variable=sum complete
+#pragma HLS ARRAY_PARTITION variable=phase_sums complete
                 for (int q = 0; q < ROWS; q++) {
 #pragma HLS UNROLL
                     for (int l = 0; l < STEP; l++) {
@@ -184,6 +186,7 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
     {
 #pragma HLS INLINE
         W first[STEP];
+#pragma HLS ARRAY_PARTITION variable=first complete
         for (int l = 0; l < STEP; l++) {
 #pragma HLS UNROLL
             first[l] = taps[from + l];

@@ -8,6 +8,7 @@ least cycles of an iteration by the text and by the model, as JSON.
 import json
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -74,13 +75,21 @@ def reading():
     row_order(ft.linalg.lu_factor(make(4100, 1))[1], 4100)
 
 
+def decimated(x, taps, stride):
+    taps = taps.to(x.dtype)[None, None]
+    return ft.nn.functional.conv1d(x[None, None], taps, stride=stride, padding=(41 - stride) // 2)[0, 0] * 2
+
+
 def graphs(folder):
     """Graphs in stages: one launch of each; one of them also as a kernel for each stage."""
     launches = []
-    for name, function in CHAINS.items():  # loops with feedback, without filters, whose taps rotate in registers
-        if name == "receiver":
-            continue
+    for name, function in CHAINS.items():  # loops with feedback; one has filters, one of which decimates
         files = ft.jit(function).export(str(folder / name), *tensors(name))
+        (group,) = expand(read(files.inventory))
+        launches.append(KernelLaunch(group.members[0], 1, 100))
+    for stride in (3, 32):  # results that begin at any sample of a beat, and that take four beats
+        chain = partial(decimated, stride=stride)
+        files = ft.jit(chain).export(str(folder / f"decimated_{stride}"), make(3072, of=np.complex64), make(40))
         (group,) = expand(read(files.inventory))
         launches.append(KernelLaunch(group.members[0], 1, 100))
     for k, (function, _, _) in enumerate(CASES):
