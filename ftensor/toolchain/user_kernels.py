@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import os
 import re
 import subprocess
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ..errors import image as errors
 from ..errors.build import no_cxx
@@ -30,6 +27,7 @@ from ..runtime.targets import csim_compiler
 from . import stream_ends, stream_links
 from .connectivity import NOTHING, Connectivity
 from .dataflow_marks import OPTION, RECORDED, marked, names_in_depths
+from .object_symbols import separate_symbols
 from .stream_links import Linked
 from .vitis.headers import include_folders
 
@@ -275,31 +273,3 @@ def image(source: Path, flags: Sequence[str]) -> ImageFile:
         file = Path(folder) / f"{source.stem}.xclbin"
         file.write_bytes(data)
         return replace(image_file.read(file, bare=True), path=source)
-
-
-def separate_symbols(objects: Sequence[Path]) -> None:
-    """Makes functions and variables that several object files define local to each of them.
-
-    Raises ImageError if two files have a kernel of one name.
-    """
-    defined = [dict(_defined(file)) for file in objects]
-    counts = Counter(name for names in defined for name in names)
-    doubles = sorted(name for name, count in counts.items() if count > 1)
-    for name in doubles:
-        if not name.startswith("_Z") and any(names.get(name) for names in defined):  # C linkage: a kernel
-            raise errors.bad_description(f"two of the sources define {name!r}")
-    for file, names in zip(objects, defined):
-        words = [word for name in doubles if name in names for word in ("--localize-symbol", name)]
-        if words:
-            subprocess.run(["objcopy", *words, file_word(file)], check=True)
-
-
-def _defined(file: Path) -> Iterator[tuple[str, bool]]:
-    """Yields the global symbols of an object file, and True for functions; inline functions and
-    templates are weak ones."""
-    from elftools.elf.elffile import ELFFile
-
-    table: Any = ELFFile(io.BytesIO(file.read_bytes())).get_section_by_name(".symtab")
-    for symbol in table.iter_symbols():
-        if symbol["st_info"]["bind"] == "STB_GLOBAL" and symbol["st_shndx"] != "SHN_UNDEF":
-            yield symbol.name, symbol["st_info"]["type"] == "STT_FUNC"

@@ -15,21 +15,34 @@ from ftensor.toolchain import connectivity
 
 pytestmark = pytest.mark.skipif(csim_compiler() is None, reason="needs a C++ compiler")
 
-# Both files have a function and a variable of one name, as files that v++ compiles may.
+# Both files have functions, variables, a template and a class of one name, as files that v++ compiles may.
 ADD = """
 int by = 1;
 int change(int x) { return x + by; }
+template <typename T> struct entries { static T values[2]; };
+template <typename T> T entries<T>::values[2] = {5, 6};
+struct value { virtual int shown(int x) { return x + entries<int>::values[x % 2]; } };
+template <typename T> __attribute__((noinline)) int shown(T &value, int x) { return value.shown(x); }
 extern "C" void add(const int *in, int *out, int n)
 {
 #pragma HLS INTERFACE m_axi port = in bundle = gmem0
 #pragma HLS INTERFACE m_axi port = out bundle = gmem1
-    for (int i = 0; i < n; i++) out[i] = change(in[i]);
+    value one;
+    for (int i = 0; i < n; i++) out[i] = shown(one, change(in[i]));
 }
 """
 SCALE = """
 int by = 10;
-int change(int x) { return x * by; }
-extern "C" void scale(const int *in, int *out, int n) { for (int i = 0; i < n; i++) out[i] = change(in[i]); }
+inline __attribute__((noinline)) int change(int x) { return x * by; }
+template <typename T> struct entries { static T values[2]; };
+template <typename T> T entries<T>::values[2] = {1, 2};
+struct value { virtual int shown(int x) { return x - entries<int>::values[x % 2]; } };
+template <typename T> __attribute__((noinline)) int shown(T &value, int x) { return 2 * value.shown(x); }
+extern "C" void scale(const int *in, int *out, int n)
+{
+    value one;
+    for (int i = 0; i < n; i++) out[i] = shown(one, change(in[i]));
+}
 """
 CONFIG = """
 platform=xilinx_u200
@@ -68,7 +81,7 @@ def test_two_sources_with_functions_of_one_name(
     ft.set_device_mapping("csim")
     try:
         x, y = ft.arange(4, dtype=ft.int32), ft.zeros(4, dtype=ft.int32)
-        for name, expected in (("add", [1, 2, 3, 4]), ("scale", [0, 10, 20, 30])):
+        for name, expected in (("add", [7, 7, 9, 9]), ("scale", [-2, 18, 38, 58])):
             ft.fpga.kernel(image, name)(x, y, 4)
             assert y.tolist() == expected
     finally:
