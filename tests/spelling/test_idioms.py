@@ -126,7 +126,7 @@ SHAPED = {"A": "ft.eye(3)", "B": "ft.ones(3, 1)", "size": "(9,)", "groups": "1"}
 
 @pytest.mark.parametrize(("name", "code"), _CODE.items())
 def test_advice_that_is_code_runs(name: str, code: str) -> None:
-    scope = {"ft": ft, "torch": torch, "x": ft.eye(3) if "shuffle" not in code else ft.ones(1, 4, 2)}
+    scope = {"ft": ft, "torch": torch, "data": [1, 0], "x": ft.eye(3) if "shuffle" not in code else ft.ones(1, 4, 2)}
     scope |= {word: eval(text, {"ft": ft}) for word, text in SHAPED.items()}
     eval(code, scope)
     owner: Any = ft.Tensor if name.startswith("Tensor.") else ft
