@@ -18,6 +18,7 @@ from ..image.contents import ArgumentDescription, Description, KernelDescription
 from ..image.description import pack
 from ..image.file import ImageFile
 from ..image.metadata import functions
+from ..kernels.source import hls_root
 from ..kernels.user_kernels import argument, scalar
 from ..runtime import cache
 from ..runtime.command_words import file_word
@@ -35,7 +36,6 @@ log = logging.getLogger(__name__)
 
 # The message for a missing header, of clang and of g++.
 _NO_HEADER = re.compile(r"fatal error: (?:'(.+)' file not found|(.+): No such file or directory)")
-_OWN = ("-Wl,-Bsymbolic",)  # a kernel named `pipe` is not the C library's
 CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++")
 
 
@@ -60,8 +60,18 @@ def command(source: Path, flags: Sequence[str], shared: bool = True) -> list[str
     if not shared:
         other["-shared"] = "-c"
     # -g, because the kernels' arguments are read from the debug information.
-    words = [*_compiler(), *(other.get(flag, flag) for flag in FLAGS), "-g", *headers, *(_OWN if shared else ())]
+    words = [*_compiler(), *(other.get(flag, flag) for flag in FLAGS), "-g", *headers, *(_own() if shared else ())]
     return [*words, *flags, "-x", spoken, file_word(source)]
+
+
+def _own() -> list[str]:
+    """Returns the linker's options: a kernel named `pipe` is not the C library's, and no other library's
+    functions and variables are the kernel's."""
+    return ["-Wl,-Bsymbolic", "-Xlinker", f"--version-script={_symbols()}"]
+
+
+def _symbols() -> Path:
+    return hls_root() / "standin" / "user_kernels.map"
 
 
 def _compiler() -> list[str]:
@@ -97,7 +107,7 @@ def linked_library(
                 file.write_bytes(_with_all_ends(source, flags, False))
         separate_symbols(objects)
         output = Path(folder) / "kernels.so"
-        _run(sources[0], [*_compiler(), "-shared", *_OWN, *map(file_word, objects), "-o", file_word(output)])
+        _run(sources[0], [*_compiler(), "-shared", *_own(), *map(file_word, objects), "-o", file_word(output)])
         return output.read_bytes(), linked
 
 
@@ -263,7 +273,8 @@ def image(source: Path, flags: Sequence[str]) -> ImageFile:
     words = command(source, flags)
     seen = _run(source, [*(w for w in words if w != "-shared"), "-E", "-P"])
     version = subprocess.run([words[0], "--version"], capture_output=True, text=True).stdout
-    key = cache.key("own cpp, ends", seen.decode(errors="replace"), " ".join((*_OWN, *flags)), version, cpu_name())
+    text, symbols = seen.decode(errors="replace"), _symbols().read_text()
+    key = cache.key("own cpp, ends", text, " ".join(flags), symbols, version, cpu_name())
     data = cache.get(key)
     if data is None:
         binary = library(source, flags)

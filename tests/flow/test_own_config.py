@@ -88,6 +88,18 @@ def test_two_sources_with_functions_of_one_name(
         ft.set_device_mapping(before)
 
 
+def test_kernels_of_two_libraries_share_no_variables(sources: list[str]) -> None:
+    before = ft.get_device_mapping()
+    ft.set_device_mapping("csim")
+    try:
+        x, y = ft.arange(4, dtype=ft.int32), ft.zeros(4, dtype=ft.int32)
+        for source, expected in zip(sources, ([7, 7, 9, 9], [-2, 18, 38, 58])):
+            ft.fpga.source(source)(x, y, 4)
+            assert y.tolist() == expected
+    finally:
+        ft.set_device_mapping(before)
+
+
 def test_sources_that_do_not_go_together(
     sources: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
