@@ -132,7 +132,7 @@ class _Table:
         self.host = policy.host(self.fpga, devices)
         self.labels = [_label(one, index) for index, one in enumerate(self.fpga)]
         self.number = next(_numbers) << 16
-        self.first: tuple[device, Backend] | None = None  # once it is open
+        self.first: tuple[device, DetectedDevice] | None = None  # of fpga:0, once it is used
         for label, one in zip(self.labels, self.fpga):
             log.info("%s is %s (%s)", label, one.name, one.target.name)
         images = os.environ.get("FTENSOR_IMAGE", "").strip()
@@ -266,8 +266,9 @@ def first_fpga() -> tuple[device, Backend]:
     table = _current_table()
     if table.first is None:
         label = resolve(device("fpga", 0))
-        table.first = label, backend_of(label)
-    return table.first
+        table.first = label, detected_device(label)
+    label, detected = table.first
+    return label, detected.open()
 
 
 def current_device() -> device:

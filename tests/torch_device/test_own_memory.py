@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 import ftensor.torch
-from ftensor._device import _current_table, default_backend, detected_device
+from ftensor._device import default_backend, detected_device
 from ftensor.torch.fallback import run
 from ftensor.torch.internals import overload
 from ftensor.torch.memory import device_of_calls
@@ -31,7 +31,6 @@ def board() -> Iterator[None]:
     apart = type(backend)(backend.target, platform, backend.cl_device, host_shared=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(detected_device(device_of_calls()), "_backend", apart)
-        patch.setattr(_current_table(), "first", None)  # it keeps the backend
         yield
         apart.synchronize()
 
