@@ -65,6 +65,17 @@ class _Misses:
         return result
 
 
+_misses: list[_Misses] = []  # of all overloads
+
+
+def forget_refusals() -> None:
+    """Observes calls again of the overloads whose calls were refused `MAX_REFUSALS` times."""
+    for misses in _misses:
+        misses.seen.clear()
+        misses.refusals = 0
+        misses.is_off.clear()
+
+
 def _can_observe(backend: Backend) -> bool:
     """True if nobody else observes the device, it compiles kernels, and no op has a user's kernel."""
     return backend.executor is None and not backend.built_ahead and not replaced
@@ -185,6 +196,7 @@ def prepared(schema: Any, function: Callable[..., Any], integers: bool = False, 
     ]
     source = ["def make(_function, _missed, _off, _NAME, D):", f"    def kernel({head}):"]
     misses = _Misses(function, integers)
+    _misses.append(misses)
     maker = _maker("\n".join([*source, *[f"        {line}" for line in lines], "    return kernel"]))
     defaults = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
     return maker(function, misses, misses.is_off, f"torch.{schema.name}.{schema.overload_name}", defaults)

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 import ftensor as ft
 from ftensor._device import default_backend
 from ftensor.own import register
-from ftensor.torch.prepared_kernels import MAX_REFUSALS, OBSERVED_CALL
+from ftensor.torch.prepared_kernels import MAX_REFUSALS, OBSERVED_CALL, forget_refusals
 from ftensor.torch.prepared_ops import REFUSED, PreparedOp
 
 from .device import quiet, same  # noqa: F401
@@ -26,6 +26,7 @@ CALLS = OBSERVED_CALL + 2
 @pytest.fixture(autouse=True)
 def _without_launches() -> Iterator[None]:
     default_backend().forget_launches()
+    forget_refusals()  # other tests may have called overloads that are never prepared
     yield
     default_backend().forget_launches()
 
