@@ -42,7 +42,10 @@ def on_beats(tensor: Tensor, start: int) -> Tensor:
 
 
 def write_back(copy: Tensor, tensor: Tensor) -> None:
-    """Copies what a launch wrote to `copy`, made by `on_beats`, to the tensor's own memory."""
+    """Copies what a launch wrote to `copy`, made by `on_beats`, to the tensor's own memory.
+
+    That is the whole memory: a launch gets one argument for all views of a memory.
+    """
     storage = tensor._storage
     before = (copy._offset - tensor._offset) * tensor._dtype.itemsize
     _bytes(storage, 0, storage.nbytes)[:] = _bytes(copy._storage, before, storage.nbytes)

@@ -448,16 +448,10 @@ class Processes:
         flow = self.flow(first)
         numbers = (layer.zero_in, layer.zero_other, layer.zero, *layer.limits(self.dtype))
         operators = {"to_float": 2, "add": 4, "mul": 3, "round": 1, "compare": 2, "choose": 2, "to_int": 1}
-        process = Process(
-            name,
-            "add",
-            (wide, *numbers, flow.beats),
-            flow.beats,
-            k,
-            tuple(f"{value.hex()}f" for value in layer.scales),
-            tuple(((operator, "float"), n * wide) for operator, n in operators.items()),
-            needs=(same(flow), same(flow)),
-        )
+        counts = tuple(((operator, "float"), n * wide) for operator, n in operators.items())
+        scales = tuple(f"{value.hex()}f" for value in layer.scales)
+        arguments, needs = (wide, *numbers, flow.beats), (same(flow), same(flow))
+        process = Process(name, "add", arguments, flow.beats, k, scales, counts, needs=needs)
         return self.add(process, (first, second), (flow,))[0]
 
 

@@ -79,6 +79,23 @@ def test_written_arguments() -> None:
         np.testing.assert_array_equal(x.numpy(), array)
 
 
+def test_two_written_parts_of_one_memory() -> None:
+    def step(x: ft.Tensor, y: ft.Tensor) -> ft.Tensor:
+        z = (x * 2 + y).abs()
+        x.add_(3)
+        y.mul_(2)
+        return z
+
+    with simulated():
+        array = at_byte(4, "f4")
+        before, x, jitted = array.copy(), ft.from_numpy(array), ft.jit(step)
+        with recording(1) as trace:
+            z = jitted(x[:2], x[2:]).numpy()
+        assert "staged" in {one.key.skeleton for one in trace.launches}
+        np.testing.assert_array_equal(z, abs(before[:2] * 2 + before[2:]))
+        np.testing.assert_array_equal(array, np.concatenate((before[:2] + 3, before[2:] * 2)))
+
+
 def test_captures() -> None:
     """A replay reads the values that the argument has then."""
     with simulated():
