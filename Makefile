@@ -1,9 +1,9 @@
-# Everything starts here, without root: `make demo` shows what ftensor does, `make test` checks it.
+# Commands for users and contributors; none needs root. `make demo` shows ftensor, `make test` tests it.
 
 PYTHON ?= python3
 VENV ?= .venv
 OUT ?= out
-# Arguments for pytest, on the default device only: make test ARGS="-x tests/spelling/test_dtype.py"
+# Arguments of pytest, for the default device only: make test ARGS="-x tests/spelling/test_dtype.py"
 ARGS ?=
 # pip as one file, for a Python that comes without pip and ensurepip.
 PIP_ZIPAPP ?= https://bootstrap.pypa.io/pip/pip.pyz
@@ -14,33 +14,34 @@ BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo      digits and a photograph on this machine's device, the digits on Xilinx's runtime"
-	@echo "               and in a model of a card; pictures go to $(OUT)/"
-	@echo "make docs      the site of all pages, with reference, gallery and search, in $(OUT)/site"
-	@echo "make test      the tests on the default device, the core of them on PoCL, csim, Intel's emulator"
-	@echo "make test-all  those and the long ones, kernels on every target here, memory checks"
-	@echo "make fuzz      random programs against torch for a minute; ARGS=\"--seconds 3600 --seed 7\""
-	@echo "make rtl       kernels as hardware, by Bambu and Verilator where these are here: minutes each;"
-	@echo "               ARGS=\"map sort\" for some"
-	@echo "make emulator  installs Intel's FPGA emulator, about 1 GB, which the tests then use too"
-	@echo "make headers   fetches Xilinx's headers for kernels of your own, 3 MB, which the tests then use"
-	@echo "make stubs     writes the types that editors read and the lists of torch's signatures again"
-	@echo "make torch-table  writes which of torch's overloads ops of the catalogue serve"
-	@echo "make figures   writes the table of docs/figures.md: programs on this CPU and in the model of boards"
-	@echo "make area      writes the table of docs/area.md, what inventories take of boards"
-	@echo "make array-api writes which of SciPy's and scikit-learn's functions take tensors"
-	@echo "make numpy     writes which of NumPy's functions compute on the device"
-	@echo "make generated writes what tests compare with the code: stubs, torch-table, area, array-api, numpy"
-	@echo "make lint      ruff and mypy"
-	@echo "make format    ruff's formatting, written into the files"
-	@echo "make bench     figures against torch and NumPy, and against the last run here; ARGS=\"--gate --base COMMIT\""
-	@echo "               fails where a case lost more than 15 % against a commit, measured by turns"
-	@echo "make clean     removes what the others made, the virtual environment included"
+	@echo "make demo      runs two examples on this machine's device, on Xilinx's runtime and in the model of a"
+	@echo "               board; writes pictures to $(OUT)/"
+	@echo "make docs      builds the site of all pages, with reference, gallery and search, in $(OUT)/site"
+	@echo "make test      runs the tests on the default device, and the core tests on PoCL, csim, Intel's emulator"
+	@echo "make test-all  also runs the long tests, kernel tests on every target, and memory checks"
+	@echo "make fuzz      compares random programs with torch for a minute; ARGS=\"--seconds 3600 --seed 7\""
+	@echo "make rtl       synthesizes kernels by Bambu and simulates them by Verilator, minutes for each kernel;"
+	@echo "               needs both tools; ARGS=\"map sort\" selects kernels"
+	@echo "make emulator  installs Intel's FPGA emulator (1 GB), also for the tests"
+	@echo "make headers   downloads Xilinx's headers for your own kernels (3 MB), also for the tests"
+	@echo "make stubs     writes the .pyi files and the lists of torch's signatures"
+	@echo "make torch-table  writes the table of torch's overloads and the ops that implement them"
+	@echo "make figures   measures the table of docs/figures.md: programs on this CPU and in the model of boards"
+	@echo "make area      writes the table of docs/area.md: the area of inventories on boards"
+	@echo "make array-api writes the list of functions of SciPy and scikit-learn that take tensors"
+	@echo "make numpy     writes the list of NumPy's functions that compute on the device"
+	@echo "make generated writes the files that tests compare with the code: stubs, torch-table, area, array-api,"
+	@echo "               numpy"
+	@echo "make lint      runs ruff and mypy"
+	@echo "make format    formats the files by ruff"
+	@echo "make bench     measures against torch and NumPy, and against the last run; ARGS=\"--gate --base COMMIT\""
+	@echo "               compares with a commit by turns and fails if a case is more than 15 % slower"
+	@echo "make clean     removes generated files and the virtual environment"
 
 demo: export PYTHONUNBUFFERED = 1
 demo: $(VENV)/installed-demo
-	@echo "What would a card give, and on what area? There is none here: the last picture, $(OUT)/board.png,"
-	@echo "says so by a model. First the work itself: handwritten digits get names, a photograph its edges."
+	@echo "Three programs: the first classifies handwritten digits, the second finds the edges of a photograph,"
+	@echo "the third estimates time and area on a board by a model ($(OUT)/board.png)."
 	@echo
 	$(BIN)/python examples/digits.py --out $(OUT)
 	@echo
@@ -49,9 +50,9 @@ demo: $(VENV)/installed-demo
 	$(BIN)/python examples/board.py --out $(OUT)
 	@echo
 	@echo "What next?"
-	@echo "  . $(BIN)/activate                what follows then works in this shell"
+	@echo "  . $(BIN)/activate                puts the command ftensor on this shell's PATH"
 	@echo "  ftensor docs tutorial           ten minutes, from an array to an FPGA image; ftensor docs lists all pages"
-	@echo "  ftensor new my_filter           a project of your own: a kernel in HLS C++, its tests, a script for CI"
+	@echo "  ftensor new my_filter           a new project: a kernel in HLS C++, its tests, a script for CI"
 	@echo "  ftensor docs kv260              from a program to a KV260"
 	@echo "  ftensor docs dsp                signals; ftensor docs torch-device: models of torch"
 
@@ -112,7 +113,7 @@ clean:
 	rm -rf $(VENV) $(OUT) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The extra `cpu` is empty where its runtime does not exist, so it is always asked for.
+# The extra `cpu` installs nothing where its runtime does not exist, so every target installs it.
 $(VENV)/installed-%: pyproject.toml | $(VENV)/ready
 	@echo 'python -m pip install --editable ".[cpu,$*]"'
 	@$(BIN)/python tests/pip_line.py $(BIN)/python install --editable ".[cpu,$*]"
