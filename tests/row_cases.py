@@ -64,7 +64,7 @@ def inputs_of(name: str, dtype: str) -> list[torch.Tensor]:
 
 def parameters(entry: Entry) -> dict[str, Any]:
     """Returns values for the parameters of a row without defaults."""
-    inside = entry.row.signature.partition("(")[2]
+    inside = entry.row.parameters
     known = {"alpha": 2, "value": 2, "weight": 2, "eps": 0.25, "threshold": 1, "lambd": 1}
     return {p: known[p] for p in entry.row.params if f"{p}=" not in inside and p in known}
 

@@ -238,9 +238,7 @@ MAX_INPUTS = 8
 # Elements of a run that take as long to copy as one element with an index of its own.
 RUN_AT_ONCE = 4
 
-ADD_AT = Op(
-    "add_at", "add_at(values, self) -> Tensor", "b + a", bool_="a | b", complex_="ft_cadd(b, a)", located=True, bare="h"
-)
+ADD_AT = Op("add_at", "values, self", "b + a", bool_="a | b", complex_="ft_cadd(b, a)", located=True, bare="h")
 
 
 @dataclass(frozen=True)

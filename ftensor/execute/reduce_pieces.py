@@ -20,8 +20,8 @@ from .pointwise import pointwise
 # `execute.reduce.fold`, which calls `fold_in_pieces` with inputs too large for one launch.
 Fold = Callable[..., tuple[Tensor, ...]]
 
-SHIFT = Op("shift", "shift(input) -> Tensor", "a + by", params=("by",), only=("int64",))
-CHOOSE = Op("choose", "choose(mask, input, other) -> Tensor", "a ? b : c", bool_="a ? b : c", masks=(0,))
+SHIFT = Op("shift", "input", "a + by", params=("by",), only=("int64",))
+CHOOSE = Op("choose", "mask, input, other", "a ? b : c", bool_="a ? b : c", masks=(0,))
 enter(__name__, SHIFT, CHOOSE)
 
 
@@ -145,7 +145,7 @@ def _stages(red: Reduce, complex_input: bool) -> tuple[Reduce, Reduce]:
 @cache
 def _beats(red: Reduce) -> Op:
     lets = (("x", "a"), ("y", "b"))
-    return Op(red.name, "beats(input, other) -> Tensor", red.beats, Promote.ALWAYS_BOOL, lets=lets)
+    return Op(red.name, "input, other", red.beats, Promote.ALWAYS_BOOL, lets=lets)
 
 
 def _find_in_pieces(

@@ -101,7 +101,7 @@ def _step(key: ScanKey, g: ScanGeometry, units: int) -> Step:
     return Step(key, units, pointers, offsets, geometry=g.pack(), work=g.n * g.items)
 
 
-SHIFTED = Op("shifted", "shifted(position) -> Tensor", "a + by", params=("by",), only=("int64",))
+SHIFTED = Op("shifted", "position", "a + by", params=("by",), only=("int64",))
 
 
 def positions(mask: Tensor) -> Tensor:

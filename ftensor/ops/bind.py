@@ -235,14 +235,10 @@ def docstring(op: Op) -> str:
 def _signature_parts(op: Op) -> tuple[list[str], str, str]:
     """Returns (names of the tensors, source of the parameter list without `out`, source of a tuple
     of the row's params)."""
-    arguments = op.signature[op.signature.index("(") + 1 : op.signature.rindex(")")]
-    words = [w.strip() for w in arguments.split(",")]
-    words = [w for w in words if not w.startswith("out=")]
-    if words[-1] == "*":
-        words.pop()
+    words = [w.strip() for w in op.parameters.split(",")]
     tensors = [w for w in words if w != "*"][: op.arity]
     params = "".join(f"{name}, " for name in op.params)
-    return tensors, ", ".join(words), f"({params})"
+    return tensors, op.parameters, f"({params})"
 
 
 def _reduction_docstring(row: Reduce) -> str:

@@ -248,7 +248,7 @@ class ElementwiseKernel:
         several = len(self.signature.results) > 1
         return Op(
             f"{self.name}_{result.name}" if several else self.name,
-            f"{self.name}({', '.join(p.name for p in self.signature.inputs)}) -> Tensor",
+            ", ".join(p.name for p in self.signature.inputs),
             body if kind == "f" else "",
             int_=body if kind == "i" else "",
             bool_="",

@@ -6,7 +6,7 @@ from .catalogue import enter
 from .op import BARE, Op
 
 # A copy computes in the source's dtype and converts as it stores.
-COPY = Op("copy", "copy(src) -> Tensor", "a", bool_="a", complex_="a", any_out=True, located=True,
+COPY = Op("copy", "src", "a", bool_="a", complex_="a", any_out=True, located=True,
           gathers=(0,), copies_bits=True, bare=BARE)  # fmt: skip
-FILL = Op("fill", "fill(value) -> Tensor", "value", bool_="value", complex_="value", params=("value",), bare=BARE)
+FILL = Op("fill", "value", "value", bool_="value", complex_="value", params=("value",), bare=BARE)
 enter(__name__, COPY, FILL)

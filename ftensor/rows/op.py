@@ -80,6 +80,8 @@ def compute_and_result_dtypes(promote: Promote, common: dtype, wide: bool = True
 class Op:
     """One pointwise op.
 
+    `parameters` are those of the function without `out`, such as "input, other, *, alpha": the
+    tensors, then `params`.
     `body` is an expression for any number of lanes over the inputs a, b, c, ... and `params`, for
     real dtypes; `int_`, `bool_`, `complex_` replace it for those kinds. An empty string means that
     the op refuses the kind; None means that `body` applies (for complex, that the op refuses the
@@ -90,7 +92,7 @@ class Op:
     """
 
     name: str
-    signature: str
+    parameters: str
     body: str
     promote: Promote = Promote.SAME
     doc: str = ""
@@ -124,7 +126,7 @@ class Op:
     @property
     def arity(self) -> int:
         """Number of tensor inputs of the expression."""
-        words = self.signature.partition("(")[2].partition(")")[0].partition("*")[0].split(",")
+        words = self.parameters.partition("*")[0].split(",")
         names = [word.partition("=")[0].strip() for word in words]
         return len([name for name in names if name and name not in self.params])
 
@@ -169,7 +171,7 @@ class Reduce:
     kinds of dtype that the expressions accept, and `instead` maps further kinds to rows.
     `second_input` is the dtype of a second tensor that is lifted with the first.
 
-    The remaining fields are for rows that a user calls. An empty `signature` follows from the other
+    The remaining fields are for rows that a user calls. Empty `parameters` follow from the other
     fields; `converts` adds the `dtype` parameter. A reduction whose identity is no result raises
     `nothing` for no elements and no `dim`.
     """
@@ -190,7 +192,7 @@ class Reduce:
     instead: Mapping[str, Reduce] = field(default_factory=dict)
     second_input: Promote | None = None
     doc: str = ""
-    signature: str = ""
+    parameters: str = ""
     dims: Dims = Dims.SOME
     converts: bool = False
     nothing: type[Exception] | None = None
@@ -201,8 +203,8 @@ class Reduce:
     @property
     def arguments(self) -> str:
         """Parameter list of the function, as in its definition."""
-        if self.signature:
-            return self.signature[self.signature.index("(") + 1 : self.signature.rindex(")")]
+        if self.parameters:
+            return self.parameters
         converts = "dtype=None, " if self.converts else ""
         return f"input, dim=None, keepdim=False, *, {converts}out=None"
 

@@ -45,21 +45,13 @@ def _line_part(part: str) -> str:
 _WHOLE = "fabs(power - rint(power)) <= fabs(power) * slack ? rint(power) : power"
 
 ARANGE = Op(
-    "arange",
-    "arange() -> Tensor",
-    "start + step * place",
-    promote=Promote.WIDE,
-    params=("start", "step"),
-    lets=_PLACE,
-    only=("f",),
+    "arange", "", "start + step * place", promote=Promote.WIDE, params=("start", "step"), lets=_PLACE, only=("f",)
 )
-ARANGE_INT = Op(
-    "arange", "arange() -> Tensor", "start + step * place", params=("start", "step"), lets=_PLACE, only=("b", "u", "i")
-)
+ARANGE_INT = Op("arange", "", "start + step * place", params=("start", "step"), lets=_PLACE, only=("b", "u", "i"))
 _BOUNDS = ("start", "end", "step", "middle", "last")
 LINSPACE = Op(
     "linspace",
-    "linspace() -> Tensor",
+    "",
     _LINE,
     promote=Promote.WIDE,
     lets=_PLACE,
@@ -67,16 +59,11 @@ LINSPACE = Op(
     complex_=f"ft_cmake({_line_part('re')}, {_line_part('im')})",
 )
 LOGSPACE = Op(
-    "logspace",
-    "logspace() -> Tensor",
-    "pow(base, line)",
-    promote=Promote.WIDE,
-    lets=(*_PLACE, ("line", _LINE)),
-    params=("base", *_BOUNDS),
+    "logspace", "", "pow(base, line)", promote=Promote.WIDE, lets=(*_PLACE, ("line", _LINE)), params=("base", *_BOUNDS)
 )
 LOGSPACE_INT = Op(
     "logspace_int",
-    "logspace() -> Tensor",
+    "",
     _WHOLE,
     promote=Promote.WIDE,
     lets=(*_PLACE, ("line", _LINE), ("power", "pow(base, line)")),
@@ -84,7 +71,7 @@ LOGSPACE_INT = Op(
 )
 EXP = Op(
     "exp_wide",
-    "exp(a) -> Tensor",
+    "a",
     "exp(a)",
     promote=Promote.WIDE,
     complex_="ft_cmake(exp(a.re) * ft_cos(a.im), exp(a.re) * ft_sin(a.im))",
@@ -302,7 +289,7 @@ CATEGORY = "ranges"
 # lower triangle by 180 degrees into an upper one.
 TRIANGLE = Op(
     "triangle",
-    "triangle() -> Tensor",
+    "",
     "FT_POSITION < count ? (flip != K(0) ? rows - K(1) - row : row) : (flip != K(0) ? cols - K(1) - column : column)",
     int_="FT_POSITION < count ? (flip != K(0) ? rows - K(1) - row : row) "
     ": (flip != K(0) ? cols - K(1) - column : column)",

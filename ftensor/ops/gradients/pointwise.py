@@ -17,8 +17,13 @@ from ..bind import make_function
 
 def _row(name: str, inputs: str, body: str, params: str = "", **fields: Any) -> Op:
     numbers = tuple(params.split())
-    signature = f"{name}_backward({', '.join((*inputs.split(), *numbers))}, *, out=None) -> Tensor"
-    return Op(f"{name}_backward", signature, body, params=numbers, **{"float_only": True, **fields})
+    return Op(
+        f"{name}_backward",
+        ", ".join((*inputs.split(), *numbers)),
+        body,
+        params=numbers,
+        **{"float_only": True, **fields},
+    )
 
 
 AT = "grad input"

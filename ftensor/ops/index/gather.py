@@ -22,7 +22,7 @@ from ..types import conversion
 # One coordinate of a linear position, by division and remainder that round down.
 UNRAVEL = Op(
     "unravel",
-    "unravel(position) -> Tensor",
+    "position",
     "rest < K(0) ? rest + size : rest",
     params=("step", "size"),
     lets=(("turns", "a / step - (a % step < K(0) ? K(1) : K(0))"), ("rest", "turns % size")),
@@ -221,25 +221,9 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
 
 CATEGORY = "locating"
 # Ways to combine a new value (a) with the present element (b).
-MULTIPLY_AT = Op(
-    "multiply_at", "multiply_at(value, self) -> Tensor", "b * a", bool_="a & b", complex_="ft_cmul(b, a)", located=True
-)
-MIN_AT = Op(
-    "least_at",
-    "least_at(value, self) -> Tensor",
-    "a < b || a != a ? a : b",
-    int_="a < b ? a : b",
-    bool_="a & b",
-    located=True,
-)
-MAX_AT = Op(
-    "most_at",
-    "most_at(value, self) -> Tensor",
-    "a > b || a != a ? a : b",
-    int_="a > b ? a : b",
-    bool_="a | b",
-    located=True,
-)
+MULTIPLY_AT = Op("multiply_at", "value, self", "b * a", bool_="a & b", complex_="ft_cmul(b, a)", located=True)
+MIN_AT = Op("least_at", "value, self", "a < b || a != a ? a : b", int_="a < b ? a : b", bool_="a & b", located=True)
+MAX_AT = Op("most_at", "value, self", "a > b || a != a ? a : b", int_="a > b ? a : b", bool_="a | b", located=True)
 COMBINE_ROWS = {"sum": ADD_AT, "prod": MULTIPLY_AT, "mean": ADD_AT, "amin": MIN_AT, "amax": MAX_AT}
 enter(__name__, ADD_AT, MULTIPLY_AT, MIN_AT, MAX_AT)
 

@@ -50,9 +50,7 @@ _ITEMS = (*_INTS, dtypes.int16, dtypes.int8)  # dtypes of a 0-d tensor that coun
 _LONGEST_TUPLE = 32
 
 # One coordinate of a linear position.
-COORDINATE = Op(
-    "coordinate", "coordinate(position) -> Tensor", "a / step % size", params=("step", "size"), only=("int64",)
-)
+COORDINATE = Op("coordinate", "position", "a / step % size", params=("step", "size"), only=("int64",))
 enter(__name__, COORDINATE)
 
 

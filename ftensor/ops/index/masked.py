@@ -22,7 +22,7 @@ from .index import getitem, nonzero_tuple
 
 MERGE = Op(
     "merge",
-    "merge(input, mask, value) -> Tensor",
+    "input, mask, value",
     "b ? c : a",
     bool_="b ? c : a",
     complex_="ftb_cwhere(b, c, a)",

@@ -344,7 +344,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 ADDR = Op(
     "addr",
-    "addr(input, vec1, vec2) -> Tensor",
+    "input, vec1, vec2",
     "a * beta + b * c * alpha",
     bool_="(a & beta) | (b & c & alpha)",
     complex_="ft_cadd(ft_cmul(a, beta), ft_cmul(ft_cmul(b, c), alpha))",
@@ -354,7 +354,7 @@ ADDR = Op(
 # Without `input`, which only takes part in promotion.
 ADDR_FRESH = Op(
     "addr",
-    "addr(input, vec1, vec2) -> Tensor",
+    "input, vec1, vec2",
     "b * c * alpha",
     bool_="b & c & alpha",
     complex_="ft_cmul(ft_cmul(b, c), alpha)",

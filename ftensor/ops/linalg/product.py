@@ -49,10 +49,10 @@ VDOT = Reduce(
     promote=Promote.UNROUNDED,
     second_input=Promote.SAME,
 )
-SCALED = Op("scaled", "scaled(product) -> Tensor", "a * alpha", complex_="ft_cmul(a, alpha)", params=("alpha",))
+SCALED = Op("scaled", "product", "a * alpha", complex_="ft_cmul(a, alpha)", params=("alpha",))
 MIXED = Op(
     "mixed",
-    "mixed(input, product) -> Tensor",
+    "input, product",
     "a * beta + b * alpha",
     complex_="ft_cadd(ft_cmul(a, beta), ft_cmul(b, alpha))",
     params=("beta", "alpha"),

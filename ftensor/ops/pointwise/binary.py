@@ -51,7 +51,7 @@ def _check_same(op: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) ->
 
 ADD = Op(
     "add",
-    "add(input, other) -> Tensor",
+    "input, other",
     "a + b",
     bool_="a | b",
     complex_="ft_cadd(a, b)",
@@ -61,7 +61,7 @@ ADD = Op(
 )
 ADD_SCALED = Op(
     "add",
-    "add(input, other, *, alpha) -> Tensor",
+    "input, other, *, alpha",
     "a + ftb_narrow(b * alpha)",
     int_="a + b * alpha",
     bool_="a | (b & alpha)",
@@ -73,7 +73,7 @@ ADD_SCALED = Op(
 )
 SUB = Op(
     "sub",
-    "sub(input, other) -> Tensor",
+    "input, other",
     "a - b",
     complex_="ft_csub(a, b)",
     check=_check_subtraction,
@@ -83,7 +83,7 @@ SUB = Op(
 )
 SUB_SCALED = Op(
     "sub",
-    "sub(input, other, *, alpha) -> Tensor",
+    "input, other, *, alpha",
     "a - ftb_narrow(b * alpha)",
     int_="a - b * alpha",
     complex_="ft_csub(a, ft_cmul(b, alpha))",
@@ -132,9 +132,17 @@ def _check_product(op: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype)
         raise errors.not_implemented_for(op.name, common_dtype)
 
 
+def _row(name: str, doc: str, body: str, **fields: Any) -> Op:
+    return Op(name, "input, other", body, doc=doc, **{"tensors": (0, 1), **fields})
+
+
+def _extreme(name: str, doc: str, body: str, int_: str | None = None) -> Op:
+    return _row(name, doc, body, int_=int_, refusal=errors.dtype_not_supported, inplace=False)
+
+
 MUL = Op(
     "mul",
-    "mul(input, other, *, out=None) -> Tensor",
+    "input, other",
     "a * b",
     doc="Returns `input * other`.",
     round_scalars=False,
@@ -148,80 +156,37 @@ MUL = Op(
 )
 ROWS = [
     MUL,
-    Op(
-        "maximum", "maximum(input, other, *, out=None) -> Tensor", "ft_max(a, b)",
-        tensors=(0, 1), doc="Returns the larger element of each pair; NaN if either is NaN.",
-        refusal=errors.dtype_not_supported, inplace=False,
-    ),
-    Op(
-        "minimum", "minimum(input, other, *, out=None) -> Tensor", "ft_min(a, b)",
-        tensors=(0, 1), doc="Returns the smaller element of each pair; NaN if either is NaN.",
-        refusal=errors.dtype_not_supported, inplace=False,
-    ),
-    Op(
-        "fmax", "fmax(input, other, *, out=None) -> Tensor", "fmax(a, b)",
-        tensors=(0, 1), doc="Returns the larger element of each pair; the other element if one is NaN.",
-        int_="ft_max(a, b)", refusal=errors.dtype_not_supported, inplace=False,
-    ),
-    Op(
-        "fmin", "fmin(input, other, *, out=None) -> Tensor", "fmin(a, b)",
-        tensors=(0, 1), doc="Returns the smaller element of each pair; the other element if one is NaN.",
-        int_="ft_min(a, b)", refusal=errors.dtype_not_supported, inplace=False,
-    ),
-    Op(
-        "atan2", "atan2(input, other, *, out=None) -> Tensor", "ft_atan2(a, b)",
-        tensors=(0, 1), doc="Returns the angle of the point (`other`, `input`), from -pi to pi.",
-        promote=_FLOAT, aliases=("arctan2",),
-    ),
-    Op(
-        "hypot", "hypot(input, other, *, out=None) -> Tensor", "hypot(a, b)",
-        doc="Returns sqrt(input ** 2 + other ** 2), without overflow of the squares.",
-        tensors=(0, 1), float_only=True,
-    ),
-    Op(
-        "copysign", "copysign(input, other, *, out=None) -> Tensor", "copysign(a, b)",
-        tensors=(0,), doc="Returns the magnitude of `input` with the sign of `other`, which may be -0.",
-        promote=_FLOAT,
-    ),
-    Op(
-        "logaddexp", "logaddexp(input, other, *, out=None) -> Tensor", "ftb_logaddexp(a, b)",
-        doc="Returns log(exp(input) + exp(other)), without overflow.",
-        complex_="ftb_clogaddexp(a, b)", tensors=(0, 1), float_only=True, inplace=False,
-    ),
-    Op(
-        "logaddexp2", "logaddexp2(input, other, *, out=None) -> Tensor", "ftb_logaddexp2(a, b)",
-        tensors=(0, 1), doc="Returns log2(2 ** input + 2 ** other), without overflow.", float_only=True, inplace=False,
-    ),
-    Op(
-        "xlogy", "xlogy(input, other, *, out=None) -> Tensor", "ftb_xlogy(a, b)",
-        doc="Returns `input * log(other)`; 0 where `input` is 0, unless `other` is NaN.", promote=_FLOAT,
-    ),
-    Op(
-        "xlog1py", "xlog1py(input, other, *, out=None) -> Tensor", "ftb_xlog1py(a, b)",
-        doc="Returns `input * log1p(other)`; 0 where `input` is 0, unless `other` is NaN.",
-        promote=_FLOAT, namespace="special",
-    ),
-    Op(
-        "heaviside", "heaviside(input, values, *, out=None) -> Tensor",
-        "a == K(0) ? b : (a > K(0) ? K(1) : K(0))",
-        doc="Returns 0 for negative elements, 1 for positive ones, and `values`, of the same dtype, for 0.",
-        tensors=(0, 1), check=_check_same,
-    ),
-    Op(
-        "gcd", "gcd(input, other, *, out=None) -> Tensor", "",
-        tensors=(0, 1), doc="Returns the greatest common divisor of integers, which is not negative.",
-        int_="ftb_gcd(a, b)", bool_="",
-    ),
-    Op(
-        "lcm", "lcm(input, other, *, out=None) -> Tensor", "",
-        tensors=(0, 1), doc="Returns the least common multiple of integers, not negative; 0 if one is 0.",
-        int_="ftb_lcm(a, b)", bool_="",
-    ),
+    _extreme("maximum", "Returns the larger element of each pair; NaN if either is NaN.", "ft_max(a, b)"),
+    _extreme("minimum", "Returns the smaller element of each pair; NaN if either is NaN.", "ft_min(a, b)"),
+    _extreme("fmax", "Returns the larger element of each pair; the other element if one is NaN.",
+             "fmax(a, b)", "ft_max(a, b)"),
+    _extreme("fmin", "Returns the smaller element of each pair; the other element if one is NaN.",
+             "fmin(a, b)", "ft_min(a, b)"),
+    _row("atan2", "Returns the angle of the point (`other`, `input`), from -pi to pi.", "ft_atan2(a, b)",
+         promote=_FLOAT, aliases=("arctan2",)),
+    _row("hypot", "Returns sqrt(input ** 2 + other ** 2), without overflow of the squares.", "hypot(a, b)",
+         float_only=True),
+    _row("copysign", "Returns the magnitude of `input` with the sign of `other`, which may be -0.", "copysign(a, b)",
+         tensors=(0,), promote=_FLOAT),
+    _row("logaddexp", "Returns log(exp(input) + exp(other)), without overflow.", "ftb_logaddexp(a, b)",
+         complex_="ftb_clogaddexp(a, b)", float_only=True, inplace=False),
+    _row("logaddexp2", "Returns log2(2 ** input + 2 ** other), without overflow.", "ftb_logaddexp2(a, b)",
+         float_only=True, inplace=False),
+    _row("xlogy", "Returns `input * log(other)`; 0 where `input` is 0, unless `other` is NaN.", "ftb_xlogy(a, b)",
+         tensors=(), promote=_FLOAT),
+    _row("xlog1py", "Returns `input * log1p(other)`; 0 where `input` is 0, unless `other` is NaN.",
+         "ftb_xlog1py(a, b)", tensors=(), promote=_FLOAT, namespace="special"),
+    Op("heaviside", "input, values", "a == K(0) ? b : (a > K(0) ? K(1) : K(0))", tensors=(0, 1), check=_check_same,
+       doc="Returns 0 for negative elements, 1 for positive ones, and `values`, of the same dtype, for 0."),
+    _row("gcd", "Returns the greatest common divisor of integers, which is not negative.", "",
+         int_="ftb_gcd(a, b)", bool_=""),
+    _row("lcm", "Returns the least common multiple of integers, not negative; 0 if one is 0.", "",
+         int_="ftb_lcm(a, b)", bool_=""),
 ]  # fmt: skip
 add_rows(ROWS, __name__)
 add_to_namespace("special", "xlogy")
 
-NEXTAFTER = Op("nextafter", "nextafter(input, other) -> Tensor", "nextafter(a, b)", tensors=(0, 1), float_only=True)
+NEXTAFTER = Op("nextafter", "input, other", "nextafter(a, b)", tensors=(0, 1), float_only=True)
 NEXTAFTER_NARROW = {
     d: replace(NEXTAFTER, name=f"nextafter_{d.name}", body=f"ftb_nextafter_{d.name}(a, b)", only=(d.name,))
     for d in (dtypes.float16, dtypes.bfloat16)
@@ -240,7 +205,7 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
 
 LDEXP = Op(
     "ldexp",
-    "ldexp(input, other) -> Tensor",
+    "input, other",
     "ldexp(a, FT_CONVERT(int, fmax(fmin(b, K(9999)), K(-9999))))",
     tensors=(0, 1),
     float_only=True,
@@ -267,7 +232,7 @@ def check_number_fits(row: Op, input: Any, *numbers: Any) -> None:
 
 DIVIDE = Op(
     "true_divide",
-    "true_divide(input, other) -> Tensor",
+    "input, other",
     "a / b",
     complex_="ftb_cdiv(a, b)",
     promote=Promote.INT_TO_FLOAT,
@@ -276,26 +241,21 @@ DIVIDE = Op(
     operators=("__truediv__", "__rtruediv__", "__itruediv__", "__rdiv__", "__idiv__", "__div__"),
 )
 FLOOR_DIVIDE = Op(
-    "floor_divide",
-    "floor_divide(input, other) -> Tensor",
-    "ftb_floor_divide(a, b)",
-    bool_="",
-    round_scalars=False,
-    allows_only_scalars=True,
+    "floor_divide", "input, other", "ftb_floor_divide(a, b)", bool_="", round_scalars=False, allows_only_scalars=True
 )
 TRUNC_DIVIDE = Op(
     "trunc_divide",
-    "trunc_divide(input, other) -> Tensor",
+    "input, other",
     "trunc(ftb_narrow(a / b))",
     int_="ftb_quotient(a, b)",
     bool_="",
     allows_only_scalars=True,
 )
 TRUNC_DIVIDE_BY_NUMBER = replace(TRUNC_DIVIDE, body="trunc(a / b)", round_scalars=False)
-REMAINDER = Op("remainder", "remainder(input, other) -> Tensor", "ftb_remainder(a, b)", bool_="")
+REMAINDER = Op("remainder", "input, other", "ftb_remainder(a, b)", bool_="")
 _INTEGERS = ((int, int), (int, bool), (bool, int))  # pairs of Python types that divide as integers
 DIVISION_ROWS = (DIVIDE, FLOOR_DIVIDE, TRUNC_DIVIDE, TRUNC_DIVIDE_BY_NUMBER)
-FMOD = Op("fmod", "fmod(input, other) -> Tensor", "ftb_fmod(a, b)", bool_="", tensors=(0,))
+FMOD = Op("fmod", "input, other", "ftb_fmod(a, b)", bool_="", tensors=(0,))
 
 
 def _divide(row: Op, input: Any, other: Any, out: Tensor | None) -> Tensor:

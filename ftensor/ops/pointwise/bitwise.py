@@ -9,7 +9,7 @@ from ..bind import add_rows
 def _bits(name: str, sign: str, doc: str) -> Op:
     return Op(
         f"bitwise_{name}",
-        f"bitwise_{name}(input, other, *, out=None) -> Tensor",
+        "input, other",
         "",
         doc=doc,
         int_=f"a {sign} b",
@@ -22,7 +22,7 @@ def _shift(direction: str, operator: str, doc: str) -> Op:
     word = f"{operator}shift__"
     return Op(
         name,
-        f"{name}(input, other, *, out=None) -> Tensor",
+        "input, other",
         "",
         doc=doc,
         int_=f"ftb_shift_{direction}(a, b)",

@@ -22,7 +22,7 @@ FEW_TESTS = 32  # up to this number `isin` compares with each element
 def _order(name: str, sign: str, alias: str, doc: str) -> Op:
     return Op(
         name,
-        f"{name}(input, other, *, out=None) -> Tensor",
+        "input, other",
         f"a {sign} b",
         doc=doc,
         promote=_BOOL,
@@ -33,15 +33,7 @@ def _order(name: str, sign: str, alias: str, doc: str) -> Op:
 
 
 def _logic(name: str, body: str, complex_: str, doc: str) -> Op:
-    return Op(
-        f"logical_{name}",
-        f"logical_{name}(input, other, *, out=None) -> Tensor",
-        body,
-        doc=doc,
-        promote=_BOOL,
-        tensors=(0, 1),
-        complex_=complex_,
-    )
+    return Op(f"logical_{name}", "input, other", body, doc=doc, promote=_BOOL, tensors=(0, 1), complex_=complex_)
 
 
 _A = "((a.re != K(0)) || (a.im != K(0)))"
@@ -50,7 +42,7 @@ _B = "((b.re != K(0)) || (b.im != K(0)))"
 ROWS = [
     Op(
         "eq",
-        "eq(input, other, *, out=None) -> Tensor",
+        "input, other",
         "a == b",
         doc="Returns True where the elements are equal; NaN equals no element.",
         complex_="(a.re == b.re) && (a.im == b.im)",
@@ -61,7 +53,7 @@ ROWS = [
     ),
     Op(
         "ne",
-        "ne(input, other, *, out=None) -> Tensor",
+        "input, other",
         "a != b",
         doc="Returns True where the elements differ; NaN differs from every element.",
         complex_="(a.re != b.re) || (a.im != b.im)",
@@ -89,7 +81,7 @@ _COMPLEX_CLOSE = (
 )
 ISCLOSE = Op(
     "isclose",
-    "isclose(input, other, *, rtol, atol) -> Tensor",
+    "input, other, *, rtol, atol",
     f"(a == b) || ({_CLOSE})",
     complex_=f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE}",
     promote=_BOOL,
@@ -99,7 +91,7 @@ ISCLOSE = Op(
 )
 ISCLOSE_NAN = Op(
     "isclose_nan",
-    "isclose(input, other, *, rtol, atol) -> Tensor",
+    "input, other, *, rtol, atol",
     f"(a == b) || ({_CLOSE}) || ((a != a) && (b != b))",
     complex_=(
         f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE} || (((a.re != a.re) || (a.im != a.im))"

@@ -14,11 +14,11 @@ from ...iterator.shape import broadcast_shapes, numel
 from ...rows.catalogue import op
 from ...rows.op import Op
 
-POW = Op("pow", "pow(input, exponent) -> Tensor", "ftb_pow(a, b)", bool_="", complex_="ftb_cpow(a, b)")
+POW = Op("pow", "input, exponent", "ftb_pow(a, b)", bool_="", complex_="ftb_cpow(a, b)")
 
 
 def _exact(name: str, body: str, int_: str, bool_: str, complex_: str) -> Op:
-    return Op(f"pow_{name}", "pow(input, exponent) -> Tensor", body, int_=int_, bool_=bool_, complex_=complex_)
+    return Op(f"pow_{name}", "input, exponent", body, int_=int_, bool_=bool_, complex_=complex_)
 
 
 # Exponents with a faster form, which also decides the special values as in torch.

@@ -33,32 +33,18 @@ DIGAMMA = floating("digamma", "Returns the logarithmic derivative of the gamma f
 LOGIT = floating("logit", "", "log(ftb_narrow(a / ftb_narrow(K(1) - a)))")
 LOGIT_EPS = Op(
     "logit",
-    "logit(input, eps, *, out=None) -> Tensor",
+    "input, eps",
     "log(ftb_narrow(x / ftb_narrow(K(1) - x)))",
     promote=Promote.INT_TO_FLOAT,
     params=("eps",),
     lets=(("x", "ft_within(a, eps, K(1) - eps)"),),
 )
-ROUND_RIGHT = Op(
-    "round",
-    "round(input, scale, *, out=None) -> Tensor",
-    "rint(a * scale) / scale",
-    float_only=True,
-    params=("scale",),
-    exact_out=True,
-)
-ROUND_LEFT = Op(
-    "round",
-    "round(input, scale, *, out=None) -> Tensor",
-    "rint(a / scale) * scale",
-    float_only=True,
-    params=("scale",),
-    exact_out=True,
-)
+ROUND_RIGHT = Op("round", "input, scale", "rint(a * scale) / scale", float_only=True, params=("scale",), exact_out=True)
+ROUND_LEFT = Op("round", "input, scale", "rint(a / scale) * scale", float_only=True, params=("scale",), exact_out=True)
 _NUMBER = "{0} != {0} ? {1} : ({0} == K(INFINITY) ? {2} : ({0} == K(-INFINITY) ? {3} : {0}))"
 NAN_TO_NUM = Op(
     "nan_to_num",
-    "nan_to_num(input, nan, posinf, neginf, *, out=None) -> Tensor",
+    "input, nan, posinf, neginf",
     _NUMBER.format("a", "nan", "posinf", "neginf"),
     int_="a",
     complex_=(
@@ -151,9 +137,8 @@ add_to_namespace("nn.functional", "sigmoid", "tanh")
 CATEGORY = "special"
 
 
-def _bessel(name: str, doc: str, body: str, signature: str = "input") -> Op:
-    row = special(name, doc, body, refuses=_HALVES, inplace=False)
-    return replace(row, signature=row.signature.replace("input", signature))
+def _bessel(name: str, doc: str, body: str, parameters: str = "input") -> Op:
+    return replace(special(name, doc, body, refuses=_HALVES, inplace=False), parameters=parameters)
 
 
 def _polynomials() -> Iterator[Op]:
@@ -172,11 +157,10 @@ def _polynomials() -> Iterator[Op]:
         "legendre_polynomial_p": ("Returns Legendre's polynomial of degree n.", "fto_legendre(a, b)"),
     }
     for name, (doc, body) in polynomials.items():
-        signature = f"{name}(x, n, *, out=None) -> Tensor"
         doc += " n is rounded towards 0; for a negative n the result is 0."
         yield Op(
             name,
-            signature,
+            "x, n",
             body,
             doc=doc,
             promote=Promote.INT_TO_FLOAT,
@@ -189,7 +173,7 @@ def _polynomials() -> Iterator[Op]:
 _INCOMPLETE = [
     Op(
         name,
-        f"{name}(input, other, *, out=None) -> Tensor",
+        "input, other",
         f"ftg_{side}(a, b)",
         doc=f"Returns the regularized {side} incomplete gamma function of order `input` at `other`; NaN if one is < 0.",
         float_only=True,
@@ -199,7 +183,7 @@ _INCOMPLETE = [
 ]
 ZETA = Op(
     "zeta",
-    "zeta(input, other, *, out=None) -> Tensor",
+    "input, other",
     "ftx_zeta(a, b)",
     doc="Returns Hurwitz' zeta function: the sum of (other + k) ** -input over all k from 0.",
     promote=Promote.INT_TO_FLOAT,
@@ -209,14 +193,14 @@ ZETA = Op(
 )
 POLYGAMMA = Op(
     "polygamma",
-    "polygamma(input, n, factor, *, out=None) -> Tensor",
+    "input, n, factor",
     "factor * ftx_zeta(n + K(1), a)",
     params=("n", "factor"),
     promote=Promote.INT_TO_FLOAT,
 )
-TRIGAMMA = Op("polygamma", "polygamma(input, *, out=None) -> Tensor", "ftx_trigamma(a)", promote=Promote.INT_TO_FLOAT)
-MANTISSA = Op("frexp", "frexp(input) -> Tensor", "ftx_mantissa(a)", float_only=True)
-EXPONENT = Op("frexp", "frexp(input) -> Tensor", "ftx_exponent(a)", float_only=True)
+TRIGAMMA = Op("polygamma", "input", "ftx_trigamma(a)", promote=Promote.INT_TO_FLOAT)
+MANTISSA = Op("frexp", "input", "ftx_mantissa(a)", float_only=True)
+EXPONENT = Op("frexp", "input", "ftx_exponent(a)", float_only=True)
 add_rows(
     [
         ZETA,

@@ -22,30 +22,16 @@ def _check_clamp(row: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) 
 
 WHERE = Op(
     "where",
-    "where(condition, input, other) -> Tensor",
+    "condition, input, other",
     "a ? b : c",
     complex_="ftb_cwhere(a, b, c)",
     masks=(0,),
     exact_out=True,
     bare=BARE,
 )
-CLAMP = Op("clamp", "clamp(input, min, max) -> Tensor", "ft_min(ft_max(a, b), c)", bool_="", tensors=(0,))
-CLAMP_MIN = Op(
-    "clamp_min",
-    "clamp_min(input, min) -> Tensor",
-    "ft_max(a, b)",
-    bool_="ft_max(a, b)",
-    tensors=(0,),
-    check=_check_clamp,
-)
-CLAMP_MAX = Op(
-    "clamp_max",
-    "clamp_max(input, max) -> Tensor",
-    "ft_min(a, b)",
-    bool_="ft_min(a, b)",
-    tensors=(0,),
-    check=_check_clamp,
-)
+CLAMP = Op("clamp", "input, min, max", "ft_min(ft_max(a, b), c)", bool_="", tensors=(0,))
+CLAMP_MIN = Op("clamp_min", "input, min", "ft_max(a, b)", bool_="ft_max(a, b)", tensors=(0,), check=_check_clamp)
+CLAMP_MAX = Op("clamp_max", "input, max", "ft_min(a, b)", bool_="ft_min(a, b)", tensors=(0,), check=_check_clamp)
 
 
 def _where_method(input: Any, condition: Any, other: Any) -> Tensor:
@@ -122,7 +108,7 @@ def _check_lerp(row: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) -
 
 LERP = Op(
     "lerp",
-    "lerp(input, end, weight) -> Tensor",
+    "input, end, weight",
     "ftb_lerp(a, b, c)",
     complex_="ftb_clerp(a, b, c)",
     float_only=True,
@@ -152,7 +138,7 @@ def _check_addcdiv(row: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype
 
 ADDCMUL = Op(
     "addcmul",
-    "addcmul(input, tensor1, tensor2) -> Tensor",
+    "input, tensor1, tensor2",
     "a + b * c",
     bool_="",
     tensors=(0, 1, 2),
@@ -161,7 +147,7 @@ ADDCMUL = Op(
 )
 ADDCMUL_SCALED = Op(
     "addcmul",
-    "addcmul(input, tensor1, tensor2, *, value) -> Tensor",
+    "input, tensor1, tensor2, *, value",
     "a + value * b * c",
     bool_="",
     complex_="ft_cadd(a, ft_cmul(ft_cmul(value, b), c))",
@@ -170,7 +156,7 @@ ADDCMUL_SCALED = Op(
 )
 ADDCDIV = Op(
     "addcdiv",
-    "addcdiv(input, tensor1, tensor2, *, value) -> Tensor",
+    "input, tensor1, tensor2, *, value",
     "a + value * b / c",
     int_="",
     complex_="ft_cadd(a, ftb_cdiv(ft_cmul(value, b), c))",
@@ -214,16 +200,11 @@ def _check_parts(row: Op, inputs: Any, params: Any, common_dtype: dtypes.dtype) 
 
 
 COMPLEX = Op(
-    "complex",
-    "complex(real, imag) -> Tensor",
-    "ft_cmake(a, b)",
-    promote=Promote.REAL_TO_COMPLEX,
-    check=_check_parts,
-    tensors=(0, 1),
+    "complex", "real, imag", "ft_cmake(a, b)", promote=Promote.REAL_TO_COMPLEX, check=_check_parts, tensors=(0, 1)
 )
 POLAR = Op(
     "polar",
-    "polar(abs, angle) -> Tensor",
+    "abs, angle",
     "ft_cmake(a * ft_cos(b), a * ft_sin(b))",
     promote=Promote.REAL_TO_COMPLEX,
     check=_check_parts,

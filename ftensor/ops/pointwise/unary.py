@@ -15,7 +15,7 @@ from ..bind import add_rows
 
 
 def row(name: str, doc: str, body: str, **fields: Any) -> Op:
-    return Op(name, f"{name}(input, *, out=None) -> Tensor", body, doc=doc, **fields)
+    return Op(name, "input", body, doc=doc, **fields)
 
 
 def floating(name: str, doc: str, body: str, complex_: str | None = None, **fields: Any) -> Op:

@@ -69,7 +69,7 @@ SPACE = "quantized"
 CLAMPED = "ft_min(ft_max({}, low), high)"
 QUANTIZE = Op(
     "quantize_per_tensor",
-    "quantize_per_tensor(input) -> Tensor",
+    "input",
     CLAMPED.format("rint(a * inverse) + zero"),
     params=("inverse", "zero", "low", "high"),
     promote=Promote.SINGLE,
@@ -78,7 +78,7 @@ QUANTIZE = Op(
 )
 QUANTIZE_CHANNEL = Op(
     "quantize_per_channel",
-    "quantize_per_channel(input, scales, zero_points) -> Tensor",
+    "input, scales, zero_points",
     CLAMPED.format("rint(a * (K(1) / b)) + c"),
     params=("low", "high"),
     promote=Promote.FLOATING,
@@ -87,7 +87,7 @@ QUANTIZE_CHANNEL = Op(
 )
 DEQUANTIZE = Op(
     "dequantize_per_tensor",
-    "dequantize_per_tensor(input) -> Tensor",
+    "input",
     "(a - zero) * scale",
     params=("scale", "zero"),
     promote=Promote.SINGLE,
@@ -96,7 +96,7 @@ DEQUANTIZE = Op(
 )
 DEQUANTIZE_CHANNEL = Op(
     "dequantize_per_channel",
-    "dequantize_per_channel(input, scales, zero_points) -> Tensor",
+    "input, scales, zero_points",
     "(a - c) * b",
     promote=Promote.FLOATING,
     any_out=True,
@@ -104,7 +104,7 @@ DEQUANTIZE_CHANNEL = Op(
 )
 SAMPLES = Op(
     "dequantize_as_complex",
-    "dequantize_as_complex(real, imag) -> Tensor",
+    "real, imag",
     "ft_cmake(a * scale, b * scale)",
     params=("scale",),
     promote=Promote.REAL_TO_COMPLEX,

@@ -29,17 +29,11 @@ from .convert import (
 
 # Exact: float32 holds differences of small integers.
 CENTERED = Op(
-    "centered",
-    "centered(input) -> Tensor",
-    "a - zero",
-    params=("zero",),
-    promote=Promote.SINGLE,
-    any_out=True,
-    only=("uint8", "int8"),
+    "centered", "input", "a - zero", params=("zero",), promote=Promote.SINGLE, any_out=True, only=("uint8", "int8")
 )
 REQUANTIZE = Op(
     "requantize",
-    "requantize(sums, added, factor) -> Tensor",
+    "sums, added, factor",
     CLAMPED.format("rint((a + b) * c) + zero"),
     params=("zero", "low", "high"),
     promote=Promote.SINGLE,
@@ -48,7 +42,7 @@ REQUANTIZE = Op(
 )
 ADD = Op(
     "quantized_add",
-    "quantized_add(input, other) -> Tensor",
+    "input, other",
     CLAMPED.format("rint(((a - first) * first_scale + (b - second) * second_scale) * inverse) + zero"),
     params=("first", "first_scale", "second", "second_scale", "inverse", "zero", "low", "high"),
     promote=Promote.SINGLE,

@@ -28,7 +28,7 @@ from .layers import centered
 
 AVERAGE = Op(
     "quantized_average",
-    "quantized_average(sums, factor) -> Tensor",
+    "sums, factor",
     CLAMPED.format("rint(a * b + zero)"),
     params=("zero", "low", "high"),
     promote=Promote.SINGLE,
@@ -140,7 +140,7 @@ def _adaptive_means(input: Tensor, sizes: Ints, factors: np.ndarray) -> Tensor:
 
 REQUANTIZE_BYTES = Op(
     "requantize_bytes",
-    "requantize_bytes(input) -> Tensor",
+    "input",
     CLAMPED.format("rint((a - first) * first_scale * inverse) + zero"),
     params=("first", "first_scale", "inverse", "zero", "low", "high"),
     promote=Promote.SINGLE,

@@ -139,7 +139,7 @@ CATEGORY = "ranges"
 # Zero replaces masked elements; a product would keep NaN.
 KEEP = Op(
     "keep",
-    "keep(input, mask) -> Tensor",
+    "input, mask",
     "b ? a : K(0)",
     bool_="b ? a : K(0)",
     complex_="ftb_cwhere(b, a, ft_cmake((FT_V)(0), (FT_V)(0)))",

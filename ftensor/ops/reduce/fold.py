@@ -97,7 +97,7 @@ AMAX = Reduce(
     "ft_max(x, y)",
     "FT_LOWEST",
     nothing=RuntimeError,
-    signature="amax(input, dim=(), keepdim=False, *, out=None)",
+    parameters="input, dim=(), keepdim=False, *, out=None",
     doc="Returns the largest element over `dim`; NaN if there is one.",
 )
 AMIN = Reduce(
@@ -106,20 +106,14 @@ AMIN = Reduce(
     "ft_min(x, y)",
     "FT_HIGHEST",
     nothing=RuntimeError,
-    signature="amin(input, dim=(), keepdim=False, *, out=None)",
+    parameters="input, dim=(), keepdim=False, *, out=None",
     doc="Returns the smallest element over `dim`; NaN if there is one.",
 )
 enter(__name__, SUM, NANSUM, PROD, MEAN, MEAN_COMPLEX)
 add_rows([SUM, NANSUM, PROD, MEAN, AMAX, AMIN, ANY, ALL], __name__)
 
-NOT_NAN = Op("nanmean", "nanmean(input) -> Tensor", "a == a", Promote.ALWAYS_BOOL)
-QUOTIENT = Op(
-    "nanmean",
-    "nanmean(input, n) -> Tensor",
-    "a / b",
-    Promote.INT_TO_FLOAT,
-    complex_="ft_cmake(a.re / b.re, a.im / b.re)",
-)
+NOT_NAN = Op("nanmean", "input", "a == a", Promote.ALWAYS_BOOL)
+QUOTIENT = Op("nanmean", "input, n", "a / b", Promote.INT_TO_FLOAT, complex_="ft_cmake(a.re / b.re, a.im / b.re)")
 
 
 @op(rows=(NOT_NAN, QUOTIENT))

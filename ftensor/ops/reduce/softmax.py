@@ -55,7 +55,7 @@ EXP_SUM_COMPLEX = Reduce(
 )
 UNCENTER = Op(
     "logsumexp",
-    "logsumexp(input, largest) -> Tensor",
+    "input, largest",
     f"a + {_CENTER}",
     complex_="ft_cmake(a.re + (fabs(b.re) == K(INFINITY) ? K(0) : b.re), a.im)",
     float_only=True,
@@ -108,9 +108,9 @@ LOG_EXP = Reduce(
     promote=Promote.UNROUNDED,
     second_input=Promote.UNROUNDED,
 )
-LOG = Op("log_softmax", "log(input) -> Tensor", "log(a)", float_only=True)
-SOFTMAX = Op("softmax", "softmax(input, largest, total) -> Tensor", "exp(a - b) / c", float_only=True)
-LOG_SOFTMAX = Op("log_softmax", "log_softmax(input, largest, log_total) -> Tensor", "(a - b) - c", float_only=True)
+LOG = Op("log_softmax", "input", "log(a)", float_only=True)
+SOFTMAX = Op("softmax", "input, largest, total", "exp(a - b) / c", float_only=True)
+LOG_SOFTMAX = Op("log_softmax", "input, largest, log_total", "(a - b) - c", float_only=True)
 enter(__name__, SHIFTED_EXP, LOG_EXP, LOG, SOFTMAX, LOG_SOFTMAX)
 
 

@@ -61,7 +61,7 @@ NORM_P = Reduce(
     bare="h",
 )
 _ROWS = {0.0: NORM_0, 1.0: NORM_1, 2.0: NORM_2, math.inf: NORM_HIGH, -math.inf: NORM_LOW}
-DIFFERENCE = Op("dist", "dist(input, other) -> Tensor", "a - b", complex_="ft_csub(a, b)", bare="h")
+DIFFERENCE = Op("dist", "input, other", "a - b", complex_="ft_csub(a, b)", bare="h")
 enter(__name__, NORM_0, NORM_1, NORM_2, NORM_HIGH, NORM_LOW, NORM_P, DIFFERENCE)
 
 
@@ -285,7 +285,7 @@ COUNT = Reduce(
     promote=Promote.COUNT,
     kinds="buifc",
     bare="h",
-    signature="count_nonzero(input, dim=None)",
+    parameters="input, dim=None",
     doc="Returns the number of nonzero elements over `dim`.",
 )
 add_rows([COUNT], __name__)

@@ -38,9 +38,7 @@ FIR = Reduce(
 _LOW, _HIGH = "((({0} & K(65535)) ^ K(32768)) - K(32768))", "({0} >> K(16))"
 _PAIR = "{1} * K(65536) + ({0} & K(65535))"
 _HALF_SUMS = [f"(({part.format('a')} + {part.format('b')} + K(1)) >> K(1))" for part in (_LOW, _HIGH)]
-HALF_SUM = Op(
-    "half_sum_q15", "half_sum_q15(a, b) -> Tensor", "", int_=_PAIR.format(*_HALF_SUMS), only=("int32",),
-)  # fmt: skip
+HALF_SUM = Op("half_sum_q15", "a, b", "", int_=_PAIR.format(*_HALF_SUMS), only=("int32",))
 # Half the difference x + iy of two complex numbers, times the factor c + id of 15 fractional bits. Such
 # products have 33 bits. The last bits of x and y are multiplied apart, so that int32 holds all sums.
 _HALVES, _LAST_BITS = "(x >> K(1)) * {} {} (y >> K(1)) * {}", "(-(x & K(1)) & {}) {} (-(y & K(1)) & {})"
@@ -52,14 +50,14 @@ def _part(*terms: str) -> str:
 
 
 TURNED = Op(
-    "turned_q15", "turned_q15(a, b, c, d) -> Tensor", "", int_=_PAIR.format("re", "im"), only=("int32",),
+    "turned_q15", "a, b, c, d", "", int_=_PAIR.format("re", "im"), only=("int32",),
     lets=(
         ("x", f"{_LOW.format('a')} - {_LOW.format('b')}"), ("y", f"{_HIGH.format('a')} - {_HIGH.format('b')}"),
         ("re", _part("c", "-", "d")), ("im", _part("d", "+", "c")),
     ),
 )  # fmt: skip
 TO_Q15 = Op(
-    "to_q15", "to_q15(input) -> Tensor", _SATURATED.format("rint(a * K(32768))"), promote=Promote.FLOATING,
+    "to_q15", "input", _SATURATED.format("rint(a * K(32768))"), promote=Promote.FLOATING,
     any_out=True, only=("float32", "float64"),
 )  # fmt: skip
 # Transforms of fewer samples than this have the transforms of a batch innermost.

@@ -32,8 +32,7 @@ _RESULT = {INPLACE: ", input if inplace else None, inplace", OUT: ", out", "": "
 def row(name: str, params: str, body: str, **fields: Any) -> Op:
     """Returns a row of one input; `params` are names separated by spaces."""
     names = tuple(params.split())
-    signature = f"{name}({', '.join(('input', *names))}, *, out=None) -> Tensor"
-    return Op(name, signature, body, params=names, **{"float_only": True, **fields})
+    return Op(name, ", ".join(("input", *names)), body, params=names, **{"float_only": True, **fields})
 
 
 def activation(
@@ -231,7 +230,7 @@ softshrink = activation(
     OUT,
 )
 
-DIFFERENCE = Op("tanhshrink", "tanhshrink(input, other, *, out=None) -> Tensor", "a - b", complex_="ft_csub(a, b)")
+DIFFERENCE = Op("tanhshrink", "input, other", "a - b", complex_="ft_csub(a, b)")
 
 
 @op(namespace=SPACE, rows=(DIFFERENCE,))

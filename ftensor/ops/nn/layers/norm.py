@@ -32,8 +32,7 @@ CATEGORY = "activation"
 
 
 def _row(body: str, *inputs: str, name: str = "layer_norm") -> Op:
-    signature = f"{name}({', '.join(('input', 'mean', 'rstd', *inputs))}) -> Tensor"
-    return Op(name, signature, body, float_only=True)
+    return Op(name, ", ".join(("input", "mean", "rstd", *inputs)), body, float_only=True)
 
 
 CENTERED = _row("(a - b) * c")

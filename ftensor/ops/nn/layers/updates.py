@@ -23,8 +23,7 @@ CATEGORY = "optimizer"
 
 def _row(name: str, inputs: str, body: str, params: str, **fields: Any) -> Op:
     numbers = tuple(params.split())
-    signature = f"{name}({', '.join((*inputs.split(), *numbers))}, *, out=None) -> Tensor"
-    return Op(name, signature, body, params=numbers, float_only=True, bool_="", **fields)
+    return Op(name, ", ".join((*inputs.split(), *numbers)), body, params=numbers, float_only=True, bool_="", **fields)
 
 
 MOVING_SQUARE = _row("moving_square", "input grad", "a * beta + rest * b * b", "beta rest")

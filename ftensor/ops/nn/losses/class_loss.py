@@ -29,16 +29,10 @@ from .reduction import REDUCTIONS, loss, reduced
 
 # torch's checks of nll_loss. Class numbers are in single precision there, which is exact up to
 # 2**24.
-KNOWN_CLASS = Op(
-    "known_class",
-    "known_class(target, ignored, *, out=None) -> Tensor",
-    "a == ignored ? K(0) : a",
-    params=("ignored",),
-    only=("int64",),
-)
+KNOWN_CLASS = Op("known_class", "target, ignored", "a == ignored ? K(0) : a", params=("ignored",), only=("int64",))
 NLL_LOSS = Op(
     "nll_of_class",
-    "nll_of_class(input, target, ignored, *, out=None) -> Tensor",
+    "input, target, ignored",
     "b == ignored ? K(0) : -a",
     params=("ignored",),
     float_only=True,
@@ -46,7 +40,7 @@ NLL_LOSS = Op(
 )
 NLL_INPUT = Op(
     "nll_of_class_backward",
-    "nll_of_class_backward(grad, classes, target, weight, total, ignored, *, out=None) -> Tensor",
+    "grad, classes, target, weight, total, ignored",
     "b == c && c != ignored ? -(a / e) * d : K(0)",
     params=("ignored",),
     float_only=True,
@@ -189,7 +183,7 @@ CATEGORY = "sequences"
 # logarithms. Without a path the sum is over zeros, and its logarithm is -inf.
 STEP = Op(
     "ctc_step",
-    "ctc_step(stay, back, skip, allowed, log_prob) -> Tensor",
+    "stay, back, skip, allowed, log_prob",
     "log(exp(a - base) + exp(b - base) + exp(over - base)) + base + e",
     lets=(("over", "c + d"), ("most", "ft_max(a, ft_max(b, over))"), ("base", "most == K(-INFINITY) ? K(0) : most")),
     float_only=True,

@@ -24,8 +24,7 @@ CATEGORY = "losses"
 
 def _row(name: str, body: str, params: str = "", lets: Sequence[tuple[str, str]] = ()) -> Op:
     names = tuple(params.split())
-    signature = f"{name}({', '.join(('input', 'target', *names))}, *, out=None) -> Tensor"
-    return Op(name, signature, body, params=names, lets=tuple(lets), float_only=True)
+    return Op(name, ", ".join(("input", "target", *names)), body, params=names, lets=tuple(lets), float_only=True)
 
 
 # In half precision every step is rounded, as in torch.

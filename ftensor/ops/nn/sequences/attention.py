@@ -29,7 +29,7 @@ from ..layers.dropout import nn_dropout
 
 CATEGORY = "activation"
 
-PRELU = Op("prelu", "prelu(input, weight) -> Tensor", "a > K(0) ? a : a * b", float_only=True)
+PRELU = Op("prelu", "input, weight", "a > K(0) ? a : a * b", float_only=True)
 
 
 @op(namespace=SPACE)

@@ -34,29 +34,24 @@ def _sigmoid(x: str) -> str:
 # Gates are given before their sigmoid or tanh. The formulas are those of torch.nn.LSTM and GRU.
 LSTM_CELL = Op(
     "lstm_cell",
-    "lstm_cell(input_gate, forget_gate, cell_gate, cx) -> Tensor",
+    "input_gate, forget_gate, cell_gate, cx",
     f"{_sigmoid('b')} * d + {_sigmoid('a')} * ft_tanh(c)",
     float_only=True,
 )
-LSTM_HIDDEN = Op(
-    "lstm_hidden", "lstm_hidden(output_gate, cy) -> Tensor", f"{_sigmoid('a')} * ft_tanh(b)", float_only=True
-)
+LSTM_HIDDEN = Op("lstm_hidden", "output_gate, cy", f"{_sigmoid('a')} * ft_tanh(b)", float_only=True)
 # Each gate in two parts, the input's and the hidden state's.
 LSTM_CELL_OF_PARTS = Op(
     "lstm_cell_of_parts",
-    "lstm_cell_of_parts(input_i, input_h, forget_i, forget_h, cell_i, cell_h, cx) -> Tensor",
+    "input_i, input_h, forget_i, forget_h, cell_i, cell_h, cx",
     f"{_sigmoid('c + d')} * g + {_sigmoid('a + b')} * ft_tanh(e + f)",
     float_only=True,
 )
 LSTM_HIDDEN_OF_PARTS = Op(
-    "lstm_hidden_of_parts",
-    "lstm_hidden_of_parts(output_i, output_h, cy) -> Tensor",
-    f"{_sigmoid('a + b')} * ft_tanh(c)",
-    float_only=True,
+    "lstm_hidden_of_parts", "output_i, output_h, cy", f"{_sigmoid('a + b')} * ft_tanh(c)", float_only=True
 )
 GRU_CELL = Op(
     "gru_cell",
-    "gru_cell(reset_i, reset_h, update_i, update_h, new_i, new_h, hx) -> Tensor",
+    "reset_i, reset_h, update_i, update_h, new_i, new_h, hx",
     "(g - fresh) * update + fresh",
     lets=(("update", _sigmoid("c + d")), ("fresh", f"ft_tanh(e + {_sigmoid('a + b')} * f)")),
     float_only=True,

@@ -26,13 +26,7 @@ MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
 CATEGORY = "activation"
 
-PLACE = Op(
-    "grid_place",
-    "grid_place(input, scale) -> Tensor",
-    "fma(a + K(1), scale, K(-0.5))",
-    params=("scale",),
-    float_only=True,
-)
+PLACE = Op("grid_place", "input, scale", "fma(a + K(1), scale, K(-0.5))", params=("scale",), float_only=True)
 enter(__name__, PLACE)
 CUBIC = -0.75  # the parameter of the cubic convolution kernel (Keys, 1981)
 

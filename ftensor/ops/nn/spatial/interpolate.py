@@ -141,13 +141,7 @@ CATEGORY = "locating"
 
 # One index gives an element (a) and the next one (b). The last element has no next one, so (e)
 # selects (a) for both: a weight of zero would not exclude an infinity.
-LERP_AT = Op(
-    "lerp_at",
-    "lerp_at(start, end, near, far, twice) -> Tensor",
-    "(e > K(0) ? b : a) * c + b * d",
-    bool_="",
-    gathers=(0, 1),
-)
+LERP_AT = Op("lerp_at", "start, end, near, far, twice", "(e > K(0) ? b : a) * c + b * d", bool_="", gathers=(0, 1))
 enter(__name__, LERP_AT)
 
 

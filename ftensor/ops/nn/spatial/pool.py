@@ -193,7 +193,7 @@ def _largest(size: int) -> Op:
     for name in names[1:]:
         body = f"ft_max({body}, {name})"
     inputs = ", ".join(f"x{k}" for k in range(size))
-    return Op(f"max_of_{size}", f"max_of_{size}({inputs}, *, out=None) -> Tensor", body, float_only=True, bool_="")
+    return Op(f"max_of_{size}", f"{inputs}", body, float_only=True, bool_="")
 
 
 @fused
