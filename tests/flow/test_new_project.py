@@ -36,7 +36,7 @@ def test_the_tests_of_a_new_project_pass(here: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "-x", ".x", "a b", "a\n", "é", "x" * 65])
-def test_names_that_are_refused(name: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_names_are_refused(name: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "--", name]) == 2
     assert "cannot name a project" in capsys.readouterr().err
     assert list(here.iterdir()) == []

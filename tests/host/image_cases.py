@@ -21,5 +21,5 @@ VADD = KernelDescription(
 )
 TWO_BANKS = (Bank("DDR[0]", 4 << 30), Bank("DDR[1]", 4 << 30))
 SIMPLE = Description((VADD,), TWO_BANKS, "vendor_board_gen3_1", 250.0, "demo")
-# A whole file.
+# A complete file.
 FILE = pack(SIMPLE, LIBRARY, json.dumps({"format": "ftensor-image", "version": 1}))

@@ -10,19 +10,19 @@ from ftensor.runtime.launch_cache import batches
 from .. import ahead
 
 
-def test_what_is_asserted_is_computed_and_goes_on() -> None:
+def test_assertions_are_evaluated_but_not_checked() -> None:
     seen: list[int] = []
     text = "assert seen.append(1), 'nothing'\ndef test():\n    assert not seen.append(2)\ntest()"
     exec(compile(ahead.Asked().visit(ast.parse(text)), "a test", "exec"), {"seen": seen})
     assert seen == [1, 2]
 
 
-def test_files_are_there() -> None:
+def test_listed_files_exist() -> None:
     assert all((ahead.HERE / file).is_file() for file in ahead.FILES)
 
 
-def test_kernels_that_hold_kernels_are_compiled_alone() -> None:
-    """Each of them includes its own dialect."""
+def test_source_with_several_kernels_is_compiled_alone() -> None:
+    """Such a source includes its own dialect header."""
     head, own = "#define FT_KERNEL __kernel", "\n#define FT_NAME {}\nFT_KERNEL void FT_NAME();"
     few = [KernelSource(head + own.format(name), name, ()) for name in ("a", "b")]
     held = [KernelSource(head + own.format("m") + own.format(name), name, ()) for name in ("c", "d")]

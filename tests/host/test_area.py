@@ -25,19 +25,19 @@ def counted(body: str, of: object = float32) -> dict[tuple[str, str], int]:
     "body, expected",
     [
         ("return a + b * c;", {("add", "float"): 1, ("mul", "float"): 1}),
-        ("return a - 1.0f / (2 * 4);", {("add", "float"): 1}),  # constants are no hardware
+        ("return a - 1.0f / (2 * 4);", {("add", "float"): 1}),  # constants cost no logic
         ("return a < b ? a : -b;", {("compare", "float"): 1, ("choose", "float"): 1, ("sign", "float"): 1}),
         ("const float x = exp(a), y = x / b; return y;", {("exp", "float"): 1, ("div", "float"): 1}),
         ("return (float)n;", {("to_float", "float"): 1}),
         ("return n * 8 + n / 3;", {("div", "int32"): 1, ("add", "int32"): 1, ("to_float", "float"): 1}),
-        ("return a > b ? 1 : 0;", {("compare", "float"): 1}),  # one of two constants
-        ("return ft_bits<float>(ft_bits<int>(a) >> 3);", {}),  # wires
+        ("return a > b ? 1 : 0;", {("compare", "float"): 1}),  # a choice between two constants
+        ("return ft_bits<float>(ft_bits<int>(a) >> 3);", {}),  # wiring only
         ("float s = a; for (int k = 0; k < 3; k++) s = s * b; return s;", {("mul", "float"): 3}),
         (
             "for (int k = 14; k > 0; k--) a = a + K(0.5 * k) / b; return a;",
             {("add", "float"): 14, ("div", "float"): 14},
         ),
-        # As often as values ask for: no board unrolls that.
+        # Unrolled as often as the values ask for; no board unrolls that much.
         (
             "for (int k = 0; k < 2147483647 && a < b; k++) a = a * b; return a;",
             {("mul", "float"): 1, ("compare", "float"): 1},
@@ -65,12 +65,12 @@ def test_a_compute_type_has_its_own_helpers() -> None:
 
 
 @pytest.mark.parametrize("body", ["return nobody(a);", "while (a < b) a = a + b; return a;"])
-def test_what_the_model_cannot_read_is_no_zero(body: str) -> None:
+def test_unreadable_source_is_an_error(body: str) -> None:
     with pytest.raises(ValueError, match=r"area model|expected"):
         counted(body)
 
 
-def test_a_loop_without_an_end_is_refused() -> None:
+def test_loop_without_known_trip_count_is_refused() -> None:
     with pytest.raises(ValueError, match="how often a loop turns"):
         counted("for (int k = 0; k < n; k++) a = a + b; return a;")
 
@@ -90,7 +90,7 @@ def kernels(name: str) -> dict[str, KernelGroup]:
     return {group.name: group for group in expand(read(name))}
 
 
-def test_a_kernel_is_its_lanes_ports_and_buffers() -> None:
+def test_area_of_a_kernel_sums_lanes_ports_and_buffers() -> None:
     groups = kernels("steps")
     loop, wide = area(groups["vadd_loop"]), area(groups["vadd_vectorized"])
     assert wide.ops[0][0] == "add" and wide.ops[0][1].dsp == 32 and loop.unit.dsp == 2
@@ -100,8 +100,8 @@ def test_a_kernel_is_its_lanes_ports_and_buffers() -> None:
     assert units.whole == units.unit * 4
 
 
-def test_an_op_stands_once_whatever_its_operands_come_as() -> None:
-    """A sum of tensors, of a tensor and a number, and the reverse: one adder in each lane."""
+def test_members_of_one_op_share_its_operator() -> None:
+    """tensor - tensor, tensor - number and number - tensor share one subtractor in each lane."""
     group = kernels("cnn")["cnn_map_4_4x4x4"]
     members = tuple(key for key in group.keys if key.name == "sub")
     assert len(members) == 3
@@ -116,10 +116,10 @@ def test_every_kernel_of_every_inventory_but_full_can_be_counted() -> None:
 
 @pytest.mark.parametrize(
     "kind, of, expected",
-    [  # a reflection: a sum of products along a column, one product, a multiple taken off
+    [  # a reflection: a dot product along a column, one product, and a subtraction of a multiple
         ("reflect", float32, {("mul", "float"): 3, ("add", "float"): 4}),
         ("reflect", complex64, {("mul", "float"): 12, ("add", "float"): 14}),
-        # in memory, and again in block memory
+        # in global memory, then in block RAM
         (
             "cholesky",
             float32,
@@ -134,7 +134,7 @@ def test_every_kernel_of_every_inventory_but_full_can_be_counted() -> None:
         ("order", int32, {("compare", "int32"): 4}),
     ],
 )
-def test_kernels_of_factors_are_their_functions_of_elements(
+def test_factorization_kernels_cost_their_element_functions(
     kind: str, of: dtype, expected: dict[tuple[str, str], int]
 ) -> None:
     key = DenseKey(f"dense_{kind}", of)
@@ -144,7 +144,7 @@ def test_kernels_of_factors_are_their_functions_of_elements(
     assert board_skeleton_of(wide).operators(wide) == {word: 4 * n for word, n in expected.items()}
 
 
-def test_functions_are_found_in_a_text() -> None:
+def test_functions_are_found_in_source_text() -> None:
     parsed = functions("static inline int f(int a) { return a; } static int g() { return f(2); }")
     assert list(parsed) == ["f", "g"] and parsed["f"].parameters == (("int", "a"),)
     assert OperatorCounter(parsed).operators_of("g") == {}

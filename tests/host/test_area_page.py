@@ -8,9 +8,9 @@ from ..area_page import FULL, INVENTORIES, full, text, written
 
 
 @pytest.mark.long
-def test_the_table_is_what_the_model_says() -> None:
+def test_table_has_the_model_figures() -> None:
     assert written() == text(), "`make area` writes the table anew"
 
 
-def test_the_size_of_full_is_what_it_holds() -> None:
+def test_page_states_the_size_of_full() -> None:
     assert FULL.findall(INVENTORIES.read_text()) == [full()], "`make area` writes it anew"

@@ -48,13 +48,13 @@ def test_compute_units_are_named_as_the_version_wants(version, names):
     ],
 )
 def test_csim_has_the_memories_of_the_platform(platform, memories):
-    """So that the runtime makes a board's choices, and emulation shows the copies."""
-    groups = [group(f"k{n}", 4) for n in range(2)]  # 24 ports: more than one bank takes
+    """The runtime can then choose memories as on a board, and emulation shows the copies."""
+    groups = [group(f"k{n}", 4) for n in range(2)]  # 24 ports, more than one bank takes
     described = complete(csim.describe(groups, "image", platform, 300.0))
     assert [(b.name, b.size, b.base) for b in described.banks] == memories
 
 
-def test_several_ways_are_one_memory():
+def test_banks_with_one_address_range_are_one_memory():
     described = complete(csim.describe([group("k")], "image", "xilinx_kv260_base_202220_1", 300.0))
     assert [a.banks for a in described.kernels[0].arguments[:3]] == [("HP0",), ("HP1",), ("HP2",)]
     folded = described.folded()
@@ -71,7 +71,7 @@ def test_every_unit_of_a_kernel_reaches_the_same_memories():
 
 
 def test_each_pointer_of_a_port_reaches_its_memory():
-    """A geometry shares the port of an operand of its width."""
+    """The geometry argument shares the port of an operand of the same width."""
     of = dtypes.int32
     key = KernelKey("add", "rows", of, 1, (Port(of, "x"),), (Port(of, "x"), Port(of, "x")), ("(a + b)",))
     text = link.configuration([KernelGroup("k", (key,), banks="DDR[1]")], (2022, 2))
@@ -80,7 +80,8 @@ def test_each_pointer_of_a_port_reaches_its_memory():
 
 
 def test_units_are_spread_over_the_dies_of_a_chip_with_hbm():
-    """The largest first, each to the die with most room; DDR's banks are next to every die."""
+    """The largest unit comes first, and each goes to the die with the most room. DDR banks are next
+    to every die."""
     groups, board = [group("big", 1), *(group(f"k{i}", 2) for i in range(4))], find("u55c")
     of = link.dies(groups, board)
     assert set(of) == {unit for g in groups for unit in link.compute_unit_names(g)}
@@ -100,7 +101,7 @@ def test_pointers_are_spread_over_hbm():
 
 
 @pytest.mark.parametrize("bank", ["DDR[x]", "SSD[0]", "HBM[1:]", "DDR[0]\nnk=a:1", "HBM[*] "])
-def test_a_memory_that_is_none_is_refused(bank):
+def test_unknown_memory_is_refused(bank):
     with pytest.raises(BuildError, match=r"kernel k: .* is no memory; take DDR"):
         link.configuration([group("k", 1, bank)], (2022, 2))
 

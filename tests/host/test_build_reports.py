@@ -1,4 +1,4 @@
-"""Reports of v++: the real formats, older and newer ones, and invalid files."""
+"""Reports of v++: real formats, old and new, and invalid files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_synthesis_report():
     )
 
 
-def test_what_vitis_hls_does_not_know_is_none():
+def test_values_unknown_to_vitis_hls_are_none():
     text = CSYNTH.replace("146", "undef").replace("134217802", "?").replace("2.433", "-")
     text = text.replace("<PipelineII>1</PipelineII>", "").replace("<PipelineII>2<", "<PipelineII>-<")
     report = reports.synthesis(text)
@@ -35,7 +35,7 @@ def test_what_vitis_hls_does_not_know_is_none():
     assert report.interval is None and report.clock_ns is None
 
 
-def test_an_older_report_names_dsps_otherwise_and_gives_the_interval_of_the_whole():
+def test_older_report_has_dsp48e_and_one_interval():
     text = """<profile><PerformanceEstimates><SummaryOfOverallLatency>
     <Best-caseLatency>4</Best-caseLatency><Worst-caseLatency>4</Worst-caseLatency>
     <PipelineInitiationInterval>1</PipelineInitiationInterval></SummaryOfOverallLatency>
@@ -45,7 +45,7 @@ def test_an_older_report_names_dsps_otherwise_and_gives_the_interval_of_the_whol
 
 
 @pytest.mark.parametrize("text", ["", "<profile>", "<profile/>", "no xml", "<a>&nope;</a>"])
-def test_what_is_no_synthesis_report_is_none(text):
+def test_other_text_is_no_synthesis_report(text):
     assert reports.synthesis(text) is None
 
 
@@ -61,19 +61,19 @@ def test_a_timing_summary(slack, timing):
     assert summary == timing and summary.met == (timing.setup >= 0)
 
 
-def test_a_design_misses_its_clock_by_its_hold_time_too():
+def test_hold_violation_misses_the_clock():
     assert not Timing(0.1, -0.01).met and Timing(0.1).met
 
 
 @pytest.mark.parametrize(
     "text", ["", TIMING.partition("    -------")[0], TIMING.replace("SLACK", "NA"), "WNS(ns)\n0.1"]
 )
-def test_what_has_no_timing_summary_has_no_timing(text):
+def test_text_without_timing_summary_gives_no_timing(text):
     assert reports.timing(text) in (None, Timing(0.1))
     assert (reports.timing(text) is None) == (not text.startswith("WNS"))
 
 
-# As the tool prints it, but for the widths of the columns.
+# The tool's output, except for the widths of the columns.
 UTILIZATION = """
 +----------+
 | Name | LUT | LUTAsMem | REG | BRAM | URAM | DSP |
@@ -93,7 +93,7 @@ def test_a_utilization_report():
     assert reports.utilization("| Name | x |\n| vadd | 3 |") == {}
 
 
-def test_the_newest_report_counts_and_a_broken_one_is_passed_over(tmp_path):
+def test_newest_valid_report_is_used(tmp_path):
     def report(folder: str, text: str, age: int) -> None:
         path = tmp_path / folder / "deep" / "k_csynth.xml"
         path.parent.mkdir(parents=True)
@@ -109,7 +109,7 @@ def test_the_newest_report_counts_and_a_broken_one_is_passed_over(tmp_path):
     assert reports.kernel_report("k", [tmp_path / "nowhere"]) is None
 
 
-def test_the_routed_timing_counts(tmp_path):
+def test_routed_timing_is_used(tmp_path):
     (tmp_path / "b_timing_summary_routed.rpt").write_text(TIMING.replace("SLACK", "0.5"))
     os.utime(tmp_path / "b_timing_summary_routed.rpt", (1e9, 1e9))
     (tmp_path / "a_timing_summary_placed.rpt").write_text(TIMING.replace("SLACK", "0.9"))

@@ -1,4 +1,4 @@
-"""Conversion of a launch's arguments to a kernel's: bits that travel as longs, and tokens."""
+"""Conversion of launch arguments to kernel arguments: bits passed as longs, and tokens."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..made_images import KERNELS, PARAMS, describe
 
 
 @given(st.floats(width=32, allow_nan=False), st.floats(allow_nan=False), st.integers(0, 2**64 - 1))
-def test_bits_travel_as_longs(small: float, large: float, whole: int) -> None:
-    """The 64 bits of a long hold each value."""
+def test_values_are_passed_as_bits_of_longs(small: float, large: float, whole: int) -> None:
+    """A 64-bit long holds the bits of each value."""
     packed = struct.pack("<q", call_tokens.float_bits(small))
     assert struct.unpack("<f", packed[:4])[0] == small and packed[4:] == bytes(4)
     assert struct.unpack("<d", struct.pack("<q", call_tokens.double_bits(large)))[0] == large
@@ -26,8 +26,8 @@ def test_bits_travel_as_longs(small: float, large: float, whole: int) -> None:
 
 
 @pytest.mark.parametrize("value", [1e300, -1e300, 3.4028236e38, 3.4028235e38, -0.0, 1e-50])
-def test_a_float_is_rounded_as_c_rounds_it(value: float) -> None:
-    """Also if it becomes infinite, or zero."""
+def test_float_is_rounded_as_in_c(value: float) -> None:
+    """This includes values that become infinite or zero."""
     packed = struct.pack("<q", call_tokens.float_bits(value))
     assert packed[:4] == bytes(ctypes.c_float(value))
 
@@ -40,8 +40,8 @@ def test_a_float_is_rounded_as_c_rounds_it(value: float) -> None:
         "0 1 2 f3 =0 ٣", "0 1 2 f3 =0 __import__('os')", "@ 1 2 f3 =0 4", "0 1 2 f =0 4",
     ],
 )  # fmt: skip
-def test_a_call_that_is_none_of_the_launch(call: str) -> None:
-    """Every token must name an argument of the launch, of the right kind."""
+def test_tokens_that_do_not_fit_the_launch_are_refused(call: str) -> None:
+    """Every token must name an argument of the launch, and have its kind."""
     _, manifest = describe("calls", ("axpy",))
     record = manifest.kernels[0]
     if len(call.split()) != len(KERNELS["axpy"][0]):
@@ -52,8 +52,8 @@ def test_a_call_that_is_none_of_the_launch(call: str) -> None:
 
 
 @given(st.lists(st.text("0123456789@fdq=-", min_size=1, max_size=6), min_size=6, max_size=6))
-def test_any_tokens_are_understood_or_refused(tokens: list[str]) -> None:
-    """Only names of arguments and numbers become part of the launcher's code."""
+def test_random_tokens_are_parsed_or_refused(tokens: list[str]) -> None:
+    """Only argument names and numbers get into the launcher's code."""
     _, manifest = describe("calls", ("axpy",))
     record = manifest.kernels[0]
     member = replace(record.members[0], call=" ".join(tokens))

@@ -1,4 +1,4 @@
-"""Channels of HBM: their grouping, the division of memory, and the model's figures."""
+"""HBM pseudo-channels: their grouping, the partition of memory, and the model's figures."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ def test_channels_by_name(memory: str, numbers: tuple[int, ...]) -> None:
     assert channels(memory) == numbers
 
 
-def test_units_share_the_parts_of_the_switch() -> None:
+def test_units_share_the_switch_segments() -> None:
     assert [nearest_channels(unit, 32).start for unit in (0, 1, 7, 8)] == [0, 4, 28, 0]
     assert list(nearest_channels(3, 4)) == [0, 1, 2, 3]
 
 
-def test_units_next_to_the_same_channels_use_others() -> None:
-    """Sixteen units of 32 channels have the slabs of two operands in 32 channels."""
+def test_units_near_the_same_channels_use_different_ones() -> None:
+    """Sixteen units with 32 channels: the slabs of two operands occupy all 32."""
     used = [slab_channel(unit, turn, 32) for unit in range(16) for turn in range(2)]
     assert sorted(used) == list(range(32))
     assert all(slab_channel(unit, turn, 32) in nearest_channels(unit, 32) for unit in range(24) for turn in range(4))
     assert [slab_channel(unit, 1, 4) for unit in range(3)] == [1, 1, 1], "one part of the switch, for all operands"
 
 
-def test_a_cut_is_the_kernels() -> None:
+def test_partition_equals_the_kernels() -> None:
     assert SlabCut(1001, 64, 4).starts() == (0, 250 * 64, 500 * 64, 750 * 64)
 
 
-def test_only_large_maps_go_in_slabs() -> None:
+def test_only_large_maps_are_split_into_slabs() -> None:
     large = 1 << 20
     assert splits_into_slabs("map", "vvk", large, 16, 8)
     assert not splits_into_slabs("map", "vvs", large, 16, 8), "one element for all units"
@@ -63,9 +63,9 @@ def test_only_large_maps_go_in_slabs() -> None:
     assert not splits_into_slabs("rows", "vv", large, 16, 8)
 
 
-def test_space_is_taken_and_given_back() -> None:
-    """Against a plain list of pages: no page is given twice, and all released space is one
-    piece."""
+def test_pages_are_allocated_and_freed() -> None:
+    """Compared with a plain list of pages: no page is allocated twice, and all freed space is one
+    piece again."""
     space, rng = Space(3 * PAGE, 103 * PAGE), random.Random(0)
     held: dict[int, int] = {}
     used: set[int] = set()
@@ -97,7 +97,7 @@ def test_space_is_taken_and_given_back() -> None:
     assert space.take(100 * PAGE, 0, 1 << 40) == 3 * PAGE
 
 
-def test_ports_enter_next_to_their_units() -> None:
+def test_ports_connect_near_their_units() -> None:
     placed = place_ports([KernelGroup(f"k{i}", (ADD,), units=8) for i in range(2)], find("u55c"))
     for (unit, _), way in placed.items():
         number = int(unit.rpartition("_")[2]) - 1
@@ -105,8 +105,9 @@ def test_ports_enter_next_to_their_units() -> None:
         assert int(way.entry[4:-1]) // 4 == number
 
 
-def test_a_large_sum_by_the_model() -> None:
-    """64 MB of float32: one channel for all, one for each operand, slabs next to eight units."""
+def test_modelled_time_of_a_large_sum() -> None:
+    """64 MB of float32: one channel for all operands, one channel for each, and slabs next to eight
+    units."""
     n = 1 << 24
     rates = {}
     whole = "HBM[0:31]"
@@ -122,9 +123,9 @@ def test_a_large_sum_by_the_model() -> None:
     assert small.bank > 0
 
 
-def test_a_storage_has_one_cut() -> None:
-    """Two operands with different element sizes share it contiguously: a unit's part of one is not
-    where its part of the other is."""
+def test_storage_has_one_partition() -> None:
+    """Two operands with different element sizes share a storage. A unit's part of one starts
+    elsewhere than its part of the other, so the storage stays contiguous."""
 
     class Board:
         in_line: ClassVar[set[int]] = set()

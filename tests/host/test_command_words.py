@@ -1,4 +1,4 @@
-"""Paths that look like options or option files: no compiler reads them as such."""
+"""Paths that look like options or response files: no compiler may read them as such."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ FOLDERS = ("-o", "-DX", "@list", "--help", "+x", "a b", "'q\"", "$(id)", "größ
         ("größe/-a", "größe/-a"),
     ],
 )
-def test_a_file_is_no_option(path: str, word: str) -> None:
+def test_file_name_is_not_read_as_an_option(path: str, word: str) -> None:
     assert file_word(path) == word and os.path.normpath(word) == os.path.normpath(path)
 
 
 def chains() -> list[Toolchain]:
     made: list[Toolchain] = [Vitis("hw", "some_board", 300.0, dry=True), Aoc("some_board", dry=True)]
-    with contextlib.suppress(errors.BuildError):  # no g++ here
+    with contextlib.suppress(errors.BuildError):  # g++ is not installed
         made.append(csim.CSim())
     return made
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_no_tool_takes_a_folder_for_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
-    """For a build into a folder with such a name."""
+def test_folder_name_is_not_read_as_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    """Builds into a folder with such a name."""
     monkeypatch.chdir(tmp_path)
     begin = folder if folder[0].isalnum() else f"./{folder}"
     for chain in chains():
@@ -66,5 +66,5 @@ def test_no_tool_takes_a_folder_for_an_option(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("name", ["-DX.cpp", "-o.cpp", "@list.cpp", "-include.cpp"])
-def test_a_source_is_no_option(name: str) -> None:
+def test_source_name_is_not_read_as_an_option(name: str) -> None:
     assert command(Path(name), ())[-1] == f"./{name}"

@@ -1,4 +1,4 @@
-"""`ftensor completion`: the scripts, and what shells make of them."""
+"""`ftensor completion`: the scripts, and how shells use them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_word_of_the_parser_is_in_the_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_script_has_every_option_of_the_parser(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
     text = capsys.readouterr().out
     missing = [
@@ -76,7 +76,7 @@ def test_fish_completes(line: str, scripts: dict[str, Path]) -> None:
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
 def test_zsh_reads_its_script(scripts: dict[str, Path]) -> None:
-    """compinit's functions exist, and so does a function for each command."""
+    """Checks that compinit's functions exist, and a function for each command."""
     begin = f"autoload -Uz compinit; compinit -u -D; source {scripts['zsh']}"
     code = f"{begin}; print -l $_comps[ftensor] ${{(k)functions}}"
     done = subprocess.run(["zsh", "-f", "-c", code], capture_output=True, text=True)
@@ -86,8 +86,8 @@ def test_zsh_reads_its_script(scripts: dict[str, Path]) -> None:
     assert {"_ftensor_image_info", "_ftensor_build"} <= set(names)
 
 
-def test_texts_that_a_shell_would_run_are_quoted() -> None:
-    """Help texts and values come from the parser, and may hold any letter."""
+def test_shell_metacharacters_are_quoted() -> None:
+    """Help texts and values come from the parser, and may contain any character."""
     strange = parser()
     strange.add_argument("--a", choices=["$(touch ran)", "it's"], help="`touch ran` $(touch ran) 'x' [y]: z")
     for shell in SHELLS:

@@ -36,8 +36,8 @@ arguments = [
 """
 
 
-def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
-    """Both files give the description that was made by hand above."""
+def test_toml_and_json_give_the_same_description(tmp_path: Path) -> None:
+    """Both files give the description that is written as Python above."""
     toml = tmp_path / "vadd.toml"
     toml.write_text(TOML)
     parsed = description.read(toml)
@@ -81,7 +81,7 @@ def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_in_a_description(tmp_path: Path, old: str, new: str, says: str) -> None:
-    """One message that names the mistake."""
+    """Each mistake gives one message that names it."""
     assert TOML.count(old) == 1 or "name" in old
     path = tmp_path / "x.toml"
     path.write_text(TOML.replace(old, new))
@@ -89,8 +89,8 @@ def test_mistakes_in_a_description(tmp_path: Path, old: str, new: str, says: str
         description.read(path)
 
 
-def test_banks_may_be_several_ways_to_one_memory(tmp_path: Path) -> None:
-    """Equal base and size: as on a Kria. Any other overlap is a mistake."""
+def test_banks_of_one_address_range_are_one_memory(tmp_path: Path) -> None:
+    """Banks with equal base and size are allowed, as on a Kria. Any other overlap is a mistake."""
     path, banks = tmp_path / "x.toml", TOML.split("banks = ")[1].split("\n")[0]
 
     def read(text: str) -> list[tuple[int, int]]:
@@ -116,7 +116,8 @@ def test_banks_may_be_several_ways_to_one_memory(tmp_path: Path) -> None:
     ],
 )
 def test_folded_banks(banks: list[Bank], kept: dict[str, bool]) -> None:
-    """A bank without a base has a place of its own; a memory is used if one of the ways to it is."""
+    """A bank without a base address gets its own range. A memory is used if any of its banks is
+    used."""
     kernels = tuple(KernelDescription(b.name, (ArgumentDescription("x", "int *", banks=(b.name,)),)) for b in banks)
     folded = Description(kernels, tuple(banks)).folded()
     assert {b.name: b.used for b in folded.banks} == kept
@@ -124,7 +125,7 @@ def test_folded_banks(banks: list[Bank], kept: dict[str, bool]) -> None:
 
 
 def test_limits_of_an_image() -> None:
-    """No kernels, too many units, an invalid library."""
+    """Refused: no kernels, too many units, an invalid library."""
     with pytest.raises(ImageError, match="no kernel"):
         pack(Description(()), LIBRARY)
     many = tuple(replace(VADD, name=f"v{k}", units=VADD.units) for k in range(65))
@@ -140,7 +141,7 @@ def test_limits_of_an_image() -> None:
 
 
 def test_pack_and_info_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file made by one command is shown by the other."""
+    """`image info` shows a file that `image pack` made."""
     (tmp_path / "lib.so").write_bytes(LIBRARY)
     (tmp_path / "vadd.toml").write_text(TOML)
     lacking = ["--library", f"{tmp_path}/lib.so", "--description", f"{tmp_path}/vadd.toml", "x"]
@@ -164,8 +165,8 @@ def test_pack_and_info_commands(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("content", [b"", b"xclbin2\0", b"#!/bin/sh\n" * 99, FILE[:-1], None])
-def test_info_of_what_is_no_image(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None) -> None:
-    """One line on stderr and status 1."""
+def test_info_of_an_invalid_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None) -> None:
+    """It prints one line to stderr and exits with status 1."""
     path = tmp_path / "x.xclbin"
     if content is not None:
         path.write_bytes(content)
@@ -179,6 +180,6 @@ def test_info_of_what_is_no_image(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("text", ["\ud800", "a\0b", "a\nb", "\x1b[31m"])
 @pytest.mark.parametrize("place", ["platform", "name"])
 def test_names_have_no_control_characters(place: str, text: str) -> None:
-    """Nor characters without UTF-8, since they would go into XML."""
+    """Characters that UTF-8 lacks are refused too, since names are written to XML."""
     with pytest.raises(ImageError, match=r"has characters that no name has"):
         description.from_mapping({"kernels": [{"name": "k", "arguments": []}], place: text})

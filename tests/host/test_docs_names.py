@@ -1,4 +1,4 @@
-"""Names in the documentation exist: links, files, options, variables, functions, targets."""
+"""Names in the documentation exist: links, files, options, variables, functions, make targets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDERS = ("ftensor", "ftensor_pytest", "hls", "docs", "tests", "examples", "ben
 FILES = {
     path.relative_to(ROOT) for path in (*ROOT.iterdir(), *(p for folder in FOLDERS for p in (ROOT / folder).rglob("*")))
 }
-# Outputs of a reader and of a command, and two modules of a sketch that were not built.
+# Outputs of a reader and of a command, and two modules of a design that were not built.
 MADE = {
     "INVENTORY.toml",
     "lenet.toml",
@@ -31,7 +31,7 @@ MADE = {
     "test_reach.py",
     "vadd_host.cpp",
 }
-# Options of others' commands: pytest, pip, the vendors' tools, the examples.
+# Options of other programs: pytest, pip, the vendors' tools, the examples.
 FOREIGN = {
     "--base",
     "--bursts",
@@ -58,18 +58,18 @@ LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 
 
 def code(page: Path) -> str:
-    """Returns everything except prose, a piece in each line."""
+    """Returns everything except prose, one piece in a line."""
     return "\n".join([*inline(page), *commands(page), *(block.text for block in blocks(page))])
 
 
 def anchors(page: Path) -> set[str]:
-    """Returns the link names of a page's headings."""
+    """Returns the anchors of a page's headings."""
     heads = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
     return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=title)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_resolve(page: Path) -> None:
     for link in LINK.findall(page.read_text()):
         if link.startswith("http"):
             continue
@@ -79,7 +79,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(there), link
 
 
-def test_every_page_can_be_reached_from_the_readme() -> None:
+def test_every_page_is_linked_from_the_readme() -> None:
     reached, left = {README}, [README]
     while left:
         page = left.pop()
@@ -90,8 +90,9 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert sorted(map(title, reached)) == sorted(map(title, PAGES))
 
 
-def is_there(name: str) -> bool:
-    """True for a file of the repository by its path or the path's end; "*" matches any letters."""
+def file_exists(name: str) -> bool:
+    """Returns whether the repository has a file of this path or path suffix; "*" matches any
+    characters."""
     return any(path.match(name) for path in FILES)
 
 
@@ -100,10 +101,10 @@ def test_files_exist() -> None:
     named = {name for page in PAGES for name in PATH.findall(code(page))}
     folders = {name for page in PAGES for name in FOLDER.findall(code(page))}
     assert len(named) > 60 and len(folders) > 10
-    assert {name for name in named | folders if not is_there(name)} - own == MADE
+    assert {name for name in named | folders if not file_exists(name)} - own == MADE
 
 
-def test_every_package_has_its_place() -> None:
+def test_every_package_is_described() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
     rooms = [p.parent for p in (ROOT / "ftensor").glob("*/__init__.py")]
     modules = [p for p in (ROOT / "ftensor").glob("*.py") if not p.name.startswith("_")]
@@ -136,13 +137,13 @@ def test_functions_exist() -> None:
             member = getattr(member, part)
 
 
-def test_make_has_the_targets() -> None:
+def test_make_targets_exist() -> None:
     named = set(re.findall(r"\bmake ([a-z]+)\b", code(README)))
     assert len(named) >= 3
     assert named <= set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
 
 
-def test_promises_name_tests_that_exist() -> None:
+def test_named_tests_exist() -> None:
     """docs/reliability.md names `file::test`, or `::test` of the file before it."""
     tables = re.findall(
         r"^\| promise \| tests \|\n\|---\|---\|\n((?:\|.*\n)+)", (ROOT / "docs/reliability.md").read_text(), re.M
@@ -158,8 +159,8 @@ def test_promises_name_tests_that_exist() -> None:
             assert f"\ndef {test}(" in file.read_text(), (file, test)
 
 
-def test_where_names_files_that_exist() -> None:
-    """docs/where.md: each job has a file or a folder, by its path from the root."""
+def test_paths_in_where_exist() -> None:
+    """docs/where.md: each job names a file or folder by its path from the root."""
     rows = [row.split(" | ") for row in (ROOT / "docs/where.md").read_text().splitlines() if row.startswith("| ")]
     jobs = [row for row in rows if row != ["| job", "file |"]]
     assert len(jobs) > 60
@@ -170,7 +171,7 @@ def test_where_names_files_that_exist() -> None:
 
 
 def test_the_changelog_is_for_users() -> None:
-    """Entries name changes; durations on some machine belong to other pages."""
+    """Entries name changes. Durations measured on some machine belong on other pages."""
     text = (ROOT / "CHANGELOG.md").read_text()
     assert re.findall(r"^.*\d ?(?:ms|us|µs)\b.*$", text, re.M) == []
     assert [line for line in text.splitlines() if len(line) > 200] == []

@@ -1,4 +1,4 @@
-"""Texts of kernels that a user writes as C expressions: what is understood, and what is refused."""
+"""Kernels that a user writes as C expressions: what is parsed, and what is refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def shape(node: SyntaxNode) -> str:
         ("1.5e-3f + .5 + 0x1F", "(+ (+ 1.5e-3f .5) 0x1F)"),
     ],
 )
-def test_operators_bind_as_in_c(text: str, tree: str) -> None:
+def test_operator_precedence_is_that_of_c(text: str, tree: str) -> None:
     def fail(at: int, problem: str) -> Exception:
         return AssertionError(problem)
 
@@ -68,7 +68,7 @@ def test_operators_bind_as_in_c(text: str, tree: str) -> None:
         ("z = " + "isnan(" * 40 + "x" + ")" * 40, "the expression is too long", 5 + 6 * 28),
     ],
 )
-def test_a_text_that_is_refused_names_the_place(operation: str, problem: str, column: int) -> None:
+def test_syntax_errors_name_the_position(operation: str, problem: str, column: int) -> None:
     with pytest.raises(
         ValueError, match=rf"^elementwise\(\): .*{problem}.*, at line \d, column \d+ of `operation`"
     ) as e:
@@ -95,12 +95,12 @@ def test_a_text_that_is_refused_names_the_place(operation: str, problem: str, co
         (["T x"], "T z", TypeError, "`in_params` must be a str"),
     ],
 )
-def test_parameters_that_are_refused(inputs: str, results: str, kind: type[Exception], text: str) -> None:
+def test_invalid_parameters_are_refused(inputs: str, results: str, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         ft.fpga.elementwise(inputs, results, "z = x")
 
 
-def test_names_that_are_refused() -> None:
+def test_invalid_names_are_refused() -> None:
     for name, kind in (("add", ValueError), ("a b", ValueError), ("\u0430", ValueError), (3, TypeError)):
         with pytest.raises(kind, match=r"^elementwise\(\)"):
             ft.fpga.elementwise("T x", "T z", "z = x", name)  # type: ignore[arg-type]
@@ -116,18 +116,18 @@ def test_names_that_are_refused() -> None:
         (("x", "a + b", "y = a", "x"), "'x' is not defined, at line 1, column 1 of `identity`"),
     ],
 )
-def test_reductions_that_are_refused(parts: tuple[str, str, str, str], text: str) -> None:
+def test_invalid_reductions_are_refused(parts: tuple[str, str, str, str], text: str) -> None:
     with pytest.raises(ValueError, match=text):
         ft.fpga.reduction("T x", "T y", *parts)
 
 
-def test_equal_texts_are_one_kernel() -> None:
+def test_equal_expressions_share_a_kernel() -> None:
     make = ft.fpga.elementwise
     assert make("T x", "T z", "z = x + 1") is make("T x", "T z", "z = x + 1")
     assert make("T x", "T z", "z = x + 1").name != make("T x", "T z", "z = x + 2").name
 
 
-def test_kernels_that_nobody_holds_leave_the_catalogue() -> None:
+def test_unreferenced_kernels_leave_the_catalogue() -> None:
     kernels = [ft.fpga.elementwise("T x", "T y", f"y = x * {k}.25") for k in range(300)]
     first, (row,) = weakref.ref(kernels[0]), kernels[0].rows["f"]
     assert row in ROWS and is_op(row.name)

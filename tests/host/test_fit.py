@@ -1,4 +1,5 @@
-"""Ports by memory, shares of a board, and the message for an image that does not fit."""
+"""Assignment of ports to memories, utilization of a board, and the message for an image that does
+not fit."""
 
 from __future__ import annotations
 
@@ -33,20 +34,20 @@ def many(count: int, banks: str = "", units: int = 1) -> list[KernelGroup]:
     return [KernelGroup(f"k{i}", (ADD,), units=units, banks=banks) for i in range(count)]
 
 
-def test_a_range_of_hbm_is_one_memory_that_ports_enter_side_by_side() -> None:
+def test_hbm_range_is_one_memory_with_ports_at_successive_channels() -> None:
     placed = place_ports(many(20, "HBM[0:31]"))
     assert {way.memory for way in placed.values()} == {"HBM[0:31]"}
     assert max(masters(placed).values()) == 2, "60 ports at 32 channels"
     assert placed["k1_1", "gmem0"].words == "HBM[0:31].3", "not from the beginning for each kernel"
 
 
-def test_ports_of_their_own_do_not_begin_anew_for_each_kernel() -> None:
+def test_separate_channels_continue_from_kernel_to_kernel() -> None:
     placed = place_ports(many(2, "HBM[*]", units=2))
     assert memories(many(2, "HBM[*]")[1], place_ports(many(2, "HBM[*]")))["out0"] == "HBM[3]"
     assert placed["k0_1", "gmem1"] == placed["k0_2", "gmem1"], "units work on the same buffers"
 
 
-def test_a_board_places_what_names_no_memory() -> None:
+def test_board_places_ports_without_named_memory() -> None:
     assert place_ports(many(2)) == {}
     hbm, ddr, kria = (place_ports(many(8), find(name)) for name in ("u55c", "u200", "kv260"))
     assert {way.memory for way in hbm.values()} == {"HBM[0:31]"}
@@ -62,7 +63,7 @@ def test_no_channel_of_hbm_is_crowded(name: str, board: str) -> None:
     assert not fit.fit(groups, find(board)).crowded
 
 
-def test_a_crowded_memory_is_refused_with_a_placement_that_fits() -> None:
+def test_overfull_memory_error_suggests_a_placement() -> None:
     with pytest.raises(BuildError) as raised:
         fit.check("six", many(6, "DDR[0]"), find("u200"))
     assert "18 ports at DDR[0], of at most 15" in str(raised.value)
@@ -70,7 +71,7 @@ def test_a_crowded_memory_is_refused_with_a_placement_that_fits() -> None:
     assert fit.check("six", many(6), find("u200")).fits
 
 
-def test_what_does_not_fit_is_refused_with_what_does() -> None:
+def test_too_large_image_error_names_what_fits() -> None:
     groups, kria = expand(read("minimal")), find("kv260")
     with pytest.raises(BuildError) as refusal:
         fit.check("minimal", groups, kria)
@@ -95,14 +96,14 @@ def test_what_does_not_fit_is_refused_with_what_does() -> None:
         ("stats", ("u55c", "u280")),
     ],
 )
-def test_the_boards_that_hold_an_inventory(name: str, boards: tuple[str, ...]) -> None:
+def test_boards_that_fit_an_inventory(name: str, boards: tuple[str, ...]) -> None:
     groups = expand(read(name))
     for board in boards:
         assert fit.fit(groups, find(board)).fits, board
 
 
 @pytest.mark.parametrize("lut, dsp, fits", [(0.79, 0.9, True), (0.81, 0.1, False), (0.1, 1.1, False)])
-def test_what_cannot_be_placed_is_refused(lut: float, dsp: float, fits: bool) -> None:
+def test_utilization_limits(lut: float, dsp: float, fits: bool) -> None:
     """Tools can't place more than 80 % of the LUTs, or more than 100 % of other resources."""
     board = find("u55c")
     have = board.chip.left.value
@@ -110,13 +111,13 @@ def test_what_cannot_be_placed_is_refused(lut: float, dsp: float, fits: bool) ->
     assert fit.Fit(board, (), takes, {}).fits is fits
 
 
-def test_first_fits_the_memory_that_a_platform_chooses_by_itself() -> None:
+def test_first_fits_the_default_memory_of_a_platform() -> None:
     groups = expand(read("first"))
     assert sum(len(bundles(group)) for group in groups) <= 15
     assert not fit.fit([replace(g, banks="HBM[0]") for g in groups], find("u55c")).crowded
 
 
-def test_the_table_has_a_row_for_each_kernel_and_warns() -> None:
+def test_table_lists_each_kernel_and_warns() -> None:
     lines = fit.lines(fit.fit(expand(read("transformer")), find("u50")))
     assert len(lines) > 12 and "transformer_gemm_float32" in lines[2]
     assert "Above 70% of LUT" in lines[-1]
@@ -124,15 +125,15 @@ def test_the_table_has_a_row_for_each_kernel_and_warns() -> None:
     assert not any("Above" in line for line in quiet)
 
 
-def test_a_platform_names_its_board() -> None:
+def test_board_follows_from_the_platform() -> None:
     board = of_platform("/opt/xilinx/platforms/xilinx_u55c_gen3x16_xdma_3_202210_1.xpfm")
     assert board is not None and board.name == "u55c"
     assert of_platform("my_vck190") is None
 
 
-def test_a_small_board_gets_the_smaller_form(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """A dry run names it; a large board gets the requested inventory, and both get the memory that
-    the command names."""
+def test_small_board_gets_compact_kernels(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A dry run says so. A large board gets the requested inventory. Both get the memory that the
+    command names."""
     for platform, name, bank in (("kv260", "radio_small", "DDR[1]"), ("u55c", "radio", "HBM[*]")):
         words = ["build", "--target", "hw", "--dry-run", "--platform", platform, "--banks", bank]
         assert main([*words, "--inventory", "radio", "--out", str(tmp_path / platform)]) == 0
@@ -145,7 +146,7 @@ def test_a_small_board_gets_the_smaller_form(capsys: pytest.CaptureFixture[str],
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n.endswith("_small")])
-def test_smaller_forms_leave_room(name: str) -> None:
+def test_compact_forms_leave_room(name: str) -> None:
     fitted = fit.fit(expand(read(name)), find("kv260"))
     assert max(fitted.shares.values()) < fit.WARNING_SHARE
     assert len(fitted.groups) >= 3
@@ -164,7 +165,8 @@ layouts = ["gather"]
 
 
 def test_operands_of_one_width_share_a_port_of_compact_kernels() -> None:
-    """One process reads through it, one writes. Kernels of vectors have a port for each operand."""
+    """One process reads through the port and one writes. Vector kernels have a port for each
+    operand."""
     groups, usual = (
         expand(parse(text.encode(), Path("mine.toml"))) for text in (COMPACT, COMPACT.replace("compact", "dataflow"))
     )
@@ -182,7 +184,7 @@ def test_operands_of_one_width_share_a_port_of_compact_kernels() -> None:
     assert f"num_write_outstanding={width[1]}" in source.source(both)
 
 
-def test_a_compact_kernel_reads_its_operands_one_after_the_other() -> None:
+def test_compact_kernel_reads_operands_in_turn() -> None:
     (group,) = expand(
         parse(b'structure = "compact"\n[[kernel]]\nops = ["mul"]\nlayouts = ["strided"]\n', Path("m.toml"))
     )

@@ -1,4 +1,4 @@
-"""Groups and manifests: shared ports, opcodes, and the way of a launch's arguments to the kernel."""
+"""Kernel groups and manifests: shared ports, opcodes, and the conversion of a launch's arguments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCALED = pointwise("add", "vkv", params=("alpha",))
 NEG = pointwise("neg", "vv")
 
 
-def test_members_share_ports_and_leave_some_unused() -> None:
+def test_members_share_ports() -> None:
     group = KernelGroup("ft_some", (ADD, SCALED, NEG))
     names = [a.name for a in arguments(group)]
     assert names == [
@@ -51,7 +51,7 @@ def test_a_record_names_results_and_operands() -> None:
     assert (member.kinds, member.compute) == ("vvv", "float32")
 
 
-def test_ports_are_vectors_of_what_the_members_share() -> None:
+def test_ports_have_the_common_vector_width() -> None:
     c = {a.name: a.c for a in arguments(KernelGroup("ft_same", (ADD, NEG)))}
     assert c["in_a"] == "const hls::vector<float, 16> *"
     assert c["out0"] == "hls::vector<float, 16> *"
@@ -62,19 +62,19 @@ def test_ports_are_vectors_of_what_the_members_share() -> None:
 
 
 def folded(*kinds: str, lanes: int = 16, of: ft.dtype = ft.float32) -> KernelKey:
-    """Returns a reduction whose inputs have these kinds."""
+    """Returns a reduction whose inputs have these layouts."""
     ports = tuple(Port(of, kind) for kind in kinds)
     words = Reduction("a", "x + y", "K(0)")
     return KernelKey("fold", "reduce_inner", ft.float32, lanes, ports[:1], ports, ("x",), reduction=words)
 
 
-def test_reductions_read_vectors_where_every_member_reads_in_line() -> None:
+def test_reductions_read_vectors_if_all_members_are_contiguous() -> None:
     def ports(*members: KernelKey) -> dict[str, str]:
         return {a.name: a.c for a in arguments(KernelGroup("ft_folds", members)) if a.what == "*"}
 
     both = ports(folded("v", "v"), folded("v"))
     assert both["in_a"] == both["in_b"] == "const hls::vector<float, 16> *"
-    assert both["out0"] == "float *"  # results leave one by one
+    assert both["out0"] == "float *"  # results are written one by one
     mixed = ports(folded("v", "v"), folded("v", "s"))
     assert mixed["in_a"] == "const hls::vector<float, 16> *"
     assert mixed["in_b"] == "const float *"
@@ -96,7 +96,7 @@ def test_a_product_keeps_its_own_parameters() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "3ab", "a-b", "x" * 31])
-def test_names_must_fit_the_container(name: str) -> None:
+def test_names_that_exceed_the_container_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="kernel's name"):
         KernelGroup(name, (ADD,))
 
@@ -106,7 +106,7 @@ def manifest() -> Manifest:
     return Manifest("minimal", "csim", "csim", "0" * 32, "minimal.xclbin", kernels)
 
 
-def test_a_manifest_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_manifest_round_trip(tmp_path: Path) -> None:
     written = manifest()
     (tmp_path / "manifest.json").write_text(written.to_json())
     back = Manifest.read(tmp_path / "manifest.json")
@@ -118,8 +118,8 @@ def test_a_manifest_comes_back_as_it_was(tmp_path: Path) -> None:
     assert entry[0].arguments[0].bank == "DDR[0]"
 
 
-def test_a_manifest_without_steps_on_the_host_is_of_the_version_before() -> None:
-    """Versions of ftensor that know no such steps read it."""
+def test_manifest_without_host_steps_has_the_previous_version() -> None:
+    """Older versions of ftensor, which lack host steps, can then read it."""
     raw = json.loads(manifest().to_json())
     assert raw["version"] == BEFORE_HOST and "host" not in raw
     step = HostRecord("exp", "float32(float32)", "map vv")
@@ -145,7 +145,7 @@ def signed(raw: dict[str, Any]) -> dict[str, Any]:
         ({"uuid": 3}, "uuid is 3"),
     ],
 )
-def test_a_manifest_that_is_none_is_refused(change: dict[str, object], message: str) -> None:
+def test_invalid_manifest_is_refused(change: dict[str, object], message: str) -> None:
     raw = signed(json.loads(manifest().to_json()) | change)
     with pytest.raises(errors_image.ImageError, match=message):
         Manifest.from_json(json.dumps(raw))

@@ -1,4 +1,4 @@
-"""The kernels of an image that grows with programs' requests."""
+"""The kernels of an image that grows as programs request more of them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def held(groups: tuple[KernelGroup, ...]) -> list[Key]:
 
 
 @pytest.mark.parametrize("at_once", [1, 12])
-def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key], at_once: int) -> None:
-    """Kernels with their own parameter list first; they are not recompiled while there is room."""
+def test_every_key_is_kept_within_the_limits(keys: list[Key], at_once: int) -> None:
+    """Kernels with their own parameter list come first. They are not recompiled while there is
+    room."""
     groups: tuple[KernelGroup, ...] = ()
     shared = 0
     for first in range(0, len(keys), at_once):
@@ -41,11 +42,11 @@ def test_nothing_is_lost_and_no_limit_is_passed(keys: list[Key], at_once: int) -
         assert set(held(groups)) == set(keys[: first + at_once])
         assert len(held(groups)) == len(keys[: first + at_once])
     assert len(keys) > 2 * MAX_UNITS and shared <= len(keys) / 10
-    assert shared or at_once > 1  # neighbours share from the first
+    assert shared or at_once > 1  # neighbours share kernels from the start
 
 
-def test_what_comes_together_shares_kernels_where_it_can(keys: list[Key]) -> None:
-    """Its own op calls a separate one; existing kernels stay unchanged."""
+def test_keys_requested_together_share_a_kernel(keys: list[Key]) -> None:
+    """A single request gets its own kernel. Existing kernels stay unchanged."""
     group = next(group for group in read.expand(read.read(TRAINING)) if len(group.members) > 3)
     one, two, three, four = group.members[:4]
     alone = emulate.extend_groups((), [one])
@@ -56,7 +57,7 @@ def test_what_comes_together_shares_kernels_where_it_can(keys: list[Key]) -> Non
     assert more[1].name != alone[0].name
 
 
-def test_what_is_full_begins_anew(keys: list[Key], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_image_starts_again(keys: list[Key], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emulate, "MAX_UNITS", 4)
     monkeypatch.setattr(emulate, "MAX_SHARED_MEMBERS", 2)
     groups: tuple[KernelGroup, ...] = ()
@@ -67,7 +68,7 @@ def test_what_is_full_begins_anew(keys: list[Key], monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(("mode", "private"), [(0o700, True), (0o755, True), (0o777, False)])
-def test_only_a_private_folder_holds_what_is_run(tmp_path: Path, mode: int, private: bool) -> None:
+def test_only_private_folders_are_used(tmp_path: Path, mode: int, private: bool) -> None:
     tmp_path.chmod(0o755)
     place = tmp_path / "emulate"
     place.mkdir()
@@ -77,7 +78,7 @@ def test_only_a_private_folder_holds_what_is_run(tmp_path: Path, mode: int, priv
 
 
 @pytest.mark.parametrize(("discarded", "text"), [(False, "begins with them"), (True, "builds them again")])
-def test_the_summary_says_if_kernels_are_kept(discarded: bool, text: str) -> None:
+def test_summary_says_whether_kernels_are_kept(discarded: bool, text: str) -> None:
     stream = io.StringIO()
     status = emulate.BuildStatus(stream)
     status.kernels, status.discarded = 2, discarded

@@ -1,4 +1,4 @@
-"""Values of options that a compiler, a shell or a file system reads in its own way."""
+"""Option values that a compiler, a shell or a file system could misread."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ HOSTILE = {
     "long": "a" * 5000,
 }
 BUILD = ["build", "--inventory", "mine.toml", "--target", "hw", "--platform", "board", "--out", "out", "--dry-run"]
-# What may be a name for v++, in one word of its call.
+# Characters that v++ may find in a name, passed as one word of its command.
 LITERAL = {("platform", "quotes"), ("platform", "include"), ("platform", "shell"), ("platform", "commands")}
 
 
 @pytest.mark.parametrize("option", ["platform", "banks", "clock", "jobs", "only", "target", "subnormals"])
-def test_an_option_is_refused_or_one_word(
+def test_option_is_refused_or_stays_one_word(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -104,7 +104,7 @@ COMMANDS = {
 }
 # Each of these runs the model or draws a picture.
 SLOW = {"estimate plot", "image draw output"}
-# Words of a program of the user's, which is code, and where a program is started in every case.
+# Words of the user's program, which is code, and commands that always start a program.
 STARTED = {
     *(f"{command} {name}" for command in ("estimate", "top", "warm") for name in ("arguments", "code")),
     "emulate code",
@@ -114,7 +114,7 @@ BEYOND = {"build", "pages"}  # `build` is above
 
 
 def texts(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yields "command argument" for each argument of any text."""
+    """Yields "command argument" for each argument that takes any text."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, command in action.choices.items():
@@ -129,10 +129,10 @@ def test_every_argument_of_the_commands_is_tried() -> None:
 
 
 @pytest.mark.parametrize("argument", COMMANDS)
-def test_a_text_in_any_place_of_a_command_is_refused(
+def test_hostile_argument_of_a_command_is_refused(
     argument: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In words, with no code run and no file made."""
+    """The refusal is a message; no code runs and no file is made."""
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text('[[kernel]]\nops = ["neg"]\n')
     Path("idle.py").write_text("")

@@ -1,4 +1,4 @@
-"""Checks of an image's file before a driver reads it."""
+"""Checks of an image file before a driver reads it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def versioned(manifest: Manifest, version: int) -> str:
     ],
 )
 def test_a_mismatch_is_explained(folder: Path, change: Any, says: str) -> None:
-    """Before anything is loaded, with the file's name."""
+    """The error comes before anything is loaded, and names the file."""
     path = written(folder, change)
     with pytest.raises(ImageError, match=says) as failure:
         image_file.read(path)
@@ -97,8 +97,8 @@ def test_a_mismatch_is_explained(folder: Path, change: Any, says: str) -> None:
         ({"name": 3}, "name is 3"),
     ],
 )
-def test_a_kernel_of_nonsense(folder: Path, changed: dict[str, Any], says: str) -> None:
-    """Fields of wrong types, from which launchers would be generated."""
+def test_invalid_kernel_fields_are_refused(folder: Path, changed: dict[str, Any], says: str) -> None:
+    """Launchers would be generated from these fields."""
 
     def change(d: Any, m: Manifest, x: Any) -> Any:
         raw = json.loads(m.to_json())
@@ -110,7 +110,7 @@ def test_a_kernel_of_nonsense(folder: Path, changed: dict[str, Any], says: str) 
 
 
 def test_a_changed_manifest_is_refused(folder: Path) -> None:
-    """Another op's opcode would compute that op's results."""
+    """With another op's opcode the kernel would compute that op."""
 
     def change(d: Any, m: Manifest, x: Any) -> Any:
         raw = json.loads(m.to_json())
@@ -127,7 +127,7 @@ def test_a_changed_manifest_is_refused(folder: Path) -> None:
             image_file.read(written(folder, one))
 
 
-def test_a_whole_image_passes(folder: Path) -> None:
+def test_valid_image_is_accepted(folder: Path) -> None:
     """The starting point of the cases above is valid."""
     file = image_file.read(written(folder, lambda d, m, x: (d, m, x)))
     assert file.emulated
@@ -135,8 +135,8 @@ def test_a_whole_image_passes(folder: Path) -> None:
     assert (file.bank("axpy", 0), file.memory) == ("DDR[0]", 1 << 30)
 
 
-def test_ways_to_one_memory_are_one_bank(folder: Path) -> None:
-    """The runtime compares the banks' names, and adds up their sizes."""
+def test_banks_of_one_address_range_are_merged(folder: Path) -> None:
+    """The runtime compares bank names and adds up bank sizes."""
     banks = {"out": "HP0", "a": "HP1", "b": "HP2"}
     file = image_file.read(make(folder, "shared", ("axpy",), banks=banks, shared=True))
     assert [file.bank("axpy", k) for k in range(3)] == ["HP0"] * 3
@@ -147,7 +147,7 @@ def test_ways_to_one_memory_are_one_bank(folder: Path) -> None:
 
 
 def test_a_kernel_with_fewer_arguments(folder: Path) -> None:
-    """Perhaps made by another version."""
+    """Another version may have made the image."""
 
     def change(d: Any, m: Manifest, x: Any) -> Any:
         record = m.kernels[0]
@@ -159,8 +159,8 @@ def test_a_kernel_with_fewer_arguments(folder: Path) -> None:
         image_file.read(written(folder, change))
 
 
-def test_changed_code_is_noticed(folder: Path) -> None:
-    """The UUID of an image for emulation is a digest of its content."""
+def test_changed_code_is_detected(folder: Path) -> None:
+    """The UUID of an emulation image is a digest of its content."""
 
     def change(d: Any, m: Manifest, x: Any) -> Any:
         parts = [replace(s, data=s.data[:-1] + b"!") if s.kind == SectionKind.BITSTREAM else s for s in x.sections]
@@ -170,8 +170,8 @@ def test_changed_code_is_noticed(folder: Path) -> None:
         image_file.read(written(folder, change))
 
 
-def test_the_manifest_may_lie_beside(folder: Path) -> None:
-    """Like `ftensor build` for hardware; the manifest of another file is refused."""
+def test_manifest_in_a_separate_file(folder: Path) -> None:
+    """`ftensor build` writes this for hardware. The manifest of another file is refused."""
     alone = folder / "alone"
     alone.mkdir()
     manifests: list[Manifest] = []
@@ -189,8 +189,8 @@ def test_the_manifest_may_lie_beside(folder: Path) -> None:
         image_file.read(path)
 
 
-def test_boards_and_emulation_want_different_images(folder: Path) -> None:
-    """By the file's mode; boards by the platform's first two words."""
+def test_boards_and_emulation_need_different_images(folder: Path) -> None:
+    """The file's mode decides; for boards also the first two words of the platform."""
     soft = image_file.read(written(folder, lambda d, m, x: (d, m, x)))
     hard = image_file.read(written(folder, lambda d, m, x: (d, replace(m, target="hw"), replace(x, mode=Mode.PR))))
     image_file.check_device(soft, "any_name", "sw_emu")

@@ -1,4 +1,4 @@
-"""Installers that run twice at the same time: the later one accepts the folder of the earlier."""
+"""Two installers at once: the second accepts the folder that the first made."""
 
 from __future__ import annotations
 

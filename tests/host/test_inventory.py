@@ -1,4 +1,4 @@
-"""Inventories: valid files, and the agreement of their kernels with those of launches."""
+"""Inventories: valid files, and kernels that match those of launches."""
 
 from __future__ import annotations
 
@@ -111,17 +111,17 @@ def test_steps_are_one_op() -> None:
         ('ops = ["mul"]\nlayouts = ["map vvs"]', {"mul map: float32(float32, float32)"}),
     ],
 )
-def test_members(text: str, wanted: set[str]) -> None:
+def test_members_of_a_group(text: str, wanted: set[str]) -> None:
     assert signatures(text) == wanted
 
 
-def test_parameters_choose_a_row() -> None:
+def test_parameters_select_a_row() -> None:
     assert [k.params for k in keys('ops = ["add"]')] == [(), ("alpha",)]
     assert [k.params for k in keys('ops = ["add()"]')] == [()]
     assert [k.params for k in keys('ops = ["add(alpha)"]')] == [("alpha",)]
 
 
-def test_lanes_fill_the_port() -> None:
+def test_lanes_fill_the_port_width() -> None:
     lanes = {
         d: keys(f'ops = ["add()"]\ndtypes = ["{d}"]')[0].lanes
         for d in ("int8", "float16", "float32", "float64", "complex64")
@@ -146,7 +146,7 @@ def test_tables_of_one_name_share() -> None:
     assert (group.name, [k.name for k in group.keys]) == ("a", ["add", "mul"])
 
 
-def test_first_table_has_it() -> None:
+def test_first_table_wins() -> None:
     text = '[[kernel]]\nname = "a"\nops = ["add()"]\n[[kernel]]\nname = "b"\nops = ["add()", "mul"]\n'
     assert [[k.name for k in g.keys] for g in expand(inventory(text))] == [["add"], ["mul"]]
     twice = expand(inventory("repeat = true\n" + text))
@@ -158,12 +158,12 @@ def test_bundles_keep_every_member_and_fit() -> None:
     bundled = port_groups(members)
     assert sorted(k.entry for b in bundled for k in b.members) == sorted(k.entry for k in members)
     for k, b in enumerate(bundled):
-        KernelGroup(f"g{k}", tuple(b.members))  # refuses what can't be one kernel
+        KernelGroup(f"g{k}", tuple(b.members))  # refused: these can't be one kernel
     assert len(bundled) < 40
 
 
 def test_every_row_is_found() -> None:
-    """The list has every row that a module holds, and every row that an op runs."""
+    """The list has every row that a module defines and every row that an op runs."""
     packages = (ftensor.execute, ftensor.ops)
     walk = [m.name for p in packages for m in walk_packages(p.__path__, f"{p.__name__}.")]
     held = [value for name in walk for value in vars(import_module(name)).values()]
@@ -182,11 +182,11 @@ def test_every_row_is_found() -> None:
 def test_the_page_names_the_categories() -> None:
     page = (Path(__file__).parents[2] / "docs" / "inventory.md").read_text()
     listed = set(re.findall(r"@(\w+)", page.partition("\nCategories: ")[2].partition("\n\n")[0]))
-    assert listed - {"own"} == set(categories()) - {"reduce_pieces", "own"}  # "own": rows that other tests defined
+    assert listed - {"own"} == set(categories()) - {"reduce_pieces", "own"}  # "own": rows that other tests define
 
 
 @pytest.mark.parametrize("of", ["bool", "int32", "float16", "float32", "complex64"])
-def test_signatures_spell_what_they_are(of: str) -> None:
+def test_signatures_round_trip(of: str) -> None:
     dtype = getattr(ft, of)
     for mine in rows().values():
         for row in mine:
@@ -196,8 +196,8 @@ def test_signatures_spell_what_they_are(of: str) -> None:
 
 
 @pytest.mark.parametrize("of", [d for d in ALL if d.bare], ids=str)
-def test_dtypes_of_few_ops_are_built_where_a_signature_names_them(of: ft.dtype) -> None:
-    """Lines of a traced program: fills, conversions, comparisons."""
+def test_dtypes_with_few_ops_need_a_signature(of: ft.dtype) -> None:
+    """A traced program writes such lines for fills, conversions and comparisons."""
     compute = "" if of.compute is of else f" in {of.compute.name}"
     text = f"""
     [[kernel]]

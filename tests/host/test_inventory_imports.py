@@ -1,4 +1,4 @@
-"""Rows outside ftensor: an inventory imports their module."""
+"""Rows defined outside ftensor: an inventory imports their module."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ print(own_rows.norm(ft.tensor([4.0, -3.0])).tolist())
 """
 
 
-def test_a_row_of_ones_own_gets_into_an_image(tmp_path: Path) -> None:
+def test_imported_row_is_built_into_an_image(tmp_path: Path) -> None:
     if csim_compiler() is None:
         pytest.skip("needs g++")
     for name, text in (("own_rows.py", ROWS), ("own.toml", INVENTORY), ("program.py", PROGRAM)):
@@ -78,8 +78,8 @@ def test_a_row_of_ones_own_gets_into_an_image(tmp_path: Path) -> None:
         assert said in done.stdout
 
 
-def test_a_row_of_ones_own_is_not_in_all() -> None:
-    """Another process, which builds the same inventory, has none."""
+def test_imported_row_is_not_in_all() -> None:
+    """Another process that builds the same inventory does not have it."""
     ft.fpga.elementwise("T x", "T y", "y = x + 2", "own_in_all")
     text = '[[kernel]]\nops = ["{}"]\ndtypes = ["float32"]\nlayouts = ["linear"]\n'
     names = {word: {k.name for g in expand(parse(text.format(word).encode(), Path("here.toml"))) for k in g.keys}
@@ -88,13 +88,13 @@ def test_a_row_of_ones_own_is_not_in_all() -> None:
     assert "exp" in names["*"]
 
 
-def test_a_bank_of_a_processor_has_a_name() -> None:
-    """Boards with a processor name their ports, without brackets."""
+def test_bank_without_brackets() -> None:
+    """Boards with a processor name their ports without brackets."""
     (group,) = expand(parse(b'[[kernel]]\nops = ["add"]\nbanks = "HP0"', Path("here.toml")))
     assert group.banks == "HP0"
 
 
-def test_a_row_needs_a_name_of_its_own() -> None:
+def test_row_needs_a_unique_name() -> None:
     for name in ("exp", "sum"):
         row = Op(name, "input", "a")
         with pytest.raises(ValueError, match=f"ftensor.{name} already"):
@@ -103,7 +103,7 @@ def test_a_row_needs_a_name_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "../own", "own-rows", "own rows", "a..b", "import", "own;os", "own\\n"])
-def test_imports_are_names_of_modules(name: str) -> None:
+def test_imports_must_be_module_names(name: str) -> None:
     text = f'imports = ["{name}"]\n[[kernel]]\nops = ["add"]\n'
     with pytest.raises(InventoryError, match=r"imports = .*must be names of modules"):
         parse(text.encode(), Path("here.toml"))
@@ -128,7 +128,7 @@ else:
 
 
 def exporting(folder: Path, imported: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program with an op of its own, which is imported or added there."""
+    """Runs a program whose op is imported, or defined in the program itself."""
     (folder / "program.py").write_text(EXPORTING.format(imported=imported))
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2]), **environment}
     command = [sys.executable, "program.py", *words]
@@ -136,7 +136,7 @@ def exporting(folder: Path, imported: str, *words: str, **environment: str) -> s
 
 
 def test_an_exported_graph_names_the_modules_of_its_ops(tmp_path: Path) -> None:
-    """It is built and runs with no line added by hand."""
+    """The exported inventory builds and runs without edits."""
     if csim_compiler() is None:
         pytest.skip("needs g++")
     (tmp_path / "own_rows.py").write_text(ROWS)

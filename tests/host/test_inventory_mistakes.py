@@ -56,7 +56,7 @@ HERE = Path("here.toml")
         ('[[kernel]]\nops = ["matmul"]\ndtypes = ["bool"]', 1, "no kernel of 'matmul' takes bool"),
     ],
 )
-def test_mistakes_name_their_place(text: str, line: int, said: str) -> None:
+def test_mistakes_name_file_and_line(text: str, line: int, said: str) -> None:
     with pytest.raises(InventoryError) as caught:
         expand(parse(text.encode(), HERE))
     assert str(caught.value).startswith(f"here.toml:{line}: "), caught.value
@@ -92,7 +92,7 @@ def test_no_such_inventory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtypes", ["float32 float32(float32)", "number(float32)", "float32(float32 float32)"])
-def test_a_signature_of_words_that_are_no_dtypes(dtypes: str) -> None:
+def test_signature_with_unknown_dtypes(dtypes: str) -> None:
     text = f'[[kernel]]\nops = ["neg"]\ndtypes = ["{dtypes}"]\n'
     with pytest.raises(InventoryError, match=r"must be dtypes, or signatures"):
         expand(parse(text.encode(), Path("x.toml")))

@@ -1,4 +1,4 @@
-"""Pointwise plans: every element is visited once, in few loops, with torch's strides."""
+"""Pointwise plans visit every element once, in as few loops as possible, with torch's strides."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def planned(operands, **options):
 
 
 def logical(shape, layouts):
-    """Returns the visited elements of a loop nest over the user's dims."""
+    """Returns the visited elements of a loop nest as indices of the user's dims."""
     return geometry.visited(shape, [geometry.stretched(*o, shape) for o in layouts])
 
 
 def check_loops(sizes, strides):
-    """Asserts the minimum number of loops, with a step for each operand."""
+    """Asserts the minimum number of loops, and one step for each operand."""
     assert len(sizes) >= 1
     assert all(len(s) == len(sizes) for s in strides)
     if sizes not in ((0,), (1,)):
@@ -41,7 +41,7 @@ operands = st.integers(1, 3).flatmap(geometry.broadcastable)
 
 @settings(max_examples=300)
 @given(operands, st.booleans())
-def test_fresh_output_is_written_from_end_to_end(layouts, scalars):
+def test_new_output_is_written_contiguously(layouts, scalars):
     plan = planned(layouts, scalars=scalars)
     check_loops(plan.shape, plan.strides)
     assert plan.out_shape == broadcast_shapes(*[s for s, _ in layouts])
@@ -54,7 +54,8 @@ def test_fresh_output_is_written_from_end_to_end(layouts, scalars):
 
 @st.composite
 def with_output(draw):
-    """Draws operands and an output they broadcast to, which may have gaps and further dims."""
+    """Draws operands, and an output that they broadcast to. The output may have gaps and further
+    dims."""
     layouts = draw(st.integers(0, 2).flatmap(geometry.broadcastable))
     shape = broadcast_shapes(*[s for s, _ in layouts])
     shape = (*draw(geometry.shapes(2)), *shape)
@@ -79,7 +80,8 @@ def test_given_output_is_visited_with_its_inputs(case, reorder):
 
 
 def sorted_by_stride(out):
-    """True if looping by falling strides visits an output in memory order (no dims interleave)."""
+    """Returns whether loops by falling strides visit the output in memory order (no dims
+    interleave)."""
     shape, strides = out
     dims = sorted(range(len(shape)), key=lambda d: strides[d], reverse=True)
     sizes, steps = coalesce(shape, [strides], dims)
@@ -112,7 +114,7 @@ def test_output_strides_of_binary_ops_are_torch_s(layouts):
 
 
 @given(geometry.shapes(), st.integers(1, 3), st.data())
-def test_operands_of_one_gapless_layout_make_one_loop(shape, count, data):
+def test_operands_of_one_dense_layout_make_one_loop(shape, count, data):
     strides = data.draw(geometry.strides_of(shape, expand=False, gaps=False))
     plan = planned([(shape, strides)] * count)
     assert plan.shape == (numel(shape),)
@@ -128,7 +130,7 @@ def test_negative_steps(flips):
     assert len(plan.shape) <= 3
 
 
-def test_a_whole_flip_is_one_loop():
+def test_flip_of_all_dims_is_one_loop():
     assert planned([((2, 3, 4), (-12, -4, -1))]).strides == ((1,), (-1,))
 
 
@@ -137,7 +139,7 @@ def test_output_too_small_names_both_shapes():
         planned([((2, 3), (3, 1))], out=((3,), (1,)))
 
 
-def test_plans_are_keys():
+def test_plans_are_hashable():
     layouts = [((2, 3), (3, 1)), ((3,), (1,))]
     assert hash(planned(layouts)) == hash(planned(layouts))
     assert planned(layouts) == planned(layouts)
@@ -145,7 +147,7 @@ def test_plans_are_keys():
 
 @settings(max_examples=300)
 @given(geometry.shapes(4), st.integers(0, 3), st.integers(1, 30), st.data())
-def test_split_covers_all_once_in_pieces_within_the_limit(shape, count, limit, data):
+def test_split_covers_each_element_once_within_the_limit(shape, count, limit, data):
     strides = [data.draw(geometry.strides_of(shape)) for _ in range(count)]
     seen = []
     for piece, offsets in split(shape, strides, limit):
@@ -162,7 +164,7 @@ def test_split_covers_all_once_in_pieces_within_the_limit(shape, count, limit, d
 )
 def test_split_of_tensors_beyond_32_bits(shape, steps):
     size, limit = numel(shape), 2**31 - 1
-    if size > 2**40:  # more pieces than a test should count
+    if size > 2**40:  # more pieces than a test can count
         shape, size = shape[:2], numel(shape[:2])
     strides = tuple(steps[: len(shape)])
     pieces = split(shape, [strides])
@@ -173,7 +175,7 @@ def test_split_of_tensors_beyond_32_bits(shape, steps):
 
 
 @pytest.mark.parametrize("elements", [2**31, 3 * 2**30 + 17, 2**33 + 1])
-def test_long_runs_are_cut_into_few_aligned_pieces(elements):
+def test_long_runs_are_split_into_few_aligned_pieces(elements):
     pieces = split((elements,), [(1,), (1,)])
     assert len(pieces) <= 2 ** math.ceil(math.log2(elements / (2**31 - 1)) + 1)
     assert all(offset % 64 == 0 for _, offsets in pieces for offset in offsets)

@@ -1,4 +1,4 @@
-"""Reduction plans: each result gets exactly its elements, with torch's strides."""
+"""Reduction plans: each result reduces exactly its elements, with torch's strides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .test_iterator_plan import check_loops
 
 @st.composite
 def reductions(draw):
-    """Draws a shape, one or two inputs' strides, dims to reduce, keepdim."""
+    """Draws a shape, the strides of one or two inputs, dims to reduce, and keepdim."""
     shape = draw(geometry.shapes())
     strides = [draw(geometry.strides_of(shape)) for _ in range(draw(st.integers(1, 2)))]
     dims = draw(st.lists(st.integers(0, len(shape) - 1), unique=True)) if shape else []
@@ -27,7 +27,8 @@ def reductions(draw):
 
 
 def logical(shape, strides, dims, out_strides, keepdim):
-    """Returns {output offset: [offsets in each input, in logical order]} by the definition."""
+    """Returns {output offset: [offsets in each input, in logical order]}, computed from the
+    definition."""
     dims = set(range(len(shape))) if dims is None else {d % len(shape) for d in dims}
     results = {}
     for index in geometry.indices(shape):
@@ -38,7 +39,7 @@ def logical(shape, strides, dims, out_strides, keepdim):
 
 
 def carried_out(plan):
-    """Returns the same by the plan's loops."""
+    """Returns the same, computed by the plan's loops."""
     results = {}
     for place, *bases in geometry.visited(plan.kept, plan.kept_strides):
         assert place not in results, "a result is written twice"
@@ -48,13 +49,13 @@ def carried_out(plan):
 
 
 def normalised(results):
-    """Loops of one step count as linear, so their offsets have no meaning: keeps the counts."""
+    """Drops the offsets of loops of one iteration, which count as contiguous, and keeps the counts."""
     return {place: sorted(steps) for place, steps in results.items()}
 
 
 @settings(max_examples=300)
 @given(reductions(), st.booleans(), st.data())
-def test_each_result_gets_its_elements(case, given_out, data):
+def test_each_result_reduces_its_elements(case, given_out, data):
     shape, strides, dims, keepdim = case
     plan = plan_reduce(shape, strides, dims, keepdim)
     if given_out:
@@ -81,7 +82,7 @@ def test_without_reordering_each_result_reads_in_logical_order(case):
 
 
 @given(reductions())
-def test_fresh_results_are_written_from_end_to_end(case):
+def test_new_results_are_written_contiguously(case):
     plan = plan_reduce(*case)
     places = [place for place, *_ in geometry.visited(plan.kept, plan.kept_strides)]
     assert places == list(range(numel(plan.out_shape)))
@@ -102,7 +103,7 @@ OPS = {
 def test_shapes_and_strides_of_results_are_torch_s(name, case):
     shape, strides, dims, keepdim = case
     dims = tuple(range(len(shape))) if dims is None else dims
-    if not dims or 0 in shape:  # what torch's ops make of these differs from one to the other
+    if not dims or 0 in shape:  # torch's ops disagree with each other about these
         return
     x = torch.zeros(40000).as_strided(shape, strides[0])
     expected = OPS[name](x, dim=dims, keepdim=keepdim)
@@ -111,7 +112,7 @@ def test_shapes_and_strides_of_results_are_torch_s(name, case):
 
 
 @given(geometry.shapes(), st.data())
-def test_reducing_everything_that_is_gapless_is_one_loop(shape, data):
+def test_full_reduction_of_dense_input_is_one_loop(shape, data):
     strides = data.draw(geometry.strides_of(shape, expand=False, gaps=False))
     plan = plan_reduce(shape, [strides], None, False)
     assert (plan.kept, plan.reduced) == ((1,), (numel(shape),))
@@ -119,7 +120,7 @@ def test_reducing_everything_that_is_gapless_is_one_loop(shape, data):
 
 
 @pytest.mark.parametrize("keepdim", [False, True])
-def test_zero_dim_inputs_have_a_dim_to_reduce_by_courtesy(keepdim):
+def test_zero_dim_inputs_accept_dim_0(keepdim):
     for dims in (None, 0, -1, (0,)):
         plan = plan_reduce((), [()], dims, keepdim)
         assert (plan.kept, plan.reduced, plan.out_shape) == ((1,), (1,), ())
@@ -127,7 +128,7 @@ def test_zero_dim_inputs_have_a_dim_to_reduce_by_courtesy(keepdim):
         plan_reduce((), [()], 1, keepdim)
 
 
-def test_nothing_to_reduce_leaves_the_identity_to_write():
+def test_empty_reduction_writes_the_identity():
     plan = plan_reduce((3, 0, 2), [contiguous_strides((3, 0, 2))], 1, False)
     assert (plan.kept, plan.reduced) == ((6,), (0,))
     plan = plan_reduce((3, 0, 2), [contiguous_strides((3, 0, 2))], 0, False)

@@ -1,4 +1,4 @@
-"""Shapes: properties of the functions, and torch accepts and refuses the same."""
+"""Shapes: properties of the functions, and the cases that torch accepts or refuses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_broadcast_shapes_as_torch(shapes):
     try:
         expected = tuple(torch.broadcast_tensors(*[torch.empty(s) for s in shapes])[0].shape)
     except IndexError:
-        expected = ()  # torch has nothing to index when there are no tensors
+        expected = ()  # without tensors torch has nothing to broadcast
     except RuntimeError:
         with pytest.raises(RuntimeError, match="non-singleton dimension"):
             broadcast_shapes(*shapes)
@@ -31,7 +31,7 @@ def test_broadcast_shapes_as_torch(shapes):
 
 
 @given(geometry.broadcastable(3))
-def test_broadcast_shape_is_the_smallest_that_all_stretch_to(operands):
+def test_broadcast_shape_is_the_smallest_common_shape(operands):
     shapes = [s for s, _ in operands]
     result = broadcast_shapes(*shapes)
     assert len(result) == max(len(s) for s in shapes)
@@ -72,7 +72,7 @@ def test_normalize_dims_refuses_what_torch_refuses(dims, ndim):
     assert normalize_dims(dims, ndim) == tuple(normalize_dim(d, ndim) for d in dims)
 
 
-def test_normalize_dims_shorthands():
+def test_normalize_dims_of_none_and_int():
     assert normalize_dims(None, 3) == (0, 1, 2)
     assert normalize_dims(-1, 3) == (2,)
     assert normalize_dims((), 3) == ()
@@ -109,6 +109,6 @@ def test_infer_shape_finds_the_missing_size(shape, data):
         ((0, -1), 4, "does not fit"),
     ],
 )
-def test_infer_shape_says_what_is_wrong(shape, count, message):
+def test_infer_shape_errors(shape, count, message):
     with pytest.raises(RuntimeError, match=message):
         infer_shape(shape, count)

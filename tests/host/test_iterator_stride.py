@@ -1,4 +1,4 @@
-"""Strides: properties of the layout functions, compared with torch for every layout."""
+"""Strides: properties of the layout functions, and a comparison with torch for every layout."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_channels_last_strides_as_torch(shape):
 
 
 @given(geometry.geometries())
-def test_layouts_are_judged_as_by_torch(layout):
+def test_layout_predicates_as_torch(layout):
     shape, strides = layout
     t = tensor(shape, strides)
     assert stride.is_contiguous(shape, strides) == t.is_contiguous()
@@ -44,7 +44,7 @@ def test_layouts_are_judged_as_by_torch(layout):
 
 
 @given(geometry.geometries(empty=False))
-def test_dense_means_every_place_once(layout):
+def test_dense_covers_each_offset_once(layout):
     places = sorted(o for (o,) in geometry.visited(layout[0], [layout[1]]))
     assert stride.is_dense(*layout) == (places == list(range(len(places))))
 
@@ -73,7 +73,8 @@ def test_broadcast_strides_read_what_expand_reads(operands):
 
 @st.composite
 def regrouped(draw):
-    """Draws a geometry and another shape with equally many elements, often reachable as a view."""
+    """Draws a geometry, and another shape with the same number of elements, often reachable by a
+    view."""
     shape, strides = draw(geometry.geometries(4))
     rest = list(shape)
     result = []
@@ -116,7 +117,7 @@ def test_internal_overlap_as_in_place_ops_of_torch(layout):
 
 @st.composite
 def neighbours(draw):
-    """Draws two tensors of one shape in one storage: (offset in elements, strides) each."""
+    """Draws two tensors of one shape in one storage: (offset in elements, strides) of each."""
     shape = draw(geometry.shapes(3))
     first = (draw(st.integers(0, 30)), draw(geometry.strides_of(shape, expand=False)))
     second = first
@@ -177,15 +178,15 @@ def test_output_strides_as_torch(operands, data):
 
 
 @given(geometry.geometries())
-def test_output_strides_beside_a_python_scalar_as_torch(layout):
+def test_output_strides_with_a_python_scalar_as_torch(layout):
     shape, strides = layout
     expected = (tensor(shape, strides) * 2).stride()
-    # A scalar is of another shape, except beside a 0-d tensor.
+    # A scalar counts as an operand of another shape, unless the tensor is 0-d.
     assert plan.output_strides(shape, [strides], same_shape=not shape) == expected
 
 
 @pytest.mark.parametrize("format", [torch.channels_last, torch.contiguous_format])
-def test_output_of_images_keeps_their_format(format):
+def test_output_keeps_channels_last(format):
     x = torch.empty(2, 3, 4, 5).to(memory_format=format)
     strides = plan.output_strides(tuple(x.shape), [x.stride()])
     assert strides == x.stride()

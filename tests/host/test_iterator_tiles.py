@@ -1,4 +1,4 @@
-"""Tiles: every element is visited once, with the right part of each operand."""
+"""Tiles visit every element once, with the matching part of each operand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .. import geometry
 
 
 def elements(piece):
-    """Returns the offsets of the operands' elements in a tile, in the order of its loops."""
+    """Returns the offsets of the operands' elements in a tile, in loop order."""
     moved = piece.moved or (0,) * len(piece.strides)
     visited = geometry.visited(piece.shape, piece.strides)
     return [tuple(at + m for at, m in zip(place, moved)) for place in visited]
@@ -33,7 +33,7 @@ def test_every_element_once(order, shape, gap):
     for dim in (1, 0):
         rows[dim] = rows[dim + 1] * shape[dim + 1]
     other, step = [0] * 3, gap
-    for dim in order:  # neighbours along the first of the order are `gap` apart
+    for dim in order:  # adjacent elements of the first operand are `gap` apart
         other[dim] = step
         step *= shape[dim]
     strides = (tuple(rows), tuple(other), (0, 1, 0))
@@ -43,16 +43,16 @@ def test_every_element_once(order, shape, gap):
     assert places == sorted(geometry.visited(shape, strides))
 
 
-def test_which_loops_gain():
+def test_loops_that_gain_from_tiles():
     n = 4 * LONG
     turned = ((n, 1), (1, n))
     assert [p.shape for p in tiled((n, n), turned)] == [(n // TILE, n // TILE, TILE, TILE)]
     for shape, strides in (
-        ((n,), ((1,), (n,))),  # no other dim
-        ((n, TILE), turned),  # rows so short that their lines stay near
-        ((TILE - 1, n), turned),  # no tile is full
-        ((n, n), ((n, 1), (n, 2))),  # neighbours along the same dim
-        ((n, n), ((n, 1), (0, n))),  # no neighbours
+        ((n,), ((1,), (n,))),  # a single dim
+        ((n, TILE), turned),  # rows so short that their cache lines stay cached
+        ((TILE - 1, n), turned),  # no full tile
+        ((n, n), ((n, 1), (n, 2))),  # all operands are contiguous in the same dim
+        ((n, n), ((n, 1), (0, n))),  # no operand is contiguous in any dim
     ):
         (only,) = tiled(shape, strides)
         assert only == (shape, strides, None)

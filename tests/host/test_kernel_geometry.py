@@ -1,4 +1,4 @@
-"""Geometries: packing and unpacking agree, and a kernel's macros find every number."""
+"""Geometries: pack and unpack agree, and a kernel's macros find every number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ftensor.kernels.workload import Ints
 
 
 class Pointer:
-    """Behaves like C's pointer."""
+    """Behaves like a C pointer."""
 
     def __init__(self, numbers: Ints, at: int = 0) -> None:
         self.numbers, self.at = numbers, at
@@ -78,7 +78,7 @@ def example(taps: int, operands: int) -> All:
 
 
 @pytest.mark.parametrize("taps, operands", [(0, 2), (1, 1), (3, 2)])
-def test_what_is_packed_is_unpacked_and_has_words(taps: int, operands: int) -> None:
+def test_pack_and_unpack_agree_and_macros_find_each_number(taps: int, operands: int) -> None:
     geometry = example(taps, operands)
     numbers = geometry.pack()
     assert All.unpack(numbers, operands=operands) == geometry
@@ -96,7 +96,7 @@ def test_what_is_packed_is_unpacked_and_has_words(taps: int, operands: int) -> N
     assert c["P_STEP_COUNT"](part + 3) == taps
 
 
-def test_a_length_that_is_not_told_is_what_fits() -> None:
+def test_unstored_length_follows_from_the_total() -> None:
     @dataclass(frozen=True)
     class Walk(Geometry):
         shape: Annotated[Ints, ListField("dims")]
@@ -109,7 +109,7 @@ def test_a_length_that_is_not_told_is_what_fits() -> None:
 
 
 @pytest.mark.parametrize("of", sorted({s.geometry for s in skeletons() if s.geometry}, key=lambda g: g.__name__))
-def test_a_kernel_uses_words_that_there_are(of: type[Geometry]) -> None:
+def test_kernels_use_defined_macros(of: type[Geometry]) -> None:
     for skeleton in [s for s in skeletons() if s.geometry is of]:
         text = skeleton.text()
         used = set(re.findall(r"\b[GS]_[A-Z_]+\b", text))

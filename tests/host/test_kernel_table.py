@@ -1,4 +1,4 @@
-"""The table of kernels stays small, keeps kernels in use, and makes each kernel once."""
+"""The table of kernels stays bounded, keeps kernels in use, and makes each kernel once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from ftensor.runtime.launch_cache import KernelTable, KeyedLocks
 
 
-def test_what_was_used_last_stays() -> None:
+def test_recently_used_kernels_stay() -> None:
     table = KernelTable(lambda: None, most=8)
     for k in range(8):
         table[k] = f"kernel {k}"
@@ -17,15 +17,16 @@ def test_what_was_used_last_stays() -> None:
     assert list(table) == [3, 4, 5, 6, 7, 0, 8]
 
 
-def test_never_more_than_allowed() -> None:
+def test_table_is_bounded() -> None:
     table = KernelTable(lambda: None, most=5)
     for k in range(100):
         table[k] = k
         assert len(table) <= 5 and table.get(k) == k
 
 
-def test_launches_are_forgotten_before_and_when_kernels_go() -> None:
-    """Launches look up their kernels again in time, and no launch holds dropped kernels."""
+def test_launches_are_dropped_with_their_kernels() -> None:
+    """A launch looks up its kernel again after some time, and no launch keeps a dropped kernel
+    alive."""
     table = KernelTable(lambda: forgotten.append(list(table)), most=8)
     forgotten: list[list[object]] = []
     for k in range(9):
@@ -35,7 +36,7 @@ def test_launches_are_forgotten_before_and_when_kernels_go() -> None:
     assert len(forgotten) == 3  # the table is nearly full again
 
 
-def test_one_thread_makes_a_thing_and_others_other_things() -> None:
+def test_threads_make_each_kernel_once_and_different_ones_at_once() -> None:
     makers = KeyedLocks()
     order: list[str] = []
     inside, go_on = threading.Event(), threading.Event()
@@ -53,7 +54,7 @@ def test_one_thread_makes_a_thing_and_others_other_things() -> None:
     threads = [threading.Thread(target=slow)]
     threads[0].start()
     inside.wait()
-    with makers.lock_for("b"):  # would wait for ever behind "a"
+    with makers.lock_for("b"):  # would wait forever for "a"
         order.append("other")
     threads.append(threading.Thread(target=second))
     threads[1].start()
@@ -64,7 +65,7 @@ def test_one_thread_makes_a_thing_and_others_other_things() -> None:
     assert not makers._making
 
 
-def test_a_lock_is_given_back_when_making_fails() -> None:
+def test_lock_is_released_if_making_fails() -> None:
     makers = KeyedLocks()
     for _ in range(2):
         try:

@@ -1,4 +1,4 @@
-"""The table of prepared launches is limited in bytes and drops the least recently used."""
+"""The table of prepared launches is bounded in bytes and drops the least recently used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ftensor.runtime.launch_cache import LaunchTable
 
 @dataclass(eq=False)
 class Made:
-    """Replaces a launch."""
+    """Stands in for a launch."""
 
     number: int
     kept_bytes: int = 10
@@ -23,7 +23,7 @@ def numbers(launches: LaunchTable) -> set[int]:
     return {key for key in range(1000) if key in launches or key in launches._older}
 
 
-def test_no_more_bytes_than_allowed_are_held() -> None:
+def test_table_is_bounded_in_bytes() -> None:
     launches = table(100)
     for k in range(1000):
         launches.keep(k, Made(k))
@@ -33,7 +33,7 @@ def test_no_more_bytes_than_allowed_are_held() -> None:
     assert len(numbers(launches)) >= 5
 
 
-def test_what_is_used_stays() -> None:
+def test_used_launches_stay() -> None:
     launches = table(100)
     for k in range(200):
         launches.keep(k, Made(k))
@@ -42,7 +42,7 @@ def test_what_is_used_stays() -> None:
     assert 0 in numbers(launches) and 100 not in numbers(launches)
 
 
-def test_a_large_one_is_held_until_the_next() -> None:
+def test_oversized_launch_stays_until_the_next() -> None:
     launches = table(100)
     assert launches.keep(1, Made(1, 1000)).number == 1
     assert launches.find(1).number == 1
@@ -51,18 +51,18 @@ def test_a_large_one_is_held_until_the_next() -> None:
     assert 1 not in numbers(launches)
 
 
-def test_the_device_is_waited_for_before_launches_go() -> None:
+def test_launches_are_dropped_after_a_synchronization() -> None:
     waits: list[int] = []
     launches = table(100, waits)
     for k in range(6):
         launches.keep(k, Made(k))
-    assert not waits  # the first ones are the older ones now, and nothing has gone
+    assert not waits  # the first launches are the least recently used, and none has been dropped yet
     for k in range(6, 12):
         launches.keep(k, Made(k))
     assert len(waits) == 1
 
 
-def test_one_of_two_that_were_made_at_once_serves_all() -> None:
+def test_of_two_concurrent_launches_one_is_kept() -> None:
     launches = table(100)
     first, second = Made(1), Made(2)
     assert launches.keep("key", first) is first
@@ -70,7 +70,7 @@ def test_one_of_two_that_were_made_at_once_serves_all() -> None:
     assert launches.newer_bytes == first.kept_bytes
 
 
-def test_nothing_is_left_when_all_are_dropped() -> None:
+def test_drop_all_empties_the_table() -> None:
     launches = table(100)
     for k in range(8):
         launches.keep(k, Made(k))

@@ -1,4 +1,4 @@
-"""Imports between folders have one direction, stated in docs/architecture.md."""
+"""Imports between folders go one way, as docs/architecture.md states."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 def names_imported(path: Path, root: Path = ROOT, types: bool = True) -> list[list[str]]:
-    """Returns the parts of all names that a file imports anywhere; without `types`, only imports
+    """Returns the parts of all names that a file imports anywhere. Without `types`, only imports
     that happen at run time."""
     package = [root.name, *path.relative_to(root).parts[:-1]]
     imported: list[list[str]] = []
@@ -48,8 +48,8 @@ def imported(path: Path, root: Path = ROOT) -> set[str]:
     return {(*name, "__init__")[1] for name in names_imported(path, root)}
 
 
-def circles(root: Path = ROOT) -> list[str]:
-    """Returns modules that import each other at run time, also in functions."""
+def import_cycles(root: Path = ROOT) -> list[str]:
+    """Returns modules that import each other at run time, including imports in functions."""
     files = {".".join((root.name, *path.relative_to(root).with_suffix("").parts)): path for path in root.rglob("*.py")}
     names = {name: path for name, path in files.items() if not name.endswith("__init__")}
     below: dict[str, set[str]] = {}
@@ -63,35 +63,35 @@ def circles(root: Path = ROOT) -> list[str]:
     return sorted(below)
 
 
-def breaches(root: Path = ROOT) -> list[str]:
-    """Returns imports against the direction."""
+def upward_imports(root: Path = ROOT) -> list[str]:
+    """Returns imports from a lower layer of a higher one."""
     breached = []
     for path in sorted(root.rglob("*.py")):
         place = path.relative_to(root)
         mine = place.parts[0].removesuffix(".py")
         for other in sorted(imported(path, root)):
             if (root / f"{other}.pyi").exists() and not (root / f"{other}.py").exists():
-                continue  # types alone, which nothing imports when it runs
+                continue  # types alone, which nothing imports at run time
             height = HEIGHT.get(other, HEIGHT["__init__"])  # the public names
             if other != mine and height > HEIGHT[mine]:
                 breached.append(f"{place} imports {other}")
     return breached
 
 
-def test_every_folder_has_its_height() -> None:
+def test_every_folder_has_a_layer() -> None:
     beside = {p.stem for p in ROOT.glob("*.py")} | {p.parent.name for p in ROOT.glob("*/__init__.py")}
     assert beside == set(HEIGHT)
 
 
-def test_imports_lead_down() -> None:
-    assert breaches() == []
+def test_imports_go_down() -> None:
+    assert upward_imports() == []
 
 
 def test_no_modules_import_each_other() -> None:
-    assert circles() == []
+    assert import_cycles() == []
 
 
-def test_a_circle_is_found(tmp_path: Path) -> None:
+def test_import_cycle_is_found(tmp_path: Path) -> None:
     root = tmp_path / "ftensor"
     root.mkdir()
     texts = {
@@ -103,10 +103,10 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
     }
     for name, text in texts.items():
         (root / f"{name}.py").write_text(text)
-    assert circles(root) == ["ftensor.one", "ftensor.three", "ftensor.two"]
+    assert import_cycles(root) == ["ftensor.one", "ftensor.three", "ftensor.two"]
 
 
-def test_a_breach_is_found(tmp_path: Path) -> None:
+def test_upward_import_is_found(tmp_path: Path) -> None:
     root = tmp_path / "ftensor"
     (root / "kernels").mkdir(parents=True)
     (root / "kernels" / "key.py").write_text(
@@ -114,7 +114,7 @@ def test_a_breach_is_found(tmp_path: Path) -> None:
         "if TYPE_CHECKING:\n    from ..ops import view\n"
         "def late():\n    import ftensor.execute.reduce\n    from .. import cli, ones\n"
     )
-    assert breaches(root) == [
+    assert upward_imports(root) == [
         "kernels/key.py imports cli",
         "kernels/key.py imports execute",
         "kernels/key.py imports ones",
@@ -123,7 +123,7 @@ def test_a_breach_is_found(tmp_path: Path) -> None:
 
 
 def test_no_op_asks_which_device_it_is_on() -> None:
-    """Choices by a device's family are made in execute/, by names of runtime/targets.py."""
+    """The code in execute/ chooses by a device's family, through names of runtime/targets.py."""
     asking = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in sorted((ROOT / "ops").rglob("*.py"))

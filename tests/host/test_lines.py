@@ -50,23 +50,23 @@ def test_names_share_a_signature(made: dict[str, Callable[..., Any]]) -> None:
         made["half"]()
 
 
-def test_a_condition_that_is_false_gives_not_implemented(made: dict[str, Callable[..., Any]]) -> None:
+def test_false_condition_returns_not_implemented(made: dict[str, Callable[..., Any]]) -> None:
     assert made["half"](4) == 2
     assert made["half"](3) is made["half"](4, even=False) is NotImplemented
     assert (made["clamped"](-1), made["clamped"](5)) == (0, 5)
 
 
-def test_names_are_parameters_then_ops_then_python_s(made: dict[str, Callable[..., Any]]) -> None:
+def test_names_resolve_to_parameters_ops_builtins(made: dict[str, Callable[..., Any]]) -> None:
     assert made["taken"](1) == (1, 3)
     assert made["ops.absolute"]() == (ENTRIES["abs"].call, len, ENTRIES["linalg.qr"].call)
 
 
-def test_a_heading_checks_the_tensors(made: dict[str, Callable[..., Any]]) -> None:
+def test_heading_checks_tensors(made: dict[str, Callable[..., Any]]) -> None:
     assert made["added"](1, None, 2) == 6 and made["plain"](4) == 4
     assert made["calls"]() == [("added", "numeric", 1, 3)]
 
 
-def test_another_line_is_refused(tmp_path: Path) -> None:
+def test_invalid_line_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "lines.txt"
     path.write_text("half of x\n")
     with pytest.raises(AssertionError, match="half of x"):

@@ -1,4 +1,4 @@
-"""The target of loaded weights: ResNet-18 on a U55C, by the models."""
+"""The performance target for loaded weights: ResNet-18 on a U55C, by the models."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def resnet_18() -> NetworkKey:
 
 
 def test_resnet_18_takes_1000_images_a_second() -> None:
-    """At 250 MHz, 1,107. All 11.7 MB of weights are in the chip's memories, of which block RAM and UltraRAM take about
-    the same share."""
+    """1,107 at 250 MHz. All 11.7 MB of weights stay on the chip; block RAM and UltraRAM are used to
+    about the same share."""
     found = fold_network(resnet_18(), find("u55c"))
     assert 250e6 / interval(found.key) >= 1000
     assert all(part <= most for part, most in zip(found.shares, SHARE, strict=True))
@@ -45,8 +45,8 @@ def test_resnet_18_takes_1000_images_a_second() -> None:
     assert sum(m.words * m.bits * m.copies for m in memories) == 8 * 11_678_912
 
 
-def test_resnet_18_is_on_three_dies() -> None:
-    """A kernel on each, between residual blocks, at 553 images a second."""
+def test_resnet_18_on_three_dies() -> None:
+    """One kernel on each die, split between residual blocks, takes 553 images a second."""
     network, board = resnet_18(), find("u55c")
     split = on_dies(fold_network(network, board, 451_584), network, "linked", 451_584, {})
     assert split.cuts == (15, 26) and split.fits_dies and interval(split.key) == 451_584

@@ -1,4 +1,4 @@
-"""Messages are lines of text files; each call passes a line's parameters."""
+"""Error messages are lines of text files; each call passes a line's parameters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def package_of(file: Path) -> str:
 
 
 def known(file: Path, tree: ast.AST) -> Iterator[tuple[str, object]]:
-    """Yields the names under which a file has modules of errors, and single messages."""
+    """Yields the names under which a file imports modules of errors, and single messages."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.ImportFrom):
             continue
@@ -48,7 +48,7 @@ def known(file: Path, tree: ast.AST) -> Iterator[tuple[str, object]]:
 
 
 def written(module: ModuleType) -> dict[str, Message]:
-    """Returns the messages of the text file beside a module."""
+    """Returns the messages of the text file next to a module."""
     path = Path(module.__file__ or "").with_suffix(".txt")
     return {name: getattr(module, name) for name in lines_of(path)} if path.exists() else {}
 
@@ -76,7 +76,7 @@ def calls(file: Path) -> Iterator[tuple[ast.Call, Message]]:
             yield node, member
 
 
-def test_each_call_gives_what_the_line_takes() -> None:
+def test_each_call_passes_the_parameters_of_its_line() -> None:
     seen = 0
     for file in sorted(ROOT.rglob("*.py")):
         for call, message in calls(file):
@@ -98,7 +98,7 @@ def test_a_call_may_choose_another_class() -> None:
     assert isinstance(error, ValueError) and str(error) == "x is 3"
 
 
-# One of these can be each of a message's arguments, unless `EXAMPLES` has them.
+# Every message argument accepts one of these, unless `EXAMPLES` has others.
 VALUES = (3, ("a", "b"), [(1, 2), (3,)], "array", Path("x"), {"a": 1}, ValueError, OSError(2, "no"))
 EXAMPLES: dict[str, tuple[object, ...]] = {
     "nn.bilinear_shapes": ((1,), (2,), (3,)),
@@ -116,7 +116,7 @@ EXAMPLES: dict[str, tuple[object, ...]] = {
 }
 
 
-def test_each_name_has_one_line() -> None:
+def test_names_of_messages_are_unique() -> None:
     for module in MODULES:
         path = Path(module.__file__ or "").with_suffix(".txt")
         lines = [line for line in path.read_text().splitlines() if line and line[0] != "#"] if path.exists() else []
@@ -125,7 +125,7 @@ def test_each_name_has_one_line() -> None:
         assert len(set(names)) == len(names), (path.name, sorted(names))
 
 
-def test_each_text_can_be_filled() -> None:
+def test_each_message_can_be_formatted() -> None:
     seen = 0
     for module in MODULES:
         for name, message in written(module).items():
@@ -139,15 +139,15 @@ def test_each_text_can_be_filled() -> None:
 
 
 def filled(message: Message, *values: object) -> object:
-    """Returns what a message makes of values, None if they are of the wrong types."""
+    """Returns a message formatted with values; None if they have the wrong types."""
     try:
         return message(*values)
     except (TypeError, AttributeError, ValueError, KeyError, IndexError):
         return None
 
 
-def test_each_function_that_begins_with_an_op_names_the_called_one() -> None:
-    """Functions that make such errors are decorated, as lines do it by themselves."""
+def test_errors_name_the_called_function() -> None:
+    """Functions that raise such errors are decorated; functions written as lines do it themselves."""
     leading = re.compile(r'f?["\']"?(?:\{(?:op|name|function)\}|[a-z]\w*)(?:\(\)|" not)|f?.\{_where')
     seen = 0
     for file in sorted((ROOT / "errors").glob("*.py")):
@@ -161,7 +161,7 @@ def test_each_function_that_begins_with_an_op_names_the_called_one() -> None:
     assert seen > 2
 
 
-def test_what_is_missing_or_too_much_is_said() -> None:
+def test_missing_and_unknown_parameters_are_errors() -> None:
     line = "f(given, op, shape) = ValueError: {op}(): {tuple(shape)} of {kind_of(given)}, '{commas(shape)}'"
     message = Message(line, {})
     assert str(message(3, "add", [2, 3])) == "add(): (2, 3) of int, '2, 3'"

@@ -1,4 +1,4 @@
-"""What the package says of itself: one version everywhere, a complete sdist, licences."""
+"""Package metadata: one version everywhere, a complete sdist, licences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 ALWAYS = {"README.md", "LICENSE", "pyproject.toml", ".gitignore"}
 
 
-def test_one_version_and_one_date() -> None:
+def test_versions_and_dates_agree() -> None:
     cited = dict(re.findall(r"^(version|date-released): (\S+)$", (ROOT / "CITATION.cff").read_text(), re.M))
     heading = re.search(r"^## (\S+) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert heading is not None
@@ -31,7 +31,7 @@ def test_one_version_and_one_date() -> None:
     assert f"alpha, {__version__}," in (ROOT / "README.md").read_text()
 
 
-def test_the_sdist_is_the_repository() -> None:
+def test_sdist_has_every_file() -> None:
     done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         pytest.skip("needs a checkout")

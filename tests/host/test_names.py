@@ -1,4 +1,4 @@
-"""One class name has one meaning in the package; kernel text has none of its former names."""
+"""A class name has one meaning in the package, and kernel text uses no former name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2] / "ftensor"
-# Facades that repeat torch's public names: ft.fpga and torch.fpga each have a `Stream` and a
-# `device`, ft and torch.fpga a `Generator`, as torch and torch.cuda have.
+# Facades that repeat torch's public names. ft.fpga and torch.fpga each have a `Stream` and a
+# `device`; ft and torch.fpga have a `Generator`, like torch and torch.cuda.
 PUBLIC = {"Stream", "Generator", "device"}
 FACADES = {"fpga/__init__.py", "torch/module.py", "torch/accelerator.py", "_device.py", "random.py"}
 
 
 def classes(root: Path = ROOT) -> dict[str, list[str]]:
-    """The files that define each class name."""
+    """Returns the files that define each class name."""
     defined: dict[str, list[str]] = defaultdict(list)
     for path in sorted(root.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -37,14 +37,14 @@ def test_class_names_are_unique() -> None:
     assert homonyms() == {}
 
 
-def test_a_second_class_of_a_name_is_found(tmp_path: Path) -> None:
+def test_duplicate_class_name_is_found(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("class Plan:\n    class Step: ...\n")
     (tmp_path / "two.py").write_text("class Step: ...\n")
     assert homonyms(tmp_path) == {"Step": ["one.py", "two.py"]}
 
 
 ADR = ROOT.parent / "docs/adr/0016-the-fields-names.md"
-# Stand-ins of g++ for Vitis' headers have names of their own.
+# g++'s stand-ins for Vitis headers have names of their own.
 KERNELS = [p for p in sorted((ROOT.parent / "hls").rglob("*.[hc]*")) if "standin" not in p.parts]
 
 

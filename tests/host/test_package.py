@@ -1,4 +1,4 @@
-"""`ftensor package`: an image becomes the application folder of a Kria."""
+"""`ftensor package` turns an image into the application folder of a Kria."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def swapped(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("given", [bit_file(WORDS), WORDS, swapped(WORDS)], ids=[".bit", ".bin", "swapped already"])
-def test_the_bitstream_is_that_of_the_fpga_manager(given: bytes) -> None:
-    """No header, and the bytes of each word reversed, as bootgen writes it."""
+def test_bitstream_format_is_that_of_the_fpga_manager(given: bytes) -> None:
+    """The file has no header, and the bytes of each word are reversed, as bootgen writes it."""
     assert package.for_fpga_manager(given) == swapped(WORDS)
 
 
@@ -69,8 +69,8 @@ def test_the_commands_for_the_board_quote_the_folder(tmp_path: Path, capsys: pyt
     assert shlex.split(line) == ["sudo", "cp", "-r", "--", str(out / "first"), "/lib/firmware/xilinx/"]
 
 
-def test_output_in_an_encoding_that_lacks_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a terminal with LANG=C."""
+def test_output_in_an_encoding_that_lacks_a_character(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Terminals with LANG=C have such an encoding."""
     (tmp_path / "first.xclbin").write_bytes(image(WORDS))
     written = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, "ascii"))
@@ -79,7 +79,7 @@ def test_output_in_an_encoding_that_lacks_a_name(tmp_path: Path, monkeypatch: py
 
 
 def tree(data: bytes) -> dict[str, object]:
-    """Reads a compiled device tree."""
+    """Parses a compiled device tree."""
     magic, total, structure, strings, _, version, _, _, _, size = struct.unpack_from(">10I", data)
     assert (magic, total, version) == (0xD00DFEED, len(data), 17)
     at, path = structure, [{}]
@@ -113,7 +113,7 @@ def test_the_overlay_names_the_bitstream_and_the_driver() -> None:
 
 
 @pytest.mark.skipif(shutil.which("dtc") is None, reason="needs dtc")
-def test_the_overlay_is_one_for_dtc() -> None:
+def test_overlay_compiles_with_dtc() -> None:
     read = ["dtc", "-q", "-I", "dtb", "-O", "dts"]
     done = subprocess.run(read, input=package.device_tree_overlay("app.bit.bin"), capture_output=True)
     assert done.returncode == 0, done.stderr
@@ -140,7 +140,7 @@ def test_mistakes(data: bytes, overlay: bytes | None, says: str) -> None:
         package.package(data, "app", overlay)
 
 
-def test_the_platforms_own_overlay_is_taken() -> None:
+def test_overlay_of_the_platform_is_used() -> None:
     own = package.device_tree_overlay("app.bit.bin") + b"more"
     assert package.package(image(WORDS), "app", own)["app.dtbo"] == own
 

@@ -1,4 +1,4 @@
-"""The vector registers that kernels are shaped for equal those of the compiler's target CPU."""
+"""The vector registers assumed by kernels equal those of the compiler's target CPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ftensor.runtime.opencl.backend import register_floats
 from ftensor.runtime.targets import BY_NAME
 
 TOLD = "CL_CONFIG_CPU_TARGET_ARCH"
-# (the family, its compiler options, vector registers in bytes that are available, and used)
+# (family, its compiler option, floats in an available vector register, floats used)
 CASES = [
     ("intel-cpu", "", 16, 16),
     ("intel-cpu", "core-avx2", 16, 8),
@@ -24,7 +24,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("family, processor, at_hand, used", CASES)
-def test_what_the_compiler_is_told(
+def test_register_width_follows_the_compiler_target(
     family: str, processor: str, at_hand: int, used: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TOLD, processor)

@@ -35,14 +35,14 @@ def asked(monkeypatch: pytest.MonkeyPatch, *words: str, failing: bool = False) -
 
 
 def test_a_file_runs_on_the_default_device_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No image is built for it, unlike for XRT."""
+    """Unlike for XRT, no image is built."""
     assert asked(monkeypatch, "tests/kernel/test_reduce.py") == [
         "ready default",
         "tests on default: tests/kernel/test_reduce.py",
     ]
 
 
-def test_the_first_failure_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exitfirst_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("--all", "-x", "tests/kernel")
     assert asked(monkeypatch, *words, failing=True) == ["ready default", "tests on default: -x tests/kernel"]
     assert len(asked(monkeypatch, *words)) > 4
@@ -57,8 +57,8 @@ def test_without_arguments_every_folder_is_run_once(monkeypatch: pytest.MonkeyPa
     assert "core on csim: " in done and not any("xrt" in word for word in done)
 
 
-def test_what_takes_long_is_run_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its pass has each file with such tests."""
+def test_long_tests_run_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The `long` pass has each file with such tests."""
     assert "long on default: " in asked(monkeypatch, "--all")
     there = {
         str(file)
@@ -68,8 +68,9 @@ def test_what_takes_long_is_run_with_all(monkeypatch: pytest.MonkeyPatch) -> Non
     assert {*run.Pass("default", "long").paths()} == there
 
 
-def test_a_run_that_goes_on_checks_the_c_simulations_core_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By g++'s sanitizers, behind the first run; where these are not here, or nothing follows, plainly."""
+def test_continued_run_checks_the_csim_core_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second run checks it under g++'s sanitizers. Without sanitizers or a second run, the core
+    runs plainly."""
     targets = ["intel", "pocl", "csim", "sanitized"]
 
     def cores(everything: bool, goes_on: bool) -> list[str]:
@@ -83,13 +84,11 @@ def test_a_run_that_goes_on_checks_the_c_simulations_core_once(monkeypatch: pyte
     assert "csim" in cores(True, True) and "csim" in cores(False, True)
 
 
-def test_kernels_are_compiled_before_a_pass_that_has_not_ended_here(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_kernels_are_compiled_before_an_incomplete_pass(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = []
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(run, "compile_before", lambda under, env, tests: asked.append(tests))
-    said = [sys.executable, "-c", "print('1 passed in 1.0s')"]  # and pytest's command are its arguments
+    said = [sys.executable, "-c", "print('1 passed in 1.0s')"]  # followed by pytest's command
     at = run.Place("csim", {}, said, "a row", "a device")
     for tests in ("not long", "core", "not long", "long", "long", *["kernel and not core"] * 2):
         one = run.Pass("csim", tests)
@@ -98,7 +97,7 @@ def test_kernels_are_compiled_before_a_pass_that_has_not_ended_here(
     assert asked == ["not long", "long", "kernel and not core"]
 
 
-def test_a_silent_program_is_ended_with_those_that_it_started(capsys: pytest.CaptureFixture[str]) -> None:
+def test_silent_program_is_killed_with_its_children(capsys: pytest.CaptureFixture[str]) -> None:
     code = "import subprocess; print('begun', flush=True); subprocess.run(['sleep', '1000'])"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         lines = list(run.lines_of(process, 3))
@@ -107,14 +106,14 @@ def test_a_silent_program_is_ended_with_those_that_it_started(capsys: pytest.Cap
     assert process.returncode == -signal.SIGKILL
 
 
-def test_output_without_a_last_line_break_is_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_without_final_newline_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
     with subprocess.Popen([sys.executable, "-c", "print('a\\nb', end='')"], stdout=subprocess.PIPE) as process:
         assert list(run.lines_of(process, None)) == ["a", "b"]
     assert capsys.readouterr().out == "a\nb"
 
 
-def test_a_pass_on_xrt_whose_worker_died_is_run_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other passes are not."""
+def test_xrt_pass_is_repeated_if_a_worker_died(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other passes are not repeated."""
     done: list[str] = []
 
     def run_pass(one: run.Pass, at: run.Place, arguments: list[str]) -> None:

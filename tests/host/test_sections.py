@@ -1,4 +1,4 @@
-"""Sections of an xclbin: written sections read back, have XRT's layout, and damage is named."""
+"""Sections of an xclbin: they read back, have XRT's layout, and errors name the damaged section."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def descriptions(draw: st.DrawFn) -> Description:
 
 @given(descriptions())
 def test_a_packed_description_reads_back(wanted: Description) -> None:
-    """The sections have the completed description."""
+    """The sections contain the completed description."""
     image = require_kernels(parse(xclbin.read(pack(wanted, LIBRARY, "{}"))))
     assert image.description == description.complete(wanted)
     assert image.manifest == "{}"
@@ -73,7 +73,8 @@ def test_a_packed_description_reads_back(wanted: Description) -> None:
 
 @given(descriptions())
 def test_registers_and_bases_follow_the_rules(wanted: Description) -> None:
-    """Arguments follow one another in words from 0x10 on; units ascend in 64 KiB windows."""
+    """Arguments follow one another in 32-bit words from 0x10. Compute units follow in windows of 64
+    KiB."""
     done = description.complete(wanted)
     for kernel in done.kernels:
         end = 0x10
@@ -85,8 +86,8 @@ def test_registers_and_bases_follow_the_rules(wanted: Description) -> None:
     assert sorted(set(bases)) == bases
 
 
-def test_fields_lie_where_xrt_looks_for_them() -> None:
-    """Byte for byte, against the published structures."""
+def test_field_offsets_are_those_of_xrt() -> None:
+    """The bytes equal the published structures."""
     content = {s.kind: s.data for s in sections(description.complete(SIMPLE))}
     assert content[SectionKind.MEM_TOPOLOGY] == struct.pack("<i4x", 2) + (
         struct.pack("<BB6xQQ16s", 1, 1, 4 << 20, 0, b"DDR[0]")
@@ -98,7 +99,7 @@ def test_fields_lie_where_xrt_looks_for_them() -> None:
         + struct.pack("<IIQ64s", 1, 0, 0x1810000, b"vadd:vadd_2")
     )
     xml = content[SectionKind.EMBEDDED_METADATA].decode()
-    # The second-last argument has one byte, and takes a word of registers all the same.
+    # The second-last argument has one byte, and still takes a whole word of registers.
     assert (
         '<arg name="flag" id="3" port="S_AXI_CONTROL" type="unsigned char" addressQualifier="0" '
         'size="0x4" offset="0x34" hostOffset="0x0" hostSize="0x1" />'
@@ -107,7 +108,7 @@ def test_fields_lie_where_xrt_looks_for_them() -> None:
 
 
 def test_other_sections_of_real_files() -> None:
-    """Clocks, groups, notes of the builder, interrupts, and units that are no kernels."""
+    """Clocks, groups, the builder's metadata, interrupts, and IP that is no compute unit."""
     clocks = (Clock("DATA_CLK", 300, "DATA"), Clock("KERNEL_CLK", 500, "KERNEL"))
     units = (
         IpLayoutEntry("vadd:vadd_1", 0x1800000, "AP_CTRL_CHAIN", interrupt=5),
@@ -140,8 +141,8 @@ def test_other_sections_of_real_files() -> None:
             key_values({"key_value_metadata": rows})
 
 
-def test_uuids_tell_images_apart() -> None:
-    """Equal content has an equal UUID; another library, kernel or platform a different one."""
+def test_uuids_identify_images() -> None:
+    """Equal content has an equal UUID. Another library, kernel or platform changes it."""
     other = replace(SIMPLE, platform="another")
     uuids = [
         content_uuid(SIMPLE, LIBRARY),
@@ -179,8 +180,8 @@ def test_uuids_tell_images_apart() -> None:
         (SectionKind.EMBEDDED_METADATA, b'<?xml version="1.0" encoding="utf-7"?><a/>'),
     ],
 )
-def test_nonsense_in_a_section_is_named(kind: SectionKind, data: bytes) -> None:
-    """One error, which names the section."""
+def test_invalid_section_is_named(kind: SectionKind, data: bytes) -> None:
+    """One error names the section."""
     whole = xclbin.read(pack(SIMPLE, LIBRARY))
     kept = [s for s in whole.sections if s.kind != kind]
     with pytest.raises(ImageError, match=f"section {kind.name},"):
@@ -188,7 +189,7 @@ def test_nonsense_in_a_section_is_named(kind: SectionKind, data: bytes) -> None:
 
 
 def test_entities_are_refused_before_they_expand() -> None:
-    """A few hundred bytes that would expand to gigabytes."""
+    """A few hundred bytes would expand to gigabytes."""
     lines = "".join(f'<!ENTITY e{k + 1} "{f"&e{k};" * 10}">' for k in range(12))
     bomb = f'<!DOCTYPE project [<!ENTITY e0 "ha">{lines}]><project>&e12;</project>'
     with pytest.raises(ImageError, match="entities"):
@@ -217,8 +218,8 @@ def test_contradictions_in_the_xml(old: bytes, new: bytes) -> None:
 
 
 @given(st.data())
-def test_damaged_files_parse_or_raise(data: st.DataObject) -> None:
-    """Any bytes changed anywhere: an image, or one of ftensor's errors."""
+def test_damaged_files_parse_or_raise_ftensor_errors(data: st.DataObject) -> None:
+    """Any bytes change anywhere. The result is an image, or one of ftensor's errors."""
     broken = bytearray(FILE)
     start = data.draw(st.sampled_from([0, 304, 456, 700]))
     for _ in range(data.draw(st.integers(1, 8))):
@@ -229,7 +230,7 @@ def test_damaged_files_parse_or_raise(data: st.DataObject) -> None:
 
 @given(st.sampled_from(sorted(SectionKind)), st.binary(max_size=300))
 def test_any_bytes_in_a_section_parse_or_raise(kind: SectionKind, content: bytes) -> None:
-    """A valid container with a section of random bytes."""
+    """A valid container has a section of random bytes."""
     whole = xclbin.read(FILE)
     kept = [s for s in whole.sections if s.kind != kind]
     _parse_or_refuse(xclbin.write(whole.with_sections([*kept, Section(kind, "", content)])))
@@ -237,7 +238,7 @@ def test_any_bytes_in_a_section_parse_or_raise(kind: SectionKind, content: bytes
 
 @given(st.binary(max_size=600))
 def test_any_bytes_parse_or_raise(content: bytes) -> None:
-    """Random bytes alone, and after the magic number."""
+    """Random bytes come alone, and after the magic number."""
     _parse_or_refuse(content)
     _parse_or_refuse(xclbin.MAGIC + content)
 
@@ -252,14 +253,14 @@ def _parse_or_refuse(content: bytes) -> None:
     assert all(line.isprintable() for line in report.splitlines())
 
 
-def test_names_in_a_file_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    """Escape sequences are shown, not sent."""
+def test_escape_sequences_in_names_are_escaped(tmp_path: Path) -> None:
+    """The terminal shows them and does not execute them."""
     image = Xclbin(UUID(int=1), (Section(3, "\x1b[2J", b""),), "\x1b]0;title\x07")
     assert "\x1b" not in info.text(parse(xclbin.read(xclbin.write(image))))
 
 
-def test_xclbinutil_would_find_the_same(tmp_path: Path) -> None:
-    """XRT's own header, compiled, agrees about the sizes of the structures."""
+def test_structure_sizes_are_those_of_xrts_header(tmp_path: Path) -> None:
+    """XRT's own header is compiled."""
     import shutil
 
     header = Path("/usr/include/xrt/xclbin.h")
@@ -277,7 +278,7 @@ def test_xclbinutil_would_find_the_same(tmp_path: Path) -> None:
 
 
 def test_connections_name_banks(tmp_path: Path) -> None:
-    """An argument that reaches two banks has both, in order."""
+    """An argument connected to two banks has both, in order."""
     both = ArgumentDescription("x", "float *", banks=("DDR[1]", "DDR[0]"))
     wanted = replace(SIMPLE, kernels=(KernelDescription("k", (both,)),))
     image = parse(xclbin.read(pack(wanted, LIBRARY)))

@@ -1,4 +1,4 @@
-"""Signatures: each op's is written once, and its help shows it."""
+"""Signatures: each op declares its own once, and its help shows it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALLED = {name: entry for name, entry in ENTRIES.items() if not entry.prop}
 
 
 def one_form(entry: Entry, name: str) -> bool:
-    """True if an op has a single form, that of its function's parameters."""
+    """Returns whether an op has only one form, that of its function's parameters."""
     return entry.forms == (signature_text(name, entry.call, method=not entry.function),)
 
 
@@ -26,14 +26,14 @@ def test_help_begins_with_the_signature(name: str) -> None:
     doc = entry.call.__doc__
     forms, _, text = doc.partition("\n\n")
     assert text and not text.startswith(("\n", f"{entry.name}("))
-    # A name that is another's begins with the other's forms.
+    # The help of an alias begins with the forms of its op.
     shared = [other for other in CALLED.values() if other.call is entry.call]
     assert tuple(forms.split("\n")) in [other.forms for other in shared]
     for form in entry.forms:
         assert form.startswith(f"{name}(") or name in ("__getitem__", "__setitem__")
 
 
-def test_signatures_are_what_python_sees() -> None:
+def test_signatures_equal_inspect_signature() -> None:
     alike = [name for name, entry in CALLED.items() if one_form(entry, name)]
     assert len(alike) > 370
     for name in alike:
@@ -45,9 +45,9 @@ def test_signatures_are_what_python_sees() -> None:
         assert entry.forms[0].partition(" -> ")[0] == f"{name}{bare}"
 
 
-def test_what_an_op_gives_is_said() -> None:
+def test_signatures_state_the_result() -> None:
     silent = [n for n, e in CALLED.items() if not all(" -> " in form for form in e.forms)]
-    # With `output` "sos" a design is an array, otherwise a tuple of arrays.
+    # With `output` "sos" a filter design returns an array, otherwise a tuple of arrays.
     designs = {f"signal.{name}" for name in ("bessel", "butter", "cheby1", "cheby2", "ellip")}
     assert set(silent) <= {"__setitem__", *designs}
 

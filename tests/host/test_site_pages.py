@@ -1,4 +1,4 @@
-"""The site's pages before they are built: sections, reference, gallery, questions, citation."""
+"""The site's pages before the build: sections, reference, gallery, questions, citation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_page_has_its_section(site: dict[str, ModuleType]) -> None:
     assert sorted(name for part in sections.values() for name in part) == sorted(names - {"index"})
 
 
-def test_a_missing_page_and_a_new_one_are_no_mistakes(site: dict[str, ModuleType]) -> None:
+def test_missing_and_new_pages_are_accepted(site: dict[str, ModuleType]) -> None:
     sections = site["navigation"].sections(["faq", "tutorial", "new", "adr/0002-b", "adr/0001-a"])
     assert sections["Begin"] == ["tutorial", "faq"] and sections["More"] == ["new"]
     assert sections["Inside"] == ["adr/0001-a", "adr/0002-b"]
@@ -55,8 +55,8 @@ def test_every_public_name_is_in_the_reference(site: dict[str, ModuleType]) -> N
         assert f"`{name}`" in methods or re.search(rf"^## {name}\b".replace("_", r"\\_"), methods, re.M)
 
 
-def test_each_namespace_has_a_line(site: dict[str, ModuleType]) -> None:
-    """In the reference's index, and in the gallery; spelling/test_examples.py runs them."""
+def test_each_namespace_has_an_example(site: dict[str, ModuleType]) -> None:
+    """The reference's index and the gallery show it; spelling/test_examples.py runs it."""
     lines, index = site["namespaces"].LINES, site["reference"].pages()["reference/index"]
     listed = re.findall(r"^\| \[(.+?)\]\(\S+\) \| \d+ \| (.+) \| `(.+)` \|$", index, re.M)
     assert len(listed) > 25
@@ -88,15 +88,15 @@ def test_the_reference_shows_the_examples_of_docstrings(site: dict[str, ModuleTy
 
 
 def constants() -> list[str]:
-    """Returns the texts in the modules of messages."""
+    """Returns the string constants in the modules of messages."""
     trees = [ast.parse(p.read_text()) for p in (ROOT / "ftensor").rglob("errors/*.py")]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     lines = [line for p in (ROOT / "ftensor").rglob("errors/*.txt") for line in p.read_text().splitlines()]
     return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)] + lines
 
 
-def test_questions_are_messages() -> None:
-    """The headings of docs/faq.md are texts of ftensor's messages."""
+def test_faq_headings_are_messages() -> None:
+    """The headings of docs/faq.md quote ftensor's messages."""
     heads = re.findall(r"^## (.*)$", (ROOT / "docs" / "faq.md").read_text(), re.M)
     assert len(heads) > 12 and heads[-1] == "Questions without a message"
     said = constants()
@@ -104,7 +104,7 @@ def test_questions_are_messages() -> None:
 
 
 def test_a_notebook_has_its_script(site: dict[str, ModuleType]) -> None:
-    """Cell by cell, and in the gallery's page; no example is left out."""
+    """Cells equal the script's and the gallery's page, and no example is left out."""
     gallery = site["gallery"]
     assert len(gallery.SCRIPTS) >= 6
     for script in gallery.SCRIPTS:
@@ -123,7 +123,7 @@ def test_a_notebook_has_its_script(site: dict[str, ModuleType]) -> None:
     assert others == set(gallery.PROGRAMS)
 
 
-def test_links_lead_to_the_sites_pages(site: dict[str, ModuleType], tmp_path: Path) -> None:
+def test_links_go_to_pages_of_the_site(site: dict[str, ModuleType], tmp_path: Path) -> None:
     page = ROOT / "docs" / "add-a-kernel.md"
     text = site["build"].linked("adr/page", page, tmp_path)
     assert "](../inventory.md)" in text
@@ -135,8 +135,8 @@ def test_links_lead_to_the_sites_pages(site: dict[str, ModuleType], tmp_path: Pa
         site["build"].linked("lost", lost, tmp_path)
 
 
-def test_nobody_is_told_to_install_from_an_index() -> None:
-    """ftensor is in no package index yet: it is installed from a checkout."""
+def test_no_page_installs_from_a_package_index() -> None:
+    """ftensor is not in a package index yet; users install it from a checkout."""
     pages = [*PAGES, ROOT / "tests" / "README.md", *(ROOT / "ftensor").rglob("*.py")]
     offending = [p for p in pages if re.search(r"pip install (-\S+ )*[\"']?ftensor", p.read_text())]
     assert offending == []

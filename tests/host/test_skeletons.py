@@ -1,4 +1,4 @@
-"""Skeletons: their definitions agree, and geometries are read as they are packed."""
+"""Skeletons: their definitions agree, and the model reads geometries as launches pack them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ftensor.toolchain.inventory.read import expand, read
 from ftensor.toolchain.vitis.source import source as vitis_source
 
 SIZES = st.lists(st.integers(1, 5), max_size=4).map(tuple)
-# Those that no image has.
+# Geometries of kernels that no image has.
 CPU = {
     "conv_depthwise",
     "conv_direct",
@@ -109,7 +109,7 @@ def test_launches_pack_what_the_model_reads() -> None:
     [s for s in skeletons() if s.name not in ("own", "staged", "linked", "network", "network_part")],
     ids=lambda s: s.name,
 )
-def test_a_skeleton_has_its_text_and_its_words(skeleton: Any) -> None:
+def test_skeletons_have_a_source_and_macros(skeleton: Any) -> None:
     assert skeleton_named(skeleton.name) is skeleton
     assert skeleton.text() == source.kernel_file(f"skeleton/{skeleton.name.removeprefix('fused_')}.h")
     assert "FT_KERNEL void FT_NAME(" in skeleton.text()
@@ -130,12 +130,12 @@ def test_a_skeleton_has_its_text_and_its_words(skeleton: Any) -> None:
     assert skeleton.layout("vxs", 1) == f"{skeleton.name} vxs"
 
 
-def test_letters_tell_layouts_apart() -> None:
+def test_layout_letters_are_unique() -> None:
     letters = [layout.letter for layout in layouts()]
     assert len(set(letters)) == len(letters) and not set(letters) & {"n", "+"}
 
 
-def test_every_kernel_of_its_own_has_sources_for_both_vendors() -> None:
+def test_separate_kernels_have_sources_for_both_vendors() -> None:
     asked = InventoryRequest((ft.float32, ft.complex64, ft.float16), {n: o.default for n, o in options().items()}, CSIM)
     for skeleton in [s for s in board_skeletons() if not s.shares]:
         for key in skeleton.keys(asked):
@@ -147,19 +147,19 @@ def test_every_kernel_of_its_own_has_sources_for_both_vendors() -> None:
                 assert key.entry in text and "one(" in text
 
 
-def test_members_of_kernels_share_a_skeleton_that_lets_them() -> None:
+def test_members_share_a_skeleton_that_allows_it() -> None:
     groups = [g for name in ("stats", "transformer") for g in expand(read(name))]
     keys = {g.skeleton: g.members[0] for g in groups if not g.keys}
     with pytest.raises(ValueError, match="mixes"):
         KernelGroup("two", (keys["scan"], keys["gemm_direct"]))
-    with pytest.raises(ValueError, match="mixes"):  # one text of a template, of one dtype
+    with pytest.raises(ValueError, match="mixes"):  # one template of one dtype
         KernelGroup("two", (keys["gemm"], replace(keys["gemm"], dtype=ft.float64)))
 
 
-def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> None:
-    """Those of equal width share an opcode kernel, with equal hardware once. For an argument that a
-    member lacks, it passes one of its own buffers, or zero; numbers of several types are passed as
-    bits."""
+def test_kernels_with_equal_ports_share_an_opcode_kernel() -> None:
+    """Kernels of equal port width share an opcode kernel, which has equal hardware once. For an
+    argument that a member lacks, the launch passes one of the member's buffers, or zero. Numbers of
+    several types are passed as bits."""
     asked = {
         "gemm_direct": ("float32", "int32", "complex64", "float64"),
         "dense_lu": ("float32",),
@@ -196,13 +196,13 @@ def test_kernels_with_parameters_of_their_own_join_where_ports_are_alike() -> No
     assert not groups["sort_int64"].shares_ports and "opcode" not in {a.name for a in arguments(groups["sort_int64"])}
 
 
-def test_a_constant_that_no_kernel_has_is_told() -> None:
+def test_unknown_constant_is_an_error() -> None:
     assert source.constant("vitis/gemm.cpp", "GROUP") > 1
     with pytest.raises(AssertionError, match="no constant"):
         source.constant("vitis/gemm.cpp", "FT_NONE")
 
 
-def test_an_option_says_what_it_takes() -> None:
+def test_options_state_their_values() -> None:
     for name, option in options().items():
         assert isinstance(option, Option) and option.name == name and option.default
         assert set(option.default) <= set(option.words) or option.low <= min(option.default)

@@ -1,4 +1,4 @@
-"""Libraries in folders whose names their own code can't read."""
+"""Libraries in folders whose path their own code can't handle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ftensor.runtime.icd import path_without_blanks
 
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A library with a part next to it; the cache's path has no blank."""
+    """Makes a library with a second file next to it; the cache's path has no space."""
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "cache"))
     folder = tmp_path / "My Projects" / "lib"
     folder.mkdir(parents=True)
@@ -25,15 +25,13 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "lib.so"
 
 
-def test_a_path_without_a_blank_stays(tmp_path: Path) -> None:
+def test_path_without_space_is_unchanged(tmp_path: Path) -> None:
     assert path_without_blanks(tmp_path / "lib.so") == tmp_path / "lib.so"
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_a_folder_without_a_blank_has_the_same_files(
-    library: Path, monkeypatch: pytest.MonkeyPatch, links: bool
-) -> None:
-    """A hard link, or a copy where the file system has no links; made once."""
+def test_folder_without_space_has_the_same_files(library: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+    """The files are hard links, or copies if the file system has no links. They are made once."""
 
     def refused(*_: object) -> None:
         raise OSError(errno.EXDEV, "another file system")
@@ -56,7 +54,7 @@ def test_another_library_gets_another_folder(library: Path) -> None:
     assert path_without_blanks(library) != first and path_without_blanks(library).read_text() == "newer code"
 
 
-def test_a_cache_with_a_blank_is_not_taken(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_with_space_is_not_used(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FTENSOR_CACHE_DIR", str(tmp_path / "my cache"))
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
@@ -64,7 +62,7 @@ def test_a_cache_with_a_blank_is_not_taken(library: Path, tmp_path: Path, monkey
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs owners of files")
-def test_a_folder_that_others_can_write_is_not_taken(library: Path, tmp_path: Path) -> None:
+def test_folder_writable_by_others_is_not_used(library: Path, tmp_path: Path) -> None:
     given = path_without_blanks(library)
     given.parent.chmod(0o777)
     assert path_without_blanks(library).parent != given.parent
@@ -72,9 +70,9 @@ def test_a_folder_that_others_can_write_is_not_taken(library: Path, tmp_path: Pa
 
 @pytest.mark.skipif(os.name != "posix", reason="needs links")
 @pytest.mark.parametrize("how", ["link", "dangling", "file", "open"])
-def test_a_private_folder_is_ours_alone(tmp_path: Path, how: str) -> None:
-    """By a name that others can guess: no link is followed, and no folder writable by others is
-    used."""
+def test_private_folder_belongs_to_this_user(tmp_path: Path, how: str) -> None:
+    """Others can guess the folder's name. So no link is followed, and no folder writable by others
+    is used."""
     place, other = tmp_path / "guessed", tmp_path / "other"
     if how == "link":
         other.mkdir(mode=0o700)
@@ -92,7 +90,7 @@ def test_a_private_folder_is_ours_alone(tmp_path: Path, how: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root makes files others own")
-def test_a_link_that_another_made_is_not_followed(tmp_path: Path) -> None:
+def test_foreign_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "mine")
     assert not cache.writable_by_others(tmp_path / "link")
@@ -100,10 +98,8 @@ def test_a_link_that_another_made_is_not_followed(tmp_path: Path) -> None:
     assert cache.writable_by_others(tmp_path / "link")
 
 
-def test_a_working_directory_that_a_compiler_cannot_read_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Intel's compiler fails in a folder with a double quote and a blank behind it."""
+def test_working_directory_unusable_by_the_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intel's compiler fails in a folder whose name has a double quote followed by a space."""
     folder = tmp_path / 'my "own' / "two words"
     folder.mkdir(parents=True)
     monkeypatch.chdir(folder)

@@ -1,4 +1,4 @@
-"""Strips of planes for a board's convolutions: beats arrive as early as the source promises."""
+"""Strips of planes for a board's convolutions: beats arrive as early as the source states."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ftensor.toolchain.group import KernelGroup
 from ftensor.toolchain.vitis.source import source
 
 KEYS = (ConvKey("conv", ft.float32, 16, 16, 16), ConvKey("conv", ft.float64, 8, 8, 16))
-# Taps on a beat and off it, near and apart, in any order.
+# Taps at a beat's start or inside it, near or far apart, in any order.
 TAPS = ((0,), (1,), (0, 1, 2), (65, 33, 1), (517, 301, 100, 0), tuple(range(0, 990, 33))[::-1])
 
 
 def waits(key: ConvKey, positions: int, offsets: tuple[int, ...]) -> Iterator[int]:
-    """Yields for each beat that a step reads the number of steps since its arrival, one beat for
-    each step."""
+    """Yields, for each beat that a step reads, the number of steps since its arrival. One beat
+    arrives in each step."""
     seen, taps = input_strip(key, positions, offsets), len(offsets)
     beats = sum(n for _, n in seen.runs)
     for vectors in range(1, min(key.vectors, -(-positions // key.lanes)) + 1):
@@ -33,8 +33,8 @@ def waits(key: ConvKey, positions: int, offsets: tuple[int, ...]) -> Iterator[in
 
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.dtype.name)
-def test_a_beat_comes_as_long_before_its_use_as_is_told(key: ConvKey) -> None:
-    """For planes with few positions and with many."""
+def test_beats_arrive_before_their_use_as_stated(key: ConvKey) -> None:
+    """Planes have few positions or many."""
     distances = [n for many in (5, 100, 3000) for taps in TAPS for n in waits(key, many, taps)]
     pragma = re.search(r"variable=strip inter RAW distance=(\d+)", source(KernelGroup("conv", (key,))))
     assert pragma and min(distances) == int(pragma[1])

@@ -49,7 +49,7 @@ x.add("1")  # no
 """
 
 
-def test_stubs_are_those_of_the_catalogue() -> None:
+def test_stubs_are_up_to_date() -> None:
     there = {str(p.relative_to(PACKAGE)): p.read_text() for p in PACKAGE.rglob("*.pyi")}
     written = stubs()
     assert there.keys() == written.keys()
@@ -61,7 +61,7 @@ def test_every_op_has_its_type() -> None:
     texts = stubs()
     for entry in ENTRIES.values():
         path = entry.namespace.replace(".", "/") + ".pyi" if entry.namespace else "__init__.pyi"
-        if path not in texts:  # one with a namespace inside
+        if path not in texts:  # one that contains a namespace
             path = path.replace(".pyi", "/__init__.pyi")
         for name in (entry.name, *entry.aliases):
             if entry.function:
@@ -71,7 +71,7 @@ def test_every_op_has_its_type() -> None:
 
 
 @pytest.mark.long
-def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
+def test_mypy_checks_calls(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     # Calls return ftensor's own types; reading torch's and NumPy's files takes most of the time.
     (tmp_path / "own.ini").write_text("[mypy]\n[mypy-torch.*,numpy.*]\nfollow_imports = skip\n")
@@ -84,7 +84,7 @@ def test_a_type_checker_understands_calls(tmp_path: Path) -> None:
     for line in done.stdout.splitlines():
         _, number, kind, text = line.split(":", 3)
         if "note" in kind and "Revealed" not in text:
-            continue  # the overloads of a call that has been refused
+            continue  # the overloads of a refused call
         revealed = text.partition('type is "')[2].rstrip('"') if "note" in kind else "no"
         for module in ("ftensor._tensor.", "ftensor._device.", "ftensor.dtypes.element.", "ftensor.fpga."):
             revealed = revealed.replace(module, "")
@@ -97,7 +97,7 @@ SPACES = [module for module in sys.modules.values() if isinstance(module, Namesp
 
 
 @pytest.mark.parametrize("module", [ft, ft.fpga, ft.random, *SPACES], ids=lambda module: module.__name__)
-def test_what_dir_shows_is_what_a_user_calls(module: ModuleType) -> None:
+def test_dir_lists_the_public_names(module: ModuleType) -> None:
     names = dir(module)
     assert names == sorted(names)
     modules = [v for n in names if isinstance(v := getattr(module, n), ModuleType)]
@@ -105,7 +105,7 @@ def test_what_dir_shows_is_what_a_user_calls(module: ModuleType) -> None:
     assert not {"Any", "TYPE_CHECKING", "annotations", "Path"} & set(names)
 
 
-def test_modules_can_be_imported_though_dir_leaves_them_out() -> None:
+def test_modules_missing_from_dir_can_be_imported() -> None:
     import ftensor.errors
     from ftensor.nn.functional import relu
 
@@ -136,12 +136,12 @@ def test_signatures_show_types_without_quotes() -> None:
                 assert ": '" not in text and "-> '" not in text, name
 
 
-def test_the_page_of_ops_is_that_of_the_catalogue() -> None:
+def test_ops_page_is_up_to_date() -> None:
     assert PAGE.read_text() == ops_page(), "write it again by `make stubs`"
     assert "| `svd` | NumPy |" in ops_page() and "| `add` | here | all |" in ops_page()
 
 
-def test_torch_names_are_those_of_torch() -> None:
+def test_torch_names_are_up_to_date() -> None:
     assert (PACKAGE / "errors" / "torch_names.txt").read_text() == torch_names()
 
 
@@ -160,7 +160,7 @@ def test_torch_names_are_those_of_torch() -> None:
         ("x._nothing", "Tensor has no attribute '_nothing'$"),
     ],
 )
-def test_a_name_that_is_not_there_is_told_with_the_nearest_way(words: str, message: str) -> None:
+def test_missing_name_error_suggests_the_nearest(words: str, message: str) -> None:
     x = object.__new__(ft.Tensor)  # needs no device
     with pytest.raises(AttributeError, match=message):
         eval(words, {"ft": ft, "x": x})

@@ -1,4 +1,4 @@
-"""Output on a terminal: colours, and the reason of a wait."""
+"""Output on a terminal: colours, and messages about long waits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 
 class Clock:
-    """A clock under the test's control, and its timer."""
+    """A clock that the test advances, and its timer."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -62,7 +62,7 @@ def compiled(clock: Clock, *seconds: float) -> None:
             clock.passes(each)
 
 
-def test_one_long_compilation_is_told_while_it_lasts(errors_at: Any) -> None:
+def test_long_compilation_is_announced_while_it_lasts(errors_at: Any) -> None:
     seen, clock = errors_at(Terminal()), Clock()
     with Notice(clock.timer, clock).compiling("the device"):
         clock.passes(PATIENCE / 2)
@@ -71,7 +71,7 @@ def test_one_long_compilation_is_told_while_it_lasts(errors_at: Any) -> None:
         assert "kernels are being compiled for the device" in seen.getvalue()
 
 
-def test_many_short_compilations_are_told_once(errors_at: Any) -> None:
+def test_many_short_compilations_are_announced_once(errors_at: Any) -> None:
     seen = errors_at(Terminal())
     compiled(Clock(), *[PATIENCE / 4] * 3)
     assert seen.getvalue() == ""
@@ -81,13 +81,13 @@ def test_many_short_compilations_are_told_once(errors_at: Any) -> None:
     assert page == "compile-times"
 
 
-def test_a_log_is_told_nothing(errors_at: Any) -> None:
+def test_nothing_is_announced_to_a_log(errors_at: Any) -> None:
     seen = errors_at(io.StringIO())
     compiled(Clock(), 10 * PATIENCE)
     assert seen.getvalue() == ""
 
 
-def test_colours_are_for_terminals(monkeypatch: pytest.MonkeyPatch, errors_at: Any) -> None:
+def test_colours_only_on_terminals(monkeypatch: pytest.MonkeyPatch, errors_at: Any) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     assert painted("well", "green", Terminal()) == "\x1b[32mwell\x1b[0m"
@@ -110,7 +110,7 @@ def test_pages_are_listed_and_printed(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_pages_are_searched(capsys: pytest.CaptureFixture[str]) -> None:
-    """Sections with all words, a title before a text; each names its page."""
+    """The results are sections with all words, matches in titles first. Each names its page."""
     (best, *_) = search(["AXI", "streams"])
     assert (best.page, best.title) == ("own-kernels", "Your own kernels on tensors > AXI streams")
     assert all("axi" in f"{one.title} {' '.join(one.lines)}".lower() for one in search(["axi"]))

@@ -17,12 +17,12 @@ import ftensor as ft
 from ..oracle import lookup
 from ..torch_signatures import FILE, torch_signatures
 
-# Arguments of torch's that say nothing about values; ftensor takes those that it can follow.
+# Arguments of torch that do not affect values; ftensor accepts those that it can support.
 ELSEWHERE = {"layout", "pin_memory", "requires_grad", "memory_format", "names"}
-# What ftensor takes beyond torch: a method is the function, which has `out`; NumPy's names;
-# devices and ways of copying where torch knows the host's memory alone.
+# Arguments that ftensor accepts beyond torch: `out` of a method, which is the function; NumPy's
+# names; devices and copies where torch knows only host memory.
 MORE = {"out", "axis", "keepdims", "device", "non_blocking"}
-# The forms of torch's that ftensor does not take, and why. A line ends where they differ.
+# Overloads of torch that ftensor does not accept, and why. A line ends where they differ.
 REVIEWED = {
     "it chooses CUDA's kernels": """
         addmm(input, mat1, mat2, out_dtype
@@ -63,7 +63,7 @@ REVIEWED = {
         load(f, map_location=None, pickle_module
         save(obj, f, pickle_module""",
 }
-# What one function takes for all of its names, of which torch's take a part.
+# Arguments that one function accepts under all of its names, while each of torch's accepts a part.
 SHARED = {
     "max_pool1d": "return_indices",
     "max_pool1d_with_indices": "return_indices",
@@ -80,7 +80,7 @@ KNOWN = tuple(form.strip() for forms in REVIEWED.values() for form in forms.stri
 
 
 class Form:
-    """One of torch's forms, parsed: names in order, defaults by name, names of keywords."""
+    """One of torch's overloads, parsed: names in order, defaults by name, keyword-only names."""
 
     def __init__(self, text: str) -> None:
         node = ast.parse(f"def f{text[text.index('(') :]}: ...").body[0]
@@ -96,7 +96,7 @@ class Form:
 
 
 def listed() -> dict[str, list[Form]]:
-    """Returns torch's forms of each function and method that ftensor has too."""
+    """Returns torch's overloads of each function and method that ftensor has too."""
     forms: dict[str, list[Form]] = {}
     for line in FILE.read_text().splitlines():
         name = line.partition("(")[0]
@@ -111,7 +111,7 @@ LISTED = listed()
 
 
 def differences(name: str, form: Form) -> Iterator[str]:
-    """Yields the differences of ftensor's function from one of torch's forms."""
+    """Yields the differences of ftensor's function from one of torch's overloads."""
     signature = inspect.signature(lookup(ft, name))
     first = [0] * name.startswith("Tensor.")
     named = dict.fromkeys(form.named)
@@ -133,22 +133,21 @@ def differences(name: str, form: Form) -> Iterator[str]:
 
 
 def same(own: Any, default: str) -> bool:
-    """True if a default is torch's; "..." and missing ones are checked when the function is
-    called.
-    """
+    """Returns whether a default is torch's. "..." and missing defaults are checked when the
+    function is called."""
     shown = repr(own).rpartition(".")[2]
     if own is inspect.Parameter.empty or "..." in (shown, repr(own), default) or shown == default:
         return True
     try:
         value = ast.literal_eval(default)
-        # Nothing given is None or an empty list, and lists are tuples.
+        # None and an empty list are equal, and so are a list and a tuple.
         return bool(value == own or (list(value) == list(own or ())))
     except (TypeError, ValueError):
         return False
 
 
-def test_functions_are_called_as_torchs() -> None:
-    """By position and by name; the list above has exactly the exceptions."""
+def test_calls_by_position_and_name_are_torchs() -> None:
+    """The list above has exactly the exceptions."""
     differing = {form.text: [*differences(name, form)] for name in LISTED for form in LISTED[name]}
     other = {text: why for text, why in differing.items() if why}
     assert len(differing) > 950
@@ -156,7 +155,7 @@ def test_functions_are_called_as_torchs() -> None:
     assert not [line for line in KNOWN if not any(text.startswith(line) for text in other)]
 
 
-def test_functions_take_nothing_that_torchs_do_not() -> None:
+def test_functions_accept_no_further_arguments() -> None:
     for name, forms in LISTED.items():
         words = {word for form in forms for word in [*form.order, *form.star, *form.named]}
         kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -165,6 +164,6 @@ def test_functions_take_nothing_that_torchs_do_not() -> None:
         assert more == ({SHARED[name]} if name in SHARED else set()), name
 
 
-def test_the_list_is_what_torch_says() -> None:
+def test_list_of_signatures_is_up_to_date() -> None:
     pytest.importorskip("torch", reason="the list is torch's")
     assert FILE.read_text() == torch_signatures(), "write it again by `make stubs`"

@@ -1,4 +1,5 @@
-"""Inventories of a program for a board: lanes, layouts and images that fit (`toolchain/trace_fit.py`)."""
+"""Inventories of a program for a board: lanes, layouts and images that fit
+(`toolchain/trace_fit.py`)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from ftensor.toolchain.inventory.read import expand, parse
 from ftensor.toolchain.inventory.text import inventory_text
 
 U55C, KV260 = find("u55c"), find("kv260")
-# Two expensive ops with equal ports as separate kernels, and one for any strides.
+# Two expensive ops with equal ports as separate kernels, and one kernel for any strides.
 INVENTORY = b"""
 [[kernel]]
 ops = ["tanh", "exp"]
@@ -52,8 +53,8 @@ def keys() -> dict[str, Key]:
     return keys_of(INVENTORY)
 
 
-def test_each_form_serves_the_launches_of_the_form_before(keys: dict[str, Key]) -> None:
-    """A launch halves its lanes until it finds a kernel, then takes the one for any strides."""
+def test_each_form_serves_launches_of_the_previous_form(keys: dict[str, Key]) -> None:
+    """A launch halves its lanes until it finds a kernel. At last it uses the one for any strides."""
     wide = keys["exp"]
     assert isinstance(wide, KernelKey)
     found = trace_fit.forms(wide)
@@ -64,7 +65,7 @@ def test_each_form_serves_the_launches_of_the_form_before(keys: dict[str, Key]) 
 
 
 def test_an_op_that_needs_positions_keeps_its_layout() -> None:
-    """It has no kernel for any strides: its last form has one lane."""
+    """It has no kernel for any strides, so its last form has one lane."""
     (key,) = keys_of(b'[[kernel]]\nops = ["arange"]\ndtypes = ["int32"]\n').values()
     found = trace_fit.forms(key)
     assert [form.lanes for form in found] == [16, 8, 4, 2, 1]
@@ -78,7 +79,7 @@ def test_kernels_narrow_until_they_fit(keys: dict[str, Key]) -> None:
     assert all(form.terms.entry == key.entry for key, form in wide.forms.items())
     small = trace_fit.narrowed(asked, cycles, KV260)
     assert trace_fit.fits(small.usage) and not trace_fit.fits(fit(wide.usage.groups, KV260))
-    # The next wider form of any kernel would not fit, or saves nothing in time.
+    # The next wider form of any kernel would not fit, or would save no time.
     assert max(share / most for share, most in zip(small.usage.shares.values(), SHARE)) > 0.5
 
 
@@ -91,8 +92,8 @@ def test_the_kernels_that_run_most_stay_wide(keys: dict[str, Key]) -> None:
     assert lanes["mul"]["mul"] > lanes["exp"]["mul"]
 
 
-def test_an_inventory_asks_for_exactly_the_kernels_of_the_estimate(keys: dict[str, Key]) -> None:
-    """Else the image would be larger than what fits."""
+def test_inventory_has_exactly_the_estimated_kernels(keys: dict[str, Key]) -> None:
+    """Otherwise the image would be larger than what fits."""
     asked = [*keys.values(), *keys_of(b'[[kernel]]\nops = ["add()", "fill"]\ndtypes = ["float32"]\n').values()]
     image = trace_fit.narrowed(asked, dict.fromkeys(asked, 1.0), KV260)
     text = inventory_text([form.terms for form in image.forms.values()], "mine")
@@ -103,8 +104,8 @@ def test_an_inventory_asks_for_exactly_the_kernels_of_the_estimate(keys: dict[st
     assert {member.params for group in groups for member in group.keys if member.name == "add"} == {()}
 
 
-def test_kernels_that_fit_in_no_image_are_divided() -> None:
-    """Images in the order of the launches; a kernel with room in another image is there, too."""
+def test_kernels_too_many_for_one_image_are_divided() -> None:
+    """Images follow the order of the launches. A kernel that fits into a second image is in both."""
     asked = list(keys_of(b'[[kernel]]\nops = ["sort"]\ndtypes = ["float32", "int32", "int64"]\n').values())
     asked += keys_of(INVENTORY).values()
     order = [asked[0], asked[-1], asked[1], asked[-1], asked[2], *asked, asked[0]]
@@ -127,8 +128,9 @@ def launches_of(asked: list[Key]) -> dict[KernelLaunch, int]:
     return {KernelLaunch(key, 1, 1 << 22): 2 for key in asked if isinstance(key, KernelKey)}
 
 
-def test_the_host_computes_what_costs_it_least() -> None:
-    """The image keeps the kernels with the most work for their area, and graphs, which the host cannot compute."""
+def test_host_computes_what_costs_it_least() -> None:
+    """The image keeps the kernels with the most work for their area, and graphs, which the host
+    can't compute."""
     sorts, others = list(keys_of(SORTS).values()), list(keys_of(INVENTORY).values())
     asked = [*sorts, *others]
     found = {key: trace_fit.Times(1e-3, 2e-3, 1.0) for key in asked}
@@ -136,13 +138,13 @@ def test_the_host_computes_what_costs_it_least() -> None:
     kept = trace_fit.kept_on_board(asked, found, KV260)
     assert sorts[1] in kept and len(kept) < len(asked)
     assert trace_fit.fits(compact(kept))
-    # Nothing that was left out fits beside them.
+    # None of the kernels left out fits into the rest.
     for key in set(asked).difference(kept):
         assert not trace_fit.fits(compact([*kept, key])), key.entry
 
 
-def test_a_host_instead_of_loads() -> None:
-    """Several images only where loads of them take less time than the host."""
+def test_host_is_used_instead_of_reloading_images() -> None:
+    """Several images are used only if loading them takes less time than the host."""
     ops = b'[[kernel]]\nops = ["erf", "tanh", "pow", "lgamma"]\ndtypes = ["float32", "complex64"]\n'
     launches = launches_of(list(keys_of(ops).values()))
     order = [launch.key for launch in launches] * 2
@@ -157,8 +159,8 @@ def test_a_host_instead_of_loads() -> None:
     assert len(several.images) > 1 and several.switches and not several.on_host
 
 
-def test_a_kernel_that_takes_half_the_board_is_not_accepted() -> None:
-    """A launch then uses other kernels: a stream of butterflies is too large for a KV260."""
+def test_kernel_of_half_the_board_is_refused() -> None:
+    """A launch then uses other kernels: a pipeline of butterflies is too large for a KV260."""
     (stream,) = keys_of(b'[[kernel]]\nops = ["fft_stream"]\ndtypes = ["complex64"]\n').values()
     (plain,) = keys_of(b'[[kernel]]\nops = ["fft"]\ndtypes = ["complex64"]\n').values()
     assert trace_fit.accepts(U55C)(stream) and not trace_fit.accepts(KV260)(stream)

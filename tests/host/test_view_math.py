@@ -1,4 +1,4 @@
-"""The arithmetic of views against torch: the same layouts, the same exception classes."""
+"""Shape and stride arithmetic of views against torch: the same layouts, the same exception classes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ftensor.ops.view import layout as basic_index
 from ftensor.ops.view import layout as split_math
 from ftensor.ops.view import layout as view_math
 
-# No device; torch notes the slices that are too large for it.
+# No device is used; torch's meta tensors reveal slices beyond the storage.
 pytestmark = [pytest.mark.filterwarnings("ignore:Truncating the start")]
 
 Layout = tuple[tuple[int, ...], tuple[int, ...], int]
-STORAGE = 512  # elements; more than any layout drawn below reaches
+STORAGE = 512  # elements; more than any layout below reaches
 
 sizes = st.integers(0, 4)
 dims = st.integers(-5, 5)
@@ -52,7 +52,7 @@ def layout_of(tensor: Any) -> Layout:
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """Returns a call's layout or layouts, or the class of its exception."""
+    """Returns the layout or layouts of a call's results, or the class of its exception."""
     try:
         result = call()
     except (RuntimeError, IndexError, ValueError, TypeError) as error:
@@ -65,7 +65,7 @@ def outcome(call: Callable[[], Any]) -> Any:
     return result
 
 
-# name, our arithmetic, torch's op on a tensor, strategies of the arguments
+# name, our function, torch's op on a tensor, strategies of the arguments
 CASES: list[tuple[str, Callable[..., Any], Callable[..., Any], list[Any]]] = [
     ("transpose", view_math.transpose, torch.transpose, [dims, dims]),
     ("permute", view_math.permute, torch.permute, [st.lists(dims, max_size=4).map(tuple)]),
@@ -143,7 +143,7 @@ def test_expanded_strides_are_torchs(layout: Layout, data: st.DataObject) -> Non
     size = data.draw(st.lists(st.integers(-1, 3), max_size=2)) + size
     if not data.draw(st.integers(0, 9)):
         size = size[1:]
-    if not layout[0] and -1 in size:  # torch overflows or makes a shape with a negative size
+    if not layout[0] and -1 in size:  # torch overflows, or makes a shape with a negative size
         assert outcome(lambda: view_math.expand(*layout, tuple(size))) is RuntimeError
         return
     expected = outcome(lambda: of_torch(layout).expand(size))
@@ -151,7 +151,7 @@ def test_expanded_strides_are_torchs(layout: Layout, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("size", [(2, -2), (-2, 1), (2**62, 4)])
-def test_expand_to_what_cannot_be(size: tuple[int, ...]) -> None:
+def test_expand_to_an_impossible_shape(size: tuple[int, ...]) -> None:
     layout = ((1, 1), (1, 1), 0)
     assert outcome(lambda: of_torch(layout).expand(size)) is RuntimeError
     assert outcome(lambda: view_math.expand(*layout, size)) is RuntimeError
@@ -180,7 +180,7 @@ def test_unflatten_shape(layout: Layout, dim: int, data: st.DataObject) -> None:
 def test_as_strided(size: Any, stride: Any, offset: int) -> None:
     base = torch.empty(24)
     expected = outcome(lambda: base.as_strided(size, stride, offset))
-    if 0 in size and -1 in size:  # torch lets a negative size pass beside a 0
+    if 0 in size and -1 in size:  # torch accepts a negative size if another is 0
         expected = RuntimeError
     assert outcome(lambda: view_math.as_strided(size, stride, offset, 4, 96)) == expected
 
@@ -221,7 +221,7 @@ pieces = st.lists(st.integers(-1, 4), max_size=4).map(tuple)
     ids=["split", "split_with_sizes", "chunk", "sections", "indices"],
 )
 @given(layout=layouts().filter(lambda layout: layout[0]), data=st.data())
-def test_equal_pieces(ours: Any, theirs: Any, argument: Any, layout: Layout, data: st.DataObject) -> None:
+def test_chunk_and_split(ours: Any, theirs: Any, argument: Any, layout: Layout, data: st.DataObject) -> None:
     dim = data.draw(st.integers(0, len(layout[0]) - 1))
     how = data.draw(argument)
     expected = outcome(lambda: theirs(of_torch(layout), how, dim))
@@ -229,7 +229,7 @@ def test_equal_pieces(ours: Any, theirs: Any, argument: Any, layout: Layout, dat
 
 
 @given(length=st.integers(0, 9), data=st.data())
-def test_sized_pieces_that_fit(length: int, data: st.DataObject) -> None:
+def test_split_with_sizes(length: int, data: st.DataObject) -> None:
     marks = sorted(data.draw(st.lists(st.integers(0, length), max_size=4)))
     sizes = tuple(b - a for a, b in zip([0, *marks], [*marks, length], strict=True))
     tensor = torch.empty(length)
@@ -246,7 +246,7 @@ items = st.lists(st.none() | st.just(...) | slices | st.just(slice(None)) | st.i
 
 @given(layout=layouts(), index=items)
 def test_basic_index(layout: Layout, index: list[Any]) -> None:
-    if index.count(...) > 1:  # torch reads sizes beyond the last dim then; see the next test
+    if index.count(...) > 1:  # torch then reads sizes beyond the last dim; see the next test
         index = [item for i, item in enumerate(index) if item is not ... or ... not in index[:i]]
     expected = outcome(lambda: of_torch(layout)[tuple(index)])
     assert outcome(lambda: basic_index.basic_index(*layout, index)) == expected
@@ -274,7 +274,7 @@ def test_basic_index(layout: Layout, index: list[Any]) -> None:
     ],
     ids=lambda items: repr(items).split(" at 0x")[0],
 )
-def test_basic_index_odd_items(index: tuple[Any, ...]) -> None:
+def test_basic_index_with_unusual_items(index: tuple[Any, ...]) -> None:
     layout = ((2, 3, 4), (12, 4, 1), 5)
     expected = outcome(lambda: of_torch(layout)[index])
     assert outcome(lambda: basic_index.basic_index(*layout, index)) == expected

@@ -1,4 +1,4 @@
-"""Long waits on a terminal show a line: `waiting`, pip's in make; and hints."""
+"""Messages about long waits on a terminal: `waiting`, pip's progress in make, and hints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests import pip_line
 
 
 class Terminal(io.StringIO):
-    """A stream that is a terminal and records the times of writes."""
+    """A terminal stream that records the times of writes."""
 
     def __init__(self, terminal: bool = True) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Terminal(io.StringIO):
         return super().write(text)
 
 
-def test_a_line_is_drawn_and_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_is_drawn_and_erased(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "EVERY", 0.01)
     out, err = Terminal(), Terminal()
     monkeypatch.setattr(sys, "stdout", out)
@@ -47,7 +47,7 @@ def test_a_line_is_drawn_and_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sys.stdout is out
 
 
-def test_nothing_is_drawn_elsewhere_or_within_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_drawn_off_terminals_or_mid_line(monkeypatch: pytest.MonkeyPatch) -> None:
     err = Terminal(False)
     monkeypatch.setattr(sys, "stderr", err)
     with waiting.waiting(lambda: "launches"):
@@ -61,7 +61,7 @@ def test_nothing_is_drawn_elsewhere_or_within_a_line(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_pip_says_how_long(terminal: bool) -> None:
+def test_pip_shows_its_duration(terminal: bool) -> None:
     def done(code: str) -> tuple[int, str]:
         stream = Terminal(terminal)
         return pip_line.run([sys.executable, "-c", code], stream), stream.getvalue()
@@ -75,12 +75,12 @@ def test_pip_says_how_long(terminal: bool) -> None:
     assert "no such thing" in said
 
 
-def test_make_installs_by_it() -> None:
+def test_make_installs_through_pip_line() -> None:
     text = (Path(__file__).resolve().parents[2] / "Makefile").read_text()
     rule: Any = text.partition("$(VENV)/installed-%:")[2].partition("\n\n")[0]
     assert "tests/pip_line.py" in rule
 
 
-def test_hints_never_are_what_was_typed() -> None:
+def test_hints_differ_from_the_input() -> None:
     assert guess("csim", ["csim", "csim"]) == ""
     assert guess("csmi", ["csim", "csmi"]) == "; did you mean 'csim'?"

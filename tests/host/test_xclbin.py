@@ -39,8 +39,8 @@ def test_written_files_read_back(image: Xclbin) -> None:
         assert data[offset : offset + size] == image.sections[k].data
 
 
-def test_fields_lie_where_xrt_looks_for_them() -> None:
-    """Offsets of the published structure."""
+def test_field_offsets_are_those_published() -> None:
+    """Offsets are those of the published structure."""
     image = Xclbin(
         UUID(int=7), (Section(SectionKind.BITSTREAM, "kernels", b"\x7fELF"),), "vendor_board_name_1_0", mode=Mode.SW_EMU
     )
@@ -58,7 +58,7 @@ def test_fields_lie_where_xrt_looks_for_them() -> None:
 
 @given(images, st.data())
 def test_truncated_files_are_refused(image: Xclbin, data: st.DataObject) -> None:
-    """At every length."""
+    """Every shorter length is refused."""
     whole = xclbin.write(image)
     end = data.draw(st.integers(0, len(whole) - 1))
     with pytest.raises(ImageError):
@@ -67,7 +67,7 @@ def test_truncated_files_are_refused(image: Xclbin, data: st.DataObject) -> None
 
 @given(images, st.data())
 def test_damaged_files_never_crash_the_reader(image: Xclbin, data: st.DataObject) -> None:
-    """With any few bytes changed the reader returns an image or raises one clear error."""
+    """With a few bytes changed, the reader returns an image or raises one clear error."""
     broken = bytearray(xclbin.write(image))
     for _ in range(data.draw(st.integers(1, 8))):
         broken[data.draw(st.integers(0, min(len(broken), 700) - 1))] = data.draw(st.integers(0, 255))
@@ -84,21 +84,21 @@ def test_damaged_files_never_crash_the_reader(image: Xclbin, data: st.DataObject
     ids=["magic", "sections", "offset", "size"],
 )
 def test_hostile_fields(at: int, value: bytes) -> None:
-    """Sizes beyond any file."""
+    """Sizes exceed any file."""
     whole = bytearray(xclbin.write(Xclbin(UUID(int=1), (Section(0, "", b"x" * 16),))))
     whole[at : at + len(value)] = value
     with pytest.raises(ImageError, match="xclbin"):
         xclbin.read(bytes(whole))
 
 
-def test_names_that_do_not_fit() -> None:
-    """A field of the file has a fixed size."""
+def test_too_long_names_are_refused() -> None:
+    """The file's field has a fixed size."""
     with pytest.raises(ValueError, match="longer"):
         xclbin.write(Xclbin(UUID(int=1), (), "x" * 64))
 
 
 def test_signed_files() -> None:
-    """The signature is behind the length in the header; anything else there is damage."""
+    """The signature follows the length given in the header; any other trailing data is damage."""
     image = Xclbin(UUID(int=1), (Section(0, "", b"x" * 16),))
     whole = bytearray(xclbin.write(image))
     whole[8:12] = struct.pack("<i", 5)
