@@ -24,8 +24,7 @@ def _lazy(module: str, function: str) -> Callable[[argparse.Namespace], int]:
     """Returns a command that imports its module when it runs."""
 
     def run(arguments: argparse.Namespace) -> int:
-        status: int = getattr(import_module(f".{module}", __package__), function)(arguments)
-        return status
+        return getattr(import_module(f".{module}", __package__), function)(arguments)
 
     return run
 

@@ -107,8 +107,7 @@ class _Line:
         with self.lock:
             self.erase()
             self.free = text.endswith("\n")
-            written: int = self.out.write(text)
-            return written
+            return self.out.write(text)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.out, name)

@@ -245,8 +245,7 @@ class iinfo_object:
 
 
 def _dtype_of(type: Any) -> dtype:
-    result: dtype = type.dtype if isinstance(type, Tensor) else type
-    return result
+    return type.dtype if isinstance(type, Tensor) else type
 
 
 def finfo(type: dtype | Tensor, /) -> finfo_object:

@@ -206,8 +206,7 @@ def _bound(x: Tensor, bound: Any) -> Tensor:
     check("clip", "real numeric", bound)
     if (bound.dtype.kind == "f") != (d.kind == "f"):
         raise messages.no_common_dtype(d, bound.dtype)
-    converted: Tensor = bound.to(d)
-    return converted
+    return bound.to(d)
 
 
 def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:

@@ -49,8 +49,7 @@ def _signature(call: Callable[..., Any]) -> Signature:
 
 def name_of(function: Any) -> str:
     module = getattr(function, "__module__", None) or "numpy"
-    path: str = ".".join([*module.split(".")[1:], function.__name__])
-    return path
+    return ".".join([*module.split(".")[1:], function.__name__])
 
 
 def function(numpy_function: Any, args: tuple[Any, ...], options: dict[str, Any], like: Tensor | None) -> Any:

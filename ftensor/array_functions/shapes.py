@@ -199,8 +199,7 @@ def _ix_(*args: Any) -> tuple[Any, ...]:
 def _ravel_multi_index(multi_index: Any, dims: Any) -> Tensor:
     sizes = (dims,) if isinstance(dims, int) else tuple(dims)
     terms = [x * prod(sizes[k + 1 :]) for k, x in enumerate(multi_index)]
-    flat: Tensor = sum(terms[1:], terms[0])
-    return flat
+    return sum(terms[1:], terms[0])
 
 
 def _lexsort(keys: Any, axis: int = -1) -> Tensor:
@@ -209,8 +208,7 @@ def _lexsort(keys: Any, axis: int = -1) -> Tensor:
         sorted_key = key if order is None else key.take_along_dim(order, axis)
         permutation = sorted_key.sort(axis, stable=True)[1]
         order = permutation if order is None else order.take_along_dim(permutation, axis)
-    indices: Tensor = order
-    return indices
+    return order
 
 
 def _unique(

@@ -78,8 +78,7 @@ class Distribution:
 
     def _drawn(self, name: str, shape: Any, *args: float) -> Tensor:
         empty = op_of("empty")(self._extended(shape), dtype=self._first.dtype, device=self._first.device)
-        samples: Tensor = getattr(empty, name)(*args)
-        return samples
+        return getattr(empty, name)(*args)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Returns random numbers of shape `sample_shape + batch_shape + event_shape`."""

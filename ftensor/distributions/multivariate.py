@@ -123,8 +123,7 @@ def _uniform(p: Uniform, q: Uniform) -> Tensor:
 def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
     soft = op_of("nn.functional.softplus")
     ones = p.probs * (soft(-q.logits) - soft(-p.logits))
-    divergence: Tensor = ones + (1 - p.probs) * (soft(q.logits) - soft(p.logits))
-    return divergence
+    return ones + (1 - p.probs) * (soft(q.logits) - soft(p.logits))
 
 
 _FORMULAS: dict[type[Distribution], Callable[[Any, Any], Tensor]] = {

@@ -97,8 +97,7 @@ def to_computable(bits: Array, element: dtype) -> Array:
     if element is complex32:
         halves = np.ascontiguousarray(bits).view(np.float16).astype(np.float32)
         return halves.view(np.complex64).reshape(bits.shape)
-    values: Array = _float8_values(element)[bits]
-    return values
+    return _float8_values(element)[bits]
 
 
 def to_storage(values: Array, element: dtype) -> Array:

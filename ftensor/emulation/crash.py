@@ -103,8 +103,7 @@ class CrashRecord:
 
         scope: dict[str, Any] = {"note": note}
         exec(compile(_FRAME, f"slot {at}", "exec"), scope)
-        run: Run = scope["run"]
-        return run
+        return scope["run"]
 
     def reset(self) -> None:
         """Clears the slots of an image that was unloaded."""

@@ -340,8 +340,7 @@ class Capture(Observer):
 
 def capturing(backend: Backend) -> Capture | None:
     """Returns the capture of this thread on a device; None if there is none."""
-    found: Capture | None = find_observer(backend, lambda one: isinstance(one, Capture) and one.is_captured_thread)
-    return found
+    return find_observer(backend, lambda one: isinstance(one, Capture) and one.is_captured_thread)
 
 
 def thread_capture() -> Capture | None:

@@ -155,10 +155,7 @@ def find_observer(backend: Backend, matches: Callable[[Any], bool]) -> Any:
 
 def recorder(backend: Backend) -> LaunchRecorder | None:
     """Returns the LaunchRecorder of this thread on a device; None if there is none."""
-    found: LaunchRecorder | None = find_observer(
-        backend, lambda one: isinstance(one, LaunchRecorder) and one.is_current_thread
-    )
-    return found
+    return find_observer(backend, lambda one: isinstance(one, LaunchRecorder) and one.is_current_thread)
 
 
 def thread_recorder() -> LaunchRecorder | None:

@@ -135,9 +135,6 @@ def _table(
     return partial(kept_table, name=f"stream {points} {name}", make=make)
 
 
-if TYPE_CHECKING:
-    pass
-
 OUT, IN, TABLE, SCRATCH, BETWEEN = range(5)
 # Tables are keyed by small integers, since every call looks one up.
 _table_names: dict[Hashable, int] = {}

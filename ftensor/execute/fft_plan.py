@@ -119,8 +119,7 @@ def chirp_spectrum(n: int, size: int) -> Arrays:
     around = np.zeros(size, np.complex128)
     around[:n] = chirp(n).conj()
     around[size - n + 1 :] = around[n - 1 : 0 : -1]
-    spectrum: Arrays = np.fft.fft(around) / size
-    return spectrum
+    return np.fft.fft(around) / size
 
 
 _TABLES: dict[str, Callable[..., Arrays]] = {
@@ -146,8 +145,7 @@ def unit_roots(powers: Arrays, n: int) -> Arrays:
     quarter = octant // 2
     re = np.choose(quarter, (c, -s, -c, s))
     im = np.choose(quarter, (s, c, -s, -c))
-    roots: Arrays = re - 1j * im
-    return roots
+    return re - 1j * im
 
 
 def kept_table(x: Tensor, name: Hashable, make: Callable[[], Arrays]) -> Tensor:

@@ -342,8 +342,7 @@ def cached_gather(
     if results is None:
         return None
     check.finish()
-    result: Tensor = results[0]
-    return result
+    return results[0]
 
 
 def cache_gather(

@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from ..runtime.backend import Backend
 
 
-if TYPE_CHECKING:
-    pass
-
-
 def scan_along(op: str, x: Tensor, dim: int) -> tuple[Tensor, ...]:
     """Returns each element of `x`, of at least one dim, combined with all elements before it along
     `dim`: contiguous, and with positions for ops that have them."""
@@ -118,8 +114,7 @@ def positions(mask: Tensor) -> Tensor:
     backend = mask._storage.backend
     launch = look_up(backend, ("compact", n), _compact, (backend, n))
     if isinstance(launch, MissingKernel):
-        from_host: Tensor = run_on_host(launch.error, positions, (mask,))
-        return from_host
+        return run_on_host(launch.error, positions, (mask,))
     units = launch.steps[0].units
     counts = output.new_like(mask, (units,), dtypes.int64)
     enqueue(launch, (counts, mask, counts), (n, 1))

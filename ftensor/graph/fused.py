@@ -77,8 +77,7 @@ def fused(function: Callable[P, R]) -> Callable[P, R]:
             result = GUARD_FAILED if graph is None else graph.run(tensors, signature)
             if result is GUARD_FAILED:
                 return function(*args, **kwargs)
-        typed_result: R = result
-        return typed_result
+        return result
 
     return call
 

@@ -466,5 +466,4 @@ def _compiled(text: str) -> CodeType:
     """Returns the code of a function. Graphs of one form share it."""
     scope: dict[str, Any] = {}
     exec(compile(text, "<ftensor graph>", "exec"), scope)
-    code: CodeType = scope["replay"].__code__
-    return code
+    return scope["replay"].__code__

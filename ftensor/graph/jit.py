@@ -144,8 +144,7 @@ class Jitted(Generic[P, R]):
                 graph.release()
             if result is GUARD_FAILED:
                 return self._function(*args, **kwargs)
-        typed_result: R = result
-        return typed_result
+        return result
 
     def signature(self, tensors: list[Tensor], args: Any, kwargs: Any) -> list[Any]:
         """Returns the part of a call's signature that depends on its arguments. Appends their

@@ -242,8 +242,7 @@ def _compile_signature(types: Sequence[Any], positional: int, names: Sequence[st
     ]
     text = "\n    ".join(["def tell(mark, args):", *lines])
     exec(compile(text, "<ftensor signature>", "exec"), scope)
-    function: SignatureFunction = scope["tell"]
-    return function
+    return scope["tell"]
 
 
 _FAMILY, _DYNAMIC = object(), object()

@@ -256,14 +256,12 @@ def float_bits(value: float) -> int:
         packed = _FLOAT.pack(value, 0)
     except OverflowError:
         packed = _FLOAT.pack(math.copysign(math.inf, value), 0)
-    bits: int = _LONG.unpack(packed)[0]
-    return bits
+    return _LONG.unpack(packed)[0]
 
 
 def double_bits(value: float) -> int:
     """Returns a double's 64 bits as a long."""
-    bits: int = _LONG.unpack(_DOUBLE.pack(value))[0]
-    return bits
+    return _LONG.unpack(_DOUBLE.pack(value))[0]
 
 
 def signed(value: int) -> int:

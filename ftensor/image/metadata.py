@@ -245,8 +245,7 @@ def write(description: Description) -> bytes:
         if bank.name.startswith("HOST"):  # for the software device alone
             new(core, "hostMemory", base=hex(bank.base), size=hex(bank.size))
     ElementTree.indent(root, " ")
-    text: bytes = ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True)
-    return text
+    return ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True)
 
 
 def _write_kernel(core: ElementTree.Element, kernel: KernelDescription) -> None:

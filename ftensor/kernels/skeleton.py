@@ -64,8 +64,7 @@ class Skeleton(ABC, Generic[K]):
 
     def compute(self, key: K) -> dtype:
         """Returns the compute dtype, FT_T in the kernel text."""
-        of: dtype = key.dtype.compute  # type: ignore[attr-defined]
-        return of
+        return key.dtype.compute  # type: ignore[attr-defined]
 
     def defines(self, key: K) -> dict[str, object]:
         """Returns the macros of the kernel text that depend on the key, by name."""

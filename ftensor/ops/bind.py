@@ -219,8 +219,7 @@ def _maker(parameters: str, call: str) -> Callable[[Row, Any], Callable[..., Any
     )
     scope: dict[str, Any] = {}
     exec(compile(source, "<ftensor op>", "exec"), scope)
-    maker: Callable[[Row, Any], Callable[..., Any]] = scope["maker"]
-    return maker
+    return scope["maker"]
 
 
 def docstring(op: Op) -> str:

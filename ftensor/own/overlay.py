@@ -257,8 +257,7 @@ class ControlRegister:
     def __getattr__(self, name: str) -> int:
         if name not in _STATES:
             raise errors.no_register(self.__dict__["_kernel"].kernel.name, f"CTRL.{name}", list(_STATES))
-        state: int = self.__dict__["_kernel"].state(name)
-        return state
+        return self.__dict__["_kernel"].state(name)
 
     def __setattr__(self, name: str, value: int) -> None:
         if name != "AP_START":

@@ -64,8 +64,7 @@ def numpy_names(call: F) -> F:
 def without_numpy_names(call: F) -> F:
     """Returns the function that `numpy_names` wrapped, for callers that use torch's argument
     names."""
-    plain: F = call.__wrapped__ if vars(call).get("numpy_names") is call else call
-    return plain
+    return call.__wrapped__ if vars(call).get("numpy_names") is call else call
 
 
 @cache

@@ -403,8 +403,7 @@ def override_target(backend: Backend, seen: PreparedTarget, every_thread: bool) 
 def _by_thread(kind: type[Backend]) -> type[Backend]:
     fields = {name: _field(name) for name in PreparedTarget._fields}
     meta: Any = type(kind)
-    by_thread: type[Backend] = meta(kind.__name__, (kind,), {"__module__": kind.__module__, **fields})
-    return by_thread
+    return meta(kind.__name__, (kind,), {"__module__": kind.__module__, **fields})
 
 
 def _field(name: str) -> Any:

@@ -314,8 +314,7 @@ class SharedStream(DeviceStream):
         self.__dict__["finished"] = max(self.count_finished(), count)
 
     def count_finished(self) -> int:
-        count: int = self.__dict__.get("finished", 0)
-        return count
+        return self.__dict__.get("finished", 0)
 
     def query_finished(self) -> bool:
         return False
@@ -353,8 +352,7 @@ class ClosedStream(DeviceStream):
     @property
     def launched(self) -> int:
         """The number of commands enqueued."""
-        count: int = self.__dict__["launched"]
-        return count
+        return self.__dict__["launched"]
 
     @launched.setter
     def launched(self, count: int) -> None:

@@ -25,8 +25,7 @@ BITS = {"float": "f", "double": "d"}
 
 def hardware(key: Key) -> Key:
     """Returns the key whose HLS C++ implements `key`; several keys may share an implementation."""
-    hardware_key: Key = board_skeleton_of(key).hardware(key)
-    return hardware_key
+    return board_skeleton_of(key).hardware(key)
 
 
 def families(keys: Iterable[Key]) -> list[tuple[Key, ...]]:
@@ -218,8 +217,7 @@ class KernelGroup:
     def body_of(self, member: Key) -> Key:
         """Returns the hardware key of the body that computes a member with its own parameter
         list."""
-        body: Key = board_skeleton_of(member).circuit(member, self.members)
-        return body
+        return board_skeleton_of(member).circuit(member, self.members)
 
     @property
     def shares_ports(self) -> bool:

@@ -354,8 +354,7 @@ def _inputs(item: Item) -> list[Node]:
 
 
 def _memory(val: torch.Tensor) -> int:
-    number: int = untyped_storage(val)._cdata
-    return number
+    return untyped_storage(val)._cdata
 
 
 def _shared_storages(nodes: Sequence[Node]) -> set[int]:

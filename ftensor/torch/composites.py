@@ -174,8 +174,7 @@ def _linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
         return _inferred_linear(input, weight, bias)
     if not _is_one_product(input, weight, bias):
         return None
-    result: torch.Tensor = _record_linear(RECORDED_KEYS, input, weight, bias)
-    return result
+    return _record_linear(RECORDED_KEYS, input, weight, bias)
 
 
 def _is_one_product(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> bool:
@@ -276,8 +275,7 @@ def _attention(
         return _attended(query, key, value, attn_mask, is_causal, scale)
     if TO_FT[dtype] not in WIDE:
         return None
-    result: torch.Tensor = _Attention.apply(*tensors, attn_mask, is_causal, scale)
-    return result
+    return _Attention.apply(*tensors, attn_mask, is_causal, scale)
 
 
 @prepared_function(

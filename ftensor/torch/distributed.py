@@ -34,8 +34,7 @@ def _on_host(t: Any) -> Any:
 
 def _has_device_memory(t: torch.Tensor) -> bool:
     """True if the host can't reach the memory of device tensor `t`."""
-    separate: bool = untyped_storage(t)._ft.ptr is None
-    return separate
+    return untyped_storage(t)._ft.ptr is None
 
 
 def _with_copy_back(work: Any, pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> Any:

@@ -119,8 +119,7 @@ def network_of(graph: GraphModule, inputs: Sequence[Any]) -> tuple[int, Callable
             args, words = (torch.fx.node.map_arg(part, known.__getitem__) for part in (node.args, node.kwargs))
             function = operator.getitem if names[node] == "getitem" else _FUNCTIONS[names[node]]
             known[node] = function(*args, **words)
-        result: Tensor = known[results[0]]
-        return result
+        return known[results[0]]
 
     return index, network
 

@@ -35,8 +35,7 @@ class _DecodeStep:
             inputs = model.prepare_inputs_for_generation(
                 token, next_sequence_length=1, **{name: x for name, x in given.items() if x is not None}
             )
-            logits: torch.Tensor = model(**inputs, return_dict=True).logits[:, -1].float()
-            return logits
+            return model(**inputs, return_dict=True).logits[:, -1].float()
 
         def word(token: torch.Tensor, mask: Any, position: Any, going: torch.Tensor) -> torch.Tensor:
             return self.choose(scores(token, mask, position), token, position, going)

@@ -138,8 +138,7 @@ _SCOPE: dict[str, Any] = {
 def _maker(source: str) -> Callable[..., Callable[..., Any]]:
     scope = dict(_SCOPE)
     exec(compile(source, "<ftensor torch kernel>", "exec"), scope)
-    maker: Callable[..., Callable[..., Any]] = scope["make"]
-    return maker
+    return scope["make"]
 
 
 @cache

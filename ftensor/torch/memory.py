@@ -268,8 +268,7 @@ def _adopted(t: torch.Tensor) -> Tensor:
 
 def is_here(t: torch.Tensor) -> bool:
     """True if a tensor is on the device."""
-    on_device: bool = t.device == DEVICE
-    return on_device
+    return t.device == DEVICE
 
 
 def give(out: torch.Tensor, f: Tensor) -> torch.Tensor:

@@ -212,8 +212,7 @@ def _maker(source: str) -> Callable[..., Any]:
     }
     scope["increment_version"] = torch.autograd.graph.increment_version
     exec(compile(source, "<ftensor torch kernel>", "exec"), scope)
-    maker: Callable[..., Any] = scope["make"]
-    return maker
+    return scope["make"]
 
 
 def impl_prepared(*names: str, after: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -309,8 +309,7 @@ _SCOPE = {
 def _compiled(text: str) -> FunctionType:
     scope: dict[str, Any] = dict(_SCOPE)
     exec(compile(text, "<ftensor prepared op>", "exec"), scope)
-    function: FunctionType = scope.pop("call")
-    return function
+    return scope.pop("call")
 
 
 # An argument of an op: a tensor, a list of tensors, or None in place of a tensor.

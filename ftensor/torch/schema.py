@@ -62,8 +62,7 @@ def function_of(call: str) -> Callable[..., Any]:
     entry = entry_of(call)
     if entry is not None:
         return without_numpy_names(entry.call)
-    method: Callable[..., Any] = getattr(Tensor, call.removeprefix("Tensor."))
-    return method
+    return getattr(Tensor, call.removeprefix("Tensor."))
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from ..types.conversion import fill_, zero_
 from ..view.layout import as_int
 from .factory import Options, factory
 from .sizes import number_argument, rounded_up
-
-if TYPE_CHECKING:
-    pass
 
 _PLACE = (("place", "FT_CONVERT(FT_T, FT_POSITION)"),)
 # Rounded once, as in torch: for integers the rounding decides which integer results.
@@ -280,9 +277,6 @@ def _complex_powers(base: float, line: tuple[Any, ...], out: Tensor) -> Tensor:
     fill_by_position(LINSPACE, (low * log, high * log, step * log, middle, last), powers)
     return pointwise(EXP, (powers,), (), out, True)
 
-
-if TYPE_CHECKING:
-    pass
 
 CATEGORY = "ranges"
 # The first `count` elements are row indices, the other `count` are column indices. `flip` turns a

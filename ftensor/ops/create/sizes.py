@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from ..._device import DeviceLike
 
 
-if TYPE_CHECKING:
-    pass
-
 Ints = tuple[int, ...]
 
 

@@ -272,10 +272,7 @@ def batch_norm_gather_stats(
 ) -> tuple[Tensor, Tensor]:
     """Like `batch_norm_gather_stats_with_counts`, for processes with equal sample counts."""
     counts = mean.new_full((mean._shape[0],), count)
-    result: tuple[Tensor, Tensor] = batch_norm_gather_stats_with_counts(
-        input, mean, invstd, running_mean, running_var, momentum, eps, counts
-    )
-    return result
+    return batch_norm_gather_stats_with_counts(input, mean, invstd, running_mean, running_var, momentum, eps, counts)
 
 
 @aten_op()

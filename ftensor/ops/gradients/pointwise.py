@@ -86,22 +86,12 @@ enter(__name__, *_ALL)
 
 
 # Rows that take torch's arguments in torch's order.
-for _name, _row_of in {
-    "threshold_backward": THRESHOLD,
-    "tanh_backward": TANH,
-    "sigmoid_backward": SIGMOID,
-    "silu_backward": SILU,
-    "mish_backward": MISH,
-    "hardtanh_backward": HARDTANH,
-    "hardswish_backward": HARDSWISH,
-    "hardsigmoid_backward": HARDSIGMOID,
-    "leaky_relu_backward": LEAKY_RELU,
-    "softplus_backward": SOFTPLUS,
-    "log_sigmoid_backward": LOGSIGMOID,
-    "hardshrink_backward": SHRINK,
-    "softshrink_backward": SHRINK,
-}.items():
-    aten_op(_name, row=_row_of)(make_function(_row_of))
+for _of in (
+    THRESHOLD, TANH, SIGMOID, SILU, MISH, HARDTANH, HARDSWISH, HARDSIGMOID, LEAKY_RELU, SOFTPLUS,
+):  # fmt: skip
+    aten_op(_of.name, row=_of)(make_function(_of))
+aten_op("log_sigmoid_backward", row=LOGSIGMOID)(make_function(LOGSIGMOID))
+aten_op("hardshrink_backward", "softshrink_backward", row=SHRINK)(make_function(SHRINK))
 
 
 @aten_op()

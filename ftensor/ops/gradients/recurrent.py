@@ -22,6 +22,11 @@ def _biased(gates: Tensor, bias: Tensor | None) -> Tensor:
     return gates if bias is None else gates + bias
 
 
+def _activated(gates: Tensor) -> list[Tensor]:
+    """Returns the input, forget, cell and output gates of an LSTM."""
+    return [gate.tanh() if k == 2 else gate.sigmoid() for k, gate in enumerate(gates.chunk(4, -1))]
+
+
 def slope(y: Tensor) -> Tensor:
     return y * (1 - y)
 
@@ -38,13 +43,7 @@ def _thnn_fused_lstm_cell(
     """Returns (h, c, workspace) of an LSTM step; the workspace holds the gates for the
     derivative."""
     gates = _biased(input_gates, input_bias) + _biased(hidden_gates, hidden_bias)
-    input_gate, forget_gate, cell, output_gate = gates.chunk(4, 1)
-    input_gate, forget_gate, cell, output_gate = (
-        input_gate.sigmoid(),
-        forget_gate.sigmoid(),
-        cell.tanh(),
-        output_gate.sigmoid(),
-    )
+    input_gate, forget_gate, cell, output_gate = _activated(gates)
     cy = forget_gate * cx + input_gate * cell
     return output_gate * cy.tanh(), cy, cat([input_gate, forget_gate, cell, output_gate], 1)
 
@@ -127,8 +126,7 @@ def _step(
 def _input_gates(x: Tensor, w: Weights) -> Tensor:
     steps, batch, features = x._shape
     bias = w.b_ih if w.b_ih is None or w.b_hh is None else w.b_ih + w.b_hh
-    gates: Tensor = linear(x.reshape(steps * batch, features), w.ih, bias).reshape(steps, batch, -1)
-    return gates
+    return linear(x.reshape(steps * batch, features), w.ih, bias).reshape(steps, batch, -1)
 
 
 def lstm_layer(x: Tensor, h: Tensor, c: Tensor, w: Weights) -> Layer:
@@ -158,13 +156,7 @@ def _step_backward(
 ) -> tuple[Tensor, Tensor]:
     """Returns the gradients of h and c before a step, from the gradients of its result and of h and
     c after it. Writes the gradient of the gates to `out`."""
-    input_gate, forget_gate, cell, output_gate = gates.chunk(4, -1)
-    input_gate, forget_gate, cell, output_gate = (
-        input_gate.sigmoid(),
-        forget_gate.sigmoid(),
-        cell.tanh(),
-        output_gate.sigmoid(),
-    )
+    input_gate, forget_gate, cell, output_gate = _activated(gates)
     dh, cy_tanh, gate_grads = dy + dh, cy.tanh(), out.chunk(4, -1)
     dc = dc + dh * output_gate * (1 - cy_tanh * cy_tanh)
     (dc * cell).mul(slope(input_gate), out=gate_grads[0])
@@ -282,8 +274,7 @@ def lstm_layers(
     if len(x) > 1 and as_graph and not saves:
         return (*_lstm_without_derivative(x, h, c, _parameters(weights)), [])
     run: Any = _fused_lstm_layers if as_graph else _lstm_layers
-    results: tuple[Tensor, Tensor, Tensor, list[Layer]] = run(x, h, c, _parameters(weights))
-    return results
+    return run(x, h, c, _parameters(weights))
 
 
 @fused
@@ -327,8 +318,7 @@ def layers_backward(
     `needed`: for the input and each of the states, False if its gradient is None instead."""
     _, batch, width = dy._shape
     run: Any = _fused_backward if _as_graph(cell, dy, batch, width) else _layers_backward
-    gradients: list[Tensor | None] = run(cell, dy, list(last), list(layers), _parameters(weights), needed)
-    return gradients
+    return run(cell, dy, list(last), list(layers), _parameters(weights), needed)
 
 
 def _layers_backward(

@@ -14,7 +14,6 @@ from ... import dtypes, errors
 from ..._tensor import Tensor
 from ...dtypes import bool as bool_
 from ...dtypes import uint64
-from ...errors import view as errors_index
 from ...errors import view as errors_view
 from ...errors.view import BackwardsError
 from ...execute import output
@@ -75,7 +74,7 @@ def select(t: Tensor, index: Any) -> Selection:
     dims_used = sum(map(_dims_taken, items))
     if dims_used > t.ndim:
         if not t.ndim and len(items) == 1 and _is_plain(items[0]):
-            raise errors_index.index_of_scalar()
+            raise errors_view.index_of_scalar()
         raise errors_view.too_many_indices(dims_used, t.ndim)
     item_dim = 0  # the dim of t that the next item indexes
     for item in items:
@@ -139,7 +138,7 @@ def _items(index: Any) -> tuple[Any, ...]:
     if isinstance(index, list) and len(index) < _LONGEST_TUPLE:
         kinds = (Tensor, slice, list, tuple, np.ndarray)
         if any(item is None or item is Ellipsis or isinstance(item, kinds) for item in index):
-            warnings.warn(errors_index.list_as_tuple(), stacklevel=4)
+            warnings.warn(errors_view.list_as_tuple(), stacklevel=4)
             return tuple(index)
     return (index,)
 
@@ -161,10 +160,10 @@ def _prepared(item: Any, t: Tensor) -> Any:
         return item.item()
     if item._dtype is dtypes.uint8:
         if item._shape:
-            warnings.warn(errors_index.uint8_mask(), stacklevel=3)
+            warnings.warn(errors_view.uint8_mask(), stacklevel=3)
         item = item.to(dtypes.bool)
     if item._dtype is not dtypes.bool and item._dtype not in _INTS:
-        raise errors_index.index_dtype(item._dtype)
+        raise errors_view.index_dtype(item._dtype)
     return item.to(t._storage.device)
 
 
@@ -172,19 +171,19 @@ def _index_tensor(item: Any, t: Tensor) -> Tensor:
     """Converts a bool, a sequence or an array to an index tensor; non-integer numbers are
     truncated, as in torch."""
     if isinstance(item, (str, bytes)):
-        raise errors_index.bad_index_type(item)
+        raise errors_view.bad_index_type(item)
     if not isinstance(item, (bool, np.ndarray)) and not (
         hasattr(item, "__len__") and hasattr(item, "__getitem__") and not isinstance(item, dict)
     ):
         try:
             item = operator.index(item)
         except Exception as error:  # an __index__ of a user's class may raise anything
-            raise errors_index.bad_index(item) from error
+            raise errors_view.bad_index(item) from error
     elif not isinstance(item, (bool, np.ndarray)):
         item = items(item)
     array = np.asarray(item)
     if array.dtype.kind not in "biuf":
-        raise errors_index.bad_index_type(item)
+        raise errors_view.bad_index_type(item)
     if array.dtype.kind != "b" and array.dtype != np.uint8:
         array = array.astype(np.int64)
     return host_tensor(array, t)
@@ -200,7 +199,7 @@ def _check_mask(mask: Tensor, shape: Ints, first_dim: int) -> None:
     """Raises IndexError unless each dim of the mask has the indexed dim's size, or 0 as NumPy allows."""
     for k, n in enumerate(mask._shape):
         if n and first_dim + k < len(shape) and shape[first_dim + k] != n:
-            raise errors_index.mask_shape(mask._shape, k, shape, first_dim + k)
+            raise errors_view.mask_shape(mask._shape, k, shape, first_dim + k)
 
 
 def nonzero_tuple(mask: Tensor) -> tuple[Tensor, ...]:
@@ -230,7 +229,7 @@ def broadcast_selection(selection: Selection) -> tuple[Ints, list[Index], Ints]:
     try:
         index_shape = broadcast_shapes(*shapes)
     except RuntimeError:
-        raise errors_index.indices_do_not_broadcast(shapes) from None
+        raise errors_view.indices_do_not_broadcast(shapes) from None
     first = dims[0] if dims == list(range(dims[0], dims[-1] + 1)) else 0
     kept_dims = [d for d in range(view.ndim) if d not in indices]
     dims_before, dims_after = kept_dims[:first], kept_dims[first:]
@@ -265,7 +264,7 @@ def broadcast_selection(selection: Selection) -> tuple[Ints, list[Index], Ints]:
     if numel(index_shape):
         for i in entries:
             if not i.size:
-                raise errors_index.out_of_bounds(0, i.dim, 0)
+                raise errors_view.out_of_bounds(0, i.dim, 0)
     return sizes, entries, with_kept(view._strides, (0,) * len(index_shape))
 
 
@@ -314,7 +313,7 @@ def write(selection: Selection, value: Tensor, accumulate: bool = False) -> None
     """Writes (or adds) values, broadcast, to the elements of a selection."""
     view = selection.view
     if value._dtype is not view._dtype:
-        raise errors_index.put_dtypes(view._dtype, value._dtype)
+        raise errors_view.put_dtypes(view._dtype, value._dtype)
     sizes, indices, strides = broadcast_selection(selection)
     if value._storage is view._storage:
         value = value.clone()
@@ -332,7 +331,7 @@ def _value_strides(value: Tensor, sizes: Ints) -> Ints:
             return broadcast_strides(value._shape, value._strides, sizes)
     except RuntimeError:
         pass
-    raise errors_index.value_shape(value._shape, sizes)
+    raise errors_view.value_shape(value._shape, sizes)
 
 
 def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
@@ -351,7 +350,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     elif isinstance(value, np.ndarray):
         value = operand_tensor(value, input)
     if not isinstance(value, (Tensor, *Number)):
-        raise errors_index.assigned_type(value)
+        raise errors_view.assigned_type(value)
     if isinstance(value, int) and not isinstance(value, bool):
         unsigned = input._dtype is uint64 and 1 << 63 <= value < 1 << 64
         value = value if unsigned else as_int(value, "__setitem__", "value")
@@ -397,7 +396,7 @@ def index_put_(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate
     """Implements `input[indices] = values`. With `accumulate`, values for the same element are
     summed."""
     if not isinstance(indices, (tuple, list)) or not all(isinstance(i, Tensor) for i in indices):
-        raise errors_index.put_indices(indices)
+        raise errors_view.put_indices(indices)
     if not isinstance(values, Tensor):
         raise errors.not_a_tensor_or_number("index_put_", values)
     return put(input, indices, values, accumulate)

@@ -57,8 +57,7 @@ def _matrix_norm(name: str, A: Tensor, ord: Any, dim: Any, keepdim: bool, result
     elif abs(ord) not in ORDERS:
         raise errors_factor.order(name, ord)
     if ord == "fro":
-        norm: Tensor = vector_norm(A, 2, (rows, columns), keepdim, dtype=result_dtype)
-        return norm
+        return vector_norm(A, 2, (rows, columns), keepdim, dtype=result_dtype)
     if result_dtype is not None:
         vector_norm(A.new_zeros(1), 2, dtype=result_dtype)  # raises for a dtype that is not wider
         A = A.to(result_dtype)
@@ -113,8 +112,7 @@ def linalg_norm(
     if ord is not None and len(dims) == 2:
         return _matrix_norm(name, input, ord, dims, keepdim, dtype)
     order = 2 if ord is None else ord
-    norm: Tensor = vector_norm(input, order, dims, keepdim, dtype=dtype)
-    return norm
+    return vector_norm(input, order, dims, keepdim, dtype=dtype)
 
 
 @composed(method=False)
@@ -123,8 +121,7 @@ def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = Fals
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) > 2:
         raise errors_factor.two_dims("frobenius_norm", dims)
-    norm: Tensor = vector_norm(input, 2, dims or None, keepdim)
-    return norm
+    return vector_norm(input, 2, dims or None, keepdim)
 
 
 @composed(method=False)
@@ -140,8 +137,7 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     if dim == -1:
         return norm(v, pow)
     reduced_dims = [d for d in range(v.ndim) if d != normalize_dim(dim, v.ndim)]
-    result: Tensor = vector_norm(v, pow, reduced_dims, True)
-    return result
+    return vector_norm(v, pow, reduced_dims, True)
 
 
 def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Any, Any]:
@@ -183,8 +179,7 @@ def _pseudo_inverse(name: str, A: Tensor, atol: Any, rtol: Any, hermitian: bool)
     else:
         U, w, Vh = svd_of(name, A)
     kept = _above_tolerance(name, A, w.abs() if hermitian else w, atol, rtol)
-    inverse: Tensor = (Vh.mH * _inverse_sizes(w, kept).unsqueeze(-2)) @ U.mH
-    return inverse
+    return (Vh.mH * _inverse_sizes(w, kept).unsqueeze(-2)) @ U.mH
 
 
 def _pinv(name: str, A: Tensor, atol: Any, rtol: Any, hermitian: bool) -> Tensor:
@@ -222,8 +217,7 @@ def matrix_rank(
         sizes = eigh_of(name, input, vectors=False)[0].abs()
     else:
         (sizes,) = svd_of(name, input, vectors=False)
-    rank: Tensor = _above_tolerance(name, input, sizes, atol, rtol).sum(-1)
-    return rank
+    return _above_tolerance(name, input, sizes, atol, rtol).sum(-1)
 
 
 @composed(namespace="linalg", method=False)
@@ -237,16 +231,14 @@ def cond(input: Tensor, p: Any = None) -> Tensor:
         if 0 in input._shape:
             return input.new_zeros(input._shape[:-2], dtype=input._dtype.to_real())
         s = svdvals(input)
-        ratio: Tensor = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
-        return ratio
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
     matrices(name, square=True, input=input)
     if 0 in input._shape:
         return input.new_zeros(input._shape[:-2], dtype=input._dtype.to_real())
     inverse, info = inv_ex(input)
     singular = (info != 0).reshape(*info._shape, 1, 1)
     inverse = where(singular, float("inf"), inverse)
-    size: Tensor = matrix_norm(input, p) * matrix_norm(inverse, p)
-    return size
+    return matrix_norm(input, p) * matrix_norm(inverse, p)
 
 
 LSTSQ = (None, "gels", "gelsy", "gelsd", "gelss")

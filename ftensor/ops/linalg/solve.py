@@ -213,8 +213,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
 
 def _count_swaps(pivots: Tensor) -> Tensor:
     identity_rows = arange(1, pivots._shape[-1] + 1, device=pivots.device)
-    odd: Tensor = (pivots != identity_rows).sum(-1) % 2 == 1
-    return odd
+    return (pivots != identity_rows).sum(-1) % 2 == 1
 
 
 def _det(name: str, A: Tensor) -> Tensor:
@@ -351,8 +350,7 @@ def _basis(A: Tensor, q: int, niter: int) -> Tensor:
     for _ in range(niter):
         Q = linalg_qr(A.mH @ Q).Q
         Q = linalg_qr(A @ Q).Q
-    basis: Tensor = Q
-    return basis
+    return Q
 
 
 def _lowrank(A: Tensor, q: int, niter: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -213,6 +213,5 @@ def histogramdd(
             low, high = _limits(name, x.select(1, k), low, high, range is not None)
         edges.append(_edges(name, x, dim_bins, low, high))
     counts = _histogram_counts(x, edges, weight, density)
-    results: Any = (counts, tuple(edges))
-    result: Any = return_types.histogramdd(results)
+    result: Any = return_types.histogramdd((counts, tuple(edges)))  # type: ignore[arg-type]
     return result

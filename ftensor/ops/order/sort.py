@@ -202,8 +202,7 @@ def _cumulative(name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Tensor
     result = _run(name, x.to(result_dtype).to(compute), axis, input._shape)[0].to(result_dtype)
     if out is None:
         return result
-    written: Tensor = write_outputs(name, result, out, exact=True, fixed=out is input)
-    return written
+    return write_outputs(name, result, out, exact=True, fixed=out is input)
 
 
 @op(inplace=True)
@@ -231,8 +230,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     result = _run("logcumsumexp", x, axis, input._shape)[0]
     if out is None:
         return result
-    written: Tensor = write_outputs("logcumsumexp", result, out, exact=True)
-    return written
+    return write_outputs("logcumsumexp", result, out, exact=True)
 
 
 def _cumulative_extreme(name: str, input: Any, dim: Any, out: Any) -> Any:
@@ -245,13 +243,11 @@ def _cumulative_extreme(name: str, input: Any, dim: Any, out: Any) -> Any:
 def cummax(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Returns the largest element up to each along `dim`, and its last index; NaN is the largest.
     Raises NotImplementedError for complex numbers."""
-    result: tuple[Tensor, Tensor] = _cumulative_extreme("cummax", input, dim, out)
-    return result
+    return _cumulative_extreme("cummax", input, dim, out)
 
 
 @op(bare="h")
 def cummin(input: Tensor, dim: int, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Returns the smallest element up to each along `dim`, and its last index; NaN is the smallest.
     Raises NotImplementedError for complex numbers."""
-    result: tuple[Tensor, Tensor] = _cumulative_extreme("cummin", input, dim, out)
-    return result
+    return _cumulative_extreme("cummin", input, dim, out)

@@ -30,8 +30,7 @@ def check_integer_dtype(op: str, element: Any) -> dtype:
     """Returns `element`. Raises ValueError if no quantized tensor has that dtype."""
     if element not in INTEGERS:
         raise errors_quantized.not_integers(op, element)
-    integer: dtype = element
-    return integer
+    return element
 
 
 def check_bounds(op: str, low: Any, high: Any, element: dtype) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from ... import dtypes, errors
 from ..._tensor import Tensor
-from ...errors import view as errors_shape
 from ...errors import view as errors_view
 from ...execute import output
 from ...execute.output import check_written, out_or_new
@@ -73,18 +72,18 @@ def roll(input: Tensor, shifts: Any = None, dims: Any = ()) -> Tensor:
     steps = ints(shifts, (), "roll", "shifts")
     axes = () if dims is None else ints(dims, (), "roll", "dims")
     if not steps:
-        raise errors_shape.shifts_required()
+        raise errors_view.shifts_required()
     if not axes and len(steps) == 1:
         flat = input.contiguous().reshape(-1)
         return _rolled(flat, {0: steps[0]}).reshape(input._shape)
     if len(steps) != len(axes):
-        raise errors_shape.shifts_and_dims(len(steps), len(axes))
+        raise errors_view.shifts_and_dims(len(steps), len(axes))
     if not input.numel() and len(axes) == 1:
         return conversion.clone(input)
     shift_of_dim: dict[int, int] = {}
     for step, dim in zip(steps, axes):
         if not input._shape:
-            raise errors_shape.no_dims("roll", dim)
+            raise errors_view.no_dims("roll", dim)
         dim = normalize_dim(dim, input.ndim)
         shift_of_dim[dim] = shift_of_dim.get(dim, 0) + step
     return _rolled(input, shift_of_dim)
@@ -118,14 +117,14 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     times = as_int(k, "rot90", "k") % 4
     axes = int_list(dims, "rot90", "dims")
     if len(axes) != 2:
-        raise errors_shape.rotation_dims(axes)
+        raise errors_view.rotation_dims(axes)
     if input.ndim < 2:
         raise errors.too_few_dims("rot90", 2, input.ndim)
     if axes[0] == axes[1] or abs(axes[0] - axes[1]) == input.ndim:
-        raise errors_shape.rotation_dims(axes)
+        raise errors_view.rotation_dims(axes)
     for dim in axes:
         if not -input.ndim <= dim < input.ndim:
-            raise errors_shape.rotation_dim(dim, input.ndim)
+            raise errors_view.rotation_dim(dim, input.ndim)
     first, second = [normalize_dim(dim, input.ndim) for dim in axes]
     if times == 0:
         return conversion.clone(input, memory_format=output.contiguous_format)
@@ -203,7 +202,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     if input.ndim == 1:
         return write_result("diag", out, diag_embed(input, diagonal))
     if input.ndim != 2:
-        raise errors_shape.diag_ndim(input.ndim)
+        raise errors_view.diag_ndim(input.ndim)
     view = input.diagonal(diagonal)
     result = out_or_new("diag", out, view._shape, input._dtype, input, (input,))
     return conversion.copy_(result, view)
@@ -241,7 +240,7 @@ def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
     if len(sizes) < 2:
         raise errors.too_few_dims("fill_diagonal_", 2, len(sizes))
     if len(sizes) > 2 and len(set(sizes)) > 1:
-        raise errors_shape.diagonal_sizes(sizes)
+        raise errors_view.diagonal_sizes(sizes)
     step, offset = sum(input._strides), input._offset
     conversion.fill_(input._view((min(sizes),), (step,), offset), fill_value)
     rows, columns = sizes[0], sizes[-1]

@@ -184,12 +184,11 @@ def _derivative(y: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
 def _one_sided(samples: Any, end: int, p: Tensor, q: Tensor) -> Tensor:
     """Returns the derivative at an end from three samples; p and q are the steps away from it."""
     direction = 1 if end == 0 else -1
-    slope: Tensor = (
+    return (
         samples(end, 1) * (-(2 * p + q) / (p * (p + q)))
         + samples(end + direction, 1) * ((p + q) / (p * q))
         + samples(end + 2 * direction, 1) * (-p / (q * (p + q)))
     )
-    return slope
 
 
 register(Entry("trapz", trapezoid, method=False))

@@ -58,8 +58,7 @@ def _fill_masked(name: str, input: Tensor, mask: Any, identity: Any) -> Tensor:
     if mask is None:
         return input
     number = identity(name, input._dtype) if callable(identity) else identity
-    result: Tensor = where(_mask(name, input, mask), input, input.new_full((), number))
-    return result
+    return where(_mask(name, input, mask), input, input.new_full((), number))
 
 
 def _input_dtype(input: Tensor, dtype: dtype | None) -> dtype:
@@ -178,8 +177,7 @@ def _count(name: str, input: Tensor, dim: int | Sequence[int] | None, keepdim: A
         ones_ = ones((), dtype=int64, device=input.device).expand(input._shape)
     else:
         ones_ = _mask(name, input, mask)
-    counts: Tensor = reduce_call(SUM, ones_, dims_of(name, dim, input.ndim), bool(keepdim), None, None)
-    return counts
+    return reduce_call(SUM, ones_, dims_of(name, dim, input.ndim), bool(keepdim), None, None)
 
 
 @op(name="mean", namespace="masked", method=False)
@@ -246,14 +244,13 @@ def _norm(
     """Returns the vector norm of order `ord` over `dim` of the elements where `mask` is True."""
     name = "masked.norm"
     filled = _fill_masked(name, input, mask, _highest_identity if ord == -math.inf else 0)
-    norm: Tensor = vector_norm(
+    return vector_norm(
         filled,
         2.0 if ord is None else ord,
         dims_of(name, dim, input.ndim),
         bool(keepdim),
         dtype=input._dtype if dtype is None else dtype,
     )
-    return norm
 
 
 def _variance(

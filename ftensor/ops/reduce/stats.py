@@ -144,8 +144,7 @@ def norm(
     check_arguments("norm", input, keepdim, dtype, out)
     if isinstance(p, str) and p == "nuc":
         of_two = (-2, -1) if dim is None and input.ndim == 2 else dim
-        result: Tensor = ENTRIES["linalg.matrix_norm"].call(input, p, of_two, keepdim, dtype=dtype, out=out)
-        return result
+        return ENTRIES["linalg.matrix_norm"].call(input, p, of_two, keepdim, dtype=dtype, out=out)
     if isinstance(p, str) and p != "fro":
         raise errors_arithmetic.norm_order(p)
     order = 2.0 if p is None or isinstance(p, str) else _order(p)

@@ -40,8 +40,7 @@ def _convolved(name: str, in1: Any, in2: Any, mode: str, method: str) -> Tensor:
     dtype = result_type(x, y)
     integral = dtype.kind in "ui"
     if not integral and method != "direct":
-        result: Tensor = fftconvolve(x, y, mode)
-        return result
+        return fftconvolve(x, y, mode)
     if method == "fft":
         raise errors_spectral.filter_argument(name, f"method='fft' rounds {dtype}; use 'direct', or convert to float32")
     if mode not in ("full", "same", "valid"):
@@ -128,8 +127,7 @@ def hilbert(x: Tensor, N: int | None = None, axis: int = -1) -> Tensor:
     # The frequencies between 0 and half the rate count twice, those above not at all.
     spectrum.narrow(-1, 1, (n - 1) // 2).mul_(2)
     padded = pad(spectrum, (0, n - spectrum._shape[-1]))
-    result: Tensor = ifft(padded).movedim(-1, axis).contiguous()
-    return result
+    return ifft(padded).movedim(-1, axis).contiguous()
 
 
 @op(namespace="signal", method=False)

@@ -53,8 +53,7 @@ class Segments:
             rows = detrended(rows, self.detrend)
         kind = rows._dtype.to_complex() if np.iscomplexobj(self.window) else rows._dtype
         weights = _values(self.window, kind, rows)
-        spectrum: Tensor = (rfft if self.half else fft)(rows * weights, self.points)
-        return spectrum
+        return (rfft if self.half else fft)(rows * weights, self.points)
 
     def power(self, spectrum: Tensor, other: Tensor | None = None) -> Tensor:
         """Returns the power of spectra, or the cross power conj(spectrum) * other."""
@@ -79,8 +78,7 @@ class Segments:
 
     def frequencies(self, like: Tensor) -> Tensor:
         options: dict[str, Any] = {"dtype": like._dtype.to_real(), "device": like.device}
-        values: Tensor = (rfftfreq if self.half else fftfreq)(self.points, 1 / self.fs, **options)
-        return values
+        return (rfftfreq if self.half else fftfreq)(self.points, 1 / self.fs, **options)
 
     def times(self, n: int, like: Tensor, start: float) -> Tensor:
         """Returns the middle of each segment of `n` elements in seconds, less `start` elements."""
@@ -169,8 +167,7 @@ def _median(power: Tensor) -> Tensor:
     order = power.sort(-2)[0]
     middle = (order.select(-2, (n - 1) // 2) + order.select(-2, n // 2)) * 0.5
     k = 2 * np.arange(1.0, (n - 1) // 2 + 1)
-    median: Tensor = middle * (1 / float(1 + (1 / (k + 1) - 1 / k).sum()))
-    return median
+    return middle * (1 / float(1 + (1 / (k + 1) - 1 / k).sum()))
 
 
 @op(namespace="signal", method=False)

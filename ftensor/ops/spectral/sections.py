@@ -353,8 +353,7 @@ def decimate(
     if ftype == "fir":
         taps = windows.lowpass("decimate", (20 * q if n is None else n) + 1, 1 / q, "hamming")
         if zero_phase:
-            result: Tensor = resample_poly(x, 1, q, axis, taps)
-            return result
+            return resample_poly(x, 1, q, axis, taps)
         rows, _ = filtered(taps, np.ones(1), x.movedim(axis, -1), None)
     elif ftype == "iir":
         sections = windows.chebyshev(8 if n is None else n, 0.05, 0.8 / q)

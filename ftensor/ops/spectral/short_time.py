@@ -181,10 +181,8 @@ class ShortTimeFFT:
         options: dict[str, Any] = {"k_offset": k_offset, "padding": padding, "axis": axis}
         spectra = self.stft_detrend(x, detr, p0, p1, **options)
         if y is None or y is x:
-            power: Tensor = real(spectra).square() + imag(spectra).square()
-            return power
-        cross: Tensor = spectra * self.stft_detrend(y, detr, p0, p1, **options).conj()
-        return cross
+            return real(spectra).square() + imag(spectra).square()
+        return spectra * self.stft_detrend(y, detr, p0, p1, **options).conj()
 
     def istft(self, S: Tensor, k0: int = 0, k1: int | None = None, *, f_axis: int = -2, t_axis: int = -1) -> Tensor:
         """Returns elements `k0` to `k1` - 1 of the signal whose `stft` is `S`, by overlap-add of its
@@ -228,8 +226,7 @@ class ShortTimeFFT:
     @property
     def _shift(self) -> int:
         host = self._host
-        shift: int = (host.phase_shift + host.m_num_mid) % host.m_num
-        return shift
+        return (host.phase_shift + host.m_num_mid) % host.m_num
 
     @property
     def _doubled(self) -> tuple[int, int, float]:

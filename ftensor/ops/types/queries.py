@@ -41,8 +41,7 @@ _DTYPES = {f"{name}Tensor": d for d, name in _NAMES.items()}
 
 def _checked(input: Any, function: str) -> Tensor:
     layout(input, function)
-    tensor: Tensor = input
-    return tensor
+    return input
 
 
 @op(method=False)

@@ -252,8 +252,7 @@ def _make_launcher(library: Any, entry: str, count: int, string: Any) -> Compile
         lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]
         scope |= {"stuck": library.ft_stuck, "string": string, "error": stuck, "name": entry}
     exec(compile("\n".join(lines), f"<launch {entry}>", "exec"), scope)
-    launch: CompiledKernel = scope.pop("launch")  # avoids a reference cycle
-    return launch
+    return scope.pop("launch")  # avoids a reference cycle
 
 
 def _host_memory_size() -> int:
@@ -402,5 +401,4 @@ def _launcher(image: LoadedImage, slot: Slot) -> CompiledKernel:
         lines += ["    message = string(stuck())", "    if message: raise error(name, message.decode())"]
         scope |= {"stuck": image.program.ft_stuck, "string": declared(()).string}
         scope |= {"error": stuck, "name": record.name}
-    run: CompiledKernel = compiled(slot.entry, lines, scope)
-    return run
+    return compiled(slot.entry, lines, scope)

@@ -415,8 +415,7 @@ class OpenCLBackend(Backend):
         return marker
 
     def marker_done(self, marker: Any) -> bool:
-        done: bool = marker.command_execution_status == self.cl.command_execution_status.COMPLETE
-        return done
+        return marker.command_execution_status == self.cl.command_execution_status.COMPLETE
 
     def finish_marker(self, marker: Any) -> None:
         marker.wait()

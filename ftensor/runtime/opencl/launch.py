@@ -170,8 +170,7 @@ def make_launcher(
 def _compiled(name: str, lines: Sequence[str], scope: dict[str, Any]) -> CompiledKernel:
     namespace = dict(scope)
     exec(compile("\n".join(lines), f"<launch {name}>", "exec"), namespace)
-    launch: CompiledKernel = namespace.pop("launch")  # avoids a reference cycle
-    return launch
+    return namespace.pop("launch")  # avoids a reference cycle
 
 
 # With it the driver keeps the parameters' names and types.

@@ -148,8 +148,7 @@ def make_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) -> Compil
         "set_longs": kernel._set_arg_buf_multi,
         "set_scalars": kernel._set_arg_buf_pack_multi,
     }
-    run: CompiledKernel = compiled(slot.entry, lines, scope)
-    return run
+    return compiled(slot.entry, lines, scope)
 
 
 def _never() -> object:
@@ -342,8 +341,7 @@ def make_linked_launcher(backend: XrtBackend, image: LoadedImage, slot: Slot) ->
         "ports": tuple(ports),
         "whole": linked,
     }
-    run: CompiledKernel = compiled(slot.entry, lines, scope)
-    return run
+    return compiled(slot.entry, lines, scope)
 
 
 ONE = (1,)

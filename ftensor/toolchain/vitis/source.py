@@ -33,8 +33,7 @@ def source(group: KernelGroup) -> str:
     exceed 512 bits, or are strided with several lanes; reductions whose members differ in outputs.
     """
     writer = import_module(f".{group.kind.vitis_module(group.lanes)}", __package__)
-    text: str = writer.source(group)
-    return text
+    return writer.source(group)
 
 
 def inline_headers(text: str) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 from ...._tensor import Tensor
 from ....dtypes import dtype
 from ....errors import nn as errors_nn
-from ....errors import nn as errors_sequence
 from ....errors.message import call_named
 from ....iterator.shape import numel
 from ....rows.catalogue import op
@@ -97,12 +96,12 @@ def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
     flattens the dims from there. Returns the chunks concatenated: the first chunks of all tensors
     side by side, then the second ones. Raises RuntimeError for dims that don't fit."""
     if not tensors or num_chunks < 1:
-        raise errors_sequence.chunks("one tensor at least and a positive num_chunks")
+        raise errors_nn.chunks("one tensor at least and a positive num_chunks")
     dim += tensors[0].ndim if dim < 0 else 0
     padded = []
     for x in tensors:
         if not 0 <= dim < x.ndim or not x.numel() or x._shape[:dim] != tensors[0]._shape[:dim]:
-            raise errors_sequence.chunks(f"elements, a dim {dim}, and the same dims before it")
+            raise errors_nn.chunks(f"elements, a dim {dim}, and the same dims before it")
         leading, size, trailing = x._shape[:dim], x._shape[dim], x._shape[dim + 1 :]
         chunk_size = -(-size // num_chunks)
         if short := chunk_size * num_chunks - size:
@@ -144,9 +143,9 @@ def linear_cross_entropy(
     """
     *rows, features = linear_weight._shape
     if input.ndim not in (1, 2) or (input.ndim == 1 and len(rows) > 1):
-        raise errors_sequence.linear_input(input._shape, linear_weight._shape)
+        raise errors_nn.linear_input(input._shape, linear_weight._shape)
     if ignore_index is not None and target._dtype.is_floating_point:
-        raise errors_sequence.ignored_probability(ignore_index)
+        raise errors_nn.ignored_probability(ignore_index)
     bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = linear(input, linear_weight.reshape(-1, features), bias)
     logits = logits.reshape(*input._shape[:-1], *rows)

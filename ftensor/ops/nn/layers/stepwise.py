@@ -39,5 +39,4 @@ def grouped_sum(terms: Tensor) -> Tensor:
             remainders.append(sums[-1:])
             sums = sums[:-1]
         terms = cat([first, sums])
-    total: Tensor = (rounded_sum([*remainders, terms]) + 0).reshape(())  # -0 becomes 0, as in a sum
-    return total
+    return (rounded_sum([*remainders, terms]) + 0).reshape(())  # -0 becomes 0, as in a sum

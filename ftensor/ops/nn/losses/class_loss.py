@@ -10,7 +10,6 @@ from .... import errors
 from ...._tensor import Tensor
 from ....dtypes import int64, uint8
 from ....errors import nn as errors_nn
-from ....errors import nn as errors_sequence
 from ....execute.layers import nll
 from ....execute.output import new
 from ....execute.pointwise import pointwise
@@ -199,11 +198,11 @@ def _lengths(name: str, word: str, lengths: Any, batch: int) -> list[int]:
     non-integers."""
     if isinstance(lengths, Tensor):
         if lengths._dtype.kind not in "ui":
-            raise errors_sequence.lengths(name, word, f"not {lengths._dtype}", batch)
+            raise errors_nn.lengths(name, word, f"not {lengths._dtype}", batch)
         lengths = lengths.tolist()
         lengths = [lengths] if isinstance(lengths, int) else lengths
     if len(lengths) != batch:
-        raise errors_sequence.lengths(name, word, f"there are {len(lengths)}", batch)
+        raise errors_nn.lengths(name, word, f"there are {len(lengths)}", batch)
     return [int(n) for n in lengths]
 
 
@@ -213,16 +212,16 @@ def _labels(name: str, targets: Tensor, lengths: Sequence[int], batch: int, blan
     positions = arange(longest, device=targets.device)
     if targets.ndim == 2:
         if targets._shape[0] != batch or targets._shape[1] < longest:
-            raise errors_sequence.labels(name, (batch, longest), targets._shape)
+            raise errors_nn.labels(name, (batch, longest), targets._shape)
         labels = targets.narrow(1, 0, longest)
     elif targets.ndim == 1:
         if targets._shape[0] != sum(lengths):
-            raise errors_sequence.labels(name, (sum(lengths),), targets._shape)
+            raise errors_nn.labels(name, (sum(lengths),), targets._shape)
         starts = [sum(lengths[:k]) for k in range(batch)]
         flat_positions = tensor(starts, device=targets.device).unsqueeze(1) + positions
         labels = targets[flat_positions.clamp(max=max(0, len(targets) - 1))] if len(targets) else flat_positions
     else:
-        raise errors_sequence.labels(name, (batch, longest), targets._shape)
+        raise errors_nn.labels(name, (batch, longest), targets._shape)
     is_label = positions < tensor(lengths, device=targets.device).unsqueeze(1)
     return labels.to(int64).masked_fill(~is_label, blank)
 
@@ -238,20 +237,20 @@ def states_of(
     """
     check_tensors(name, log_probs=log_probs, targets=targets)
     if isinstance(input_lengths, Tensor) is not isinstance(target_lengths, Tensor):
-        raise errors_sequence.mixed_lengths(name)
+        raise errors_nn.mixed_lengths(name)
     if log_probs.ndim != 3 or not log_probs.numel():
-        raise errors_sequence.log_probs(name, log_probs._shape)
+        raise errors_nn.log_probs(name, log_probs._shape)
     if log_probs._dtype.name not in ("float32", "float64"):
         raise errors.not_implemented_for(name, log_probs._dtype)
     steps, batch, classes = log_probs._shape
     if not 0 <= blank < classes:
-        raise errors_sequence.blank(name, blank, classes)
+        raise errors_nn.blank(name, blank, classes)
     time_steps = _lengths(name, "input_lengths", input_lengths, batch)
     counts = _lengths(name, "target_lengths", target_lengths, batch)
     if not 0 <= min(time_steps) <= max(time_steps) <= steps:
-        raise errors_sequence.lengths(name, "input_lengths", f"given were {time_steps}", batch, steps)
+        raise errors_nn.lengths(name, "input_lengths", f"given were {time_steps}", batch, steps)
     if min(counts) < 0:
-        raise errors_sequence.lengths(name, "target_lengths", f"given were {counts}", batch)
+        raise errors_nn.lengths(name, "target_lengths", f"given were {counts}", batch)
     labels = _labels(name, targets, counts, batch, blank)
     shape = batch, 2 * labels._shape[1] + 1
     states = full(shape, blank, dtype=int64, device=log_probs.device)

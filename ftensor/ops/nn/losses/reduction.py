@@ -44,8 +44,7 @@ def reduced(loss: Tensor, word: str, weight: Tensor | None = None) -> Tensor:
         loss = loss * weight
         if word == "mean":
             return loss.sum() / weight.expand(loss._shape).sum()
-    result: Tensor = loss if word == "none" else getattr(loss, word)()
-    return result
+    return loss if word == "none" else getattr(loss, word)()
 
 
 def word_of(name: str, size_average: Any, reduce: Any, reduction: str) -> str:

@@ -9,7 +9,6 @@ from ...._tensor import Tensor
 from ....dtypes import bool as bool_
 from ....errors import linalg as errors_matmul
 from ....errors import nn as errors_nn
-from ....errors import nn as errors_sequence
 from ....execute.pointwise import pointwise
 from ....graph.fused import fused
 from ....iterator.shape import broadcast_shapes
@@ -179,7 +178,7 @@ NAME = "multi_head_attention_forward"
 
 def _require(condition: bool, requirement: str) -> None:
     if not condition:
-        raise errors_sequence.heads(NAME, requirement)
+        raise errors_nn.heads(NAME, requirement)
 
 
 def _dims(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None) -> bool:
@@ -235,7 +234,7 @@ def _attn_mask(mask: Tensor, queries: int, keys: int, heads: int) -> Tensor:
     _require(mask.ndim in (2, 3), f"attn_mask has 2 or 3 dims, not {mask.ndim}")
     expected = (queries, keys) if mask.ndim == 2 else (heads, queries, keys)
     if mask._shape != expected:
-        raise errors_sequence.attention_mask_shape(NAME, (queries, keys), heads, mask._shape)
+        raise errors_nn.attention_mask_shape(NAME, (queries, keys), heads, mask._shape)
     return mask.unsqueeze(0) if mask.ndim == 2 else mask
 
 
@@ -275,7 +274,7 @@ def multi_head_attention_forward(
     keys, heads = key._shape[0], batch * num_heads
     padding = _additive_mask(padding, "key_padding_mask", query)
     if is_causal and attn_mask is None:
-        raise errors_sequence.causal_mask(NAME)
+        raise errors_nn.causal_mask(NAME)
     if is_causal and padding is None and not need_weights:
         attn_mask = None  # attention creates the mask itself
     else:

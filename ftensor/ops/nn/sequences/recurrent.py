@@ -114,8 +114,7 @@ def _relu(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor 
 @fused
 def _plain(gates: Tensor, hidden_gates: Tensor | None, out: Tensor | None, word: str) -> Tensor:
     gates = gates if hidden_gates is None else gates + hidden_gates
-    hidden: Tensor = gates.tanh(out=out) if word == "tanh" else gates.clamp_min(0, out=out)
-    return hidden
+    return gates.tanh(out=out) if word == "tanh" else gates.clamp_min(0, out=out)
 
 
 def _lstm(input_gates: Tensor, state: Sequence[Tensor], w: Weights, out: Tensor | None) -> tuple[Tensor, ...]:

@@ -98,8 +98,7 @@ def in_input_format(values: Tensor, like: Tensor, n: int = 2) -> Tensor:
     """Returns a result in the memory format of the input. With one spatial dim (`n` = 1) the
     formats are those of images with one row, as in torch."""
     if n == 1 and values.ndim == like.ndim == 3:
-        result: Tensor = in_input_format(values.unsqueeze(2), like.unsqueeze(2)).squeeze(2)
-        return result
+        return in_input_format(values.unsqueeze(2), like.unsqueeze(2)).squeeze(2)
     result_format = output.suggested_format(like)
     return in_format(values, result_format if values.ndim == like.ndim else contiguous_format)
 
