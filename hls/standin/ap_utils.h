@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "ap_int.h"
+#include <ap_int.h>
 
 static inline void ap_wait() {}
 static inline void ap_wait_n(int) {}

@@ -1,9 +1,11 @@
 // Kernels of a user's own, for test_own_headers.py: each feature of Vitis' headers that users write.
+#include <etc/ap_utils.h>  // first: it must not bring the stand-in of ap_int.h
 #include <ap_axi_sdata.h>
 #include <ap_fixed.h>
 #include <ap_int.h>
 #include <ap_shift_reg.h>
 #include <hls_burst_maxi.h>
+#include <hls_fence.h>
 #include <hls_math.h>
 #include <hls_stream.h>
 #include <hls_streamofblocks.h>
@@ -133,4 +135,38 @@ extern "C" int parts(hls::burst_maxi<int> port)
     wrong += !blocks.empty() || line.read(2) != 0 || line.shift(7) != 0;
     wrong += (hls::vector<int, 4>{1, 2, 3, 4} * 2 + 1).reduce_add() != 24;
     return wrong + (hls::vector<int, 4>{6, 2, 3, 7}.reduce_and() != 2);
+}
+
+// The number of vectors' members with a wrong value.
+extern "C" int vectors()
+{
+    typedef hls::vector<int, 4> four;
+    four x{1, 2, 3, 4}, y = [](int k) { return k == 2 ? 0 : k + 1; };
+    int wrong = (x == y) + !(x != y) + (x < y) + (x <= y) + !(x > y) + !(x >= y) + !(x == four::iota(1));
+    wrong += !(x <= x) + (x < x) + (++x != four{2, 3, 4, 5}) + (x-- != four::iota(2)) + (x != four::iota(1));
+    int sum = 0;
+    for (int element : x) sum += element;
+    wrong += sum != 10 || *x.rbegin() != 4 || x.empty() || x.max_size() != 4;
+    wrong += four(std::array<int, 4>{4, 3, 2, 1}).reduce_mult() != 24 || int(hls::vector<int, 1>(7)) != 7;
+    // From the first to the last: the other order gives 1.
+    return wrong + (hls::vector<float, 3>{1, 1e8f, -1e8f}.reduce_add() != 0);
+}
+
+struct pixel {
+    uint8_t red, green, blue;
+};
+// Moves n pixels through a wide port, four and then one at a time, to where the port is not aligned.
+extern "C" void pixels(hls::burst_maxi<ap_uint<64>> from, hls::burst_maxi<ap_uint<64>> to, int n)
+{
+    typedef hls::vector<pixel, 4> group;
+    bool done = false;
+    from.read_request_unaligned<group>(0, n / 4), to.write_request_unaligned<group>(3, n / 4);
+    from.read_request_unaligned<pixel>(n / 4 * sizeof(group), n % 4);
+    to.write_request_unaligned<pixel>(3 + n / 4 * sizeof(group), n % 4);
+    for (int k = 0; k < n / 4; k++) to.write<group>(from.read<group>());
+    to.write_response();
+    hls::fence(to, done);
+    for (int k = 0; k < n % 4; k++) to.write<pixel>(from.read<pixel>());
+    hls::fence({from, to}, {done, n});
+    to.write_response();
 }

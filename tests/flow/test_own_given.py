@@ -98,7 +98,8 @@ def test_what_is_given_in_other_ways(scale: Path, tmp_path: Path) -> None:
 
 
 HEADERS = (
-    "hls_fence.h", "hls_directio.h", "hls_fft.h", "hls_fir.h", "hls_dds.h", "hls_dsp.h", "hls_linear_algebra.h",
+    "hls_array_partition.h", "hls_directio.h", "hls_dsp_builtins.h", "ap_float.h", "hls_fft.h", "hls_fir.h",
+    "hls_dds.h", "hls_dsp.h", "hls_linear_algebra.h",
     "hls_signal_handler.h", "hls_video.h", "utils/x_hls_utils.h", "etc/autopilot_ssdm_op.h", "ap_cint.h",
 )  # fmt: skip
 
