@@ -29,26 +29,17 @@ FOLD_TERMS = 1 << 12
 # row, because packing it costs more (2 x 1024 by 1024 x 1024 takes a fifth; 4 rows take longer).
 FEW, FEW_TERMS = 3, 1 << 17
 
-DOT = Reduce(
-    "dot",
-    "a * b",
-    "x + y",
-    "K(0)",
-    complex_=("ft_cmul(a, b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))"),
-    kinds="uifc",
-    promote=Promote.UNROUNDED,
-    second_input=Promote.SAME,
-)
-VDOT = Reduce(
-    "vdot",
-    "a * b",
-    "x + y",
-    "K(0)",
-    complex_=("ft_cmul(ft_cmake(a.re, -a.im), b)", "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))"),
-    kinds="uifc",
-    promote=Promote.UNROUNDED,
-    second_input=Promote.SAME,
-)
+
+def _dot(name: str, complex_lift: str) -> Reduce:
+    complex_ = (complex_lift, "ft_cadd(x, y)", "FT_PAIR(FT_T, K(0), K(0))")
+    return Reduce(
+        name, "a * b", "x + y", "K(0)", complex_=complex_, kinds="uifc", promote=Promote.UNROUNDED,
+        second_input=Promote.SAME,
+    )  # fmt: skip
+
+
+DOT = _dot("dot", "ft_cmul(a, b)")
+VDOT = _dot("vdot", "ft_cmul(ft_cmake(a.re, -a.im), b)")
 SCALED = Op("scaled", "product", "a * alpha", complex_="ft_cmul(a, alpha)", params=("alpha",))
 MIXED = Op(
     "mixed",

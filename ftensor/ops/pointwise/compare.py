@@ -19,17 +19,11 @@ _BOOL = Promote.ALWAYS_BOOL
 FEW_TESTS = 32  # up to this number `isin` compares with each element
 
 
-def _order(name: str, sign: str, alias: str, doc: str) -> Op:
+def _order(name: str, sign: str, aliases: tuple[str, ...], doc: str, **fields: Any) -> Op:
     return Op(
-        name,
-        "input, other",
-        f"a {sign} b",
-        doc=doc,
-        promote=_BOOL,
-        tensors=(0,),
-        operators=(f"__{name}__",),
-        aliases=(alias,),
-    )
+        name, "input, other", f"a {sign} b", doc=doc, promote=_BOOL, tensors=(0,), operators=(f"__{name}__",),
+        aliases=aliases, **fields,
+    )  # fmt: skip
 
 
 def _logic(name: str, body: str, complex_: str, doc: str) -> Op:
@@ -40,37 +34,18 @@ _A = "((a.re != K(0)) || (a.im != K(0)))"
 _B = "((b.re != K(0)) || (b.im != K(0)))"
 
 ROWS = [
-    Op(
-        "eq",
-        "input, other",
-        "a == b",
-        doc="Returns True where the elements are equal; NaN equals no element.",
-        complex_="(a.re == b.re) && (a.im == b.im)",
-        promote=_BOOL,
-        tensors=(0,),
-        operators=("__eq__",),
-        bare=BARE,
-    ),
-    Op(
-        "ne",
-        "input, other",
-        "a != b",
-        doc="Returns True where the elements differ; NaN differs from every element.",
-        complex_="(a.re != b.re) || (a.im != b.im)",
-        promote=_BOOL,
-        tensors=(0,),
-        operators=("__ne__",),
-        bare=BARE,
-        aliases=("not_equal",),
-    ),
-    _order("lt", "<", "less", "Returns True where `input` is less than `other`."),
-    _order("le", "<=", "less_equal", "Returns True where `input` is at most `other`."),
-    _order("gt", ">", "greater", "Returns True where `input` is greater than `other`."),
-    _order("ge", ">=", "greater_equal", "Returns True where `input` is at least `other`."),
+    _order("eq", "==", (), "Returns True where the elements are equal; NaN equals no element.",
+           complex_="(a.re == b.re) && (a.im == b.im)", bare=BARE),
+    _order("ne", "!=", ("not_equal",), "Returns True where the elements differ; NaN differs from every element.",
+           complex_="(a.re != b.re) || (a.im != b.im)", bare=BARE),
+    _order("lt", "<", ("less",), "Returns True where `input` is less than `other`."),
+    _order("le", "<=", ("less_equal",), "Returns True where `input` is at most `other`."),
+    _order("gt", ">", ("greater",), "Returns True where `input` is greater than `other`."),
+    _order("ge", ">=", ("greater_equal",), "Returns True where `input` is at least `other`."),
     _logic("and", "(a != K(0)) && (b != K(0))", f"{_A} && {_B}", "Returns True where both elements are nonzero."),
     _logic("or", "(a != K(0)) || (b != K(0))", f"{_A} || {_B}", "Returns True where at least one element is nonzero."),
     _logic("xor", "(a != K(0)) != (b != K(0))", f"{_A} != {_B}", "Returns True where exactly one element is nonzero."),
-]
+]  # fmt: skip
 add_rows(ROWS, __name__)
 
 # Equality first, so that infinities are close to themselves.
@@ -79,28 +54,21 @@ _COMPLEX_EQUAL = "((a.re == b.re) && (a.im == b.im))"
 _COMPLEX_CLOSE = (
     "((ft_cabs(ft_csub(a, b)) <= ft_cabs(b) * fabs(rtol.re) + atol.re) && (ft_cabs(ft_csub(a, b)) < K(INFINITY)))"
 )
-ISCLOSE = Op(
-    "isclose",
-    "input, other, *, rtol, atol",
-    f"(a == b) || ({_CLOSE})",
-    complex_=f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE}",
-    promote=_BOOL,
-    params=("rtol", "atol"),
-    float_only=True,
-    bare="h",
-)
-ISCLOSE_NAN = Op(
+
+
+def _close(name: str, both_nan: str = "", both_complex_nan: str = "") -> Op:
+    return Op(
+        name, "input, other, *, rtol, atol", f"(a == b) || ({_CLOSE}){both_nan}",
+        complex_=f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE}{both_complex_nan}", promote=_BOOL, params=("rtol", "atol"),
+        float_only=True, bare="h",
+    )  # fmt: skip
+
+
+ISCLOSE = _close("isclose")
+ISCLOSE_NAN = _close(
     "isclose_nan",
-    "input, other, *, rtol, atol",
-    f"(a == b) || ({_CLOSE}) || ((a != a) && (b != b))",
-    complex_=(
-        f"{_COMPLEX_EQUAL} || {_COMPLEX_CLOSE} || (((a.re != a.re) || (a.im != a.im))"
-        " && ((b.re != b.re) || (b.im != b.im)))"
-    ),
-    promote=_BOOL,
-    params=("rtol", "atol"),
-    float_only=True,
-    bare="h",
+    " || ((a != a) && (b != b))",
+    " || (((a.re != a.re) || (a.im != a.im)) && ((b.re != b.re) || (b.im != b.im)))",
 )
 
 

@@ -137,37 +137,26 @@ add_to_namespace("nn.functional", "sigmoid", "tanh")
 CATEGORY = "special"
 
 
-def _bessel(name: str, doc: str, body: str, parameters: str = "input") -> Op:
+def _wide(name: str, doc: str, body: str, parameters: str = "input") -> Op:
+    """Returns the row of a function that torch lacks in 16 bits and in place."""
     return replace(special(name, doc, body, refuses=_HALVES, inplace=False), parameters=parameters)
 
 
+def _polynomial(name: str, doc: str, body: str) -> Op:
+    """Returns the row of orthogonal polynomials of x, whose degree is the second input."""
+    doc = f"Returns {doc} n is rounded towards 0; for a negative n the result is 0."
+    return _wide(name, doc, body, "x, n")
+
+
 def _polynomials() -> Iterator[Op]:
-    """Yields the rows of orthogonal polynomials of x, whose degree is the second input."""
-    polynomials = {}
     for kind, word in zip("tuvw", ("first", "second", "third", "fourth")):
-        doc = f"Returns Chebyshev's polynomial of the {word} kind of degree n"
-        call = f"fto_chebyshev_{kind}({{}}, b)"
-        polynomials[f"chebyshev_polynomial_{kind}"] = (f"{doc}.", call.format("a"))
-        shifted = f"{doc} of 2 x - 1."
-        polynomials[f"shifted_chebyshev_polynomial_{kind}"] = (shifted, call.format("a + a - K(1)"))
-    polynomials |= {
-        "hermite_polynomial_h": ("Returns Hermite's polynomial H of degree n.", "fto_hermite_h(a, b)"),
-        "hermite_polynomial_he": ("Returns Hermite's polynomial He of degree n.", "fto_hermite_he(a, b)"),
-        "laguerre_polynomial_l": ("Returns Laguerre's polynomial of degree n.", "fto_laguerre(a, b)"),
-        "legendre_polynomial_p": ("Returns Legendre's polynomial of degree n.", "fto_legendre(a, b)"),
-    }
-    for name, (doc, body) in polynomials.items():
-        doc += " n is rounded towards 0; for a negative n the result is 0."
-        yield Op(
-            name,
-            "x, n",
-            body,
-            doc=doc,
-            promote=Promote.INT_TO_FLOAT,
-            namespace="special",
-            refuses=_HALVES,
-            inplace=False,
-        )
+        name, doc = f"chebyshev_polynomial_{kind}", f"Chebyshev's polynomial of the {word} kind of degree n"
+        yield _polynomial(name, f"{doc}.", f"fto_chebyshev_{kind}(a, b)")
+        yield _polynomial(f"shifted_{name}", f"{doc} of 2 x - 1.", f"fto_chebyshev_{kind}(a + a - K(1), b)")
+    yield _polynomial("hermite_polynomial_h", "Hermite's polynomial H of degree n.", "fto_hermite_h(a, b)")
+    yield _polynomial("hermite_polynomial_he", "Hermite's polynomial He of degree n.", "fto_hermite_he(a, b)")
+    yield _polynomial("laguerre_polynomial_l", "Laguerre's polynomial of degree n.", "fto_laguerre(a, b)")
+    yield _polynomial("legendre_polynomial_p", "Legendre's polynomial of degree n.", "fto_legendre(a, b)")
 
 
 _INCOMPLETE = [
@@ -181,15 +170,11 @@ _INCOMPLETE = [
     )
     for name, side in (("igamma", "lower"), ("igammac", "upper"))
 ]
-ZETA = Op(
+ZETA = _wide(
     "zeta",
-    "input, other",
+    "Returns Hurwitz' zeta function: the sum of (other + k) ** -input over all k from 0.",
     "ftx_zeta(a, b)",
-    doc="Returns Hurwitz' zeta function: the sum of (other + k) ** -input over all k from 0.",
-    promote=Promote.INT_TO_FLOAT,
-    namespace="special",
-    refuses=_HALVES,
-    inplace=False,
+    "input, other",
 )
 POLYGAMMA = Op(
     "polygamma",
@@ -204,27 +189,23 @@ EXPONENT = Op("frexp", "input", "ftx_exponent(a)", float_only=True)
 add_rows(
     [
         ZETA,
-        _bessel("bessel_j0", "Returns the Bessel function of the first kind of order 0.", "ftk_j0(a)"),
-        _bessel("bessel_j1", "Returns the Bessel function of the first kind of order 1.", "ftk_j1(a)"),
-        _bessel("bessel_y0", "Returns the Bessel function of the second kind of order 0.", "ftk_y0(a)"),
-        _bessel("bessel_y1", "Returns the Bessel function of the second kind of order 1.", "ftk_y1(a)"),
-        _bessel("modified_bessel_i0", "Returns the modified Bessel function of order 0.", "ftx_i0(a)"),
-        _bessel("modified_bessel_i1", "Returns the modified Bessel function of order 1.", "ftx_i1(a)"),
-        _bessel(
-            "modified_bessel_k0", "Returns the modified Bessel function of the second kind of order 0.", "ftk_k0(a)"
-        ),
-        _bessel(
-            "modified_bessel_k1", "Returns the modified Bessel function of the second kind of order 1.", "ftk_k1(a)"
-        ),
-        _bessel("scaled_modified_bessel_k0", "Returns exp(x) * modified_bessel_k0(x).", "ftk_k0e(a)", "x"),
-        _bessel("scaled_modified_bessel_k1", "Returns exp(x) * modified_bessel_k1(x).", "ftk_k1e(a)", "x"),
-        _bessel(
+        _wide("bessel_j0", "Returns the Bessel function of the first kind of order 0.", "ftk_j0(a)"),
+        _wide("bessel_j1", "Returns the Bessel function of the first kind of order 1.", "ftk_j1(a)"),
+        _wide("bessel_y0", "Returns the Bessel function of the second kind of order 0.", "ftk_y0(a)"),
+        _wide("bessel_y1", "Returns the Bessel function of the second kind of order 1.", "ftk_y1(a)"),
+        _wide("modified_bessel_i0", "Returns the modified Bessel function of order 0.", "ftx_i0(a)"),
+        _wide("modified_bessel_i1", "Returns the modified Bessel function of order 1.", "ftx_i1(a)"),
+        _wide("modified_bessel_k0", "Returns the modified Bessel function of the second kind of order 0.", "ftk_k0(a)"),
+        _wide("modified_bessel_k1", "Returns the modified Bessel function of the second kind of order 1.", "ftk_k1(a)"),
+        _wide("scaled_modified_bessel_k0", "Returns exp(x) * modified_bessel_k0(x).", "ftk_k0e(a)", "x"),
+        _wide("scaled_modified_bessel_k1", "Returns exp(x) * modified_bessel_k1(x).", "ftk_k1e(a)", "x"),
+        _wide(
             "spherical_bessel_j0",
             "Returns the spherical Bessel function of order 0: sin(x) / x.",
             "a == K(0) ? K(1) : (ft_isinf(a) ? K(0) : ft_sin(a) / a)",
             "x",
         ),
-        _bessel("airy_ai", "Returns Airy's function Ai; NaN at the infinities.", "ftk_airy(a)", "x"),
+        _wide("airy_ai", "Returns Airy's function Ai; NaN at the infinities.", "ftk_airy(a)", "x"),
         *_INCOMPLETE,
         *_polynomials(),
     ],

@@ -66,41 +66,23 @@ def channel_values(op: str, name: str, values: Any, tensor: Tensor, axis: int) -
 SPACE = "quantized"
 
 CLAMPED = "ft_min(ft_max({}, low), high)"
-QUANTIZE = Op(
-    "quantize_per_tensor",
-    "input",
-    CLAMPED.format("rint(a * inverse) + zero"),
-    params=("inverse", "zero", "low", "high"),
-    promote=Promote.SINGLE,
-    any_out=True,
-    only=("float32",),
+
+
+def row(name: str, inputs: str, body: str, params: str, only: tuple[str, ...], promote: Promote = Promote.SINGLE) -> Op:
+    """Returns a row whose result has a dtype of its own; `params` are names separated by spaces."""
+    return Op(name, inputs, body, params=tuple(params.split()), promote=promote, any_out=True, only=only)
+
+
+_CHANNELS, _INTEGERS = "input, scales, zero_points", ("uint8", "int8", "int16")
+QUANTIZE = row(
+    "quantize_per_tensor", "input", CLAMPED.format("rint(a * inverse) + zero"), "inverse zero low high", ("float32",)
 )
-QUANTIZE_CHANNEL = Op(
-    "quantize_per_channel",
-    "input, scales, zero_points",
-    CLAMPED.format("rint(a * (K(1) / b)) + c"),
-    params=("low", "high"),
-    promote=Promote.FLOATING,
-    any_out=True,
-    only=("float32",),
-)
-DEQUANTIZE = Op(
-    "dequantize_per_tensor",
-    "input",
-    "(a - zero) * scale",
-    params=("scale", "zero"),
-    promote=Promote.SINGLE,
-    any_out=True,
-    only=("uint8", "int8", "int16"),
-)
-DEQUANTIZE_CHANNEL = Op(
-    "dequantize_per_channel",
-    "input, scales, zero_points",
-    "(a - c) * b",
-    promote=Promote.FLOATING,
-    any_out=True,
-    only=("uint8", "int8", "int16"),
-)
+QUANTIZE_CHANNEL = row(
+    "quantize_per_channel", _CHANNELS, CLAMPED.format("rint(a * (K(1) / b)) + c"), "low high", ("float32",),
+    Promote.FLOATING,
+)  # fmt: skip
+DEQUANTIZE = row("dequantize_per_tensor", "input", "(a - zero) * scale", "scale zero", _INTEGERS)
+DEQUANTIZE_CHANNEL = row("dequantize_per_channel", _CHANNELS, "(a - c) * b", "", _INTEGERS, Promote.FLOATING)
 SAMPLES = Op(
     "dequantize_as_complex",
     "real, imag",

@@ -12,7 +12,7 @@ from ...dtypes.limits import iinfo
 from ...errors import nn as errors
 from ...execute.layers import layer
 from ...rows.catalogue import op
-from ...rows.op import Op, Promote
+from ...rows.op import Op
 from ...rows.spelling import written
 from ..linalg.matmul import matmul
 from ..nn.spatial.conv import CONV, byte_products, byte_sums
@@ -25,29 +25,21 @@ from .convert import (
     check_scale,
     check_zero_point,
     computed,
+    row,
 )
 
 # Exact: float32 holds differences of small integers.
-CENTERED = Op(
-    "centered", "input", "a - zero", params=("zero",), promote=Promote.SINGLE, any_out=True, only=("uint8", "int8")
-)
-REQUANTIZE = Op(
-    "requantize",
-    "sums, added, factor",
-    CLAMPED.format("rint((a + b) * c) + zero"),
-    params=("zero", "low", "high"),
-    promote=Promote.SINGLE,
-    any_out=True,
-    only=("int32", "float32"),
-)
-ADD = Op(
+CENTERED = row("centered", "input", "a - zero", "zero", ("uint8", "int8"))
+REQUANTIZE = row(
+    "requantize", "sums, added, factor", CLAMPED.format("rint((a + b) * c) + zero"), "zero low high",
+    ("int32", "float32"),
+)  # fmt: skip
+ADD = row(
     "quantized_add",
     "input, other",
     CLAMPED.format("rint(((a - first) * first_scale + (b - second) * second_scale) * inverse) + zero"),
-    params=("first", "first_scale", "second", "second_scale", "inverse", "zero", "low", "high"),
-    promote=Promote.SINGLE,
-    any_out=True,
-    only=("uint8", "int8"),
+    "first first_scale second second_scale inverse zero low high",
+    ("uint8", "int8"),
 )
 
 

@@ -17,24 +17,18 @@ from ...execute.output import new
 from ...execute.packed_weights import constant
 from ...iterator.shape import Ints, normalize_dim, numel
 from ...rows.catalogue import op
-from ...rows.op import Op, Promote
 from ..nn.spatial.adaptive import adaptive_sizes, adaptive_windows, intervals
 from ..nn.spatial.pool import PoolingCall, pool_of, window_sums
 from ..nn.spatial.windows import in_input_format
 from ..rearrange.cat import cat as joined
 from ..view.layout import as_int
-from .convert import CLAMPED, SPACE, a_tensor, check_scale, check_zero_point, computed
+from .convert import CLAMPED, SPACE, a_tensor, check_scale, check_zero_point, computed, row
 from .layers import centered
 
-AVERAGE = Op(
-    "quantized_average",
-    "sums, factor",
-    CLAMPED.format("rint(a * b + zero)"),
-    params=("zero", "low", "high"),
-    promote=Promote.SINGLE,
-    any_out=True,
-    only=("int32", "int64", "float32"),
-)
+AVERAGE = row(
+    "quantized_average", "sums, factor", CLAMPED.format("rint(a * b + zero)"), "zero low high",
+    ("int32", "int64", "float32"),
+)  # fmt: skip
 # Most elements of a window whose sum of differences of bytes fits in int32.
 MAX_TERMS = ((1 << 31) - 1) // 255
 
@@ -138,15 +132,10 @@ def _adaptive_means(input: Tensor, sizes: Ints, factors: np.ndarray) -> Tensor:
     return in_input_format(_averaged(window_sums(windows, 2), factors, 0, input._dtype, key), input)
 
 
-REQUANTIZE_BYTES = Op(
-    "requantize_bytes",
-    "input",
-    CLAMPED.format("rint((a - first) * first_scale * inverse) + zero"),
-    params=("first", "first_scale", "inverse", "zero", "low", "high"),
-    promote=Promote.SINGLE,
-    any_out=True,
-    only=("uint8", "int8"),
-)
+REQUANTIZE_BYTES = row(
+    "requantize_bytes", "input", CLAMPED.format("rint((a - first) * first_scale * inverse) + zero"),
+    "first first_scale inverse zero low high", ("uint8", "int8"),
+)  # fmt: skip
 
 
 def _one_per_tensor(name: str, values: Any, count: int) -> tuple[Any, ...]:

@@ -19,26 +19,14 @@ from ..view.layout import ints
 from .reduction import check_arguments, check_not_empty, dims_of, is_int, reduce_call, reduced
 
 _CSUM = ("a", "ft_cadd(x, y)", "ft_cmake(K(0), K(0))")
-ANY = Reduce(
-    "any",
-    "a",
-    "x | y",
-    "K(0)",
-    promote=Promote.TRUTH,
-    kinds="buifc",
-    dims=Dims.LISTED,
-    doc="Returns True if any element over `dim` is nonzero.",
-)
-ALL = Reduce(
-    "all",
-    "a",
-    "x & y",
-    "K(1)",
-    promote=Promote.TRUTH,
-    kinds="buifc",
-    dims=Dims.LISTED,
-    doc="Returns True if all elements over `dim` are nonzero.",
-)
+
+
+def _truth(name: str, combine: str, identity: str, doc: str) -> Reduce:
+    return Reduce(name, "a", combine, identity, promote=Promote.TRUTH, kinds="buifc", dims=Dims.LISTED, doc=doc)
+
+
+ANY = _truth("any", "x | y", "K(0)", "Returns True if any element over `dim` is nonzero.")
+ALL = _truth("all", "x & y", "K(1)", "Returns True if all elements over `dim` are nonzero.")
 SUM = Reduce(
     "sum",
     "a",
@@ -91,24 +79,11 @@ MEAN = Reduce(
     converts=True,
     doc="Returns the mean over `dim`; NaN without elements.",
 )
-AMAX = Reduce(
-    "amax",
-    "a",
-    "ft_max(x, y)",
-    "FT_LOWEST",
-    nothing=RuntimeError,
-    parameters="input, dim=(), keepdim=False, *, out=None",
-    doc="Returns the largest element over `dim`; NaN if there is one.",
-)
-AMIN = Reduce(
-    "amin",
-    "a",
-    "ft_min(x, y)",
-    "FT_HIGHEST",
-    nothing=RuntimeError,
-    parameters="input, dim=(), keepdim=False, *, out=None",
-    doc="Returns the smallest element over `dim`; NaN if there is one.",
-)
+_DIMS = "input, dim=(), keepdim=False, *, out=None"
+AMAX = Reduce("amax", "a", "ft_max(x, y)", "FT_LOWEST", nothing=RuntimeError, parameters=_DIMS,
+              doc="Returns the largest element over `dim`; NaN if there is one.")  # fmt: skip
+AMIN = Reduce("amin", "a", "ft_min(x, y)", "FT_HIGHEST", nothing=RuntimeError, parameters=_DIMS,
+              doc="Returns the smallest element over `dim`; NaN if there is one.")  # fmt: skip
 enter(__name__, SUM, NANSUM, PROD, MEAN, MEAN_COMPLEX)
 add_rows([SUM, NANSUM, PROD, MEAN, AMAX, AMIN, ANY, ALL], __name__)
 
@@ -169,45 +144,28 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
 
 # NaN wins over every number; among equal elements the first wins.
 _SAME = "y == x || (y != y && x != x)"
-_WINS = "y {} x || (y != y && x == x)"
-MAX = Reduce(
-    "max",
-    "a",
-    _SAME,
-    "FT_LOWEST",
-    ("x", "i"),
-    arg=True,
-    beats=_WINS.format(">"),
-    dims=Dims.ONE,
-    nothing=RuntimeError,
-    refusal=errors.dtype_not_supported,
-)
-MIN = Reduce(
-    "min",
-    "a",
-    _SAME,
-    "FT_HIGHEST",
-    ("x", "i"),
-    arg=True,
-    beats=_WINS.format("<"),
-    dims=Dims.ONE,
-    nothing=RuntimeError,
-    refusal=errors.dtype_not_supported,
-)
 _PLACE = (
-    "Returns the index of the {} element over `dim`, or of all in row-major order; of the first one where\n"
-    "there are several. NaN counts as the {}."
+    "Returns the index of the {0} element over `dim`, or of all in row-major order; of the first one where\n"
+    "there are several. NaN counts as the {0}."
 )
-ARGMAX = Reduce(
-    "argmax", "a", _SAME, "FT_LOWEST", ("i",), arg=True, beats=MAX.beats, kinds="uif",
-    dims=Dims.ONE, nothing=IndexError, refusal=errors.dtype_not_supported, refuses_first=True,
-    doc=_PLACE.format("largest", "largest"),
-)  # fmt: skip
-ARGMIN = Reduce(
-    "argmin", "a", _SAME, "FT_HIGHEST", ("i",), arg=True, beats=MIN.beats, kinds="uif",
-    dims=Dims.ONE, nothing=IndexError, refusal=errors.dtype_not_supported, refuses_first=True,
-    doc=_PLACE.format("smallest", "smallest"),
-)  # fmt: skip
+
+
+def _located(name: str, sign: str, identity: str, finish: tuple[str, ...], **fields: Any) -> Reduce:
+    return Reduce(
+        name, "a", _SAME, identity, finish, arg=True, beats=f"y {sign} x || (y != y && x == x)", dims=Dims.ONE,
+        refusal=errors.dtype_not_supported, **fields,
+    )  # fmt: skip
+
+
+def _index_of(name: str, sign: str, identity: str, word: str) -> Reduce:
+    fields = {"kinds": "uif", "nothing": IndexError, "refuses_first": True, "doc": _PLACE.format(word)}
+    return _located(name, sign, identity, ("i",), **fields)
+
+
+MAX = _located("max", ">", "FT_LOWEST", ("x", "i"), nothing=RuntimeError)
+MIN = _located("min", "<", "FT_HIGHEST", ("x", "i"), nothing=RuntimeError)
+ARGMAX = _index_of("argmax", ">", "FT_LOWEST", "largest")
+ARGMIN = _index_of("argmin", "<", "FT_HIGHEST", "smallest")
 
 
 def _extreme(
@@ -238,28 +196,22 @@ def _extreme(
     return reduce_call(row_along_dim, input, dim, keepdim is not MISSING and keepdim, None, out)
 
 
-@op(
-    rows=(MAX,),
-    forms=(
-        "max(input, *, out=None) -> Tensor",
-        "max(input, dim, keepdim=False, *, out=None) -> (values, indices)",
-        "max(input, other, *, out=None) -> Tensor",
-    ),
-)
+def _forms(name: str) -> tuple[str, ...]:
+    return (
+        f"{name}(input, *, out=None) -> Tensor",
+        f"{name}(input, dim, keepdim=False, *, out=None) -> (values, indices)",
+        f"{name}(input, other, *, out=None) -> Tensor",
+    )
+
+
+@op(rows=(MAX,), forms=_forms("max"))
 def max(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None) -> Any:
     """Returns the largest element of all; the largest along a dim, with its first index; or the
     larger of two tensors' elements, like `maximum`. A NaN is the largest."""
     return _extreme(MAX, AMAX, input, dim, keepdim, other, out)
 
 
-@op(
-    rows=(MIN,),
-    forms=(
-        "min(input, *, out=None) -> Tensor",
-        "min(input, dim, keepdim=False, *, out=None) -> (values, indices)",
-        "min(input, other, *, out=None) -> Tensor",
-    ),
-)
+@op(rows=(MIN,), forms=_forms("min"))
 def min(input: Tensor, dim: Any = MISSING, keepdim: Any = MISSING, *, other: Any = MISSING, out: Any = None) -> Any:
     """Returns the smallest element of all; the smallest along a dim, with its first index; or the
     smaller of two tensors' elements, like `minimum`. A NaN is the smallest."""

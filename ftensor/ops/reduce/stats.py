@@ -26,20 +26,14 @@ from .reduction import check_arguments, dims_of, reduced, reduced_elements
 _ABS = "ft_cabs(a)"
 
 
-def _norm(lift: str, complex_lift: str, combine: str, identity: str, finish: str) -> Reduce:
+def _norm(
+    lift: str, complex_lift: str, combine: str, identity: str, finish: str, params: tuple[str, ...] = ()
+) -> Reduce:
     complex_ = (complex_lift, combine, identity)
     return Reduce(
-        "norm",
-        lift,
-        combine,
-        identity,
-        (finish,),
-        complex_=complex_,
-        state_complex=False,
-        kinds="fc",
-        promote=Promote.COMPLEX_TO_REAL,
-        bare="h",
-    )
+        "norm", lift, combine, identity, (finish,), complex_=complex_, state_complex=False, params=params, kinds="fc",
+        promote=Promote.COMPLEX_TO_REAL, bare="h",
+    )  # fmt: skip
 
 
 NORM_0 = _norm("a != K(0) ? K(1) : K(0)", f"{_ABS} != K(0) ? K(1) : K(0)", "x + y", "K(0)", "x")
@@ -47,19 +41,7 @@ NORM_1 = _norm("fabs(a)", _ABS, "x + y", "K(0)", "x")
 NORM_2 = _norm("a * a", "a.re * a.re + a.im * a.im", "x + y", "K(0)", "sqrt(x)")
 NORM_HIGH = _norm("fabs(a)", _ABS, "ft_max(x, y)", "K(0)", "x")
 NORM_LOW = _norm("fabs(a)", _ABS, "ft_min(x, y)", "K(INFINITY)", "x")
-NORM_P = Reduce(
-    "norm",
-    "pow(fabs(a), p)",
-    "x + y",
-    "K(0)",
-    ("pow(x, K(1) / p)",),
-    complex_=("pow(ft_cabs(a), p)", "x + y", "K(0)"),
-    state_complex=False,
-    params=("p",),
-    kinds="fc",
-    promote=Promote.COMPLEX_TO_REAL,
-    bare="h",
-)
+NORM_P = _norm("pow(fabs(a), p)", f"pow({_ABS}, p)", "x + y", "K(0)", "pow(x, K(1) / p)", ("p",))
 _ROWS = {0.0: NORM_0, 1.0: NORM_1, 2.0: NORM_2, math.inf: NORM_HIGH, -math.inf: NORM_LOW}
 DIFFERENCE = Op("dist", "input, other", "a - b", complex_="ft_csub(a, b)", bare="h")
 enter(__name__, NORM_0, NORM_1, NORM_2, NORM_HIGH, NORM_LOW, NORM_P, DIFFERENCE)
