@@ -27,16 +27,16 @@ def bessel(N: _int, Wn: Any, btype: str='low', analog: _bool=False, output: str=
 def butter(N: _int, Wn: Any, btype: str='low', analog: _bool=False, output: str='ba', fs: _float | None=None) -> Any:
     """Returns a Butterworth filter of order `N` by SciPy: (b, a), or the sections for `sosfilt` with
     `output` \"sos\", as NumPy arrays in float64. `Wn` is the edge relative to `fs` (2), or a pair for
-    \"bandpass\" and \"bandstop\". Sections keep their precision where (b, a) of an order above 4 do
-    not. Raises ModuleNotFoundError without SciPy, and SciPy's ValueError.
+    \"bandpass\" and \"bandstop\". Sections keep their precision where (b, a) of an order above 4 do not.
+    Raises ModuleNotFoundError without SciPy, and SciPy's ValueError.
     """
 def cheby1(N: _int, rp: _float, Wn: Any, btype: str='low', analog: _bool=False, output: str='ba', fs: _float | None=None) -> Any:
-    """Returns a Chebyshev filter of type I, with ripples of `rp` dB in the passband. Other arguments
-    and the result are those of `butter`.
+    """Returns a Chebyshev filter of type I, with ripples of `rp` dB in the passband.
+    Other arguments and the result are those of `butter`.
     """
 def cheby2(N: _int, rs: _float, Wn: Any, btype: str='low', analog: _bool=False, output: str='ba', fs: _float | None=None) -> Any:
-    """Returns a Chebyshev filter of type II, which damps the stopband by `rs` dB. Other arguments
-    and the result are those of `butter`.
+    """Returns a Chebyshev filter of type II, which damps the stopband by `rs` dB.
+    Other arguments and the result are those of `butter`.
     """
 def chirp(t: _Tensor, f0: _float, t1: _float, f1: _float, method: str='linear', phi: _float=0, vertex_zero: _bool=True, *, complex: _bool=False) -> _Tensor:
     """Returns a cosine whose frequency goes from `f0` at t = 0 to `f1` at t = `t1`, at the times
@@ -85,8 +85,8 @@ def decimate(x: _Tensor, q: _int, n: _int | None=None, ftype: str='iir', axis: _
     delay. Raises ValueError for another `ftype`, and for signals shorter than the filter's edges.
     """
 def ellip(N: _int, rp: _float, rs: _float, Wn: Any, btype: str='low', analog: _bool=False, output: str='ba', fs: _float | None=None) -> Any:
-    """Returns an elliptic filter, with ripples of `rp` dB in the passband and `rs` dB of damping in
-    the stopband. Other arguments and the result are those of `butter`.
+    """Returns an elliptic filter, with ripples of `rp` dB in the passband and `rs` dB of damping in the
+    stopband. Other arguments and the result are those of `butter`.
     """
 def fft_q15(x: _Tensor) -> _Tensor:
     """Returns the Fourier transform of complex int16 samples (..., n, 2), divided by n, in fixed

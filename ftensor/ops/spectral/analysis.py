@@ -9,7 +9,6 @@ import numpy as np
 
 from ..._tensor import Tensor
 from ...dtypes import int64, result_type
-from ...errors import spectral as errors_spectral
 from ...iterator.shape import normalize_dim
 from ...rows.catalogue import op
 from ..arguments import check_tensors
@@ -20,6 +19,7 @@ from ..rearrange.pad import pad
 from . import windows
 from .fft import ifft, rfft
 from .filters import as_tensors, fftconvolve, floating, precise_dtype
+from .windows import require
 
 _METHODS = ("auto", "direct", "fft")
 _SWEEPS = {
@@ -35,30 +35,24 @@ _DIRECT_DIMS = 3
 def _convolved(name: str, in1: Any, in2: Any, mode: str, method: str) -> Tensor:
     """Convolves all dims: floating point by transforms, integers by exact sums."""
     x, y = as_tensors(name, in1, in2)
-    if method not in _METHODS:
-        raise errors_spectral.filter_argument(name, f"method={method!r} is none of {', '.join(_METHODS)}")
+    require(method in _METHODS, name, f"method={method!r} is none of {', '.join(_METHODS)}")
     dtype = result_type(x, y)
     integral = dtype.kind in "ui"
     if not integral and method != "direct":
         return fftconvolve(x, y, mode)
-    if method == "fft":
-        raise errors_spectral.filter_argument(name, f"method='fft' rounds {dtype}; use 'direct', or convert to float32")
-    if mode not in ("full", "same", "valid"):
-        raise errors_spectral.filter_argument(name, f"mode={mode!r} is none of full, same, valid")
-    if x.ndim != y.ndim or not 1 <= x.ndim <= _DIRECT_DIMS:
-        raise errors_spectral.filter_argument(
-            name, f"direct sums need inputs of equally many dims, 1 to {_DIRECT_DIMS}, not {x.ndim} and {y.ndim}"
-        )
-    if not x.numel() or not y.numel():
-        raise errors_spectral.filter_argument(
-            name, f"inputs of shape {tuple(x._shape)} and {tuple(y._shape)} must have elements"
-        )
+    require(method != "fft", name, f"method='fft' rounds {dtype}; use 'direct', or convert to float32")
+    require(mode in ("full", "same", "valid"), name, f"mode={mode!r} is none of full, same, valid")
+    fits = x.ndim == y.ndim and 1 <= x.ndim <= _DIRECT_DIMS
+    require(fits, name, f"direct sums need inputs of equally many dims, 1 to {_DIRECT_DIMS}, not {x.ndim} and {y.ndim}")
+    require(
+        x.numel() and y.numel(), name, f"inputs of shape {tuple(x._shape)} and {tuple(y._shape)} must have elements"
+    )
     if not integral:
         x, y = floating(name, x, y)
     x, y, n = x.to(x._dtype if not integral else dtype), y.to(y._dtype if not integral else dtype), x.ndim
     larger = [a >= b for a, b in zip(x._shape, y._shape)]
-    if mode == "valid" and not (all(larger) or not any(a > b for a, b in zip(x._shape, y._shape))):
-        raise errors_spectral.filter_argument(name, "neither input contains the other")
+    fits = mode != "valid" or all(larger) or not any(a > b for a, b in zip(x._shape, y._shape))
+    require(fits, name, "neither input contains the other")
     sizes = x._shape
     if x.numel() < y.numel() or (mode == "valid" and not all(larger)):
         x, y = y, x
@@ -94,11 +88,8 @@ def correlate(in1: Tensor, in2: Tensor, mode: str = "full", method: str = "auto"
 def correlation_lags(in1_len: int, in2_len: int, mode: str = "full") -> np.ndarray[Any, Any]:
     """Returns the displacement that each element of a 1-d `correlate` belongs to, as a NumPy array
     of int64. Raises ValueError for lengths below 1 and another `mode`."""
-    refuse = errors_spectral.filter_argument
-    if in1_len < 1 or in2_len < 1:
-        raise refuse("correlation_lags", f"lengths {in1_len} and {in2_len} are at least 1")
-    if mode not in ("full", "same", "valid"):
-        raise refuse("correlation_lags", f"mode={mode!r} is none of full, same, valid")
+    require(in1_len >= 1 and in2_len >= 1, "correlation_lags", f"lengths {in1_len} and {in2_len} are at least 1")
+    require(mode in ("full", "same", "valid"), "correlation_lags", f"mode={mode!r} is none of full, same, valid")
     windows.check_capacity(in1_len + in2_len)
     if mode == "valid":
         difference = in1_len - in2_len
@@ -117,12 +108,10 @@ def hilbert(x: Tensor, N: int | None = None, axis: int = -1) -> Tensor:
     is the number of points of the transforms (the signal's length): the signal is cut, or zeros
     follow it. Raises ValueError for complex signals and for `N` below 1."""
     (x,) = floating("hilbert", x)
-    if x._dtype.is_complex:
-        raise errors_spectral.filter_argument("hilbert", f"the signal must be real, not {x._dtype}")
+    require(not x._dtype.is_complex, "hilbert", f"the signal must be real, not {x._dtype}")
     axis = normalize_dim(axis, x.ndim)
     n = x._shape[axis] if N is None else N
-    if n < 1:
-        raise errors_spectral.filter_argument("hilbert", f"N={n}: a transform has at least 1 point")
+    require(n >= 1, "hilbert", f"N={n}: a transform has at least 1 point")
     spectrum = rfft(x.movedim(axis, -1), n)
     # The frequencies between 0 and half the rate count twice, those above not at all.
     spectrum.narrow(-1, 1, (n - 1) // 2).mul_(2)
@@ -153,14 +142,9 @@ def chirp(
     check_tensors("chirp", t=t)
     (x,) = floating("chirp", t)
     known = _SWEEPS.get(method)
-    if known is None:
-        raise errors_spectral.filter_argument(
-            "chirp", f"method={method!r} is none of {', '.join(dict.fromkeys(_SWEEPS.values()))}"
-        )
-    if x._dtype.is_complex:
-        raise errors_spectral.filter_argument("chirp", f"times must be real, not {x._dtype}")
-    if not t1:
-        raise errors_spectral.filter_argument("chirp", f"t1={t1} is the time of f1; it must not be 0")
+    require(known is not None, "chirp", f"method={method!r} is none of {', '.join(dict.fromkeys(_SWEEPS.values()))}")
+    require(not x._dtype.is_complex, "chirp", f"times must be real, not {x._dtype}")
+    require(t1, "chirp", f"t1={t1} is the time of f1; it must not be 0")
     dtype, x = x._dtype, x.to(precise_dtype(x))
     if known == "linear":
         cycles = x * (x * ((f1 - f0) / t1 / 2) + f0)
@@ -171,16 +155,14 @@ def chirp(
         else:
             cycles = f1 * x + slope / 3 * ((t1 - x) ** 3 - t1**3)
     elif known == "logarithmic":
-        if f0 * f1 <= 0:
-            raise errors_spectral.filter_argument("chirp", f"f0={f0}, f1={f1}: both are positive, or both negative")
+        require(not f0 * f1 <= 0, "chirp", f"f0={f0}, f1={f1}: both are positive, or both negative")
         if f0 == f1:
             cycles = f0 * x
         else:
             beta = t1 / math.log(f1 / f0)
             cycles = beta * f0 * ((x * (math.log(f1 / f0) / t1)).exp() - 1)
     else:
-        if not f0 or not f1:
-            raise errors_spectral.filter_argument("chirp", f"f0={f0}, f1={f1}: neither may be 0")
+        require(f0 and f1, "chirp", f"f0={f0}, f1={f1}: neither may be 0")
         if f0 == f1:
             cycles = f0 * x
         else:
@@ -200,8 +182,7 @@ def _between(name: str, value: Any, limits: Any) -> Any:
     for limit, least_ in ((least, True), (most, False)):
         if limit is None:
             continue
-        if not isinstance(limit, (int, float, np.number)):
-            raise errors_spectral.filter_argument("find_peaks", f"{name}={limits!r} is no number and no pair")
+        require(isinstance(limit, (int, float, np.number)), "find_peaks", f"{name}={limits!r} is no number and no pair")
         part = value >= limit if least_ else value <= limit
         kept = part if kept is None else kept & part
     return kept
@@ -234,12 +215,9 @@ def find_peaks(
     signals that are not 1-d and real, and for a `distance` below 1.
     """
     check_tensors("find_peaks", x=x)
-    if x.ndim != 1 or x._dtype.is_complex:
-        raise errors_spectral.filter_argument(
-            "find_peaks", f"a real signal of 1 dim is needed, not {x._dtype} of shape {tuple(x._shape)}"
-        )
-    if distance is not None and not distance >= 1:
-        raise errors_spectral.filter_argument("find_peaks", f"distance={distance}: it is at least 1")
+    fits = x.ndim == 1 and not x._dtype.is_complex
+    require(fits, "find_peaks", f"a real signal of 1 dim is needed, not {x._dtype} of shape {tuple(x._shape)}")
+    require(distance is None or distance >= 1, "find_peaks", f"distance={distance}: it is at least 1")
     n = x._shape[0]
     if n < 3:
         lefts = peaks = rights = x.new_zeros((0,), dtype=int64)

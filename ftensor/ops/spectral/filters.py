@@ -24,6 +24,7 @@ from ..rearrange.pad import pad
 from . import windows
 from .fft import fft, fftn, ifft, ifftn, irfft, irfftn, rfft, rfftn
 from .stft import overlap_add
+from .windows import require
 
 # Elements that one matrix product filters.
 BLOCK = 64
@@ -38,8 +39,7 @@ def floating(name: str, *tensors: Any) -> list[Tensor]:
     result_dtype = result_type(*tensors) if len(tensors) == 2 else tensors[0]._dtype
     if result_dtype.kind not in "fc":
         result_dtype = result_type(zeros((), dtype=result_dtype), 1.0)
-    if result_dtype.itemsize < 4:
-        raise errors_spectral.filter_argument(name, f"{result_dtype} is not filtered; convert to float32")
+    require(result_dtype.itemsize >= 4, name, f"{result_dtype} is not filtered; convert to float32")
     return [x.to(result_dtype) for x in tensors]
 
 
@@ -69,20 +69,16 @@ def _crop(x: Tensor, axes: Sequence[int], sizes: Sequence[int]) -> Tensor:
 def _convolved(name: str, in1: Any, in2: Any, mode: str, axes: Any, blocks: bool) -> Tensor:
     in1, in2 = as_tensors(name, in1, in2)
     x, y = floating(name, in1, in2)
-    if x.ndim != y.ndim:
-        raise errors_spectral.filter_argument(name, f"{x.ndim} dims and {y.ndim} don't fit")
-    if mode not in ("full", "same", "valid"):
-        raise errors_spectral.filter_argument(name, f"mode={mode!r} is none of full, same, valid")
+    require(x.ndim == y.ndim, name, f"{x.ndim} dims and {y.ndim} don't fit")
+    require(mode in ("full", "same", "valid"), name, f"mode={mode!r} is none of full, same, valid")
     chosen_axes = range(x.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
     dims = [normalize_dim(d, x.ndim) for d in chosen_axes]
     for d, (m, n) in enumerate(zip(x._shape, y._shape)):
-        if d not in dims and m != n and 1 not in (m, n):
-            raise errors_spectral.filter_argument(name, f"dim {d} has {m} elements and {n}")
+        require(d in dims or m == n or 1 in (m, n), name, f"dim {d} has {m} elements and {n}")
     dims = [d for d in dims if x._shape[d] != 1 and y._shape[d] != 1]
     if mode == "valid":
         larger = [x._shape[d] >= y._shape[d] for d in dims]
-        if not (all(larger) or not any(larger)):
-            raise errors_spectral.filter_argument(name, "neither input contains the other")
+        require(all(larger) or not any(larger), name, "neither input contains the other")
         if not all(larger):
             x, y = y, x
     sizes = [x._shape[d] + y._shape[d] - 1 for d in dims]
@@ -145,6 +141,13 @@ def oaconvolve(in1: Tensor, in2: Tensor, mode: str = "full", axes: Any = None) -
     return _convolved("oaconvolve", in1, in2, mode, axes, True)
 
 
+def coefficients(name: str, b: Any, a: Any) -> tuple[windows.Array, windows.Array]:
+    top, bottom = windows.values(b), windows.values(a)
+    require(top.size, name, "b has no elements")
+    require(bottom.size and bottom[0] != 0, name, "a[0] must not be 0")
+    return top, bottom
+
+
 @op(namespace="signal", method=False)
 def lfilter(b: Any, a: Any, x: Tensor, axis: int = -1, zi: Any = None) -> Tensor | tuple[Tensor, Tensor]:
     """Filters along `axis` with numerator `b` and denominator `a`: a[0] y[n] is the sum of b[k] x[n
@@ -155,11 +158,7 @@ def lfilter(b: Any, a: Any, x: Tensor, axis: int = -1, zi: Any = None) -> Tensor
     state that doesn't fit.
     """
     (x,) = floating("lfilter", x)
-    top, bottom = windows.values(b), windows.values(a)
-    if not top.size:
-        raise errors_spectral.filter_argument("lfilter", "b has no elements")
-    if not bottom.size or bottom[0] == 0:
-        raise errors_spectral.filter_argument("lfilter", "a[0] must not be 0")
+    top, bottom = coefficients("lfilter", b, a)
     axis = normalize_dim(axis, x.ndim)
     rows = x.movedim(axis, -1)
     state = None

@@ -21,6 +21,7 @@ from ..rearrange.pad import pad
 from ..types.conversion import clone
 from ..view.dims import view_as_complex, view_as_real
 from . import windows
+from .windows import require
 
 _SATURATED = "ft_min(ft_max({}, K(-32768)), K(32767))"
 # Sums are exact in 64 bits. Half of the last place is added before the shift, so ties round up.
@@ -68,8 +69,7 @@ enter(__name__, FIR, HALF_SUM, TURNED, TO_Q15)
 def _samples(name: str, x: Any, pairs: bool) -> Tensor:
     """Checks fixed-point samples: int16 (..., n), or (..., n, 2) for complex ones."""
     check_tensors(name, x=x)
-    if x._dtype is not int16:
-        raise errors_spectral.filter_argument(name, f"x is {x._dtype}; Q15 is int16 (ft.signal.to_q15 converts)")
+    require(x._dtype is int16, name, f"x is {x._dtype}; Q15 is int16 (ft.signal.to_q15 converts)")
     if x.ndim < 1 + pairs or (pairs and x._shape[-1] != 2):
         shape = "(..., n, 2)" if pairs else "(..., n)"
         raise errors_spectral.filter_argument(name, f"x of shape {tuple(x._shape)} is not {shape}")
@@ -83,8 +83,8 @@ def to_q15(x: Tensor) -> Tensor:
     ValueError for other dtypes."""
     check_tensors("to_q15", x=x)
     real = view_as_real(x) if x._dtype.is_complex else x
-    if real._dtype.name not in ("float32", "float64"):
-        raise errors_spectral.filter_argument("to_q15", f"x is {x._dtype}; float32, float64 and complex are converted")
+    fits = real._dtype.name in ("float32", "float64")
+    require(fits, "to_q15", f"x is {x._dtype}; float32, float64 and complex are converted")
     return pointwise(TO_Q15, (real,), (), output.new(real._shape, int16, x._storage.device), True)
 
 
@@ -110,13 +110,12 @@ def fir_q15(x: Tensor, taps: Any, decimate: int = 1, *, pairs: bool = False) -> 
     name = "fir_q15"
     x = _samples(name, x, pairs)
     given = taps if isinstance(taps, np.ndarray) else np.asarray(windows.on_host(taps))
-    if given.dtype.kind not in "iu" or (given.size and not -32768 <= given.min() <= given.max() <= 32767):
-        raise errors_spectral.filter_argument(name, f"the taps are {given.dtype}; Q15 is int16")
+    fits = given.dtype.kind in "iu" and (not given.size or -32768 <= given.min() <= given.max() <= 32767)
+    require(fits, name, f"the taps are {given.dtype}; Q15 is int16")
     complex_taps = pairs and given.ndim == 2 and given.shape[1] == 2
-    if not given.size or given.ndim != 1 + complex_taps:
-        raise errors_spectral.filter_argument(name, f"taps of shape {given.shape} are not (k,)" + ", (k, 2)" * pairs)
-    if decimate < 1:
-        raise errors_spectral.filter_argument(name, f"decimate={decimate}: it is at least 1")
+    fits = given.size and given.ndim == 1 + complex_taps
+    require(fits, name, f"taps of shape {given.shape} are not (k,)" + ", (k, 2)" * pairs)
+    require(decimate >= 1, name, f"decimate={decimate}: it is at least 1")
     h, count, dim = given[::-1].astype(np.int64), len(given), -2 if pairs else -1
     if not x.numel():
         return output.new(x._shape, int16, x._storage.device)
@@ -150,8 +149,7 @@ def _transformed(name: str, x: Any, sign: int) -> Tensor:
     """
     x = _samples(name, x, True)
     n = x._shape[-2]
-    if n < 2 or n & (n - 1):
-        raise errors_spectral.filter_argument(name, f"{n} samples are no power of two from 2 on")
+    require(n >= 2 and not n & (n - 1), name, f"{n} samples are no power of two from 2 on")
     if not x.numel():
         return output.new(x._shape, int16, x._storage.device)
     given = x.contiguous()

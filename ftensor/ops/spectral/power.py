@@ -11,7 +11,6 @@ import numpy as np
 
 from ..._tensor import Tensor
 from ...dtypes import dtype, float32, float64
-from ...errors import spectral as errors_spectral
 from ...execute import output
 from ...execute.packed_weights import constant_of
 from ...iterator.shape import normalize_dim
@@ -25,6 +24,7 @@ from . import windows
 from .fft import fft, fftfreq, ifft, irfft, rfft, rfftfreq
 from .filters import floating
 from .stft import overlap_add
+from .windows import require
 
 
 @dataclass(frozen=True)
@@ -117,30 +117,24 @@ def plan_segments(
     detrend: Any, onesided: bool, scaling: str, axis: int, overlap_part: int = 2,
 ) -> Segments:  # fmt: skip
     """Checks the arguments that all spectra share. Raises ValueError for those that don't fit."""
-    refuse = errors_spectral.filter_argument
-    if not fs > 0:
-        raise refuse(name, f"fs={fs}: the rate must be positive")
-    if scaling not in ("density", "spectrum"):
-        raise refuse(name, f"scaling={scaling!r} is neither density nor spectrum")
-    if detrend not in ("constant", "linear", False):
-        raise refuse(name, f"detrend={detrend!r} is none of constant, linear, False")
+    require(fs > 0, name, f"fs={fs}: the rate must be positive")
+    require(scaling in ("density", "spectrum"), name, f"scaling={scaling!r} is neither density nor spectrum")
+    require(detrend in ("constant", "linear", False), name, f"detrend={detrend!r} is none of constant, linear, False")
     n = x._shape[axis]
-    if nperseg is not None and nperseg < 1:
-        raise refuse(name, f"nperseg={nperseg}: a segment has at least 1 element")
+    require(nperseg is None or nperseg >= 1, name, f"nperseg={nperseg}: a segment has at least 1 element")
     # memory of the segments, and of the window on the host
     output.check_capacity(x, x.numel(), x._dtype)
     if nperseg is not None:
         output.check_capacity(x, min(nperseg, n), float64)
     shape = segment_window(name, window, nperseg, n)
     length = len(shape)
-    if nperseg is not None and length != min(nperseg, n) and length != nperseg:
-        raise refuse(name, f"the window has {length} elements, a segment {nperseg}")
-    if length > n:
-        raise refuse(name, f"the window has {length} elements, more than the signal's {n}")
+    fits = nperseg is None or length == min(nperseg, n) or length == nperseg
+    require(fits, name, f"the window has {length} elements, a segment {nperseg}")
+    require(length <= n, name, f"the window has {length} elements, more than the signal's {n}")
     overlap = length // overlap_part if noverlap is None else noverlap
     points = length if nfft is None else nfft
-    if points < length or not 0 <= overlap < length:
-        raise refuse(name, f"nperseg={length} fits neither nfft={points} nor noverlap={overlap}")
+    fits = points >= length and 0 <= overlap < length
+    require(fits, name, f"nperseg={length} fits neither nfft={points} nor noverlap={overlap}")
     half = onesided and not x._dtype.is_complex and not np.iscomplexobj(shape)
     total = fs * (abs(shape) ** 2).sum() if scaling == "density" else abs(shape.sum()) ** 2
     factor = 1 / float(total) if total else math.nan  # SciPy's result for a window of zeros
@@ -149,8 +143,7 @@ def plan_segments(
 
 def _averaged(name: str, power: Tensor, average: str, axis: int) -> Tensor:
     """Returns the mean or the median over segments of (..., segments, frequencies)."""
-    if average not in ("mean", "median"):
-        raise errors_spectral.filter_argument(name, f"average={average!r} is neither mean nor median")
+    require(average in ("mean", "median"), name, f"average={average!r} is neither mean nor median")
     if average == "mean":
         power = power.mean(-2)
     elif power._dtype.is_complex:
@@ -191,8 +184,7 @@ def periodogram(
     plan = plan_segments(
         "periodogram", x, fs, window, n, 0, nfft, detrend, return_onesided, scaling, axis
     )  # fmt: skip
-    if plan.length != n:
-        raise errors_spectral.filter_argument("periodogram", f"the window has {plan.length} elements, a segment {n}")
+    require(plan.length == n, "periodogram", f"the window has {plan.length} elements, a segment {n}")
     power = plan.power(plan.spectra(x.movedim(axis, -1)))
     return plan.frequencies(x), _averaged("periodogram", power, "mean", axis)
 
@@ -319,8 +311,7 @@ def spectrogram(
     jumps from one frequency to the next. Raises ValueError for arguments that don't fit.
     """
     (x,) = floating("spectrogram", x)
-    if mode not in MODES:
-        raise errors_spectral.filter_argument("spectrogram", f"mode={mode!r} is none of {', '.join(MODES)}")
+    require(mode in MODES, "spectrogram", f"mode={mode!r} is none of {', '.join(MODES)}")
     axis = normalize_dim(axis, x.ndim)
     plan = plan_segments(
         "spectrogram", x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, 8
@@ -379,20 +370,16 @@ def stft(
     arguments that don't fit.
     """
     (x,) = floating("stft", x)
-    if scaling not in ("spectrum", "psd"):
-        raise errors_spectral.filter_argument("stft", f"scaling={scaling!r} is neither spectrum nor psd")
-    if boundary not in BOUNDARIES:
-        raise errors_spectral.filter_argument("stft", f"boundary={boundary!r} is none of zeros, constant, even, odd")
+    require(scaling in ("spectrum", "psd"), "stft", f"scaling={scaling!r} is neither spectrum nor psd")
+    require(boundary in BOUNDARIES, "stft", f"boundary={boundary!r} is none of zeros, constant, even, odd")
     axis = normalize_dim(axis, x.ndim)
     kind = "density" if scaling == "psd" else scaling
     plan = plan_segments("stft", x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, kind, axis)
     length, rows, edge = plan.length, x.movedim(axis, -1), 0.0
     if boundary is not None:
         edge = length / 2
-        if boundary in ("even", "odd") and length // 2 >= rows._shape[-1]:
-            raise errors_spectral.filter_argument(
-                "stft", f"boundary={boundary!r} needs more than {length // 2} elements, not {rows._shape[-1]}"
-            )
+        fits = boundary not in ("even", "odd") or length // 2 < rows._shape[-1]
+        require(fits, "stft", f"boundary={boundary!r} needs more than {length // 2} elements, not {rows._shape[-1]}")
         rows = extended(rows, length // 2, boundary)
     if padded:
         rows = pad(rows, (0, -(rows._shape[-1] - length) % plan.hop % length))
@@ -421,28 +408,23 @@ def istft(
     warns if the windows leave elements uncovered.
     """
     check_tensors("istft", Zxx=Zxx)
-
-    def need(holds: bool, text: str) -> None:
-        if not holds:
-            raise errors_spectral.filter_argument("istft", text)
-
-    need(Zxx.ndim > 1, f"Zxx needs 2 dims, not shape {tuple(Zxx._shape)}")
+    require(Zxx.ndim > 1, "istft", f"Zxx needs 2 dims, not shape {tuple(Zxx._shape)}")
     freq_axis, time_axis = normalize_dim(freq_axis, Zxx.ndim), normalize_dim(time_axis, Zxx.ndim)
-    need(freq_axis != time_axis, f"freq_axis and time_axis are both {time_axis}")
-    need(scaling in ("spectrum", "psd"), f"scaling={scaling!r} is neither spectrum nor psd")
+    require(freq_axis != time_axis, "istft", f"freq_axis and time_axis are both {time_axis}")
+    require(scaling in ("spectrum", "psd"), "istft", f"scaling={scaling!r} is neither spectrum nor psd")
     spectra = Zxx if Zxx._dtype.is_complex else Zxx.to(floating("istft", Zxx)[0]._dtype.to_complex())
     spectra = spectra.movedim((time_axis, freq_axis), (-2, -1))
     bins, count = spectra._shape[-1], spectra._shape[-2]
     default = 2 * (bins - 1) if input_onesided else bins
     length = default if nperseg is None else nperseg
-    need(length >= 1, f"nperseg={length}: a segment has at least 1 element")
+    require(length >= 1, "istft", f"nperseg={length}: a segment has at least 1 element")
     odd = input_onesided and length == default + 1
     points = (length if odd else default) if nfft is None else nfft
-    need(points >= length, f"nfft={points} is less than nperseg={length}")
+    require(points >= length, "istft", f"nfft={points} is less than nperseg={length}")
     overlap = length // 2 if noverlap is None else noverlap
-    need(0 <= overlap < length, f"noverlap={overlap} is not in [0, nperseg={length})")
+    require(0 <= overlap < length, "istft", f"noverlap={overlap} is not in [0, nperseg={length})")
     shape = windows.window("istft", window, length, True)
-    need(len(shape) == length, f"the window has {len(shape)} elements, a segment {length}")
+    require(len(shape) == length, "istft", f"the window has {len(shape)} elements, a segment {length}")
     hop = length - overlap
     frames = irfft(spectra, points) if input_onesided else ifft(spectra, points)
     gain = shape.sum() if scaling == "spectrum" else math.sqrt(fs * (shape**2).sum())

@@ -17,8 +17,9 @@ from ..create.data import tensor
 from ..nn.spatial.conv import CONV
 from ..rearrange.pad import pad
 from . import windows
-from .filters import filtered, floating, recurrence, sum_dtype
+from .filters import coefficients, filtered, floating, recurrence, sum_dtype
 from .power import extended
+from .windows import require
 
 Array = np.ndarray[Any, Any]
 _PADTYPES = ("odd", "even", "constant", None)
@@ -28,12 +29,10 @@ def _sections(name: str, sos: Any) -> Array:
     """Returns the sections as an array (sections, 6). Raises ValueError for other shapes and for
     a[0] that are not 1."""
     array = np.asarray(windows.on_host(sos))
-    if array.ndim != 2 or array.shape[1] != 6 or not len(array):
-        raise errors_spectral.filter_argument(name, f"sos of shape {array.shape} must have shape (sections, 6)")
-    if array.dtype.kind not in "biuf":
-        raise errors_spectral.filter_argument(name, f"sos must be real numbers, not {array.dtype}")
-    if not (array[:, 3] == 1).all():
-        raise errors_spectral.filter_argument(name, f"sos[:, 3] must be ones, but is {array[:, 3].tolist()}")
+    fits = array.ndim == 2 and array.shape[1] == 6 and len(array)
+    require(fits, name, f"sos of shape {array.shape} must have shape (sections, 6)")
+    require(array.dtype.kind in "biuf", name, f"sos must be real numbers, not {array.dtype}")
+    require((array[:, 3] == 1).all(), name, f"sos[:, 3] must be ones, but is {array[:, 3].tolist()}")
     return array.astype(np.float64)
 
 
@@ -50,8 +49,8 @@ def _steady(name: str, b: Array, a: Array) -> Array:
     order = max(len(a), len(b)) - 1
     b, a = (np.pad(c / a[0], (0, order + 1 - len(c))) for c in (b, a))
     total = a.sum()
-    if abs(total) <= np.finfo(np.float64).eps * abs(a).sum():
-        raise errors_spectral.filter_argument(name, "the filter has a pole at 1, so it reaches no steady state")
+    fits = not abs(total) <= np.finfo(np.float64).eps * abs(a).sum()
+    require(fits, name, "the filter has a pole at 1, so it reaches no steady state")
     drive = b[1:] - a[1:] * b[0]
     first = drive.sum() / total if order else 0.0
     return np.asarray(np.cumsum(a)[:order] * first - np.concatenate([[0.0], np.cumsum(drive)])[:order])
@@ -82,15 +81,6 @@ def sosfilt_zi(sos: Any) -> np.ndarray[Any, Any]:
     return _steady_sections("sosfilt_zi", _sections("sosfilt_zi", sos))
 
 
-def coefficients(name: str, b: Any, a: Any) -> tuple[Array, Array]:
-    top, bottom = windows.values(b), windows.values(a)
-    if not top.size:
-        raise errors_spectral.filter_argument(name, "b has no elements")
-    if not bottom.size or bottom[0] == 0:
-        raise errors_spectral.filter_argument(name, "a[0] must not be 0")
-    return top, bottom
-
-
 @op(namespace="signal", method=False)
 def sosfilt(sos: Any, x: Tensor, axis: int = -1, zi: Any = None) -> Tensor | tuple[Tensor, Tensor]:
     """Filters along `axis` by second-order sections in series: `sos` (sections, 6) has b and a of
@@ -107,8 +97,7 @@ def sosfilt(sos: Any, x: Tensor, axis: int = -1, zi: Any = None) -> Tensor | tup
     if zi is not None:
         zi = zi if isinstance(zi, Tensor) else tensor(np.asarray(zi)).to(device=x.device)
         expected = (count, *x._shape[:axis], 2, *x._shape[axis + 1 :])
-        if tuple(zi._shape) != expected:
-            raise errors_spectral.filter_argument("sosfilt", f"zi of shape {tuple(zi._shape)} must have {expected}")
+        require(tuple(zi._shape) == expected, "sosfilt", f"zi of shape {tuple(zi._shape)} must have {expected}")
         states = zi.movedim(axis + 1, -1).movedim(0, -2)
         state = states.reshape(*rows._shape[:-1], 2 * count)
     result, end = recurrence(_system(sections), rows, state)
@@ -124,15 +113,13 @@ def _both_ways(
 ) -> Tensor:
     """Filters a signal forwards and backwards by `run(rows, initial state)`. The ends are extended
     by `padlen` elements, and the state begins as that of a signal that never changed."""
-    if padtype not in _PADTYPES:
-        raise errors_spectral.filter_argument(name, f"padtype={padtype!r} is none of odd, even, constant, None")
+    require(padtype in _PADTYPES, name, f"padtype={padtype!r} is none of odd, even, constant, None")
     axis = normalize_dim(axis, x.ndim)
     edge = 0 if padtype is None else edge if padlen is None else padlen
     n = x._shape[axis]
-    if edge < 0 or n <= edge:
-        raise errors_spectral.filter_argument(
-            name, f"{n} elements are too few for padlen={edge}: it needs more than {max(edge, 0)}"
-        )
+    require(
+        edge >= 0 and n > edge, name, f"{n} elements are too few for padlen={edge}: it needs more than {max(edge, 0)}"
+    )
     rows = extended(x.movedim(axis, -1), edge, padtype)
     kind = rows._dtype.to_complex() if np.iscomplexobj(state) else rows._dtype
     settled = tensor(state).to(device=x.device, dtype=kind)
@@ -222,19 +209,14 @@ def upfirdn(
     """
     (x,) = floating("upfirdn", x)
     taps = windows.values(h)
-    if up < 1 or down < 1:
-        raise errors_spectral.filter_argument("upfirdn", f"up={up}, down={down}: both are at least 1")
-    if not len(taps):
-        raise errors_spectral.filter_argument("upfirdn", "h has no elements")
-    if mode not in ("constant", None) or cval:
-        raise errors_spectral.filter_argument(
-            "upfirdn", f"mode={mode!r} with cval={cval}: the signal is 0 beyond its ends; pad it for others"
-        )
+    require(up >= 1 and down >= 1, "upfirdn", f"up={up}, down={down}: both are at least 1")
+    require(len(taps), "upfirdn", "h has no elements")
+    fits = mode in ("constant", None) and not cval
+    require(fits, "upfirdn", f"mode={mode!r} with cval={cval}: the signal is 0 beyond its ends; pad it for others")
     axis = normalize_dim(axis, x.ndim)
     rows = x.movedim(axis, -1)
     n = rows._shape[-1]
-    if not n:
-        raise errors_spectral.filter_argument("upfirdn", f"dim {axis} of shape {tuple(x._shape)} has no elements")
+    require(n, "upfirdn", f"dim {axis} of shape {tuple(x._shape)} has no elements")
     count = -(-((n - 1) * up + len(taps)) // down)
     return _polyphase(taps, rows, up, down, 0, count).movedim(-1, axis).contiguous()
 
@@ -249,10 +231,10 @@ def cic(x: Tensor, rate: int, order: int = 3, delay: int = 1, axis: int = -1) ->
     delay - 1) + 1 taps, whose sums don't grow with the signal's length. Raises ValueError for
     arguments below 1, orders above 64, and sums of more than 64 bits of shorter integers.
     """
-    if rate < 1 or order < 1 or delay < 1:
-        raise errors_spectral.filter_argument("cic", f"rate={rate}, order={order}, delay={delay}: all are at least 1")
-    if order > MAX_ORDER:
-        raise errors_spectral.filter_argument("cic", f"order={order}: it is at most {MAX_ORDER}")
+    require(
+        rate >= 1 and order >= 1 and delay >= 1, "cic", f"rate={rate}, order={order}, delay={delay}: all are at least 1"
+    )
+    require(order <= MAX_ORDER, "cic", f"order={order}: it is at most {MAX_ORDER}")
     if not isinstance(x, Tensor) or x._dtype.kind in "fc":
         (x,) = floating("cic", x)
         kind = x._dtype
@@ -286,10 +268,8 @@ def _sum_of_integers(of: dtype, gain: int) -> dtype:
         return int64
     bits = 1 if of.kind == "b" else 8 * of.itemsize
     bits += (of.kind != "i") + (gain - 1).bit_length()
-    if bits > 64:
-        raise errors_spectral.filter_argument(
-            "cic", f"a gain of {gain} makes sums of {bits} bits from {of}; convert to float32 or reduce the rate"
-        )
+    fits = bits <= 64
+    require(fits, "cic", f"a gain of {gain} makes sums of {bits} bits from {of}; convert to float32 or reduce the rate")
     return int32 if bits <= 32 else int64
 
 
@@ -308,12 +288,9 @@ def resample_poly(
     its ends the signal is `cval` (0), or its own "mean", "minimum" or "maximum". Raises ValueError
     for factors below 1."""
     (x,) = floating("resample_poly", x)
-    if up < 1 or down < 1:
-        raise errors_spectral.filter_argument("resample_poly", f"{up} / {down}: both are at least 1")
-    if padtype not in ("constant", "mean", "minimum", "maximum"):
-        raise errors_spectral.filter_argument(
-            "resample_poly", f"padtype={padtype!r} is none of constant, mean, minimum, maximum"
-        )
+    require(up >= 1 and down >= 1, "resample_poly", f"{up} / {down}: both are at least 1")
+    fits = padtype in ("constant", "mean", "minimum", "maximum")
+    require(fits, "resample_poly", f"padtype={padtype!r} is none of constant, mean, minimum, maximum")
     divisor = math.gcd(up, down)
     up, down = up // divisor, down // divisor
     if up == down == 1:
@@ -323,8 +300,7 @@ def resample_poly(
         taps = windows.lowpass("resample_poly", 20 * larger_factor + 1, 1 / larger_factor, window)
     else:
         taps = windows.values(window)
-    if not len(taps):
-        raise errors_spectral.filter_argument("resample_poly", "the window has no elements")
+    require(len(taps), "resample_poly", "the window has no elements")
     half = (len(taps) - 1) // 2
     axis = normalize_dim(axis, x.ndim)
     rows = x.movedim(axis, -1)
@@ -347,8 +323,7 @@ def decimate(
     delay. Raises ValueError for another `ftype`, and for signals shorter than the filter's edges.
     """
     (x,) = floating("decimate", x)
-    if q < 1:
-        raise errors_spectral.filter_argument("decimate", f"q={q}: it is at least 1")
+    require(q >= 1, "decimate", f"q={q}: it is at least 1")
     axis = normalize_dim(axis, x.ndim)
     if ftype == "fir":
         taps = windows.lowpass("decimate", (20 * q if n is None else n) + 1, 1 / q, "hamming")

@@ -23,7 +23,7 @@ from .fft import fft, fftshift, ifft, ifftshift, irfft, rfft
 from .filters import floating
 from .power import detrended
 from .stft import overlap_add
-from .windows import on_host
+from .windows import on_host, require
 
 Detrend = str | Callable[[Tensor], Tensor] | None
 
@@ -32,8 +32,8 @@ PADDINGS = ("zeros", "edge", "even", "odd")
 _ASSIGNED = ("T", "fs", "fft_mode", "mfft", "phase_shift")
 
 
-def _refusal(text: str) -> Exception:
-    return errors_spectral.filter_argument("ShortTimeFFT", text)
+def _require(holds: Any, text: str) -> None:
+    require(holds, "ShortTimeFFT", text)
 
 
 @public_class("signal")
@@ -143,15 +143,17 @@ class ShortTimeFFT:
         trend; a function gets and returns all slices (..., slices, elements) at once."""
         (x,) = floating("ShortTimeFFT.stft", x)
         host, dim = self._host, normalize_dim(axis, x.ndim)
-        if host.onesided_fft and x._dtype.is_complex:
-            raise _refusal(f"fft_mode={host.fft_mode!r} takes real signals; 'twosided' and 'centered' take {x._dtype}")
-        if padding not in PADDINGS:
-            raise _refusal(f"padding={padding!r} is none of {', '.join(PADDINGS)}")
-        if not (detr is None or detr in ("constant", "linear") or callable(detr)):
-            raise _refusal(f"detr={detr!r} is none of constant, linear, None, and no function")
+        _require(
+            not host.onesided_fft or not x._dtype.is_complex,
+            f"fft_mode={host.fft_mode!r} takes real signals; 'twosided' and 'centered' take {x._dtype}",
+        )
+        _require(padding in PADDINGS, f"padding={padding!r} is none of {', '.join(PADDINGS)}")
+        _require(
+            detr is None or detr in ("constant", "linear") or callable(detr),
+            f"detr={detr!r} is none of constant, linear, None, and no function",
+        )
         n, half = x._shape[dim], host.m_num - host.m_num_mid
-        if n < half:
-            raise _refusal(f"a signal of {n} elements is shorter than half the window, {half}")
+        _require(n >= half, f"a signal of {n} elements is shorter than half the window, {half}")
         first, last = host.p_range(n, p0, p1)
         output.check_capacity(x, numel(x._shape) // n * (last - first) * host.mfft, x._dtype.to_complex())
         begin = first * host.hop - host.m_num_mid + k_offset
@@ -190,26 +192,24 @@ class ShortTimeFFT:
         arguments that don't fit."""
         check_tensors("ShortTimeFFT.istft", S=S)
         host = self._host
-        if S.ndim < 2:
-            raise _refusal(f"S needs 2 dims, not shape {tuple(S._shape)}")
+        _require(S.ndim >= 2, f"S needs 2 dims, not shape {tuple(S._shape)}")
         f_dim, t_dim = normalize_dim(f_axis, S.ndim), normalize_dim(t_axis, S.ndim)
-        if f_dim == t_dim:
-            raise _refusal(f"f_axis and t_axis are both {f_axis}")
-        if S._shape[f_dim] != host.f_pts:
-            raise _refusal(f"S has {S._shape[f_dim]} frequencies, the transform {host.f_pts}")
+        _require(f_dim != t_dim, f"f_axis and t_axis are both {f_axis}")
+        _require(S._shape[f_dim] == host.f_pts, f"S has {S._shape[f_dim]} frequencies, the transform {host.f_pts}")
         half = host.m_num - host.m_num_mid
-        if S._shape[t_dim] < host.p_num(half):
-            raise _refusal(f"S has {S._shape[t_dim]} slices; {host.p_num(half)} are the least")
+        _require(
+            S._shape[t_dim] >= host.p_num(half), f"S has {S._shape[t_dim]} slices; {host.p_num(half)} are the least"
+        )
         if not S._dtype.is_complex:
             S = S.to(floating("ShortTimeFFT.istft", S)[0]._dtype.to_complex())
         spectra = S.movedim((t_dim, f_dim), (-2, -1))
         end = spectra._shape[-2] + host.p_min  # the first slice that S lacks
         k_max = (end - 1) * host.hop + half
         stop = k_max if k1 is None else k1
-        if not host.k_min <= k0 < stop <= k_max:
-            raise _refusal(f"k_min={host.k_min} <= k0={k0} < k1={stop} <= {k_max} does not hold")
-        if stop - k0 < half:
-            raise _refusal(f"k1 - k0 = {stop - k0} is less than half the window, {half}")
+        _require(
+            host.k_min <= k0 < stop <= k_max, f"k_min={host.k_min} <= k0={k0} < k1={stop} <= {k_max} does not hold"
+        )
+        _require(stop - k0 >= half, f"k1 - k0 = {stop - k0} is less than half the window, {half}")
         first = max(k0 // host.hop + (host.p_min if k0 >= 0 else 0), host.p_min)
         last = min(host.p_max(stop), end)
         used = spectra.narrow(-2, first - host.p_min, last - first)

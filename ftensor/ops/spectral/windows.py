@@ -57,16 +57,19 @@ _NAMED: dict[str, Callable[..., Array]] = {
 }
 
 
+def require(holds: Any, op: str, text: str) -> None:
+    """Raises ValueError with the text unless a condition holds."""
+    if not holds:
+        raise errors_spectral.filter_argument(op, text)
+
+
 def window(op: str, name_or_values: Any, n: int, periodic: bool) -> Array:
     """Returns the values of a window: a name, ("kaiser", beta), or the values. Raises ValueError
     for an unknown name, and for parameters that are missing or too many."""
     if not isinstance(name_or_values, (str, tuple)):
         return values(name_or_values)
     name, *parameters = (name_or_values,) if isinstance(name_or_values, str) else name_or_values or ("",)
-    if name not in _NAMED:
-        raise errors_spectral.filter_argument(
-            op, f"window={name!r} is none of {', '.join(_NAMED)}; its values can be given, too"
-        )
+    require(name in _NAMED, op, f"window={name!r} is none of {', '.join(_NAMED)}; its values can be given, too")
     if n == 1:
         return np.ones(1)
     try:
@@ -409,50 +412,35 @@ def firwin(
     return cast("np.ndarray[Any, Any]", _design("firwin", numtaps, cutoff, **options))
 
 
-@op(namespace="signal", method=False)
-def butter(
-    N: int, Wn: Any, btype: str = "low", analog: bool = False, output: str = "ba", fs: float | None = None
-) -> Any:
-    """Returns a Butterworth filter of order `N` by SciPy: (b, a), or the sections for `sosfilt` with
-    `output` "sos", as NumPy arrays in float64. `Wn` is the edge relative to `fs` (2), or a pair for
-    "bandpass" and "bandstop". Sections keep their precision where (b, a) of an order above 4 do
-    not. Raises ModuleNotFoundError without SciPy, and SciPy's ValueError."""
-    return _design("butter", N, Wn, btype, analog, output, fs)
+def _filter(name: str, leading: str, doc: str, trailing: str = "") -> None:
+    """Registers the design of a filter: SciPy's parameters before and after those of all designs."""
+    parameters = f"{leading}, Wn: Any, btype: str = 'low', analog: bool = False, output: str = 'ba', {trailing}"
+    parameters += "fs: float | None = None"
+    arguments = ", ".join(word.partition(":")[0] for word in parameters.split(", "))
+    body = f"return design(NAME, {arguments})"
+    op(namespace="signal", method=False)(written(name, parameters, body, doc, "Any", __name__=__name__, design=_design))
 
 
-@op(namespace="signal", method=False)
-def cheby1(
-    N: int, rp: float, Wn: Any, btype: str = "low", analog: bool = False, output: str = "ba", fs: float | None = None
-) -> Any:
-    """Returns a Chebyshev filter of type I, with ripples of `rp` dB in the passband. Other arguments
-    and the result are those of `butter`."""
-    return _design("cheby1", N, rp, Wn, btype, analog, output, fs)
-
-
-@op(namespace="signal", method=False)
-def cheby2(
-    N: int, rs: float, Wn: Any, btype: str = "low", analog: bool = False, output: str = "ba", fs: float | None = None
-) -> Any:
-    """Returns a Chebyshev filter of type II, which damps the stopband by `rs` dB. Other arguments
-    and the result are those of `butter`."""
-    return _design("cheby2", N, rs, Wn, btype, analog, output, fs)
-
-
-@op(namespace="signal", method=False)
-def ellip(
-    N: int, rp: float, rs: float, Wn: Any,
-    btype: str = "low", analog: bool = False, output: str = "ba", fs: float | None = None,
-) -> Any:  # fmt: skip
-    """Returns an elliptic filter, with ripples of `rp` dB in the passband and `rs` dB of damping in
-    the stopband. Other arguments and the result are those of `butter`."""
-    return _design("ellip", N, rp, rs, Wn, btype, analog, output, fs)
-
-
-@op(namespace="signal", method=False)
-def bessel(
-    N: int, Wn: Any, btype: str = "low", analog: bool = False, output: str = "ba", norm: str = "phase",
-    fs: float | None = None,
-) -> Any:  # fmt: skip
-    """Returns a Bessel filter, whose delay is nearly the same for all frequencies of the passband.
-    Other arguments and the result are those of `butter`; `norm` is SciPy's."""
-    return _design("bessel", N, Wn, btype, analog, output, norm, fs)
+_OTHERS = "Other arguments and the result are those of `butter`"
+_filter("butter", "N: int", """
+Returns a Butterworth filter of order `N` by SciPy: (b, a), or the sections for `sosfilt` with
+`output` "sos", as NumPy arrays in float64. `Wn` is the edge relative to `fs` (2), or a pair for
+"bandpass" and "bandstop". Sections keep their precision where (b, a) of an order above 4 do not.
+Raises ModuleNotFoundError without SciPy, and SciPy's ValueError.
+""")  # fmt: skip
+_filter("cheby1", "N: int, rp: float", f"""
+Returns a Chebyshev filter of type I, with ripples of `rp` dB in the passband.
+{_OTHERS}.
+""")  # fmt: skip
+_filter("cheby2", "N: int, rs: float", f"""
+Returns a Chebyshev filter of type II, which damps the stopband by `rs` dB.
+{_OTHERS}.
+""")  # fmt: skip
+_filter("ellip", "N: int, rp: float, rs: float", f"""
+Returns an elliptic filter, with ripples of `rp` dB in the passband and `rs` dB of damping in the
+stopband. {_OTHERS}.
+""")  # fmt: skip
+_filter("bessel", "N: int", f"""
+Returns a Bessel filter, whose delay is nearly the same for all frequencies of the passband.
+{_OTHERS}; `norm` is SciPy's.
+""", "norm: str = 'phase', ")  # fmt: skip
