@@ -43,10 +43,7 @@ items:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=128
             const beat b = from_planes.read();
-            for (int l = 0; l < BEAT; l++) {
-#pragma HLS UNROLL
-                strip[0][t][l] = b[l];
-            }
+            for (int l = 0; l < BEAT; l++) strip[0][t][l] = b[l];
         }
         int c = 0, tap = 0, next = 0;
     sums:
@@ -70,10 +67,7 @@ items:
                 }
                 if (c + 1 < channels && next < beats) {
                     const beat b = from_planes.read();
-                    for (int l = 0; l < BEAT; l++) {
-#pragma HLS UNROLL
-                        strip[1 - half][next][l] = b[l];
-                    }
+                    for (int l = 0; l < BEAT; l++) strip[1 - half][next][l] = b[l];
                     next++;
                 }
                 const beat y = ft_load_unaligned<beat>(strip[half], places[tap] + v * BEAT);

@@ -43,10 +43,7 @@ static inline void begin_item(ft_sum (&weights)[HELD][HELD_LANES])
 static inline void begin_step(ft_sum (&weights)[HELD][HELD_LANES], const step &w)
 {
 #pragma HLS INLINE
-    for (int r = 0; r < FT_TILE_ROWS; r++) {
-#pragma HLS UNROLL
-        weights[0][r] += w[r];
-    }
+    for (int r = 0; r < FT_TILE_ROWS; r++) weights[0][r] += w[r];
 }
 
 static inline void add_products(
@@ -54,9 +51,7 @@ static inline void add_products(
 {
 #pragma HLS INLINE
     for (int r = 0; r < FT_TILE_ROWS; r++) {
-#pragma HLS UNROLL
         for (int l = 0; l < BEAT; l += 2) {
-#pragma HLS UNROLL
             int low, high;
             two_products(y[l], y[l + 1], w[r], low, high);
             const int first = sum[v][r][l], second = sum[v][r][l + 1];
@@ -79,10 +74,7 @@ write_columns:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=64 max=1024
         row_sums row{};
-        for (int r = 0; r < FT_TILE_ROWS; r++) {
-#pragma HLS UNROLL
-            row[r] = sum[v][r][l] - g.zero * weights[0][r];
-        }
+        for (int r = 0; r < FT_TILE_ROWS; r++) row[r] = sum[v][r][l] - g.zero * weights[0][r];
         to.write(row);
         if (++l == BEAT) {
             l = 0;
@@ -95,10 +87,7 @@ write_rows:
 #pragma HLS LOOP_TRIPCOUNT min=16 max=256
         row_sums row;
         const int more = g.zero * weights[0][r];
-        for (int l = 0; l < BEAT; l++) {
-#pragma HLS UNROLL
-            row[l] = sum[v][r][l] - more;
-        }
+        for (int l = 0; l < BEAT; l++) row[l] = sum[v][r][l] - more;
         to.write(row);
         if (++r == p.rows) {
             r = 0;
@@ -127,10 +116,7 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=64 max=1024
                 const row_sums row = from.read();
                 out_beat some;
-                for (int l = 0; l < OUT; l++) {
-#pragma HLS UNROLL
-                    some[l] = row[l];
-                }
+                for (int l = 0; l < OUT; l++) some[l] = row[l];
                 to.write(some);
             }
         } else if (g.lines) {
@@ -139,10 +125,7 @@ items:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=256
                 const row_sums row = from.read();
-                for (int l = 0; l < BEAT; l++) {
-#pragma HLS UNROLL
-                    kept[r * FT_TILE_VECTORS + v][l] = row[l];
-                }
+                for (int l = 0; l < BEAT; l++) kept[r * FT_TILE_VECTORS + v][l] = row[l];
                 if (++r == p.rows) {
                     r = 0;
                     v++;
@@ -163,10 +146,7 @@ items:
                     const int row = g.width - at < left ? g.width - at : left, size = row < OUT ? row : OUT;
                     const row_sums near = ft_load_unaligned<row_sums>(kept, place);
                     out_beat piece, full_beat;
-                    for (int l = 0; l < OUT; l++) {
-#pragma HLS UNROLL
-                        piece[l] = near[l];
-                    }
+                    for (int l = 0; l < OUT; l++) piece[l] = near[l];
                     if (ft_append_piece<OUT>(held, filled, piece, size, full_beat)) to.write(full_beat);
                     left -= size;
                     next_result(place, at, h, size, g);
@@ -181,14 +161,8 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=16 max=1024
                 if (v == 0) row = from.read();
                 out_beat some;
-                for (int l = 0; l < OUT; l++) {
-#pragma HLS UNROLL
-                    some[l] = row[l];
-                }
-                for (int l = 0; l < BEAT - OUT; l++) {
-#pragma HLS UNROLL
-                    row[l] = row[l + OUT];
-                }
+                for (int l = 0; l < OUT; l++) some[l] = row[l];
+                for (int l = 0; l < BEAT - OUT; l++) row[l] = row[l + OUT];
                 to.write(some);
                 v = v == BEAT / OUT - 1 ? 0 : v + 1;
             }

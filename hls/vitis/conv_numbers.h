@@ -21,9 +21,7 @@ static inline void add_products(
 {
 #pragma HLS INLINE
     for (int r = 0; r < FT_TILE_ROWS; r++) {
-#pragma HLS UNROLL
         for (int l = 0; l < FT_LANES; l++) {
-#pragma HLS UNROLL
             const FT_T before = begins ? FT_ZERO_X : sum[v][r][l];
             const FT_T s = ft_xfma(w[r], y[l], before);
             if (stays) sum[v][r][l] = s;
@@ -43,7 +41,6 @@ sum_parts:
 #pragma HLS LOOP_TRIPCOUNT min=16 max=256
         beat row;
         for (int l = 0; l < FT_LANES; l++) {
-#pragma HLS UNROLL
             const FT_T begun = bias[r], joined = total[t][l], before = first ? begun : joined;
             const FT_T s = steps > 0 ? ft_xadd(before, sum[v][r][l]) : before;
             total[t][l] = s;
@@ -77,10 +74,7 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=16 max=256
                 const beat row = from.read();
                 out_beat results_;
-                for (int l = 0; l < FT_LANES; l++) {
-#pragma HLS UNROLL
-                    results_[l] = stored(row[l]);
-                }
+                for (int l = 0; l < FT_LANES; l++) results_[l] = stored(row[l]);
                 out[(p.out + p.begin + r * g.filter) / FT_LANES + v] = results_;
                 if (++r == p.rows) {
                     r = 0;
@@ -93,10 +87,7 @@ items:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=256
                 const beat row = from.read();
-                for (int l = 0; l < FT_LANES; l++) {
-#pragma HLS UNROLL
-                    kept[t][l] = row[l];
-                }
+                for (int l = 0; l < FT_LANES; l++) kept[t][l] = row[l];
             }
             const ft_result_range of = result_range(p, g);
             const ft_first_result first = first_result(p, g);

@@ -59,10 +59,7 @@ items:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=9 max=192
                 step all;
-                for (int r = 0; r < ROWS; r++) {
-#pragma HLS UNROLL
-                    all[r] = local[k / WORD][r][k % WORD];
-                }
+                for (int r = 0; r < ROWS; r++) all[r] = local[k / WORD][r][k % WORD];
                 to.write(all);
             }
         }

@@ -69,7 +69,6 @@ words:
         if (there && (lane == 0 || lane + many > LANES)) high = beats.read();
         const in_beat taken = ft_shift_lanes<in_beat, FT_E, LANES>(ft_select(lane == 0, high, low), high, lane);
         for (int b = 0; b < WORD; b++) {
-#pragma HLS UNROLL
             const FT_E e = taken[b];
             local[k / WORD][r][b] = there ? e : (FT_E)0;
         }

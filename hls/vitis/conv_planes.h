@@ -85,13 +85,11 @@ static void place(
             const in_beat taken = ft_shift_lanes<in_beat, FT_E, LANES>(ft_select(lane == 0, high, low), high, lane);
             beat v, piece;
             for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
                 const FT_E e = taken[l];
                 v[l] = ft_element_value(e, p.flip);
             }
             const beat up = ft_shift_lanes<beat, FT_T, LANES>(v, v, (LANES - zeros % LANES) % LANES);
             for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
                 const FT_T x = up[l];
                 piece[l] = l >= zeros && l < zeros + many ? x : ft_padding(p.zero);
             }

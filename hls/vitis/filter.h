@@ -27,10 +27,8 @@ template <int COUNT, int STEP> static inline void ft_sum_halves(float (&sum)[COU
 {
 #pragma HLS INLINE
     for (int level = 1; level <= 10; level++) {
-#pragma HLS UNROLL
         const int half = COUNT >> level;
         for (int k = 0; k < COUNT / 2; k++) {
-#pragma HLS UNROLL
             if (half >= STEP && k < half) sum[k] = sum[k] + sum[k + half];
         }
     }
@@ -56,10 +54,7 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
     static inline void shift_in_tap(W (&taps)[PLACES], W tap)
     {
 #pragma HLS INLINE
-        for (int k = FIRST; k < PLACES - 1; k++) {
-#pragma HLS UNROLL
-            taps[k] = taps[k + 1];
-        }
+        for (int k = FIRST; k < PLACES - 1; k++) taps[k] = taps[k + 1];
         taps[PLACES - 1] = tap;
     }
 
@@ -67,14 +62,8 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
     static inline void shift_in_beat(T (&line)[LINE], const ft_vec<T> &got)
     {
 #pragma HLS INLINE
-        for (int k = 0; k < LINE - LANES; k++) {
-#pragma HLS UNROLL
-            line[k] = line[k + LANES];
-        }
-        for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-            line[LINE - LANES + l] = got[l];
-        }
+        for (int k = 0; k < LINE - LANES; k++) line[k] = line[k + LANES];
+        for (int l = 0; l < LANES; l++) line[LINE - LANES + l] = got[l];
     }
 
     // Computes RESULTS results in a cycle, or one of the PHASES of a result. `at` is the index in the signal of
@@ -87,16 +76,12 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
         const long more = samples - at;
         const int from_start = at < FAR ? (int)at : FAR, to_end = more < FAR ? (int)more : FAR;
         for (int r = 0; r < RESULTS; r++) {
-#pragma HLS UNROLL
             for (int part = 0; part < PARTS; part++) {
-#pragma HLS UNROLL
                 float sum[ROWS * STEP], phase_sums[CELL];
 #pragma HLS ARRAY_PARTITION variable=sum complete
 #pragma HLS ARRAY_PARTITION variable=phase_sums complete
                 for (int q = 0; q < ROWS; q++) {
-#pragma HLS UNROLL
                     for (int l = 0; l < STEP; l++) {
-#pragma HLS UNROLL
                         const int k = r * STRIDE + q * CELL + l, sample = k - FIRST - BEFORE;
                         const bool tapped = q * CELL + phase * STEP + l >= FIRST;
                         const bool inside = from_start + sample >= 0 && sample < to_end;
@@ -106,24 +91,17 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
                 }
                 ft_sum_halves<ROWS * STEP, STEP>(sum);
                 for (int k = 0; k < CELL; k++) {
-#pragma HLS UNROLL
                     const bool earlier = k < CELL - STEP;
                     const float before = parts[part][earlier ? k + STEP : k], own = sum[earlier ? 0 : k + STEP - CELL];
                     phase_sums[k] = earlier ? before : own;
                 }
-                for (int k = 0; k < CELL; k++) {
-#pragma HLS UNROLL
-                    parts[part][k] = phase_sums[k];
-                }
+                for (int k = 0; k < CELL; k++) parts[part][k] = phase_sums[k];
                 ft_sum_halves<CELL, 1>(phase_sums);
                 // Turns a negative zero into zero: a sum of negative zeros only would be -0.
                 ft_set_part(results[r], part, phase_sums[0] == 0 ? 0 : phase_sums[0]);
             }
         }
-        for (int q = 0; q < ROWS; q++) {
-#pragma HLS UNROLL
-            rotate_taps(taps, q * CELL);
-        }
+        for (int q = 0; q < ROWS; q++) rotate_taps(taps, q * CELL);
     }
 
     // Appends results to the beat `packed`.
@@ -131,7 +109,6 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
     {
 #pragma HLS INLINE
         for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
             const T before = packed[l + RESULTS < LANES ? l + RESULTS : l], own = results[l + RESULTS < LANES ? 0 : l + RESULTS - LANES];
             packed[l] = ft_select(l + RESULTS < LANES, before, own);
         }
@@ -142,10 +119,8 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
     {
 #pragma HLS INLINE
         for (int k = 0; k < LINE; k++) {
-#pragma HLS UNROLL
             T value = line[k];
             for (int by = APART; by < LANES && by < STRIDE; by += APART) {
-#pragma HLS UNROLL
                 value = ft_select(first == by, line[k + by < LINE ? k + by : k], value);
             }
             shifted[k] = value;
@@ -157,12 +132,8 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
     {
 #pragma HLS INLINE
         for (int l = 0; l < WAITING; l++) {
-#pragma HLS UNROLL
             T value = waiting[l];
-            for (int r = 0; r < RESULTS; r++) {
-#pragma HLS UNROLL
-                value = ft_select(l == held + r, results[r], value);
-            }
+            for (int r = 0; r < RESULTS; r++) value = ft_select(l == held + r, results[r], value);
             waiting[l] = value;
         }
     }
@@ -171,14 +142,8 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
     static inline void take_beat(T (&waiting)[WAITING], ft_vec<T> &packed)
     {
 #pragma HLS INLINE
-        for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-            packed[l] = waiting[l];
-        }
-        for (int l = 0; l < MOST - 1; l++) {
-#pragma HLS UNROLL
-            waiting[l] = waiting[l + LANES];
-        }
+        for (int l = 0; l < LANES; l++) packed[l] = waiting[l];
+        for (int l = 0; l < MOST - 1; l++) waiting[l] = waiting[l + LANES];
     }
 
     // Moves the taps of the next phase to the first STEP of every CELL places.
@@ -187,12 +152,8 @@ template <typename T, typename W, int LANES, int TAPS_, int STRIDE_, int BEFORE>
 #pragma HLS INLINE
         W first[STEP];
 #pragma HLS ARRAY_PARTITION variable=first complete
-        for (int l = 0; l < STEP; l++) {
-#pragma HLS UNROLL
-            first[l] = taps[from + l];
-        }
+        for (int l = 0; l < STEP; l++) first[l] = taps[from + l];
         for (int k = 0; k < CELL; k++) {
-#pragma HLS UNROLL
             const W next = taps[from + (k < CELL - STEP ? k + STEP : k)], kept = first[k < CELL - STEP ? 0 : k + STEP - CELL];
             taps[from + k] = k < CELL - STEP ? next : kept;
         }

@@ -118,10 +118,7 @@ items:
 #pragma HLS PIPELINE II=16
 #pragma HLS LOOP_TRIPCOUNT min=0 max=1024
             const a_step *from = panels + (p.a + (long)q * depth + group * GROUP);
-            for (int k = 0; k < GROUP; k++) {
-#pragma HLS UNROLL
-                to.write(from[k]);
-            }
+            for (int k = 0; k < GROUP; k++) to.write(from[k]);
             if (++q == p.panels) {
                 q = 0;
                 group++;
@@ -155,7 +152,6 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=16 max=8192
             const b_beat beat = from[t];
             for (int l = 0; l < STEP; l++) {
-#pragma HLS UNROLL
                 if (l / B_LANES == t % BEATS) step[l] = beat[l % B_LANES];
             }
             if (t % BEATS == BEATS - 1) to.write(step);
@@ -223,9 +219,7 @@ items:
                 }
                 const a_step x = ahead[half][q < p.panels ? q : 0][at];
                 for (int r = 0; r < FT_TILE_ROWS; r++) {
-#pragma HLS UNROLL
                     for (int c = 0; c < FT_TILE_COLUMNS; c++) {
-#pragma HLS UNROLL
                         const FT_X before = k == 0 ? FT_ZERO_X : sum[q][r][c];
                         sum[q][r][c] = ft_xfma(ft_value_of(x, r), ft_value_of(y, c), before);
                     }
@@ -242,7 +236,6 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=1 max=128
                 b_step row;
                 for (int c = 0; c < FT_TILE_COLUMNS; c++) {
-#pragma HLS UNROLL
                     const FT_X before = k0 == 0 ? FT_ZERO_X : total[r][c];
                     const FT_X found = sum[r / FT_TILE_ROWS][r % FT_TILE_ROWS][c];
                     const FT_X s = n > 0 ? ft_xadd(before, found) : before;
@@ -277,10 +270,8 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=1 max=128
                 const b_step sums = from.read();
                 for (int v = 0; v < FT_TILE_VECTORS; v++) {
-#pragma HLS UNROLL
                     out_beat beat;
                     for (int l = 0; l < FT_LANES; l++) {
-#pragma HLS UNROLL
                         const FT_X s = ft_value_of(sums, v * FT_LANES + l);
                         ft_keep_result(beat, l, ft_scaled(s, s, mode, FT_NUMBERS));
                     }
@@ -295,7 +286,6 @@ items:
                 const b_step sums = from.read();
                 FT_E *line = out_elements + FT_PARTS * (to + r * out_row);
                 for (int c = 0; c < FT_TILE_COLUMNS; c++) {
-#pragma HLS UNROLL
                     const FT_X s = ft_value_of(sums, c);
                     ft_keep_result(line, c, ft_scaled(s, s, mode, FT_NUMBERS));
                 }

@@ -48,10 +48,7 @@ items:
 #pragma HLS PIPELINE II=16
 #pragma HLS LOOP_TRIPCOUNT min=0 max=512
                 const FT_E *row = from + FT_PARTS * (r * across + k);
-                for (int i = 0; i < GROUP; i++) {
-#pragma HLS UNROLL
-                    block[k + i][r] = FT_ONE(row + FT_PARTS * i);
-                }
+                for (int i = 0; i < GROUP; i++) block[k + i][r] = FT_ONE(row + FT_PARTS * i);
                 k += GROUP;
                 if (k == whole) {
                     k = 0;
@@ -73,10 +70,7 @@ items:
             for (int k = 0; k < n; k++) {
 #pragma HLS PIPELINE II=WIDTH
 #pragma HLS LOOP_TRIPCOUNT min=1 max=256
-                for (int r = 0; r < WIDTH; r++) {
-#pragma HLS UNROLL
-                    block[k][r] = FT_ONE(from + FT_PARTS * (k * along + r));
-                }
+                for (int r = 0; r < WIDTH; r++) block[k][r] = FT_ONE(from + FT_PARTS * (k * along + r));
             }
         } else {
         elements:
@@ -97,7 +91,6 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=1 max=512
             beat step;
             for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
                 const int r = (t % BEATS * LANES + l) / FT_PARTS;
                 const FT_X x = r < m ? block[t / BEATS][r] : FT_ZERO_X;
 #if FT_COMPLEX

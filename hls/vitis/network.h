@@ -30,10 +30,8 @@ maxima:
         const ft_beat<T, TAPS * C> seen = from.read();
         ft_beat<T, C> w;
         for (int c = 0; c < C; c++) {
-#pragma HLS UNROLL
             T most = seen.at[c];
             for (int k = 1; k < TAPS; k++) {
-#pragma HLS UNROLL
                 const T next = seen.at[k * C + c];
                 most = exceeds(next, most) ? next : most;
             }
@@ -68,12 +66,8 @@ averages:
         const ft_beat<T, TAPS * C> seen = from.read();
         ft_beat<T, C> w;
         for (int c = 0; c < C; c++) {
-#pragma HLS UNROLL
             sum_of<T> term[TAPS];
-            for (int k = 0; k < TAPS; k++) {
-#pragma HLS UNROLL
-                term[k] = seen.at[k * C + c];
-            }
+            for (int k = 0; k < TAPS; k++) term[k] = seen.at[k * C + c];
             w.at[c] = averaged<T, TAPS, ZERO_IN, ZERO, LOW, HIGH>(ft_tree<sum_of<T>, TAPS>::sum(term), factor);
         }
         to.write(w);
@@ -93,7 +87,6 @@ image_averages:
         const ft_beat<T, S> seen = from.read();
         ft_beat<T, S> w;
         for (int s = 0; s < S; s++) {
-#pragma HLS UNROLL
             const int one = seen.at[s], before = sum[g][s];
             const int more = (pixel == 0 ? 0 : before) + one;
             sum[g][s] = more;
@@ -115,10 +108,8 @@ static inline void paired_products(const signed char *first, const signed char *
 #pragma HLS INLINE
     low = high = 0;
     for (int s = 0; s < S; s += 4) {
-#pragma HLS UNROLL
         long both = 0;
         for (int k = 0; k < 4; k++) {
-#pragma HLS UNROLL
             if (s + k < S) both += (long)((int)second[s + k] * (1 << 18) + (int)first[s + k]) * (long)x[s + k];
         }
         const int lower = ((int)(both & 0x3ffff) ^ 0x20000) - 0x20000;
@@ -151,16 +142,11 @@ products:
         signed char by[P][S];
 #pragma HLS ARRAY_PARTITION variable=by dim=0 complete
         for (int b = 0; b < BANKS; b++) {
-#pragma HLS UNROLL
             const ft_beat<signed char, WORD> word = weights[b][place];
-            for (int k = 0; k < WORD; k++) {
-#pragma HLS UNROLL
-                by[(b * WORD + k) / S][(b * WORD + k) % S] = word.at[k];
-            }
+            for (int k = 0; k < WORD; k++) by[(b * WORD + k) / S][(b * WORD + k) % S] = word.at[k];
         }
         ft_beat<int, P> w;
         for (int p = 0; p < P; p += 2) {
-#pragma HLS UNROLL
             int low, high;
             const bool two = p + 1 < P;
             paired_products<T, S>(by[p], by[two ? p + 1 : p], held.at, low, high);
@@ -178,10 +164,7 @@ products:
         place = ends && step == CUTS * BEATS - 1 ? 0 : place + 1;
         g = ends ? 0 : g + 1;
         if (ends) {
-            for (int s = 0; s < S * (CUTS - 1); s++) {
-#pragma HLS UNROLL
-                held.at[s] = held.at[s + S];
-            }
+            for (int s = 0; s < S * (CUTS - 1); s++) held.at[s] = held.at[s + S];
             cut = cut == CUTS - 1 ? 0 : cut + 1;
             step = step == CUTS * BEATS - 1 ? 0 : step + 1;
         }
@@ -239,20 +222,13 @@ channel_products:
         if (part == 0) held = from.read();
         ft_beat<sum_of<T>, P> w;
         for (int p = 0; p < P; p++) {
-#pragma HLS UNROLL
             const ft_beat<weight_of<T>, TAPS> word = weights[p][g];
             sum_of<T> product[TAPS];
-            for (int k = 0; k < TAPS; k++) {
-#pragma HLS UNROLL
-                product[k] = multiplied(word.at[k], held.at[k * C + p]);
-            }
+            for (int k = 0; k < TAPS; k++) product[k] = multiplied(word.at[k], held.at[k * C + p]);
             w.at[p] = rectified<sum_of<T>, RELU>(begin[g][p] + ft_tree<sum_of<T>, TAPS>::sum(product));
         }
         to.write(w);
-        for (int k = 0; k < TAPS * C - P; k++) {
-#pragma HLS UNROLL
-            held.at[k] = held.at[k + P];
-        }
+        for (int k = 0; k < TAPS * C - P; k++) held.at[k] = held.at[k + P];
         part = part == C / P - 1 ? 0 : part + 1;
         g = g == GROUPS - 1 ? 0 : g + 1;
     }
@@ -291,7 +267,6 @@ requantize:
 #pragma HLS PIPELINE II=1
         if (part == 0) held = from.read();
         for (int r = 0; r < R; r++) {
-#pragma HLS UNROLL
             const float sum = (float)held.at[part * R + r], more = added[g][part * R + r], by = factor[g][part * R + r];
             float y = hls::rint((sum + more) * by) + (float)ZERO;
             y = y < (float)LOW ? (float)LOW : y;
@@ -330,7 +305,6 @@ add:
         const ft_beat<T, WIDE> a = first.read(), b = second.read();
         ft_beat<T, WIDE> w;
         for (int l = 0; l < WIDE; l++) {
-#pragma HLS UNROLL
             const float left = ((float)a.at[l] - (float)FIRST) * first_scale;
             const float right = ((float)b.at[l] - (float)SECOND) * second_scale;
             float y = hls::rint((left + right) * inverse) + (float)ZERO;
@@ -359,7 +333,6 @@ concatenate:
         const bool kept = of_first ? FIRST_SAME : SECOND_SAME;
         ft_beat<T, WIDE> w;
         for (int l = 0; l < WIDE; l++) {
-#pragma HLS UNROLL
             const T x = got.at[l];
             float y = hls::rint(((float)x - zero) * scale * inverse) + (float)ZERO;
             y = y < (float)LOW ? (float)LOW : y;

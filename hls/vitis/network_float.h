@@ -56,13 +56,9 @@ products:
         if (g == 0 && cut == 0) held = from.read();
         ft_beat<T, P> w;
         for (int p = 0; p < P; p++) {
-#pragma HLS UNROLL
             const ft_beat<T, S> word = weights[p][place];
             T product[S];
-            for (int s = 0; s < S; s++) {
-#pragma HLS UNROLL
-                product[s] = word.at[s] * held.at[s];
-            }
+            for (int s = 0; s < S; s++) product[s] = word.at[s] * held.at[s];
             const T first = step == 0 ? begin[g][p] : (T)0, before = sum[state][p];
             const T more = (step < STATES ? first : before) + ft_tree<T, S>::sum(product);
             sum[state][p] = more;
@@ -74,10 +70,7 @@ products:
         state = (ends && last) || state == STATES * GROUPS - 1 ? 0 : state + 1;
         g = ends ? 0 : g + 1;
         if (ends) {
-            for (int s = 0; s < S * (CUTS - 1); s++) {
-#pragma HLS UNROLL
-                held.at[s] = held.at[s + S];
-            }
+            for (int s = 0; s < S * (CUTS - 1); s++) held.at[s] = held.at[s + S];
             cut = cut == CUTS - 1 ? 0 : cut + 1;
             step = last ? 0 : step + 1;
         }
@@ -98,18 +91,13 @@ join_states:
         const ft_beat<T, P> got = from.read();
         ft_beat<T, P> w, terms[STATES];
         for (int s = 0; s < STATES - 1; s++) {
-#pragma HLS UNROLL
             terms[s] = held[s][g];
             if (s == state) held[s][g] = got;
         }
         terms[STATES - 1] = got;
         for (int p = 0; p < P; p++) {
-#pragma HLS UNROLL
             T one[STATES];
-            for (int s = 0; s < STATES; s++) {
-#pragma HLS UNROLL
-                one[s] = terms[s].at[p];
-            }
+            for (int s = 0; s < STATES; s++) one[s] = terms[s].at[p];
             w.at[p] = rectified<T, RELU>(ft_tree<T, STATES>::sum(one));
         }
         if (state == STATES - 1) to.write(w);
@@ -135,7 +123,6 @@ float_image_sums:
         const ft_beat<T, S> seen = from.read();
         ft_beat<T, S> w;
         for (int s = 0; s < S; s++) {
-#pragma HLS UNROLL
             const T before = sum[state][s], more = (pixel < STATES ? (T)0 : before) + seen.at[s];
             sum[state][s] = more;
             w.at[s] = more * factor;
@@ -158,10 +145,7 @@ float_add:
 #pragma HLS PIPELINE II=1
         const ft_beat<T, WIDE> a = first.read(), b = second.read();
         ft_beat<T, WIDE> w;
-        for (int l = 0; l < WIDE; l++) {
-#pragma HLS UNROLL
-            w.at[l] = rectified<T, RELU>(a.at[l] + b.at[l]);
-        }
+        for (int l = 0; l < WIDE; l++) w.at[l] = rectified<T, RELU>(a.at[l] + b.at[l]);
         to.write(w);
     }
 }

@@ -19,14 +19,8 @@ load_line:
 #pragma HLS PIPELINE II=1
         if (v % (LANES / WIDE) == 0) held = from[v / (LANES / WIDE)];
         ft_beat<T, WIDE> w;
-        for (int l = 0; l < WIDE; l++) {
-#pragma HLS UNROLL
-            w.at[l] = held[l];
-        }
-        for (int l = 0; l < LANES - WIDE; l++) {
-#pragma HLS UNROLL
-            held[l] = held[l + WIDE];
-        }
+        for (int l = 0; l < WIDE; l++) w.at[l] = held[l];
+        for (int l = 0; l < LANES - WIDE; l++) held[l] = held[l + WIDE];
         to.write(w);
     }
 }
@@ -48,15 +42,12 @@ load_planes:
         if (pixel == 0 || at % LANES == 0) {
             const hls::vector<T, LANES> beat = from[at / LANES];
             for (int k = 0; k < C; k++) {
-#pragma HLS UNROLL
                 if (k == c) held[k] = beat;
             }
         }
         for (int k = 0; k < C; k++) {
-#pragma HLS UNROLL
             T seen{};
             for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
                 const T one = held[k][l];
                 seen = l == (int)(at % LANES) ? one : seen;
             }
@@ -88,27 +79,19 @@ load_pixels:
 #pragma HLS PIPELINE II=1
         const bool first = v < C;
         if (!first && lane == 0) {
-            for (int k = 0; k < C; k++) {
-#pragma HLS UNROLL
-                held[k] = next[k];
-            }
+            for (int k = 0; k < C; k++) held[k] = next[k];
         }
         if (filled < C && image < (long)n * PLANE * C) {
             const hls::vector<T, LANES> beat = from[image + (long)filled * PLANE + group];
             for (int k = 0; k < C; k++) {
-#pragma HLS UNROLL
                 if (k == filled) next[k] = beat;
             }
         }
         if (!first) {
             ft_beat<T, C> w;
             for (int k = 0; k < C; k++) {
-#pragma HLS UNROLL
                 w.at[k] = held[k][0];
-                for (int l = 0; l < LANES - 1; l++) {
-#pragma HLS UNROLL
-                    held[k][l] = held[k][l + 1];
-                }
+                for (int l = 0; l < LANES - 1; l++) held[k][l] = held[k][l + 1];
             }
             to.write(w);
         }
@@ -134,14 +117,8 @@ store_line:
     for (long v = 0; v < n * (COUNT / WIDE); v++) {
 #pragma HLS PIPELINE II=1
         const ft_beat<T, WIDE> got = from.read();
-        for (int l = 0; l < LANES - WIDE; l++) {
-#pragma HLS UNROLL
-            w[l] = w[l + WIDE];
-        }
-        for (int l = 0; l < WIDE; l++) {
-#pragma HLS UNROLL
-            w[LANES - WIDE + l] = got.at[l];
-        }
+        for (int l = 0; l < LANES - WIDE; l++) w[l] = w[l + WIDE];
+        for (int l = 0; l < WIDE; l++) w[LANES - WIDE + l] = got.at[l];
         const bool whole = filled == LANES - WIDE;
         if (whole) to[beat++] = w;
         filled = whole ? 0 : filled + WIDE;
@@ -168,14 +145,8 @@ narrow:
 #pragma HLS PIPELINE II=1
         if (part == 0) held = from.read();
         ft_beat<T, WIDE> w;
-        for (int l = 0; l < WIDE; l++) {
-#pragma HLS UNROLL
-            w.at[l] = held.at[l];
-        }
-        for (int l = 0; l < (MANY - 1) * WIDE; l++) {
-#pragma HLS UNROLL
-            held.at[l] = held.at[l + WIDE];
-        }
+        for (int l = 0; l < WIDE; l++) w.at[l] = held.at[l];
+        for (int l = 0; l < (MANY - 1) * WIDE; l++) held.at[l] = held.at[l + WIDE];
         to.write(w);
         part = part == MANY - 1 ? 0 : part + 1;
     }
@@ -191,14 +162,8 @@ widen:
     for (long v = 0; v < n * (BEATS * MANY); v++) {
 #pragma HLS PIPELINE II=1
         const ft_beat<T, WIDE> got = from.read();
-        for (int l = 0; l < (MANY - 1) * WIDE; l++) {
-#pragma HLS UNROLL
-            w.at[l] = w.at[l + WIDE];
-        }
-        for (int l = 0; l < WIDE; l++) {
-#pragma HLS UNROLL
-            w.at[(MANY - 1) * WIDE + l] = got.at[l];
-        }
+        for (int l = 0; l < (MANY - 1) * WIDE; l++) w.at[l] = w.at[l + WIDE];
+        for (int l = 0; l < WIDE; l++) w.at[(MANY - 1) * WIDE + l] = got.at[l];
         const bool whole = part == MANY - 1;
         if (whole) to.write(w);
         part = whole ? 0 : part + 1;
@@ -235,10 +200,7 @@ planes:
 #pragma HLS DEPENDENCE variable=held inter false
         if (part == 0 && v < (long)n * PIXELS * C) {
             const ft_beat<T, C> got = from.read();
-            for (int k = 0; k < C; k++) {
-#pragma HLS UNROLL
-                held[which][k][comes] = got.at[k];
-            }
+            for (int k = 0; k < C; k++) held[which][k][comes] = got.at[k];
         }
         if (v >= (long)PIXELS * C) {
             ft_beat<T, 1> w;

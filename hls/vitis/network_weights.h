@@ -43,10 +43,7 @@ load_weights:
         w.at[1] = held[1];
         sum += (unsigned int)w.at[0];
         sums += sum + (unsigned int)w.at[1];
-        for (int l = 0; l < 14; l++) {
-#pragma HLS UNROLL
-            held[l] = held[l + 2];
-        }
+        for (int l = 0; l < 14; l++) held[l] = held[l + 2];
         to.write(w);
     }
     for (int k = 0; k < 8; k++) {
@@ -134,23 +131,11 @@ fill_weights:
 #pragma HLS PIPELINE II=1
         if (part == 0) {
             const ft_word got = words.read();
-            for (int k = 0; k < EACH; k++) {
-#pragma HLS UNROLL
-                unpack(got, k, held[k]);
-            }
+            for (int k = 0; k < EACH; k++) unpack(got, k, held[k]);
         }
-        for (int s = 0; s < S - UNIT; s++) {
-#pragma HLS UNROLL
-            piece.at[s] = piece.at[s + UNIT];
-        }
-        for (int u = 0; u < UNIT; u++) {
-#pragma HLS UNROLL
-            piece.at[S - UNIT + u] = held[u];
-        }
-        for (int k = 0; k < EACH - UNIT; k++) {
-#pragma HLS UNROLL
-            held[k] = held[k + UNIT];
-        }
+        for (int s = 0; s < S - UNIT; s++) piece.at[s] = piece.at[s + UNIT];
+        for (int u = 0; u < UNIT; u++) piece.at[S - UNIT + u] = held[u];
+        for (int k = 0; k < EACH - UNIT; k++) held[k] = held[k + UNIT];
         part = part == EACH / UNIT - 1 ? 0 : part + 1;
         const bool whole = filled == S / UNIT - 1, row = whole && step == STEPS - 1, filters = row && bank == P - 1;
         if (whole) weights[bank][step * GROUPS + group] = piece;

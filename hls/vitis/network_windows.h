@@ -19,12 +19,9 @@ static ft_beat<T, KH * KW * C> padded_window(const ft_beat<T, C> (&tap)[KH][KW],
 #pragma HLS INLINE
     ft_beat<T, KH * KW * C> w;
     for (int r = 0; r < KH; r++) {
-#pragma HLS UNROLL
         for (int k = 0; k < KW; k++) {
-#pragma HLS UNROLL
             const bool inside = top + r >= 0 && top + r < H && left + k >= 0 && left + k < W;
             for (int c = 0; c < C; c++) {
-#pragma HLS UNROLL
                 const T seen = tap[r][k].at[c];
                 w.at[(r * KW + k) * C + c] = inside ? seen : outside<T, OUTSIDE>();
             }
@@ -56,11 +53,7 @@ windows:
         ft_beat<T, C> moved{};
         if (v < (long)n * H * W) moved = from.read();
         for (int r = KH - 1; r >= 0; r--) {
-#pragma HLS UNROLL
-            for (int k = 0; k < KW - 1; k++) {
-#pragma HLS UNROLL
-                tap[r][k] = tap[r][k + 1];
-            }
+            for (int k = 0; k < KW - 1; k++) tap[r][k] = tap[r][k + 1];
             tap[r][KW - 1] = moved;
             if (r > 0) {
                 const ft_beat<T, C> old = rows[KH - 1 - r][column];
@@ -109,16 +102,9 @@ channel_windows:
 #pragma HLS ARRAY_PARTITION variable=tap dim=0 complete
         if (v < (long)n * H * W * G) moved = from.read();
         for (int r = KH - 1; r >= 0; r--) {
-#pragma HLS UNROLL
             tap[r][KW - 1] = moved;
-            for (int k = 0; k < KW - 1; k++) {
-#pragma HLS UNROLL
-                tap[r][k] = columns[r][k][g];
-            }
-            for (int k = 0; k < KW - 1; k++) {
-#pragma HLS UNROLL
-                columns[r][k][g] = tap[r][k + 1];
-            }
+            for (int k = 0; k < KW - 1; k++) tap[r][k] = columns[r][k][g];
+            for (int k = 0; k < KW - 1; k++) columns[r][k][g] = tap[r][k + 1];
             if (r > 0) {
                 const ft_beat<T, S> old = rows[KH - 1 - r][at];
                 rows[KH - 1 - r][at] = moved;
@@ -181,7 +167,6 @@ first_rows:
                 const ft_beat<T, S> seen = ring[inside ? ((int)((image + row) % RING) * W + at) * PIXEL + c : 0];
                 ft_beat<T, S> w;
                 for (int s = 0; s < S; s++) {
-#pragma HLS UNROLL
                     const T x = seen.at[s];
                     w.at[s] = inside ? x : outside<T, OUTSIDE>();
                 }

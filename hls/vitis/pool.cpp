@@ -95,10 +95,7 @@ first_strip:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=16 max=504
         const beat one = from.read();
-        for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-            strip[0][GUARD + t][l] = one[l];
-        }
+        for (int l = 0; l < LANES; l++) strip[0][GUARD + t][l] = one[l];
     }
 items:
     for (int item = first; item < end; item++) {
@@ -121,10 +118,7 @@ items:
 #pragma HLS DEPENDENCE variable=strip inter false
             if (arrived < coming) {
                 const beat one = from.read();
-                for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-                    strip[1 - half][GUARD + arrived][l] = one[l];
-                }
+                for (int l = 0; l < LANES; l++) strip[1 - half][GUARD + arrived][l] = one[l];
                 arrived++;
             }
             const bool there = y < b.rows, begins = a == 0 && c == 0;
@@ -137,7 +131,6 @@ items:
             values folded;
             positions found;
             for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
                 const FT_E e = x[l];
                 const FT_T v = FT_ONE(&e), kept = value[q][l], before = begins ? FT_ZERO_X : kept;
                 const int kept_place = place[q][l], place_before = begins ? -1 : kept_place;
@@ -176,10 +169,7 @@ items:
 #pragma HLS PIPELINE II=1
 #pragma HLS LOOP_TRIPCOUNT min=0 max=504
             const beat one = from.read();
-            for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-                strip[1 - half][GUARD + t][l] = one[l];
-            }
+            for (int l = 0; l < LANES; l++) strip[1 - half][GUARD + t][l] = one[l];
         }
         half = 1 - half;
         b = behind;

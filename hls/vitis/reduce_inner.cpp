@@ -57,7 +57,6 @@ items:
             for (; VECTORS > 1 && i + VECTORS * LANES <= stop; i += VECTORS * LANES) {
 #pragma HLS PIPELINE
                 for (int v = 0; v < VECTORS; v++) {
-#pragma HLS UNROLL
                     const int j = i + v * LANES;
                     ft_fold_lanes(sum[v], of, row * inner + j, LANES$read_aside);
                 }

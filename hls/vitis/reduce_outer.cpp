@@ -67,7 +67,6 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
                     $places
                     for (int v = 0; v < VECTORS; v++) {
-#pragma HLS UNROLL
                         $read_whole
                     }
                     next_row(at, along);
@@ -79,7 +78,6 @@ items:
 #pragma HLS LOOP_TRIPCOUNT min=1 max=65536
                     $places
                     for (int v = 0; v < VECTORS; v++) {
-#pragma HLS UNROLL
                         const int m = p.width - v * LANES;
                         $read_edge
                     }
@@ -135,7 +133,6 @@ items:
             const int v = (int)(i % VECTORS), row = (int)(i / VECTORS);
             $receive
             for (int lane = 0; lane < LANES; lane++) {
-#pragma HLS UNROLL
                 const state lifted = $lift;
                 const state one = of.combine(ft_select(row % 16 != 0, sum[v][lane], nothing), lifted);
                 sum[v][lane] = one;

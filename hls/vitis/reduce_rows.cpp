@@ -24,7 +24,6 @@ fold_interleaved:
         state one[LANES];
 #pragma HLS ARRAY_PARTITION variable=one complete
         for (int lane = 0; lane < LANES; lane++) {
-#pragma HLS UNROLL
             const state lifted = $lift;
             const state before = ft_select(at.piece == 0, nothing, sum[at.row][lane]);
             one[lane] = of.combine(before, ft_select(lane < left, lifted, nothing));

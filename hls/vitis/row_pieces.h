@@ -168,24 +168,16 @@ template <typename V, typename T, int LANES> static inline V ft_shift_lanes(cons
     T window[2 * LANES];
 #pragma HLS ARRAY_PARTITION variable=window complete
     for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
         window[l] = low[l];
         window[LANES + l] = high[l];
     }
     for (int bit = 0; bit < 6; bit++) {  // a beat has at most 64 lanes
-#pragma HLS UNROLL
         const int step = 1 << bit;
         if (step >= LANES || !(by & step)) continue;
-        for (int l = 0; l < 2 * LANES; l++) {
-#pragma HLS UNROLL
-            window[l] = window[l + step < 2 * LANES ? l + step : l];
-        }
+        for (int l = 0; l < 2 * LANES; l++) window[l] = window[l + step < 2 * LANES ? l + step : l];
     }
     V moved;
-    for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-        moved[l] = window[l];
-    }
+    for (int l = 0; l < LANES; l++) moved[l] = window[l];
     return moved;
 }
 
@@ -256,7 +248,6 @@ static inline bool ft_append_piece(hls::vector<T, LANES> &held, int &filled, con
     // The piece rotated up by `filled` lanes: its end wraps around to the first lanes, for the next beat.
     const V up = ft_shift_lanes<V, T, LANES>(piece, piece, (LANES - filled) % LANES);
     for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
         const T below = held[l], above = up[l];
         joined[l] = l < filled ? below : above;
     }

@@ -32,29 +32,20 @@ $name_of_tree:
         $state sum[$state_count][LANES];
 #pragma HLS ARRAY_PARTITION variable=sum dim=0 complete
         for (int k = 0; k < $state_count; k++) {
-#pragma HLS UNROLL
             const ft_vec<$state> got = from.read();
-            for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-                sum[k][l] = got[l];
-            }
+            for (int l = 0; l < LANES; l++) sum[k][l] = got[l];
         }
         for (int level = 0; level < 3; level++) {
-#pragma HLS UNROLL
             const int half = 4 >> level;
             for (int k = 0; k < $state_count; k++) {
-#pragma HLS UNROLL
                 for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
                     if (k < half && k + half < $state_count) sum[k][l] = $combine(sum[k][l], sum[k + half][l]);
                 }
             }
         }
         for (int level = 0; level < 6; level++) {  // a beat has at most 64 lanes
-#pragma HLS UNROLL
             const int half = LANES >> (level + 1);
             for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
                 if (l < half) sum[0][l] = $combine(sum[0][l], sum[0][l + half]);
             }
         }

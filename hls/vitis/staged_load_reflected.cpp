@@ -12,10 +12,7 @@ static void $signal(const $beat *port, hls::stream<$beat > &to, long offset, int
     FT_SPAN(signal_before, begin, inner) {
         const $beat got = from[half - v - 1];
         $beat w;
-        for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-            w[l] = got[(LANES - l) % LANES];
-        }
+        for (int l = 0; l < LANES; l++) w[l] = got[(LANES - l) % LANES];
         w[0] = next[0];
         next = got;
         to.write(w);
@@ -28,10 +25,7 @@ static void $signal(const $beat *port, hls::stream<$beat > &to, long offset, int
     FT_SPAN(signal_after, outer, end) {
         const $beat got = from[2 * behind - half - 2 - v];
         $beat w;
-        for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
-            w[l] = next[(2 * LANES - 2 - l) % LANES];
-        }
+        for (int l = 0; l < LANES; l++) w[l] = next[(2 * LANES - 2 - l) % LANES];
         w[LANES - 1] = got[LANES - 1];
         next = got;
         to.write(w);

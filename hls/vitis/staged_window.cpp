@@ -8,7 +8,6 @@ FT_STAGE {
         if (v >= $ahead) {
             $results
             for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
                 $computed
             }
             $writes

@@ -8,10 +8,7 @@ template <int BITS> static inline int ft_reversed(int x)
 {
 #pragma HLS INLINE
     int y = 0;
-    for (int bit = 0; bit < BITS; bit++) {
-#pragma HLS UNROLL
-        y |= ((x >> bit) & 1) << (BITS - 1 - bit);
-    }
+    for (int bit = 0; bit < BITS; bit++) y |= ((x >> bit) & 1) << (BITS - 1 - bit);
     return y;
 }
 
@@ -25,7 +22,6 @@ static inline V ft_crossed(const V &x, T (&second)[DELAY][HALF], T (&first)[DELA
     const bool later = (beat & DELAY) != 0;
     V y;
     for (int l = 0; l < HALF; l++) {
-#pragma HLS UNROLL
         const T low = x[l], high = second[at][l], out = first[at][l];
         second[at][l] = x[HALF + l];
         first[at][l] = ft_select(later, high, low);
@@ -42,7 +38,6 @@ static inline V ft_butterflies(const V &x, const T (&roots)[COUNT][HALF], int ro
 #pragma HLS INLINE
     V y;
     for (int l = 0; l < HALF; l++) {
-#pragma HLS UNROLL
         const T a = x[l], c = x[HALF + l], root = roots[row][l];
         const T sum = {a.re + c.re, a.im + c.im}, apart = {a.re - c.re, a.im - c.im};
         const T turned = {apart.re * root.re - apart.im * root.im, apart.re * root.im + apart.im * root.re};
@@ -58,7 +53,6 @@ template <int APART, int LANES, typename T, typename V> static inline V ft_lane_
 #pragma HLS INLINE
     V y;
     for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
         const T a = x[l & ~APART], c = x[l | APART];
         const T sum = {a.re + c.re, a.im + c.im}, apart = {a.re - c.re, a.im - c.im}, turned = {apart.im, -apart.re};
         y[l] = ft_select((l & APART) == 0, sum, ft_select((l & (APART - 1)) != 0, turned, apart));
@@ -72,12 +66,10 @@ template <int LANES, typename T, typename V> static inline V ft_exchanged(const 
 #pragma HLS INLINE
     V y = x;
     for (int level = 0; level < 3; level++) {  // a beat has at most 8 lanes
-#pragma HLS UNROLL
         const int bit = 1 << level;
         if (bit >= LANES) continue;
         V z;
         for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
             const T other = y[l ^ bit], same = y[l];
             z[l] = ft_select((by & bit) != 0, other, same);
         }
@@ -99,7 +91,6 @@ static inline V ft_sorted(const V &x, T (&kept)[2][BEATS][LANES], int beat, bool
     const int from = ft_reversed<BITS>(beat) & (LANES - 1);
     V gone, y;
     for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
         kept[odd][at][l] = come[l];
         gone[l] = kept[!odd][ft_reversed<BITS>(((beat << LANE_BITS) | (l ^ from)) & (BEATS - 1))][l];
     }
@@ -107,7 +98,6 @@ static inline V ft_sorted(const V &x, T (&kept)[2][BEATS][LANES], int beat, bool
     // In rows with fewer beats than lanes, some index bits select a lane both before and after the reordering.
     const int alone = LANE_BITS > BITS ? BITS : LANE_BITS;
     for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
         const int low = l & ((1 << alone) - 1), high = ft_reversed<LANE_BITS - alone>(l >> alone) << alone;
         const T out = turned[low | high];
         y[l] = out;
@@ -121,7 +111,6 @@ template <int LANES, typename T, typename V> static inline V ft_parts_exchanged(
 #pragma HLS INLINE
     V y;
     for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
         const T z = x[l], other = {z.im, z.re};
         y[l] = other;
     }
@@ -133,7 +122,6 @@ template <int LANES, typename T, typename V, typename S> static inline V ft_scal
 #pragma HLS INLINE
     V y;
     for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
         const T z = x[l], times = {z.re * by, z.im * by};
         y[l] = times;
     }

@@ -62,9 +62,7 @@ static inline FT_T folded(FT_T *lane, int op)
 {
 #pragma HLS INLINE
     for (int level = 1; level <= 4; level++) {
-#pragma HLS UNROLL
         for (int l = 0; l < LANES / 2; l++) {
-#pragma HLS UNROLL
             if (l < LANES >> level) lane[l] = ft_row_first(lane[l], lane[l + (LANES >> level)], op);
         }
     }
@@ -86,7 +84,6 @@ fold_values:
         const beat b = from.read();
         FT_T lane[LANES];
         for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
             const FT_T taken = ft_row_input(b[l], p.op);
             lane[l] = at + l < p.n ? taken : none;
         }
@@ -112,19 +109,13 @@ static inline FT_T joined(hls::stream<FT_T> &states, ft_row_work p, FT_T none, i
     FT_T sum[TURNS];
     const int turn = p.beats % TURNS;
     for (int k = 0; k < TURNS; k++) {
-#pragma HLS UNROLL
         sum[k] = none;
         if (k < p.states) sum[k] = states.read();
     }
     FT_T own[TURNS];
-    for (int k = 0; k < TURNS; k++) {
-#pragma HLS UNROLL
-        own[k] = p.states == TURNS ? sum[(k + TURNS - turn) % TURNS] : sum[k];
-    }
+    for (int k = 0; k < TURNS; k++) own[k] = p.states == TURNS ? sum[(k + TURNS - turn) % TURNS] : sum[k];
     for (int level = 1; level <= 3; level++) {
-#pragma HLS UNROLL
         for (int k = 0; k < TURNS / 2; k++) {
-#pragma HLS UNROLL
             if (k < TURNS >> level) own[k] = ft_row_first(own[k], own[k + (TURNS >> level)], op);
         }
     }
@@ -163,7 +154,6 @@ fold_centered:
         beat kept;
         FT_T lane[LANES];
         for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
             const FT_T d = b[l] - m, e = FT_ROW_EXP(d), term = ft_row_term(d, e, p.op);
             lane[l] = at + l < p.n ? term : K(0);
             kept[l] = ft_row_kept(d, e, p.op);
@@ -225,7 +215,6 @@ normalize:
         const beat b = from.read();
         beat result;
         for (int l = 0; l < LANES; l++) {
-#pragma HLS UNROLL
             const FT_T x = b[l], w = factor[k][l], c = summand[k][l];
             result[l] = ft_row_result(x, scale, w, c, p.op);
         }

@@ -118,7 +118,7 @@ class Text(StageText):
             bounds = "#pragma HLS LOOP_TRIPCOUNT min=0 max=65536"
             return [f"{name}_{label}:", head, "#pragma HLS PIPELINE II=1", bounds]
 
-        each_lane = ["for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {", "#pragma HLS UNROLL"]
+        each_lane = ["for (int ft_lane = 0; ft_lane < LANES; ft_lane++) {"]
         words: Words = {
             "FT_STAGE": lambda: [f"static void {name}({values['parameters']})", "{"],
             "FT_LOOP": loop,
@@ -344,8 +344,7 @@ class Text(StageText):
             lines.append(f"    const {c_type} v{v} = ({c_type})byte;")
         lines += [f"    {line}" for c in tables.entry_calls for line in self.call(c)]
         for v in tables.bytes_of:
-            lines.append(f"    for (int copy = 0; copy < {copies}; copy++) {{")
-            lines += ["#pragma HLS UNROLL", f"        table_v{v}[copy][byte] = v{v};", "    }"]
+            lines.append(f"    for (int copy = 0; copy < {copies}; copy++) table_v{v}[copy][byte] = v{v};")
         return [*lines, "}"]
 
     def _computes(self, k: int, stage: DataflowStage) -> tuple[str, list[str], list[str]]:
@@ -447,8 +446,7 @@ class Text(StageText):
 
 def _real_beat(fifo: str) -> list[str]:
     """Returns the lines that read a beat of real numbers as complex ones."""
-    lines = [f"const ft_vec<float> got = {fifo}.read();", "for (int l = 0; l < LANES; l++) {", "#pragma HLS UNROLL"]
-    return [*lines, "    w[l].re = got[l];", "}"]
+    return [f"const ft_vec<float> got = {fifo}.read();", "for (int l = 0; l < LANES; l++) w[l].re = got[l];"]
 
 
 def _from_port(text: str, dtype: dtype, element: str) -> str:
