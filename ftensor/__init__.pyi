@@ -2127,8 +2127,9 @@ def scatter_reduce(input: _Tensor, dim: _int, index: _Tensor, src: _Tensor, redu
 def searchsorted(sorted_sequence: _Tensor, input: _Tensor, *, out_int32: _bool=False, right: _bool=False, side: str | None=None, sorter: _Tensor | None=None, out: _Tensor | None=None) -> _Tensor:
     """Returns the index at which each value would keep the order of a sorted row: the number of
     elements below it, or not above it with `right` or `side=\"right\"`. There is one row of one dim,
-    or one row for each outer index of the values. `sorter` gives the order of unsorted rows. Raises
-    RuntimeError for shapes and dtypes that don't agree.
+    or one row for each outer index of the values. Rows and values of different dtypes are compared
+    in their common one. `sorter` gives the order of unsorted rows. Raises RuntimeError for shapes
+    that don't agree.
     """
 def segment_reduce(data: _Tensor, reduce: str, *, lengths: _Tensor | None=None, indices: _Tensor | None=None, offsets: _Tensor | None=None, axis: _int=0, unsafe: _bool=False, initial: Any=None) -> _Tensor:
     """Returns the \"sum\", \"mean\", \"prod\", \"max\" or \"min\" of each segment of a dim. Segments follow

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -196,6 +197,21 @@ def test_searchsorted_is_torchs(dtype: torch.dtype) -> None:
             partial(ft.bucketize, mine, r[0], right=right, out_int32=True),
             partial(torch.bucketize, wanted, rows[0].contiguous(), right=right, out_int32=True),
         )
+
+
+@pytest.mark.parametrize("of, among", [("float32", "int64"), ("int32", "float32"), ("float16", "float64")])
+def test_searchsorted_compares_in_the_common_dtype(of: str, among: str) -> None:
+    """Rows and values of two dtypes; a value of no dims is a number's equal."""
+    row, values = np.arange(-3, 5) * 3, np.arange(-8, 9) * 1.5
+    for lib_values in (values, values[4]):
+        mine, theirs = (
+            [lib.tensor(data.tolist()).to(getattr(lib, name)) for data, name in ((row, among), (lib_values, of))]
+            for lib in (ft, torch)
+        )
+        agree(partial(ft.searchsorted, *mine, right=True), partial(torch.searchsorted, *theirs, right=True))
+        agree(partial(ft.bucketize, *mine[::-1]), partial(torch.bucketize, *theirs[::-1]))
+    digits = np.digitize(ft.tensor([0.5, 1.0, 2.5]), ft.tensor([0, 1, 3]))
+    assert digits.tolist() == np.digitize([0.5, 1.0, 2.5], [0, 1, 3]).tolist()
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float32, torch.float16])

@@ -128,21 +128,18 @@ def _searchsorted(name: str, row: Any, values: Any, out_int32: bool, right: bool
         if side not in ("left", "right") or (right and side == "left"):
             raise errors_arithmetic.search_side(side, right)
         right = side == "right"
-    number = not isinstance(values, Tensor)
-    if number:
-        result_dtype = result_type(row, values)
+    result_dtype = result_type(row, values)
+    if not isinstance(values, Tensor):
         values = tensor(values, dtype=result_dtype, device=row.device)
-        row = row.to(result_dtype)
-    elif values._dtype is not row._dtype:
-        raise errors_arithmetic.search_dtypes(row._dtype, values._dtype)
     if values.device != row.device:
         raise errors.different_devices(name, (row.device, values.device))
     if not row.ndim:
         raise errors_arithmetic.search_shapes(row._shape, values._shape)
     if row.ndim > 1 and row._shape[:-1] != values._shape[:-1]:
         raise errors_arithmetic.search_shapes(row._shape, values._shape)
-    if row._dtype.is_complex or row._dtype is dtypes.bool:
-        raise errors.not_implemented_for(name, row._dtype)
+    if result_dtype.is_complex or result_dtype is dtypes.bool:
+        raise errors.not_implemented_for(name, result_dtype)
+    row, values = row.to(result_dtype), values.to(result_dtype)
     if sorter is not None:
         check_tensors(name, sorter=sorter)
         if sorter._shape != row._shape or sorter._dtype is not dtypes.int64:
@@ -168,8 +165,9 @@ def searchsorted(
 ) -> Tensor:
     """Returns the index at which each value would keep the order of a sorted row: the number of
     elements below it, or not above it with `right` or `side="right"`. There is one row of one dim,
-    or one row for each outer index of the values. `sorter` gives the order of unsorted rows. Raises
-    RuntimeError for shapes and dtypes that don't agree."""
+    or one row for each outer index of the values. Rows and values of different dtypes are compared
+    in their common one. `sorter` gives the order of unsorted rows. Raises RuntimeError for shapes
+    that don't agree."""
     return _searchsorted("searchsorted", sorted_sequence, input, out_int32, right, side, sorter)
 
 
