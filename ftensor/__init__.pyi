@@ -2053,7 +2053,7 @@ def rnn_relu(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: 
 @overload
 def rnn_relu(data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any) -> tuple[_Tensor, _Tensor]: ...
 def rnn_relu_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None=None, b_hh: _Tensor | None=None) -> _Tensor:
-    """Returns the next state from inputs (batch, input) and a state (batch, hidden):
+    """Returns the next state of inputs (batch, input) and a state (batch, hidden):
     relu(w_ih @ input + b_ih + w_hh @ hx + b_hh). RuntimeError for shapes that don't fit.
     """
 @overload
@@ -2073,7 +2073,7 @@ def rnn_tanh(input: _Tensor, hx: Any, params: Any, has_biases: Any, num_layers: 
 @overload
 def rnn_tanh(data: Any, batch_sizes: Any, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any) -> tuple[_Tensor, _Tensor]: ...
 def rnn_tanh_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None=None, b_hh: _Tensor | None=None) -> _Tensor:
-    """Returns the next state from inputs (batch, input) and a state (batch, hidden):
+    """Returns the next state of inputs (batch, input) and a state (batch, hidden):
     tanh(w_ih @ input + b_ih + w_hh @ hx + b_hh). RuntimeError for shapes that don't fit.
     """
 def roll(input: _Tensor, shifts: Any=None, dims: Any=()) -> _Tensor:

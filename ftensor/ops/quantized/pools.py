@@ -18,7 +18,7 @@ from ...execute.packed_weights import constant
 from ...iterator.shape import Ints, normalize_dim, numel
 from ...rows.catalogue import op
 from ..nn.spatial.adaptive import adaptive_sizes, adaptive_windows, intervals
-from ..nn.spatial.pool import PoolingCall, pool_of, window_sums
+from ..nn.spatial.pool import PoolingCall, pool_of, window_lengths, window_sums
 from ..nn.spatial.windows import in_input_format
 from ..rearrange.cat import cat as joined
 from ..view.layout import as_int
@@ -72,12 +72,7 @@ def avg_pool2d(
         raise errors.divisor(name)
     factors = _factors(pool, bool(count_include_pad), divisor_override)
     key = (pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts, bool(count_include_pad))
-    settings: dict[str, Any] = {
-        "kernel": pool.kernel,
-        "stride": pool.stride,
-        "padding": pool.padding,
-        "counts": pool.counts,
-    }
+    settings: dict[str, Any] = {word: getattr(pool, word) for word in ("kernel", "stride", "padding", "counts")}
     settings |= {"zero_point": zero, "factors": tuple(sorted(set(factors.ravel().tolist())))}
     return layer(name, (input,), settings, lambda: _means(input, pool, zero, factors, key))
 
@@ -94,12 +89,8 @@ def _factors(pool: PoolingCall, padded_too: bool, divisor: Any) -> np.ndarray:
     """Returns the reciprocals (H, W) of the divisors of windows, in float32."""
     if divisor is not None:
         return np.full(pool.counts, np.float32(1.0 / divisor))
-    sizes_per_dim = []
-    for m, k, s, p, count in zip(pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts):
-        begins = np.arange(count) * s - p
-        ends = np.minimum(begins + k, m + p)
-        sizes_per_dim.append(ends - begins if padded_too else np.minimum(ends, m) - np.maximum(begins, 0))
-    return (1.0 / (sizes_per_dim[0][:, None] * sizes_per_dim[1]).astype(np.float64)).astype(np.float32)
+    rows, columns = window_lengths(pool, padded_too)
+    return (1.0 / (rows[:, None] * columns).astype(np.float64)).astype(np.float32)
 
 
 @op(namespace=SPACE, method=False)

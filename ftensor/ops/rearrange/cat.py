@@ -24,7 +24,15 @@ from ..arguments import check_tensors
 from ..index.gather import index_select
 from ..types import conversion
 from ..view.dims import atleast_1d, atleast_2d, atleast_3d
-from ..view.layout import as_int, ints
+from ..view.layout import as_int, ints_by_name
+
+
+def _some_tensors(name: str, tensors: Any) -> list[Tensor]:
+    """Like `tensor_list`. Raises RuntimeError for no tensors."""
+    inputs = tensor_list(name, tensors)
+    if not inputs:
+        raise errors_shape.no_tensors(name)
+    return inputs
 
 
 def tensor_list(name: str, tensors: Any) -> list[Tensor]:
@@ -108,9 +116,7 @@ def _check_fits(first: Tensor, t: Tensor, dim: int, k: int) -> None:
 @op(method=False)
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Concatenates tensors of one shape along a new dim."""
-    inputs = tensor_list("stack", tensors)
-    if not inputs:
-        raise errors_shape.no_tensors("stack")
+    inputs = _some_tensors("stack", tensors)
     shape = inputs[0]._shape
     dim = normalize_dim(as_int(dim, "stack", "dim"), len(shape) + 1)
     for k, t in enumerate(inputs):
@@ -129,11 +135,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
 
 def _with_min_ndim(name: str, ndim: int, tensors: Any) -> list[Tensor]:
     """Returns the tensors with at least 1, 2 or 3 dims."""
-    inputs = tensor_list(name, tensors)
-    if not inputs:
-        raise errors_shape.no_tensors(name)
     lift: Any = (atleast_1d, atleast_2d, atleast_3d)[ndim - 1]
-    return [lift(t) for t in inputs]
+    return [lift(t) for t in _some_tensors(name, tensors)]
 
 
 @op(method=False)
@@ -158,9 +161,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 @op(method=False)
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Like `hstack`, with 1-d tensors as columns."""
-    inputs = tensor_list("column_stack", tensors)
-    if not inputs:
-        raise errors_shape.no_tensors("column_stack")
+    inputs = _some_tensors("column_stack", tensors)
     columns = [t.reshape(t.numel(), 1) if t.ndim <= 1 else t for t in inputs]
     return hstack(columns, out=out)
 
@@ -191,9 +192,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     first two dims."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
-    inputs = tensor_list("meshgrid", tensors)
-    if not inputs:
-        raise errors_shape.no_tensors("meshgrid")
+    inputs = _some_tensors("meshgrid", tensors)
     if indexing is None:
         warnings.warn(errors_shape.meshgrid_default(), stacklevel=2)
         indexing = "ij"
@@ -227,12 +226,7 @@ def repeat(input: Tensor, *repeats: Any, **named: Any) -> Tensor:
 
     More counts than dims add new dims in front.
     """
-    argument = named.pop("repeats", None)
-    if named or (argument is None and not repeats):
-        raise errors.missing_argument("repeat", "repeats")
-    if argument is None:
-        argument = repeats[0] if len(repeats) == 1 else repeats
-    counts = ints(argument, (), "repeat", "repeats")
+    counts = ints_by_name("repeat", "repeats", repeats, named)
     if len(counts) < input.ndim:
         raise errors_shape.repeat_dims(counts, input._shape)
     return _repeated(input, counts)
@@ -259,12 +253,7 @@ def _repeated(input: Tensor, counts: Ints) -> Tensor:
 @op()
 def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """Like `repeat`; fewer counts than dims apply to the last dims."""
-    argument = named.pop("dims", None)
-    if named or (argument is None and not dims):
-        raise errors.missing_argument("tile", "dims")
-    if argument is None:
-        argument = dims[0] if len(dims) == 1 else dims
-    counts = ints(argument, (), "tile", "dims")
+    counts = ints_by_name("tile", "dims", dims, named)
     return _repeated(input, (1,) * max(0, input.ndim - len(counts)) + counts)
 
 

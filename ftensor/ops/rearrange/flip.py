@@ -15,7 +15,7 @@ from ...iterator.shape import channels_last_strides, contiguous_strides, is_chan
 from ...rows.catalogue import enter, op
 from ...rows.op import Op
 from ..types import conversion
-from ..view.layout import as_int, int_list, ints
+from ..view.layout import as_int, int_list, ints, ints_by_name
 
 
 def _flipped(op: str, input: Tensor, dims: Any) -> Tensor:
@@ -39,12 +39,7 @@ def _flipped(op: str, input: Tensor, dims: Any) -> Tensor:
 @op()
 def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """Returns a copy with the order along these dims reversed."""
-    axes = named.pop("dims", None)
-    if named or (axes is None and not dims):
-        raise errors.missing_argument("flip", "dims")
-    if axes is None:
-        axes = dims[0] if len(dims) == 1 else dims
-    return _flipped("flip", input, ints(axes, (), "flip", "dims"))
+    return _flipped("flip", input, ints_by_name("flip", "dims", dims, named))
 
 
 @op()

@@ -10,38 +10,27 @@ from ..._tensor import Tensor
 from ...errors import view as errors_view
 from ...rows.catalogue import op
 from . import layout as view_math
-from .layout import Layout, as_int, int_list, ints, layout, set_layout, with_layout
-
-
-def _transposed(
-    input: Tensor, dim0: Any, dim1: Any, function: str, names: tuple[str, str] = ("dim0", "dim1")
-) -> Layout:
-    first, second = as_int(dim0, function, names[0]), as_int(dim1, function, names[1])
-    return view_math.transpose(*layout(input, function), first, second)
+from .layout import as_int, in_place, int_list, ints, layout, with_layout
 
 
 @op(aliases=("swapdims",))
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Returns a view with two dims exchanged."""
-    return with_layout(input, _transposed(input, dim0, dim1, "transpose"))
+    first, second = as_int(dim0, "transpose", "dim0"), as_int(dim1, "transpose", "dim1")
+    return with_layout(input, view_math.transpose(*layout(input, "transpose"), first, second))
 
 
-@op(function=False, aliases=("swapdims_",))
-def transpose_(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """`transpose` in place."""
-    return set_layout(input, _transposed(input, dim0, dim1, "transpose_"))
+in_place(transpose, ", dim0: int, dim1: int", ", dim0, dim1", function=False, aliases=("swapdims_",))
 
 
 @op()
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """`transpose` under NumPy's name."""
-    return with_layout(input, _transposed(input, axis0, axis1, "swapaxes", ("axis0", "axis1")))
+    first, second = as_int(axis0, "swapaxes", "axis0"), as_int(axis1, "swapaxes", "axis1")
+    return with_layout(input, view_math.transpose(*layout(input, "swapaxes"), first, second))
 
 
-@op(function=False)
-def swapaxes_(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """`swapaxes` in place."""
-    return set_layout(input, _transposed(input, axis0, axis1, "swapaxes_", ("axis0", "axis1")))
+in_place(swapaxes, ", axis0: int, axis1: int", ", axis0, axis1", function=False)
 
 
 @op()
@@ -64,23 +53,16 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     return with_layout(input, view_math.movedim(*layout(input, "movedim"), source_dims, target))
 
 
-def _t(input: Tensor, function: str) -> Layout:
-    shape, strides, offset = layout(input, function)
-    if len(shape) > 2:
-        raise errors_view.beyond_matrix(function, len(shape))
-    return shape[::-1], strides[::-1], offset
-
-
 @op()
 def t(input: Tensor) -> Tensor:
     """Returns a matrix transposed, as a view. Raises RuntimeError for more than 2 dims."""
-    return with_layout(input, _t(input, "t"))
+    shape, strides, offset = layout(input, "t")
+    if len(shape) > 2:
+        raise errors_view.beyond_matrix("t", len(shape))
+    return input._view(shape[::-1], strides[::-1], offset)
 
 
-@op(function=False)
-def t_(input: Tensor) -> Tensor:
-    """`t` in place."""
-    return set_layout(input, _t(input, "t_"))
+in_place(t, "", "", function=False)
 
 
 @op(name="T", function=False, method=False, prop=True)
@@ -134,26 +116,19 @@ def adjoint(input: Tensor) -> Tensor:
     return _conjugate(_matrices(input, "adjoint"))
 
 
-def _squeezed(input: Tensor, dim: Any, more_dims: tuple[Any, ...], function: str) -> Layout:
-    geometry = layout(input, function)
-    if dim is None:
-        return view_math.squeeze(*geometry, None)
-    if more_dims or isinstance(dim, (tuple, list)):
-        return view_math.squeeze(*geometry, ints(dim, more_dims, function, "dim"))
-    return view_math.squeeze(*geometry, as_int(dim, function, "dim"))
-
-
 @op()
 def squeeze(input: Tensor, dim: Any = None, *more: int) -> Tensor:
     """Returns a view without the dims of size 1, or without those of them named by `dim` (int or
     tuple)."""
-    return with_layout(input, _squeezed(input, dim, more, "squeeze"))
+    geometry = layout(input, "squeeze")
+    if more or isinstance(dim, (tuple, list)):
+        dim = ints(dim, more, "squeeze", "dim")
+    elif dim is not None:
+        dim = as_int(dim, "squeeze", "dim")
+    return input._view(*view_math.squeeze(*geometry, dim))
 
 
-@op(function=False)
-def squeeze_(input: Tensor, dim: Any = None, *more: int) -> Tensor:
-    """`squeeze` in place."""
-    return set_layout(input, _squeezed(input, dim, more, "squeeze_"))
+in_place(squeeze, ", dim: Any = None, *more: int", ", dim, *more", function=False)
 
 
 @op()
@@ -163,11 +138,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     return with_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze"), position))
 
 
-@op(function=False)
-def unsqueeze_(input: Tensor, dim: int) -> Tensor:
-    """`unsqueeze` in place."""
-    position = as_int(dim, "unsqueeze_", "dim")
-    return set_layout(input, view_math.unsqueeze(*layout(input, "unsqueeze_"), position))
+in_place(unsqueeze, ", dim: int", ", dim", function=False)
 
 
 def _atleast(tensors: tuple[Any, ...], ndim: int, function: str) -> Any:

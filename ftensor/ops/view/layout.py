@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ... import errors
 from ..._tensor import Tensor
 from ...errors import view as errors_view
 from ...iterator.shape import infer_shape, normalize_dim, normalize_dims, numel, view_strides
+from ...rows.catalogue import op
+from ...rows.spelling import written
 
 Ints = tuple[int, ...]
 Layout = tuple[Ints, Ints, int]
@@ -369,6 +371,17 @@ def ints(first: Any, more: tuple[Any, ...], function: str, argument: str) -> Int
     return int_list((first, *more), function, argument)
 
 
+def ints_by_name(function: str, argument: str, given: tuple[Any, ...], named: dict[str, Any]) -> Ints:
+    """Returns ints that are given one by one, as one tuple or list, or by name. Raises TypeError if
+    they are missing, and for other names."""
+    values = named.pop(argument, None)
+    if named or (values is None and not given):
+        raise errors.missing_argument(function, argument)
+    if values is None:
+        values = given[0] if len(given) == 1 else given
+    return ints(values, (), function, argument)
+
+
 def with_layout(input: Tensor, geometry: Layout) -> Tensor:
     """Returns a view of the tensor's storage with another layout.
 
@@ -378,9 +391,12 @@ def with_layout(input: Tensor, geometry: Layout) -> Tensor:
     return input._view(*geometry)
 
 
-def set_layout(input: Tensor, geometry: Layout) -> Tensor:
-    """Sets another layout of the tensor itself over its storage, for in-place view ops."""
-    return input._become(input._view(*geometry))
+def in_place(view: Callable[..., Tensor], parameters: str, arguments: str, **entry: Any) -> None:
+    """Registers the in-place form of a view op: it sets the layout of the tensor itself. `parameters`
+    follow the input, as in a definition; `arguments` are their names."""
+    name = view.__name__
+    body, doc = f"return input._become(view(input{arguments}))", f"`{name}` in place."
+    op(**entry)(written(f"{name}_", f"input: Tensor{parameters}", body, doc, __name__=__name__, view=view))
 
 
 LARGEST = 2**63 - 1

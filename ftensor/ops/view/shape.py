@@ -14,7 +14,7 @@ from ...rows.catalogue import op
 from ...rows.spelling import MISSING
 from ..types.conversion import contiguous
 from . import layout as view_math
-from .layout import as_int, int_list, ints, layout, set_layout, with_layout
+from .layout import as_int, in_place, int_list, ints, layout, with_layout
 
 
 @op(function=False, forms=("view(*shape) -> Tensor", "view(dtype) -> Tensor"))
@@ -155,31 +155,20 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(common_shape(*read))
 
 
-def _strided(input: Tensor, size: Any, stride: Any, offset: Any, function: str) -> Any:
-    _, _, start = layout(input, function)
-    if offset is not None:
-        start = as_int(offset, function, "storage_offset")
-    input._start_is_read()
-    return view_math.as_strided(
-        int_list(size, function, "size"),
-        int_list(stride, function, "stride"),
-        start,
-        input.dtype.itemsize,
-        input._storage.nbytes,
-    )
-
-
 @op()
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Returns a view with this layout over the tensor's whole storage, in elements;
     `storage_offset` None means the tensor's own. Raises RuntimeError beyond the storage's end."""
-    return with_layout(input, _strided(input, size, stride, storage_offset, "as_strided"))
+    name = "as_strided"
+    _, _, start = layout(input, name)
+    if storage_offset is not None:
+        start = as_int(storage_offset, name, "storage_offset")
+    input._start_is_read()
+    shape, strides = int_list(size, name, "size"), int_list(stride, name, "stride")
+    return input._view(*view_math.as_strided(shape, strides, start, input.dtype.itemsize, input._storage.nbytes))
 
 
-@op()
-def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """`as_strided` in place."""
-    return set_layout(input, _strided(input, size, stride, storage_offset, "as_strided_"))
+in_place(as_strided, ", size: Any, stride: Any, storage_offset: int | None = None", ", size, stride, storage_offset")
 
 
 @op(function=False)

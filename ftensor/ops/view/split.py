@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ... import dtypes, errors
@@ -146,24 +146,19 @@ def _stacked_split(
     return _pieces(input, dim, split_math.sections(shape[dim], count))
 
 
-@op(forms=("hsplit(input, sections) -> tuple[Tensor, ...]", "hsplit(input, indices) -> tuple[Tensor, ...]"))
-def hsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
-    """Returns views of the columns (dim 1; dim 0 of a 1-d tensor): a number of equal ones, or those
-    between the indices."""
-    sections_ = indices if sections is None else sections
-    dim = 0 if len(layout(input, "hsplit")[0]) == 1 else 1
-    return _stacked_split(input, sections_, more, dim, 1, "hsplit")
+def _enter_split(name: str, need: int, dim_of: Callable[[int], int], doc: str) -> None:
+    def cut(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
+        dim = dim_of(len(layout(input, name)[0]))
+        return _stacked_split(input, indices if sections is None else sections, more, dim, need, name)
+
+    cut.__name__ = cut.__qualname__ = name
+    cut.__doc__ = doc
+    op(forms=tuple(f"{name}(input, {word}) -> tuple[Tensor, ...]" for word in ("sections", "indices")))(cut)
 
 
-@op(forms=("vsplit(input, sections) -> tuple[Tensor, ...]", "vsplit(input, indices) -> tuple[Tensor, ...]"))
-def vsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
-    """Like hsplit, along the rows (dim 0)."""
-    sections_ = indices if sections is None else sections
-    return _stacked_split(input, sections_, more, 0, 2, "vsplit")
-
-
-@op(forms=("dsplit(input, sections) -> tuple[Tensor, ...]", "dsplit(input, indices) -> tuple[Tensor, ...]"))
-def dsplit(input: Tensor, sections: Any = None, *more: int, indices: Any = None) -> tuple[Tensor, ...]:
-    """Like hsplit, along dim 2."""
-    sections_ = indices if sections is None else sections
-    return _stacked_split(input, sections_, more, 2, 3, "dsplit")
+_enter_split("hsplit", 1, lambda ndim: 0 if ndim == 1 else 1, """
+Returns views of the columns (dim 1; dim 0 of a 1-d tensor): a number of equal ones, or those
+between the indices.
+""")  # fmt: skip
+_enter_split("vsplit", 2, lambda ndim: 0, "Like hsplit, along the rows (dim 0).")
+_enter_split("dsplit", 3, lambda ndim: 2, "Like hsplit, along dim 2.")

@@ -213,33 +213,28 @@ def lstm_cell(
     return hy, cy
 
 
-@op(method=False)
-def gru_cell(
-    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
-) -> Tensor:
-    """Returns the next state of inputs (batch, input) and a state (batch, hidden).
+def _enter_cell(name: str, doc: str) -> None:
+    """Registers a cell of one state; `doc` follows the first words of its docstring."""
 
-    The weights' rows are the gates: reset, update, new. Raises RuntimeError for shapes that don't
-    fit.
-    """
-    return _cell("gru_cell", input, (hx,), Weights(w_ih, w_hh, b_ih, b_hh))[0]
-
-
-def _enter_plain(name: str, doc: str) -> None:
     def cell(
         input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
     ) -> Tensor:
         return _cell(name, input, (hx,), Weights(w_ih, w_hh, b_ih, b_hh))[0]
 
     cell.__name__ = cell.__qualname__ = name
-    cell.__doc__ = f"""Returns the next state from inputs (batch, input) and a state (batch, hidden):
-{doc}(w_ih @ input + b_ih + w_hh @ hx + b_hh). RuntimeError for shapes that don't fit.
-"""
+    cell.__doc__ = f"Returns the next state of inputs (batch, input) and a state (batch, hidden){doc}"
     op(method=False)(cell)
 
 
-_enter_plain("rnn_tanh_cell", "tanh")
-_enter_plain("rnn_relu_cell", "relu")
+_enter_cell("gru_cell", """.
+
+    The weights' rows are the gates: reset, update, new. Raises RuntimeError for shapes that don't
+    fit.
+""")  # fmt: skip
+for _word in ("tanh", "relu"):
+    _enter_cell(f"rnn_{_word}_cell", f""":
+    {_word}(w_ih @ input + b_ih + w_hh @ hx + b_hh). RuntimeError for shapes that don't fit.
+""")  # fmt: skip
 
 
 def _direction(
@@ -378,18 +373,8 @@ def _sequences(
         raise errors_sequence.layer_input(kind.name, expected, input._shape)
     x = input.transpose(0, 1) if batch_first else input
     steps, batch, features = x._shape
-    out, *last = _run_layers(
-        kind,
-        x.reshape(steps * batch, features),
-        [batch] * steps,
-        states,
-        params,
-        has_biases,
-        num_layers,
-        dropout,
-        train,
-        bidirectional,
-    )
+    layers = (params, has_biases, num_layers, dropout, train, bidirectional)
+    out, *last = _run_layers(kind, x.reshape(steps * batch, features), [batch] * steps, states, *layers)
     out = out.reshape(steps, batch, out._shape[-1])
     return (out.transpose(0, 1) if batch_first else out, *last)
 

@@ -24,7 +24,7 @@ from ...rearrange.cat import cat
 from ...rearrange.pad import IntArray
 from ..layers.activation import SPACE
 from ..layers.stepwise import is_half, rounded_sum
-from .pool import EITHER, PAIR, lowest, maxima, maxima_in_window, pooling, window_sums
+from .pool import elements_of, lowest, maxima, maxima_in_window, pooling, pooling_of_maxima, window_sums
 from .windows import at_positions, in_input_format, ints_per_dim, padded, windows
 
 Spans = tuple[IntArray, IntArray]  # the begins and the ends of windows along a dim
@@ -119,14 +119,7 @@ def _adaptive_means(n: int, input: Tensor, sizes: Ints) -> Tensor:
     if n == 3 and is_small and is_half(input._dtype):
         return _rounded_means(window_view, spans).contiguous()
     result = window_sums(window_view, n)
-    counts: Any = None
-    lengths = [ends - begins for begins, ends in spans]
-    if all((dim_lengths == dim_lengths[0]).all() for dim_lengths in lengths):
-        counts = numel(tuple([int(dim_lengths[0]) for dim_lengths in lengths]))
-    else:
-        for dim_lengths in lengths:
-            length_tensor = constant_of(dim_lengths, result).to(result._dtype)
-            counts = length_tensor if counts is None else counts.unsqueeze(-1) * length_tensor
+    counts = elements_of([ends - begins for begins, ends in spans], result, result._dtype)
     result = (result / counts).to(input._dtype)
     if n == 3 and numel(sizes) > 1:  # a single window is a mean, which keeps the layout
         return result.contiguous()
@@ -254,22 +247,7 @@ ValueError for too few dims, RuntimeError for invalid sizes.
     if _n == 1:
         register(Entry(_name, ADAPTIVE_AVG_POOL[1], method=False))
     _name, _parameters = f"adaptive_max_pool{_n}d", "output_size: Any, return_indices: bool = False"
-    pooling(
-        _adaptive_max_pool,
-        _n,
-        _name,
-        _parameters,
-        f"Returns the maxima, with `return_indices` also their positions, of {_windows}",
-        EITHER,
-    )
-    pooling(
-        _adaptive_max_pool,
-        _n,
-        f"{_name}_with_indices",
-        _parameters,
-        f"Returns (maxima, their positions) of {_windows}",
-        PAIR,
-    )
+    pooling_of_maxima(_adaptive_max_pool, _n, _name, _parameters, _windows)
 
 
 @op(method=False)
@@ -287,14 +265,4 @@ size. `_random_samples` (N, C, {_n}) in [0, 1) replace the random numbers. Value
 ratio, RuntimeError for sizes that don't fit.
 """
     _name = f"fractional_max_pool{_n}d"
-    pooling(
-        _fractional,
-        _n,
-        _name,
-        _FRACTIONAL,
-        f"Returns the maxima, with `return_indices` also their positions, of {_windows}",
-        EITHER,
-    )
-    pooling(
-        _fractional, _n, f"{_name}_with_indices", _FRACTIONAL, f"Returns (maxima, their positions) of {_windows}", PAIR
-    )
+    pooling_of_maxima(_fractional, _n, _name, _FRACTIONAL, _windows)

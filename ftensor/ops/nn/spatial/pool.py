@@ -266,15 +266,17 @@ def _max_pool(
     if input._dtype.kind in "bc" or (n == 1 and input._dtype.kind != "f"):
         raise errors.not_implemented_for(name, input._dtype)
     if n == 2 and not return_indices and input._storage.backend.executor is not None:
-        settings = {"kernel": pool.kernel, "stride": pool.stride, "padding": pool.padding}
-        settings |= {"dilation": pool.dilation, "counts": pool.counts}
-        return layer("max_pool2d", (input,), settings, lambda: _max_pool_of(name, n, input, pool, False))  # type: ignore[arg-type, return-value]
-    return _max_pool_of(name, n, input, pool, return_indices)
+        settings = {word: getattr(pool, word) for word in ("kernel", "stride", "padding", "dilation", "counts")}
+        return layer("max_pool2d", (input,), settings, lambda: _max_pool_of(n, input, pool, False))  # type: ignore[arg-type, return-value]
+    return _max_pool_of(n, input, pool, return_indices)
 
 
-def _max_pool_of(
-    name: str, n: int, input: Tensor, pool: PoolingCall, return_indices: bool
-) -> Tensor | tuple[Tensor, Tensor]:
+def _largest_of(views: tuple[Tensor, ...], input: Tensor) -> Tensor:
+    values = new(views[0]._shape, input._dtype, input._storage.device)
+    return in_input_format(pointwise(LARGEST[len(views)], views, (), values), input)
+
+
+def _max_pool_of(n: int, input: Tensor, pool: PoolingCall, return_indices: bool) -> Tensor | tuple[Tensor, Tensor]:
     if pool.small(input):
         if pool.plane_windows is not None and is_contiguous(input._shape, input._strides):
             values, indices = max_of_windows(input, pool.plane_windows, pool.shape)
@@ -282,8 +284,7 @@ def _max_pool_of(
             return (values, indices) if return_indices else values
         views, positions = pool.elements(input)
         if not return_indices:
-            values = new(views[0]._shape, input._dtype, input._storage.device)
-            return in_input_format(pointwise(LARGEST[len(views)], views, (), values), input)
+            return _largest_of(views, input)
         values, indices = _maxima_with_positions(views, pool.firsts(input), positions)
         record_bounds(indices, 0, numel(pool.sizes) - 1)
         return in_input_format(values, input, n), in_input_format(indices, input, n)
@@ -296,8 +297,7 @@ def _max_pool_of(
     if pool.reads_windows_at_once(input) and not return_indices:  # an image may have a kernel for it
         views, _ = pool.elements(input)
         if has_built_kernel(LARGEST[len(views)], input, len(views)):
-            values = new(views[0]._shape, input._dtype, input._storage.device)
-            return in_input_format(pointwise(LARGEST[len(views)], views, (), values), input)
+            return _largest_of(views, input)
     window_view = pool.windows(input, lowest(input._dtype))
     if not return_indices:
         return in_input_format(maxima(window_view, n), input)
@@ -305,9 +305,8 @@ def _max_pool_of(
     return in_input_format(values, input, n), in_input_format(_flat_positions(pool, indices), input, n)
 
 
-def _window_sizes(pool: PoolingCall, count_include_pad: bool, input: Tensor, element: dtype) -> Any:
-    """Returns the number of elements of each window: a number if it is the same for all, else a
-    tensor."""
+def window_lengths(pool: PoolingCall, count_include_pad: bool) -> list[np.ndarray]:
+    """Returns the sizes of the windows along each dim."""
     lengths = []
     for m, k, s, p, count in zip(pool.sizes, pool.kernel, pool.stride, pool.padding, pool.counts):
         begins = np.arange(count) * s - p
@@ -315,11 +314,21 @@ def _window_sizes(pool: PoolingCall, count_include_pad: bool, input: Tensor, ele
         if not count_include_pad:
             begins, window_ends = np.maximum(begins, 0), np.minimum(window_ends, m)
         lengths.append(window_ends - begins)
+    return lengths
+
+
+def _window_sizes(pool: PoolingCall, count_include_pad: bool, input: Tensor, element: dtype) -> Any:
+    return elements_of(window_lengths(pool, count_include_pad), input, element)
+
+
+def elements_of(lengths: Sequence[np.ndarray], like: Tensor, element: dtype) -> Any:
+    """Returns the number of elements of each window from its sizes along each dim: a number if it is
+    the same for all, else a tensor."""
     if all((dim_lengths == dim_lengths[0]).all() for dim_lengths in lengths):
         return numel(tuple([int(dim_lengths[0]) for dim_lengths in lengths]))
     counts = None
     for dim_lengths in lengths:
-        length_tensor = constant_of(dim_lengths, input).to(element)
+        length_tensor = constant_of(dim_lengths, like).to(element)
         counts = length_tensor if counts is None else counts.unsqueeze(-1) * length_tensor
     return counts
 
@@ -345,9 +354,8 @@ def _avg_pool(
         return new((*input._shape[:-n], *pool.counts), input_dtype, input._storage.device)
     arguments = (n, input, pool, bool(count_include_pad), divisor_override)
     if n == 2 and is_traced(input):
-        settings: dict[str, Any] = {"kernel": pool.kernel, "stride": pool.stride, "padding": pool.padding}
-        sizes = divisor_override or _window_sizes(pool, bool(count_include_pad), input, input_dtype)
-        settings |= {"counts": pool.counts, "divisor": sizes}
+        settings: dict[str, Any] = {word: getattr(pool, word) for word in ("kernel", "stride", "padding", "counts")}
+        settings["divisor"] = divisor_override or _window_sizes(pool, bool(count_include_pad), input, input_dtype)
         return layer(FLOAT_AVG_POOL2D, (input,), settings, lambda: _avg_pool_of(*arguments))
     return _avg_pool_of(*arguments)
 
@@ -412,6 +420,13 @@ def pooling(
     scope: dict[str, Any] = {"BASE": name.removesuffix("_with_indices"), "N": n, "run": run}
     parameters = f"input: Tensor, {parameters}"
     return enter(written(name, parameters, body, doc, returns, __name__=__name__, **scope))
+
+
+def pooling_of_maxima(run: Callable[..., Any], n: int, name: str, parameters: str, windows: str) -> None:
+    """Registers a pooling of maxima, and its form that always returns their positions."""
+    doc = f"Returns the maxima, with `return_indices` also their positions, of {windows}"
+    pooling(run, n, name, parameters, doc, EITHER)
+    pooling(run, n, f"{name}_with_indices", parameters, f"Returns (maxima, their positions) of {windows}", PAIR)
 
 
 _SIZES = "kernel_size: Any, stride: Any = None"
