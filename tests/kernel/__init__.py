@@ -1,1 +1,1 @@
-"""Results and memory of devices: runs on every target."""
+"""Results and memory of devices. These tests run on every target."""

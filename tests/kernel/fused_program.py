@@ -1,4 +1,4 @@
-"""Runs the launches of several ops as one kernel of several units, and returns its results."""
+"""Runs the launches of several ops as one fused kernel, and returns its results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def recorded(function: Callable[..., Any], *tensors: ft.Tensor) -> tuple[list[Se
 
 
 class Program:
-    """The calls of launches; values are numbered by their storages."""
+    """The calls of launches. Values are numbered by their storages."""
 
     def __init__(self, inputs: Sequence[ft.Tensor]) -> None:
         self.values = {id(x._storage): k for k, x in enumerate(inputs)}
@@ -60,7 +60,7 @@ class Program:
         self.call(step.key, takes, tensors[:outs], scalars)
 
     def call(self, key: Any, takes: Sequence[int], gives: Sequence[ft.Tensor], scalars: Sequence[Any]) -> None:
-        """Adds a call whose results were in these tensors."""
+        """Adds a call that wrote its results to these tensors."""
         unit = element_function_of(key)
         first = len(self.dtypes) - (0 if scalars else unit.scalar_count)
         of = unit.compute if unit.reduction is None else unit.compute.to_real()
@@ -72,7 +72,7 @@ class Program:
         self.count += len(unit.outs)
 
     def again(self, states: int, inputs: Sequence[ft.Tensor]) -> Program:
-        """Returns the program of a second kernel, whose first inputs are states; the numbering
+        """Returns the program of a second kernel, whose first inputs are the states. Its numbering
         continues."""
         program = Program(inputs)
         program.values = {at: k + states for at, k in program.values.items()}
@@ -82,10 +82,9 @@ class Program:
 
 
 def fused_map(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, Any]:
-    """Returns (results of the pointwise ops one after another, results of their calls in one
-    kernel).
+    """Returns (results of the pointwise ops one by one, results of their calls in one kernel).
 
-    The results have the ops' memory layout; all must have one shape.
+    The results have the ops' memory layout. All must have one shape.
     """
     seen, eager = recorded(function, *inputs)
     program = Program(inputs)
@@ -98,8 +97,9 @@ def fused_map(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, An
 
 
 def fused_fold(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, Any]:
-    """Like `fused_map`, for one reduction of a pointwise result, and further pointwise ops on the
-    reduction. An input has the geometry of the folded values or of a result, or is one element."""
+    """Like `fused_map`, for one reduction of a pointwise result, and pointwise ops on the
+    reduction. An input has the geometry of the reduced values or of a result, or has one
+    element."""
     seen, eager = recorded(function, *inputs)
     place = next(k for k, (launch, _, _) in enumerate(seen) if _folds(launch))
     folding, tensors, scalars = seen[place]
@@ -141,8 +141,8 @@ def fused_fold(function: Callable[..., Any], *inputs: ft.Tensor) -> tuple[Any, A
 
 
 def row_passes(function: Callable[..., Any], dim: int, *inputs: ft.Tensor) -> tuple[Any, Any]:
-    """Like `fused_map`, for folds over `dim` of matrices, with keepdim, and values computed from
-    these and from matrices."""
+    """Like `fused_map`, for reductions of matrices over `dim` with keepdim, and values computed
+    from these and from matrices."""
     seen, eager = recorded(function, *inputs)
     launch, fresh, program = passes_launch(seen, eager, inputs, dim)
     enqueue(launch, [*fresh, *inputs], program.scalars)
@@ -152,7 +152,8 @@ def row_passes(function: Callable[..., Any], dim: int, *inputs: ft.Tensor) -> tu
 def passes_launch(
     seen: Sequence[Seen], eager: Sequence[ft.Tensor], inputs: Sequence[ft.Tensor], dim: int
 ) -> tuple[Launch, list[ft.Tensor], Program]:
-    """Returns (the launch that computes folds and maps in one kernel, its results, its program)."""
+    """Returns (the launch that computes reductions and maps in one kernel, its results, its
+    program)."""
     program = Program(inputs)
     for one in seen:
         program.add(one)
@@ -203,8 +204,8 @@ def _walking(
     ins: list[int | None],
     pointers: Ints,
 ) -> Step:
-    """Returns a fold's step with the operands of a program, each of which has the layout of one of
-    the step's own (None: of one element)."""
+    """Returns a reduction's step with the operands of a program. Each has the layout of one of the
+    step's own operands (None: one element)."""
     key, g = step.key, FoldGeometry.unpack(step.geometry)
     states = len(ins) - len(inputs)
     own = [*key.outs, *key.ins]

@@ -15,7 +15,7 @@ Ints = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Item:
-    """One item of an index; `of_library` converts it by a library's `tensor(array)`."""
+    """One item of an index. `of_library` converts it with a library's `tensor(array)`."""
 
     kind: str
     value: Any = None
@@ -37,7 +37,7 @@ class Case:
     strides: Ints
     offset: int
     items: tuple[Item, ...]
-    alone: bool  # the one item is given without a tuple
+    alone: bool  # a single item is passed without a tuple
 
     def index(self, tensor: Any) -> Any:
         """Returns the index with a library's tensors."""
@@ -53,7 +53,7 @@ def _slices(draw: st.DrawFn) -> slice:
 
 @st.composite
 def _positions(draw: st.DrawFn, common: Ints, size: int) -> Item:
-    """Draws an integer index for a dim of a size, mostly in range, of a shape that mostly fits."""
+    """Draws an integer index for a dim of a size. Most are in range, and most shapes fit."""
     shape = common[draw(st.integers(0, len(common))) :]
     shape = tuple([1 if draw(st.integers(0, 4)) == 0 else n for n in shape])
     if draw(st.integers(0, 19)) == 0:
@@ -119,7 +119,7 @@ def cases(draw: st.DrawFn, expand: bool = False) -> Case:
             items.append(Item("none"))
         elif kind == "dots":
             if any(item.kind == "dots" for item in items):
-                continue  # a second call depends on state besides the shape
+                continue  # a second call depends on state other than the shape
             items.append(Item("dots", Ellipsis))
             at = max(at, len(shape) - draw(st.integers(0, 2)))
         elif kind == "bool":

@@ -19,16 +19,15 @@ shared_memory = pytest.mark.skipif(not default_backend().host_shared, reason="th
 
 
 def numbered(dtype: str, shape: tuple[int, ...]) -> torch.Tensor:
-    """Returns a torch tensor whose elements differ as far as the dtype allows."""
+    """Returns a torch tensor whose elements are as distinct as the dtype allows."""
     count = int(np.prod(shape))
     return torch.arange(count).remainder(2 if dtype == "bool" else 127).to(getattr(torch, dtype)).reshape(shape)
 
 
 @st.composite
 def torch_tensors(draw: st.DrawFn, dtypes: tuple[str, ...] = DTYPES) -> torch.Tensor:
-    """Draws any dtype, 0 to 4 dims, zero sizes, and steps, permutations, offsets and expanded
-    dims.
-    """
+    """Draws any dtype with 0 to 4 dims, also empty, strided, permuted, offset and expanded
+    tensors."""
     shape = tuple(draw(st.lists(st.integers(0, 4), max_size=4)))
     steps = [draw(st.integers(1, 3)) for _ in shape]
     starts = [draw(st.integers(0, 2)) for _ in shape]
@@ -43,5 +42,5 @@ def torch_tensors(draw: st.DrawFn, dtypes: tuple[str, ...] = DTYPES) -> torch.Te
 
 
 def same(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """True if dtype, shape and every element are equal."""
+    """Returns whether dtype, shape and all elements are equal."""
     return a.dtype == b.dtype and a.shape == b.shape and bool((a == b).all())

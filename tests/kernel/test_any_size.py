@@ -1,7 +1,7 @@
-"""Kernels whose loops end with a remainder, for every size up to some vectors, from an odd offset.
+"""Loops with a remainder: every size up to a few vectors, from an unaligned offset.
 
-A compiler that miscounts such a remainder gives wrong values for some sizes only, or reads outside
-the tensor.
+A compiler that miscounts a remainder gives wrong values for some sizes only, or reads outside the
+tensor.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def rows(n: int) -> torch.Tensor:
 
 
 def some(n: int) -> torch.Tensor:
-    """Returns numbers of which many are equal."""
+    """Returns numbers with many ties."""
     return torch.randint(-4, 5, (3, n))
 
 
@@ -59,7 +59,7 @@ CASES: dict[str, tuple[Callable[[int], torch.Tensor], Callable[[Any, Any], Any]]
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_rest_of_any_size(case: str) -> None:
+def test_remainder_of_any_size(case: str) -> None:
     torch.manual_seed(0)
     make, call = CASES[case]
     for n in SIZES:
@@ -67,7 +67,7 @@ def test_a_rest_of_any_size(case: str) -> None:
         for step in (1, 3) if n < 20 else (1,):
             try:
                 theirs = call(torch, x)
-            except (RuntimeError, IndexError):  # of nothing
+            except (RuntimeError, IndexError):  # empty input
                 assert n < 2
                 continue
             mine = call(ft, from_element_9(x, step))

@@ -46,12 +46,12 @@ def every_pair(kind: str, name: str) -> tuple[Any, Any]:
     return torch.tensor(first, dtype=of), torch.tensor(second, dtype=of)
 
 
-# Which of two zeros these take is open: torch's vectors and its ends of vectors differ.
+# These may return either zero: in torch, whole vectors and remainders differ.
 OPEN_ZEROS = ("fmax", "fmin", "maximum", "minimum", "clamp_min", "clamp_max")
 
 
 def compare(op: str, *args: Any, atol: float = 1e-30, **kwargs: Any) -> None:
-    """Asserts equal dtype, values and signs of zeros, or the same kind of refusal."""
+    """Asserts equal dtype, values and signs of zeros, or the same kind of exception."""
     which = op not in OPEN_ZEROS
     agree_on(op, *args, how={"rtol": 1e-5, "atol": atol, "zeros": which}, **kwargs)
 
@@ -64,9 +64,9 @@ def test_every_pair_of_edges(op: str, name: str) -> None:
 @pytest.mark.parametrize(("op", "name"), pairs(NONZERO, list(DTYPES)))
 def test_division_of_every_pair(op: str, name: str) -> None:
     a, b = every_pair(DTYPES[name], name)
-    if b.is_floating_point():  # torch's vector code has NaN where the quotient overflows
+    if b.is_floating_point():  # torch's vector code gives NaN if the quotient overflows
         kept = ~((a / b).isinf() & a.isfinite() & (b != 0))
-    else:  # and refuses a tensor with zeros
+    else:  # and torch refuses a tensor with zeros
         kept = b != 0
     a, b = a[kept], b[kept]
     compare(op, a, b)
@@ -79,7 +79,7 @@ def test_division_of_every_pair(op: str, name: str) -> None:
 def test_fmod_is_exact_for_any_bits(name: str) -> None:
     rng = np.random.default_rng(7)
     a, b = (rng.integers(0, 256, 4000 * np.dtype(name).itemsize, np.uint8).view(name) for _ in range(2))
-    tiny = np.finfo(name).tiny  # devices may flush smaller numbers
+    tiny = np.finfo(name).tiny  # devices may flush smaller numbers to zero
     kept = (np.abs(a) > tiny) & (np.abs(b) > tiny)
     a, b = a[kept], b[kept]
     with np.errstate(invalid="ignore"):
@@ -98,8 +98,9 @@ def test_integers_divided_by_a_tensor_with_zeros_do_not_trap() -> None:
 
 
 @pytest.mark.parametrize("name", ["float32", "float64"])
-def test_lanes_of_a_power_do_not_meet(name: str) -> None:
-    """Rows of every length, so that the rest of the vector is 0 ** 0, which one library corrupts."""
+def test_lanes_of_pow_are_independent(name: str) -> None:
+    """In rows of every length the remainder computes 0 ** 0, which corrupts other lanes in one
+    library."""
     of = getattr(torch, name)
     for n in range(1, 18):
         base = torch.linspace(0.5, 9.5, n, dtype=of)
@@ -114,8 +115,9 @@ POWERS = (
 
 
 def test_powers_of_float32() -> None:
-    """Each special base to each special exponent, with signs of zeros; others within an ulp of
-    doubles: of all magnitudes, subnormal ones, and bases near 1 with a large exponent."""
+    """Each special base with each special exponent, including signs of zeros. Other powers are
+    within an ulp of double precision: all magnitudes, subnormals, and bases near 1 with a large
+    exponent."""
     some = torch.tensor([float(word) for word in POWERS.split()])
     base, exponent = (t.reshape(-1) for t in torch.meshgrid(some, some, indexing="ij"))
     result = ft.pow(ft.from_torch(base), ft.from_torch(exponent)).to_torch()
@@ -135,7 +137,7 @@ def test_powers_of_float32() -> None:
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.3, 0.5, 1.0, -2.0])
-def test_lerp_meets_both_ends(weight: float) -> None:
+def test_lerp_is_exact_at_both_ends(weight: float) -> None:
     a, b = torch.tensor([1.0, -3.0, 1e8]), torch.tensor([2.5, 7.0, 3.0])
     compare("lerp", a, b, weight, atol=1e-6)
     compare("lerp", a, b, torch.full((3,), weight), atol=1e-6)
@@ -143,7 +145,7 @@ def test_lerp_meets_both_ends(weight: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64"])
-def test_nextafter_steps_once(name: str) -> None:
+def test_nextafter_returns_the_adjacent_float(name: str) -> None:
     of = getattr(torch, name)
     values = torch.tensor([0.0, 1.0, -1.0, 2**-14, 2**-15, 3e4, 65504.0, INF, -INF, NAN]).to(of)
     for towards in (INF, -INF, 0.0, 1.0):

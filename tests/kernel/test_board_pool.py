@@ -1,5 +1,5 @@
-"""Pools in the way of boards, from strips of planes, on devices that represent a board; against
-torch everywhere."""
+"""Pooling as boards compute it, from strips of planes. It runs on devices that represent a board,
+and is compared with torch everywhere."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from ftensor.toolchain import trace  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
 
-# Shape, kernel, stride, padding, dilation, ceil_mode. Groups of 8 and of 16 windows, of one window;
-# windows that overlap, skip elements, or are partly outside the plane; planes of several bands.
+# Shape, kernel, stride, padding, dilation, ceil_mode. Groups of 8 and 16 windows, and single
+# windows; windows that overlap, skip elements, or are partly outside the plane; planes of several
+# strips.
 CASES: dict[str, tuple[Any, ...]] = {
     "halves": ((3, 26, 37), 2),
     "shared": ((2, 2, 20, 35), 3, 2, 1),
@@ -37,13 +38,13 @@ F, T = ft.nn.functional, torch.nn.functional
 
 
 def boards() -> bool:
-    """True if the device has the kernel."""
+    """Returns whether the device has the kernel."""
     return on_board(ft.zeros(1)) and is_available(default_backend(), PoolKey(ft.float32))
 
 
 def planes(shape: tuple[int, ...]) -> torch.Tensor:
-    """Returns few different values, so that many are equal; and NaNs, some in one window, for which
-    libraries report different indices."""
+    """Returns values with many ties, and NaNs, some in one window. Libraries report different
+    indices of NaNs."""
     torch.manual_seed(0)
     x = torch.randint(-2, 3, shape).float()
     if boards():
@@ -53,7 +54,7 @@ def planes(shape: tuple[int, ...]) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("case", EACH)
-def test_maxima_and_their_places(case: str) -> None:
+def test_maxima_and_indices(case: str) -> None:
     shape, *window = CASES[case]
     x = planes(shape)
     wanted = T.max_pool2d(x, *window, return_indices=True)
@@ -62,9 +63,9 @@ def test_maxima_and_their_places(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c != "apart"])
-def test_means_count_padding_as_torch_does(case: str) -> None:
-    """With and without the padding's zeros in the count, and with a given divisor: torch's bits, as
-    both sum a window's elements in order, where the kernel is a board's."""
+def test_averages_count_padding_as_torch(case: str) -> None:
+    """With and without padding in the count, and with a given divisor. A board's kernel has torch's
+    bits, since both sum a window's elements in order."""
     shape, kernel, *window = CASES[case]
     words = {"stride": window[0] if window else None, "padding": window[1] if len(window) > 1 else 0}
     x = planes(shape).nan_to_num(0.3) / 3
@@ -81,14 +82,14 @@ def test_pools_of_each_dtype_are_torchs(of: torch.dtype) -> None:
 
 
 def test_rows_and_a_slice() -> None:
-    """Windows of one dim, and planes that begin off a beat."""
+    """One-dimensional windows, and planes that begin inside a beat."""
     x = planes((5, 3, 50))
     wanted = T.max_pool1d(x[1:], 3, 2, 1, return_indices=True)
     same(F.max_pool1d(ours(x)[1:], 3, 2, 1, return_indices=True), wanted, exact=True)
 
 
-def test_a_board_takes_one_launch_where_a_strip_holds_the_windows() -> None:
-    """And several launches otherwise: planes with gaps, rows that are too long."""
+def test_board_uses_one_launch_if_a_strip_holds_the_windows() -> None:
+    """It uses several launches otherwise: for planes with gaps, and for rows that are too long."""
     if not boards():
         pytest.skip("no board, or an image without a kernel for it")
     x = ours(planes((2, 12, 12)))

@@ -1,4 +1,5 @@
-"""softmax and layer norm in the way of boards, of rows that stay on the chip; against torch."""
+"""softmax and layer norm as boards compute them, with rows kept on the chip; compared with
+torch."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from ftensor.toolchain import trace  # noqa: E402
 
 from ..oracle import ours, same  # noqa: E402
 
-# Rows of whole beats or not, of fewer than one, of as many as there are states, of more; several
-# that share a beat.
+# Rows of whole beats or not, shorter than a beat, of as many elements as there are states, and
+# longer; several rows that share a beat.
 SHAPES = ((9, 1), (3, 5), (5, 64), (7, 8), (3, 4, 196), (2, 4096), (33, 71))
 EACH = [pytest.param(s, marks=[pytest.mark.core] if s == (33, 71) else []) for s in SHAPES]
 LOOSE = {"rtol": 2e-6, "atol": 2e-6}
@@ -43,7 +44,7 @@ def test_softmax(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("shape", EACH)
 def test_layer_norm(shape: tuple[int, ...]) -> None:
-    """With and without a weight, with and without a bias; also the statistics."""
+    """With and without weight and bias. The statistics are compared, too."""
     x, n = rows(shape), shape[-1]
     for affine in ((None, None), (torch.randn(n), None), (torch.randn(n), torch.randn(n))):
         mine = [None if y is None else ours(y) for y in affine]
@@ -59,14 +60,14 @@ def test_rows_with_nan_and_infinity() -> None:
 
 
 def test_a_slice_and_two_dims() -> None:
-    """Rows that begin off a beat, and rows of several dims."""
+    """Rows that begin inside a beat, and rows of several dims."""
     x = rows((5, 6, 7))
     near(F.softmax(ours(x)[1:], 2), T.softmax(x[1:], 2))
     near(F.layer_norm(ours(x)[2:], (6, 7)), T.layer_norm(x[2:], (6, 7)))
 
 
-def test_a_board_takes_one_launch() -> None:
-    """Except for rows that are longer, have gaps, or are of another dtype."""
+def test_board_uses_one_launch() -> None:
+    """Rows that are longer, have gaps, or have another dtype use several."""
     if not on_board(ft.zeros(1)) or not is_available(default_backend(), WholeRowsKey(ft.float32)):
         pytest.skip("no board, or an image without a kernel for it")
 

@@ -1,4 +1,4 @@
-"""A nonzero byte of a bool tensor is true, whatever wrote it, as in torch."""
+"""Any nonzero byte of a bool tensor is true, as in torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import ftensor as ft
 
 BYTES = np.resize(np.array([0, 1, 2, 255, 128, 0, 4], np.uint8), 1000)
 
-# a: the bool tensor of these bytes, b: a proper one, c: floats.
+# a: the bool tensor of these bytes, b: one of bytes 0 and 1, c: floats.
 OPS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
     "sum": lambda m, a, b, c: a.sum(),
     "sum_rows": lambda m, a, b, c: a.reshape(20, 50).sum(0),
@@ -49,7 +49,7 @@ OPS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", OPS)
-def test_any_byte_but_zero_is_true(name: str) -> None:
+def test_any_nonzero_byte_is_true(name: str) -> None:
     proper, floats = BYTES[::-1] % 2 == 1, np.linspace(-1, 1, 1000, dtype=np.float32)
     results = []
     for m, make in ((ft, ft.from_numpy), (torch, torch.from_numpy)):

@@ -17,14 +17,15 @@ from ftensor.rows.catalogue import ENTRIES
 from ..targets import pairs, some
 
 EPS = {torch.float32: 2e-6, torch.float64: 1e-14, torch.float16: 1e-3, torch.bfloat16: 8e-3}
-# Along rows, over short rows one after another, over rows side by side; few that leave lanes empty.
+# Along rows, over short rows in turn, over rows in parallel lanes, and few rows that leave lanes
+# empty.
 SHAPES = [((3, 77), 1), ((37, 10), 1), ((3, 5, 40), 1), ((2, 3, 3), 1), ((130,), 0), ((), 0)]
 
 
 @pytest.fixture
 def one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enables the single kernels on every compiling device: the images of boards and of their
-    stand-ins have the separate ones, so the single kernels' HLS C++ is compiled only here."""
+    """Enables the single kernels on every device that compiles. Images of boards and their
+    stand-ins have the separate kernels, so the single kernels' HLS C++ is compiled only here."""
     backend = default_backend()
     if backend.images is not None or backend.target.dialect == "intel":
         pytest.skip("kernels of an image are those that its inventory names")
@@ -68,7 +69,7 @@ def test_losses_of_each_row_are_torchs(
         pytest.skip("the device has no float64")
     for shape, dim in shapes:
         x, grad = special(shape, dim, dtype), special(shape, dim, dtype).flip([0] * bool(shape))
-        # Not from where the memory begins, of which no vector's alignment is to be expected.
+        # Not at the start of the memory, so that no vector is aligned.
         padded = ft.from_torch(torch.cat([x.new_zeros(3), x.flatten()]))
         mine = padded[3:].reshape(shape)
         result = getattr(ft, name)(mine, dim)
@@ -91,7 +92,7 @@ def test_results_of_another_dtype(to: str, one_launch: None) -> None:
 
 
 def test_log_softmax_of_narrow_rows_rounds_its_logarithm() -> None:
-    """As in torch along the last dim: its logarithm's argument and value have 16 bits."""
+    """As in torch along the last dim: the argument and the value of its logarithm have 16 bits."""
     for dtype in (torch.float16, torch.bfloat16):
         x = torch.randn(40, 9, generator=torch.Generator().manual_seed(1)).mul(3).to(dtype)
         result = torch.tensor(ft.from_torch(x).log_softmax(1).to(ft.float32).tolist())
@@ -127,7 +128,7 @@ def test_classes_in_one_launch(reduction: str, dtype: torch.dtype, one_launch: N
             exact(back, leaf.grad, EPS[dtype] * 4)
 
 
-def test_a_target_that_is_no_class_is_an_error() -> None:
+def test_target_out_of_range_is_an_error() -> None:
     x = ft.from_torch(torch.zeros(3, 4))
     for bad in (4, -1):
         target = ft.from_torch(torch.tensor([0, 1, 2])) + ft.from_torch(torch.tensor([0, 0, bad - 2]))
@@ -138,7 +139,7 @@ def test_a_target_that_is_no_class_is_an_error() -> None:
 
 
 def test_one_launch_and_several_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other layouts use several launches: rows with gaps, few long ones."""
+    """Other layouts use several launches: rows with gaps, and few long rows."""
     x = torch.randn(6, 4, 5)
     target = torch.randint(4, (6, 5))
     mine, y = ft.from_torch(x), ft.from_torch(target)
@@ -149,7 +150,7 @@ def test_one_launch_and_several_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     exact(ft.nn.functional.cross_entropy(turned.transpose(1, 2), y), wanted, 2e-6)
     monkeypatch.setattr(nll_module, "MAX_SUMMED", 8)
     wide, classes = mine.clone().log_softmax(1), y.clone()
-    # Another geometry than those of launches that are prepared already.
+    # Another geometry than that of launches that are already prepared.
     rows, of = wide[:5].clone(), classes[:5].clone()
     assert nll(rows, of, None, "mean", -100) is None
     logs = x.double().log_softmax(1)[:5]

@@ -1,4 +1,4 @@
-"""Convolutions on every device: by their own kernels, and in both ways where there are none."""
+"""Convolutions on every device: by direct kernels, and by both other methods."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .processors import processors  # noqa: E402
 
 
 def check(n: int, size: int, filters: int, groups: int, dtype: torch.dtype, stride: int) -> None:
-    """A convolution of integers, whose sums every dtype here holds exactly."""
+    """Checks a convolution of integers, whose sums are exact in every dtype here."""
     torch.manual_seed(0)
     draw = torch.randint
     x = draw(-2, 3, (3, 2 * groups, *(size,) * n)).to(dtype)
@@ -42,25 +42,26 @@ DTYPES, SIZES = (torch.float16, torch.float32, torch.int64), ((1, 40), (2, 12), 
         for k, dtype in enumerate(DTYPES)
     ],
 )
-def test_all_ways_agree(monkeypatch: pytest.MonkeyPatch, n: int, size: int, dtype: torch.dtype) -> None:
+def test_all_methods_agree(monkeypatch: pytest.MonkeyPatch, n: int, size: int, dtype: torch.dtype) -> None:
     check(n, size, 6, 2, dtype, 2)
     monkeypatch.setattr(conv, "has_kernel", lambda x, taps: False)
     check(n, size, 6, 2, dtype, 2)
     monkeypatch.setattr(conv, "TERMS", 0)
-    # Blocks of some rows, of one sample, of two.
+    # Blocks of a few rows, of one sample, and of two.
     for block in (50, 2000, 4500):
         monkeypatch.setattr(conv, "BLOCK", block)
         monkeypatch.setattr(conv, "FILTERS", 1)
         check(n, size, 6, 2, dtype, 2)
 
 
-def test_many_products_go_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_products_use_im2col(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conv, "has_kernel", lambda x, taps: False)
     check(2, 33, 16, 1, torch.float32, 1)
 
 
-# Tiles along rows, over planes, moved back if the input is read in place; depthwise ones, few
-# filters, and more terms than are summed at once; phases of a stride, results between them.
+# Tiles along rows and over planes, and tiles moved back if the input is read in place. Depthwise
+# convolutions, few filters, and more terms than are summed at once. Phases of a stride, and results
+# between them.
 CASES = {
     "rows": ((2, 3, 9, 64), (10, 3, 3, 3), {"padding": 1}),
     "planes": ((3, 30, 13, 7), (9, 30, 3, 3), {"padding": (1, 2)}),
@@ -75,13 +76,12 @@ CASES = {
 
 
 def close(mine: ft.Tensor, theirs: torch.Tensor) -> None:
-    """Asserts up to 270 products, summed in another order; a wrong element differs by more."""
+    """Asserts sums of up to 270 products in another order. A wrong element differs by more."""
     same(mine, theirs, rtol=1e-5, atol=1e-4)
 
 
 def on_processors(name: str, *operands: torch.Tensor, **more: Any) -> torch.Tensor:
-    """Returns the result of torch's function after comparing ftensor's by each processor's
-    launches."""
+    """Returns torch's result after comparing ftensor's with the launches of each processor."""
     theirs = getattr(torch, name)(*operands, **more)
     for processor in processors():
         with processor:
@@ -103,8 +103,8 @@ def test_tiles_and_planes(case: str) -> None:
         close(ft.conv2d(ours(layout), ours(weight), **more), torch.conv2d(layout, weight, **more))
 
 
-# Tiles of one row, of several, of pieces of rows, and remainders; more steps than are summed at
-# once, more filters than are side by side, fewer than a panel's.
+# Tiles of one row, of several rows, of parts of rows, and remainders. More steps than are summed at
+# once, more filters than are computed together, fewer filters than a panel has.
 SMALL = {
     "whole tiles": ((3, 5, 8, 8), (16, 5, 3, 3), {"padding": 1}),
     "rows of 4": ((5, 24, 4, 4), (10, 24, 3, 3), {"padding": 1}),
@@ -124,7 +124,7 @@ SMALL = {
 CORE = {"rows of 4", "pieces", "strides", "3-d", "depthwise", "two filters each"}
 
 
-# Few samples of small planes, side by side for vectors.
+# Few samples of small planes, which share vectors.
 BESIDE = {
     "2-d": ((4, 33, 2, 3), (40, 33, 3, 3), {"padding": 1}),
     "phases": ((2, 5, 7, 8), (9, 5, 3, 2), {"stride": (2, 3), "padding": 1}),
@@ -134,8 +134,9 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("case", BESIDE)
-def test_samples_lie_side_by_side(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where kernels are compiled on request; with results of other layouts, too."""
+def test_samples_share_vectors(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only devices that compile on request do this. Other layouts of the input are compared,
+    too."""
     asked = []
     monkeypatch.setattr(execute, "direct", lambda *args: None)
     monkeypatch.setattr(execute, "batch_vectors_are_cheaper", lambda *args: asked.append(args) or True)
@@ -150,7 +151,7 @@ def test_samples_lie_side_by_side(case: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, marks=[pytest.mark.core] if c in CORE else []) for c in SMALL])
-def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_planes_are_read_in_place(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conv_plan, "direct_is_cheaper", lambda *args: True)
     shape, kernel, more = SMALL[case]
     torch.manual_seed(0)
@@ -169,7 +170,7 @@ def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.Mon
         close(getattr(ft, turned)(ours(grad), ours(weight), **more), theirs)
 
 
-# Widths around whole vectors of 4, 8 and 16 elements.
+# Widths near whole vectors of 4, 8 and 16 elements.
 @pytest.mark.parametrize(
     ("width", "direct"),
     [
@@ -178,7 +179,7 @@ def test_small_planes_are_read_where_they_lie(case: str, monkeypatch: pytest.Mon
         for direct in (True, False)
     ],
 )
-def test_operands_that_begin_anywhere(width: int, direct: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unaligned_operands(width: int, direct: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conv_plan, "direct_is_cheaper", lambda *args: direct)
     torch.manual_seed(0)
     x, bias = torch.randn(2, 4, 9, width), torch.randn(8)
@@ -193,7 +194,7 @@ def test_operands_that_begin_anywhere(width: int, direct: bool, monkeypatch: pyt
 @pytest.mark.core
 @pytest.mark.parametrize("stride", [1, 2, 3])
 def test_transposed(stride: int) -> None:
-    """A stride beyond the kernel gives results that are only the bias."""
+    """A stride beyond the kernel leaves results that are only the bias."""
     torch.manual_seed(0)
     x, weight, bias = torch.randn(2, 6, 9, 10), torch.randn(6, 4, 2, 3), torch.randn(8)
     more = {"stride": stride, "groups": 2, "dilation": stride}
@@ -203,7 +204,7 @@ def test_transposed(stride: int) -> None:
     close(ft.conv_transpose2d(ours(x), ours(weight), ours(bias), stride=stride, groups=2), theirs)
 
 
-def test_transposed_with_several_panels_of_filters_and_parts_of_channels() -> None:
+def test_transposed_with_several_panels_and_channel_blocks() -> None:
     torch.manual_seed(0)
     x, weight = torch.randn(2, 30, 5, 6), torch.randn(30, 19, 3, 3)
     for kind in (torch.float32, torch.float16):
@@ -212,8 +213,8 @@ def test_transposed_with_several_panels_of_filters_and_parts_of_channels() -> No
         close(mine, theirs) if kind is torch.float32 else same(mine.float(), theirs, rtol=2e-3, atol=2e-3)
 
 
-# A kernel whose last dim is 1, with a stride in another: results of a class are whole rows, apart.
-# Places that no element feeds are the bias alone, in some classes, or in all there are.
+# A kernel whose last dim is 1, with a stride in another dim: the results of a phase are whole rows
+# with gaps. Results without input elements are the bias alone, in some phases or in all.
 APART = {
     "rows apart": ((2, 3, 4, 40), (3, 4, 5, 1), {"stride": (3, 1)}),
     "no taps": ((8, 4, 2), (4, 5, 1), {"stride": 2, "padding": 1}),
@@ -221,7 +222,7 @@ APART = {
 
 
 @pytest.mark.parametrize("case", APART)
-def test_transposed_with_results_between(case: str) -> None:
+def test_transposed_with_gaps_between_results(case: str) -> None:
     shape, kernel, more = APART[case]
     torch.manual_seed(0)
     x, weight, bias = torch.randn(shape), torch.randn(kernel), torch.randn(kernel[1])
@@ -230,7 +231,7 @@ def test_transposed_with_results_between(case: str) -> None:
     close(getattr(ft, name)(ours(x), ours(weight), ours(bias), **more), theirs)
 
 
-def test_a_stride_beyond_all_windows() -> None:
+def test_stride_beyond_the_input() -> None:
     x, weight = torch.randn(1, 2, 5, 5), torch.randn(3, 2, 2, 2)
     for stride in (2**31, (1, 2**62)):
         theirs = torch.conv2d(x, weight, stride=stride)
@@ -238,15 +239,15 @@ def test_a_stride_beyond_all_windows() -> None:
 
 
 def test_channels_last_operands_give_channels_last() -> None:
-    """As in torch, if the input or the weight is."""
+    """As in torch, it is enough if either the input or the weight is channels_last."""
     last = torch.channels_last
     x, weight = torch.randn(2, 8, 9, 10), torch.randn(6, 8, 3, 3)
     for a, b in ((x.to(memory_format=last), weight), (x, weight.to(memory_format=last))):
         close(ft.conv2d(ours(a), ours(b), padding=1), torch.conv2d(a, b, padding=1))
 
 
-def test_batches_are_packed_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a CPU for many bytes, elsewhere for more than 32-bit counts."""
+def test_batches_are_packed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPUs split batches of many bytes; other devices split counts beyond 32 bits."""
     monkeypatch.setattr(execute, "NEAR_BYTES", 1 << 13)
     monkeypatch.setattr(execute, "COUNTED", 3000)
     x, weight = torch.randn(7, 8, 12, 9), torch.randn(6, 8, 3, 3)
@@ -266,7 +267,7 @@ def test_other_dtypes(dtype: torch.dtype) -> None:
 def test_convolutions_of_empty_tensors() -> None:
     x, weight = torch.randn(0, 3, 8, 8), torch.randn(4, 3, 3, 3)
     same(ft.conv2d(ours(x), ours(weight)), torch.conv2d(x, weight))
-    # Without channels torch makes no filters, either.
+    # Without channels torch creates no filters, either.
     x, weight = torch.randn(2, 0, 5), torch.randn(3, 0, 2)
     same(ft.conv1d(ours(x), ours(weight)), torch.conv1d(x, weight))
     for shape, kernel, name in (
@@ -282,7 +283,7 @@ def test_convolutions_of_empty_tensors() -> None:
 
 
 def test_gradients_of_empty_tensors_are_zeros() -> None:
-    """A batch without samples, and results without elements."""
+    """Either the batch has no samples, or the results have no elements."""
     weight, where = torch.randn(4, 3, 3), ((1,), (0,), (1,))
     x, grad = torch.randn(0, 3, 8), torch.randn(0, 4, 6)
     asked = [True, True, False]

@@ -1,4 +1,4 @@
-"""Gradients of weights and bias of convolutions, in one launch where planes are small."""
+"""Gradients of a convolution's weights and bias, computed in one launch if planes are small."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ftensor.ops.gradients.spatial import weight_gradient  # noqa: E402
 from ..oracle import ours, same  # noqa: E402
 from .processors import processors  # noqa: E402
 
-# Rows and filters that fill panels and vectors or not; positions that are summed in several parts,
-# those of several samples at once, rows in parts; strides that leave some of the input out.
+# Rows and filters that fill panels and vectors or not. Positions summed in several parts, positions
+# of several samples at once, and rows in parts. Strides that skip some of the input.
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "one channel": ((19, 1, 8, 8), (16, 1, 3, 3), {"padding": (1, 1)}),
     "rows of 4": ((37, 16, 4, 4), (32, 16, 3, 3), {"padding": (1, 1)}),
@@ -30,7 +30,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
 
 
 def check(case: str, dtype: torch.dtype = torch.float32, last: bool = False) -> None:
-    """Compares both gradients with torch's; sums have another order."""
+    """Compares both gradients with torch's, whose sums have another order."""
     shape, kernel, more = CASES[case]
     n = len(shape) - 2
     where = [more.get(word, (k,) * n) for word, k in (("stride", 1), ("padding", 0), ("dilation", 1))]
@@ -67,7 +67,7 @@ def test_other_layouts_and_dtypes(case: str) -> None:
         check(case, torch.float64)
 
 
-def test_many_units_share_the_samples() -> None:
+def test_samples_are_split_between_units() -> None:
     backend = default_backend()
     with backend.preparing_for(backend.target, 8, backend.host_shared):
         check("one channel")

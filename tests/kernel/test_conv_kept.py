@@ -1,4 +1,4 @@
-"""A convolution's packed weights, cached between calls: writes to the weight invalidate them."""
+"""A convolution's packed weights, cached between calls. Writes to the weight invalidate them."""
 
 from __future__ import annotations
 
@@ -49,29 +49,29 @@ def drawn(*shape: int) -> Any:
 
 
 class Case:
-    """A call in torch and in ftensor, on the same numbers."""
+    """A call in torch and in ftensor on the same numbers."""
 
     def __init__(self, op: str = "conv2d", weight: tuple[int, ...] = WEIGHT, **more: Any) -> None:
         torch.manual_seed(0)
         self.op, self.more = op, more
         filters = weight[1] if "transpose" in op else weight[0]
         self.theirs = [drawn(*X), drawn(*weight), drawn(filters)]
-        # Memory of ftensor's own: no other library writes there.
+        # Memory that ftensor allocated, which no other library can write.
         self.mine = [ours(t).clone() for t in self.theirs]
 
     def call(self) -> Any:
         return getattr(ft, self.op)(*self.mine, **self.more)
 
     def agrees(self, calls: int = 4) -> None:
-        """Asserts torch's result, to the bit, at every call."""
+        """Asserts that every call has torch's bits."""
         wanted = getattr(torch, self.op)(*self.theirs, **self.more)
         for _ in range(calls):
             same(self.call(), wanted, exact=True)
 
 
-def test_weights_are_packed_once_while_nobody_writes_them() -> None:
+def test_unmodified_weights_are_packed_once() -> None:
     case = Case(padding=1)
-    assert packed(case.call) and packed(case.call)  # who meets it twice has it kept
+    assert packed(case.call) and packed(case.call)  # the second call caches it
     assert not packed(case.call)
     case.agrees(1)
     assert not packed(case.call)
@@ -84,8 +84,8 @@ def test_weights_are_packed_once_while_nobody_writes_them() -> None:
 
 @pytest.mark.core
 @pytest.mark.parametrize("product", [False, True], ids=["windows", "product"])
-def test_weights_of_bytes_are_kept_too(product: bool) -> None:
-    """On boards, which pack bytes; other devices cache none."""
+def test_int8_weights_are_cached(product: bool) -> None:
+    """Only boards cache packed bytes."""
     shape = (20, 300) if product else (1, 24, 18, 19)
     x = ft.from_torch(torch.randint(-9, 10, shape, dtype=torch.int8))
     drawn_bytes = torch.randint(-9, 10, (300, 96) if product else (96, 24, 3, 3))
@@ -116,7 +116,7 @@ def test_weights_of_bytes_are_kept_too(product: bool) -> None:
     ],
     ids=["as-it-lies", "strided", "groups", "transposed"],
 )
-def test_kept_panels_give_the_same_bits(case: dict[str, Any]) -> None:
+def test_cached_panels_give_the_same_bits(case: dict[str, Any]) -> None:
     conv = Case(**case)
     conv.agrees()
     assert not packed(conv.call)
@@ -140,9 +140,9 @@ WRITES: dict[str, Call] = {
 
 
 @pytest.mark.parametrize("way", WRITES)
-def test_a_weight_that_was_written_is_packed_anew(way: str) -> None:
+def test_modified_weight_is_packed_again(way: str) -> None:
     case = Case(padding=1)
-    for _ in range(2):  # the second write is a call that is known
+    for _ in range(2):  # the second write is a cached call
         case.agrees()
         WRITES[way](case.mine[1])
         case.theirs[1] = torch.tensor(case.mine[1].tolist())
@@ -150,7 +150,7 @@ def test_a_weight_that_was_written_is_packed_anew(way: str) -> None:
 
 
 def test_weights_in_exported_memory_are_not_cached() -> None:
-    """The owner of an array or an address may write at any time."""
+    """The owner of an array or address may write at any time."""
     case = Case(padding=1)
     case.agrees()
     if not default_backend().host_shared:
@@ -177,7 +177,8 @@ def test_weights_in_exported_memory_are_not_cached() -> None:
 
 
 def test_packed_weights_are_freed_when_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are counted, freed with the weight, and freed before a request is refused."""
+    """They count as memory in use, are freed with the weight, and are freed before an allocation is
+    refused."""
     case = Case(padding=1)
     ft.synchronize()
     backend = default_backend()

@@ -1,4 +1,4 @@
-"""Factors and solutions of matrices: their products equal the matrix."""
+"""Matrix factorizations and solvers: products of the factors equal the matrix."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import ftensor as ft
 from ftensor.ops.linalg import forms
 from ftensor.ops.linalg.factors import row_order
 
-# One text serves all; LU takes the others, too.
+# All dtypes share one kernel text. The LU test covers the other dtypes, too.
 DTYPES = ["float32", "complex128"]
 ALL = ["float32", "float64", "complex64", "complex128"]
-# Less than a vector's lanes, one of them and a rest, and more than one.
+# Fewer columns than a vector has lanes, one vector and a remainder, and several vectors.
 SIZES = [1, 5, 37]
 
 
 def draw(rng: Any, of: str, *shape: int) -> Any:
-    """Returns normal numbers of a dtype."""
+    """Returns normally distributed numbers."""
     x = rng.standard_normal(shape)
     if of.startswith("complex"):
         x = x + 1j * rng.standard_normal(shape)
@@ -42,13 +42,13 @@ def h(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("of", DTYPES)
-def test_cholesky_and_its_solutions(of: str) -> None:
+def test_cholesky_and_cholesky_solve(of: str) -> None:
     rng = np.random.default_rng(1)
     for n in SIZES:
         x = draw(rng, of, 3, n, n)
         a = x @ h(x) + n * np.eye(n, dtype=of)
         for upper in (False, True):
-            # Elements beyond the triangle are not read.
+            # Elements in the other triangle are not read.
             seen = np.triu(a) if upper else np.tril(a)
             factor = ft.linalg.cholesky(ft.from_numpy(seen), upper=upper)
             other = np.tril if upper else np.triu
@@ -60,13 +60,17 @@ def test_cholesky_and_its_solutions(of: str) -> None:
 
 
 @pytest.mark.parametrize("of", ["float64", "complex64", *DTYPES])
-def test_lu_and_its_solutions(of: str) -> None:
+def test_lu_and_lu_solve(of: str) -> None:
     rng = np.random.default_rng(2)
     for m, n in [(n, n) for n in SIZES] + [(37, 20), (20, 37)]:
         a = draw(rng, of, 3, m, n)
         P, L, U = ft.linalg.lu(ft.from_numpy(a))
         near(P @ L @ U, a, n)
-        # Of each column the largest is the pivot; a complex one, by the sum of its parts' sizes.
+        # The pivot is a column's largest element; a complex one by
+        # real
+        # +
+        # imag
+        # .
         assert float(L.abs().max()) <= (1.4143 if L.is_complex() else 1.0)
         if m == n:
             b = draw(rng, of, 3, n, 4)
@@ -78,8 +82,8 @@ def test_lu_and_its_solutions(of: str) -> None:
 
 
 @pytest.mark.parametrize("of", DTYPES)
-def test_triangles(of: str) -> None:
-    """Each triangle, from either side, with and without a stored diagonal."""
+def test_triangular_solve(of: str) -> None:
+    """Upper and lower triangles, from the left and the right, with and without a unit diagonal."""
     rng = np.random.default_rng(3)
     for n in SIZES:
         a = draw(rng, of, 2, n, n) / n + np.eye(n, dtype=of)
@@ -97,8 +101,8 @@ def test_triangles(of: str) -> None:
                 near(x @ ft.from_numpy(t), h(b), n, 20)
 
 
-def test_many_right_sides() -> None:
-    """More than a board takes at once: they are split, for two matrices."""
+def test_many_right_hand_sides() -> None:
+    """More columns than a board takes at once are split, for two matrices."""
     rng = np.random.default_rng(4)
     n, of = 20, "float32"
     a, b = draw(rng, of, 2, n, n) / n + np.eye(n, dtype=of), draw(rng, of, 2, n, 150)
@@ -109,7 +113,7 @@ def test_many_right_sides() -> None:
 
 
 @pytest.mark.parametrize("of", DTYPES)
-def test_qr_and_products_with_its_reflections(of: str) -> None:
+def test_qr_and_products_with_its_reflectors(of: str) -> None:
     rng = np.random.default_rng(4)
     for m, n in [(n, n) for n in SIZES] + [(37, 20), (20, 37)]:
         a = draw(rng, of, 2, m, n)
@@ -129,8 +133,9 @@ def test_qr_and_products_with_its_reflections(of: str) -> None:
                 near(ft.ormqr(*reflections, right, False, transpose), h(c) @ q, m)
 
 
-def test_more_than_a_board_holds_at_once() -> None:
-    """Batches in several groups, columns in several pieces, and matrices that stay in memory."""
+def test_matrices_larger_than_a_board_holds() -> None:
+    """Batches in several groups, columns in several pieces, and matrices that stay in global
+    memory."""
     rng = np.random.default_rng(5)
     for batch, n, k in ((150, 6, 2), (2, 50, 100), (1, 130, 2)):
         a = draw(rng, "float32", batch, n, n)
@@ -152,8 +157,8 @@ def orthonormal(got: ft.Tensor) -> None:
 
 
 def matrices(of: str) -> Iterator[Any]:
-    """Yields matrices of each shape, among them some of low rank, zeros, equal and very large or
-    small elements."""
+    """Yields matrices of each shape, including low rank, zeros, ties, and very large or small
+    elements."""
     rng = np.random.default_rng(6)
     for m, n in ((1, 1), (2, 2), (5, 5), (12, 12), (20, 7), (7, 20)):
         x = draw(rng, of, 2, m, n)
@@ -181,7 +186,7 @@ def test_singular_values_and_vectors(of: str) -> None:
 
 @pytest.mark.parametrize("of", [pytest.param(d, marks=[] if d in DTYPES else pytest.mark.long) for d in ALL])
 def test_eigenvalues_and_eigenvectors(of: str) -> None:
-    """Of the triangle that is named; the other one is not read, nor imaginary parts on the diagonal."""
+    """Only the given triangle and the real parts of the diagonal are read."""
     for a in matrices(of):
         n = a.shape[-1]
         if a.shape[-2] != n:
@@ -199,8 +204,8 @@ def test_eigenvalues_and_eigenvectors(of: str) -> None:
             near(ft.linalg.eigvalsh(ft.from_numpy(a), half), expected, n)
 
 
-def test_infinities_and_nan_have_no_singular_values() -> None:
-    """One of them among many finite matrices is an error, as in torch."""
+def test_singular_values_of_inf_and_nan_are_an_error() -> None:
+    """One such matrix among many finite ones is an error, as in torch."""
     for x in (float("inf"), -float("inf"), float("nan")):
         a = ft.eye(3).repeat(4, 1, 1)
         a[2, 1, 0] = x
@@ -209,7 +214,7 @@ def test_infinities_and_nan_have_no_singular_values() -> None:
                 function(a)
 
 
-def test_no_result_of_these_comes_from_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_factorizations_do_not_use_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     def run_numpy(op: str, *_: Any) -> None:
         raise AssertionError(f"{op} is computed by NumPy")
 
@@ -231,16 +236,16 @@ def test_no_result_of_these_comes_from_the_host(monkeypatch: pytest.MonkeyPatch)
             ft.linalg.lstsq(ft.full((*batch, 4, 3), float(rank)), ft.ones(*batch, 4, 1), driver="gels")
 
 
-def test_columns_of_subnormal_numbers_have_reflections() -> None:
-    """Their differences have few digits, those of their quotients all."""
+def test_reflectors_of_subnormal_columns() -> None:
+    """Differences of subnormals have few digits; those of their quotients have all."""
     rng = np.random.default_rng(8)
     a = draw(rng, "complex64", 20, 6)
     a[:, 3:] *= np.float32(1e-43)
     orthonormal(ft.linalg.qr(ft.from_numpy(a)).Q)
 
 
-def test_factors_of_very_large_and_small_numbers() -> None:
-    """Columns whose squares overflow, and a column of zeros, have reflections too."""
+def test_factors_of_columns_whose_squares_overflow() -> None:
+    """A column of zeros has a reflector, too."""
     for size in (1e-30, 1e30):
         a = np.array([[3, 1], [4, 1]], np.float32) * np.float32(size)
         R = abs(np.linalg.qr(a.astype(np.float64))[1]).astype(np.float32)
@@ -255,7 +260,7 @@ def test_info_names_the_failure_of_each_matrix() -> None:
     assert ft.linalg.cholesky_ex(ft.from_numpy(a)).info.tolist() == [0, 2, 3]
 
 
-def test_pivots_of_no_row_are_refused() -> None:
+def test_pivots_out_of_range_are_refused() -> None:
     """The kernel itself never accesses memory outside a matrix's rows."""
     pivots = ft.tensor([[3, -1], [2, 2]], dtype=ft.int32)
     for wrong in (pivots, pivots.clamp(0, 2), pivots.clamp(1, 3)):
@@ -267,8 +272,8 @@ def test_pivots_of_no_row_are_refused() -> None:
 
 
 @pytest.mark.parametrize("of", ["float32", "complex64"])
-def test_exponentials_lose_little_in_squares(of: str) -> None:
-    """Matrices whose exponentials take some squarings: the mean error is a few roundings."""
+def test_matrix_exp_error_of_squarings(of: str) -> None:
+    """Some matrices need several squarings. The mean error is a few roundings."""
     x = torch.from_numpy(2 * draw(np.random.default_rng(9), of, 24, 5, 5))
     wide = torch.matrix_exp(x.to(torch.promote_types(x.dtype, torch.float64)))
     got = ft.linalg.matrix_exp(ft.from_torch(x)).to_torch()

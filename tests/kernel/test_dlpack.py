@@ -19,12 +19,12 @@ from .interop_cases import DTYPES, NUMPY_DTYPES, numbered, same, shared_memory, 
 
 READ_ONLY, IS_COPIED = 1, 2
 
-# As a real producer's code, a deleter made here exists for as long as anyone could call it.
+# A deleter made here lives as long as anyone can call it, like the code of a real producer.
 PRODUCERS: list[object] = []
 
 
 def content(capsule: object) -> tuple[str, Any]:
-    """Returns the capsule's name and, while it is unused, its structure."""
+    """Returns the capsule's name and, if it is unused, its structure."""
     name, managed = dlpack._content(capsule)
     return (name.decode(), managed) if managed else (repr(capsule).split('"')[1], None)
 
@@ -66,7 +66,7 @@ class Producer:
         return new(ctypes.addressof(self.managed), self.name, None)
 
 
-# In
+# Import
 
 
 @given(torch_tensors())
@@ -90,7 +90,7 @@ def test_from_numpy_by_dlpack(t: torch.Tensor, turned: list[bool]) -> None:
 
 
 @pytest.mark.parametrize("versioned", (False, True))
-def test_a_taken_capsule_is_deleted_once_by_its_tensor(versioned: bool) -> None:
+def test_consumed_capsule_is_deleted_once_with_its_tensor(versioned: bool) -> None:
     producer = Producer(versioned)
     capsule = producer.__dlpack__()
     x = ft.from_dlpack(capsule)
@@ -109,7 +109,7 @@ def test_a_taken_capsule_is_deleted_once_by_its_tensor(versioned: bool) -> None:
     assert producer.deleted == 1
 
 
-def test_a_copied_capsule_is_deleted_at_once() -> None:
+def test_copied_capsule_is_deleted_at_once() -> None:
     producer = Producer(True)
     x = ft.from_dlpack(producer, copy=True)
     assert producer.deleted == 1
@@ -126,7 +126,7 @@ def test_a_copied_capsule_is_deleted_at_once() -> None:
         ({"lanes": 4}, "4 lanes"),
     ],
 )
-def test_a_refused_capsule_stays_its_own_owner(fields: dict[str, int], words: str) -> None:
+def test_refused_capsule_keeps_ownership(fields: dict[str, int], words: str) -> None:
     producer = Producer(True, **fields)
     capsule = producer.__dlpack__()
     with pytest.raises(BufferError, match=words):
@@ -152,9 +152,7 @@ NO_POINTER = ctypes.POINTER(ctypes.c_int64)()
         ({"byte_offset": 2**64 - 4}, "beyond any memory"),
     ],
 )
-def test_a_damaged_capsule_is_refused_and_stays_its_own_owner(
-    versioned: bool, fields: dict[str, Any], words: str
-) -> None:
+def test_damaged_capsule_is_refused_and_keeps_ownership(versioned: bool, fields: dict[str, Any], words: str) -> None:
     producer = Producer(versioned, **fields)
     capsule = producer.__dlpack__()
     with pytest.raises(BufferError, match=words):
@@ -162,7 +160,7 @@ def test_a_damaged_capsule_is_refused_and_stays_its_own_owner(
     assert content(capsule)[0] == producer.name.decode() and producer.deleted == 0
 
 
-def test_a_producer_without_a_deleter() -> None:
+def test_producer_without_deleter() -> None:
     producer = Producer(True, byte_offset=8)
     producer.managed.deleter = None
     producer.managed.tensor.shape[0] = 4
@@ -170,7 +168,7 @@ def test_a_producer_without_a_deleter() -> None:
 
 
 @shared_memory
-def test_read_only_is_believed_and_flagged() -> None:
+def test_read_only_flag_is_kept() -> None:
     x = ft.from_dlpack(Producer(True, flags=READ_ONLY))
     assert x._storage.readonly and not x.numpy().flags.writeable
     assert content(x.__dlpack__(max_version=(1, 0)))[1].flags == READ_ONLY
@@ -179,7 +177,7 @@ def test_read_only_is_believed_and_flagged() -> None:
     assert not writable._storage.readonly and writable.numpy().flags.writeable
 
 
-def test_the_producer_is_asked_for_what_is_needed() -> None:
+def test_arguments_passed_to_the_producer() -> None:
     here = Producer(True)
     ft.from_dlpack(here)
     assert here.requests == [{"max_version": (1, 0)}]
@@ -203,13 +201,13 @@ def test_not_a_producer() -> None:
             ft.from_dlpack(wrong)
 
 
-def test_an_own_tensor_is_only_viewed() -> None:
+def test_ftensor_tensor_is_viewed() -> None:
     x = ft.from_numpy(np.arange(3.0))
     assert ft.from_dlpack(x)._storage is x._storage
     assert ft.from_dlpack(x, copy=True)._storage is not x._storage
 
 
-# Out
+# Export
 
 
 @given(torch_tensors(), st.sampled_from([None, (0, 8), (1, 0), (1, 1), (2, 0)]))
@@ -229,7 +227,7 @@ def test_capsules_for_torch(t: torch.Tensor, max_version: tuple[int, int] | None
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_every_dtype_goes_out_and_comes_back(dtype: str) -> None:
+def test_every_dtype_round_trips(dtype: str) -> None:
     t = numbered(dtype, (2, 3))
     x = ft.from_torch(t)
     assert same(torch.from_dlpack(x), t)

@@ -23,7 +23,7 @@ def exports(x: ft.Tensor) -> list[Any]:
 
 @shared_memory
 @pytest.mark.parametrize("which", range(5))
-def test_the_tensor_dies_first(which: int) -> None:
+def test_tensor_is_freed_first(which: int) -> None:
     x = ft.from_numpy(np.arange(100.0)) + 1
     storage = weakref.ref(x._storage)
     peer = exports(x)[which]
@@ -38,9 +38,9 @@ def test_the_tensor_dies_first(which: int) -> None:
 
 @shared_memory
 @pytest.mark.parametrize("bring", [ft.from_numpy, ft.from_dlpack])
-def test_the_array_dies_first(bring: Any) -> None:
+def test_array_is_freed_first(bring: Any) -> None:
     class Array(np.ndarray[Any, Any]):
-        """An array that can be watched by a weak reference."""
+        """An array that supports weak references."""
 
     array = np.arange(100.0).view(Array)
     watched = weakref.ref(array)
@@ -57,7 +57,7 @@ def test_the_array_dies_first(bring: Any) -> None:
 
 @shared_memory
 @pytest.mark.parametrize("bring", [ft.from_torch, ft.from_dlpack])
-def test_the_torch_tensor_dies_first(bring: Any) -> None:
+def test_torch_tensor_is_freed_first(bring: Any) -> None:
     source = np.arange(100.0)
     watched = weakref.ref(source)
     t = torch.from_numpy(source)
@@ -84,14 +84,14 @@ def test_work_in_flight_keeps_foreign_memory() -> None:
     del x, array
     ft.synchronize()
     assert np.frombuffer(memory, np.float32).tolist()[::99999] == [20.0] * 11
-    ft.from_numpy(np.zeros(1))  # the next import lets go of what earlier work has finished with
+    ft.from_numpy(np.zeros(1))  # the next import releases the memory of finished work
     gc.collect()
     assert watched() is None
 
 
 @shared_memory
 @pytest.mark.parametrize("max_version", (None, (1, 0)))
-def test_a_capsule_that_nobody_takes_frees_its_tensor(max_version: tuple[int, int] | None) -> None:
+def test_unconsumed_capsule_frees_its_tensor(max_version: tuple[int, int] | None) -> None:
     x = ft.from_numpy(np.arange(4.0)) + 1
     storage = weakref.ref(x._storage)
     capsule = x.__dlpack__(max_version=max_version)
@@ -104,7 +104,7 @@ def test_a_capsule_that_nobody_takes_frees_its_tensor(max_version: tuple[int, in
 
 
 @shared_memory
-def test_a_failing_consumer_frees_its_capsule_and_raises_its_own_error() -> None:
+def test_failing_consumer_frees_its_capsule() -> None:
     x = ft.from_torch(torch.ones(4, dtype=torch.bfloat16)) + 1
     storage = weakref.ref(x._storage)
     with pytest.raises((RuntimeError, BufferError)):
@@ -114,7 +114,7 @@ def test_a_failing_consumer_frees_its_capsule_and_raises_its_own_error() -> None
     assert storage() is None
 
 
-def test_peers_may_outlive_the_interpreter() -> None:
+def test_exports_may_outlive_the_interpreter() -> None:
     program = """
 import numpy, torch
 import ftensor as ft
@@ -129,7 +129,7 @@ print("done")
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "done", "")
 
 
-def test_torch_is_not_imported_before_it_is_asked_for() -> None:
+def test_torch_is_imported_on_demand() -> None:
     program = """
 import sys
 import ftensor as ft, numpy

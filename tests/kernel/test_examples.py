@@ -1,4 +1,5 @@
-"""The examples run as programs: their output, their pictures, and the same accuracy everywhere."""
+"""The examples run as programs: their output, their pictures, and equal accuracy on every
+device."""
 
 from __future__ import annotations
 
@@ -22,17 +23,18 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def program(number: int) -> pytest.MarkDecorator:
-    """Returns a mark for one of three programs: the default device runs all of them, the others
+    """Returns a mark for one of three programs: the default device runs all of them, other devices
     alternate."""
     mine = TARGET == "intel-cpu" or number == TURN % 3
     return pytest.mark.skipif(not mine, reason="the targets but the default one take turns")
 
 
 def run(name: str, *arguments: str | Path, cwd: Path | None = None) -> str:
-    """Returns the output of an example, run from another folder than its own."""
+    """Returns the output of an example, run in another folder than its own."""
     command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
     cwd = cwd or next(Path(a) for a in arguments if isinstance(a, Path))
-    # The checkout's ftensor, whatever the environment has installed; torch's threads wait busily.
+    # The programs import the checkout's ftensor, whatever is installed. Several torch threads would
+    # spin while they wait.
     env = os.environ | {"PYTHONPATH": str(EXAMPLES.parent), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=cwd, env=env, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
@@ -40,7 +42,7 @@ def run(name: str, *arguments: str | Path, cwd: Path | None = None) -> str:
 
 
 def pixels(path: Path) -> np.ndarray:
-    """Returns a picture's values; reading all of them proves that the file is complete."""
+    """Returns a picture's values. Reading all of them proves that the file is complete."""
     with Image.open(path) as image:
         assert image.format == "PNG"
         return np.asarray(image.convert("RGB")).astype(np.int16)
@@ -55,7 +57,7 @@ def device_name(output: str) -> str:
 
 @program(0)
 def test_example_digits(tmp_path: Path) -> None:
-    """Integers make the distances exact: the accuracy is equal on every device."""
+    """Distances of integers are exact, so the accuracy is equal on every device."""
     import ftensor as ft
 
     output = run("digits.py", "--out", tmp_path)
@@ -66,17 +68,18 @@ def test_example_digits(tmp_path: Path) -> None:
         assert re.search(rf"^time of {way} +ftensor +[\d.]+ ms +NumPy +[\d.]+ ms", output, re.M)
     picture = pixels(tmp_path / "digits.png")
     red = (picture[..., 0] > 200) & (picture[..., 1] < 60) & (picture[..., 2] < 60)
-    # 30 of 797 are wrong: 3.8 %. They come first, so the red is in the legend and two rows below.
+    # 30 of 797 are wrong: 3.8 %. They come first, so red is in the legend and in the first two
+    # rows.
     assert red[62 : 62 + 2 * 62].any()
     assert not red[62 + 2 * 62 :].any()
-    if TARGET == "intel-cpu":  # the option is no matter of the device
+    if TARGET == "intel-cpu":  # the option does not depend on the device
         assert "time of" not in run("digits.py", "--out", tmp_path, "--once")
 
 
 @program(1)
 @pytest.mark.parametrize("image", some(["china.jpg", "flower.jpg"], 2))
 def test_photo(tmp_path: Path, image: str) -> None:
-    """Shadows are brightened, edges are where the picture changes, and the left half is the
+    """Shadows are brighter, edges are where the picture changes, and the left half is the
     original."""
     import ftensor as ft
 
@@ -96,8 +99,8 @@ def test_photo(tmp_path: Path, image: str) -> None:
 
 
 @program(2)
-def test_a_network_trained_by_torch(tmp_path: Path) -> None:
-    """The probabilities are torch's, and most digits get their right name."""
+def test_network_trained_by_torch(tmp_path: Path) -> None:
+    """The probabilities are torch's, and most digits are classified correctly."""
     pytest.importorskip("torch", reason="torch trains the network")
     import ftensor as ft
 
@@ -115,7 +118,7 @@ def test_a_network_trained_by_torch(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["cnn", "transformer"])
 def test_training_by_torch(tmp_path: Path, name: str) -> None:
-    """The losses on the device equal those on the CPU, no op runs on the host, curves are drawn."""
+    """The losses equal those on the CPU, no op runs on the host, and curves are drawn."""
     pytest.importorskip("torch", reason="torch trains the networks")
     import ftensor as ft
 

@@ -18,7 +18,7 @@ def both(values: Any, dtype: str = "float32") -> tuple[ft.Tensor, torch.Tensor]:
 
 
 @pytest.mark.core
-def test_an_expression_computes_and_broadcasts() -> None:
+def test_expression_is_computed_and_broadcast() -> None:
     kernel = ft.fpga.elementwise("T x, T y", "T z", "z = x * y + 1")
     x, tx = both([[1.5, -2.0, 3.0], [0.0, 4.0, 7.0]])
     y, ty = both([[2.0], [-1.0]])
@@ -28,7 +28,7 @@ def test_an_expression_computes_and_broadcasts() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64"])
-def test_integers_stay_in_their_width(dtype: str) -> None:
+def test_integers_wrap_in_their_width(dtype: str) -> None:
     kernel = ft.fpga.elementwise("T x, T y", "T z", "z = (x + y) / 2 + x % y - (x >> 1) + (x & 6)")
     x, tx = both([100, 101, 120, 7], dtype)
     y, ty = both([27, 3, 7, 5], dtype)
@@ -45,10 +45,10 @@ def test_literals_fit_the_dtype() -> None:
             ft.fpga.elementwise("T x", "T y", f"y = {text}")(ft.zeros(3, dtype=ft.int8))
 
 
-def test_a_division_by_zero_is_defined() -> None:
+def test_division_by_zero_is_defined() -> None:
     kernel = ft.fpga.elementwise("T x, T y", "T z, T w", "z = x / y; w = x % y")
     quotient, remainder = kernel(ft.tensor([7, -7, 5]), ft.tensor([0, 2, -3]))
-    assert quotient.tolist() == [-1, -3, -1]  # as div() with rounding_mode="trunc"
+    assert quotient.tolist() == [-1, -3, -1]  # like div() with rounding_mode="trunc"
     assert remainder.tolist() == [7, -1, 2]
 
 
@@ -73,7 +73,7 @@ def test_functions_are_the_ops(name: str) -> None:
     mine, ops = kernel(x).to_torch(), getattr(ft, name)(x).to_torch()
     if default_backend().images is None:
         assert torch.equal(mine, ops)
-    else:  # an image lacks the expression, so the host computes it, by functions of its own
+    else:  # an image lacks the expression, so the host computes it with its own functions
         assert torch.allclose(mine, ops, rtol=3e-7, atol=0)
 
 
@@ -93,10 +93,10 @@ def test_a_result_of_another_dtype() -> None:
     assert (w.tolist(), w.dtype) == ([2.0, -1.0], ft.float32)
 
 
-def test_results_are_written_into_tensors_of_the_caller() -> None:
+def test_results_are_written_to_given_tensors() -> None:
     kernel = ft.fpga.elementwise("T x", "T z", "z = x + 1")
     x = ft.arange(3.0)
-    kernel(x, x)  # as CuPy: behind the inputs
+    kernel(x, x)  # as in CuPy: after the inputs
     assert x.tolist() == [1.0, 2.0, 3.0]
     y = ft.empty(0)
     assert kernel(x, out=y) is y
@@ -133,7 +133,7 @@ def test_reductions_of_several_inputs_and_of_integers() -> None:
     assert most(ft.tensor([[1, 5], [-7, -9]], dtype=ft.int16), dim=1).tolist() == [5, -7]
 
 
-def test_mistakes_of_a_call() -> None:
+def test_invalid_calls_are_refused() -> None:
     kernel = ft.fpga.elementwise("T x, T y", "T z", "z = x * y % 3", "own_product")
     i = ft.ones(2, dtype=ft.int64)
     for args, text in (

@@ -83,7 +83,7 @@ def leaves(tree: Any) -> list[Any]:
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_scan_is_a_loop(f: Any, init: Any, dtype: Any) -> None:
+def test_scan_equals_a_loop(f: Any, init: Any, dtype: Any) -> None:
     shape = (300, 3)
     xs = (RNG.standard_normal(shape) + (1j * RNG.standard_normal(shape) if dtype is np.complex64 else 0)) * 3
     xs = xs.astype(dtype)
@@ -97,7 +97,7 @@ def test_a_scan_is_a_loop(f: Any, init: Any, dtype: Any) -> None:
         assert np.allclose(state.numpy(), value, rtol=1e-3, atol=1e-3)
 
 
-def test_steps_begin_at_either_end_and_signals_have_any_dims() -> None:
+def test_both_directions_and_signals_of_any_dims() -> None:
     xs = ft.arange(24, dtype=ft.int32).reshape(4, 2, 3).transpose(1, 2)  # strided
     last, ys = ft.scan(lambda s, x: (s + x, s), ft.zeros(3, 2, dtype=ft.int32), xs, reverse=True)
     assert ft.equal(last, xs.sum(0).to(ft.int32))
@@ -126,7 +126,7 @@ def test_a_state_has_the_precision_of_its_dtype(dtype: Any) -> None:
     assert ft.equal(ys, ft.stack(rows)) and ft.equal(last, state)
 
 
-def test_a_scan_is_one_launch_and_part_of_a_jitted_function() -> None:
+def test_scan_is_one_launch_and_can_be_jitted() -> None:
     @ft.jit
     def gained(x: ft.Tensor) -> ft.Tensor:
         return ft.scan(agc, 1.0, x * 2)[1]["out"] + 1
@@ -175,7 +175,7 @@ REFUSED: list[tuple[Any, Any, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("f", "init", "error", "said"), REFUSED, ids=map(str, range(len(REFUSED))))
-def test_functions_that_are_no_step_are_refused_with_the_line(f: Any, init: Any, error: Any, said: str) -> None:
+def test_invalid_step_functions_are_refused_with_the_line(f: Any, init: Any, error: Any, said: str) -> None:
     before = OUTSIDE.tolist()
     with pytest.raises(error, match=said):
         ft.scan(f, init, ft.ones(4, 2))
@@ -183,14 +183,14 @@ def test_functions_that_are_no_step_are_refused_with_the_line(f: Any, init: Any,
 
 
 @pytest.mark.parametrize("part", [lambda x: x.mT.real, lambda x: x.real.mT, lambda x: ft.view_as_real(x)[0]])
-def test_parts_in_another_order_are_refused(part: Any) -> None:
-    """Real and imaginary parts are elements only in the elements' order, also if the shape is the same."""
+def test_real_and_imaginary_parts_in_another_order_are_refused(part: Any) -> None:
+    """They are elements only in the elements' order, even if the shape is the same."""
     x = ft.complex(ft.randn(3, 2, 2), ft.randn(3, 2, 2))
     with pytest.raises(GraphError, match="add is not elementwise"):
         ft.scan(lambda s, x: (s + part(x), s), ft.zeros(2, 2), x)
 
 
-def test_inputs_that_are_no_steps_are_refused() -> None:
+def test_inputs_without_steps_are_refused() -> None:
     for xs, error, said in (
         (3.0, TypeError, "xs must hold tensors, not float"),
         (ft.tensor(3.0), TypeError, r"a tensor of xs has shape \(\), and steps are in dim 0"),

@@ -20,7 +20,7 @@ def of(name):
 
 
 def same_bits(mine, theirs):
-    """Asserts equal dtype and bytes; NaNs may differ unless the result is float8."""
+    """Asserts equal dtype and bytes. NaNs may differ unless the result is float8."""
     actual = mine.to_torch()
     assert actual.dtype is theirs.dtype and actual.shape == theirs.shape
     if theirs.dtype.itemsize > 1 and (theirs.is_floating_point() or theirs.is_complex()):
@@ -32,8 +32,7 @@ def same_bits(mine, theirs):
 
 
 def all_of(name):
-    """Returns every number of a 16-bit dtype; of a wider one the same number of random bit
-    patterns."""
+    """Returns every number of a 16-bit dtype; for wider dtypes, as many random bit patterns."""
     if of(name).itemsize == 2:
         bits = torch.arange(65536, dtype=torch.int32).to(torch.int16)
     else:
@@ -50,12 +49,12 @@ def test_numbers_round_to_float8_as_in_torch(name, source):
 
 
 @pytest.mark.parametrize(("name", "to"), pairs(FLOAT8, ["float32", "float16", "bool"]))
-def test_every_float8_means_what_torch_says(name, to):
+def test_every_float8_has_torchs_value(name, to):
     x = torch.arange(256, dtype=torch.int32).to(torch.uint8).view(of(name))
     same_bits(ft.from_torch(x).to(getattr(ft, to)), x.to(of(to)))
 
 
-def test_complex32_is_pairs_of_float16():
+def test_complex32_is_a_pair_of_float16():
     x = torch.view_as_complex(all_of("float32").reshape(-1, 2))
     mine = ft.from_torch(x).chalf()
     same_bits(ft.view_as_real(mine), torch.view_as_real(x.to(torch.complex32)))
@@ -63,7 +62,7 @@ def test_complex32_is_pairs_of_float16():
 
 
 @pytest.mark.parametrize("name", UNSIGNED)
-def test_numbers_become_unsigned_as_in_torch(name):
+def test_conversion_to_unsigned_is_torchs(name):
     limit = 2.0 ** (8 * of(name).itemsize)
     x = torch.tensor([0, 1.5, -1, -2.9, 255.9, limit / 2 + 4096, limit * (1 - 2**-20), 65535.5])
     same_bits(ft.from_torch(x).to(getattr(ft, name)), x.to(of(name)))
@@ -75,7 +74,7 @@ def test_numbers_become_unsigned_as_in_torch(name):
 
 
 @pytest.mark.parametrize("name", BARE)
-def test_bits_are_copied_as_they_are(name):
+def test_copies_keep_all_bits(name):
     size = of(name).itemsize
     x = torch.arange(240 * size, dtype=torch.int32).to(torch.uint8).view(of(name)).reshape(15, 16)
     y = ft.from_torch(x)

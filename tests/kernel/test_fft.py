@@ -1,4 +1,5 @@
-"""Fourier transforms on the device: every radix, chirps, batches, both directions, and accuracy."""
+"""Fourier transforms on the device: every radix, Bluestein's algorithm, batches, both directions,
+and accuracy."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ from ftensor.kernels.skeletons.fft import MAX_RADIX, RADICES, radices
 from ..targets import pairs, some
 from .processors import family, processors
 
-# Every radix alone, first and not first; primes as radices and by chirps; lengths of several passes
-# whose vectors are whole, or not.
+# Every radix alone, as first and later pass. Primes as radices and by Bluestein. Lengths of several
+# passes with and without whole vectors.
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 25, 30, 61, 64, 67, 77, 100, 134, 360, 1000, 1024, 3 * 31 * 7)
 PI = np.arccos(np.longdouble(-1))
 EPS = {"complex64": 2.0**-24, "complex128": 2.0**-53}
@@ -39,7 +40,7 @@ def ours(x: np.ndarray[Any, Any]) -> Any:
 
 
 def exact(x: np.ndarray[Any, Any], inverse: bool) -> np.ndarray[Any, Any]:
-    """Returns the transforms in extended precision, by their definition."""
+    """Returns the transforms in extended precision, from their definition."""
     n = x.shape[1]
     k = np.arange(n)
     angle, powers = k * (2 * PI / n), k[:, None] * k % n
@@ -48,8 +49,8 @@ def exact(x: np.ndarray[Any, Any], inverse: bool) -> np.ndarray[Any, Any]:
     return np.asarray((re @ c - im @ s) + 1j * (re @ s + im @ c))
 
 
-def off(result: Any, right: np.ndarray[Any, Any]) -> float:
-    """Returns the root mean square error relative to the values'."""
+def relative_rms_error(result: Any, right: np.ndarray[Any, Any]) -> float:
+    """Returns the root mean square error relative to that of the values."""
     got = result.cpu().numpy().astype(np.clongdouble)
     assert got.shape == right.shape
     return float(np.sqrt((abs(got - right) ** 2).mean() / (abs(right) ** 2).mean()))
@@ -61,15 +62,15 @@ def test_transforms_of_each_length_are_accurate(n: int, of: str) -> None:
     on = ours(x)
     bound = EPS[of] * (2 + np.log2(n)) * (6 if radices(n) is None else 1)
     back = exact(x, True)
-    assert off(ft.fft.fft(on), exact(x, False)) < bound
-    assert off(ft.fft.ifft(on, norm="forward"), back) < bound
-    assert off(ft.fft.ifft(on), back / n) < bound
+    assert relative_rms_error(ft.fft.fft(on), exact(x, False)) < bound
+    assert relative_rms_error(ft.fft.ifft(on, norm="forward"), back) < bound
+    assert relative_rms_error(ft.fft.ifft(on), back / n) < bound
 
 
 @contextmanager
 def members_of(numbers: int) -> Iterator[None]:
-    """Context manager: a device of three units, each of which takes work from `numbers` numbers on,
-    with small caches."""
+    """Context manager: a device of three units with small caches. Each unit gets work from
+    `numbers` numbers on."""
     with (
         family(3, unit_elements=numbers),
         mock.patch.object(fft_plan, "COSTS", replace(fft_plan.COSTS, near=16 * numbers, far=16 * numbers)),
@@ -78,50 +79,53 @@ def members_of(numbers: int) -> Iterator[None]:
 
 
 @pytest.mark.core
-def test_units_share_few_numbers() -> None:
-    """The launches of the two tests that follow, with sizes for an interpreter."""
+def test_few_numbers_are_split_between_units() -> None:
+    """The launches of the following two tests, in sizes small enough for an interpreter."""
     with members_of(64):
         for shape in ((1, 960), (9, 60)):
             x = signal(*shape, "complex64")
             right = np.fft.fft(x.astype(np.complex128))
-            assert off(ft.fft.fft(ours(x)), right) < 1e-6
-            assert off(ft.fft.ifft(ours(right.astype(np.complex64))), x) < 1e-6
+            assert relative_rms_error(ft.fft.fft(ours(x)), right) < 1e-6
+            assert relative_rms_error(ft.fft.ifft(ours(right.astype(np.complex64))), x) < 1e-6
         launches = default_backend().launches.values()
         counts = {len(launch.steps) for launch in launches if getattr(launch, "constants", ())}
         assert default_backend().images is not None or counts == {1, 2}
 
 
-def test_one_launch_for_each_pass() -> None:
-    """A row that all units share, with one launch for each pass."""
+def test_one_launch_per_pass() -> None:
+    """All units share a row, with one launch for each pass."""
     x = signal(1, 3 * 65536, "complex64")
     right = np.fft.fft(x.astype(np.complex128))
-    assert off(ft.fft.fft(ours(x)), right) < 1e-6
-    assert off(ft.fft.ifft(ours(x), norm="ortho"), np.fft.ifft(x.astype(np.complex128), norm="ortho")) < 1e-6
+    assert relative_rms_error(ft.fft.fft(ours(x)), right) < 1e-6
+    assert (
+        relative_rms_error(ft.fft.ifft(ours(x), norm="ortho"), np.fft.ifft(x.astype(np.complex128), norm="ortho"))
+        < 1e-6
+    )
 
 
 def test_rows_of_several_units() -> None:
     x = signal(300, 240, "complex64")
-    assert off(ft.fft.fft(ours(x)), np.fft.fft(x.astype(np.complex128))) < 1e-6
+    assert relative_rms_error(ft.fft.fft(ours(x)), np.fft.fft(x.astype(np.complex128))) < 1e-6
 
 
 @pytest.mark.parametrize("n", [5, 8, 9, 64, 67, 96, 100])
 def test_real_signals(n: int) -> None:
     x = signal(4, n, "complex64").real.copy()
     half = np.fft.rfft(x.astype(np.float64))
-    assert off(ft.fft.rfft(ours(x)), half) < 1e-6
-    assert off(ft.fft.irfft(ours(half.astype(np.complex64)), n=n), x) < 1e-6
-    assert off(ft.fft.ihfft(ours(x), norm="forward"), half.conj()) < 1e-6
+    assert relative_rms_error(ft.fft.rfft(ours(x)), half) < 1e-6
+    assert relative_rms_error(ft.fft.irfft(ours(half.astype(np.complex64)), n=n), x) < 1e-6
+    assert relative_rms_error(ft.fft.ihfft(ours(x), norm="forward"), half.conj()) < 1e-6
 
 
 def test_inputs_with_an_offset() -> None:
     x = signal(6, 48, "complex64")
     for view, same in ((ours(x)[1:, 5:40], x[1:, 5:40]), (ours(x).T, x.T), (ours(x)[::2, ::3], x[::2, ::3])):
-        assert off(ft.fft.fft(view), np.fft.fft(same.astype(np.complex128))) < 1e-6
+        assert relative_rms_error(ft.fft.fft(view), np.fft.fft(same.astype(np.complex128))) < 1e-6
 
 
 @pytest.mark.parametrize(("n", "of"), pairs([256, 1000, 1009, 1536, 4096, 10007, 16384], ["complex64", "complex128"]))
-def test_as_near_as_torch(n: int, of: str) -> None:
-    """The mean and the largest error are at most twice torch's, of one row and of many."""
+def test_errors_are_near_torchs(n: int, of: str) -> None:
+    """The mean and the largest error are at most twice torch's, for one row and for many."""
     for rows in (1, 20):
         x = signal(rows, n, of)
         right = np.fft.fft(x.astype(np.clongdouble))
@@ -133,7 +137,7 @@ def test_as_near_as_torch(n: int, of: str) -> None:
 
 @pytest.mark.parametrize("n", some([6, 64, 77, 120, 512, 600], 2))
 def test_along_columns(n: int) -> None:
-    """Neighbours of other dims side by side, whole vectors of them and fewer; forward and back."""
+    """Adjacent columns share whole vectors, or parts of them, in both directions."""
     for processor in processors():
         with processor:
             columns_forth_and_back(n)
@@ -143,31 +147,31 @@ def columns_forth_and_back(n: int) -> None:
     for columns in (3, 21):
         x = signal(n, columns, "complex64")
         right = np.fft.fft(x.astype(np.complex128), axis=0)
-        assert off(ft.fft.fft(ours(x), dim=0), right) < 1e-6
+        assert relative_rms_error(ft.fft.fft(ours(x), dim=0), right) < 1e-6
         real = x.real.copy()
         half = np.fft.rfft(real.astype(np.float64), axis=0)
-        assert off(ft.fft.rfft(ours(real), dim=0), half) < 1e-6
+        assert relative_rms_error(ft.fft.rfft(ours(real), dim=0), half) < 1e-6
         back = ft.fft.irfft(ours(half.astype(np.complex64)), n=n, dim=0)
-        assert off(back, real) < 1e-6
+        assert relative_rms_error(back, real) < 1e-6
         again = ft.fft.hfft(ours(half.conj().astype(np.complex64)), n=n, dim=0)
-        assert off(again, n * real) < 1e-6
+        assert relative_rms_error(again, n * real) < 1e-6
 
 
 @pytest.mark.parametrize(("n", "rows"), pairs([512, 1024, 3000], [1, 40]))
 def test_real_rows_of_two_stages(n: int, rows: int) -> None:
     x = signal(rows, n, "complex64").real.copy()
     half = np.fft.rfft(x.astype(np.float64))
-    assert off(ft.fft.rfft(ours(x)), half) < 1e-6
-    assert off(ft.fft.irfft(ours(half.astype(np.complex64))), x) < 1e-6
-    assert off(ft.fft.ihfft(ours(x)), half.conj() / n) < 1e-6
+    assert relative_rms_error(ft.fft.rfft(ours(x)), half) < 1e-6
+    assert relative_rms_error(ft.fft.irfft(ours(half.astype(np.complex64))), x) < 1e-6
+    assert relative_rms_error(ft.fft.ihfft(ours(x)), half.conj() / n) < 1e-6
 
 
-def test_zeros_after_a_short_signal_and_numbers_left_out() -> None:
+def test_padded_and_truncated_signals() -> None:
     x = signal(5, 40, "complex64")
     for n in (12, 64, 300, 1024):
-        assert off(ft.fft.fft(ours(x), n), np.fft.fft(x.astype(np.complex128), n)) < 1e-6
+        assert relative_rms_error(ft.fft.fft(ours(x), n), np.fft.fft(x.astype(np.complex128), n)) < 1e-6
         right = np.fft.rfft(x.real.astype(np.float64), n)
-        assert off(ft.fft.rfft(ours(x.real.copy()), n), right) < 1e-6
+        assert relative_rms_error(ft.fft.rfft(ours(x.real.copy()), n), right) < 1e-6
 
 
 def test_roots_of_unity() -> None:
@@ -178,7 +182,7 @@ def test_roots_of_unity() -> None:
         assert abs(unit_roots(k, n) - right).max() < 2.0**-53 * 2
 
 
-def test_radices_make_the_length() -> None:
+def test_product_of_radices_is_the_length() -> None:
     assert all(r in RADICES or (r % 2 and r <= MAX_RADIX) for n in range(2, 500) for r in radices(n) or ())
     assert all(np.prod(radices(n) or (n,)) == n for n in range(2, 500))
     assert radices(67) is None and radices(2 * 61) == (2, 61)

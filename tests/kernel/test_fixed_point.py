@@ -1,4 +1,4 @@
-"""Q15 filters and transforms of `ftensor.signal`, bit by bit against integer arithmetic of NumPy."""
+"""Q15 filters and transforms of `ftensor.signal`, bit by bit against NumPy's integer arithmetic."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rounded(sums: Integers, bits: int) -> Integers:
 
 
 def filtered(x: Integers, h: Integers, decimate: int = 1) -> Integers:
-    """The exact sums."""
+    """Returns the exact sums."""
     rows = x.reshape(-1, x.shape[-1]).astype(np.int64)
     sums = np.stack([np.convolve(row, h.astype(np.int64))[: len(row) : decimate] for row in rows])
     return sums.reshape(*x.shape[:-1], -1)
@@ -50,7 +50,7 @@ def test_ties_round_up() -> None:
     equal(found, np.array([[1, 0], [1, 0]], np.int16))
 
 
-def test_a_long_filter_is_summed_in_parts() -> None:
+def test_long_filter_is_summed_in_parts() -> None:
     x = np.full(20000, 3, np.int16)
     equal(ft.signal.fir_q15(ft.tensor(x), x, 19999)[1:], rounded(np.array([9 * 20000]), 15))
 
@@ -68,7 +68,8 @@ def test_filters_of_complex_samples() -> None:
 
 
 def transformed(z: Integers, sign: int) -> Integers:
-    """Decimation in frequency: half sums, half differences times a factor, the results in order."""
+    """Decimation in frequency: half the sums, half the differences times a factor, results in
+    order."""
     n = z.shape[-2]
     if n == 1:
         return z
@@ -88,17 +89,17 @@ def test_transforms(batch: int, n: int) -> None:
     equal(ft.signal.ifft_q15(ft.tensor(z)), transformed(z, 1))
 
 
-def test_transforms_of_other_memory() -> None:
+def test_transforms_of_unaligned_and_strided_input() -> None:
     z = samples(3, 17, 2)
     x = ft.tensor(z)
     equal(ft.signal.fft_q15(x[:, 1:]), transformed(z[:, 1:], -1))
-    flat = ft.tensor(z.reshape(-1))[1:33]  # begins within an int32
+    flat = ft.tensor(z.reshape(-1))[1:33]  # begins inside an int32
     equal(ft.signal.fft_q15(flat.reshape(16, 2)), transformed(z.reshape(-1)[1:33].reshape(16, 2), -1))
     equal(ft.jit(ft.signal.fft_q15)(x[:2, :16]), transformed(z[:2, :16], -1))
     assert ft.signal.fft_q15(x[:0, :16]).shape == (0, 16, 2)
 
 
-def test_a_transform_is_near_the_exact_one() -> None:
+def test_error_of_a_transform() -> None:
     z = (RNG.standard_normal((2, 256)) + 1j * RNG.standard_normal((2, 256))).astype(np.complex64) * 0.2
     found = ft.signal.from_q15(ft.signal.fft_q15(ft.signal.to_q15(ft.tensor(z))), pairs=True)
     assert abs(found.cpu().numpy() - np.fft.fft(z) / 256).max() < 5 / 32768

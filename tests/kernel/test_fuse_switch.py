@@ -1,4 +1,4 @@
-"""FTENSOR_FUSE=0: each op is a launch of its own, with its bits in a fused kernel."""
+"""FTENSOR_FUSE=0: each op has its own launch, with the bits of a fused kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def chain(x: ft.Tensor, y: ft.Tensor) -> ft.Tensor:
     return ((x + y) * y).exp() - x
 
 
-# Name, function, operands (of shapes that no other test has), the launches of the parts.
+# Name, function, operands (of shapes that no other test has), the number of launches of the parts.
 CASES: list[tuple[str, Callable[..., Any], tuple[ft.Tensor, ...], list[str]]] = [
     ("jit", ft.jit(chain), (drawn(11, 37), drawn(11, 37)), ["add", "mul", "exp", "sub"]),
     ("hinge", F.hinge_embedding_loss, (drawn(11, 37), drawn(11, 37).sign()), []),
@@ -39,7 +39,7 @@ def test_ops_run_one_by_one(
     apart = Kernels()
     with observed(default_backend(), apart):
         wanted = function(*operands)
-        function(*operands)  # nothing is kept that the second call would take
+        function(*operands)  # nothing is cached that the second call would use
     first, second = apart.steps[: len(apart.steps) // 2], apart.steps[len(apart.steps) // 2 :]
     assert first == second
     monkeypatch.delenv("FTENSOR_FUSE")
@@ -53,7 +53,7 @@ def test_ops_run_one_by_one(
     np.testing.assert_array_equal(got.numpy(), wanted.numpy())
 
 
-def test_a_jitted_function_itself_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jitted_function_is_called_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a graph, reading a value is no error."""
     monkeypatch.setenv("FTENSOR_FUSE", "0")
     seen: list[float] = []

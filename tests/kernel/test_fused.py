@@ -1,4 +1,4 @@
-"""Kernels of several units have the bits of their ops, one after another."""
+"""Fused kernels have the bits of their ops run one by one."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .fused_program import fused_fold, fused_map
 
 pytestmark = pytest.mark.skipif(default_backend().images is not None, reason="images have no kernels of several units")
 
-# Intel's emulator has functions of its own.
+# Intel's emulator has its own functions.
 OWN_FUNCTIONS = pytest.mark.skipif(
     default_backend().target.emulates == "an Intel FPGA",
     reason="the emulator's functions give other last bits beside others in one kernel",
 )
 
-# Ends of vectors: less than one, some and a part, and enough for two units.
+# Vector remainders: less than one vector, several and a part, and enough for two units.
 SIZES = (1, 3, 37, 40_001)
 FLOATING = ("float32", "float64", "float16", "bfloat16")
 
@@ -50,7 +50,7 @@ def agree(function: Callable[..., Any], *inputs: ft.Tensor) -> None:
 
 
 def folds_agree(function: Callable[..., Any], *inputs: ft.Tensor) -> None:
-    """Like `agree`, for a reduction among the ops."""
+    """Like `agree`, with a reduction among the ops."""
     for eager, fused in zip(*fused_fold(function, *inputs), strict=True):
         assert eager.dtype == fused.dtype and bits(eager) == bits(fused)
 
@@ -61,7 +61,7 @@ def drawn(*shape: int) -> ft.Tensor:
 
 @pytest.mark.core
 @pytest.mark.parametrize("size", SIZES)
-def test_a_chain_of_one_dtype(size: int) -> None:
+def test_chain_of_one_dtype(size: int) -> None:
     x, y = drawn(size), drawn(size + 1)[1:]
     agree(lambda x, y: ft.tanh(x * y + x) * ft.exp(-y) + 0.5, x, y)
 
@@ -74,14 +74,14 @@ def test_each_step_is_rounded_as_memory_rounds_it(name: str) -> None:
 
 
 @pytest.mark.core
-def test_dtypes_follow_each_other() -> None:
+def test_chain_of_several_dtypes() -> None:
     x, y = drawn(517) * 9, drawn(517)
     agree(lambda x, y: (x.to(ft.int64) // 2 + 3).to(ft.float16) * y.to(ft.float16), x, y)
     agree(lambda x, y: ((x > y) & (y < 0.3), (x * y).to(ft.bfloat16).to(ft.float64) + 1, x.abs()), x, y)
     agree(lambda x, y: ft.complex(x, y).abs().square() > 0.5, x, y)
 
 
-def test_every_way_that_memory_holds_numbers() -> None:
+def test_storage_formats() -> None:
     x = drawn(259).abs() * 10
     agree(lambda x: (x.to(ft.float8_e4m3fn).to(ft.float32) * 2).to(ft.uint32), x)
     agree(lambda x: x.to(ft.float8_e5m2).to(ft.float16).to(ft.uint8) + 3, x)
@@ -90,13 +90,13 @@ def test_every_way_that_memory_holds_numbers() -> None:
     agree(lambda x: (x.to(ft.complex128) + 1j) * (2 - 1j), x)
 
 
-def test_choices_between_values() -> None:
+def test_where_and_comparisons() -> None:
     x, y = drawn(333), drawn(334)[1:]
     agree(lambda x, y: ft.where(x > y, x * 2, y.abs()).clamp(-0.5, 1.5), x, y)
     agree(lambda x, y: ft.where(ft.logical_not(x.to(ft.bool)), x, y), x, y)
 
 
-def test_helpers_of_two_types_in_one_kernel() -> None:
+def test_helper_functions_of_two_types_in_one_kernel() -> None:
     """Powers, Bessel functions and the gamma function have helpers for both types."""
     x, y = drawn(300).abs() + 0.1, drawn(300)
     agree(lambda x, y: ft.pow(x.to(ft.float64), y).to(ft.float32) + ft.pow(x, y), x, y)
@@ -106,7 +106,7 @@ def test_helpers_of_two_types_in_one_kernel() -> None:
 
 @pytest.mark.parametrize("name", ("float32", "float64"))
 @OWN_FUNCTIONS
-def test_a_sine_beside_a_cosine_stays_what_it_is(name: str) -> None:
+def test_sine_and_cosine_in_one_kernel(name: str) -> None:
     agree(lambda x: (x.sin(), x.cos(), x.sin() + x.cos()), drawn(1000).to(getattr(ft, name)))
 
 
@@ -127,36 +127,36 @@ def test_sixteen_operands() -> None:
 
 
 @pytest.mark.core
-def test_several_results_and_inputs_that_are_stored() -> None:
+def test_several_results_and_stored_inputs() -> None:
     agree(lambda x, y: (x + y, (x + y) * 2, x - y, x * 0.5 > y), drawn(99), drawn(99))
 
 
-def test_a_complex_number_is_passed_in_two_parts() -> None:
+def test_complex_number_is_passed_as_two_arguments() -> None:
     z = ft.complex(drawn(77), drawn(77))
     agree(lambda z: (z + (1 + 2j)) * (0.5 - 1j) - 3, z)
 
 
-# Long and short rows; few ones, whose parts are folded in two kernels.
+# Long and short rows. Few rows are reduced in two kernels.
 SHAPES = ((37, 1003), (1, 70_001), (300, 5))
 
 
 @pytest.mark.core
 @pytest.mark.parametrize("shape", SHAPES)
-def test_folds_of_what_is_computed(shape: tuple[int, int]) -> None:
+def test_reductions_of_computed_values(shape: tuple[int, int]) -> None:
     x, y, k = drawn(*shape), drawn(*shape) + 1, drawn(shape[0])
     folds_agree(lambda x, y: (x * y + x).exp().sum(-1), x, y)
     folds_agree(lambda x, y, k: (x * y).square().sum(-1).sqrt() * k + 1.5, x, y, k)
 
 
-def test_folds_that_find_places() -> None:
-    """Along few short rows, for which no device has another kernel, and across rows."""
+def test_reductions_to_indices() -> None:
+    """Along few short rows, for which every device uses this kernel, and across rows."""
     x, y = drawn(7, 50), drawn(7, 50) + 1
     folds_agree(lambda x, y: (x * y).argmax(-1) + 3, x, y)
     folds_agree(lambda x, y: (x * y).argmin(0) + 3, x, y)
 
 
 @pytest.mark.parametrize("shape", some(SHAPES[:2], 2, always=True))
-def test_folds_of_other_dtypes(shape: tuple[int, int]) -> None:
+def test_reductions_of_other_dtypes(shape: tuple[int, int]) -> None:
     x, y = drawn(*shape), drawn(*shape) + 1
     folds_agree(lambda x, y: ft.complex(x, y).abs().sum(-1).to(ft.float16), x, y)
     folds_agree(lambda x, y: (ft.complex(x, y) * (1 + 2j)).sum(-1).abs(), x, y)
@@ -168,7 +168,7 @@ def test_folds_of_other_dtypes(shape: tuple[int, int]) -> None:
 
 @pytest.mark.core
 @pytest.mark.parametrize("shape", ((37, 1003), (3000, 20), (70, 9)))
-def test_folds_across_rows(shape: tuple[int, int]) -> None:
+def test_reductions_across_rows(shape: tuple[int, int]) -> None:
     x, y, k = drawn(*shape), drawn(*shape) + 1, drawn(shape[1])
     folds_agree(lambda x, y, k: (x * y + x).exp().sum(0) * k, x, y, k)
     folds_agree(lambda x, y, k: (x * y).to(ft.float64).amax(0) * k, x, y, k)
@@ -176,14 +176,14 @@ def test_folds_across_rows(shape: tuple[int, int]) -> None:
 
 
 def rows_of(dtype: ft.dtype) -> dict[int, list[tuple[Op, tuple[Any, ...]]]]:
-    """Returns the rows that support a dtype, with parameters, by number of inputs."""
+    """Returns the rows that support a dtype, with parameters, grouped by number of inputs."""
     rows: dict[int, list[tuple[Op, tuple[Any, ...]]]] = {}
     for row in ROWS:
         if isinstance(row, Op) and row.expression(dtype) and not row.masks:
             text = " ".join([row.expression(dtype) or "", *(text for _, text in row.lets)])
             count = len(set(re.findall(r"\b[a-h]\b", text)))
             numbers = tuple(2 for _ in row.params)
-            with suppress(RuntimeError, TypeError):  # its row's tests cover its refusals
+            with suppress(RuntimeError, TypeError):  # other tests cover its errors
                 if pointwise(row, (ft.ones(1, dtype=dtype),) * count, numbers, None, False)._shape:
                     rows.setdefault(count, []).append((row, numbers))
     return rows
@@ -193,7 +193,7 @@ def rows_of(dtype: ft.dtype) -> dict[int, list[tuple[Op, tuple[Any, ...]]]]:
 @pytest.mark.parametrize("name", some(("float32", "int64", "complex64"), 3))
 @pytest.mark.skipif(TARGET == "pocl", reason="PoCL takes a minute; it has each of them by itself")
 @OWN_FUNCTIONS
-def test_every_row_beside_others(name: str) -> None:
+def test_every_row_fused_with_others(name: str) -> None:
     """No compiler merges different units. NaN bits and the sign of fmax's zero may differ."""
     of = getattr(ft, name)
     rows = rows_of(of)
@@ -211,7 +211,7 @@ def test_every_row_beside_others(name: str) -> None:
                 assert bits(eager) == bits(fused), row.name
 
 
-def test_a_value_of_another_dtype_is_refused() -> None:
+def test_value_of_another_dtype_is_refused() -> None:
     """A program is checked before it becomes a kernel."""
     unit = ElementFunction("neg", ft.float32, ((ft.float32, VALUE),), ((ft.float32, VALUE),), ("-a",))
     port = Port(ft.float64, LINEAR)

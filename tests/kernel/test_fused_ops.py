@@ -1,4 +1,4 @@
-"""The number of kernels of composed ops, with the bits of their parts."""
+"""The number of kernels of composite ops, which have the bits of their parts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Operands = tuple[ft.Tensor, ...]
 
 
 class Kernels(Observer):
-    """Counts the steps of launches."""
+    """Counts the kernels of launches."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
@@ -49,7 +49,7 @@ LSTM = (drawn(2, 5), STATE, drawn(2, 8) + 1, drawn(32, 5), drawn(32, 8), drawn(3
 LONG = (drawn(1, 2, 1, 64), drawn(1, 2, 1024, 64), drawn(1, 2, 1024, 64) + 1)
 CHOSEN = drawn(1, 1024) > 0
 HIDDEN, BATCH = (drawn(1, 512), drawn(1, 512) + 1), (drawn(32, 32), drawn(32, 32) + 1)
-# The first wants all units, which have to wait for each other behind it.
+# The first kernel uses all units, which have to synchronize after it.
 SEVERAL = 2 if default_backend().units > 1 else 1
 GRU = (drawn(2, 5), STATE, drawn(24, 5), drawn(24, 8), drawn(24), drawn(24))
 
@@ -59,7 +59,7 @@ def of_aten(name: str) -> Callable[..., Any]:
 
 
 def cell(gates: int, hidden: int = 512, size: int = 384) -> Operands:
-    """Returns the weights and biases of a cell."""
+    """Returns the weights and biases of a recurrent cell."""
     n = hidden * gates
     return drawn(n, size), drawn(n, hidden), drawn(n), drawn(n) + 1
 
@@ -94,7 +94,7 @@ CASES: list[tuple[str, Callable[..., Any], Operands, int]] = [
     ("poisson_nll_loss", F.poisson_nll_loss, (X, PART), 1),
     ("cosine_embedding_loss", F.cosine_embedding_loss, (X, Y, SIGNS), 1),
     ("triplet_margin_loss", F.triplet_margin_loss, (X, Y, PART), 1),
-    # log_softmax is one.
+    # log_softmax is a single kernel.
     ("cross_entropy", F.cross_entropy, (X, PART), 2),
     ("cdist", ft.cdist, (drawn(32, 64), drawn(16, 64)), 1),
     ("batch_norm", lambda x, v: F.batch_norm(x, C, v, C, C), (IMAGE, C.exp()), 1),
@@ -104,7 +104,7 @@ CASES: list[tuple[str, Callable[..., Any], Operands, int]] = [
     ("linear, one row", F.linear, (drawn(1, 64), drawn(70, 64), drawn(70)), 1),
     ("linear, two rows", F.linear, (drawn(2, 256), drawn(300, 256), drawn(300)), 1),
     *[(f"product: {name}", op, operands, 1) for name, op, operands in VECTORS],
-    # Kernels in series: all of one unit, or each unit's part before its share.
+    # Kernels in series: all on one unit, or each unit's part before its share.
     ("attention", F.scaled_dot_product_attention, (Q, K, K), 1),
     ("attention, masked", F.scaled_dot_product_attention, (Q, K, K, drawn(1, 9)), 1),
     ("attention, chosen", F.scaled_dot_product_attention, (Q, K, K, drawn(1, 9) > 0), 1),
@@ -123,12 +123,11 @@ CASES: list[tuple[str, Callable[..., Any], Operands, int]] = [
     ("name", "op", "operands", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
 )
 @pytest.mark.usefixtures("graphs_at_once")
-def test_a_fused_op_takes_few_kernels_and_keeps_the_results(
+def test_fused_op_uses_few_kernels_and_keeps_the_results(
     name: str, op: Callable[..., Any], operands: Operands, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The number of kernels, and the parts' results."""
     mine, theirs = ([x.clone() for x in operands] for _ in range(2))
-    op(*[x.clone() for x in operands])  # makes tables that serve all calls
+    op(*[x.clone() for x in operands])  # makes tables that all calls use
     seen = Kernels()
     with observed(default_backend(), seen):
         got = op(*mine)
@@ -147,7 +146,7 @@ def test_a_fused_op_takes_few_kernels_and_keeps_the_results(
 
 
 class Launches(Observer):
-    """The kernels of each launch."""
+    """Records the kernels of each launch."""
 
     def __init__(self) -> None:
         self.names: list[list[str]] = []
@@ -155,7 +154,7 @@ class Launches(Observer):
     def launch(
         self, launch: Launch, stream: DeviceStream, tensors: Sequence[ft.Tensor], numbers: Sequence[Any]
     ) -> None:
-        """Note them, and go on."""
+        """Records the kernels and runs them."""
         self.names.append([str(getattr(step.key, "name", step.key)) for step in launch.steps])
         super().launch(launch, stream, tensors, numbers)
 
@@ -167,11 +166,11 @@ CELLS["rnn_relu_cell"] = ft.rnn_relu_cell, 1
 @pytest.mark.parametrize("sizes", [(4, 6, 9), (1, 64, 72)], ids=["a batch", "one row"])
 @pytest.mark.parametrize("biased", [True, False], ids=["biases", "no biases"])
 @pytest.mark.parametrize("name", CELLS)
-def test_a_cell_without_a_graph_is_two_launches_beside_its_products(
+def test_cell_without_a_graph_is_two_launches_and_its_products(
     name: str, biased: bool, sizes: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Boards have no graphs of ops, nor has FTENSOR_FUSE=0, nor a size met once among many. The
-    sums of one long row take a bias by a launch of their own."""
+    """Boards have no graphs of ops. Neither has FTENSOR_FUSE=0, nor a size that occurs once among
+    many. The sums of one long row add a bias in a separate launch."""
     monkeypatch.setattr(_Fused, "_build_graph", lambda *_: None)
     op, gates = CELLS[name]
     batch, inputs, hidden = sizes
@@ -205,7 +204,7 @@ def test_products_with_vectors_are_not_checked_again(
 
 @pytest.fixture
 def traced(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Returns the shapes for which graphs of ops were requested."""
+    """Records the shapes for which graphs of ops are requested."""
     shapes: list[Any] = []
     lower = _Fused.lower
 
@@ -217,7 +216,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return shapes
 
 
-def test_what_is_refused_is_not_traced_at_each_call(traced: list[Any]) -> None:
+def test_refused_graph_is_not_traced_at_each_call(traced: list[Any]) -> None:
     @fused
     def positive(x: ft.Tensor) -> ft.Tensor:
         return x if x.sum() > 0 else -x
@@ -229,7 +228,7 @@ def test_what_is_refused_is_not_traced_at_each_call(traced: list[Any]) -> None:
     assert traced[-1] == (4,)
 
 
-def test_sizes_that_grow_are_not_traced_at_each_call(traced: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_growing_sizes_are_not_traced_at_each_call(traced: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     @fused
     def double(x: ft.Tensor) -> ft.Tensor:
         return x * 2 + 1
@@ -237,10 +236,10 @@ def test_sizes_that_grow_are_not_traced_at_each_call(traced: list[Any], monkeypa
     monkeypatch.setattr(ftensor.graph.fused, "MAX_EAGER_GRAPHS", 2)
     for n in (1, 2, 3, 4, 5, 3, 3, 1):
         assert double(ft.ones(n)).tolist() == [3] * n
-    assert traced == [(1,), (2,), (3,)]  # and the third when it came again
+    assert traced == [(1,), (2,), (3,)]  # and the third when it was repeated
 
 
-def test_keywords_are_no_arguments() -> None:
+def test_keywords_are_not_graph_arguments() -> None:
     @fused
     def together(*args: Any, **kwargs: Any) -> ft.Tensor:
         x: ft.Tensor = args[0]
@@ -253,8 +252,8 @@ def test_keywords_are_no_arguments() -> None:
 
 
 @pytest.mark.usefixtures("graphs_at_once")
-def test_rows_that_take_long_are_worth_a_second_unit() -> None:
-    """A count of numbers that one unit adds is split between two units for powers."""
+def test_expensive_rows_use_a_second_unit() -> None:
+    """One unit adds this many numbers, but two units compute powers of them."""
     backend = default_backend()
     if not backend.target.processor or backend.units == 1:
         pytest.skip("another device's work is shared by other rules, or it has one unit")

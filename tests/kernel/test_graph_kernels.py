@@ -1,4 +1,4 @@
-"""The number of kernels of expressions, each with eager's bits."""
+"""The number of kernels of expressions, which have eager's bits."""
 
 from __future__ import annotations
 
@@ -92,10 +92,9 @@ CASES: list[tuple[str, Callable[..., Any], tuple[ft.Tensor, ...], int]] = [
 @pytest.mark.parametrize(
     ("name", "function", "operands", "count"), some([pytest.param(*case, id=case[0]) for case in CASES], 3, always=True)
 )
-def test_a_graph_takes_few_kernels_and_keeps_the_results(
+def test_graph_uses_few_kernels_and_keeps_the_results(
     name: str, function: Callable[..., Any], operands: tuple[ft.Tensor, ...], count: int
 ) -> None:
-    """The number of kernels, and eager's results."""
     jitted = ft.jit(function)
     fresh = [x.clone() for x in operands]
     plan = jitted.graph(*fresh)
@@ -109,13 +108,13 @@ def test_a_graph_takes_few_kernels_and_keeps_the_results(
             np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
-def test_a_graph_is_shown_by_its_kernels() -> None:
+def test_graph_prints_its_kernels() -> None:
     plan = ft.jit(softmax).graph(X)
     assert repr(plan) == f"<graph of softmax, 1 kernel: {plan.kernels[0]}>"
 
 
-def test_equal_tables_are_one_tensor() -> None:
-    """They are found by dtype, shape and numbers; a large one is uploaded each time."""
+def test_equal_constants_are_one_tensor() -> None:
+    """They are compared by dtype, shape and values. A large one is uploaded each time."""
     x, table = ft.zeros(1), np.arange(6, dtype=np.float32)
     kept = constant_of(table, x)
     assert constant_of(table.copy(), x) is kept and kept.tolist() == table.tolist()

@@ -1,4 +1,4 @@
-"""Indexing against torch: reads, writes and refusals, for any index."""
+"""Indexing against torch: reads, writes and errors, for any index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .. import oracle
 from ..targets import draws
 from .index_cases import Case, cases
 
-PLACES = 700  # more than any layout reaches
+PLACES = 700  # larger than any layout
 examples = draws(250)
 
 
@@ -51,7 +51,7 @@ same = partial(oracle.same, exact=True)
 
 
 def only_torch_refuses(expected: Any, case: Case) -> bool:
-    """True if torch may refuse a mask of no elements, which selects none here as in NumPy."""
+    """Returns whether torch may refuse an empty mask, which here selects nothing, as in NumPy."""
     masks = [i.value for i in case.items if i.kind in ("tensor", "array") and i.value.dtype == bool]
     return expected is IndexError and any(not mask.size for mask in masks)
 
@@ -103,7 +103,7 @@ def test_writing_by_indices(case: Case, draw: Any) -> None:
         selected = torch.zeros(2)
     value, our_value = written(case, selected, draw)
     if isinstance(value, torch.Tensor) and value.numel() > 1:
-        assume(selected.unique().numel() == selected.numel())  # else which one stays is open
+        assume(selected.unique().numel() == selected.numel())  # otherwise it is undefined which write remains
     before = mine.to_torch().clone()
     expected = outcome(lambda: t.__setitem__(case.index(theirs), value))
     if only_torch_refuses(expected, case):
@@ -114,7 +114,7 @@ def test_writing_by_indices(case: Case, draw: Any) -> None:
     after = mine.to_torch()
     if expected is None:
         assert torch.equal(after, base)
-    else:  # whatever was written before the error was found, it is inside the tensor
+    else:  # writes before the error are inside the tensor
         inside = torch.zeros(PLACES, dtype=torch.bool)
         inside.as_strided(case.shape, case.strides, case.offset).fill_(True)
         assert torch.equal(after[~inside], before[~inside])
@@ -123,7 +123,7 @@ def test_writing_by_indices(case: Case, draw: Any) -> None:
 @examples
 @given(cases(), st.booleans(), st.data())
 def test_index_put_sums(case: Case, in_place: bool, draw: Any) -> None:
-    """With accumulate, every value counts, also for repeated indices."""
+    """With accumulate, every value is added, also at repeated indices."""
     base, t, mine, a = both(case, torch.int64)
     items = [i for i in case.items if i.kind == "tensor" and i.value.shape]
     index = tuple([theirs(i.value) for i in items]) or (torch.tensor([0, 0]),)
@@ -161,8 +161,8 @@ def test_every_dtype(dtype: str) -> None:
     same(a, t)
 
 
-def test_an_index_out_of_range_leaves_no_trace() -> None:
-    """The call at fault raises the error, and the next call is unaffected."""
+def test_call_after_an_index_error_is_unaffected() -> None:
+    """The call with the bad index raises the error."""
     a = ft.from_torch(torch.arange(12.0).reshape(3, 4))
     bad, good = ours([0, 3]), ours([0, 2])
     with pytest.raises(IndexError, match=r"index 3 .* dimension 0 .* size 3"):
@@ -174,7 +174,7 @@ def test_an_index_out_of_range_leaves_no_trace() -> None:
 
 
 def test_many_index_tensors() -> None:
-    """More index tensors than a kernel has inputs."""
+    """There are more index tensors than a kernel has inputs."""
     t = torch.arange(2**10).reshape((2,) * 10)
     a = ft.from_torch(t)
     index = [torch.randint(-2, 2, (5,)) for _ in range(9)]
@@ -183,7 +183,7 @@ def test_many_index_tensors() -> None:
         a[tuple(map(ft.from_torch, [*index[:8], torch.full((5,), 2)]))]
 
 
-def test_values_read_from_the_tensor_itself() -> None:
+def test_assignment_from_the_same_tensor() -> None:
     t = torch.arange(12.0).reshape(3, 4)
     a = ft.from_torch(t.clone())
     a[ours([2, 1, 0])] = a
@@ -197,7 +197,7 @@ def test_values_read_from_the_tensor_itself() -> None:
 
 
 @pytest.mark.skipif(not default_backend().host_shared, reason="the device has memory of its own, so it has a copy")
-def test_a_read_only_tensor_is_not_written() -> None:
+def test_read_only_tensor_is_not_written() -> None:
     array = np.arange(6.0)
     array.flags.writeable = False
     a = ft.from_numpy(array)
@@ -210,7 +210,7 @@ def test_a_read_only_tensor_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("item", [1.5, {}, "x", ["a"], object()])
-def test_what_is_no_index(item: Any) -> None:
+def test_invalid_index_is_refused(item: Any) -> None:
     t = torch.arange(6.0)
     expected = outcome(lambda: t[item])
     assert isinstance(expected, type)
@@ -219,7 +219,7 @@ def test_what_is_no_index(item: Any) -> None:
 
 @pytest.mark.parametrize("value", ["x", None, [1.0], 1j])
 @pytest.mark.parametrize("index", [0, [0], slice(2)])
-def test_what_can_not_be_assigned(index: Any, value: Any) -> None:
+def test_invalid_assignment_is_refused(index: Any, value: Any) -> None:
     t = torch.arange(6.0)
     a = ft.from_torch(t)
     expected = outcome(lambda: t.__setitem__(index, value))
@@ -228,7 +228,7 @@ def test_what_can_not_be_assigned(index: Any, value: Any) -> None:
 
 
 @pytest.mark.parametrize("at", [slice(3, 4), 6])
-def test_one_element_is_read_before_it_is_written(at: Any) -> None:
+def test_single_value_is_read_before_the_write(at: Any) -> None:
     """torch fills with its old value, though it may be among the written elements."""
     ours, theirs = ft.arange(7), torch.arange(7)
     for t in (ours, theirs):
@@ -238,8 +238,8 @@ def test_one_element_is_read_before_it_is_written(at: Any) -> None:
         ours[:2] = ours[1:3]
 
 
-def test_indices_of_two_integer_dtypes_decide_the_layout() -> None:
-    """torch converts an int32 index after it broadcasts it, so the index has a memory order then."""
+def test_layout_of_results_of_mixed_integer_indices() -> None:
+    """torch converts an int32 index after broadcasting, which gives the index a memory order."""
     one = torch.zeros(1, dtype=torch.int32)
     columns = torch.zeros(2, 3, 1, dtype=torch.int64).permute(1, 2, 0)
     t = torch.arange(4.0).reshape(2, 2)

@@ -17,7 +17,7 @@ ROWS = 5
 
 @pytest.fixture
 def deferred() -> Iterator[None]:
-    """Defers checks; leaves none for the next test."""
+    """Defers checks, and leaves none pending for the next test."""
     ft.synchronize()
     ft.set_index_check("deferred")
     yield
@@ -46,13 +46,13 @@ CALLS: dict[str, Callable[[ft.Tensor], Any]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_now_the_call_raises(name: str) -> None:
+def test_eager_check_raises_in_the_call(name: str) -> None:
     with pytest.raises((IndexError, RuntimeError), match=r"\b(12|6)\b"):
         CALLS[name](unchecked(1, 6))
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_deferred_the_next_wait_raises(name: str, deferred: None) -> None:
+def test_deferred_check_raises_at_the_next_wait(name: str, deferred: None) -> None:
     CALLS[name](unchecked(1, 6))
     with pytest.raises(IndexError) as caught:
         ft.synchronize()
@@ -60,7 +60,7 @@ def test_deferred_the_next_wait_raises(name: str, deferred: None) -> None:
     assert "12" in text or "6" in text
     line = CALLS[name].__code__.co_firstlineno
     assert f"call of {name} at {__file__}:{line}: " in text and f'"{name}": lambda' in text
-    ft.synchronize()  # said once
+    ft.synchronize()  # raised once
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_deferred_the_next_wait_raises(name: str, deferred: None) -> None:
     ],
     ids=["item", "tolist", "numpy", "repr", "stream", "device"],
 )
-def test_every_wait_asks(wait: Callable[[], Any], deferred: None) -> None:
+def test_every_wait_reads_the_flag(wait: Callable[[], Any], deferred: None) -> None:
     values()[unchecked(6)]
     with pytest.raises(IndexError, match="index 6 is out of bounds for dimension 0 with size 5"):
         wait()
 
 
-def test_what_is_out_of_range_is_neither_read_nor_written(deferred: None) -> None:
+def test_indices_out_of_range_are_neither_read_nor_written(deferred: None) -> None:
     x = values()
     x[unchecked(0, 6, 4)] = 1.0
     with pytest.raises(IndexError):
@@ -91,7 +91,7 @@ def test_what_is_out_of_range_is_neither_read_nor_written(deferred: None) -> Non
     assert x.tolist() == want.tolist()
 
 
-def test_every_call_is_told_in_its_order(deferred: None) -> None:
+def test_deferred_errors_are_raised_in_order(deferred: None) -> None:
     values().index_select(0, unchecked(7))
     values()[unchecked(1)]
     values()[unchecked(8)]
@@ -101,7 +101,7 @@ def test_every_call_is_told_in_its_order(deferred: None) -> None:
     ft.synchronize()
 
 
-def test_a_loop_asks_once(deferred: None) -> None:
+def test_loop_has_one_pending_check(deferred: None) -> None:
     index = unchecked(0, 4)
     for _ in range(50):
         values()[index]
@@ -110,7 +110,7 @@ def test_a_loop_asks_once(deferred: None) -> None:
     assert not default_backend().current_stream().doubts
 
 
-def test_each_stream_has_its_own(deferred: None) -> None:
+def test_each_stream_has_its_own_checks(deferred: None) -> None:
     side = ft.fpga.Stream()
     with ft.fpga.stream(side):
         values()[unchecked(9)]
@@ -119,7 +119,7 @@ def test_each_stream_has_its_own(deferred: None) -> None:
         side.synchronize()
 
 
-def test_a_call_that_is_right_stays_right(deferred: None) -> None:
+def test_valid_call_passes(deferred: None) -> None:
     x = values()
     assert x[unchecked(4, -1, 0)].tolist() == [[8.0, 9.0], [8.0, 9.0], [0.0, 1.0]]
 
@@ -137,7 +137,7 @@ def test_a_call_that_is_right_stays_right(deferred: None) -> None:
     ],
     ids=["data", "arange", "backwards", "argmax", "max", "nonzero", "view"],
 )
-def test_known_bounds_are_not_asked_for(known: Callable[[], ft.Tensor], deferred: None) -> None:
+def test_indices_with_known_bounds_are_not_checked(known: Callable[[], ft.Tensor], deferred: None) -> None:
     index = known()
     values()[index]
     assert not default_backend().current_stream().doubts
@@ -157,30 +157,30 @@ def test_known_bounds_are_not_asked_for(known: Callable[[], ft.Tensor], deferred
     ],
     ids=["inplace", "fill", "copy", "setitem", "out", "fold", "numpy", "scatter"],
 )
-def test_what_is_written_is_asked_for(unknown: Callable[[ft.Tensor], Any]) -> None:
+def test_written_indices_are_checked(unknown: Callable[[ft.Tensor], Any]) -> None:
     index = ft.arange(3)
     unknown(index)
-    if 5 not in index.tolist():  # NumPy's array is a copy on devices with memory of their own
+    if 5 not in index.tolist():  # NumPy's array is a copy on devices with their own memory
         pytest.skip("nothing was written")
     with pytest.raises(IndexError, match="index 5"):
         values()[index]
 
 
-def test_wrapped_numbers_are_not_known() -> None:
+def test_wrapped_values_have_unknown_bounds() -> None:
     index = ft.zeros(3, dtype=ft.int8)
     assert record_bounds(index, 0, 127)._storage.bounds == (ft.int8, 0, 127)
     index = ft.zeros(3, dtype=ft.int8)
     assert record_bounds(index, 0, 128)._storage.bounds is None
 
 
-def test_the_bounds_of_another_dtype_say_nothing() -> None:
+def test_bounds_of_another_dtype_are_ignored() -> None:
     index = ft.tensor([1, 0, 1 << 20, 0], dtype=ft.int32).view(ft.int64)
     assert ft.ones(1 << 21)[index].tolist() == [1.0, 1.0]
     with pytest.raises(IndexError):
         ft.ones(3)[ft.tensor([0, 1], dtype=ft.int32).view(ft.int64)]
 
 
-def test_other_words_are_refused() -> None:
+def test_unknown_mode_is_refused() -> None:
     with pytest.raises(ValueError, match="'later'"):
         ft.set_index_check("later")
     assert ft.get_index_check() == "now"

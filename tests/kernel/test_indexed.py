@@ -1,4 +1,4 @@
-"""Ops that read and write by index, against torch: every dtype, special values, long ones."""
+"""Ops that read and write by index, against torch: every dtype, special values, long inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..oracle import agree_on, torch
 from ..row_cases import DTYPES
 from ..targets import pairs
 
-# Each: the function's arguments between the input and the source, and whether it takes a source.
+# The function's arguments between the input and the source, and whether it takes a source.
 INDICES = torch.tensor([[2, 0, 1, 1], [0, 0, 2, 1], [1, 2, 0, 2]])
 ROWS = torch.tensor([2, 0, 0])
 MASK = torch.tensor([[True, False, True, True], [False] * 4, [True] * 4])
@@ -35,15 +35,15 @@ WRITES = {
 
 
 def numbers(dtype: str, start: int) -> torch.Tensor:
-    """Returns twelve numbers that differ as far as the dtype allows."""
+    """Returns twelve numbers that are as distinct as the dtype allows."""
     return (torch.arange(start, start + 12) % 127).to(getattr(torch, dtype)).reshape(3, 4)
 
 
 @pytest.mark.parametrize(("name", "dtype"), pairs([*READS, *WRITES], DTYPES))
 def test_every_dtype(name: str, dtype: str) -> None:
-    """Values, shape and strides."""
+    """Compares values, shape and strides."""
     arguments = READS[name] if name in READS else (*WRITES[name], numbers(dtype, 40))
-    if name == "scatter":  # of several writes to one place any may stay
+    if name == "scatter":  # of several writes to one element, any may remain
         arguments = (0, torch.tensor([[2, 0, 1, 1], [0, 1, 2, 2], [1, 2, 0, 0]]), arguments[-1])
     assert agree_on(name, numbers(dtype, 0), *arguments)
 
@@ -69,8 +69,8 @@ def test_scatter_reduce_of_special_values(reduce: str, include_self: bool) -> No
     assert torch.equal(result.to_torch().nan_to_num(7), expected.nan_to_num(7))
 
 
-def test_a_long_scatter_keeps_the_order() -> None:
-    """Many writes to few positions: the last one stays, and every addition counts."""
+def test_long_scatter_keeps_the_order() -> None:
+    """With many writes to few positions, the last write remains, and every addition counts."""
     n = 100_000
     index = torch.randint(0, 7, (n,))
     src = torch.arange(n)

@@ -25,7 +25,7 @@ def geometry(x: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 @given(torch_tensors())
-def test_torch_there_and_back(t: torch.Tensor) -> None:
+def test_torch_round_trip(t: torch.Tensor) -> None:
     x = ft.from_torch(t)
     assert x.dtype is getattr(ft, str(t.dtype).removeprefix("torch."))
     assert tuple(x.shape) == tuple(t.shape)
@@ -40,7 +40,7 @@ def test_torch_there_and_back(t: torch.Tensor) -> None:
 
 @shared_memory
 @given(torch_tensors())
-def test_torch_writes_show_on_both_sides(t: torch.Tensor) -> None:
+def test_writes_are_visible_on_both_sides(t: torch.Tensor) -> None:
     x = ft.from_torch(t)
     u = x.to_torch()
     if t.numel():
@@ -59,7 +59,7 @@ def test_ops_run_on_torch_memory(dtype: str) -> None:
 @shared_memory
 @pytest.mark.parametrize("skip", range(5))
 @pytest.mark.parametrize("size", (1, 3, 15, 16, 17, 64, 1000))
-def test_an_op_in_place_stays_within_foreign_memory(skip: int, size: int) -> None:
+def test_in_place_op_stays_within_foreign_memory(skip: int, size: int) -> None:
     base = np.zeros(size + 40, np.float32)
     x = ft.from_numpy(base[skip : skip + size])
     x.add_(1)
@@ -76,7 +76,7 @@ def test_tensors_of_one_torch_storage_share_one_storage() -> None:
         ft.add(x.narrow(0, 0, 19), 1, out=y)
 
 
-def test_lazy_conjugates_and_negations_are_worked_out() -> None:
+def test_lazy_conjugates_and_negations_are_resolved() -> None:
     t = torch.tensor([1 + 2j, 3 - 4j]).conj()
     assert ft.from_torch(t).tolist() == [1 - 2j, 3 + 4j]
     assert ft.from_torch(t.imag).tolist() == [-2.0, 4.0]
@@ -101,7 +101,7 @@ def test_from_torch_refuses(make: Any, error: type[Exception], words: str) -> No
 
 
 @given(torch_tensors(NUMPY_DTYPES))
-def test_numpy_there_and_back(t: torch.Tensor) -> None:
+def test_numpy_round_trip(t: torch.Tensor) -> None:
     a = t.numpy()
     x = ft.from_numpy(a)
     b = x.numpy()
@@ -129,7 +129,7 @@ def test_from_numpy_refuses(array: Any, error: type[Exception], words: str) -> N
         ft.from_numpy(array)
 
 
-def test_memory_between_two_elements_is_copied() -> None:
+def test_unaligned_array_is_copied() -> None:
     raw = np.arange(41, dtype=np.uint8)
     array = raw[1:].view(np.float32)
     x = ft.from_numpy(array)
@@ -197,7 +197,7 @@ def test_ops_refuse_to_write_read_only_memory(readonly: np.ndarray[Any, Any]) ->
 
 
 @shared_memory
-def test_read_only_memory_is_copied_for_those_who_cannot_be_told(readonly: np.ndarray[Any, Any]) -> None:
+def test_read_only_memory_is_copied_for_consumers_without_the_flag(readonly: np.ndarray[Any, Any]) -> None:
     x = ft.from_numpy(readonly)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -231,7 +231,7 @@ def test_exports_wait_for_the_kernels(export: Any) -> None:
     assert export(x) == 40
 
 
-def test_threads_exchange_at_once() -> None:
+def test_threads_exchange_concurrently() -> None:
     failures: list[str] = []
 
     def work(seed: int) -> None:
@@ -251,7 +251,7 @@ def test_threads_exchange_at_once() -> None:
 
 
 def odd_tensors() -> dict[str, Any]:
-    """Returns torch tensors that are no strided host memory, or whose values differ from their
+    """Returns torch tensors that are not strided host memory, or whose values differ from their
     memory."""
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.testing._internal.two_tensor import TwoTensor
@@ -277,7 +277,7 @@ TAKE = (ft.from_torch, ft.from_dlpack, ft.tensor, ft.asarray, ft.as_tensor)
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("take", TAKE, ids=lambda f: f.__name__)
-def test_what_is_no_memory_is_refused(take: Any) -> None:
+def test_tensor_without_host_memory_is_refused(take: Any) -> None:
     for name, t in odd_tensors().items():
         with pytest.raises(TypeError):
             pytest.fail(f"{name} gave {take(t)}")
@@ -287,7 +287,7 @@ def test_what_is_no_memory_is_refused(take: Any) -> None:
 
 
 @pytest.mark.parametrize("take", TAKE, ids=lambda f: f.__name__)
-def test_what_torch_left_for_later_is_worked_out(take: Any) -> None:
+def test_lazy_torch_views_are_resolved(take: Any) -> None:
     z = torch.tensor([1 + 2j, 3 - 4j])
     assert take(z.conj().imag).tolist() == [-2.0, 4.0]
     assert take(z.conj()).tolist() == [1 - 2j, 3 + 4j]

@@ -17,7 +17,8 @@ DTYPES = ("uint8", "int16", "int32", "int64", "float32", "float64", "complex64")
 
 
 def between_guards(dtype: str, count: int, start: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (zeros that begin `start` elements after a 64-byte boundary, all bytes around them)."""
+    """Returns (zeros that begin `start` elements after a 64-byte boundary, all bytes around
+    them)."""
     size = np.dtype(dtype).itemsize
     around = np.full(64 + (start + count) * size + 256, GUARD, np.uint8)
     first = -around.ctypes.data % 64 + start * size
@@ -59,7 +60,7 @@ def test_views_cannot_leave_the_memory(name: str, start: int) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("count", [1, 7, 64, 1000])
-def test_every_op_keeps_to_the_memory(dtype: str, count: int) -> None:
+def test_every_op_stays_within_the_memory(dtype: str, count: int) -> None:
     for start in (0, 1, 2, 7):
         inside, around = between_guards(dtype, count, start)
         before = around.copy()
@@ -78,7 +79,7 @@ def test_every_op_keeps_to_the_memory(dtype: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("start", [0, 1, 5])
-def test_matrices_anywhere(start: int) -> None:
+def test_matrices_at_any_offset(start: int) -> None:
     inside, _ = between_guards("float32", 33 * 65, start)
     a = inside.reshape(33, 65)
     a[:] = np.arange(33 * 65).reshape(33, 65) % 7

@@ -1,4 +1,4 @@
-"""pyopencl's buffers, contexts and queues; on devices without OpenCL buffers, the refusals."""
+"""pyopencl's buffers, contexts and queues. Devices without OpenCL buffers refuse them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __kernel void ramp(__global float *x, int rounds)
 
 @pytest.fixture
 def stream() -> Any:
-    """A new stream, so that the default one stays as other tests expect it."""
+    """Makes a new stream, so that the default stream stays as other tests expect it."""
     with ft.fpga.stream(ft.fpga.Stream()) as made:
         yield made
 
@@ -48,7 +48,7 @@ def buffer(values: Any, flags: int = 1) -> Any:
 
 
 @opencl
-def test_a_buffer_is_a_tensor_without_a_copy() -> None:
+def test_buffer_becomes_a_tensor_without_a_copy() -> None:
     import pyopencl as cl
 
     mine = buffer(np.arange(16, dtype=np.float32))
@@ -78,7 +78,7 @@ def test_kernels_and_ops_are_in_order_without_a_wait(stream: Any, ramp: Any) -> 
 
 
 @opencl
-def test_an_external_stream_runs_on_the_queue_of_the_program(ramp: Any) -> None:
+def test_external_stream_uses_the_programs_queue(ramp: Any) -> None:
     import pyopencl as cl
 
     queue = cl.CommandQueue(default_backend().context)
@@ -110,7 +110,7 @@ def test_tables_of_a_shared_default_stream_are_reused(stream: Any) -> None:
 
 
 @opencl
-def test_memory_outlives_the_users_buffer() -> None:
+def test_memory_outlives_the_users_buffer_object() -> None:
     mine = buffer(np.arange(4, dtype=np.int32))
     x = ft.from_buffer(mine, 4, ft.int32)
     mine.release()
@@ -127,7 +127,7 @@ def test_memory_outlives_the_users_buffer() -> None:
 
 
 @opencl
-def test_buffers_that_no_kernel_may_use_are_refused() -> None:
+def test_unusable_buffers_are_refused() -> None:
     import pyopencl as cl
 
     flags, context = cl.mem_flags, default_backend().context
@@ -162,7 +162,7 @@ def test_buffers_that_no_kernel_may_use_are_refused() -> None:
 
 
 @opencl
-def test_a_context_that_cannot_be_used_is_refused() -> None:
+def test_unusable_context_is_refused() -> None:
     import pyopencl as cl
 
     assert ft.fpga.use_context(default_backend().context) == ft.empty(0).device
@@ -187,14 +187,14 @@ print(device, x.max().item(), ft.ones(3).buffer.context == context)
 
 
 @opencl
-def test_the_device_opens_with_the_context_of_the_program() -> None:
+def test_device_uses_the_programs_context() -> None:
     program = PROGRAM.format(name=default_backend().cl_device.name.strip())
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert (run.returncode, run.stdout) == (0, "fpga:0 100 True\n"), run.stderr
 
 
 @pytest.mark.skipif(OPENCL, reason="this device has OpenCL buffers")
-def test_devices_without_opencl_buffers_say_so() -> None:
+def test_devices_without_opencl_buffers_refuse() -> None:
     for call in (lambda: ft.ones(2).buffer, lambda: ft.fpga.current_stream().opencl_queue):
         with pytest.raises(RuntimeError, match="without OpenCL buffers"):
             call()

@@ -1,4 +1,4 @@
-"""Exchange with a device that has its own memory: copies both ways."""
+"""Exchange with a device that has its own memory: copies in both directions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .interop_cases import same, torch_tensors
 
 @pytest.fixture(scope="module")
 def board() -> Iterator[Any]:
-    """The current device, treated as if its memory were not the host's."""
+    """Treats the current device as if its memory were not the host's."""
     backend = default_backend()
     if not hasattr(backend, "cl_device"):
         pytest.skip("C simulation always shares the host's memory")
@@ -35,7 +35,7 @@ def board() -> Iterator[Any]:
 
 
 @given(torch_tensors())
-def test_own_memory_is_copied_both_ways(board: Any, t: torch.Tensor) -> None:
+def test_device_memory_is_copied_both_ways(board: Any, t: torch.Tensor) -> None:
     x = ft.from_torch(t)
     assert x._storage.backend is board and x._storage.ptr is None
     for u in (x.to_torch(), torch.from_dlpack(x), ft.from_dlpack(t).to_torch()):
@@ -46,19 +46,19 @@ def test_own_memory_is_copied_both_ways(board: Any, t: torch.Tensor) -> None:
         assert np.array_equal(ft.from_numpy(t.numpy()).numpy(), t.numpy())
 
 
-def test_own_memory_keeps_expanded_tensors_small(board: Any) -> None:
+def test_device_memory_keeps_expanded_tensors_small(board: Any) -> None:
     t = torch.arange(4.0).expand(1000, 4)
     x = ft.from_torch(t)
     assert x.stride() == (0, 1) and x._storage.nbytes == 16
     assert same(x.to_torch(), t)
 
 
-def test_own_memory_keeps_the_order_of_dims(board: Any) -> None:
+def test_device_memory_keeps_the_order_of_dims(board: Any) -> None:
     t = torch.arange(60.0).reshape(3, 4, 5)[:, ::2].permute(2, 0, 1)
     assert ft.from_torch(t).stride() == (1, 10, 5)
 
 
-def test_own_memory_refuses_to_be_shared(board: Any) -> None:
+def test_device_memory_is_not_shared(board: Any) -> None:
     x = ft.from_torch(torch.ones(3))
     assert x._storage.backend is board
     with pytest.raises(BufferError, match="copy=False"):

@@ -1,4 +1,5 @@
-"""Memory shared with the host: an op on it is done when its call returns, unless `non_blocking`."""
+"""Memory shared with the host: an op on it is complete when its call returns, unless
+`non_blocking`."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import torch
 import ftensor as ft
 from ftensor._device import default_backend
 
-MANY = 2_000_000  # long enough to be at work when the call returns
+MANY = 2_000_000  # large enough that an asynchronous op is still running when the call returns
 TIMES = 20
 
 
@@ -46,7 +47,7 @@ def zero(host: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [imported, exported])
-def test_what_is_written_is_there_when_the_call_returns(make: Callable[[], Any]) -> None:
+def test_writes_are_complete_when_the_call_returns(make: Callable[[], Any]) -> None:
     for name, (host, x) in make().items():
         for _ in range(TIMES):
             x.add_(1)
@@ -54,7 +55,7 @@ def test_what_is_written_is_there_when_the_call_returns(make: Callable[[], Any])
 
 
 @pytest.mark.parametrize("make", [imported, exported])
-def test_what_is_read_was_read_when_the_call_returns(make: Callable[[], Any]) -> None:
+def test_reads_are_complete_when_the_call_returns(make: Callable[[], Any]) -> None:
     for name, (host, x) in make().items():
         host[:] = 1
         results = [x.exp(), x * 2, x.reshape(1000, -1).sum(0), x[::3].cos(), ft.cat((x, x))]
@@ -64,7 +65,7 @@ def test_what_is_read_was_read_when_the_call_returns(make: Callable[[], Any]) ->
             assert y.reshape(-1)[0].item() not in (0.0, 2.0 if k == 0 else 0.0), (name, k)
 
 
-def test_a_view_and_another_stream_are_no_way_around() -> None:
+def test_views_and_other_streams_wait_too() -> None:
     host = np.zeros((1000, MANY // 1000), np.float32)
     x = ft.from_numpy(host)
     with ft.fpga.stream(ft.fpga.Stream()):
@@ -73,7 +74,7 @@ def test_a_view_and_another_stream_are_no_way_around() -> None:
         assert (host[:, ::2] == TIMES).all() and not host[:, 1::2].any()
 
 
-def test_it_ends_with_the_last_array() -> None:
+def test_sharing_ends_with_the_last_array() -> None:
     x = ft.zeros(MANY)
     first, second = x.numpy(), x[1:].numpy()
     assert x._storage.visible
@@ -89,7 +90,7 @@ def test_it_ends_with_the_last_array() -> None:
     assert not x._storage.visible
 
 
-def test_what_is_only_looked_at_does_not_count() -> None:
+def test_printing_and_reading_do_not_share_memory() -> None:
     x = ft.zeros(4)
     assert (repr(x), x.tolist(), x[0].item()) == ("tensor([0., 0., 0., 0.])", [0.0] * 4, 0.0)
     np.array(x)

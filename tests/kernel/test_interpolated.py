@@ -1,5 +1,5 @@
-"""Images in other sizes, with two neighbours along a dim: a kernel for each dim, with the bits of
-the separate ops of a device without it."""
+"""Resized images with two neighbours along a dim: one kernel for each dim, with the bits of the
+separate ops that a device without this kernel runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CASES: list[tuple[tuple[int, ...], tuple[int, ...], str]] = [
     ((1, 2, 2, 2), (7, 2), "bilinear"),
     ((1, 2, 3, 4, 5), (6, 5, 3), "trilinear"),
 ]
-# Bytes are of two dims alone in torch.
+# In torch, uint8 images have two spatial dims.
 EACH = [(*case, torch.float32) for case in CASES] + [
     (*case, dtype) for case in CASES[2:5] for dtype in (torch.float64, torch.float16, torch.uint8)
 ]
@@ -40,7 +40,7 @@ def image(shape: tuple[int, ...], dtype: torch.dtype) -> Any:
 
 
 def resized(source: Any, how: dict[str, Any]) -> tuple[Any, list[str]]:
-    """Returns the result, and the kernels that ran."""
+    """Returns the result and the kernels that ran."""
     x, seen = ours(source), Kernels()
     with observed(default_backend(), seen):
         result = ft.nn.functional.interpolate(x, **how)
@@ -49,7 +49,7 @@ def resized(source: Any, how: dict[str, Any]) -> tuple[Any, list[str]]:
 
 @pytest.mark.parametrize("corners", [False, True])
 @pytest.mark.parametrize(("shape", "size", "mode", "dtype"), EACH)
-def test_a_kernel_for_each_dim(
+def test_one_kernel_for_each_dim(
     shape: tuple[int, ...],
     size: tuple[int, ...],
     mode: str,
@@ -60,10 +60,10 @@ def test_a_kernel_for_each_dim(
     source, how = image(shape, dtype), {"size": size, "mode": mode, "align_corners": corners}
     result, steps = resized(source, how)
     torch.testing.assert_close(result, torch.nn.functional.interpolate(source, **how))
-    plain = dtype in (torch.float32, torch.float64)  # others are converted, bytes rounded too
+    plain = dtype in (torch.float32, torch.float64)  # other dtypes are converted; bytes are rounded, too
     if default_backend().images is None:
         assert [s for s in steps if plain or s == "lerp_at"] == ["lerp_at"] * len(size)
-    if plain:  # a weight of zero and an infinity are NaN, but where there is no second neighbour
+    if plain:  # zero times infinity is NaN, except where there is no second neighbour
         source[..., -1], source[..., 0] = float("inf"), float("nan")
         result, _ = resized(source, how)
     monkeypatch.setattr(interpolate, "is_supported", lambda *_: False)
@@ -72,7 +72,7 @@ def test_a_kernel_for_each_dim(
     torch.testing.assert_close(result, parts, rtol=0, atol=0, equal_nan=True)
 
 
-def test_other_neighbours_go_by_parts() -> None:
-    """Antialiased results, and results whose neighbours are one element or not adjacent."""
+def test_other_neighbours_use_separate_ops() -> None:
+    """Antialiased results, and results with one neighbour or neighbours that are not adjacent."""
     how = {"size": (4, 4), "mode": "bilinear", "antialias": True}
     assert "lerp_at" not in resized(image((1, 2, 6, 6), torch.float32), how)[1]

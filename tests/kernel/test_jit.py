@@ -1,4 +1,4 @@
-"""A jitted function has eager's results, writes, views and random numbers."""
+"""Jitted functions have eager's results, writes, views and random numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ftensor.runtime.stream import DeviceStream
 
 
 def both(function: Callable[..., Any], *args: ft.Tensor) -> tuple[Any, Any, list[Any], list[Any]]:
-    """Returns (eager's result, the second jitted one, the arguments after each)."""
+    """Returns (eager's result, the second jitted result, the arguments after each)."""
     jitted = ft.jit(function)
     jitted(*[x.clone() for x in args])
     mine, others = [x.clone() for x in args], [x.clone() for x in args]
@@ -75,7 +75,7 @@ FUNCTIONS = [chain, views, in_place, mixed, normalized, made_inside]
 @pytest.mark.core
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_calls_have_the_bits_of_eager_calls(function: Callable[..., Any]) -> None:
-    """Each call has eager's bits, and leaves its arguments like eager."""
+    """Each call leaves its arguments as eager does."""
     if function is mixed and default_backend().images is not None:
         pytest.skip("an image's kernels are of few mixed dtypes")
     ft.manual_seed(3)
@@ -87,7 +87,7 @@ def test_calls_have_the_bits_of_eager_calls(function: Callable[..., Any]) -> Non
 
 @pytest.mark.core
 def test_random_numbers_are_eagers() -> None:
-    """Each call draws anew, like eager, and a trace draws none."""
+    """Each call draws new numbers, as eager does, and a trace draws none."""
 
     def noisy(x: ft.Tensor) -> ft.Tensor:
         return ft.nn.functional.dropout(x + ft.rand(4, 6), 0.5) * ft.randn(6)
@@ -102,7 +102,7 @@ def test_random_numbers_are_eagers() -> None:
 
 @pytest.mark.core
 def test_an_index_out_of_range_is_eagers_error() -> None:
-    """The first such op raises the error; the next call is right."""
+    """The first such op raises the error, and the next call works."""
     jitted = ft.jit(lambda x, i: x[i].neg() + 1)
     x = ft.arange(6.0)
     equal(jitted(x, ft.tensor([0, -1])), ft.tensor([1.0, -4.0]))
@@ -111,8 +111,8 @@ def test_an_index_out_of_range_is_eagers_error() -> None:
     equal(jitted(x, ft.tensor([2, 1])), ft.tensor([-1.0, 0.0]))
 
 
-def test_nobody_waits_for_indices_that_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As without jit; a later write makes their bounds unknown."""
+def test_no_call_waits_for_indices_with_known_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As without jit, a later write makes their bounds unknown."""
     waits: list[DeviceStream] = []
     finish = DeviceStream.finish
     monkeypatch.setattr(DeviceStream, "finish", lambda self: (waits.append(self), finish(self)))
@@ -129,7 +129,8 @@ def test_nobody_waits_for_indices_that_are_known(monkeypatch: pytest.MonkeyPatch
 
 
 def test_arguments_that_share_memory() -> None:
-    """A write to one is visible in the other; graphs differ by how arguments share memory."""
+    """A write to one is visible in the other. There is a graph for each way in which arguments
+    share memory."""
 
     def shifted(a: ft.Tensor, b: ft.Tensor) -> ft.Tensor:
         a += 1
@@ -143,7 +144,7 @@ def test_arguments_that_share_memory() -> None:
         equal(memory, same)
 
 
-def test_offsets_do_not_make_graphs() -> None:
+def test_offsets_share_a_graph() -> None:
     """A window that moves over a memory has one signature."""
     traces = []
 
@@ -160,8 +161,8 @@ def test_offsets_do_not_make_graphs() -> None:
     assert len(traces) == 1
 
 
-def test_a_view_as_another_dtype() -> None:
-    """Also of a moving window."""
+def test_view_as_another_dtype() -> None:
+    """The view may be of a moving window."""
     jitted = ft.jit(lambda z: ft.view_as_real(z).sum(-1))
     z = ft.complex(ft.arange(8.0), ft.ones(8))
     for k in (0, 3):
@@ -169,7 +170,7 @@ def test_a_view_as_another_dtype() -> None:
 
 
 def test_signatures() -> None:
-    """Shapes, dtypes and types of numbers make different graphs."""
+    """Different shapes, dtypes and types of numbers get different graphs."""
     traces = []
 
     @ft.jit
@@ -187,7 +188,7 @@ def test_signatures() -> None:
 
 
 def test_threads_share_graphs() -> None:
-    """A thread without a device yet uses the graphs of the others."""
+    """A thread without a device so far uses the graphs of other threads."""
     traces = []
 
     @ft.jit
@@ -213,7 +214,8 @@ def test_captured_tensors_are_held_by_reference() -> None:
 
 
 def test_structures_methods_and_nesting() -> None:
-    """Lists, tuples and dicts as arguments and results; methods; one graph inside another."""
+    """Arguments and results are lists, tuples and dicts. Methods are jitted, and graphs are
+    nested."""
 
     class Scale:
         def __init__(self, by: float) -> None:
@@ -248,7 +250,7 @@ def test_small_shapes(shape: tuple[int, ...]) -> None:
 
 
 def test_calls_without_tensor_arguments() -> None:
-    """A function without tensor arguments, or without computation."""
+    """The function may have no tensor arguments, or compute nothing."""
     equal(ft.jit(lambda n: ft.ones(n) * 3)(2), ft.full((2,), 3.0))
     x = ft.ones(2)
     assert ft.jit(lambda x: x)(x) is x
@@ -256,7 +258,7 @@ def test_calls_without_tensor_arguments() -> None:
     equal(ft.jit(lambda x: x[1:])(x), ft.ones(1))
 
 
-def test_a_fold_that_is_written_over() -> None:
+def test_reduction_that_is_overwritten() -> None:
     def f(x: ft.Tensor) -> ft.Tensor:
         return x.t().sum(0).zero_()
 
@@ -264,8 +266,8 @@ def test_a_fold_that_is_written_over() -> None:
     equal(eager, jitted)
 
 
-def test_more_places_than_a_kernel_takes() -> None:
-    """Values that are written to two tensors each, next to results: several kernels."""
+def test_more_outputs_than_a_kernel_has() -> None:
+    """Values are written to two tensors each and returned, which takes several kernels."""
 
     def f(a: ft.Tensor, b: ft.Tensor) -> list[ft.Tensor]:
         a.abs_()
@@ -282,7 +284,7 @@ def test_more_places_than_a_kernel_takes() -> None:
     equal(mine, others)
 
 
-def test_what_images_lack_is_found_by_one_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_missing_from_images_are_found_by_one_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     held: set[str] = set()
     traced: list[str] = []
 
@@ -298,5 +300,5 @@ def test_what_images_lack_is_found_by_one_trace(monkeypatch: pytest.MonkeyPatch)
         for _ in range(2):
             assert jitted(x) is x
         assert traced[-1] == entry
-        held.add(entry)  # an image that has it, and lacks another
+        held.add(entry)  # the image now has this kernel and lacks another
     assert traced == ["first", "second"]

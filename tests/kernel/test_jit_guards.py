@@ -1,5 +1,5 @@
-"""Each call checks the assumptions of its trace: shared memory, offsets of windows, captured
-tensors, generators that moved."""
+"""Each call checks its trace's assumptions: shared memory, offsets of windows, captured tensors,
+advanced generators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def plain(function: Function) -> Function:
 
 
 def outcome(call: Function, *args: Any) -> Any:
-    """Returns the results, or the error of a call."""
+    """Returns the results or the error of a call."""
     try:
         return values(call(*args))
     except ft.GraphError:
@@ -40,8 +40,8 @@ def outcome(call: Function, *args: Any) -> Any:
 @pytest.mark.core
 @pytest.mark.parametrize("first", ["apart", "the tensor itself", "a view of it"])
 @pytest.mark.parametrize("written", ["outside", "argument"])
-def test_an_argument_that_is_found_outside_too(first: str, written: str) -> None:
-    """Whichever call is traced: a write to one is visible in the other."""
+def test_argument_that_is_captured_too(first: str, written: str) -> None:
+    """Whichever call is traced, a write to one is visible in the other."""
 
     def made(jit: Function) -> tuple[Function, ft.Tensor]:
         g = ft.zeros(4)
@@ -70,7 +70,7 @@ def from_torch(array: np.ndarray) -> ft.Tensor:
 @pytest.mark.parametrize("of", [ft.from_numpy, ft.from_dlpack, from_torch], ids=["numpy", "dlpack", "torch"])
 @pytest.mark.parametrize("start", [0, 1, 4])
 def test_tensors_over_one_array(of: Function, start: int) -> None:
-    """Arguments and a captured tensor share memory by its address."""
+    """Arguments and a captured tensor share memory, found by its address."""
 
     def left(jit: Function) -> Any:
         array = np.arange(8, dtype=np.float32)
@@ -102,7 +102,7 @@ def test_tensors_over_one_array(of: Function, start: int) -> None:
     assert left(plain) == left(ft.jit)
 
 
-def test_the_same_tensor_or_two_of_its_memory() -> None:
+def test_one_tensor_or_two_tensors_of_its_memory() -> None:
     """The call determines which one is returned."""
     jitted = ft.jit(lambda x, y: (y, x))
     x = ft.ones(3)
@@ -113,7 +113,7 @@ def test_the_same_tensor_or_two_of_its_memory() -> None:
 
 @pytest.mark.parametrize("written", ["outside", "arguments", "one argument"])
 def test_forty_tensors(written: str) -> None:
-    """The last argument is one of the others, a captured one, or a view of the same array."""
+    """The last argument is one of the others, a captured tensor, or a view of the same array."""
 
     def left(jit: Function) -> Any:
         array = np.arange(8, dtype=np.float32)
@@ -146,15 +146,15 @@ LAYOUTS: list[Function] = [
     lambda x: x.as_strided((3,), (1,), 9).add_(1),
     lambda x: x.as_strided((20,), (1,)),
     lambda x: x[:2].clone().set_(x, 3, (2,), (1,)),
-    lambda x: x[:4].resize_(10)[:8],  # the rest may be memory that nothing wrote
+    lambda x: x[:4].resize_(10)[:8],  # the rest may be uninitialized memory
     lambda x: x + x.storage_offset(),
 ]
 
 
 @pytest.mark.parametrize("function", LAYOUTS, ids=[str(k) for k in range(len(LAYOUTS))])
-def test_windows_that_begin_elsewhere(function: Function) -> None:
-    """Results that depend on an argument's offset and on the memory behind it equal eager's:
-    values, errors, and the memory around."""
+def test_windows_with_other_offsets(function: Function) -> None:
+    """Results may depend on an argument's offset and on the memory behind it. They equal eager's:
+    values, errors, and the surrounding memory."""
 
     def left(jit: Function) -> Any:
         jitted, got = jit(function), []
@@ -189,7 +189,7 @@ DRAWN: list[Function] = [
 
 @pytest.mark.parametrize("function", DRAWN, ids=[str(k) for k in range(len(DRAWN))])
 @pytest.mark.parametrize("first", [0, 4])
-def test_what_fills_a_window_that_moves(function: Function, first: int) -> None:
+def test_random_fill_of_a_moving_window(function: Function, first: int) -> None:
     """Numbers depend on the element's position in the tensor, not on the tensor's offset."""
 
     def left(jit: Function) -> Any:
@@ -214,7 +214,7 @@ UNUSED: list[Function] = [
 
 
 @pytest.mark.parametrize("function", UNUSED, ids=[str(k) for k in range(len(UNUSED))])
-def test_draws_that_nobody_needs(function: Function) -> None:
+def test_unused_random_numbers(function: Function) -> None:
     """They still advance the generator."""
 
     def left(jit: Function) -> Any:
@@ -240,12 +240,12 @@ CHANGES: list[Function] = [
 
 @pytest.mark.parametrize("change", CHANGES, ids=[str(k) for k in range(len(CHANGES))])
 @pytest.mark.parametrize("part", [False, True])
-def test_what_is_found_outside_gets_another_geometry(change: Function, part: bool) -> None:
-    """Also if the function only reads a view of it."""
+def test_captured_tensor_gets_another_geometry(change: Function, part: bool) -> None:
+    """The function may also read only a view of it."""
 
     def left(jit: Function) -> Any:
         g = ft.arange(4.0).view(2, 2)
-        outside = weakref.ref(g)  # no name of the function's
+        outside = weakref.ref(g)  # not a name of the function
         function = jit(lambda x: x + (outside()[..., :1] if part else outside()))
         got = [values(function(ft.ones(1)))]
         with warnings.catch_warnings():
@@ -257,8 +257,8 @@ def test_what_is_found_outside_gets_another_geometry(change: Function, part: boo
     assert left(plain) == left(ft.jit)
 
 
-def test_a_shape_that_is_read_outside() -> None:
-    """For a captured tensor, or a part of a captured object."""
+def test_shape_of_a_captured_tensor() -> None:
+    """The tensor is captured itself, or is part of a captured object."""
     g, parts = ft.zeros(4), {"h": ft.zeros(4)}
     layer = SimpleNamespace(weight=ft.zeros(4))
     jitted = ft.jit(lambda x: x.expand_as(g) + ft.zeros_like(parts["h"]) * layer.weight.shape[0])
@@ -268,8 +268,8 @@ def test_a_shape_that_is_read_outside() -> None:
     assert jitted(ft.ones(1)).shape == (2,)
 
 
-def test_where_a_tensor_found_outside_begins() -> None:
-    """Also for one that no kernel reads."""
+def test_offset_of_a_captured_tensor() -> None:
+    """This includes a tensor that no kernel reads."""
     g = ft.arange(8.0)[:4]
     jitted = ft.jit(lambda x: (g.view(ft.float64), x + 1)[1])
     jitted(ft.ones(1))
@@ -278,8 +278,8 @@ def test_where_a_tensor_found_outside_begins() -> None:
         jitted(ft.ones(1))
 
 
-def test_a_function_that_changes_what_it_finds() -> None:
-    """It is refused and nothing changes: each call would have to repeat the change."""
+def test_function_that_changes_a_captured_geometry() -> None:
+    """It is refused and changes nothing, since each call would have to repeat the change."""
     g = ft.arange(6.0).view(2, 3)
     for function in (lambda x: x + g.t_(), lambda x: ft.cat([x, x], out=g), lambda x: g.unsqueeze_(0)):
         with warnings.catch_warnings(), pytest.raises(ft.GraphError, match="changes the shape, the layout"):

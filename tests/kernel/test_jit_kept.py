@@ -1,5 +1,5 @@
-"""After a graph's calls: arguments are unchanged, and graphs keep nothing alive; numbers of any
-size."""
+"""After a graph's calls, arguments are unchanged and graphs keep nothing alive. Results hold
+objects and numbers of any size."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ftensor.graph.lowering import Lowered
 from .test_jit_guards import Function, outcome
 
 
-def test_arguments_are_the_calls_own_again() -> None:
-    """Arguments that the function stores or appends to a list are those of the call."""
+def test_stored_arguments_are_those_of_the_call() -> None:
+    """The function stores arguments or appends them to a list."""
     kept: list[ft.Tensor] = []
 
     @ft.jit
@@ -41,8 +41,8 @@ def test_arguments_are_the_calls_own_again() -> None:
     assert (x.tolist(), y.tolist()) == ([2.0, 2.0, 2.0], [0.0, 2.0, 3.0])
 
 
-def test_arguments_that_are_equal_but_differ() -> None:
-    """Parts of different types, and zeros of different signs."""
+def test_equal_arguments_of_different_type_or_sign() -> None:
+    """Numbers of different types, and zeros of different signs, are equal."""
     jitted = ft.jit(lambda x, of: x * next(iter(of)))
     for of in ({2: 0}, {2.0: 0}, frozenset({1}), frozenset({True}), frozenset({1.5})):
         x = ft.ones(2, dtype=ft.int64)
@@ -50,7 +50,7 @@ def test_arguments_that_are_equal_but_differ() -> None:
 
 
 def test_graphs_keep_nothing_alive() -> None:
-    """Neither functions and their captured objects, nor arguments, nor a method's object."""
+    """They keep no functions or captured objects alive, no arguments, and no object of a method."""
 
     class Layer:
         def __init__(self) -> None:
@@ -79,8 +79,8 @@ def test_graphs_keep_nothing_alive() -> None:
     assert [reference() for reference in references] == [None] * len(references)
 
 
-def test_a_graph_goes_with_its_function() -> None:
-    """Including its own data: numbers that a function converts to tensors."""
+def test_graph_is_freed_with_its_function() -> None:
+    """This includes its data, such as numbers that the function converts to tensors."""
     launches = default_backend().launches
 
     def once() -> str:
@@ -96,8 +96,8 @@ def test_a_graph_goes_with_its_function() -> None:
     assert len(left) <= 1, "the last one goes with the next that is kept"
 
 
-def test_a_freed_captured_tensor_retraces() -> None:
-    """A name that is bound to another tensor after the first one was freed."""
+def test_freed_captured_tensor_retraces() -> None:
+    """The name is bound to another tensor after the first was freed."""
     space = {"w": ft.ones(2)}
     jitted = ft.jit(lambda x: x + space["w"])
     assert jitted(ft.ones(2)).tolist() == [2.0, 2.0]
@@ -113,7 +113,7 @@ class Part:
 
 
 class Layer:
-    """Methods that return the object, its attributes, and results computed from them."""
+    """Methods that return the object, its attributes, or results computed from them."""
 
     def __init__(self) -> None:
         self.weight, self.more = ft.ones(2), Part(2)
@@ -150,8 +150,8 @@ METHODS = [Layer.itself, Layer.a_method, Layer.a_part, Layer.as_a_key, Layer.in_
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_a_result_keeps_no_object_alive(method: Any) -> None:
-    """The object whose method is jitted, whatever the method returns."""
+def test_result_keeps_no_object_alive(method: Any) -> None:
+    """The object's method is jitted, and may return anything."""
 
     def gone() -> list[weakref.ref[Any]]:
         layer = Layer()
@@ -167,8 +167,8 @@ def test_a_result_keeps_no_object_alive(method: Any) -> None:
     assert [reference() for reference in references] == [None] * 3
 
 
-def test_closures_that_return_what_they_have() -> None:
-    """Two hundred closures of 64 KB each, of which at most the last is kept."""
+def test_closures_that_return_captured_objects() -> None:
+    """Of two hundred closures with 64 KB each, at most the last is kept."""
 
     class Block(bytearray):
         __hash__ = object.__hash__
@@ -185,7 +185,8 @@ def test_closures_that_return_what_they_have() -> None:
 
 
 def test_objects_in_results_are_those_of_the_call() -> None:
-    """Arguments, also if equal to the first call's; the object's own parts and methods."""
+    """Results hold arguments, also if equal to the first call's, and the object's own parts and
+    methods."""
     jitted = ft.jit(lambda x, of, by=None: (x * of.by, [of, None, by]))
     for k in (3, 3, 4):
         part, number = Part(k), Decimal("1.5")
@@ -207,8 +208,8 @@ def test_objects_in_results_are_those_of_the_call() -> None:
     assert Layer.a_part(layer, ft.ones(2))["again"] is layer.more, "traced again, as nobody has the first"
 
 
-def test_what_a_function_makes_beside_tensors() -> None:
-    """It is stored with the graph, and returned by each call."""
+def test_other_objects_in_results() -> None:
+    """The graph stores such an object, and each call returns it."""
 
     def function(x: ft.Tensor) -> Any:
         made = {1, 2}
@@ -231,8 +232,9 @@ BEYOND: list[tuple[Function, Callable[[], ft.Tensor]]] = [
 
 
 @pytest.mark.parametrize(("function", "operand"), BEYOND, ids=[str(k) for k in range(len(BEYOND))])
-def test_an_int_beyond_64_bits(function: Function, operand: Callable[[], ft.Tensor]) -> None:
-    """Eager's error, also if no kernel would get the number: at the first call and at a later one."""
+def test_int_beyond_64_bits(function: Function, operand: Callable[[], ft.Tensor]) -> None:
+    """It raises eager's error at the first and at a later call, even if no kernel gets the
+    number."""
     for numbers in ((3, 10**30), (10**30, 3)):
         jitted = ft.jit(function)
         for number in numbers:

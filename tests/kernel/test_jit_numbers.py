@@ -1,4 +1,4 @@
-"""Numbers of a jitted call become arguments of its graph unless Python code reads them."""
+"""Numbers passed to a jitted call become arguments of its graph, unless Python code reads them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def scaled(x: ft.Tensor, by: list[Any], how: dict[str, Any], *, shift: Any = 0) 
 
 
 INF, NAN = float("inf"), float("nan")
-# What goes through a kernel rounded, wrapped or as a special value, in turns.
+# In turn: numbers that a kernel rounds, numbers that it wraps, and special values.
 FLOATS = [0.1, -0.0, INF, NAN, 1e-42, 2.0**53 + 1, 0.0]
 INTS = [3, -1, 2**53 + 1, 2**63, -(2**63), 0]
 
@@ -28,7 +28,8 @@ INTS = [3, -1, 2**53 + 1, 2**63, -(2**63), 0]
 @pytest.mark.parametrize("numbers", [FLOATS, INTS], ids=["floats", "ints"])
 @pytest.mark.parametrize("dtype", [ft.float32, ft.float16, ft.int32], ids=str)
 def test_numbers_are_arguments(dtype: ft.dtype, numbers: list[Any]) -> None:
-    """Those in lists, dicts and keywords: one trace, eager's bits and errors at each value."""
+    """Numbers in lists, dicts and keywords need one trace, and have eager's bits and errors at each
+    value."""
     traces = []
 
     def counted(*args: Any, **kwargs: Any) -> ft.Tensor:
@@ -50,14 +51,14 @@ def test_numbers_are_arguments(dtype: ft.dtype, numbers: list[Any]) -> None:
                 jitted(x, by, how, **more)
             continue
         equal(jitted(x, by, how, **more), wanted)
-    # An int `alpha` is compared with 1. A refusal by an op is raised in a trace of its own, which
-    # is dropped. If an image lacks a kernel the function runs eagerly.
+    # An int `alpha` is compared with 1. If an op refuses a number, the error is raised in a
+    # separate trace, which is dropped. If an image lacks a kernel, the function runs eagerly.
     traced = default_backend().images is None
     assert not traced or len(traces) <= (1 if numbers is FLOATS else len(numbers)) + 2 * refused
 
 
 def test_complex_numbers_are_arguments() -> None:
-    """Each part with its sign."""
+    """Both parts keep their sign."""
     traces = []
     jitted = ft.jit(lambda x, by: traces.append(1) or x * by)
     x = ft.complex(ft.ones(2), ft.tensor([0.0, -0.0]))
@@ -68,8 +69,9 @@ def test_complex_numbers_are_arguments() -> None:
     assert len(traces) == 1
 
 
-def test_numbers_that_are_looked_at_are_part_of_the_signature() -> None:
-    """Comparisons, arithmetic, use as a dim, a key or a text; bool; another branch."""
+def test_numbers_read_by_python_are_part_of_the_signature() -> None:
+    """Code compares them, computes with them, or uses them as a dim, key or text. Bools and other
+    branches count, too."""
     traces = []
 
     @ft.jit
@@ -101,8 +103,8 @@ def test_numbers_that_are_looked_at_are_part_of_the_signature() -> None:
         assert len(traces) == k + 1
 
 
-def test_numbers_that_are_kept_or_returned() -> None:
-    """A function that stores a number stores a plain one; one that returns it returns this call's."""
+def test_stored_and_returned_numbers() -> None:
+    """A function stores a plain number, and returns this call's number."""
     kept: list[Any] = []
 
     @ft.jit
@@ -119,8 +121,8 @@ def test_numbers_that_are_kept_or_returned() -> None:
         assert type(result[1]) is type(kept[-1]) is type(others[-1]) is float
 
 
-def test_random_numbers_and_given_ones() -> None:
-    """A graph that draws gets its numbers separately."""
+def test_random_numbers_and_number_arguments() -> None:
+    """A graph that draws random numbers gets them separately."""
     jitted = ft.jit(lambda x, a, b: (x + ft.rand(4)) * a + ft.randn(4) * b)
     calls = [(0.5, 2), (0.25, 3), (1.5, -1)]
     ft.manual_seed(1)
@@ -130,8 +132,8 @@ def test_random_numbers_and_given_ones() -> None:
         equal(jitted(ft.ones(4), *numbers), wanted)
 
 
-def test_equal_numbers_are_not_one() -> None:
-    """Calls with two numbers that happen to be equal are not the same call."""
+def test_equal_numbers_are_separate_arguments() -> None:
+    """A later call may pass two different numbers."""
     jitted = ft.jit(lambda x, a, b: (x * a, x * b, x * 2.0))
     for a, b in ((2.0, 2.0), (3.0, 4.0)):
         equal(jitted(ft.ones(2), a, b), tuple(ft.full((2,), by) for by in (a, b, 2.0)))

@@ -1,4 +1,4 @@
-"""Seeds inside jitted functions: each call gives generators the states that it would without jit."""
+"""Seeds inside jitted functions: each call leaves generators in the states that eager would."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FUNCTIONS: list[Seeded] = [seeds, seeds_alone, by_a_number, seeds_another, forks
 @pytest.mark.core
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_each_call_seeds(function: Seeded) -> None:
-    """Numbers, and the states of all generators behind each call."""
+    """Compares the numbers, and the states of all generators after each call."""
 
     def left(jit: Function) -> Any:
         ft.manual_seed(1)
@@ -79,8 +79,8 @@ def test_each_call_seeds(function: Seeded) -> None:
     assert left(plain) == left(ft.jit)
 
 
-def test_a_trace_leaves_generators_alone() -> None:
-    """Also the default ones of devices where a function seeds, draws and fails."""
+def test_trace_does_not_change_generators() -> None:
+    """This includes default generators of devices, if a function seeds, draws and fails."""
     ft.manual_seed(1)
     g = ft.Generator().manual_seed(2)
     ft.rand(2)
@@ -103,8 +103,8 @@ def test_a_trace_leaves_generators_alone() -> None:
     assert ft.initial_seed() == 1
 
 
-def test_a_generator_of_a_functions_own_in_threads() -> None:
-    """Each call draws the first numbers of its seed, whatever the others do."""
+def test_generator_made_by_the_function_in_threads() -> None:
+    """Each call draws the first numbers of its seed, whatever other threads do."""
 
     @ft.jit
     def draws(x: ft.Tensor) -> tuple[ft.Tensor, ...]:

@@ -1,5 +1,5 @@
-"""Zeros of both signs in fused kernels: a maximum of 0 and -0 is the first of them, in the order of the
-single op's kernel, and each value between two ops has the sign that memory would have."""
+"""Zeros of both signs in fused kernels. A maximum of 0 and -0 is the first of them in the order of
+the op's own kernel. Each value between two ops has the sign that memory would have."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def first_index(x: ft.Tensor, y: ft.Tensor) -> Any:
     return (-ft.nn.functional.relu(x - y)).max(0)
 
 
-# Below, at and beyond the lanes of a vector; rows of a vector in each lane, and of several.
+# Sizes below, at and beyond the lanes of a vector; a row in a lane, and rows of several vectors.
 SIZES = [(3, 17), (16, 16), (15, 33), (33, 1), (129, 31), (257, 5), (5, 257)]
-# Zeros, and numbers below the least normal one, of which products are zeros.
+# Zeros, and subnormal numbers whose products are zeros.
 VALUES = np.array([0.0, -0.0, 0.0, -0.0, 1e-40, -1e-40], np.float32)
 
 
 def laid_out(values: np.ndarray, layout: str) -> ft.Tensor:
-    """A bfloat16 tensor of these values: contiguous, transposed, or a transposed window."""
+    """Returns a bfloat16 tensor of these values: contiguous, transposed, or a transposed window."""
     if layout == "contiguous":
         return ft.tensor(values).to(ft.bfloat16)
     rows = ft.tensor(np.ascontiguousarray(values.T)).to(ft.bfloat16)
@@ -66,7 +66,7 @@ MORE += [(function, layout) for function in (product, first_index) for layout in
     ids=lambda of: of if isinstance(of, str) else of.__name__,
 )
 def test_signs_of_zeros(function: Function, layout: str) -> None:
-    """Bit by bit those of the ops one by one."""
+    """All bits equal those of the separate ops."""
     draw = np.random.default_rng(17)
     jitted = ft.jit(function)
     signs = set()

@@ -1,4 +1,4 @@
-"""A device with a limit of kernels keeps computing, and holds few kernels."""
+"""A device with a limit on kernels keeps computing, and holds few kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def few_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     monkeypatch.setattr(backend, "kernels", KernelTable(backend.forget_launches, most=4))
     monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))
     yield 4
-    backend.synchronize()  # the launches made here keep the geometry that kernels read
+    backend.synchronize()  # launches made here keep the geometry buffers that kernels read
 
 
 def test_evicted_kernels_are_freed(few_kernels: int) -> None:

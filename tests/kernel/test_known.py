@@ -1,4 +1,4 @@
-"""Cached calls by their operands' geometry: equal calls skip the preparation."""
+"""Calls cached by their operands' geometry: an equal call skips the preparation."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def refused(*args: Any, **kwargs: Any) -> None:
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_a_cached_product_is_correct(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_product_is_correct(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     call, shapes = PRODUCTS[name]
     for _ in range(3):
         operands = [torch.randn(shape) for shape in shapes]
         result = call(ft, *[ft.tensor(x.numpy()) for x in operands])
         torch.testing.assert_close(torch.from_numpy(result.numpy()), call(torch, *operands))
-        if default_backend().target.unaligned:  # else where operands begin matters, too
+        if default_backend().target.unaligned:  # otherwise the operands' alignment matters, too
             monkeypatch.setattr(of_products, "gemm", refused)
 
 
-def test_factors_are_looked_at() -> None:
+def test_cached_addmm_uses_alpha_and_beta() -> None:
     a, b, c = torch.randn(4, 3), torch.randn(3, 5), torch.randn(5)
     mine = [ft.tensor(x.numpy()) for x in (c, a, b)]
     for factors in ({}, {"alpha": 2}, {"beta": 0.5}, {"beta": 0, "alpha": 1.0}, {}):
@@ -66,7 +66,7 @@ def test_factors_are_looked_at() -> None:
 
 
 @pytest.mark.parametrize("name", READS)
-def test_a_cached_read_is_correct(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_read_is_correct(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     call, shape, error = READS[name]
     x = torch.randn(4, 5)
     for _ in range(3):
@@ -79,7 +79,7 @@ def test_a_cached_read_is_correct(name: str, monkeypatch: pytest.MonkeyPatch) ->
         call(ft, ft.tensor(x.numpy()), ft.tensor(index.numpy()))
 
 
-def test_a_dim_is_an_integer() -> None:
+def test_dim_must_be_an_integer() -> None:
     x, index = ft.randn(4, 5), ft.tensor([[0, 1]])
     x.gather(1, index)
     with pytest.raises(TypeError):
@@ -87,8 +87,8 @@ def test_a_dim_is_an_integer() -> None:
 
 
 @pytest.mark.parametrize("dim", [0, 1, -1])
-def test_a_cached_cat_follows_changed_operands(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Views with other offsets, other values, promoted dtypes, one tensor twice."""
+def test_cached_cat_follows_changed_operands(dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views get other offsets, values and dtypes change, and one tensor occurs twice."""
     for k in range(3):
         whole = torch.arange(600).reshape(10, 4, 15) * (k + 1)
         theirs = [whole[k : k + 3, :, 5:10].float(), whole[2:5, :, :5].int(), whole[:3, :, 10:] / 2]

@@ -1,4 +1,4 @@
-"""Launches as data: every call passes the executor, which can observe or replace it."""
+"""Launches as data: every call goes through the executor, which can observe or replace it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Seen(Observer):
 
     @property
     def kernels(self) -> list[str]:
-        """Returns the kernels that ran, by the beginning of their entries."""
+        """Returns the kernels that ran, as prefixes of their entry names."""
         return [p for p in self.passed if not p.startswith(("upload", "download"))]
 
 
@@ -69,9 +69,9 @@ def product(m: int, k: int, n: int) -> Callable[[], Any]:
     return lambda: ft.ones(m, k) @ ft.ones(k, n)
 
 
-# Processors have a kernel for one index tensor.
+# Processors have a kernel for a single index tensor.
 TAKEN = "ft_take_" if default_backend().target.processor else "ft_copy_"
-# A call, the beginnings of its kernels' entries, and whether the launch has a plan.
+# A call, the prefixes of its kernels' entries, and whether the launch has a plan.
 ENTRIES: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "pointwise": (lambda: image() + 1, ["ft_add_"]),
     "of a transposed": (lambda: image().t() * image().reshape(4, 3), ["ft_mul_"]),
@@ -94,8 +94,8 @@ ENTRIES: dict[str, tuple[Callable[[], Any], list[str]]] = {
 
 @pytest.mark.parametrize("name", ENTRIES)
 @pytest.mark.parametrize("again", [False, True])
-def test_every_entry_passes(name: str, again: bool, seen: Seen) -> None:
-    """Newly prepared or cached: a launch is observed with its kernels."""
+def test_every_call_reaches_the_executor(name: str, again: bool, seen: Seen) -> None:
+    """A launch is observed with its kernels, whether newly prepared or cached."""
     call, kernels = ENTRIES[name]
     with family(direct_terms=1000):
         if again:
@@ -116,14 +116,14 @@ def test_every_entry_passes(name: str, again: bool, seen: Seen) -> None:
             assert len(launch.scalar_dtypes) <= len(numbers)
 
 
-def test_what_a_launch_writes_beside_its_outputs(seen: Seen) -> None:
-    """A flag for possibly invalid indices; no other argument."""
+def test_arguments_a_launch_writes_other_than_outputs(seen: Seen) -> None:
+    """It writes a flag for possibly invalid indices, and no other argument."""
     ft.arange(12).reshape(3, 4).gather(1, ft.tensor([[0], [1], [3]]))
     *_, (launch, tensors, _) = seen.launches
     assert launch.written == {0, len(tensors) - 1}
 
 
-def test_a_launch_is_data_until_it_is_bound() -> None:
+def test_launch_is_data_until_it_is_bound() -> None:
     a = ft.ones(4, 3)
     launch = prepare(ABS, (a,), (), None, False)
     (step,) = launch.steps
@@ -148,7 +148,7 @@ def test_two_stages_are_one_launch() -> None:
     assert tensors[0] is total and total.item() == 300_000
 
 
-def test_copies_of_the_host_pass(seen: Seen) -> None:
+def test_host_copies_reach_the_executor(seen: Seen) -> None:
     t = ft.tensor([1.0, 2.0, 3.0])
     assert seen.passed == ["upload 12"]
     t._storage.backend.download(t._storage, 4, values := np.empty(2, np.float32))
@@ -163,8 +163,8 @@ def test_the_operands_are_those_of_the_call(seen: Seen) -> None:
     assert launch.outputs[0].shape == result.shape and launch.outputs[0].dtype is result.dtype
 
 
-def test_another_executor_takes_over() -> None:
-    """A launch with other kernels is another launch of the same data."""
+def test_executor_can_be_replaced() -> None:
+    """The same data with other kernels is another launch."""
 
     class Nothing(Observer):
         def launch(self, launch: Launch, stream: Any, tensors: Any, numbers: Any) -> None:
@@ -184,7 +184,7 @@ def test_another_executor_takes_over() -> None:
     assert t.tolist() == [7.0] * 5
 
 
-def test_observers_stand_behind_each_other() -> None:
+def test_observers_are_chained() -> None:
     outer, inner = Seen(), Seen()
     with observed(default_backend(), outer):
         with observed(default_backend(), inner):
@@ -194,7 +194,7 @@ def test_observers_stand_behind_each_other() -> None:
     assert default_backend().executor is None
 
 
-def test_a_reduction_writes_straight_into_its_output(seen: Seen) -> None:
+def test_reduction_writes_directly_to_its_output(seen: Seen) -> None:
     x, out = image(), ft.empty(4)
     assert ft.sum(x, 0, out=out) is out
     assert len(seen.launches) == 1 and seen.launches[0][1][0] is out
@@ -202,7 +202,7 @@ def test_a_reduction_writes_straight_into_its_output(seen: Seen) -> None:
 
 
 @pytest.mark.parametrize("way", ["gaps", "dtype", "itself"])
-def test_a_reduction_is_copied_where_it_cannot_be_written_straight(way: str, seen: Seen) -> None:
+def test_reduction_is_copied_if_it_cannot_be_written_directly(way: str, seen: Seen) -> None:
     x = image()
     out = {"gaps": lambda: ft.zeros(8)[::2], "dtype": lambda: ft.zeros(4, dtype=ft.float64), "itself": lambda: x[0]}[
         way
@@ -212,7 +212,7 @@ def test_a_reduction_is_copied_where_it_cannot_be_written_straight(way: str, see
     np.testing.assert_array_equal(out.numpy(), expected)
 
 
-def test_a_resized_output_is_written() -> None:
+def test_resized_output_is_written() -> None:
     out = ft.empty(0)
     ft.sum(image(), 1, out=out)
     assert out.tolist() == THREE_BY_FOUR.sum(1).tolist()
@@ -221,7 +221,7 @@ def test_a_resized_output_is_written() -> None:
     assert out.tolist() == THREE_BY_FOUR.sum(0).tolist()
 
 
-# --- Which tensors take a result.
+# --- `out` tensors.
 
 
 def expanded() -> ft.Tensor:
@@ -255,7 +255,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 @pytest.mark.parametrize("name", WRITERS)
-def test_outputs_that_no_op_takes(name: str, case: str) -> None:
+def test_invalid_outputs_are_refused(name: str, case: str) -> None:
     make, error, message = REFUSED[case]
     with pytest.raises(error, match=message):
         WRITERS[name](make())
@@ -273,15 +273,15 @@ def test_outputs_of_another_shape_are_resized(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_outputs_with_gaps_are_written_between_their_neighbours(name: str) -> None:
+def test_outputs_with_gaps_keep_the_elements_between(name: str) -> None:
     expected, wide = ft.empty(4), ft.full((8,), -1.0)
     WRITERS[name](expected)
     WRITERS[name](wide[::2])
     assert wide[::2].tolist() == expected.tolist() and wide[1::2].tolist() == [-1.0] * 4
 
 
-def test_launches_of_ever_new_lengths_keep_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Including the numbers of their kernels, which are device memory."""
+def test_launches_of_many_lengths_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes include the kernels' geometry buffers in device memory."""
     backend = default_backend()
     launches = LaunchTable(backend.synchronize, most=1 << 17)
     monkeypatch.setattr(backend, "launches", launches)
@@ -300,7 +300,7 @@ def test_launches_of_ever_new_lengths_keep_so_many_bytes(monkeypatch: pytest.Mon
     assert len(launches) + len(launches._older) < 120
 
 
-def test_what_a_launch_is_said_to_keep_is_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_estimated_bytes_of_launches_match_the_memory_used(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = default_backend()
     launches = LaunchTable(backend.synchronize)
     monkeypatch.setattr(backend, "launches", launches)
@@ -316,12 +316,13 @@ def test_what_a_launch_is_said_to_keep_is_what_it_takes(monkeypatch: pytest.Monk
         traced = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    # A runtime's own memory of a buffer is not traced; numbers of geometries are not the launches'.
+    # tracemalloc misses the runtime's own memory of a buffer, and geometry buffers are not part of
+    # launches.
     assert (launches.newer_bytes - held) / 4 < traced < 2 * (launches.newer_bytes - held)
 
 
-def test_a_trace_leaves_its_graph_alone_in_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And traces again what it has dropped."""
+def test_trace_keeps_only_its_graph_in_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dropped graph is traced again."""
     backend = default_backend()
     launches = LaunchTable(backend.synchronize)
     monkeypatch.setattr(backend, "launches", launches)
@@ -333,7 +334,7 @@ def test_a_trace_leaves_its_graph_alone_in_the_cache(monkeypatch: pytest.MonkeyP
     assert ((x - 1) * x).sum(-1).tolist() == [14.0] * 5
 
 
-def test_launches_share_equal_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_launches_share_equal_geometry_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = default_backend()
     if not backend.host_shared:
         pytest.skip("the queue writes a device's own memory")
@@ -349,8 +350,8 @@ def test_launches_share_equal_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tables.sharing(np.arange(5)).handle is not None
 
 
-def test_numbers_of_launches_that_went_lie_where_no_kernel_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory is reused only after the default stream has done its commands."""
+def test_freed_geometry_is_reused_after_pending_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default stream must have finished its commands before the memory is reused."""
     backend = default_backend()
     if not backend.host_shared:
         pytest.skip("the queue writes a device's own memory")

@@ -17,7 +17,7 @@ from ftensor.runtime.launch_cache import is_available
 
 from ..targets import pairs
 
-# Rows shorter than a vector, of whole vectors, longer than the sum of one pass; several dims.
+# Rows shorter than a vector, of whole vectors, and too long to be summed in one pass; several dims.
 SHAPES = [((3, 1), 1), ((5, 7), 1), ((2, 3, 32), 1), ((40, 3), 1), ((2, 3, 5, 7), 2), ((3, 2500), 1)]
 OPERANDS = [(of, f) for of in ("float32", "float64") for f in ("", "weight", "bias", "weight bias")]
 EPS = {"float32": 3e-6, "float64": 1e-13}
@@ -41,12 +41,12 @@ def test_layer_norm(of_shape: tuple[Any, int], operands: tuple[str, str]) -> Non
     grad, w, b = [torch.randn(s).to(of) for s in (shape, last, last)]
     w, b = [t if word in factors else None for t, word in ((w, "weight"), (b, "bias"))]
     wide = [None if t is None else t.double().clone().requires_grad_() for t in (x, w, b)]
-    eps = 1e-2  # a row of one element would else be noise
+    eps = 1e-2  # the only element of a row would be noise
     wanted = torch.native_layer_norm(wide[0], last, *wide[1:], eps)
     wanted[0].backward(grad.double())
     mine = [None if t is None else ft.from_torch(t) for t in (x, w, b)]
     g, leads = ft.from_torch(grad), tuple(range(x.ndim - ndim))
-    for _ in range(2):  # prepared, and known
+    for _ in range(2):  # prepared, then cached
         results = ENTRIES["native_layer_norm"].call(mine[0], last, *mine[1:], eps)
         for result, t in zip(results, wanted):
             near(result, t.detach(), name)
@@ -70,7 +70,7 @@ def test_norms_of_other_dtypes_are_refused(call: str, of: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 0), (0, 3), (2, 0, 3)], ids=str)
-def test_statistics_of_rows_without_elements(shape: tuple[int, ...]) -> None:
+def test_statistics_of_empty_rows(shape: tuple[int, ...]) -> None:
     last = shape[1:]
     wanted = torch.native_layer_norm(torch.empty(shape), last, None, None, 1e-5)
     results = ft.native_layer_norm(ft.empty(shape), last, None, None, 1e-5)
@@ -80,7 +80,7 @@ def test_statistics_of_rows_without_elements(shape: tuple[int, ...]) -> None:
 
 
 def test_rows_near_the_end_of_the_range() -> None:
-    """A row's sum overflows float32; its mean and its norm do not."""
+    """A row's sum overflows float32. Its mean and its norm do not."""
     rows = [3e38] * 9, [3e38] * 4 + [0.0] * 5, [1e-30, 3e-30, -1e-30]
     for row in map(torch.tensor, rows):
         x = ft.from_torch(row.repeat(2, 1))

@@ -1,4 +1,4 @@
-"""Ops on lists of tensors: one kernel for sixteen tensors, with the bits of the ops themselves."""
+"""Ops on lists of tensors: one kernel for sixteen tensors, with the bits of the separate ops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = ((3,), (70001,), (2, 5), (), (33, 65), (1000,), (16, 16), (1,))
 
 @fused_foreach
 def moved(xs: list[ft.Tensor], ys: list[ft.Tensor], rate: float, by: float) -> None:
-    """Two ops on each tensor, the second of which needs the first."""
+    """Runs two ops on each tensor. The second needs the first."""
     for x, y in zip(xs, ys):
         y.mul_(rate).add_(x)
         x.sub_(y * by)
@@ -31,7 +31,7 @@ def lists(count: int) -> tuple[list[ft.Tensor], list[ft.Tensor]]:
 
 
 def check(xs: list[ft.Tensor], ys: list[ft.Tensor], rate: float, by: float) -> list[str]:
-    """Compares with the ops; returns the kernels that ran."""
+    """Compares with the separate ops; returns the kernels that ran."""
     wanted = []
     for x, y in zip(xs, ys):
         b = y * rate + x
@@ -49,18 +49,18 @@ def check(xs: list[ft.Tensor], ys: list[ft.Tensor], rate: float, by: float) -> l
 @pytest.mark.usefixtures("graphs_at_once")
 def test_few_kernels_for_many_tensors(count: int) -> None:
     xs, ys = lists(count)
-    for rate in (0.5, 0.25, -3.0):  # another number is passed to the existing kernels
+    for rate in (0.5, 0.25, -3.0):  # another number reuses the kernels
         steps = check(xs, ys, rate, rate / 4)
         if default_backend().target.processor:
             assert len(steps) == -(-count // MAX_SAME_KERNEL), steps
 
 
 @pytest.mark.usefixtures("graphs_at_once")
-def test_tensors_that_share_memory_go_in_order() -> None:
+def test_tensors_that_share_memory_are_written_in_order() -> None:
     x = ft.arange(6.0)
     y = [ft.ones(6), ft.full((6,), 2.0), ft.full((4,), 3.0)]
     moved([x, x, x[:4]], y, 0.5, 1.0)
-    # Each iteration subtracts from the x of the one before.
+    # Each iteration subtracts from the x of the previous one.
     first = ft.arange(6.0) - (ft.arange(6.0) + 0.5)
     second = first - (first + 1)
     assert y[0].tolist() == (ft.arange(6.0) + 0.5).tolist()
@@ -69,7 +69,7 @@ def test_tensors_that_share_memory_go_in_order() -> None:
 
 
 @pytest.mark.usefixtures("graphs_at_once")
-def test_numbers_that_differ_from_place_to_place() -> None:
+def test_a_number_for_each_tensor() -> None:
     @fused_foreach
     def scaled(xs: list[ft.Tensor], by: list[float]) -> None:
         for x, number in zip(xs, by):

@@ -1,7 +1,6 @@
 """Matrix products against torch: shapes, layouts, dtypes, and both sides of every kernel's limits.
 
-Integer-valued floats make every sum exact in any order, so those results are compared digit by
-digit.
+Sums of integer-valued floats are exact in any order, so those results are compared exactly.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from .processors import processors
 
 torch = pytest.importorskip("torch")
 
-# Tiles are 8 x 32 (float32) or 4 x 16 (complex64), on CPUs of few registers 6 x 16 or 5 x 8, blocks
-# 16 tiles high, direct tiles 4 x 16.
+# Tiles are 8 x 32 (float32) or 4 x 16 (complex64); on CPUs with few registers 6 x 16 or 5 x 8.
+# Blocks are 16 tiles high, and direct tiles are 4 x 16.
 EDGES = (1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 129)
 DTYPES = ("float32", "complex64", "int64", "bfloat16")
 LAYOUTS = ("rows", "columns", "gaps", "offset")
@@ -55,7 +54,7 @@ same = partial(oracle.same, strides=False, rtol=0, atol=0)
 
 
 def both(function: Any, *tensors: Any, **kwargs: Any) -> None:
-    """Asserts that the op of that name (or the function in both modules) gives equal results."""
+    """Asserts that the op of this name (or the function, in both modules) gives equal results."""
     mine = [ft.from_torch(t) for t in tensors]
     if isinstance(function, str):
         same(getattr(ft, function)(*mine, **kwargs), getattr(torch, function)(*tensors, **kwargs))
@@ -73,7 +72,8 @@ def both(function: Any, *tensors: Any, **kwargs: Any) -> None:
     st.sampled_from(LAYOUTS),
 )
 def test_matrix_sizes_at_tile_edges(m: int, n: int, k: int, dtype: str, left: str, right: str) -> None:
-    """Every size and layout, direct or packed; the sums of bfloat16 are exact in float32."""
+    """Products of every size and layout are direct or packed. bfloat16 sums are exact in
+    float32."""
     a, b = whole((m, k), dtype, left), whole((k, n), dtype, right, 1)
     expected = a.double() @ b.double() if dtype == "bfloat16" else a @ b
     same(ft.from_torch(a) @ ft.from_torch(b), expected.to(a.dtype))
@@ -89,7 +89,6 @@ def test_matrix_sizes_at_tile_edges(m: int, n: int, k: int, dtype: str, left: st
     st.sampled_from(LAYOUTS),
 )
 def test_batches(first: Any, second: Any, m: int, n: int, k: int, layout: str) -> None:
-    """Batches broadcast."""
     both("matmul", whole((*first, m, k), "float32", layout), whole((*second, k, n), "float32"))
 
 
@@ -104,7 +103,7 @@ def test_batches(first: Any, second: Any, m: int, n: int, k: int, layout: str) -
     st.sampled_from(LAYOUTS),
 )
 def test_many_rows(m: int, n: int, k: int, batch: Any, dtype: str, left: str, right: str) -> None:
-    """The operand that all rows use stays in the cache, in vectors of all columns."""
+    """The operand that all rows share stays in the cache, in vectors of all columns."""
     if dtype == "float64" and not default_backend().properties.has_float64:
         return
     a, b = whole((*batch, m, k), dtype, left), whole((*batch, k, n), dtype, right, 1)
@@ -116,7 +115,8 @@ def test_many_rows(m: int, n: int, k: int, batch: Any, dtype: str, left: str, ri
 
 @pytest.mark.parametrize(("dtype", "way"), pairs(DTYPES, ["direct", "packed", "near"]))
 def test_packed_and_direct_products_are_equal(way: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both kernels compute the same: alpha, beta, an output with gaps, no depth."""
+    """Both kernels compute the same with alpha, beta, an output with gaps, and an empty inner
+    dim."""
     direct, near = (1 << 60 if way == one else -1 for one in ("direct", "near"))
     for module in (gemm, matmul):
         monkeypatch.setattr(module, "DIRECT_TERMS_GATHERED", direct)
@@ -129,7 +129,7 @@ def test_packed_and_direct_products_are_equal(way: str, dtype: str, monkeypatch:
                 expected = torch.baddbmm(added, a.to_torch(), b.to_torch().expand(3, 37, 19), beta=beta, alpha=alpha)
                 mine = ft.from_torch(added.clone(memory_format=torch.preserve_format))
                 mine.baddbmm_(a, b.expand(3, 37, 19), beta=beta, alpha=alpha)
-                if dtype == "bfloat16":  # torch rounds the product before it adds
+                if dtype == "bfloat16":  # torch rounds the product before the addition
                     torch.testing.assert_close(mine.to_torch(), expected)
                 else:
                     same(mine, expected)
@@ -137,7 +137,7 @@ def test_packed_and_direct_products_are_equal(way: str, dtype: str, monkeypatch:
 
 
 def test_products_split_into_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Panels beyond the limit are made one after the other."""
+    """Panels beyond the limit are made one after another."""
     monkeypatch.setattr(gemm, "PANEL_BYTES", 1 << 14)
     a, b = whole((3, 150, 141), "float32"), whole((141, 170), "float32", "columns", 1)
     both("matmul", a, b)
@@ -145,7 +145,7 @@ def test_products_split_into_several_launches(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_accuracy_of_long_sums() -> None:
-    """Terms are summed in blocks, so that the error doesn't grow with their number."""
+    """Terms are summed in blocks, so the error does not grow with their number."""
     torch.manual_seed(0)
     for m, n in ((40, 40), (8, 16), (3, 5)):
         a, b = torch.rand(m, 5000), torch.rand(5000, n)
@@ -171,14 +171,14 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("first", "second"), VECTORS)
-def test_vectors_and_nothing(first: tuple[int, ...], second: tuple[int, ...]) -> None:
-    """Vectors lose their dim; an empty sum is zero."""
+def test_vectors_and_empty_sums(first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    """Vectors lose their dim, and an empty sum is zero."""
     both("matmul", whole(first, "float32"), whole(second, "float32", "rows", 1))
 
 
 @pytest.mark.core
-def test_what_is_added_to_a_product() -> None:
-    """A matrix, and twice a row: the second call is cached."""
+def test_addmm_of_matrix_and_row() -> None:
+    """Adds a matrix, then a row twice. The second call with a row is cached."""
     m, n, added = (whole(s, "float32", "rows", i) for i, s in enumerate([(4, 6), (6, 5), (4, 5)]))
     for term in (added, added[0], added[0]):
         both("addmm", term, m, n)
@@ -186,7 +186,6 @@ def test_what_is_added_to_a_product() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int64"])
 def test_products_under_other_names_are_torchs(dtype: str) -> None:
-    """Other names of products."""
     m, n, v, w = (whole(s, dtype, "rows", i) for i, s in enumerate([(4, 6), (6, 5), (6,), (4,)]))
     x = whole((3, 4, 6), dtype)
     y = whole((3, 6, 5), dtype, "columns")
@@ -207,8 +206,8 @@ def test_products_under_other_names_are_torchs(dtype: str) -> None:
     both(lambda p: (ft if isinstance(p, ft.Tensor) else torch).linalg.matrix_power(p, 5), m[:, :4])
 
 
-def test_more_matrices_than_are_added_one_by_one() -> None:
-    """addbmm of a long batch is one product."""
+def test_addbmm_of_a_long_batch() -> None:
+    """The batch is one product."""
     x, y = whole((40, 3, 5), "float32"), whole((40, 5, 4), "float32", "columns", 1)
     both("addbmm", whole((3, 4), "float32"), x, y, beta=2, alpha=3)
 
@@ -218,7 +217,7 @@ def test_more_matrices_than_are_added_one_by_one() -> None:
     "ij,jk,kl->il", "ij,ik->j", "b...,b...->...", "ij->ji", "ij->i",
 ], 2))  # fmt: skip
 def test_einsum(equation: str) -> None:
-    """Equations, each subscript of size 4."""
+    """Each subscript has size 4."""
     terms = equation.split("->")[0].split(",")
     tensors = [whole((4,) * len(t.replace("...", "z")), "float32", "rows", k) for k, t in enumerate(terms)]
     both(lambda *x: (ft if isinstance(x[0], ft.Tensor) else torch).einsum(equation, *x), *tensors)
@@ -235,9 +234,9 @@ def test_output_that_is_an_input() -> None:
 
 
 @pytest.mark.parametrize("size", [16, 200], ids=["direct", "packed"])
-def test_products_are_rounded_as_the_target_has_it(size: int) -> None:
-    """(1 + e)(1 + e) is 1 + 2 e rounded, and one part in 2^24 more in a fused sum: devices with
-    Vitis' images round products (hls/gemm.h)."""
+def test_rounding_of_products_follows_the_target(size: int) -> None:
+    """(1 + e)(1 + e) is 1 + 2 e if the product is rounded, and one part in 2^24 more if fma adds
+    it. Devices with Vitis images round products (hls/gemm.h)."""
     backend, e = backend_of(resolve()), 2.0**-12
     fused = (backend.target.kind, backend.target.dialect) != ("board", "vitis") and backend.images is None
     a, b = torch.zeros(size, size), torch.zeros(size, size)
@@ -266,7 +265,6 @@ def test_products_are_rounded_as_the_target_has_it(size: int) -> None:
     ],
 )
 def test_operands_that_do_not_fit_raise_torchs_errors(call: Any, error: type[Exception]) -> None:
-    """torch's exceptions for operands that don't fit."""
     for module in (torch, ft):
         with pytest.raises(error):
             call(module)
@@ -291,8 +289,8 @@ def test_transposed_products_save_more_than_strided_results_cost(
 
 @pytest.mark.skipif(not default_backend().target.processor, reason="boards pack both matrices")
 @pytest.mark.parametrize("of", ["rows", "columns", "batches", "another layout"])
-def test_one_matrix_is_packed_if_it_fits_the_second_cache(of: str) -> None:
-    """The rows of the other are read in place. All edges are parts of tiles."""
+def test_one_matrix_is_packed_if_it_fits_the_l2_cache(of: str) -> None:
+    """The other matrix's rows are read in place. All edges are partial tiles."""
     depth = 131
     a, b = whole((203, depth), "float32"), whole((depth, 331), "float32")
     c, d = whole((2, 203, depth), "float32"), whole((331, depth), "float32")

@@ -1,5 +1,5 @@
-"""Max pooling by vectors of windows, forward and backward, on every device, including those whose
-ops use other kernels."""
+"""Max pooling by vectors of windows, forward and backward, on every device, also where ops use
+other kernels."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ftensor.runtime.launch_cache import LaunchTable  # noqa: E402
 from ..oracle import ours, same  # noqa: E402
 
 # Shape, kernel, stride, dilation. Several rows in a vector, the last of which is moved back; planes
-# of fewer windows than lanes; parts of rows that overlap; elements that no window has; windows that
-# share rows; lines of several planes.
+# of fewer windows than lanes; parts of rows that overlap; elements in no window; windows that share
+# rows; vectors over several planes.
 CASES: dict[str, tuple[Any, ...]] = {
     "rows together": ((3, 5, 6, 8), (2, 2)),
     "planes together": ((2, 9, 4, 4), (2, 2)),
@@ -38,7 +38,7 @@ CORE = ("rows together", "parts of rows")
 
 
 def inputs(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    """Returns few different values, so that many are equal, and NaNs, some of them in one window."""
+    """Returns values with many ties, and NaNs, some of them in one window."""
     torch.manual_seed(0)
     x = torch.randint(-2, 3, shape).to(dtype)
     x.view(-1)[::11] = math.nan
@@ -86,8 +86,8 @@ def test_maxima_of_each_dtype_are_torchs(dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("case", CORE)
-def test_vectors_where_launches_have_none(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same text in the other dialect."""
+def test_vector_kernels_on_devices_without_their_launches(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both dialects compile the same text."""
     backend, key = default_backend(), execute.max_pool_key
     if backend.target.dialect != "vitis" or backend.images is not None:
         pytest.skip("vectors are tested by all other tests here, or an image lacks the kernels")
@@ -96,8 +96,8 @@ def test_vectors_where_launches_have_none(case: str, monkeypatch: pytest.MonkeyP
     check(torch.float32, *CASES[case])
 
 
-def test_a_slice_and_a_compute_unit_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any offset, and work for all units."""
+def test_offsets_and_several_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The input has any offset, and there is work for all units."""
     monkeypatch.setattr(execute, "WINDOWS", 0.0005)
     x = inputs((4, 5, 6, 16), torch.float32).nan_to_num(7)
     whole = ours(x)

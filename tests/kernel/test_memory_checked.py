@@ -1,8 +1,8 @@
-"""A small case of every kind of kernel, for the run under Oclgrind: edges, tails, odd layouts.
+"""A small case of every kind of kernel for the run under Oclgrind: edges, remainders, odd layouts.
 
 Oclgrind interprets each instruction and reports accesses outside a buffer and data races (see
-conftest.py); sizes are around the vector width, because kernels overrun there. On other devices the
-same cases check values only.
+conftest.py). Sizes are near the vector width, where kernels tend to overrun. On other devices the
+same cases check only values.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import ftensor as ft
 
 pytestmark = pytest.mark.core
 
-# Around the lanes of 64 bytes (16 float32, 64 uint8, 8 float64), and more than one slab.
+# Near the lanes of 64 bytes (16 float32, 64 uint8, 8 float64), and more than one slab.
 SIZES = (1, 15, 16, 17, 67, 257)
 
 
 def ramp(*shape: int, dtype: type = np.float32) -> np.ndarray:
-    """Returns 1, 2, 3, ... in a shape: every element has a unique value."""
+    """Returns 1, 2, 3, ... in a shape, so that every element is unique."""
     return (np.arange(1, np.prod(shape, dtype=int) + 1) % 120).astype(dtype).reshape(shape)
 
 
@@ -32,14 +32,14 @@ def check(mine: ft.Tensor, expected: np.ndarray, tolerance: float = 1e-6) -> Non
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.int64, np.float16, np.complex64])
 def test_map(size: int, dtype: type) -> None:
-    """Whole vectors and the tail, lanes of every width."""
+    """Whole vectors and a remainder, with lanes of every width."""
     a = ramp(size, dtype=dtype)
     check(ft.tensor(a) + ft.tensor(a), a + a, 1e-3)
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_map_with_a_scalar_and_a_mask(size: int) -> None:
-    """A stride-0 operand; bool results and operands."""
+    """A stride-0 operand, and bool results and operands."""
     a = ramp(size)
     t = ft.tensor(a)
     check(t * 2, a * 2)
@@ -47,8 +47,8 @@ def test_map_with_a_scalar_and_a_mask(size: int) -> None:
 
 
 @pytest.mark.parametrize("offset", [1, 3])
-def test_map_off_the_vector_boundary(offset: int) -> None:
-    """A view that starts and ends inside a vector, read and written in place."""
+def test_map_of_unaligned_views(offset: int) -> None:
+    """A view that starts and ends inside a vector is read, and written in place."""
     a = ramp(50)
     t = ft.tensor(a)
     t[offset:-offset].add_(t[offset:-offset])
@@ -57,7 +57,7 @@ def test_map_off_the_vector_boundary(offset: int) -> None:
 
 
 def test_rows_and_strides() -> None:
-    """A broadcast row and column, a transposed operand, steps."""
+    """Broadcast rows and columns, a transposed operand, and steps."""
     a, row, column = ramp(5, 19), ramp(19), ramp(5, 1)
     t = ft.tensor(a)
     check(t + ft.tensor(row), a + row)
@@ -69,7 +69,7 @@ def test_rows_and_strides() -> None:
 
 @pytest.mark.parametrize("dim", [0, 1, 2, (0, 2), (0, 1, 2)])
 def test_reduce(dim: int | tuple[int, ...]) -> None:
-    """Inner, outer, middle and all dims; lengths that are no multiple of the lanes."""
+    """Inner, outer, middle and all dims, with lengths that are no multiple of the lanes."""
     a = ramp(3, 7, 21)
     t = ft.tensor(a)
     check(t.sum(dim), a.sum(dim))
@@ -79,7 +79,7 @@ def test_reduce(dim: int | tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_reduce_to_one_and_find(size: int) -> None:
-    """Slabs that combine to one value; the index of the largest."""
+    """Slabs combine to one value; the index of the largest is found."""
     a = ramp(size)
     t = ft.tensor(a)
     check(t.sum(), a.sum(dtype=np.float64))
@@ -89,7 +89,7 @@ def test_reduce_to_one_and_find(size: int) -> None:
 
 @pytest.mark.parametrize("dtype", [ft.float64, ft.int32, ft.uint8, ft.bool, ft.bfloat16])
 def test_convert_and_copy(dtype: ft.dtype) -> None:
-    """Lanes of two widths at once; a copy into a strided view."""
+    """Lanes of two widths, and a copy into a strided view."""
     a = ramp(3, 17)
     t = ft.tensor(a)
     check(t.to(dtype).to(ft.float32), a != 0 if dtype is ft.bool else a)
@@ -99,7 +99,7 @@ def test_convert_and_copy(dtype: ft.dtype) -> None:
 
 
 def test_gather_and_scatter() -> None:
-    """Indexing by integers and masks, read and write, first and last elements included."""
+    """Reads and writes by integers and masks, including first and last elements."""
     a = ramp(7, 9)
     index = np.array([6, 0, 3, 6])
     t, i = ft.tensor(a), ft.tensor(index)
@@ -115,14 +115,13 @@ def test_gather_and_scatter() -> None:
 
 @pytest.mark.parametrize(("n", "k", "m"), [(1, 1, 1), (5, 17, 9), (33, 8, 20)])
 def test_matmul(n: int, k: int, m: int) -> None:
-    """Blocks that the matrix does not fill."""
+    """The matrix does not fill its blocks."""
     a, b = ramp(n, k), ramp(m, k)
     check(ft.tensor(a) @ ft.tensor(b).t(), a @ b.T, 1e-5)
     check(ft.tensor(a).mv(ft.tensor(b[0])), a @ b[0], 1e-5)
 
 
 def test_empty_tensors() -> None:
-    """Kernels over no elements."""
     none = ft.zeros(0, 3)
     check(none + 1, np.zeros((0, 3)))
     check(none.sum(0), np.zeros(3))

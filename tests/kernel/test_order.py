@@ -1,4 +1,5 @@
-"""Scans, sorting and searching against torch: layouts, dtypes, NaN, rows shared by units."""
+"""Scans, sorting and searching against torch: layouts, dtypes, NaN, and rows split between
+units."""
 
 from __future__ import annotations
 
@@ -39,8 +40,8 @@ SCANS = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
 
 
 def values(shape: Any, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
-    """Returns numbers of which many are equal, with both zeros, and infinities and NaN if the dtype
-    has them."""
+    """Returns numbers with many ties and both zeros, plus infinities and NaN if the dtype has
+    them."""
     generator = torch.Generator().manual_seed(seed)
     t = torch.randint(-9, 10, shape, generator=generator) / 4
     if dtype.is_floating_point:
@@ -58,7 +59,7 @@ def near(name: str, dtype: torch.dtype, *args: Any, x: torch.Tensor) -> bool:
 
 @pytest.mark.parametrize("dtype", some(DTYPES, 3), ids=lambda d: str(d)[6:])
 def test_every_dtype(dtype: torch.dtype) -> None:
-    """Along each dim, in parts and in incomplete groups of columns."""
+    """Along each dim, in parts, and in incomplete groups of columns."""
     x = values((3, 35, 18), dtype)
     exact = x[:, :, 3] if dtype.is_floating_point else x
     for name in SCANS:
@@ -84,8 +85,9 @@ def test_every_dtype(dtype: torch.dtype) -> None:
     ("shape", "dim", "turned"),
     [((3, 1500), 0, False), ((90, 3), 0, False), ((1100, 17), 1, False), ((30, 40), 1, True)],
 )
-def test_rows_side_by_side(shape: tuple[int, ...], dim: int, turned: bool) -> None:
-    """More than a block, fewer than the pipeline's depth, short contiguous ones, strided results."""
+def test_rows_in_parallel(shape: tuple[int, ...], dim: int, turned: bool) -> None:
+    """More rows than a block has, fewer than the pipeline's depth, short contiguous rows, and
+    strided results."""
     x = torch.randint(-9, 10, shape)
     y = ft.from_torch(x)
     x, y = (x.t(), y.t()) if turned else (x, y)
@@ -112,11 +114,11 @@ def test_any_layout(layout: Any, data: st.DataObject) -> None:
     [
         ((70001,), 1 << 14),
         ((2, 40000), 1 << 14),
-        pytest.param((2, 701), 1 << 7, marks=pytest.mark.core),  # few, for an interpreter
+        pytest.param((2, 701), 1 << 7, marks=pytest.mark.core),  # few, since an interpreter may run them
     ],
 )
 def test_long_rows(shape: tuple[int, ...], share: int) -> None:
-    """Few rows: all units share each, in parts that are scanned, and tiles that are merged."""
+    """All units share each of a few rows: parts are scanned, and tiles are merged."""
     x = torch.randint(-(2**40), 2**40, shape)
     y = ft.from_torch(x)
     with (
@@ -134,9 +136,9 @@ def test_long_rows(shape: tuple[int, ...], share: int) -> None:
 
 @pytest.mark.parametrize("lined", [300, 1 << 17], ids=["parts", "whole"])
 @pytest.mark.parametrize("dtype", some(DTYPES[:-1], 3), ids=lambda d: str(d)[6:])
-def test_rows_by_digits(dtype: torch.dtype, lined: int) -> None:
-    """Rows that units share and separate rows; narrow and wide digits, some equal in all elements;
-    along each dim, in both directions."""
+def test_radix_sort_of_rows(dtype: torch.dtype, lined: int) -> None:
+    """Rows that units share, and separate rows. Digits are narrow or wide, and some are equal in
+    all elements. Sorts run along each dim in both orders."""
     x = values((3, 701), dtype)
     wide = torch.arange(2103).reshape(3, 701).mul(2654435761).remainder(2**31)
     many = wide.sub(2**30).to(dtype)
@@ -153,8 +155,8 @@ def test_rows_by_digits(dtype: torch.dtype, lined: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", some([torch.float32, torch.bfloat16, torch.int64, torch.uint8], 2))
-def test_elements_of_a_rank_are_torchs(dtype: torch.dtype) -> None:
-    """Elements of a rank, with equal ones and NaN among them, in the order of a stable sort."""
+def test_kthvalue_and_topk_are_torchs(dtype: torch.dtype) -> None:
+    """With ties and NaN, elements come in the order of a stable sort."""
     x = values((3, 180, 2), dtype)
     if dtype.is_floating_point:
         x[1, ::3] = math.nan
@@ -181,7 +183,7 @@ def test_elements_of_a_rank_are_torchs(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", some(DTYPES[1:-1], 3), ids=lambda d: str(d)[6:])
 def test_searchsorted_is_torchs(dtype: torch.dtype) -> None:
-    """In one row and in a row for each, from both sides, with a sorter."""
+    """With one row for all and a row for each, from both sides, with a sorter."""
     rows = values((4, 33), dtype).sort(-1).values
     wanted = values((4, 50), dtype, 1)
     shuffled = rows.flip(-1)
@@ -215,8 +217,8 @@ def test_searchsorted_compares_in_the_common_dtype(of: str, among: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float32, torch.float16])
-def test_isin_of_many(dtype: torch.dtype) -> None:
-    """More tests than are compared with each element; NaN is never found."""
+def test_isin_with_many_test_elements(dtype: torch.dtype) -> None:
+    """There are more test elements than are compared one by one. NaN is never found."""
     x, tests = values((5, 40), dtype), values((50,), dtype, 7)[::2].repeat(3)
     mine, theirs = ft.from_torch(x), ft.from_torch(tests)
     assert 0 < int(torch.isin(x, tests).sum()) < x.numel()
@@ -225,7 +227,7 @@ def test_isin_of_many(dtype: torch.dtype) -> None:
     assert agree(partial(ft.isin, mine, theirs.long()), partial(torch.isin, x, tests.long()))
 
 
-def test_a_long_sum_is_as_near_as_its_parts() -> None:
+def test_error_of_a_long_cumsum() -> None:
     """Rounding errors grow no faster than the number of terms."""
     x = torch.rand(200_000, generator=torch.Generator().manual_seed(3))
     result = ft.from_torch(x).cumsum(0).to_torch().double()

@@ -1,4 +1,4 @@
-"""Users' kernels on every target: OpenCL C on devices that compile it, else HLS C++."""
+"""User kernels on every target: OpenCL C on devices that compile it, otherwise HLS C++."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ HLS = default_backend().dialect == "vitis"
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Makes the kernel of a name."""
+    """Returns a function that makes the kernel of a name."""
     if not HLS:
         text = TEXT.format(kernel="__kernel ", ptr="__global ", double="double d")
         return lambda name: ft.fpga.opencl_kernel(text, name)
@@ -55,7 +55,7 @@ def operands(n: int = 8) -> tuple[ft.Tensor, ft.Tensor, ft.Tensor]:
 
 
 @pytest.mark.core
-def test_a_kernel_among_ops(own: Any) -> None:
+def test_user_kernel_among_ops(own: Any) -> None:
     axpy, (x, y, seen) = own("axpy"), operands()
     axpy(x + 1, 2, y, 8, seen)
     axpy(x, -1.0, y, 4, seen)
@@ -70,7 +70,7 @@ def test_numbers_of_each_type(own: Any) -> None:
     assert out.tolist() == values
 
 
-def test_a_view_begins_where_it_begins(own: Any) -> None:
+def test_offset_of_a_view(own: Any) -> None:
     axpy, (x, y, seen) = own("axpy"), operands()
     if HLS and default_backend().target.kind == "board":
         with pytest.raises(ValueError, match=r"argument 'y' begins 12 bytes into its memory"):
@@ -81,8 +81,8 @@ def test_a_view_begins_where_it_begins(own: Any) -> None:
         assert seen.tolist() == [0, 1, 0]
 
 
-def test_an_executor_sees_user_kernels(own: Any) -> None:
-    """One launch, which names the memory it may write; an executor may skip it."""
+def test_executor_sees_user_kernels(own: Any) -> None:
+    """It sees one launch, which names the memory it may write, and may skip it."""
     met: list[Any] = []
 
     class Notes(Observer):
@@ -99,7 +99,7 @@ def test_an_executor_sees_user_kernels(own: Any) -> None:
 
 
 def test_user_kernels_in_a_graph(own: Any) -> None:
-    """`ft.jit` traces it like any launch, and replays it with other tensors."""
+    """`ft.jit` traces a user kernel like any launch, and replays it with other tensors."""
     axpy = own("axpy")
 
     @ft.jit
@@ -127,7 +127,7 @@ def test_user_kernels_on_streams(own: Any) -> None:
     assert y.tolist() == [1.0 + 3 * k for k in range(8)]
 
 
-def test_what_is_known_of_indices_is_forgotten(own: Any) -> None:
+def test_user_kernel_invalidates_known_index_bounds(own: Any) -> None:
     """A kernel may write indices that are out of range."""
     out = ft.arange(9).to(ft.float64)
     own("kinds")(out, 0, 0, 0, 0, 0, 99, 0, 0, 0)
@@ -158,8 +158,8 @@ ONE = "__kernel void one(__global float *x) { x[get_global_id(0)] = N; }"
 
 
 @pytest.mark.skipif(HLS, reason="HLS C++ has no work-items")
-def test_work_items_in_numbers_of_any_kind() -> None:
-    """And a compiler's options, as a list or as a shell's words."""
+def test_work_sizes_of_any_integer_type() -> None:
+    """Compiler options come as a list or as a shell's words."""
     for options in ("-DN=1 -DM=2", ["-DN=1"], ("-D", "N=1"), [Path("-DN=1")]):
         k = ft.fpga.opencl_kernel(ONE, options=options)
     six = (6, np.int64(6), np.prod((2, 3)), (np.int32(6),), [6], ft.Size([6]), np.array([6]))
@@ -171,14 +171,14 @@ def test_work_items_in_numbers_of_any_kind() -> None:
     for wrong in (6.0, "6", b"6", True, np.True_, -1, np.int8(-1), (), (6, None), ft.tensor(6), np.ones((1, 1), int)):
         with pytest.raises(ValueError, match=r"one: units=.*is not a positive integer"):
             k.run(x, units=wrong)
-    for wrong in (2**70, 2**63, (2**40, 2**40)):  # of which drivers end the process
+    for wrong in (2**70, 2**63, (2**40, 2**40)):  # some of these end the process in drivers
         with pytest.raises(ValueError, match=r"one: units=.* more than the \d+ that a launch can have"):
             k.run(x, units=wrong)
     assert x.tolist() == [0.0] * 6
 
 
 @pytest.mark.skipif(HLS, reason="of OpenCL C")
-def test_texts_and_options_that_are_refused() -> None:
+def test_invalid_sources_and_options_are_refused() -> None:
     kernel = ft.fpga.opencl_kernel
     never = "#ifdef NEVER\n" + ONE + "\n#endif"
     for text in ("float f(float x) { return x; }", "", "// nothing", never):
@@ -197,8 +197,8 @@ def test_texts_and_options_that_are_refused() -> None:
 
 
 @pytest.mark.skipif(HLS, reason="HLS C++ has no work-groups")
-def test_memory_of_a_group_that_the_device_has_not() -> None:
-    """The error names both sizes; some drivers would end the process."""
+def test_too_much_local_memory_is_refused() -> None:
+    """The error names both sizes. Some drivers would end the process."""
     text = """__kernel void at(__global int *out, __local int *own, __local int *other)
     {
         own[0] = 1; other[0] = 2; out[0] = own[0] + other[0];
@@ -217,9 +217,8 @@ def test_memory_of_a_group_that_the_device_has_not() -> None:
 
 
 def test_pairs_are_complex_numbers(tmp_path: Path) -> None:
-    """float2 takes complex64 unchanged; an error for other dtypes does not suggest dropping a
-    part.
-    """
+    """float2 takes complex64 unchanged. For other dtypes the error does not suggest dropping a
+    part."""
     body = "{{ for (int i = 0; i < n; i++) {{ float2 v = x[i]; x[i].{0} = v.{1}; x[i].{1} = v.{0}; }} }}".format(
         "x", "y"
     )
@@ -248,7 +247,7 @@ def test_pairs_are_complex_numbers(tmp_path: Path) -> None:
         real(z)
 
 
-def test_a_pickle_and_a_copy(own: Any) -> None:
+def test_pickle_and_copy(own: Any) -> None:
     axpy, (x, y, seen) = own("axpy"), operands()
     assert copy.copy(axpy) is axpy and copy.deepcopy([axpy])[0] is axpy
     other = pickle.loads(pickle.dumps(axpy))
@@ -257,7 +256,7 @@ def test_a_pickle_and_a_copy(own: Any) -> None:
     assert y.tolist() == [1.0 + k for k in range(8)]
 
 
-def test_numbers_that_are_none(own: Any) -> None:
+def test_invalid_numbers_are_refused(own: Any) -> None:
     axpy, (x, y, seen) = own("axpy"), operands()
     for a in ("1", b"1", bytearray(b"1"), memoryview(b"1"), None, 1j, [1.0], np.ones(1), np.complex64(1)):
         with pytest.raises(TypeError, match=r"axpy: argument 'a' \(float\) takes a number, not"):
@@ -287,7 +286,7 @@ def test_compute_units(tmp_path: Path) -> None:
         ft.fpga.source(file, "whole").run(out, units=2)
 
 
-def test_it_goes_with_who_holds_it(own: Any) -> None:
+def test_kernel_is_freed_with_its_last_reference(own: Any) -> None:
     kernel: Kernel | None = own("axpy")
     assert kernel is not None
     x, y, seen = operands()

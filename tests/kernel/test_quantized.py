@@ -1,7 +1,8 @@
-"""Quantized ops: torch's bits.
+"""Quantized ops have torch's bits.
 
-References: `torch.ops.quantized_decomposed` for conversions and sums, `torch.ops.quantized` with
-FBGEMM for layers. Weights have 7 bits, whose products FBGEMM sums exactly on every processor.
+The references are `torch.ops.quantized_decomposed` for conversions and sums, and
+`torch.ops.quantized` with FBGEMM for layers. Weights have 7 bits, since FBGEMM sums their products
+exactly on every processor.
 """
 
 import warnings
@@ -49,7 +50,7 @@ def mine(t):
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_a_scale_for_all(name, decomposed):
+def test_per_tensor_scale(name, decomposed):
     of, x = getattr(torch, name), torch.randn(6, 5, 11) * 40
     info = torch.iinfo(of)
     args = (0.37, 11, info.min, info.max)
@@ -61,7 +62,7 @@ def test_a_scale_for_all(name, decomposed):
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_a_scale_for_each_channel(name, decomposed):
+def test_per_channel_scales(name, decomposed):
     of, x = getattr(torch, name), torch.randn(6, 5, 11) * 40
     info = torch.iinfo(of)
     scales, zeros = torch.rand(5) + 0.1, torch.randint(0, 9, (5,))
@@ -118,7 +119,7 @@ def test_layers(op, how):
     equal(result, theirs.contiguous())
 
 
-def test_signed_inputs_are_unsigned_ones_moved():
+def test_signed_inputs_equal_shifted_unsigned_inputs():
     x = torch.randint(0, 256, (7, 33), dtype=torch.uint8)
     w = mine(torch.randint(-64, 64, (5, 33), dtype=torch.int8))
     scales = {"scale": 2.5, "input_scale": 0.1, "weight_scale": 0.02}
@@ -151,7 +152,7 @@ def test_pools_and_relu_keep_the_scale():
 
 @pytest.mark.parametrize("scale, zero", [(0.03, -128), (0.05, 3), (0.0137, 7), (1e-9, 5)])
 def test_relu6_equals_its_parts(scale, zero, decomposed):
-    """Also where 6 is beyond the scale's numbers."""
+    """This includes scales whose range ends below 6."""
     x, bounds = torch.arange(-128, 128, dtype=torch.int8), (zero, -128, 127, torch.int8)
     real = decomposed.dequantize_per_tensor(x, scale, *bounds).clamp(0, 6)
     equal(Q.relu6(mine(x), scale, zero), decomposed.quantize_per_tensor(real, scale, *bounds))
@@ -159,7 +160,8 @@ def test_relu6_equals_its_parts(scale, zero, decomposed):
         Q.relu6(mine(x), scale, zero, maximum=0.0)
 
 
-# Size of planes, and arguments of torch.ao.nn.quantized.functional.avg_pool2d: windows at edges have other divisors.
+# Size of planes, and arguments of torch.ao.nn.quantized.functional.avg_pool2d. Windows at edges
+# have other divisors.
 AVERAGES = [
     ((8, 8), (2,)),
     ((9, 12), ((3, 2), (2, 1), (1, 1))),
@@ -174,8 +176,8 @@ AVERAGES = [
 @pytest.mark.parametrize("zero", [0, 125])
 @pytest.mark.parametrize("of", ["uint8", "int8"])
 def test_average_pools(of, zero):
-    """Of a contiguous tensor: for channels last, torch rounds otherwise, and so do its
-    adaptive pools of one channel, which has both layouts."""
+    """For contiguous tensors. For channels_last, torch rounds otherwise. So do its adaptive pools
+    of one channel, which has both layouts."""
     info = torch.iinfo(getattr(torch, of))
     for size, arguments in AVERAGES:
         x = torch.randint(info.min, info.max + 1, (2, 5, *size), dtype=getattr(torch, of))
@@ -199,8 +201,9 @@ def test_average_pools_keep_the_layout():
 
 
 @pytest.mark.parametrize("of", ["uint8", "int8"])
-def test_tensors_of_several_scales_are_joined(of, decomposed):
-    """As dequantized and quantized: the bits of torch's own quantized tensors too, except for halves."""
+def test_cat_of_several_scales(of, decomposed):
+    """The result equals dequantize, cat and quantize, and has the bits of torch's quantized
+    tensors, except for ties."""
     info, dtype = torch.iinfo(getattr(torch, of)), getattr(torch, of)
     parts = [torch.randint(info.min, info.max + 1, (2, c, 5, 4), dtype=dtype) for c in (3, 1, 6)]
     scales, zeros = (0.037, 0.0713, 0.21), (4, 9, 0)
@@ -216,8 +219,9 @@ def test_tensors_of_several_scales_are_joined(of, decomposed):
     equal(Q.cat([mine(parts[0])] * 2, input_scales=0.5), torch.cat([parts[0]] * 2))
 
 
-def test_halves_are_joined_as_decomposed(decomposed):
-    """`torch.ops.quantized.cat` adds the zero point first, and so rounds halves to the other side if it is odd."""
+def test_cat_rounds_ties_like_decomposed(decomposed):
+    """`torch.ops.quantized.cat` adds the zero point first, so it rounds ties the other way if the
+    zero point is odd."""
     part = torch.full((1, 8), 249, dtype=torch.uint8)
     range_ = (0, 255, torch.uint8)
     for zero, other in ((149, 148), (150, 150)):
@@ -231,7 +235,7 @@ def test_halves_are_joined_as_decomposed(decomposed):
         assert (own.int_repr() == other).all()
 
 
-def test_samples_of_a_converter():
+def test_dequantize_as_complex():
     pairs = torch.randint(-(1 << 15), 1 << 15, (7, 9, 2)).short()
     scale = 3 / (1 << 15)
     theirs = torch.view_as_complex(pairs.float() * scale)
@@ -252,8 +256,8 @@ def test_samples_are_converted_in_the_kernel_that_reads_them():
     assert len(mixed.graph(mine(pairs), mine(tone)).kernels) == count
 
 
-# Shapes of input and weight, and layouts of windows: lines of results that begin and end anywhere,
-# planes of a beat and of several tiles, groups, strides, filters that fill no panel.
+# Shapes of input and weight, and layouts of windows: result rows that begin and end inside beats,
+# planes of one beat and of several tiles, groups, strides, and filters that fill no panel.
 WINDOWS = ("stride", "padding", "dilation", "groups")
 BYTES = [
     ((2, 10, 9, 9), (20, 10, 3, 3), {"stride": (2, 1), "padding": 1}),
@@ -266,8 +270,8 @@ BYTES = [
 @pytest.mark.parametrize("case", range(len(BYTES)))
 @pytest.mark.parametrize("of", ["uint8", "int8"])
 def test_sums_of_bytes_are_exact(of, case):
-    """The lowest and the highest byte next to each other, a zero point as padding; on boards, whose
-    kernels read bytes, also the sums themselves."""
+    """The lowest and the highest byte are adjacent, and padding is a zero point. On boards, whose
+    kernels read bytes, the sums are compared, too."""
     shape, filters, windows = BYTES[case]
     low, high = (0, 255) if of == "uint8" else (-128, 127)
     x = torch.randint(low, high + 1, shape).to(getattr(torch, of))

@@ -1,7 +1,6 @@
 """Random numbers: the same bits on every device, and the required distributions.
 
-A reference in NumPy gives an element's bits; digests of results show that every device has the
-same.
+A NumPy reference gives an element's bits. Digests show that every device has the same.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ M = np.uint64(0xFFFFFFFF)
 
 
 def philox(counter: np.ndarray[Any, Any], key: tuple[int, int]) -> np.ndarray[Any, Any]:
-    """Returns Philox 4x32-10 of counters (n, 4), by its paper."""
+    """Returns Philox 4x32-10 of counters (n, 4), as in its paper."""
     c = [counter[:, k].astype(np.uint64) for k in range(4)]
     k0, k1 = np.uint64(key[0]), np.uint64(key[1])
     for _ in range(10):
@@ -43,7 +42,7 @@ def philox(counter: np.ndarray[Any, Any], key: tuple[int, int]) -> np.ndarray[An
     ],
 )
 def test_the_reference_has_the_known_answers(counter: list[int], key: tuple[int, int], words: str) -> None:
-    """The test vectors of Random123."""
+    """The answers are the test vectors of Random123."""
     counters = philox(np.array([counter]), key)
     assert " ".join(f"{w:08x}" for w in counters[0]) == words
 
@@ -61,7 +60,8 @@ SEEDS = ((0, 0), (2**64 - 1, 2**48 - 1), (0x123456789ABCDEF0, 0xFEDCBA98765))
 
 @pytest.mark.parametrize(("seed", "call"), SEEDS)
 def test_bits_of_an_element(seed: int, call: int) -> None:
-    """A word of a block for 32 bits, two for 64, a block for an integer."""
+    """An element uses one word of a block if it has 32 bits, two if it has 64, and a block for an
+    integer."""
     n = 1003
     words = blocks(n, seed, call).astype(np.uint64)
     source = ft.Generator().manual_seed(seed)
@@ -80,7 +80,7 @@ def test_bits_of_an_element(seed: int, call: int) -> None:
         assert got.tolist() == [low + (w * many >> 128) for w in whole]
 
 
-def test_where_an_element_lies_in_memory_does_not_matter() -> None:
+def test_strides_do_not_change_random_numbers() -> None:
     expected = ft.randn(7, 33, generator=ft.Generator().manual_seed(5))
     for out in (ft.empty(33, 7).t(), ft.empty(9, 40)[1:8, 3:36], ft.empty(7, 33, 2)[..., 1]):
         out.normal_(generator=ft.Generator().manual_seed(5))
@@ -122,7 +122,7 @@ def digest(tensors: dict[str, ft.Tensor]) -> str:
     return sha.hexdigest()[:16]
 
 
-# Of results whose distributions tests/spelling/test_random.py tests.
+# tests/spelling/test_random.py tests the distributions of these results.
 DIGESTS = {
     "float32": "215f878589700c2d",
     "float64": "161493843cf9e6c6",
@@ -150,7 +150,7 @@ def test_every_device_has_the_same_integers() -> None:
 
 
 def dropped() -> dict[str, ft.Tensor]:
-    """Returns dropouts, which draw from the default generator."""
+    """Returns dropout results, which use the default generator."""
     with ft.random.fork_rng():
         ft.manual_seed(11)
         x = ft.arange(1.0, 1000)
@@ -167,7 +167,7 @@ def test_every_device_drops_the_same() -> None:
     x = ft.arange(1.0, 1000)
     kept = tensors["dropout"] != 0
     assert tensors["dropout"].equal(ft.where(kept, x * (1 / 0.75), 0.0))
-    # 999 draws of 3/4 have a deviation of 14.
+    # 999 draws with probability 3/4 have a standard deviation of 14.
     assert 680 < kept.sum().item() < 820
     channels = (tensors["feature"] != 0).sum(-1)
     assert set(channels.ravel().tolist()) == {0, 3}

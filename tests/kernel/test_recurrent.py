@@ -1,4 +1,4 @@
-"""Recurrent layers and cells, and the loss of sequences without alignment, on every device."""
+"""Recurrent layers and cells, and the CTC loss, on every device."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def weights(
 
 
 def states(name: str, count: int, projected: int, dtype: torch.dtype) -> Any:
-    """Returns a state of every layer and direction; two for an LSTM."""
+    """Returns a state for every layer and direction; two for an LSTM."""
     hidden = torch.randn(count, BATCH, projected or HIDDEN).to(dtype)
     return (hidden, torch.randn(count, BATCH, HIDDEN).to(dtype)) if name == "lstm" else hidden
 
 
 WAYS = [(1, 1, True, torch.float32), (2, 2, False, torch.float32), (2, 1, True, torch.bfloat16)]
-# Layers differ in their formulas, ways in where they read and write: each way once, and the layers
-# with the most states and gates.
+# Layers differ in their formulas, and methods in what they read and write. Each method runs once,
+# with the layers of the most states and gates.
 CORE = (("lstm", WAYS[1]), ("gru", WAYS[2]), ("rnn_tanh", WAYS[0]))
 
 
@@ -50,7 +50,7 @@ CORE = (("lstm", WAYS[1]), ("gru", WAYS[2]), ("rnn_tanh", WAYS[0]))
     ],
 )
 def test_layers(name: str, layers: int, directions: int, biases: bool, dtype: torch.dtype) -> None:
-    """Sequences with steps or samples first, and packed ones of several lengths."""
+    """Sequences have the batch or the steps first, or are packed, with several lengths."""
     torch.manual_seed(layers)
     params = weights(name, layers, directions, 0, biases, dtype)
     hx = states(name, layers * directions, 0, dtype)
@@ -68,7 +68,8 @@ def test_layers(name: str, layers: int, directions: int, biases: bool, dtype: to
 @pytest.mark.parametrize("name", ["lstm", "gru"])
 @pytest.mark.parametrize("hidden", [1, 6, pytest.param(8, marks=pytest.mark.core), 16, 40, 200])
 def test_steps_of_all_widths(name: str, hidden: int) -> None:
-    """Vectors of each width that divides the states; a batch that fills no item; both directions."""
+    """Vectors have each width that divides the states. A batch does not fill a work-item. Both
+    directions run."""
     torch.manual_seed(hidden)
     rows = LAYERS[name] * hidden
     shapes: list[tuple[int, ...]] = [(rows, FEATURES), (rows, hidden), (rows,), (rows,)] * 2
@@ -81,8 +82,8 @@ def test_steps_of_all_widths(name: str, hidden: int) -> None:
         assert agree_on(name, x, hx, params, True, 1, 0.0, False, True, first, how=how)
 
 
-def test_all_steps_are_one_kernel() -> None:
-    """On CPUs, for as long as the weights stay in their caches."""
+def test_all_steps_run_in_one_kernel() -> None:
+    """On CPUs, this needs weights that fit into the caches."""
     x, h = ft.randn(9, 2, 4), ft.randn(1, 2, 8)
     backend = x._storage.backend
     params = [ft.randn(24, 4), ft.randn(24, 8), ft.randn(24), ft.randn(24)]
@@ -110,9 +111,8 @@ def test_cells(name: str, biases: bool) -> None:
 
 
 def paths(dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
-    """Returns frames, labels and lengths: repeated labels, none, and more than fit into the
-    frames.
-    """
+    """Returns frames, labels and lengths. Labels are repeated, empty, or too many for the
+    frames."""
     torch.manual_seed(2)
     logs = (torch.randn(7, 4, 5, dtype=dtype) * 3).log_softmax(2)
     logs[2, 1, 3] = -torch.inf
@@ -121,7 +121,7 @@ def paths(dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
 
 
 @pytest.mark.parametrize("dtype", [pytest.param(torch.float32, marks=pytest.mark.core), torch.float64])
-def test_labels_without_places(dtype: torch.dtype) -> None:
+def test_ctc_loss(dtype: torch.dtype) -> None:
     logs, labels, frames, lengths = paths(dtype)
     loss = "nn.functional.ctc_loss"
     for reduction in ("none", "mean", "sum"):
@@ -133,7 +133,7 @@ def test_labels_without_places(dtype: torch.dtype) -> None:
     assert agree_on("ctc_loss", logs, labels, torch.tensor([0, 1, 0, 2]), lengths, 0, 0)
 
 
-def test_alpha_where_it_means_something() -> None:
+def test_ctc_loss_log_alpha() -> None:
     operands = paths(torch.float32)
     mine = ft._ctc_loss(*ours(operands))
     theirs = torch._ctc_loss(*operands)

@@ -29,7 +29,7 @@ WHERE = ["argmax", "argmin", "max", "min"]
 
 @st.composite
 def layouts(draw: st.DrawFn) -> tuple[Any, torch.Tensor]:
-    """Draws (shape, strides) of a few elements or of many, as an index into random storage."""
+    """Draws (shape, strides) of few or many elements, as an index into random storage."""
     if draw(st.booleans()):
         shape, strides = draw(geometry.geometries(4))
     else:
@@ -39,8 +39,8 @@ def layouts(draw: st.DrawFn) -> tuple[Any, torch.Tensor]:
 
 
 def stored(shape: Any, strides: Any, whole: bool, seed: int) -> torch.Tensor:
-    """Returns a tensor of this layout with an offset; integers repeat values, floats hold a NaN or
-    two."""
+    """Returns a tensor of this layout with an offset. Integers repeat values, and floats have one
+    or two NaNs."""
     size = 4 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if n)
     generator = torch.Generator().manual_seed(seed)
     base = torch.randint(-9, 10, (max(size, 4),), generator=generator)
@@ -67,7 +67,7 @@ def test_any_layout_and_dims(layout: Any, data: st.DataObject) -> None:
     options = {} if name == "count_nonzero" else {"keepdim": data.draw(st.booleans())}
     if not t.ndim or (name == "logsumexp" and not chosen):
         return
-    # Both libraries round; the rounding of every factor adds up in a product.
+    # Both libraries round. In a product the roundings of all factors add up.
     tolerance = {"rtol": 1e-3 if one else 1e-5, "atol": 1e-5}
     mine = same_view(t)
     agree(
@@ -77,7 +77,7 @@ def test_any_layout_and_dims(layout: Any, data: st.DataObject) -> None:
 
 @draws(60)
 @given(layouts(), st.data())
-def test_positions_are_first_and_nan_wins(layout: Any, data: st.DataObject) -> None:
+def test_first_index_and_nan_win(layout: Any, data: st.DataObject) -> None:
     shape, strides = layout
     t = stored(shape, strides, True, data.draw(st.integers(0, 99))).float()
     if not t.numel():
@@ -92,7 +92,7 @@ def test_positions_are_first_and_nan_wins(layout: Any, data: st.DataObject) -> N
     values = None
     if name in ("max", "min"):
         values, ours = ours
-    # NumPy's argmax and argmin take the first of several, and the first NaN before all else.
+    # NumPy's argmax and argmin return the first of equal values, and the first NaN if there is one.
     where = np.argmax if "max" in name else np.argmin
     expected = where(array, axis=dim) if t.ndim else np.int64(0)
     np.testing.assert_array_equal(ours.numpy(), expected)
@@ -102,8 +102,9 @@ def test_positions_are_first_and_nan_wins(layout: Any, data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize("shape, dim", [((1 << 21,), 0), ((1 << 20, 3), 0), ((3, 1 << 20), 1)])
-def test_long_sums_are_as_exact_as_pairwise_ones(shape: Any, dim: int) -> None:
-    """A plain float32 loop over this number of terms is off by 1e-3; pairwise summation by 1e-7."""
+def test_accuracy_of_long_sums_is_pairwise(shape: Any, dim: int) -> None:
+    """A plain float32 loop over this number of terms has an error of 1e-3, pairwise summation
+    1e-7."""
     t = torch.rand(shape, generator=torch.Generator().manual_seed(0))
     exact = t.double().sum(dim)
     result = ft.from_torch(t).sum(dim).to_torch().double()
@@ -112,12 +113,12 @@ def test_long_sums_are_as_exact_as_pairwise_ones(shape: Any, dim: int) -> None:
 
 
 @pytest.mark.parametrize("n", [3000, 100_000, 1 << 22])
-def test_equal_addends_do_not_drift(n: int) -> None:
-    """Rounding errors of equal addends all have one sign: the worst case for a sum."""
+def test_sum_of_equal_terms(n: int) -> None:
+    """Rounding errors of equal terms have one sign, which is the worst case for a sum."""
     for seed in range(10):
         t = torch.rand(1, generator=torch.Generator().manual_seed(seed))
         exact = t.double().item() * n
-        # One value for all lanes: an image folds it one lane wide, with as many more steps.
+        # One value for all lanes: an image reduces it with one lane, in as many more steps.
         assert abs(ft.from_torch(t).expand(n).sum().item() / exact - 1) < 4e-6
         if n < 1 << 22:
             rows = ft.from_torch(t).expand(n, 5).contiguous()
@@ -127,12 +128,12 @@ def test_equal_addends_do_not_drift(n: int) -> None:
 @pytest.mark.parametrize(
     ("shape", "transposed"), pairs([(300_001,), (3, 100_003), (100_003, 3), (517, 613), (40, 70, 90)], [False, True])
 )
-def test_work_that_is_split_over_units(shape: Any, transposed: bool) -> None:
+def test_reductions_split_over_units(shape: Any, transposed: bool) -> None:
     t = torch.randint(-(2**62), 2**62, shape, generator=torch.Generator().manual_seed(1))
     t = t.transpose(0, -1) if transposed else t
     x = same_view(t)
     for dims in [None, *range(t.ndim), (0, t.ndim - 1) if t.ndim > 1 else None]:
-        assert torch.equal(x.sum(dims).to_torch(), t.sum(dims))  # wraps around alike
+        assert torch.equal(x.sum(dims).to_torch(), t.sum(dims))  # wraps in both
         assert torch.equal(x.amax(dims).to_torch(), t.amax(dims if dims is not None else ()))
         if not isinstance(dims, tuple):
             assert torch.equal(x.argmin(dims).to_torch(), t.argmin(dims))
@@ -147,8 +148,8 @@ def test_narrow_floats_are_summed_in_float32(name: str) -> None:
 
 @draws(40)
 @given(layouts().filter(lambda layout: 1 <= math.prod(layout[0]) <= 200), st.integers(16, 60), st.data())
-def test_pieces_of_huge_tensors_join(layout: Any, limit: int, data: st.DataObject) -> None:
-    """With a small limit instead of 2^31, results are unchanged."""
+def test_pieces_of_huge_tensors_are_combined(layout: Any, limit: int, data: st.DataObject) -> None:
+    """The limit is small instead of 2^31, and results are unchanged."""
     name = data.draw(st.sampled_from(["sum", "mean", "argmax", "var", "any", "norm"]))
     t = stored(*layout, whole=True, seed=data.draw(st.integers(0, 99))).float()
     x, dim = same_view(t), data.draw(st.sampled_from([None, *range(t.ndim)]))
@@ -163,7 +164,7 @@ def test_pieces_of_huge_tensors_join(layout: Any, limit: int, data: st.DataObjec
 
 
 @given(geometry.geometries(4), st.integers(1, 30))
-def test_cuts_are_in_order_and_complete(layout: geometry.Geometry, limit: int) -> None:
+def test_splits_are_ordered_and_complete(layout: geometry.Geometry, limit: int) -> None:
     shape, strides = layout
     seen = []
     for size, (offset,) in fold_pieces.cut_in_order(shape, [strides], limit):
@@ -196,7 +197,7 @@ ROUNDED = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2, "bfloat16": 2e-2}
 
 
 @pytest.mark.parametrize(("to", "name"), pairs(list(ROUNDED), ["softmax", "log_softmax"]))
-def test_softmax_rounds_to_its_dtype_first(name: str, to: str) -> None:
+def test_softmax_converts_to_dtype_first(name: str, to: str) -> None:
     for of, values in (("float64", [1e8 + 3, 0.0, 1e8]), ("float32", [2051.0, 2048.0, 1.0])):
         results = []
         for lib in (ft, torch):
@@ -208,7 +209,7 @@ def test_softmax_rounds_to_its_dtype_first(name: str, to: str) -> None:
 @pytest.mark.parametrize(
     ("name", "of"), pairs(["var", "std", "var_mean", "std_mean"], ["float32", "bfloat16", "complex64"])
 )
-def test_squares_that_leave_the_range(name: str, of: str) -> None:
+def test_variance_of_extreme_values(name: str, of: str) -> None:
     if not default_backend().target.spares_double:
         pytest.skip("boards, and what stands for one, sum in the dtype that they compute in")
     for values in ([1e30, 3e30, 2e30], [1e-25, 3e-25, 2e-25], [1e4, 1e4 + 1, 1e4 + 2]):
@@ -223,8 +224,9 @@ def test_squares_that_leave_the_range(name: str, of: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", some([torch.float32, torch.float64, torch.int32, torch.int64], 2))
-def test_places_of_extremes(dtype: torch.dtype) -> None:
-    """The first of equals: in whole vectors, blocks, splits and remainders; NaN first."""
+def test_indices_of_extremes(dtype: torch.dtype) -> None:
+    """The first of equal values wins, in whole vectors, blocks, splits and remainders. NaN comes
+    first."""
     generator = torch.Generator().manual_seed(5)
     backend = default_backend()
     # An image's kernels have the units that they were built with.

@@ -1,4 +1,4 @@
-"""Conversions between dtypes give torch's bits: rounding to nearest even, NaN, overflow, wrap."""
+"""Conversions between dtypes have torch's bits: round to nearest even, NaN, overflow, wrap."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from ..targets import EVERY_CASE, TURN  # noqa: E402
 
 REALS = ("float64", "float32", "float16", "bfloat16")
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64", "bool")
-# Around the ends of each integer dtype, and far beyond.
+# Near the limits of each integer dtype, and far beyond.
 ENDS = [s * (2.0**k + d) for k in (7, 8, 15, 16, 31, 32, 63, 64) for d in (-1, 0, 1) for s in (1, -1)]
 OUTSIDE = [*ENDS, torch.inf, -torch.inf, torch.nan, 1e30, -1e30, 3e9 + 5, -3e9 - 5, -0.5, -1.5, 300.9]
 
 
 def every_kind(of: torch.dtype) -> torch.Tensor:
-    """Returns halves between neighbouring 16-bit floats, random bits, subnormals, infinities, NaN."""
+    """Returns halves between neighbouring 16-bit floats, random bits, subnormals, infinities,
+    NaN."""
     torch.manual_seed(0)
     bits = torch.randint(-(2**31), 2**31 - 1, (4000,), dtype=torch.int32).view(torch.float32)
     ties = torch.arange(-600, 600, dtype=torch.int32) * 0x8000 + 0x3F800000
@@ -31,7 +32,7 @@ def every_kind(of: torch.dtype) -> torch.Tensor:
 @pytest.mark.parametrize("source", REALS)
 @pytest.mark.parametrize("target", REALS)
 def test_floats_are_rounded_to_nearest_even(source: str, target: str) -> None:
-    """Without a tolerance: values are equal, also between two equally near neighbours."""
+    """Values are equal without a tolerance, also halfway between two neighbours."""
     x = every_kind(getattr(torch, source))
     got = ft.from_torch(x).to(getattr(ft, target)).to_torch()
     torch.testing.assert_close(got, x.to(getattr(torch, target)), rtol=0, atol=0, equal_nan=True)
@@ -39,10 +40,11 @@ def test_floats_are_rounded_to_nearest_even(source: str, target: str) -> None:
 
 @pytest.mark.core
 @pytest.mark.parametrize("source", REALS)
-def test_what_no_integer_holds_is_the_same_on_every_device(source: str) -> None:
-    """C leaves it undefined; torch on x86 has the instructions' results, and so has every device.
+def test_out_of_range_conversions_agree_on_every_device(source: str) -> None:
+    """C leaves the result undefined. torch on x86 has the instruction's result, and every device
+    has the same.
 
-    In rows, which use whole vectors, and in columns.
+    Rows use whole vectors; a strided view is compared, too.
     """
     x = torch.tensor(OUTSIDE, dtype=torch.float64).to(getattr(torch, source))
     mine = ft.from_torch(x)
@@ -54,7 +56,7 @@ def test_what_no_integer_holds_is_the_same_on_every_device(source: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("size", [1, 7])
-def test_layer_norm_of_halves_subtracts_what_is_scaled(dtype: torch.dtype, size: int) -> None:
+def test_layer_norm_of_16_bit_rounds_as_torch(dtype: torch.dtype, size: int) -> None:
     """For one element the rounding error of its product remains, as in torch."""
     torch.manual_seed(size)
     x, *factors = [(torch.rand(n, size) * 18 - 9).to(dtype) for n in (5, 1, 1)]

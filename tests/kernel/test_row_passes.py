@@ -1,4 +1,4 @@
-"""Folds and maps over the same rows in one kernel: the bits of the ops, one after another."""
+"""Reductions and maps over the same rows in one kernel have the bits of the separate ops."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .test_fused import bits, drawn
 
 pytestmark = pytest.mark.skipif(default_backend().images is not None, reason="images have no kernels of several units")
 
-# Intel's emulator has functions of its own.
+# Intel's emulator has its own functions.
 OWN_FUNCTIONS = pytest.mark.skipif(
     default_backend().target.emulates == "an Intel FPGA",
     reason="the emulator's functions give other last bits beside others in one kernel",
 )
 
-# (shape, dim): lanes along rows of several lengths, across rows, and a row a lane.
+# (shape, dim): lanes along rows of several lengths, across rows, and one row for each lane.
 WALKS = [
     pytest.param((5, 20_000), 1, marks=pytest.mark.core),
     pytest.param((37, 1003), 0, marks=pytest.mark.core),
@@ -65,7 +65,7 @@ def test_softmax(shape: tuple[int, int], dim: int) -> None:
 
 
 @pytest.mark.parametrize(("shape", "dim"), WALKS)
-def test_norms_and_what_they_find_of_rows(shape: tuple[int, int], dim: int) -> None:
+def test_layer_norm_with_weight_and_bias(shape: tuple[int, int], dim: int) -> None:
     other = [shape[1]] if dim else [shape[0], 1]
     w, b = drawn(*other), drawn(*other, 1).reshape(other)
     agree(lambda x, w, b: layer_norm(x, w, b, dim), dim, drawn(*shape), w, b)
@@ -83,10 +83,10 @@ def test_row_passes_of_each_dtype_are_torchs(name: str, dim: int) -> None:
         agree(lambda x: softmax(x, dim), dim, x)
 
 
-# Few and short rows, where places are found by folds on all devices; many that are folded.
+# Few short rows, in which every device finds indices by reductions, and many rows.
 @pytest.mark.parametrize(("shape", "dim"), [((7, 50), 1), ((5000, 20), 0)])
-def test_folds_of_one_pass(shape: tuple[int, int], dim: int) -> None:
-    """Several states side by side, of several types, and one of indices."""
+def test_reductions_of_one_pass(shape: tuple[int, int], dim: int) -> None:
+    """One pass has several states of several types, one of them an index."""
     x, g = drawn(*shape), drawn(*shape) + 1
 
     def folds(x: ft.Tensor, g: ft.Tensor) -> tuple[ft.Tensor, ...]:
@@ -98,8 +98,8 @@ def test_folds_of_one_pass(shape: tuple[int, int], dim: int) -> None:
 
 
 @pytest.mark.parametrize("dim", (0, 1))
-def test_numbers_of_rows(dim: int) -> None:
-    """An input may have one element for a row, and a result may depend only on such inputs."""
+def test_inputs_with_one_element_per_row(dim: int) -> None:
+    """A result may depend only on such inputs."""
     x, k = drawn(37, 1003), drawn(37, 1) if dim else drawn(1, 1003)
 
     def rows(x: ft.Tensor, k: ft.Tensor) -> tuple[ft.Tensor, ...]:
@@ -110,7 +110,7 @@ def test_numbers_of_rows(dim: int) -> None:
 
 
 def in_place(function: Callable[..., Any], x: ft.Tensor) -> bool:
-    """True if results that overwrite the input are right."""
+    """Returns whether results that overwrite the input are right."""
     seen, eager = recorded(function, x)
     launch, _, program = passes_launch(seen, eager, [x], 1)
     y = x.clone()
@@ -119,7 +119,7 @@ def in_place(function: Callable[..., Any], x: ft.Tensor) -> bool:
     return any(one.stored_values for one in Passes(launch.steps[0].key).passes)
 
 
-def test_results_in_an_inputs_place() -> None:
+def test_results_that_overwrite_an_input() -> None:
     """Expensive values are stored in the results' memory, unless a later pass reads an input that
     may share it."""
     x = drawn(37, 1003)
@@ -128,7 +128,7 @@ def test_results_in_an_inputs_place() -> None:
     assert not in_place(lambda x: log_softmax(x, 1), x)
 
 
-def test_a_result_is_stored_behind_the_last_read_of_what_may_lie_there() -> None:
+def test_result_is_stored_after_the_last_read_of_its_memory() -> None:
     x = drawn(37, 1003)
 
     def several(x: ft.Tensor) -> tuple[ft.Tensor, ...]:

@@ -19,28 +19,28 @@ LAYOUTS = ("transposed", "broadcast", "sliced", "expanded", "zero-dim")
 
 
 def soon(name: str, dtype: str) -> bool:
-    """True for the cases of every run: bool and complex have separate texts; half of the other
-    dtypes, in turn."""
+    """Returns whether every run has the case: bool and complex have separate texts, and half of the
+    other dtypes take turns."""
     kind = getattr(ft, dtype).kind
     return kind in "bc" or (len(name) + DTYPES.index(dtype)) % 2 == 0
 
 
 @pytest.mark.parametrize(("name", "dtype"), pairs(list(ROWS), DTYPES, computed, soon))
 def test_each_row_has_torchs_values(name: str, dtype: str) -> None:
-    """Every pair of special numbers."""
+    """Each pair of special numbers occurs."""
     entry, inputs = ROWS[name], inputs_of(name, dtype)
     own, params = ours(inputs), parameters(entry)
     assert agree(lambda: entry.call(*own, **params), lambda: theirs(entry)(*inputs, **params))
 
 
 def served(name: str, dtype: str) -> bool:
-    """True if a reduction supports a dtype."""
+    """Returns whether a reduction supports a dtype."""
     return bool(REDUCTIONS[name].row.serves(getattr(ft, dtype).kind))
 
 
 @pytest.mark.parametrize(("name", "dtype"), pairs(list(REDUCTIONS), DTYPES, served, soon))
 def test_reductions(name: str, dtype: str) -> None:
-    """Along rows and across them."""
+    """Along rows and across rows."""
     entry = REDUCTIONS[name]
     for t in (few(dtype), few(dtype).t()):
         for dims in ((), (0,)):
@@ -49,7 +49,7 @@ def test_reductions(name: str, dtype: str) -> None:
 
 
 def laid_out(name: str, layout: str, dtype: str) -> list[torch.Tensor]:
-    """Returns two operands with other layouts than the result."""
+    """Returns two operands whose layouts differ from the result's."""
     a, b = inputs_of(name, dtype)
     if layout == "transposed":
         return [a.t(), b]
@@ -69,7 +69,7 @@ def same_memory(t: torch.Tensor) -> ft.Tensor:
 
 
 def check(name: str, layout: str, dtype: str) -> None:
-    """Asserts values, and strides of the result."""
+    """Asserts the result's values and strides."""
     entry, inputs = ROWS[name], laid_out(name, layout, dtype)
     own = [same_memory(t) for t in inputs]
     assert agree(lambda: entry.call(*own), lambda: theirs(entry)(*inputs))
@@ -77,7 +77,7 @@ def check(name: str, layout: str, dtype: str) -> None:
 
 @pytest.mark.parametrize(("dtype", "layout"), pairs(DTYPES, LAYOUTS, both=True))
 def test_layouts_of_every_dtype(layout: str, dtype: str) -> None:
-    """The skeleton's kernels for every size of element."""
+    """Tests the skeleton's kernels for every element size."""
     check("mul", layout, dtype)
 
 
@@ -93,7 +93,7 @@ def test_layouts_of_every_row(k: int) -> None:
 @pytest.mark.filterwarnings("ignore:.*imaginary part")
 @pytest.mark.parametrize(("source", "target"), pairs(DTYPES, DTYPES, both=True))
 def test_conversions(source: str, target: str) -> None:
-    """From each dtype to each other, of numbers that both hold."""
+    """Converts numbers that both dtypes can represent, for each pair of dtypes."""
     t = operands(1, source)[0]
     size = t.to(torch.complex128).real
     t = t[(size >= 0) & (size < 120)]
@@ -102,7 +102,7 @@ def test_conversions(source: str, target: str) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_created_tensors_have_torchs_values(dtype: str) -> None:
-    """Kernels that fill memory: one value, and values of positions."""
+    """Kernels fill memory with one value, or with values that depend on the position."""
     of = getattr(torch, dtype)
     agree_on("full", (3, 37), 1, dtype=of)
     agree_on("eye", 5, 7, dtype=of)
@@ -113,7 +113,7 @@ def test_created_tensors_have_torchs_values(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", ["pow", "atan2", "hypot", "log", "log2", "log10", "log1p", "expm1", "tanh", "asinh"])
-def test_lanes_do_not_depend_on_their_neighbours(name: str, dtype: torch.dtype) -> None:
+def test_lanes_are_independent(name: str, dtype: torch.dtype) -> None:
     few = torch.tensor([0.0, -0.0, 1e-310, 1e-40, 7.0, 7.0, 0.75, torch.inf, 1.0], dtype=dtype)
     places = torch.randint(len(few), (2, 512), generator=torch.Generator().manual_seed(0))
     operands = few[places][: 2 if name in ("pow", "atan2", "hypot") else 1]

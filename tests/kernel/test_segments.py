@@ -1,4 +1,5 @@
-"""Segments of rows, triangles and pairs of points: on CPUs each is one kernel, elsewhere several."""
+"""Embedding bags, segments, triangles and pairwise distances: one kernel on CPUs, several
+elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def numbers(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
 def test_bags_of_every_width(mode: str, width: int) -> None:
-    """With an empty bag, a padding row, indices behind the last bag, and NaN in sums."""
+    """With an empty bag, a padding row, indices after the last bag, and NaN in sums."""
     table, index = numbers(9, width), torch.tensor([3, 8, 0, 1, 1, 7, 2, 2, 5])
     if mode != "max":  # torch's maximum drops a NaN unless it comes first
         table[7] = float("nan")
@@ -44,7 +45,7 @@ def test_bags_of_weighted_rows(dtype: torch.dtype) -> None:
     same(found, expected)
 
 
-def test_a_bag_with_an_index_out_of_range_is_refused() -> None:
+def test_bag_with_an_index_out_of_range_is_refused() -> None:
     for index in ([0, 3, 9, 1], [0, -1, 2, 3]):
         with pytest.raises(RuntimeError, match=r"9|-1"):
             ft.nn.functional.embedding_bag(ft.tensor(index), ft.ones(9, 4), ft.tensor([0, 2]))
@@ -62,8 +63,8 @@ def test_segments_of_every_width(reduce: str) -> None:
             same(ft.segment_reduce(ours(x), reduce, lengths=ours(lengths), **arguments), expected)
 
 
-def test_triangles_are_written_part_by_part() -> None:
-    """Large enough for several compute units, one of which begins within a row."""
+def test_triangles_are_split_between_units() -> None:
+    """One of the compute units begins inside a row."""
     for name in ("tril_indices", "triu_indices"):
         for rows, cols, offset in ((300, 301, 0), (500, 90, -70), (90, 500, 30), (1, 40000, 5), (40000, 1, -7)):
             expected = getattr(torch, name)(rows, cols, offset)
@@ -71,7 +72,7 @@ def test_triangles_are_written_part_by_part() -> None:
 
 
 @pytest.mark.parametrize("p", [0.0, 1.0, 2.0, 3.0, float("inf")])
-def test_distances_of_few_and_of_many_points(p: float) -> None:
+def test_pairwise_distances(p: float) -> None:
     for n, d in ((2, 3), (5, 1), (17, 4), (150, 9)):
         x = numbers(n, d)
         x[1] = x[0]

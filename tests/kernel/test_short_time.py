@@ -43,7 +43,7 @@ def both(**options: Any) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("mode", some(list(MODES), 3))
-def test_transforms_there_and_back(mode: str) -> None:
+def test_stft_round_trip(mode: str) -> None:
     mine, theirs = both(**MODES[mode])
     x = ft.tensor(X)
     close(mine.stft(x), theirs.stft(X))
@@ -56,7 +56,7 @@ def test_transforms_there_and_back(mode: str) -> None:
 
 
 @pytest.mark.parametrize("padding", ["zeros", "edge", "even", "odd"])
-def test_signals_go_on_beyond_their_ends(padding: str) -> None:
+def test_padding_of_signals(padding: str) -> None:
     """Signals shorter than the window are reflected several times."""
     mine, theirs = both(hop=3)
     for n in (100, 9):

@@ -19,7 +19,7 @@ H = RNG.standard_normal((3, 12)).astype(np.float32)
 
 
 def close(mine: Any, theirs: Any, most: float = 2e-6) -> None:
-    """Asserts equality within a part of the largest value."""
+    """Asserts equality within a fraction of the largest value."""
     got, right = mine.cpu().numpy(), np.asarray(theirs)
     assert got.shape == right.shape
     assert abs(got - right).max() <= most * max(1.0, abs(right).max())
@@ -56,7 +56,7 @@ def test_lfilter(n: int) -> None:
 
 @pytest.mark.parametrize("taps", some([2, 40, 64, 129], 2))
 def test_lfilter_without_feedback(taps: int) -> None:
-    """By sums or by transforms, with the state before and after; also signals shorter than the
+    """By sums and by FFT, with initial and final states, also for signals shorter than the
     filter."""
     b, zi = RNG.standard_normal(taps), RNG.standard_normal((3, taps - 1))
     for x in (X, X[:, :30]):
@@ -89,7 +89,7 @@ def test_decimate(ftype: str, zero_phase: bool) -> None:
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 @pytest.mark.parametrize("scaling", ["density", "spectrum"])
 @pytest.mark.parametrize("window", [[0.0] * 8, [1.0, -1.0] * 4])
-def test_a_window_without_power(scaling: str, window: list[float]) -> None:
+def test_window_of_zero_power(scaling: str, window: list[float]) -> None:
     _, mine = ft.signal.welch(ft.tensor(X), window=window, scaling=scaling)
     _, right = scipy.welch(X, window=window, scaling=scaling)
     np.testing.assert_allclose(mine.cpu().numpy(), right, 1e-5, 1e-5)

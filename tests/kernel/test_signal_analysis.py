@@ -30,7 +30,7 @@ EXACT = 1e-11 if DOUBLE else 3e-5
 
 
 def close(mine: Any, theirs: Any, most: float = EXACT) -> None:
-    """Asserts equality within a part of the largest value."""
+    """Asserts equality within a fraction of the largest value."""
     got, right = mine.cpu().numpy(), np.asarray(theirs)
     assert got.shape == right.shape
     if right.size:
@@ -68,7 +68,7 @@ def test_angles_and_phases_are_scipys() -> None:
 
 @pytest.mark.parametrize("boundary", some(["zeros", "even", "odd", "constant", None], 2))
 @pytest.mark.parametrize("scaling", ["spectrum", "psd"])
-def test_stft_and_back(boundary: Any, scaling: str) -> None:
+def test_stft_round_trip(boundary: Any, scaling: str) -> None:
     for x in (X, Z):
         options: dict[str, Any] = {"fs": 10.0, "nperseg": 65, "noverlap": 40, "nfft": 80, "scaling": scaling}
         mine = ft.signal.stft(ft.tensor(x), boundary=boundary, **options)
@@ -97,7 +97,7 @@ def test_stft_along_the_first_dim() -> None:
         ft.signal.istft(mine[2], noverlap=0, freq_axis=0)
 
 
-def test_power_of_two_signals() -> None:
+def test_csd_and_coherence() -> None:
     x, y = X[0], X[1, :500]
     for one, average in ((x, "mean"), (x, "median"), (Z[0], "mean")):
         mine = ft.signal.csd(ft.tensor(one), ft.tensor(y), nperseg=64, average=average)
@@ -113,8 +113,8 @@ SHAPES = [((20,), (7,)), ((7,), (20,)), ((9, 8), (3, 4)), ((3, 3), (8, 9)), ((5,
 
 @pytest.mark.parametrize("name", ["convolve", "correlate"])
 @pytest.mark.parametrize("dtype", some(["int32", "int8", "float32", "complex64"], 2))
-def test_sums_of_products(name: str, dtype: str) -> None:
-    """Integers are exact, as wide as the inputs."""
+def test_convolve_and_correlate(name: str, dtype: str) -> None:
+    """Integers are exact, and as wide as the inputs."""
     for first, second in SHAPES:
         a, b = ((RNG.standard_normal(shape) * 50).astype(dtype) for shape in (first, second))
         if dtype == "complex64":
@@ -127,7 +127,7 @@ def test_sums_of_products(name: str, dtype: str) -> None:
                 close(mine, right, 2e-5 if dtype in ("float32", "complex64") else 0)
 
 
-def test_lags() -> None:
+def test_correlation_lags() -> None:
     for n, m in ((5, 7), (7, 5), (6, 6), (1, 4)):
         for mode in ("full", "same", "valid"):
             np.testing.assert_array_equal(ft.signal.correlation_lags(n, m, mode), scipy.correlation_lags(n, m, mode))
@@ -158,8 +158,8 @@ LIMITS: list[dict[str, Any]] = [
 
 @given(st.lists(st.integers(0, 6), max_size=60), st.sampled_from(LIMITS))
 def test_peaks(values: list[int], limits: dict[str, Any]) -> None:
-    """Small integers have many flat maxima, and equal ones."""
-    # `distance` removes one of two equal peaks by the order that the sort leaves them in.
+    """Small integers have many flat maxima and ties."""
+    # `distance` removes one of two equal peaks, depending on the order of the sort.
     slope = np.arange(len(values)) * 1e-3 if "distance" in limits else 0
     x = (np.array(values, float) + slope).astype(np.float32)
     peaks, found = ft.signal.find_peaks(ft.tensor(x), **limits)

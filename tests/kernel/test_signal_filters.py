@@ -1,4 +1,4 @@
-"""Filters of `ftensor.signal` in sections, without phase, and between rates, against SciPy."""
+"""`ftensor.signal` against SciPy: second-order sections, zero-phase filters, and rate changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXACT, COARSE = (1e-11, 1e-9) if DOUBLE else (2e-5, 1e-3)
 
 
 def close(mine: Any, theirs: Any, most: float = EXACT) -> None:
-    """Asserts equality within a part of the largest value."""
+    """Asserts equality within a fraction of the largest value."""
     got, right = mine.cpu().numpy(), np.asarray(theirs)
     assert got.shape == right.shape
     assert abs(got - right).max() <= most * max(1.0, abs(right).max())
@@ -44,7 +44,7 @@ SECTIONS = {
 
 @pytest.mark.parametrize("which", some(list(SECTIONS), 2))
 @pytest.mark.parametrize("complex_", [False, True])
-def test_sections(which: str, complex_: bool) -> None:
+def test_sosfilt(which: str, complex_: bool) -> None:
     sos, x = SECTIONS[which], Z if complex_ else X
     close(ft.signal.sosfilt(sos, ft.tensor(x)), scipy.sosfilt(sos, x), COARSE)
     close(ft.signal.sosfiltfilt(sos, ft.tensor(x)), scipy.sosfiltfilt(sos, x), COARSE)
@@ -57,8 +57,8 @@ def test_sections(which: str, complex_: bool) -> None:
     np.testing.assert_allclose(ft.signal.sosfilt_zi(sos), scipy.sosfilt_zi(sos), 1e-6, 1e-9)
 
 
-def test_blocks_of_a_signal_continue_each_other() -> None:
-    """The final state of a piece is the initial state of the next."""
+def test_filter_state_continues_across_blocks() -> None:
+    """The final state of a block is the initial state of the next."""
     sos, x = SECTIONS["bandpass"], ft.tensor(X)
     state: Any = np.zeros((len(sos), 3, 2), X.dtype)
     pieces = []
@@ -82,7 +82,7 @@ def test_filtfilt(padtype: Any) -> None:
     close(ft.signal.filtfilt(b, a, ft.tensor(X.T.copy()), 0, padtype, 33), right, COARSE)
 
 
-def test_initial_states() -> None:
+def test_initial_conditions() -> None:
     b, a = scipy.butter(4, 0.2)
     np.testing.assert_allclose(ft.signal.lfilter_zi(b, a), scipy.lfilter_zi(b, a), 1e-6)
     x = ft.tensor(X)
@@ -95,8 +95,8 @@ def test_initial_states() -> None:
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 @pytest.mark.parametrize("pole", [1.5, -1.2])
-def test_an_unstable_filter_grows_as_that_of_scipy(pole: float) -> None:
-    """Zeros before the signal stay zeros; all numbers that are finite in SciPy are finite."""
+def test_unstable_filter_grows_as_in_scipy(pole: float) -> None:
+    """Zeros before the signal stay zeros. Numbers that are finite in SciPy are finite here."""
     x = np.concatenate([np.zeros(2000), X[0, :400]]).astype(X.dtype)
     mine = ft.signal.lfilter([1.0], [1.0, -pole], ft.tensor(x)).cpu().numpy()
     right = scipy.lfilter([1.0], [1.0, -pole], x)
@@ -117,7 +117,7 @@ def test_upfirdn(rates: tuple[int, int]) -> None:
 @pytest.mark.parametrize("dtype", some(["int8", "uint8", "int16", "uint16", "int32", "int64", "float32"], 2))
 @pytest.mark.parametrize("form", [(4, 3, 1), (5, 2, 2), (1, 1, 1)])
 def test_cic(dtype: str, form: tuple[int, int, int]) -> None:
-    """Integrators, a change of rate, and combs, as a board's logic has them."""
+    """Integrators, a rate change, and combs, like a board's logic."""
     rate, order, delay = form
     x = RNG.integers(0, 100, (2, 101)).astype(dtype)
     right = x.astype(np.int64)
@@ -153,7 +153,7 @@ def without_scipy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def test_a_design_without_scipy_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filter_design_without_scipy_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     with without_scipy(monkeypatch), pytest.raises(ModuleNotFoundError, match=r"butter\(\): .* pip install scipy"):
         ft.signal.butter(2, 0.5)
 
@@ -187,9 +187,9 @@ def test_filter_errors_name_the_argument(call: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
-def test_a_long_convolution_streams_in_blocks_on_boards(dtype: str) -> None:
-    """A board transforms rows of up to 4096 numbers beat by beat, if they are powers of two; longer
-    ones number by number, which takes a hundred times as long."""
+def test_long_convolution_streams_in_blocks_on_boards(dtype: str) -> None:
+    """A board transforms rows of up to 4096 numbers beat by beat, if the length is a power of two.
+    It transforms longer rows number by number, which takes a hundred times as long."""
     from ftensor.execute.device_traits import is_board
     from ftensor.execute.fft import fast_length
     from ftensor.ops.spectral.filters import _streams_in_blocks

@@ -1,4 +1,4 @@
-"""Special functions that torch computes less precisely than possible: against SciPy."""
+"""Special functions that torch computes less precisely than possible, against SciPy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def airy(x: Any) -> Any:
     return np.vectorize(lambda at: float(mpmath.airyai(at)))(x)
 
 
-# Points from tiny ones to those beyond the series; in float32 the function sees the rounded ones.
+# Arguments from tiny ones to those beyond the series. In float32 the function gets the rounded
+# ones.
 WIDE = np.concatenate([np.geomspace(1e-9, 1, 40), np.linspace(1, 90, 400)])
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "bessel_j0": (ft.special.bessel_j0, scipy.j0),
@@ -41,8 +42,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "zeta": (lambda q: ft.special.zeta(2.5, q), lambda q: scipy.zeta(2.5, q)),
     "polygamma": (lambda x: ft.polygamma(1, x), lambda x: scipy.polygamma(1, x)),
 }
-# Errors allowed, in units of the last place of a number of at least this magnitude: J and Y
-# oscillate, and if exp(x) is a factor, its argument's rounding is multiplied by x.
+# Errors allowed, in ulps of a number of at least this magnitude. J and Y oscillate. If exp(x) is a
+# factor, the rounding of x is multiplied by x.
 WAVES, GROWING = 0.1, {"modified_bessel_i0", "modified_bessel_i1"}
 GROWING |= {"modified_bessel_k0", "modified_bessel_k1"}
 
@@ -63,9 +64,7 @@ def test_precision(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_incomplete_gamma(dtype: str) -> None:
-    """Errors in units of the result's last place, and of the effect of both arguments' last
-    places.
-    """
+    """Errors are in ulps of the result, plus the effect of an ulp of both arguments."""
     a = np.concatenate([np.geomspace(1e-8, 12.5, 24), np.geomspace(13, 3e3, 12)]).astype(dtype)
     ratio = np.concatenate([np.geomspace(1e-3, 50, 25), [0.3, 0.95, 1, 1.05, 1.24, 1.26, 2.36]])
     x = (a[:, None] * ratio).astype(dtype)
@@ -84,7 +83,7 @@ def test_incomplete_gamma(dtype: str) -> None:
 
 
 def test_incomplete_gamma_at_the_ends() -> None:
-    """Zeros, infinities and NaN, as in torch."""
+    """Zeros, infinities and NaN give torch's results."""
     of = [0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]
     a, x = (t.ravel() for t in np.meshgrid(of, of))
     for name, other in (("igamma", "gammainc"), ("igammac", "gammaincc")):
@@ -149,7 +148,7 @@ def test_erfcx_is_precise_wherever_it_is_finite(ends: tuple[float, float]) -> No
     assert max(errors) <= 4
 
 
-def test_bessel_functions_of_the_least_number() -> None:
+def test_bessel_functions_of_the_smallest_subnormal() -> None:
     """Half of it is 0, which has no logarithm."""
     for dtype, k0 in ((ft.float32, 103.39486), (ft.float64, 744.5560034370396)):
         x = ft.tensor([ft.finfo(dtype).smallest_normal * ft.finfo(dtype).eps], dtype=dtype)
@@ -158,14 +157,14 @@ def test_bessel_functions_of_the_least_number() -> None:
         assert ft.special.bessel_y0(x).item() == pytest.approx(-k0 * 2 / np.pi, rel=1e-6)
 
 
-def test_polygamma_of_what_is_infinite() -> None:
+def test_polygamma_at_poles_and_infinities() -> None:
     x = torch.tensor([np.inf, -np.inf, 0.0, -1.0, np.nan])
     for n in (2, 3):
         got = ft.polygamma(n, ft.from_torch(x)).tolist()
         assert got == pytest.approx(torch.polygamma(n, x).tolist(), nan_ok=True)
 
 
-def test_numbers_are_taken_apart() -> None:
+def test_frexp() -> None:
     numbers = [0.0, -0.0, 1.0, -3.5, 0.75, 1e30, -1e-30, float("inf"), float("-inf")]
     mantissa, exponent = ft.frexp(ft.tensor(numbers))
     expected = np.frexp(np.array(numbers, np.float32))

@@ -1,4 +1,4 @@
-"""Results written past the caches equal those written through them."""
+"""Streaming stores give the same results as stores through the caches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def all_streamed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(backend, "kernels", {})
     monkeypatch.setattr(backend, "launches", LaunchTable(backend.synchronize))
     yield
-    backend.synchronize()  # the launches made here keep the geometry that kernels read
+    backend.synchronize()  # launches made here keep the geometry buffers that kernels read
 
 
 def _random(*shape: int, dtype: str = "float32") -> np.ndarray:
@@ -80,7 +80,7 @@ def test_streamed_indexed_reads_are_numpys(dtype: str, size: int) -> None:
     assert (x.gather(1, ft.tensor(places)).numpy() == np.take_along_axis(a, places, 1)).all()
 
 
-def test_size_follows_the_cache(tmp_path: Path) -> None:
+def test_threshold_follows_the_cache_size(tmp_path: Path) -> None:
     file = tmp_path / "size"
     assert streamed_bytes(file) == 4 << 20
     for text, size in (("1024K\n", 4 << 20), ("491520K\n", 30 << 20), ("many\n", 4 << 20)):

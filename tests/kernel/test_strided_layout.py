@@ -1,4 +1,4 @@
-"""A device whose image has only the general layout of each kernel gives the same results."""
+"""An image that has only the strided layout of each kernel gives the same results."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def with_kernels(
     backend.launches.update(kept)
 
 
-def test_narrower_ports_serve(narrow: list[KernelKey]) -> None:
-    """Without full ones, the widest available kernel computes."""
+def test_narrower_kernels_are_used(narrow: list[KernelKey]) -> None:
+    """Without full-width kernels, the widest available kernel computes."""
     a, b = torch.randn(100), torch.randn(100)
     x, y = ft.from_torch(a), ft.from_torch(b)
     assert torch.equal((x + y).to_torch(), a + b)
@@ -81,7 +81,7 @@ def test_pointwise(strided: list[KernelKey], shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize(("shape", "dim"), pairs(SHAPES, [None, 0, -1]))
 def test_reductions(strided: list[KernelKey], shape: tuple[int, ...], dim: int | None) -> None:
-    a = torch.randperm(numel(shape)).reshape(shape)  # no ties: the winner's position is torch's
+    a = torch.randperm(numel(shape)).reshape(shape)  # no ties, so the index is torch's
     x = ft.from_torch(a)
     assert torch.equal(x.sum(dim).to_torch(), a.sum(dim))
     assert torch.equal(x.argmax(dim).to_torch(), a.argmax(dim))
@@ -97,11 +97,11 @@ def test_located(strided: list[KernelKey]) -> None:
     assert torch.equal(x.gather(0, at).to_torch(), a.gather(0, index))
     assert torch.equal(x[at[0, :3], 1:].to_torch(), a[index[0, :3], 1:])
     assert torch.equal(x.scatter_add(0, at, x).to_torch(), a.scatter_add(0, index, a))
-    assert {k.skeleton for k in strided} - {"take"} == {"rows"}  # a processor's own, of any layout
+    assert {k.skeleton for k in strided} - {"take"} == {"rows"}  # a CPU's own kernel, for any layout
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int8, torch.complex64])
-def test_long_rows_turned(dtype: torch.dtype) -> None:
+def test_transposed_long_rows(dtype: torch.dtype) -> None:
     """A CPU computes them in tiles, with edges on two sides."""
     x = torch.arange(3 * 37 * 170).remainder(101).reshape(3, 37, 170).to(dtype)
     mine = ft.from_torch(x)

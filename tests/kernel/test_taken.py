@@ -1,4 +1,4 @@
-"""Runs and elements selected by one index tensor, with vector kernels of processors."""
+"""Runs and elements selected by one index tensor, with a CPU's vector kernels."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def numbers(dtype: torch.dtype, *shape: int) -> torch.Tensor:
 @pytest.mark.parametrize("dtype", some(DTYPES, 3), ids=lambda d: str(d)[6:])
 @pytest.mark.parametrize("size", [1, 5, 16, 67])
 def test_runs_and_elements(dtype: torch.dtype, size: int) -> None:
-    """Of rows that are shorter than a vector, and of whole vectors plus a remainder, along each
-    dim."""
+    """Rows are shorter than a vector, or have whole vectors plus a remainder, along each dim."""
     x = numbers(dtype, 7, 3, size)
     y = ft.from_torch(x)
     for of in (torch.int64, torch.int32):
@@ -55,8 +54,8 @@ def test_runs_and_elements(dtype: torch.dtype, size: int) -> None:
 
 @pytest.mark.core
 @pytest.mark.parametrize("rows", [1, 3])
-def test_rows_that_units_share(rows: int) -> None:
-    """Fewer rows than units, so that each is split into parts that begin at vectors."""
+def test_rows_split_between_units(rows: int) -> None:
+    """There are fewer rows than units, so each row is split at vector boundaries."""
     x, index = numbers(torch.float32, 4, 1003), torch.randint(0, 4, (rows,))
     places = torch.randint(0, 1003, (rows, 1003))
     with family(5, unit_elements=64):
@@ -67,8 +66,8 @@ def test_rows_that_units_share(rows: int) -> None:
 
 @pytest.mark.parametrize("at", [0, 20, 39])
 @pytest.mark.parametrize("bad", [40, -41, 2**62])
-def test_a_bad_index_is_named_and_the_others_are_right(bad: int, at: int) -> None:
-    """In a whole vector of indices, and behind the last one."""
+def test_error_names_the_bad_index(bad: int, at: int) -> None:
+    """It is in a whole vector of indices, or in the remainder. Other results are right."""
     x, index = numbers(torch.float32, 40), torch.arange(40)
     index[at] = bad
     y, places = ft.from_torch(x), ft.from_torch(index) + 0
@@ -85,7 +84,7 @@ def test_a_bad_index_is_named_and_the_others_are_right(bad: int, at: int) -> Non
     assert torch.equal(rows.to_torch()[others], x[others].reshape(39, 1).expand(39, 5))
 
 
-def test_a_gather_takes_no_negative_index() -> None:
+def test_gather_refuses_negative_indices() -> None:
     places = ft.tensor([0, -1]) + 0
     with pytest.raises(RuntimeError, match="index -1 "):
         ft.gather(ft.ones(40), 0, places)

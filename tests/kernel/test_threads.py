@@ -30,7 +30,7 @@ def switching() -> Iterator[None]:
 
 
 def together(work: Callable[[int], None], count: int = THREADS) -> None:
-    """Runs `work(k)` in threads that start at the same moment; raises the first failure."""
+    """Runs `work(k)` in threads that start at the same time; raises the first failure."""
     start = threading.Barrier(count)
     failures: list[BaseException] = []
 
@@ -91,7 +91,7 @@ def test_threads_with_streams_of_their_own() -> None:
             assert ft.fpga.current_stream() is stream
             total = x.clone()
             for _ in range(30):
-                total = total + x  # temporaries that this stream uses again at once
+                total = total + x  # temporaries that this stream reuses at once
             results[k] = total * (k + 1)
         stream.synchronize()
 
@@ -99,11 +99,11 @@ def test_threads_with_streams_of_their_own() -> None:
     for k, t in enumerate(results):
         assert t is not None
         np.testing.assert_allclose(t.numpy(), 31 * a * (k + 1), rtol=1e-4)
-        # The stream is gone, or busy with nothing: its tensors serve everybody.
+        # The stream has ended or is idle, so all streams may use its tensors.
         np.testing.assert_allclose((t - t).numpy(), 0 * a)
 
 
-def test_a_tensor_goes_from_stream_to_stream() -> None:
+def test_tensor_is_passed_between_streams() -> None:
     a = values(200_000)
     side = ft.fpga.Stream()
     for turn in range(20):
@@ -111,7 +111,7 @@ def test_a_tensor_goes_from_stream_to_stream() -> None:
         with ft.fpga.stream(side):
             side.wait_stream(ft.fpga.default_stream())
             y = x * 2
-            del x  # its memory may be used again only after `side` has read it
+            del x  # its memory may be reused only after `side` has read it
         other = [ft.full((200_000,), float("nan")) for _ in range(3)]
         ft.fpga.default_stream().wait_stream(side)
         np.testing.assert_allclose((y - 1).numpy(), (a + turn) * 2 - 1, rtol=1e-5, atol=1e-5)
@@ -119,8 +119,8 @@ def test_a_tensor_goes_from_stream_to_stream() -> None:
 
 
 @pytest.mark.parametrize("new", [False, True])
-def test_a_launch_prepared_on_one_stream_serves_another_at_once(new: bool) -> None:
-    """Its table of sizes and strides exists, though the first stream has work before it."""
+def test_launch_prepared_on_one_stream_runs_on_another(new: bool) -> None:
+    """Its geometry buffer exists, though the first stream still has earlier work."""
     elements = 4_000_000 if default_backend().images is None else 400_000
     side, long = None if new else ft.fpga.Stream(), ft.ones(elements)
     for turn in range(5):
@@ -134,7 +134,7 @@ def test_a_launch_prepared_on_one_stream_serves_another_at_once(new: bool) -> No
             assert y[:, 299].tolist() == [7 * 299 + k + 1 for k in (0, 2, 4, 6)]
 
 
-def test_a_device_that_one_thread_prepares_otherwise_is_the_others_as_it_was() -> None:
+def test_preparing_for_another_device_affects_one_thread() -> None:
     backend, x = default_backend(), ft.ones(40)
     before = (backend.target, backend.units, backend.host_shared, backend.launches)
     seen: list[object] = []
@@ -152,13 +152,13 @@ def test_a_device_that_one_thread_prepares_otherwise_is_the_others_as_it_was() -
             mine = (backend.target, backend.units, backend.host_shared, backend.launches)
             assert mine[:2] == (before[0].as_board(), 3) and not mine[3]
             together(lambda k: other(), 1)
-            # Compared by identity: a table of launches equals what holds the same.
+            # Compared by identity, since launch tables of equal content are equal.
             assert all(a is b for a, b in zip(seen.pop(), mine if every else before))
     after = (backend.target, backend.units, backend.host_shared, backend.launches)
     assert all(a is b for a, b in zip(after, before))
 
 
-def test_the_pool_adds_up_after_threads() -> None:
+def test_allocated_memory_is_exact_after_threads() -> None:
     x = ft.from_numpy(values(300))
     gc.collect()
     ft.synchronize()
@@ -175,7 +175,7 @@ def test_the_pool_adds_up_after_threads() -> None:
     together(work)
     gc.collect()
     ft.synchronize()
-    # What stays are the geometry tables of prepared launches, not tensors.
+    # Prepared launches keep their geometry tables, but no tensors.
     again = ft.fpga.memory_allocated()
     together(work)
     gc.collect()
@@ -186,7 +186,7 @@ def test_the_pool_adds_up_after_threads() -> None:
     assert stats["allocated_bytes.all.current"] <= stats["reserved_bytes.all.current"]
 
 
-def test_a_failing_thread_leaves_the_others_alone() -> None:
+def test_failing_thread_does_not_affect_others() -> None:
     a = values(40)
     x, wrong = ft.from_numpy(a.copy()), ft.zeros(7)
 
@@ -215,12 +215,13 @@ def test_threads_write_through_indices() -> None:
     together(work)
 
 
-# Small launches may run beside a stream's queue, in the calling thread: never before their turn.
+# Small launches may run in the calling thread instead of the stream's queue, but never out of
+# order.
 
 
 @pytest.mark.parametrize("streams", [1, 2])
-def test_small_launches_keep_their_place(streams: int) -> None:
-    """Among large ones in the queue, uploads, waits for another stream, and reads."""
+def test_small_launches_run_in_order(streams: int) -> None:
+    """They mix with large launches in the queue, uploads, waits for another stream, and reads."""
     rng, side = np.random.default_rng(streams), ft.fpga.Stream()
     default, array = ft.fpga.default_stream(), values(300_000)
     x, expected = ft.from_numpy(array.copy()), array.copy()
@@ -250,7 +251,7 @@ def test_small_launches_keep_their_place(streams: int) -> None:
     np.testing.assert_array_equal(x.numpy(), expected)
 
 
-def test_a_command_out_of_sight_is_waited_for() -> None:
+def test_command_without_recorded_event_is_waited_for() -> None:
     """Ctrl-C may come between the enqueue of a command and the recording of its event."""
     x = ft.zeros(16)
     ft.synchronize()
@@ -260,13 +261,13 @@ def test_a_command_out_of_sight_is_waited_for() -> None:
     assert stream.query_finished()
     stream.forget_events()
     assert not stream.query_finished() and not stream.idle()
-    x.add_(1)  # goes behind it
+    x.add_(1)  # is enqueued after it
     assert not stream.query_finished()
     assert x.tolist() == [1.0] * 16
     assert stream.query_finished() and stream.idle()
 
 
-def test_events_of_commands_do_not_pile_up() -> None:
+def test_recorded_events_are_bounded() -> None:
     x = ft.zeros(200_000)
     stream = x._storage.backend.current_stream()
     for _ in range(5000):
@@ -275,7 +276,7 @@ def test_events_of_commands_do_not_pile_up() -> None:
     assert x[0].item() == 5000 and not stream.flying
 
 
-def test_kernels_are_compiled_side_by_side_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_different_kernels_compile_concurrently_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = default_backend()
     if backend.images is not None:
         pytest.skip("the device takes images")
@@ -296,7 +297,7 @@ def test_kernels_are_compiled_side_by_side_and_each_once(monkeypatch: pytest.Mon
     assert sorted(entry[:6] for entry in built) == ["ft_add", "ft_mul"]
 
 
-def test_a_trace_meanwhile_leaves_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_trace_caches_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     backend, launches = default_backend(), LaunchTable(default_backend().synchronize)
     a = values(7, 5)
     x, noted = ft.from_numpy(a), list[Hashable]()
@@ -308,7 +309,7 @@ def test_a_trace_meanwhile_leaves_no_launch(monkeypatch: pytest.MonkeyPatch) -> 
             trace = threading.Thread(target=ft.jit(ft.neg).graph, args=(x,))
             trace.start()
             trace.join()
-            assert launches.get(key) is None  # a trace's launches have no kernels
+            assert launches.get(key) is None  # launches of a trace have no kernels
         return LaunchTable.keep(launches, key, entry)
 
     monkeypatch.setattr(launches, "keep", late)

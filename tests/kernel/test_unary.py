@@ -1,4 +1,4 @@
-"""Functions of one tensor at zeros, infinities, NaNs, extremes and near their poles, as torch."""
+"""Unary functions at zeros, infinities, NaNs, extremes and near poles, against torch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ACTIVATIONS = [
     "tanhshrink", "softsign",
 ]  # fmt: skip
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, float("inf"), float("-inf"), float("nan")]
-# Beyond this the functions' condition (a pole, a period) decides the value, not its computation.
+# Beyond this a pole or a period amplifies the argument's rounding more than any computation.
 ORDINARY = st.floats(-8, 8, width=32)
 
 
@@ -79,7 +79,7 @@ def test_activations(name: str, values: list[float]) -> None:
 @pytest.mark.parametrize("z", [2e38 + 1e38j, 1e-40 + 1e-40j, 89 + 1.5707j, -3e38j, 1 + 1e-20j])
 @pytest.mark.parametrize("name", ["sqrt", "log", "asin", "acosh", "atan", "exp", "sinh", "tanh"])
 def test_complex_functions_stay_in_range(name: str, z: complex) -> None:
-    """Against double precision: where float32's squares and exponentials alone would overflow."""
+    """Compared with double precision, where squares and exponentials in float32 would overflow."""
     if name == "sinh" and abs(z) > 1e30:
         pytest.skip("no finite value")
     wide = lookup(torch, name)(torch.tensor([z], dtype=torch.complex64).to(torch.complex128))
@@ -89,8 +89,7 @@ def test_complex_functions_stay_in_range(name: str, z: complex) -> None:
     )
 
 
-def test_refusals_are_torch_s() -> None:
-    """torch's exception class for unsupported dtypes."""
+def test_unsupported_dtypes_raise_torchs_errors() -> None:
     bools, numbers = ft.from_torch(torch.tensor([True])), ft.from_torch(torch.tensor([1j]))
     for name in ("neg", "positive"):
         with pytest.raises(RuntimeError):

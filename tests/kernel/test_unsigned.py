@@ -1,4 +1,4 @@
-"""uint16, uint32 and uint64 compute, also where torch refuses them: NumPy's arithmetic is the reference."""
+"""uint16, uint32 and uint64 are computed, also where torch refuses them. NumPy is the reference."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import ftensor as ft
 from ..targets import draws, pairs
 
 UNSIGNED = ["uint16", "uint32", "uint64"]
-COUNT = 36  # the length of all operands, so that each op is compiled once
+COUNT = 36  # the length of all operands, so that each op compiles once
 AT = np.array([3, 0, 3, 9, 20])
 ZEROS = np.zeros(30, np.uint8)
 
 
 def edges(name: str, seed: int) -> np.ndarray[Any, Any]:
-    """Returns the ends and the middle of a dtype's range, and random numbers, in random order."""
+    """Returns the limits and the middle of a dtype's range, and random numbers, in random order."""
     top, random = np.iinfo(name).max, np.random.default_rng(seed)
     values = random.integers(0, top, COUNT, dtype=name, endpoint=True)
     values[:8] = [0, 1, 2, 3, top, top - 1, top // 2, top // 2 + 1]
@@ -44,7 +44,7 @@ def with_rows(a: Any, rows: int = 6) -> Any:
     return a.reshape(rows, COUNT // rows)
 
 
-# ftensor's call and NumPy's on two arrays of one dtype; a single function serves both.
+# ftensor's call and NumPy's on two arrays of one dtype; one function if the call is the same.
 Call = Callable[[Any, Any], Any]
 ARITHMETIC: dict[str, tuple[Call, Call] | Call] = {
     "add": lambda a, b: a + b,
@@ -182,7 +182,7 @@ def test_ranges_of_uint64_are_exact() -> None:
         assert ft.range(2**62, 2**62 + 3, dtype=getattr(ft, name)).tolist() == [2**62 + k for k in range(4)]
 
 
-def test_counts_beyond_int64_are_refused() -> None:
+def test_sizes_beyond_int64_are_refused() -> None:
     for values in ([2**63 + 5, 1], [2**64 - 1, 0]):
         x = ft.tensor(np.array(values, np.uint64))
         with pytest.raises(RuntimeError, match=rf"bincount.*{values[0]}"):

@@ -1,4 +1,4 @@
-"""Values at the edges: the sign of zero results, the order of steps, overflow of sums."""
+"""Edge cases of values: the sign of zero results, the order of steps, overflow of sums."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INF, NAN = float("inf"), float("nan")
         "amin(L.stack([a, -a]), 0)",
     ],
 )
-def test_the_first_of_two_zeros_stays(call: str, of: str) -> None:
+def test_extremes_of_two_zeros_return_the_first(call: str, of: str) -> None:
     def run(lib: object) -> object:
         a = lib.tensor([0.0, -0.0], dtype=getattr(lib, of))  # type: ignore[attr-defined]
         b = lib.tensor([0.0, 0.0], dtype=getattr(lib, of))  # type: ignore[attr-defined]
@@ -57,22 +57,22 @@ def ulps(result: np.ndarray, exact: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
-def test_angles_are_accurate(name: str) -> None:
+def test_trigonometric_functions_are_accurate(name: str) -> None:
     rng = np.random.default_rng(3)
     turns = np.pi / 2 * rng.integers(1, 100_000, 2000)
     sizes = [np.exp2(rng.uniform(-140, 17, 4000)), rng.uniform(-10, 10, 4000), turns, -turns]
     far = np.exp2(rng.uniform(17, 127.99, 4000))
-    sizes += [far, -far, [-16367173 * 2.0**72]]  # the float that is nearest to a multiple of pi / 2
+    sizes += [far, -far, [-16367173 * 2.0**72]]  # the float nearest to a multiple of pi / 2
     x = np.concatenate([*sizes, [0.0, -0.0]]).astype(np.float32)
     exact = getattr(np, name)(x.astype(np.float64))
     result = getattr(ft, name)(ft.tensor(x)).numpy()
     worst = ulps(result, exact)
-    own = default_backend().target.dialect != "intel"  # whose boards have sines of their own
+    own = default_backend().target.dialect != "intel"  # whose boards have their own sine
     assert worst < (1.2 if own else 4.1), worst
     assert np.array_equal(np.signbit(result[-2:]), np.signbit(exact[-2:]))
 
 
-def test_angles_beyond_all_turns() -> None:
+def test_trigonometric_functions_of_huge_angles() -> None:
     far = [INF, -INF, NAN, 3.4e38, 2e5, 3e5, 1e-40, -0.0]
     for name in ("sin", "cos", "tan"):
         x = torch.tensor(far * 8)
@@ -82,7 +82,7 @@ def test_angles_beyond_all_turns() -> None:
 
 def test_tanh_is_accurate() -> None:
     rng = np.random.default_rng(4)
-    turns = np.log(2) / 4 * np.arange(1, 60)  # where an exponential takes another power of two
+    turns = np.log(2) / 4 * np.arange(1, 60)  # where the exponential switches to another power of two
     sizes = [np.exp2(rng.uniform(-149, 3.3, 6000)), rng.uniform(0, 10, 6000), turns]
     x = np.concatenate([*sizes, [9.01, 3e38, INF, 0.0]])
     x = np.concatenate([x, -x, [NAN]]).astype(np.float32)
@@ -100,7 +100,7 @@ ARCS = ("erf", "erfinv", "asin", "acos", "atan", "atan2", "special.ndtri")
 
 @pytest.mark.parametrize("name", ARCS)
 def test_arcs_and_erf_are_accurate(name: str) -> None:
-    """Also near the branch points: 0.5, 0.85, 1, 4, and the arguments of w = 3.5 and s = 4 in
+    """Includes the branch points 0.5, 0.85, 1 and 4, and the arguments of w = 3.5 and s = 4 in
     erfinv and ndtri."""
     rng = np.random.default_rng(5)
     sizes = [np.exp2(rng.uniform(-149, 128, 1000)), rng.uniform(0, 1, 2000), 1 - np.exp2(rng.uniform(-24, 0, 1000))]
@@ -120,7 +120,7 @@ def test_arcs_and_erf_are_accurate(name: str) -> None:
     assert np.array_equal(np.signbit(result[numbers]), np.signbit(exact[numbers]))
 
 
-def test_angles_of_pairs_at_the_ends_are_those_of_torch() -> None:
+def test_atan2_of_special_values_is_torchs() -> None:
     ends = [0.0, -0.0, 1.0, -1.0, 1e-45, 3.4e38, -3.4e38, 1e37, INF, -INF, NAN]
     y, x = (torch.tensor(t.ravel()) for t in np.meshgrid(*[np.array(ends, np.float32)] * 2))
     result = ft.atan2(ft.from_torch(y), ft.from_torch(x)).to_torch()
@@ -140,7 +140,7 @@ FOLDS = "sum() mean() prod() norm() norm(1) norm(3) logsumexp(0) nansum() softma
 
 @pytest.mark.parametrize("of", RANGES)
 @pytest.mark.parametrize("call", FOLDS.split())
-def test_sums_leave_the_range_where_those_of_torch_do(call: str, of: str) -> None:
+def test_sums_overflow_where_torchs_do(call: str, of: str) -> None:
     for values in RANGES[of]:
 
         def run(lib: object, values: list[float] = values) -> object:
@@ -152,8 +152,8 @@ def test_sums_leave_the_range_where_those_of_torch_do(call: str, of: str) -> Non
 
 @pytest.mark.core
 @pytest.mark.parametrize("first", [1, 3, 8])
-def test_vectors_of_halves_begin_anywhere(first: int) -> None:
-    """Some runtimes assume that vectors of halves are aligned."""
+def test_unaligned_vectors_of_float16(first: int) -> None:
+    """Some runtimes assume that such vectors are aligned."""
     values = np.arange(100, dtype=np.float16)
     base = ft.tensor(values)
     base[first:].fill_(0.5)

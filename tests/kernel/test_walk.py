@@ -1,5 +1,5 @@
-"""The modules of ftensor that a call passes through, counted: a call whose launch is cached, and one
-whose kernels are built but whose geometry is new."""
+"""The number of ftensor's modules that a call visits: for a cached launch, and for kernels that are
+built but have a new geometry."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from .. import forked
 PACKAGE = str(Path(ft.__file__).parent) + "/"
 
 
-def stays(call: Callable[[], object]) -> list[str]:
-    """The module of each function that calls or is called, in order; repetitions in a row count once.
+def module_visits(call: Callable[[], object]) -> list[str]:
+    """Returns the module of each function that calls or is called, in order. Repetitions in a row
+    count once.
 
-    Generated code and other packages belong to the module that calls them.
+    Generated code and other packages count as the module that calls them.
     """
     visited: list[str] = []
 
@@ -56,11 +57,11 @@ def compiles() -> None:
 
 
 class Walk(NamedTuple):
-    """A call, and its most stays and different modules."""
+    """A call, and the largest number of visits and of different modules."""
 
     call: Callable[[ft.Tensor], object]
     cached: tuple[int, int]
-    aligned: tuple[int, int]  # with a cached launch, on a device that asks for the operands' alignment
+    aligned: tuple[int, int]  # with a cached launch, on a device that checks the operands' alignment
     prepared: tuple[int, int]  # with another geometry
 
 
@@ -77,22 +78,22 @@ def check(walked: list[str], limits: tuple[int, int]) -> None:
 
 
 def print_walks(name: str) -> None:
-    """Prints the stays of a call with a cached launch, and of one with another shape."""
+    """Prints the visits of a call with a cached launch, and of one with another shape."""
     call = WALKS[name].call
     x = ft.ones(8)
     for _ in range(2):
         call(x)
-    cached = stays(lambda: call(x))
+    cached = module_visits(lambda: call(x))
     for n in (24, 40):  # the kernels are built
         call(ft.ones(n))
     y = ft.ones(56)
-    print(json.dumps([cached, stays(lambda: call(y))]))
+    print(json.dumps([cached, module_visits(lambda: call(y))]))
 
 
 @pytest.mark.parametrize("name", WALKS)
-def test_the_rooms_of_a_call(name: str) -> None:
-    """In a process of its own, where no other test has taken memory or filled a cache, and new memory
-    is not filled."""
+def test_modules_visited_by_a_call(name: str) -> None:
+    """The call runs in its own process, where no other test has allocated memory or filled a cache,
+    and where new memory is not poisoned."""
     program = f"from tests.kernel.test_walk import print_walks; print_walks({name!r})"
     env = {name: value for name, value in os.environ.items() if name != "FTENSOR_POISON"}
     done = forked.run("-c", program, env=env, cwd=Path(__file__).parents[2])
@@ -103,10 +104,11 @@ def test_the_rooms_of_a_call(name: str) -> None:
     check(prepared, walk.prepared)
 
 
-def test_stays_are_counted() -> None:
-    """A stay in each module that a call enters, or returns to before it goes on to another."""
+def test_module_visits_are_counted() -> None:
+    """A visit is counted when a call enters a module, or returns to it before it enters another
+    one."""
     x = ft.ones(8)
-    assert stays(lambda: None) == []
-    assert stays(lambda: ft.broadcast_shapes((1,), (2,)))[-1] == "iterator/shape.py"
-    walked = stays(lambda: [x.numel(), ft.broadcast_shapes((1,), (2,)), x.numel()])
+    assert module_visits(lambda: None) == []
+    assert module_visits(lambda: ft.broadcast_shapes((1,), (2,)))[-1] == "iterator/shape.py"
+    walked = module_visits(lambda: [x.numel(), ft.broadcast_shapes((1,), (2,)), x.numel()])
     assert walked.count(walked[0]) > 1
