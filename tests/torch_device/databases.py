@@ -1,8 +1,8 @@
 """torch's databases of ops and modules: their samples on the device against the CPU.
 
-A sample is right if results and gradients equal the CPU's. Beyond torch's own tolerance, double
-precision decides: the device must be within the tolerance of that, or at most twice as far from it
-as the CPU.
+A sample passes if results and gradients equal the CPU's. If they exceed torch's tolerance, double
+precision decides: the device must be within the tolerance of it, or have at most twice the CPU's
+error.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ import ftensor.torch
 
 from ..op_samples import first_samples
 
-SAMPLES = 4  # of each op: the first ones
+SAMPLES = 4  # of each op: the first samples
 DTYPES = (torch.float32, torch.int64, torch.complex64, torch.bfloat16)
 WIDER = {torch.float32: torch.float64, torch.bfloat16: torch.float64, torch.float16: torch.float64}
 WIDER[torch.complex64] = torch.complex128
-# Results that say nothing: memory as it was found.
+# Ops whose results are uninitialized memory.
 UNDETERMINED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty"}
 UNDETERMINED |= {"new_empty_strided", "resize_", "resize_as_"}
-# Those of which torch wants every other tensor than the first on the CPU.
+# Ops for which torch wants every tensor but the first on the CPU.
 OTHERS_ON_CPU = {"tensor_split"}
-ON_HOST = Path(__file__).with_name("on_host.txt")  # ops of float32 that need the host
+ON_HOST = Path(__file__).with_name("on_host.txt")  # float32 ops that need the host
 
 
 def _unseeded(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -41,14 +41,14 @@ def _unseeded(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 class Ran(NamedTuple):
-    """Results of a call: tensors and other values, and the gradients of its leaves."""
+    """Results of a call: tensors, other values, and gradients of its leaves."""
 
     results: list[Any]
     grads: list[torch.Tensor | None]
 
 
 class Found(NamedTuple):
-    """The check of an op: the first error, empty if there is none, and the ops that the host ran."""
+    """The check of an op: the first error ("" if none), and the ops that the host ran."""
 
     name: str
     error: str
@@ -60,7 +60,7 @@ def word(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-# The database, without what torch itself has for other devices alone.
+# The database, without entries that torch has only for other devices.
 OPS = [op for op in invocations.op_db if not op.name.startswith("jiterator_")]
 
 
@@ -72,7 +72,7 @@ def ops(dtype: torch.dtype) -> list[Any]:
 def placed(value: Any, device: str, wide: bool = False) -> Any:
     """Returns an argument on a device, in double precision if `wide`.
 
-    A tensor is a leaf with the CPU tensor's memory layout: some samples read around it.
+    A tensor is a leaf with the CPU tensor's memory layout, since some samples read around it.
     """
     if isinstance(value, torch.dtype):
         return WIDER.get(value, value) if wide else value
@@ -114,7 +114,7 @@ def run(call: Callable[..., Any], args: Any, kwargs: Any, finish: Any, device: s
 
 
 def drawn(like: torch.Tensor, random: torch.Generator) -> torch.Tensor:
-    """Returns random numbers that every dtype holds."""
+    """Returns random numbers that every dtype can represent."""
     wide = torch.complex128 if like.is_complex() else torch.float64
     numbers = torch.randn(like.shape, generator=random, dtype=wide, device="cpu")
     if like.is_complex():
@@ -122,11 +122,11 @@ def drawn(like: torch.Tensor, random: torch.Generator) -> torch.Tensor:
     return numbers.bfloat16()
 
 
-ROUNDINGS = 16 * 2.0**-24  # of a float32, in parts of the largest element
+ROUNDINGS = 16 * 2.0**-24  # relative to the largest float32 element
 
 
 def same(actual: Any, wanted: Any, exact: Callable[[], Any], values: bool = True) -> None:
-    """Compares a result of the device with the CPU's, and with `exact()` if it differs."""
+    """Compares a result of the device with the CPU's, and with `exact()` if they differ."""
     if not isinstance(wanted, torch.Tensor):
         assert not values or actual == wanted or actual != actual, f"{actual!r}, not {wanted!r}"
         return
@@ -143,7 +143,7 @@ def same(actual: Any, wanted: Any, exact: Callable[[], Any], values: bool = True
     if close(mine, truth.to(mine.dtype)):
         return
     off, theirs = far(mine, truth), far(wanted, truth)
-    # Where large terms cancel, either side may be the luckier one.
+    # If large terms cancel, either side may be closer by chance.
     finite = torch.where(truth.isfinite(), truth, 0)
     rounding = ROUNDINGS * far(finite, torch.zeros_like(finite))
     assert off <= max(2 * theirs, rounding), f"off by {off}, the CPU by {theirs}"
@@ -159,7 +159,8 @@ def close(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def far(t: torch.Tensor, truth: torch.Tensor) -> float:
-    """Returns the largest distance of two tensors, except where both are NaN or one infinity."""
+    """Returns the largest distance of two tensors. Elements where both are NaN, or the same
+    infinity, do not count."""
     t, truth = t.to(truth.dtype).resolve_conj(), truth.resolve_conj()
     wrong = ~((t == truth) | (t.isnan() & truth.isnan()))
     return float((t - truth).abs()[wrong].nan_to_num(torch.inf).max()) if wrong.any() else 0.0
@@ -173,8 +174,8 @@ def compare(
     values: bool = True,
     here: Callable[..., Any] | None = None,
 ) -> None:
-    """Compares a call on the device with the CPU (or with `here`, twice); random results only by
-    their shapes."""
+    """Compares a call on the device with the CPU (or with `here`, twice). Only the shapes of random
+    results are compared."""
     runs = []
     there = [(call, "cpu", 0), (call, "cpu", 1)]
     for what, device, seed in there + [(here or call, "fpga", 0)] * (1 if here is None else 2):
@@ -200,7 +201,8 @@ def compare(
 
 
 def equal(one: Ran, other: Ran) -> bool:
-    """True if two runs with different seeds have equal results: the call draws no random numbers."""
+    """Returns whether two runs with different seeds have equal results, so the call draws no random
+    numbers."""
     for a, b in zip([*one.results, *one.grads], [*other.results, *other.grads]):
         if isinstance(a, torch.Tensor):
             if a.shape != b.shape or a.layout != b.layout:
@@ -213,7 +215,8 @@ def equal(one: Ran, other: Ran) -> bool:
 
 
 def samples(op: Any, dtype: torch.dtype, count: int) -> Sequence[Any]:
-    """Returns the first samples of an op; for fewer than SAMPLES, those with most elements."""
+    """Returns the first samples of an op. If there are fewer than SAMPLES, it returns those with
+    the most elements."""
     grads = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
     first = first_samples(op, dtype, SAMPLES, requires_grad=grads)
     if count < SAMPLES:
@@ -227,7 +230,7 @@ def size(sample: Any) -> int:
 
 
 def with_others(call: Callable[..., Any], sample: Any) -> Callable[..., Any]:
-    """Returns a call with a sample's input as its only argument; the others are fixed."""
+    """Returns a call that takes only a sample's input; the other arguments are fixed."""
 
     def of_one(input: Any) -> Any:
         return call(input, *sample.args, **sample.kwargs)
@@ -236,7 +239,7 @@ def with_others(call: Callable[..., Any], sample: Any) -> Callable[..., Any]:
 
 
 def compiled(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a call compiled by `torch.compile` in a fresh cache."""
+    """Returns a call compiled by `torch.compile` with an empty cache."""
     torch._dynamo.reset()
     return torch.compile(call, backend="ftensor")
 

@@ -1,4 +1,4 @@
-"""Shared by the tests of the device: the same program on the CPU and on the device."""
+"""Helpers of the device's tests: they run one program on the CPU and on the device."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ needs_every_kernel = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Suppresses fallback warnings, unless a test asks for them."""
+    """Suppresses fallback warnings, unless a test sets the policy."""
     before = fallback._policy
     ft.set_fallback("silent")
     yield
@@ -31,8 +31,7 @@ def quiet() -> Iterator[None]:
 
 
 def moved(value: Any, device: str) -> Any:
-    """Returns arguments with their tensors on a device; those that require gradients are leaves
-    there."""
+    """Returns arguments with their tensors on a device. Those that require gradients are leaves."""
     if isinstance(value, torch.Tensor):
         return value.detach().to(device, copy=True).requires_grad_(value.requires_grad)
     if isinstance(value, (list, tuple)):
@@ -62,7 +61,7 @@ def same(actual: Any, wanted: Any, **close: Any) -> None:
 
 
 def agree(call: Callable[..., Any], *args: Any, fallback: bool = True, **close: Any) -> None:
-    """Compares a call and its gradients on both devices; without `fallback`, no op may run on the
+    """Compares a call and its gradients on both devices. Without `fallback`, no op may run on the
     host."""
     results = []
     for device in ("cpu", "fpga"):

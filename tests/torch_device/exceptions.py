@@ -1,5 +1,5 @@
-"""Known differences of torch's databases from the CPU, with reasons: a test fails if one of them is
-right."""
+"""Known differences from the CPU in torch's databases, with reasons. A test fails if one of them
+passes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OPS: dict[str, str] = {
     "sparse.mm.reduce bfloat16": _SPARSE,
     **{f"to_sparse {dtype}": _SPARSE for dtype in ("float32", "int64", "complex64", "bfloat16")},
 }
-# What another order decides, of sums or of equal elements: wrong for some samples, not for others.
+# Differences that depend on the order of sums or of equal elements: some samples fail, others pass.
 EITHER: dict[str, str] = {
     "kthvalue int64": _EQUAL,
     "topk int64": _EQUAL,

@@ -1,9 +1,9 @@
-"""Ops of torch's databases that are right on the device, and that need no host: a table by dtype.
+"""The ops of torch's databases that pass on the device, and that need no host: a table by dtype.
 
     python -m tests.torch_device.op_db --dtype float32 --samples 4 --out found.json -j 2
 
-The file has a line for each op: its first error, the ops that the host ran, and processor seconds.
-`--table` makes a table of such files, and `--write` writes the file that tests compare with.
+The file has a line for each op: its first error, the ops that the host ran, and CPU seconds.
+`--table` prints a table of such files, and `--write` writes the file that tests compare with.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MODULES = "modules"
 
 
 class Task(NamedTuple):
-    """An op, or a module, to be checked."""
+    """An op or a module to check."""
 
     of: str  # a dtype's name, or MODULES
     name: str
@@ -37,7 +37,7 @@ class Task(NamedTuple):
 
 
 def tasks(of: str, samples: int, only: str) -> list[Task]:
-    """Returns the ops of a dtype, or the modules, that a pattern matches."""
+    """Returns the ops of a dtype, or the modules, whose names match a pattern."""
     infos = module_db if of == MODULES else databases.ops(getattr(torch, of))
     names = dict.fromkeys(getattr(info, "full_name", info.name) for info in infos)
     return [Task(of, name, samples) for name in names if re.search(only, name)]
@@ -76,7 +76,7 @@ def table(outcomes: dict[str, dict[str, Any]]) -> str:
 
 
 def read(paths: list[Path]) -> dict[str, dict[str, Any]]:
-    """Returns the files' lines by dtype and name; the later line counts."""
+    """Returns the files' lines by dtype and name. A later line replaces an earlier one."""
     outcomes: dict[str, dict[str, Any]] = {}
     for path in paths:
         for line in path.read_text().splitlines():
@@ -88,7 +88,7 @@ def read(paths: list[Path]) -> dict[str, dict[str, Any]]:
 def run(todo: list[Task], asked: argparse.Namespace) -> None:
     """Appends the lines of tasks to the requested file."""
     asked.out.parent.mkdir(parents=True, exist_ok=True)
-    # Importing the database finds devices, which a forked worker could not use.
+    # Importing the database opens devices, which a forked worker could not use.
     with ProcessPoolExecutor(asked.jobs, get_context("spawn")) as pool, asked.out.open("a") as file:
         for lines in pool.map(look, todo):
             file.writelines(json.dumps(line) + "\n" for line in lines)

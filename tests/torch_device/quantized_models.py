@@ -1,5 +1,5 @@
-"""Models as `convert_pt2e` leaves them, built by torch alone; scales are powers of two, so that torch's
-float32 reference rounds nothing before a result is quantized."""
+"""Models in the form that `convert_pt2e` returns, built by torch alone. Scales are powers of two,
+so that torch's float32 reference rounds nothing before a result is quantized."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ Forward = Callable[["Model", torch.Tensor], Any]
 
 
 def rounded(x: torch.Tensor, scale: float, zero: int = 0, bounds: tuple[Any, ...] = BYTES) -> torch.Tensor:
-    """Quantizes and dequantizes, as between two ops of a converted model."""
+    """Quantizes and dequantizes, as a converted model does between two ops."""
     return D.dequantize_per_tensor(D.quantize_per_tensor(x, scale, zero, *bounds), scale, zero, *bounds)
 
 
 class Model(nn.Module):
-    """`weights` are shapes by name; the body takes the model and its input."""
+    """A model with weights given by `weights` (shapes by name). The body takes the model and its
+    input."""
 
     def __init__(self, body: Forward, **weights: tuple[int, ...]) -> None:
         super().__init__()
@@ -35,7 +36,7 @@ class Model(nn.Module):
             self.register_buffer(f"{name}_bias", torch.randint(-40, 40, (shape[0],), generator=of) / 16)
 
     def weight(self, name: str) -> tuple[torch.Tensor, torch.Tensor]:
-        """The dequantized weight of a layer, and its bias."""
+        """Returns the dequantized weight of a layer, and its bias."""
         get = self.get_buffer
         integers, scales, zeros = get(name), get(f"{name}_scales"), get(f"{name}_zeros")
         return D.dequantize_per_channel(integers, scales, zeros, 0, -127, 127, torch.int8), get(f"{name}_bias")
@@ -45,7 +46,7 @@ class Model(nn.Module):
 
 
 def converted(body: Forward, x: torch.Tensor, **weights: tuple[int, ...]) -> GraphModule:
-    """A model with the graph that `convert_pt2e` returns."""
+    """Returns a model with the graph that `convert_pt2e` returns."""
     with torch.no_grad():
         module = torch.export.export(Model(body, **weights).eval(), (x,)).module()
     assert isinstance(module, GraphModule)
@@ -53,7 +54,8 @@ def converted(body: Forward, x: torch.Tensor, **weights: tuple[int, ...]) -> Gra
 
 
 def residual(m: Model, x: torch.Tensor) -> torch.Tensor:
-    """Convolutions, a residual sum, maxima before and behind their quantization, a rescaled mean, linear."""
+    """Returns a network of convolutions, a residual sum, max pooling before and after quantization,
+    a requantized mean, and a linear layer."""
     x = rounded(x, 1 / 64, 3)
     x = rounded(A.max_pool2d(A.relu(A.conv2d(x, *m.weight("first"), [1, 1], [1, 1])), [2, 2]), 1 / 8)
     y = rounded(A.hardtanh(A.conv2d(x, *m.weight("second"), [1, 1], [1, 1], [1, 1], 4), 0.0, 6.0), 1 / 32, 9)

@@ -1,4 +1,5 @@
-"""The environment of a program: accelerator, seeds, streams, loaders, the profiler, messages."""
+"""The environment of a program: accelerator, seeds, streams, data loaders, the profiler,
+messages."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from .device import quiet, same  # noqa: F401
 
 
-def test_a_generator_of_the_device_is_refused() -> None:
+def test_generator_of_the_device_is_refused() -> None:
     for call in (
         lambda: torch.Generator("fpga"),
         lambda: torch.Generator(device="fpga:0"),
@@ -29,7 +30,7 @@ def test_a_generator_of_the_device_is_refused() -> None:
             call()
 
 
-def test_other_generators_are_torchs() -> None:
+def test_generators_of_other_devices_are_torchs() -> None:
     g = torch.Generator().manual_seed(3)
     assert isinstance(g, torch.Generator) and isinstance(torch.default_generator, torch.Generator)
     assert type(g) is torch._C.Generator and not isinstance(3, torch.Generator)
@@ -43,7 +44,7 @@ def test_other_generators_are_torchs() -> None:
     assert isinstance(Own(), Own) and not isinstance(g, Own)
 
 
-def test_another_index_is_refused() -> None:
+def test_device_index_out_of_range_is_refused() -> None:
     x = torch.ones(2, device="fpga")
     for call in (
         lambda: x.to("fpga:1"),
@@ -111,7 +112,7 @@ def test_memory_fraction() -> None:
     assert torch.fpga.get_per_process_memory_fraction() == 1
     kept = torch.ones(1 << 20, device="fpga")
     freed = torch.ones(1 << 20, device="fpga")
-    del freed  # to the cache, beyond the limit of the next line
+    del freed  # goes to the cache, beyond the limit set in the next line
     try:
         torch.fpga.set_per_process_memory_fraction((torch.fpga.memory_allocated() + (1 << 18)) / total)
         with pytest.raises(torch.OutOfMemoryError, match="the limit is"):
@@ -126,7 +127,7 @@ def test_memory_fraction() -> None:
             torch.fpga.set_per_process_memory_fraction(wrong)
 
 
-def test_aot_inductor_is_refused_with_a_way_out(tmp_path: Path) -> None:
+def test_aot_inductor_is_refused_with_an_alternative(tmp_path: Path) -> None:
     model = torch.nn.Linear(4, 2).to("fpga")
     x = torch.ones(3, 4, device="fpga")
     with pytest.raises(Exception, match=r"AOTInductor can't package.*torch\.export\.save"):
@@ -152,7 +153,7 @@ def test_flex_attention() -> None:
         same(a.grad, b.grad, atol=1e-5, rtol=1e-5)
 
 
-def test_fresh_memory_of_deterministic_programs() -> None:
+def test_uninitialized_memory_of_deterministic_programs() -> None:
     torch.use_deterministic_algorithms(True)
     try:
         assert torch.empty(3, device="fpga").isnan().all()
@@ -181,7 +182,7 @@ def test_streams_and_events() -> None:
     same(y, x.cpu() @ x.cpu(), atol=1e-3, rtol=1e-3)
 
 
-def test_seeds_are_kept_apart() -> None:
+def test_cpu_and_device_seeds_are_separate() -> None:
     torch.fpga.manual_seed_all(3)
     assert torch.fpga.initial_seed() == 3
     with torch.random.fork_rng(device_type="fpga"):
@@ -200,7 +201,7 @@ def test_the_default_device() -> None:
 
 
 @pytest.mark.parametrize("pin", [False, True])
-def test_a_loader_with_a_process(pin: bool) -> None:
+def test_data_loader_with_a_worker_process(pin: bool) -> None:
     torch.ones(2, device="fpga").sum().item()  # the device is open before the fork
     data = TensorDataset(torch.arange(12.0).reshape(6, 2))
     loader = DataLoader(data, 3, num_workers=1, pin_memory=pin, multiprocessing_context="fork")
@@ -208,7 +209,7 @@ def test_a_loader_with_a_process(pin: bool) -> None:
     assert batches.cpu().equal(data.tensors[0])
 
 
-def test_a_tensor_for_another_process() -> None:
+def test_tensor_is_sent_to_another_process() -> None:
     x = torch.arange(4.0, device="fpga")
     y = pickle.loads(ForkingPickler.dumps(x[1:]))
     assert y.is_fpga and y.cpu().tolist() == [1, 2, 3]
@@ -241,7 +242,7 @@ if __name__ == "__main__":
 
 @pytest.mark.long
 def test_tensors_for_spawned_processes(tmp_path: Path) -> None:
-    """The child reads what was written before its start, and views share their memory."""
+    """The child reads what was written before it started, and views share their memory."""
     program = tmp_path / "sent.py"
     program.write_text(SENT)
     subprocess.run([sys.executable, program], check=True, timeout=300)

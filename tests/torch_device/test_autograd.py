@@ -1,4 +1,4 @@
-"""torch's autograd beyond a backward pass: double backward, functions, recomputation, hooks."""
+"""torch's autograd beyond one backward pass: double backward, functions, checkpointing, hooks."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_random_numbers_under_vmap() -> None:
         vmap(f)(x)
 
 
-def test_an_ensemble() -> None:
+def test_vmap_over_an_ensemble() -> None:
     models = [nn.Linear(4, 2) for _ in range(3)]
     x = torch.randn(5, 4)
     wanted = torch.stack([m(x) for m in models])
@@ -98,7 +98,7 @@ def test_an_ensemble() -> None:
 
 
 @pytest.mark.parametrize("reentrant", [True, False])
-def test_a_checkpoint_draws_the_same_numbers(reentrant: bool) -> None:
+def test_checkpoint_draws_the_same_random_numbers(reentrant: bool) -> None:
     x = torch.randn(500, device="fpga", requires_grad=True)
     output = checkpoint(lambda a: F.dropout(a.exp(), 0.5), x, use_reentrant=reentrant)
     output.sum().backward()
@@ -146,7 +146,7 @@ def test_saved_tensors_on_the_host(pin: bool) -> None:
     same([a.grad, b.grad], [x.grad, w.grad], atol=1e-4, rtol=1e-4)
 
 
-def test_a_nan_is_found() -> None:
+def test_anomaly_mode_finds_a_nan() -> None:
     x = torch.zeros(2, device="fpga", requires_grad=True)
     with pytest.warns(UserWarning), torch.autograd.detect_anomaly(), pytest.raises(RuntimeError, match="nan"):
         (x * 0).sqrt().mul(0).sum().backward()

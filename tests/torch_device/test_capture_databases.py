@@ -1,4 +1,5 @@
-"""torch's modules and optimizers, captured and replayed twice with other inputs, have eager's bits."""
+"""torch's modules and optimizers have eager's bits when captured and replayed twice with other
+inputs."""
 
 from __future__ import annotations
 
@@ -22,12 +23,12 @@ from .device import needs_every_kernel, quiet  # noqa: F401
 pytestmark = [pytest.mark.long, needs_every_kernel]
 DEVICE = torch.device("fpga")
 CALLS = 5  # two eager, one captured, two replayed
-ALL = os.environ.get("FTENSOR_DATABASES") == "all"  # else every sixth module
+ALL = os.environ.get("FTENSOR_DATABASES") == "all"  # otherwise every sixth module
 # Modules whose inputs can't be scaled (probabilities, samples of another dtype), or that have no
 # parameters before their first call.
 OTHERS = ("nn.BCELoss", "nn.FractionalMaxPool", "nn.Lazy")
 MODULES = [info for info in module_db if not info.name.startswith(OTHERS)][:: 1 if ALL else 6]
-# Words of the reasons for which the others are refused.
+# Words in the reasons for which captures are refused.
 REFUSED_MODULES = {"nn.CTCLoss": "copies values from the host", "nn.GaussianNLLLoss": "reads or writes values"}
 
 
@@ -36,7 +37,7 @@ def tensors(tree: Any) -> list[torch.Tensor]:
 
 
 def scaled(tree: Any, k: int) -> Any:
-    """Copies of a call's arguments, with other values for each k."""
+    """Returns copies of a call's arguments, with other values for each k."""
 
     def one(x: Any) -> Any:
         return x * (1 + k / 8) if isinstance(x, torch.Tensor) and x.is_floating_point() else x
@@ -82,7 +83,7 @@ def test_modules(info: Any, training: bool) -> None:
 
 
 def optimizers() -> list[Any]:
-    """A constructor for each optimizer and each of its implementations."""
+    """Yields a constructor for each optimizer and each of its implementations."""
     found = []
     for info in optim_db:
         options: list[dict[str, Any]] = [{}]
@@ -97,7 +98,8 @@ def optimizers() -> list[Any]:
 
 @pytest.mark.parametrize(("kind", "options"), optimizers())
 def test_optimizers(kind: Any, options: dict[str, Any]) -> None:
-    """Captured, or refused with a reason; in both cases parameters have eager's bits."""
+    """The step is captured, or refused with a reason. In both cases the parameters have eager's
+    bits."""
     if kind in (torch.optim.LBFGS, torch.optim.SparseAdam):
         pytest.skip("takes a closure or sparse gradients")
 

@@ -22,8 +22,8 @@ def recorded(step: Callable[[], Any]) -> Recording:
     return capture.recording
 
 
-def test_a_replay_behind_work_in_flight_is_in_order() -> None:
-    """Small kernels would else run at once, in the calling thread."""
+def test_replay_runs_after_pending_work() -> None:
+    """Small kernels might otherwise run at once, in the calling thread."""
     large, x = ft.ones(1 << 22), ft.zeros(8)
     head = large[:8]
 
@@ -40,8 +40,8 @@ def test_a_replay_behind_work_in_flight_is_in_order() -> None:
     assert x.tolist() == [40.0] * 8 and large[-1].item() == 1
 
 
-def test_numbers_that_differ_in_their_sign_alone() -> None:
-    """Calls of one kernel in a row set the arguments that differ."""
+def test_numbers_that_differ_only_in_sign() -> None:
+    """Consecutive calls of one kernel set only the arguments that differ."""
     x, y, z = ft.empty(3), ft.empty(3), ft.empty(3)
 
     def step() -> None:
@@ -56,7 +56,7 @@ def test_numbers_that_differ_in_their_sign_alone() -> None:
     assert [(1 / t).tolist()[0] for t in (x, y, z)] == [float("inf"), float("-inf"), float("inf")]
 
 
-def test_a_replay_gives_its_kernel_objects_back() -> None:
+def test_replay_returns_its_kernel_objects() -> None:
     x = ft.zeros(8)
     recording = recorded(lambda: x.add_(1).mul_(2).add_(3))
     kernels = [bound.kernel for call in recording.calls for bound in call.launch.bound or ()]
@@ -69,7 +69,7 @@ def test_a_replay_gives_its_kernel_objects_back() -> None:
 
 
 def test_temporaries_of_launches_share_memory() -> None:
-    """Also with those of other sizes: the largest of each place serves all."""
+    """Temporaries of other sizes share it, too: each block has the size of the largest."""
     x = ft.randn(64, 4096)
     recording = recorded(lambda: [x[:n].sum() + x[:, :n].amax() for n in (64, 8, 40)])
     sizes = [call.launch.temporaries for call in recording.calls]

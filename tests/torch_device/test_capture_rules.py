@@ -1,4 +1,4 @@
-"""Memory, streams, interrupts and versions of captures."""
+"""Memory, streams, interrupts and version counters of captures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = needs_every_kernel
 
 
 def graph_of(step: Callable[[], Any], **options: Any) -> tuple[Any, Any]:
-    """A graph of a step, and the step's result."""
+    """Returns a graph of a step, and the step's result."""
     step()
     g = torch.fpga.FPGAGraph()
     with torch.fpga.graph(g, **options):
@@ -35,7 +35,7 @@ def graph_of(step: Callable[[], Any], **options: Any) -> tuple[Any, Any]:
 
 
 def chain(x: torch.Tensor, length: int = 12) -> torch.Tensor:
-    """Large intermediate tensors, which no call uses at the same time as that before the last one."""
+    """Makes large intermediate tensors. No call uses one together with the last but one."""
     for k in range(length):
         x = torch.cat((x, x))[: len(x)] * (1 + k / 64)
     return x
@@ -52,7 +52,7 @@ def test_intermediate_tensors_share_memory() -> None:
 
 
 def test_graphs_of_a_pool_share_memory() -> None:
-    """Also a function's signatures; their results stay apart."""
+    """This includes the signatures of a function. Their results stay separate."""
     x, z = torch.arange(1000.0, device="fpga"), torch.ones(1000, device="fpga")
     pool = torch.fpga.graph_pool_handle()
     first, y = graph_of(lambda: chain(x), pool=pool)
@@ -73,8 +73,8 @@ def test_graphs_of_a_pool_share_memory() -> None:
     assert [row.state for row in captured.report()] == ["captured"] * 2 and len(pool.storages) == count
 
 
-def test_a_tensor_shares_no_storage_that_is_smaller() -> None:
-    """Also if the storage's block is large enough, since it served a larger tensor before."""
+def test_tensor_does_not_share_a_smaller_storage() -> None:
+    """It would fit into the storage's block, which served a larger tensor before."""
     small, large = torch.ones(128, device="fpga"), torch.ones(192, device="fpga")
     torch.fpga.empty_cache()
     blocks = [torch.empty(192, device="fpga") for _ in range(8)]
@@ -87,7 +87,7 @@ def test_a_tensor_shares_no_storage_that_is_smaller() -> None:
             assert (last + 1) * x._dtype.itemsize <= x._storage.nbytes
 
 
-def test_captures_and_replays_leak_nothing() -> None:
+def test_captures_and_replays_do_not_leak_memory() -> None:
     backend, x = default_backend(), torch.ones(50, device="fpga")
     graph_of(lambda: chain(x))
     torch.fpga.synchronize()
@@ -112,8 +112,8 @@ def test_captures_and_replays_leak_nothing() -> None:
 @pytest.mark.parametrize(
     ("name", "message"), [("upload", "copies values from the host"), ("download", "reads or writes")]
 )
-def test_a_copy_in_a_capture_is_refused(name: str, message: str) -> None:
-    """Of a device with memory of its own; others read and write in place."""
+def test_host_copy_in_a_capture_is_refused(name: str, message: str) -> None:
+    """This holds for a device with its own memory. Others read and write in place."""
     x, values = torch.zeros(3, device="fpga"), np.ones(3, np.float32)
     copy = getattr(default_backend(), name)
     with pytest.raises(RuntimeError, match=message), torch.fpga.graph(torch.fpga.FPGAGraph()):
@@ -121,7 +121,7 @@ def test_a_copy_in_a_capture_is_refused(name: str, message: str) -> None:
     assert x.tolist() == [0, 0, 0] and values.tolist() == [1, 1, 1]
 
 
-def test_another_stream_in_a_capture_is_refused() -> None:
+def test_other_stream_in_a_capture_is_refused() -> None:
     x = torch.ones(3, device="fpga")
     raised, other = pytest.raises(RuntimeError, match="another stream"), torch.fpga.stream(torch.fpga.Stream())
     with raised, torch.fpga.graph(torch.fpga.FPGAGraph()), other:
@@ -147,8 +147,9 @@ def test_replays_on_several_streams_are_ordered() -> None:
     assert total.min().item() == total.max().item() == 2**13 - 2
 
 
-def test_a_replay_on_another_stream_waits_for_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replays of one pool share intermediate memory, so even graphs without a common tensor are ordered."""
+def test_replay_on_another_stream_waits_for_the_previous(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replays of one pool share intermediate memory, so graphs without a common tensor are ordered,
+    too."""
     waits, wait = list[tuple[Any, Any]](), DeviceStream.wait_stream
     monkeypatch.setattr(DeviceStream, "wait_stream", lambda self, last: (waits.append((self, last)), wait(self, last)))
     x, z, pool = torch.ones(100, device="fpga"), torch.ones(100, device="fpga"), torch.fpga.graph_pool_handle()
@@ -163,8 +164,9 @@ def test_a_replay_on_another_stream_waits_for_the_last(monkeypatch: pytest.Monke
     torch.fpga.synchronize()
 
 
-def test_ctrl_c_in_a_replay_leaves_all_consistent() -> None:
-    """Written memory has forgotten its values, checks are pending, and the graph replays again."""
+def test_ctrl_c_in_a_replay_keeps_state_consistent() -> None:
+    """Cached values of written memory are dropped, checks are pending, and the graph can be
+    replayed."""
     x, index = torch.zeros(3, device="fpga"), torch.tensor([1, 2], device="fpga")
     g, _ = graph_of(lambda: (x[index], x.add_(1)))
     parts = g._recording.parts
@@ -188,8 +190,8 @@ def test_ctrl_c_in_a_replay_leaves_all_consistent() -> None:
     assert x.tolist() == [2] * 3
 
 
-def test_a_replay_inside_another_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a signal's handler or another thread would begin it."""
+def test_nested_replay_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal handler or another thread could start one."""
     x = torch.zeros(3, device="fpga")
     g, _ = graph_of(lambda: x.add_(1))
     errors: list[Exception] = []
@@ -215,7 +217,7 @@ def test_a_replay_inside_another_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     assert x.tolist() == [1] * 3
 
 
-def test_a_replay_after_a_fork_is_refused() -> None:
+def test_replay_after_a_fork_is_refused() -> None:
     x = torch.ones(3, device="fpga")
     g, _ = graph_of(lambda: x.add_(1))
     x.zero_()
@@ -232,8 +234,8 @@ def test_a_replay_after_a_fork_is_refused() -> None:
     assert x.tolist() == [1] * 3
 
 
-def test_a_replay_advances_versions_of_parameters() -> None:
-    """A graph of autograd from before a replay does not use the values from after it."""
+def test_replay_advances_versions_of_parameters() -> None:
+    """An autograd graph from before a replay does not use the values from after it."""
     model = nn.Linear(2, 2).to("fpga")
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
 
@@ -257,8 +259,8 @@ def test_a_replay_advances_versions_of_parameters() -> None:
         loss.backward()
 
 
-def test_arguments_with_the_same_memory_are_not_copied() -> None:
-    """A cache that a step writes; other memory is noticed, and copied from then on."""
+def test_arguments_at_the_same_address_are_not_copied() -> None:
+    """The step writes a cache in place. Once it comes at another address, it is copied."""
 
     @ftensor.torch.capture
     def step(cache: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
@@ -282,8 +284,8 @@ def test_arguments_with_the_same_memory_are_not_copied() -> None:
     assert entry.graph is not None and entry.arguments.static == [False, False]
 
 
-def test_reads_that_are_kept() -> None:
-    """For a step whose values on the host do not change; an op of the host is still refused."""
+def test_capture_with_reads_kept() -> None:
+    """The step reads values on the host that do not change. An op on the host is still refused."""
 
     def step(x: torch.Tensor) -> torch.Tensor:
         scale = 2.0 if (x > 0).all() else 0.5
@@ -303,7 +305,7 @@ def test_reads_that_are_kept() -> None:
         ftensor.torch.capture(step, reads="never")
 
 
-def test_a_module_is_captured() -> None:
+def test_module_is_captured() -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(6, 6), nn.BatchNorm1d(6)).to("fpga").requires_grad_(False)
     wanted = torch.nn.Sequential(nn.Linear(6, 6), nn.BatchNorm1d(6)).to("fpga").requires_grad_(False)
@@ -350,7 +352,7 @@ assert captured.report()[0].state == "captured", captured.report()
 
 @pytest.mark.long
 @pytest.mark.parametrize("target", ["pocl", "csim"])
-def test_a_captured_training_step_on_other_devices(target: str) -> None:
+def test_captured_training_step_on_other_devices(target: str) -> None:
     if not discovery.select(target, discovery.find()):
         pytest.skip(f"{target} is not installed")
     env = {**os.environ, "FTENSOR_DEVICE": target}
@@ -372,7 +374,7 @@ def test_graph_report_lists_captures() -> None:
 
 @pytest.mark.parametrize("backend", ["ftensor", "inductor"])
 def test_compiled_with_less_overhead(backend: str) -> None:
-    """Without gradients the graph is captured; weights are read in place."""
+    """Without gradients the graph is captured, and weights are read in place."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 3)).to("fpga")
     fast = torch.compile(model, backend=backend, mode="reduce-overhead")
@@ -404,7 +406,7 @@ def test_indices_of_a_compiled_graph_are_checked_in_replays() -> None:
 
 
 def test_graphed_callables() -> None:
-    """Training with replayed passes has the bits of training without; results stay as they are."""
+    """Training with replayed passes has eager's bits, and earlier results keep their values."""
 
     def make() -> tuple[nn.Module, nn.Module, torch.optim.Optimizer]:
         torch.manual_seed(0)

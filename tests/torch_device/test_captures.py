@@ -26,7 +26,7 @@ OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
 
 
 class Training:
-    """A small classifier of words, its optimizer and its static inputs."""
+    """A small text classifier, its optimizer and its static inputs."""
 
     def __init__(self, optimizer: str) -> None:
         torch.manual_seed(0)
@@ -52,7 +52,7 @@ def bits(*tensors: torch.Tensor) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_a_captured_training_step_has_the_bits_of_the_step(name: str) -> None:
+def test_captured_training_step_has_eagers_bits(name: str) -> None:
     eager, other = Training(name), Training(name)
     captured = ftensor.torch.capture(other.step)
     for x, y in batches(7):
@@ -62,7 +62,7 @@ def test_a_captured_training_step_has_the_bits_of_the_step(name: str) -> None:
     assert row.state == "captured" and row.launches and row.nbytes
 
 
-def test_a_graph_as_in_torch_cuda() -> None:
+def test_graph_like_torch_cuda() -> None:
     g = torch.fpga.FPGAGraph()
     x, total = torch.ones(3, device="fpga"), torch.zeros(3, device="fpga")
     assert not torch.fpga.is_current_stream_capturing()
@@ -92,8 +92,8 @@ REFUSED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_a_replay_would_not_repeat_is_refused(name: str) -> None:
-    """With the op and its line, in torch.fpga.graph; `capture` runs the function itself."""
+def test_steps_a_replay_could_not_repeat_are_refused(name: str) -> None:
+    """`torch.fpga.graph` names the op and its line; `capture` runs the function eagerly."""
     step, message = REFUSED[name]
     x = torch.tensor([1.0, 2.0, 3.0], device="fpga")
     for _ in range(2):
@@ -116,7 +116,7 @@ def test_what_a_replay_would_not_repeat_is_refused(name: str) -> None:
         (lambda p: torch.optim.SGD(p, 0.1, momentum=0.9), "makes its first step"),
     ],
 )
-def test_an_optimizer_that_counts_on_the_host_is_refused(make: Callable[..., Any], message: str) -> None:
+def test_optimizer_with_a_host_step_count_is_refused(make: Callable[..., Any], message: str) -> None:
     w = nn.Parameter(torch.ones(3, device="fpga"))
     optimizer = make([w])
     w.grad = torch.ones(3, device="fpga")
@@ -124,7 +124,7 @@ def test_an_optimizer_that_counts_on_the_host_is_refused(make: Callable[..., Any
         optimizer.step()
 
 
-def test_another_learning_rate_is_noticed() -> None:
+def test_changed_learning_rate_is_detected() -> None:
     training = Training("AdamW, fused")
     (x, y), *_ = batches(1)
     training.step(x, y)
@@ -136,7 +136,7 @@ def test_another_learning_rate_is_noticed() -> None:
         g.replay()
 
 
-def test_another_group_of_parameters_is_noticed() -> None:
+def test_added_parameter_group_is_detected() -> None:
     """A replay would not update its parameters."""
     training = Training("SGD")
     (x, y), *_ = batches(1)
@@ -162,8 +162,8 @@ def test_indices_of_a_replay_are_checked() -> None:
     assert y.tolist() == [3, 0]
 
 
-def test_memory_of_a_capture_is_its_own() -> None:
-    """Blocks of intermediate tensors, and of its arguments, go to nobody else between replays."""
+def test_memory_of_a_capture_is_reserved() -> None:
+    """Blocks of intermediate tensors and arguments are not reused between replays."""
     x = torch.ones(1000, device="fpga")
     g = torch.fpga.FPGAGraph()
     with torch.fpga.graph(g):
@@ -175,7 +175,7 @@ def test_memory_of_a_capture_is_its_own() -> None:
     assert bits(y) == wanted and [t[0].item() for t in others] == list(range(8))
 
 
-def test_a_static_tensor_that_was_resized_is_noticed() -> None:
+def test_resized_static_tensor_is_detected() -> None:
     x = torch.ones(3, device="fpga")
     g = torch.fpga.FPGAGraph()
     with torch.fpga.graph(g):
@@ -189,7 +189,7 @@ def test_a_static_tensor_that_was_resized_is_noticed() -> None:
     assert x[:2].tolist() == [3, 3]
 
 
-def test_other_threads_are_no_part_of_a_capture() -> None:
+def test_other_threads_are_not_captured() -> None:
     x, y = torch.ones(3, device="fpga"), torch.ones(3, device="fpga")
     g = torch.fpga.FPGAGraph()
     with torch.fpga.graph(g):
@@ -202,8 +202,8 @@ def test_other_threads_are_no_part_of_a_capture() -> None:
     assert g.launches == 1
 
 
-def test_a_packed_weight_is_packed_anew() -> None:
-    """A convolution keeps panels of its weight, which a captured step changes."""
+def test_changed_weight_is_packed_again() -> None:
+    """A convolution caches panels of its weight, which a captured step changes."""
     torch.manual_seed(0)
     x, w = torch.randn(1, 16, 12, 12, device="fpga"), torch.randn(32, 16, 3, 3, device="fpga")
     for _ in range(3):
@@ -216,7 +216,7 @@ def test_a_packed_weight_is_packed_anew() -> None:
     assert bits(y) == bits(F.conv2d(x, w.clone()))
 
 
-def test_a_replay_that_writes_a_weight_drops_its_panels() -> None:
+def test_replay_that_writes_a_weight_drops_its_panels() -> None:
     torch.manual_seed(0)
     x, w = torch.randn(1, 16, 12, 12, device="fpga"), torch.randn(32, 16, 3, 3, device="fpga")
     g = torch.fpga.FPGAGraph()
@@ -228,7 +228,7 @@ def test_a_replay_that_writes_a_weight_drops_its_panels() -> None:
     assert bits(F.conv2d(x, w)) == bits(F.conv2d(x, w.clone()))
 
 
-def test_a_second_graph_in_a_graph_is_refused() -> None:
+def test_nested_capture_is_refused() -> None:
     g, other = torch.fpga.FPGAGraph(), torch.fpga.FPGAGraph()
     with torch.fpga.graph(other):
         torch.ones(3, device="fpga") + 1
@@ -241,8 +241,9 @@ def test_a_second_graph_in_a_graph_is_refused() -> None:
 
 
 @pytest.mark.parametrize("where", ["inside", "outside", "never", "to zeros", "now and then"])
-def test_gradients_that_a_user_clears(where: str) -> None:
-    """Bits of the parameters and of the gradients, whoever clears these and whenever."""
+def test_cleared_gradients(where: str) -> None:
+    """Parameters and gradients have eager's bits, no matter when and where the gradients are
+    cleared."""
 
     class Cleared(Training):
         def step(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -265,7 +266,7 @@ def test_gradients_that_a_user_clears(where: str) -> None:
         assert bits(*grads[0]) == bits(*grads[1])  # type: ignore[arg-type]
 
 
-def test_a_step_whose_gradients_leave_it_is_refused() -> None:
+def test_step_whose_gradients_are_used_outside_is_refused() -> None:
     training = Training("SGD")
 
     def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -280,7 +281,7 @@ def test_a_step_whose_gradients_leave_it_is_refused() -> None:
     assert "a gradient outlives" in captured.report()[0].reason
 
 
-def test_a_step_that_keeps_a_tensor_is_refused() -> None:
+def test_step_that_stores_a_tensor_is_refused() -> None:
     kept: list[torch.Tensor] = []
 
     def step(x: torch.Tensor) -> torch.Tensor:
@@ -294,7 +295,7 @@ def test_a_step_that_keeps_a_tensor_is_refused() -> None:
     assert "a tensor of the function outlives" in captured.report()[0].reason
 
 
-def test_another_learning_rate_is_captured_anew() -> None:
+def test_changed_learning_rate_is_captured_again() -> None:
     eager, other = Training("SGD"), Training("SGD")
     captured = ftensor.torch.capture(other.step)
     for k, (x, y) in enumerate(batches(12)):
@@ -305,8 +306,8 @@ def test_another_learning_rate_is_captured_anew() -> None:
     assert [row.state for row in captured.report()] == ["captured"]
 
 
-def test_a_modules_mode_and_memory_are_noticed() -> None:
-    """Evaluation after training, other running averages, a parameter with other memory."""
+def test_changes_of_a_module_are_detected() -> None:
+    """Evaluation follows training, running averages change, and a parameter gets other memory."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(6, 6), nn.BatchNorm1d(6)).to("fpga").requires_grad_(False)
     captured = ftensor.torch.capture(model.forward)
@@ -337,8 +338,9 @@ def test_a_modules_mode_and_memory_are_noticed() -> None:
     assert [row.state for row in captured.report()] == ["captured"]
 
 
-def test_an_argument_that_the_step_writes() -> None:
-    """The caller's tensor changes, also in a replay; two arguments with one memory are refused."""
+def test_step_that_writes_an_argument() -> None:
+    """The caller's tensor changes, also in a replay. Two arguments that share memory are
+    refused."""
 
     def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         x += y
@@ -350,7 +352,7 @@ def test_an_argument_that_the_step_writes() -> None:
         assert captured(x, y).tolist() == [2 * k] * 3 and x.tolist() == [k] * 3
     assert [row.state for row in captured.report()] == ["captured"]
     others = ftensor.torch.capture(step)
-    for k in range(6):  # a tensor of its own in each call
+    for k in range(6):  # a new tensor in each call
         x = torch.full((3,), float(k), device="fpga")
         assert others(x, y).tolist() == [2 * k + 2] * 3 and x.tolist() == [k + 1] * 3
     assert [row.state for row in others.report()] == ["captured"]
@@ -360,8 +362,8 @@ def test_an_argument_that_the_step_writes() -> None:
     assert "arguments share memory" in together.report()[0].reason
 
 
-def test_a_reference_cycle_keeps_no_tensor() -> None:
-    """Also one that the garbage collector only finds in its oldest generation."""
+def test_reference_cycle_keeps_no_tensor() -> None:
+    """This includes a cycle that the garbage collector finds only in its oldest generation."""
 
     @ftensor.torch.capture
     def step(x: torch.Tensor) -> torch.Tensor:
@@ -377,8 +379,8 @@ def test_a_reference_cycle_keeps_no_tensor() -> None:
 
 
 @pytest.mark.parametrize("name", ["the argument", "a view", "a weight"])
-def test_a_result_from_outside_is_refused(name: str) -> None:
-    """The step returns the tensor itself, where a replay would return a copy."""
+def test_captured_tensor_as_result_is_refused(name: str) -> None:
+    """The step returns the tensor itself, but a replay would return a copy."""
     weight = torch.ones(3, device="fpga")
     steps: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
         "the argument": lambda x: x,
@@ -394,7 +396,7 @@ def test_a_result_from_outside_is_refused(name: str) -> None:
     assert "a result is an argument" in captured.report()[0].reason
 
 
-def test_random_numbers_are_drawn_anew() -> None:
+def test_replays_draw_new_random_numbers() -> None:
     """A replay draws what the step would draw: dropout, noise, a compiled draw."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(6, 32), nn.Dropout(0.5), nn.GELU(), nn.Dropout(0.1)).to("fpga")
@@ -413,8 +415,8 @@ def test_random_numbers_are_drawn_anew() -> None:
     assert [row.state for row in captured.report()] == ["captured"]
 
 
-def test_pools_whose_windows_differ_are_captured() -> None:
-    """Their tables depend on the sizes alone."""
+def test_adaptive_pools_are_captured() -> None:
+    """Their index tables depend only on the sizes."""
     x = torch.randn(1, 2, 7, 7, device="fpga")
 
     @ftensor.torch.capture

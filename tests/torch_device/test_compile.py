@@ -1,4 +1,4 @@
-"""`torch.compile(..., backend="ftensor")`: eager's results in fewer steps."""
+"""`torch.compile(..., backend="ftensor")` has eager's results in fewer kernels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .device import agree, quiet, same  # noqa: F401
 
 @pytest.fixture(autouse=True)
 def texts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Records the text of each graph's function; discards graphs of other tests."""
+    """Records the text of each graph's function, and discards graphs of other tests."""
     torch._dynamo.reset()
     kernels: list[str] = []
     function_of = compiled.function_of
@@ -36,7 +36,7 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def twice(function: Callable[..., Any], *args: torch.Tensor) -> None:
-    """Compares a function with its gradients, compiled on the device and plain on the CPU, in two
+    """Compares a function and its gradients, compiled on the device and eager on the CPU, in two
     calls."""
     fast = torch.compile(function, backend="ftensor")
     for turn in range(2):
@@ -52,7 +52,7 @@ def twice(function: Callable[..., Any], *args: torch.Tensor) -> None:
             same(*grads, rtol=1e-4, atol=1e-5)
 
 
-def test_a_region_is_calls_of_ftensor(texts: list[str]) -> None:
+def test_graph_calls_ftensor_directly(texts: list[str]) -> None:
     def f(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
         return ((x.exp() + y) * 2).t() @ y.clamp(min=0), x.sum(1)
 
@@ -73,7 +73,7 @@ def rows(function: Callable[..., Any], *arguments: tuple[torch.Tensor, ...]) -> 
     return [row for row in ftensor.torch.graph_report() if row not in before]
 
 
-def test_a_run_is_few_kernels() -> None:
+def test_region_is_few_kernels() -> None:
     def f(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
         y = (x - x.amax(-1, keepdim=True)).exp()
         return (y / y.sum(-1, keepdim=True) * w,)
@@ -82,8 +82,9 @@ def test_a_run_is_few_kernels() -> None:
     assert row.calls == 6 and row.kernels == 1 and not row.apart
 
 
-def test_runs_are_calls_one_by_one_where_fusion_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """FTENSOR_FUSE=0: equal results, a launch for each call, and the report gives the reason."""
+def test_ops_run_one_by_one_without_fusion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With FTENSOR_FUSE=0 results are equal, each call is a launch, and the report gives the
+    reason."""
 
     def f(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
         y = (x - x.amax(-1, keepdim=True)).exp()
@@ -98,7 +99,7 @@ def test_runs_are_calls_one_by_one_where_fusion_is_off(monkeypatch: pytest.Monke
     assert [launches.get(name) for name in ("amax", "sub", "exp", "sum", "div", "mul")] == [1] * 6, launches
 
 
-def test_sizes_are_traced_when_they_come_again() -> None:
+def test_sizes_are_traced_when_repeated() -> None:
     def f(x: torch.Tensor) -> tuple[torch.Tensor]:
         return ((x + 1).exp().square() * x,)
 
@@ -107,7 +108,7 @@ def test_sizes_are_traced_when_they_come_again() -> None:
     assert [row.kernels for row in traced] == [1, 1, 1], traced
 
 
-def test_what_reads_a_value_stands_between_two_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op_that_reads_a_value_splits_the_region(monkeypatch: pytest.MonkeyPatch) -> None:
     def reads(x: Any) -> Any:
         return x.sin() if x.sum() > 0 else x.cos()
 
@@ -125,7 +126,7 @@ def test_what_reads_a_value_stands_between_two_runs(monkeypatch: pytest.MonkeyPa
     assert [(row.calls, row.kernels) for row in others] == [(2, 1), (2, 1)]
 
 
-def test_random_numbers_are_those_of_eager_calls() -> None:
+def test_random_numbers_are_eagers() -> None:
     def f(x: torch.Tensor) -> torch.Tensor:
         return nn.functional.dropout(x * 2, 0.5) + torch.rand_like(x)
 
@@ -162,7 +163,7 @@ def test_results_that_share_memory() -> None:
     assert results[0].sum().item() == 84 and results[4][1:].sum().item() == 40
 
 
-def test_arguments_that_are_written() -> None:
+def test_written_arguments() -> None:
     def f(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
         x.add_(y)
         x[0] = 3
@@ -172,8 +173,8 @@ def test_arguments_that_are_written() -> None:
         twice(f, torch.randn(3, 4), torch.randn(3, 4))
 
 
-def test_arguments_that_are_written_and_no_results() -> None:
-    """A run without results between the host's calls."""
+def test_written_arguments_without_results() -> None:
+    """A region without results lies between two ops on the host."""
 
     def f(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
         eigen = torch.linalg.eigvalsh(x @ x.t())
@@ -184,7 +185,7 @@ def test_arguments_that_are_written_and_no_results() -> None:
         twice(f, torch.randn(3, 3), torch.randn(3, 3))
 
 
-def test_dtypes_that_only_the_host_has() -> None:
+def test_dtypes_without_kernels() -> None:
     def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         half = (x * 2).chalf() + 1
         return half.to(torch.complex64).real + x, x.exp()
@@ -193,8 +194,8 @@ def test_dtypes_that_only_the_host_has() -> None:
         twice(f, torch.randn(3))
 
 
-def test_what_stays_in_torch() -> None:
-    """Ops that only the host has, numbers, several results, lists, a graph break."""
+def test_ops_on_the_host() -> None:
+    """Ops without kernels, numbers, several results, lists, and a graph break."""
 
     def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         q, r = torch.linalg.qr(x)
@@ -208,15 +209,15 @@ def test_what_stays_in_torch() -> None:
         twice(f, torch.randn(4, 4))
 
 
-def test_sizes_that_change() -> None:
+def test_dynamic_shapes() -> None:
     fast = torch.compile(lambda x: (x.reshape(-1)[: x.shape[0]] * x.shape[1]).cos(), backend="ftensor")
     for shape in [(3, 4), (5, 7), (2, 9), (4, 4)]:
         x = torch.randn(shape)
         torch.testing.assert_close(fast(x.to("fpga")).cpu(), (x.reshape(-1)[: shape[0]] * shape[1]).cos())
 
 
-def test_what_torch_takes_apart_with_sizes_that_change() -> None:
-    """It writes other strides into a tensor, whose sizes are symbols then."""
+def test_decomposition_with_dynamic_shapes() -> None:
+    """torch's decomposition writes strides into a tensor, whose sizes are then symbols."""
 
     def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         return (torch.stft(x, 16, center=False, window=None, return_complex=True),)
@@ -225,7 +226,7 @@ def test_what_torch_takes_apart_with_sizes_that_change() -> None:
 
 
 def test_training_a_network() -> None:
-    """Convolution, batch norm with its statistics, pooling, dropout in inference, a loss, SGD."""
+    """Convolution, batch norm with its statistics, pooling, dropout in evaluation, a loss, SGD."""
 
     def run(device: str) -> tuple[list[float], dict[str, torch.Tensor]]:
         torch.manual_seed(3)
@@ -264,7 +265,7 @@ def test_training_a_network() -> None:
         torch.testing.assert_close(state[name].cpu(), value, rtol=1e-4, atol=1e-4)
 
 
-def test_losses_of_several_classes_are_whole() -> None:
+def test_multi_class_losses_are_not_decomposed() -> None:
     """torch's own decomposition counts targets after the first -1."""
     target = torch.tensor([[3, 0, -1, 1, -1], [-1, 2, 1, 0, 3], [4, 2, 1, 0, 3]])
 
@@ -274,8 +275,9 @@ def test_losses_of_several_classes_are_whole() -> None:
     twice(f, torch.randn(3, 5, requires_grad=True))
 
 
-def test_without_a_backend() -> None:
-    """torch's default, inductor, has no code for the device: ftensor's backend replaces it."""
+def test_default_backend() -> None:
+    """torch's default backend, inductor, has no code for the device. ftensor's backend replaces
+    it."""
     agree(
         lambda x: torch.compile(lambda a: (a * 2).tanh())(x) if x.is_fpga else (x * 2).tanh(),
         torch.randn(3, requires_grad=True),

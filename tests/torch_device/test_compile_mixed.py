@@ -1,4 +1,4 @@
-"""Compiled graphs with tensors of the CPU too: these stay there, as without torch.compile."""
+"""Compiled graphs that also have CPU tensors, whose ops stay on the CPU as in eager mode."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def forgotten() -> Iterator[None]:
 
 
 def called(name: str, inputs: list[Any], result: Any) -> tuple[Any, bool]:
-    """Returns the call in a graph's text for an op, by the values of its arguments and its result;
-    and whether it is treated as a call on ftensor's tensors."""
+    """Returns the call in a graph's text for an op, given the values of its arguments and its
+    result, and whether it is a call on ftensor's tensors."""
     graph = Graph()
     text = codegen._SourceWriter(set(), GraphModule({}, graph))
     args: list[Any] = []
@@ -70,15 +70,15 @@ def test_ops_on_the_cpu_are_torchs(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(written))
-def test_one_tensor_of_the_device_asks_its_kernel(name: str) -> None:
+def test_one_device_tensor_calls_the_device_kernel(name: str) -> None:
     here = vector.to("fpga")
     for inputs in ([here, vector], [vector, here], [[scalar, here]], [[scalar], here]):
-        # A result on the CPU: not a call on ftensor's tensors.
+        # The result is on the CPU, so this is no call on ftensor's tensors.
         assert called(name, inputs, vector) == (written[name], False)
 
 
 def both(f: Callable[..., Any], *args: torch.Tensor) -> None:
-    """Compares a function of a tensor of the device and others of the CPU, compiled and eager."""
+    """Compares a function of device and CPU tensors, compiled and eager."""
     fast = torch.compile(f, backend="ftensor", fullgraph=True)
     for _ in range(2):
         x = torch.ones(3, device="fpga")
@@ -115,11 +115,11 @@ CASES: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_graph_of_both(name: str) -> None:
+def test_graph_of_both_devices(name: str) -> None:
     both(CASES[name], torch.tensor([1.0, 2.0, 3.0]))
 
 
-def test_a_graph_of_the_cpu_alone() -> None:
+def test_graph_of_the_cpu() -> None:
     f = torch.compile(lambda v: (torch.arange(3) * v, F.embedding(rows, table)), backend="ftensor")
     assert [t.device.type for t in f(torch.ones(3))] == ["cpu", "cpu"]
 
@@ -129,8 +129,8 @@ ALIKE = ["Adadelta", "Adagrad", "Adamax", "AdamW", "ASGD", "RMSprop", "Rprop"]
 
 
 @pytest.mark.parametrize("name", [*OPTIMIZERS, *[pytest.param(n, marks=pytest.mark.long) for n in ALIKE]])
-def test_an_optimizers_step(name: str) -> None:
-    """Their step counts are on the CPU."""
+def test_optimizer_step(name: str) -> None:
+    """Step counts are on the CPU."""
     results = []
     for device in ("cpu", "fpga"):
         torch.manual_seed(0)

@@ -1,6 +1,6 @@
-"""torch's own test classes over its databases of ops and modules, forward and backward.
+"""torch's own test classes for its databases of ops and modules, forward and backward.
 
-In CI an op or a module has one sample, and a share of the ops runs; all run with
+In CI each op or module has one sample, and a part of the ops runs. This runs all of them:
 
     FTENSOR_DATABASES=all python -m pytest tests/torch_device/test_databases.py
 """
@@ -24,13 +24,14 @@ from .device import quiet  # noqa: F401
 from .exceptions import EITHER, MODULES, OPS
 
 ALL = os.environ.get("FTENSOR_DATABASES") == "all"
-# Of how many ops one runs in float32, and in the other dtypes.
+# One of this many ops runs in float32, and in the other dtypes.
 SHARE, OTHERS = (1, 1) if ALL else (3, 24)
-# Under torch.compile one of 64 runs, more in long tests.
+# One of 64 ops runs under torch.compile; long tests run more.
 COMPILED, COMPILED_LONG = 64, 1 if ALL else 6
 COMPILED_MODULES = module_db if ALL else module_db[::3]
 HOST = set(databases.ON_HOST.read_text().split())
-# torch asks for devices when its module is first imported, which may be before the device is there.
+# torch lists the devices when its module is first imported, possibly before the device is
+# registered.
 if classes.PrivateUse1TestBase not in classes.device_type_test_bases:
     classes.device_type_test_bases.append(classes.PrivateUse1TestBase)
 
@@ -46,7 +47,7 @@ def judge(name: str, error: str, exceptions: dict[str, str]) -> None:
 
 
 def some(share: int, dtypes: set[str]) -> list[Any]:
-    """Returns a share of the ops, and those that are exceptions in these dtypes."""
+    """Returns a part of the ops, and the ops that are exceptions in these dtypes."""
     listed = {name.partition(" ")[0] for name in OPS if name.partition(" ")[2] in dtypes}
     return [op for k, op in enumerate(databases.OPS) if not k % share or op.full_name in listed]
 
@@ -113,7 +114,7 @@ classes.instantiate_device_type_tests(TestModules, globals(), only_for="privateu
 
 
 def test_exceptions_are_of_the_databases() -> None:
-    """Names that torch has."""
+    """Each name in the list of exceptions is in torch's databases."""
     known = {f"{op.full_name} {databases.word(d)}" for d in databases.DTYPES for op in databases.OPS}
     layers = {f"{m.name} {mode}" for m in module_db for mode in ("train", "eval")}
     assert set(OPS) <= known and set(MODULES) <= layers and set(EITHER) <= known | layers

@@ -95,7 +95,7 @@ dist.destroy_process_group()
 
 
 def model(seed: int) -> nn.Module:
-    """DistributedDataParallel begins with the first process' parameters."""
+    """Returns a network. DistributedDataParallel starts with the first process' parameters."""
     torch.manual_seed(seed)
     return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
 
@@ -133,7 +133,7 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
 
 @pytest.fixture
 def alone(tmp_path: Path) -> Iterator[None]:
-    """A group of this process."""
+    """Makes a process group of this process alone."""
     dist.init_process_group("fpga", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
     yield
     dist.destroy_process_group()
@@ -141,7 +141,7 @@ def alone(tmp_path: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("option", ["find_unused_parameters", "static_graph", "gradient_as_bucket_view"])
-def test_parameters_that_nothing_uses(option: str) -> None:
+def test_unused_parameters(option: str) -> None:
     """torch allocates pinned memory to report which parameters were used."""
     net = model(0).to("fpga")
     if option != "gradient_as_bucket_view":
@@ -173,8 +173,8 @@ def test_shards_are_freed_between_uses() -> None:
 
 
 @pytest.mark.usefixtures("alone")
-def test_what_is_gathered_lies_in_a_row() -> None:
-    """Whatever the shape of the destination."""
+def test_gathered_parts_are_contiguous() -> None:
+    """The destination may have any shape."""
     out = torch.zeros(1, 4, device="fpga")
     dist.all_gather_into_tensor(out, torch.arange(4.0, device="fpga"))
     assert out.tolist() == [[0, 1, 2, 3]]

@@ -1,4 +1,4 @@
-"""Exceptions during the device's gradients reach the user as on the CPU."""
+"""Exceptions during the device's backward pass reach the user as on the CPU."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ print(x.grad.tolist())
 """
 
 
-def test_an_interrupt_where_torch_asks_for_the_stream_is_raised() -> None:
-    """torch asks in a method that must not raise, while it records each result."""
+def test_interrupt_while_torch_gets_the_stream_is_raised() -> None:
+    """torch gets the stream in a method that must not raise, whenever it records a result."""
     process = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
     wanted = "raised\n" * 3 + "[[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]\n"
     assert process.stdout == wanted, process.stdout + process.stderr

@@ -18,7 +18,7 @@ NAMES = {row.op for row in ftensor.torch.fallback_report()}
 
 
 def both(name: str, *args: object, **kwargs: object) -> tuple[object, object]:
-    """Returns an overload's results through the host fallback, and on the CPU."""
+    """Returns an overload's results by the host fallback and on the CPU."""
     op = overload(name)
 
     def move(x: object) -> object:
@@ -30,17 +30,17 @@ def both(name: str, *args: object, **kwargs: object) -> tuple[object, object]:
     return here, op(*args, **kwargs)
 
 
-def test_a_new_tensor() -> None:
+def test_fallback_returns_a_new_tensor() -> None:
     same(*both("add.Tensor", torch.randn(3), torch.randn(3)))
 
 
-def test_in_place() -> None:
+def test_fallback_in_place() -> None:
     x = torch.arange(4.0).to("fpga")
     assert run(overload("add_.Scalar"), x[1:], 5).data_ptr() == x[1:].data_ptr()
     assert x.cpu().tolist() == [0, 6, 7, 8]
 
 
-def test_an_output_grows() -> None:
+def test_fallback_resizes_an_output() -> None:
     out = torch.empty(0, device="fpga")
     assert run(overload("add.out"), torch.ones(3).to("fpga"), 2, out=out) is out
     assert out.cpu().tolist() == [3, 3, 3]
@@ -55,7 +55,7 @@ def test_several_outputs_and_lists() -> None:
     assert x.cpu()[2:4].tolist() == [0, 0] and parts[0]._is_view() is False
 
 
-def test_a_view_of_an_argument_shares_its_memory() -> None:
+def test_view_of_an_argument_shares_its_memory() -> None:
     x = torch.arange(4.0).to("fpga")
     y = run(overload("view"), x, [2, 2])
     assert y.untyped_storage()._cdata == x.untyped_storage()._cdata
@@ -91,8 +91,9 @@ def test_fallback_policies() -> None:
         run(overload("sin"), x)
 
 
-def test_what_a_kernel_written_by_hand_does_not_take() -> None:
-    """Here a dtype, and a padding mask; the call falls back, or raises by the policy."""
+def test_arguments_that_a_kernel_declines() -> None:
+    """Here these are a dtype and a padding mask. The call falls back or raises, depending on the
+    policy."""
     x = torch.tensor([1.0, 2.0, 4.0]).to(torch.float8_e4m3fnuz)
     assert x.to("fpga")[torch.tensor([2, 0])].cpu().float().tolist() == [4, 1]
     layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()

@@ -1,4 +1,4 @@
-"""Uses of a device beyond computing: saved modules, exchange, memory."""
+"""Uses of a device besides computing: saved modules, exchange, memory."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_host_and_device_share_memory() -> None:
     assert y.cpu().tolist() == [9, 0, 0, 0]
 
 
-def test_memory_is_given_back() -> None:
+def test_memory_is_released() -> None:
     def held() -> int:
         gc.collect()
         torch.fpga.synchronize()
@@ -91,7 +91,7 @@ def test_memory_is_given_back() -> None:
             (x.view(10, 100).tanh() * 2).sum().backward()
         return held()
 
-    train()  # launches keep their geometry
+    train()  # launches keep their geometry buffers
     before = held()
     assert train() >= before + 8000
     assert held() == before

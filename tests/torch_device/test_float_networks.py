@@ -1,4 +1,4 @@
-"""Compiled models of float32 in evaluation: as one network where an image has its kernel."""
+"""Compiled float32 models in evaluation run as one network kernel if an image has it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class Model(nn.Module):
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> list[FloatNetwork]:
-    """The compiled models that would be networks, on a device that has images with their kernels."""
+    """Records the compiled models that would become networks, on a device whose images have their
+    kernels."""
     found: list[FloatNetwork] = []
     build = FloatNetwork._build
 
@@ -51,8 +52,8 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[FloatNetwork]:
     return found
 
 
-def test_a_compiled_model_is_a_network(built: list[FloatNetwork]) -> None:
-    """Its layers are those of the model; a parameter that is written counts."""
+def test_compiled_model_becomes_a_network(built: list[FloatNetwork]) -> None:
+    """Its layers are those of the model, and a changed parameter takes effect."""
     torch.manual_seed(1)
     model, x = Model().eval(), torch.rand(3, 1, 8, 8)
     with torch.no_grad():
@@ -83,8 +84,8 @@ def test_a_compiled_model_is_a_network(built: list[FloatNetwork]) -> None:
     assert [layer.kind for layer in key.layers] == kinds and key.layers[2].relu == 6
 
 
-def test_other_models_are_compiled_as_ever(built: list[FloatNetwork]) -> None:
-    """Those with another op, and those whose gradients are needed."""
+def test_other_models_are_compiled_as_usual(built: list[FloatNetwork]) -> None:
+    """These are models with another op, and models that need gradients."""
     x = torch.rand(3, 1, 8, 8)
     for last, grad in (("sin", False), ("softmax", True)):
         model = Model(last).eval()

@@ -1,4 +1,5 @@
-"""`ftensor.torch.generation.decode`, with a model that has the interface of transformers' models."""
+"""`ftensor.torch.generation.decode`, with a model that has the interface of transformers'
+models."""
 
 from __future__ import annotations
 
@@ -88,7 +89,7 @@ def prompts(texts: int, seed: int = 0) -> torch.Tensor:
 def generated(
     model: Decoder, ids: torch.Tensor, processors: Any = (), criteria: Any = (), streamer: Any = None, **config: Any
 ) -> torch.Tensor:
-    """Calls `decode` like transformers' `generate`."""
+    """Calls `decode` as transformers' `generate` does."""
     mask = config.pop("mask", None)
     kwargs = {"cache": Cache(len(ids)), "attention_mask": mask, "use_cache": True}
     if mask is not None:
@@ -102,7 +103,7 @@ def generated(
 def wanted(
     model: Decoder, ids: torch.Tensor, change: Callable[..., Any] = lambda ids, x: x, ends: Any = (), mask: Any = None
 ) -> list[list[int]]:
-    """Returns the words of a loop that computes all words anew for each."""
+    """Returns the tokens of a loop that computes the whole sequence for each token."""
     going = [True] * len(ids)
     while ids.shape[1] < Criteria.max_length and any(going):
         kwargs: dict[str, Any] = {}
@@ -117,8 +118,9 @@ def wanted(
     return ids.tolist()
 
 
-def test_words_of_captured_steps(model: Decoder) -> None:
-    """Other prompts use the kept capture; without ends no word is read before the last one."""
+def test_tokens_of_captured_steps(model: Decoder) -> None:
+    """Other prompts reuse the capture. Without an end token, no token is read before the last
+    one."""
     for seed in range(3):
         ids = prompts(2, seed)
         assert generated(model, ids).tolist() == wanted(model, ids)
@@ -126,7 +128,7 @@ def test_words_of_captured_steps(model: Decoder) -> None:
     assert [row.state for row in rows] == ["captured"] and rows[0].calls == 3 * 9
 
 
-def test_texts_end_at_a_word(model: Decoder) -> None:
+def test_sequences_end_at_a_word(model: Decoder) -> None:
     mask = torch.tensor([[0, 0, 1, 1], [1, 1, 1, 1], [0, 1, 1, 1]]).to("fpga")
     for seed in range(2):
         ids = prompts(3, seed)
@@ -143,7 +145,7 @@ def test_processors_criteria_and_streamers_see_the_text(model: Decoder) -> None:
     ids, put, lengths = prompts(2), [], []
 
     def change(text: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        return scores.scatter(1, text, -100.0)  # no word twice
+        return scores.scatter(1, text, -100.0)  # no token twice
 
     def criterion(text: torch.Tensor, scores: Any) -> torch.Tensor:
         lengths.append(text.shape[1])
@@ -168,15 +170,15 @@ class _Processors(list[Any]):
         return scores
 
 
-def test_words_that_are_drawn(model: Decoder) -> None:
+def test_sampled_tokens(model: Decoder) -> None:
     results = []
-    for k in range(3):  # the first call runs eagerly for two words, the last one replays
+    for k in range(3):  # the first call runs eagerly for two tokens, the last one replays
         torch.manual_seed(5 if k != 1 else 6)
         results.append(generated(model, prompts(2), do_sample=True).tolist())
     assert results[0] == results[2] != results[1]
 
 
-def test_captures_end_with_their_model() -> None:
+def test_captures_are_freed_with_their_model() -> None:
     model = Decoder().to("fpga")
     for _ in range(2):
         generated(model, prompts(1))
@@ -188,7 +190,7 @@ def test_captures_end_with_their_model() -> None:
     assert gone() is None
 
 
-def test_what_decode_refuses(model: Decoder) -> None:
+def test_decode_refuses_unsupported_options(model: Decoder) -> None:
     for config in ({"num_beams": 2}, {"return_dict_in_generate": True}):
         with pytest.raises(ValueError, match="decode gives the words of a decoder alone"):
             generated(model, prompts(1), **config)

@@ -27,11 +27,11 @@ def test_gradients_of_views_and_in_place_ops() -> None:
     agree(program, torch.randn(3, 4, requires_grad=True))
 
 
-def test_gradients_of_parts_are_zero_elsewhere() -> None:
+def test_gradients_of_slices_are_zero_elsewhere() -> None:
     grad = torch.randn(4, 2)
 
     def program(whole: torch.Tensor) -> list[torch.Tensor]:
-        # Launches that were kept for the first round write memory that the others left.
+        # Launches cached in the first round write to memory that other tensors left.
         results = []
         for _ in range(3):
             for part in (lambda x: x[:, 1], lambda x: x[..., -3:-1, 0], lambda x: x[1::2, -1]):
@@ -100,7 +100,7 @@ def test_gradients_are_computed_in_several_threads() -> None:
     assert not failed
 
 
-def test_a_backward_pass_runs_in_the_thread_that_asks_for_it() -> None:
+def test_backward_runs_in_the_calling_thread() -> None:
     seen: list[int] = []
     x = torch.ones(3, device="fpga", requires_grad=True)
     y = x * 2
@@ -110,7 +110,7 @@ def test_a_backward_pass_runs_in_the_thread_that_asks_for_it() -> None:
 
 
 @pytest.mark.parametrize("turn", range(5))
-def test_a_forward_on_another_stream(turn: int) -> None:
+def test_forward_on_another_stream(turn: int) -> None:
     x, w = torch.randn(64, 64), torch.randn(64, 64) / 8
     a, b = x.to("fpga").requires_grad_(), w.to("fpga").requires_grad_()
     side = torch.fpga.Stream()

@@ -120,7 +120,7 @@ def test_losses(reduction: str) -> None:
     agree(call, leaf(5, 4), torch.rand(5, 4), fallback=False, **CLOSE)
 
 
-def test_tables_and_indices() -> None:
+def test_embeddings_and_indexing() -> None:
     index = torch.tensor([[0, 1], [3, 3]])
     agree(lambda w: F.embedding(index.to(w.device), w, 1), leaf(4, 6), fallback=False)
     agree(lambda x: x[index.to(x.device)], leaf(4, 3), fallback=False)
@@ -135,14 +135,15 @@ def test_attention() -> None:
     agree(causal, q, q, q, fallback=False, **CLOSE)
 
 
-def test_gradient_where_every_target_is_ignored() -> None:
-    """The loss is 0 / 0, its gradient 0."""
+def test_gradient_if_every_target_is_ignored() -> None:
+    """The loss is 0 / 0, and its gradient is 0."""
     ignored = torch.full((5,), -100)
     agree(lambda x: F.cross_entropy(x, ignored.to(x.device)), leaf(5, 4), fallback=False)
 
 
-def test_experts() -> None:
-    """Mixtral's layer: each word goes to two of four experts, whose products are one grouped call."""
+def test_mixture_of_experts() -> None:
+    """Mixtral's layer sends each token to two of four experts, whose products are one grouped
+    call."""
 
     def program(x: torch.Tensor, router: torch.Tensor, up: torch.Tensor, down: torch.Tensor) -> torch.Tensor:
         shares, chosen = (x @ router).softmax(-1).topk(2, -1)

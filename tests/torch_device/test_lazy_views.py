@@ -1,4 +1,4 @@
-"""Writes to lazy conjugates and negations arrive in their base tensors."""
+"""Writes to lazy conjugates and negations reach their base tensors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRITES: list[Callable[[torch.Tensor], Any]] = [
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("grad", [False, True])
-def test_writes_arrive(view: Callable[[torch.Tensor], torch.Tensor], grad: bool) -> None:
+def test_writes_reach_the_base(view: Callable[[torch.Tensor], torch.Tensor], grad: bool) -> None:
     for number, write in enumerate(WRITES):
         results = []
         for device in ("cpu", "fpga"):

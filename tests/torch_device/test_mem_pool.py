@@ -1,4 +1,4 @@
-"""`torch.fpga.MemPool`: memory apart from that of other allocations."""
+"""`torch.fpga.MemPool`: memory separate from that of other allocations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sizes(pool: torch.fpga.MemPool) -> list[tuple[int, int]]:
     return [(s["total_size"], s["allocated_size"]) for s in pool.snapshot()]
 
 
-def test_memory_of_a_pool_serves_its_tensors_alone() -> None:
+def test_memory_of_a_pool_is_reserved_for_its_tensors() -> None:
     pool = torch.fpga.MemPool()
     before = torch.fpga.memory_reserved()
     with torch.fpga.use_mem_pool(pool):
@@ -81,12 +81,12 @@ def test_other_threads_and_streams() -> None:
     del on_side
     assert here.item() == SIZE / 4 and max(sizes(pool)) == (SIZE, 0)
     with torch.fpga.use_mem_pool(pool):
-        x = filled()  # of this stream, not of the other one's free memory
+        x = filled()  # of this stream, not of the other stream's free memory
     assert sizes(pool)[:2] == [(SIZE, SIZE), (SIZE, 0)] or sizes(pool)[:2] == [(SIZE, 0), (SIZE, SIZE)]
     assert x.sum().item() == 0
 
 
-def test_pools_inside_each_other() -> None:
+def test_nested_pools() -> None:
     outer, inner = torch.fpga.MemPool(), torch.fpga.MemPool(no_split=True)
     assert outer.id != inner.id and outer.use_count() == 1 and outer.allocator is None
     with torch.fpga.use_mem_pool(outer):
@@ -103,7 +103,7 @@ def test_pools_inside_each_other() -> None:
 
 
 @pytest.mark.parametrize("lends", [True, False])
-def test_a_pool_as_a_last_resort(lends: bool) -> None:
+def test_pool_used_on_oom(lends: bool) -> None:
     pool = torch.fpga.MemPool(use_on_oom=lends)
     with torch.fpga.use_mem_pool(pool):
         freed = filled()
@@ -120,7 +120,7 @@ def test_a_pool_as_a_last_resort(lends: bool) -> None:
     assert sizes(pool) == [(SIZE, 0)]
 
 
-def test_a_graph_in_a_pool() -> None:
+def test_graph_in_a_pool() -> None:
     pool, x = torch.fpga.MemPool(), filled(1)
     g = torch.fpga.FPGAGraph()
     with torch.fpga.graph(g, pool=pool.id):
@@ -141,7 +141,7 @@ def test_a_graph_in_a_pool() -> None:
     g.reset()
 
 
-def test_arguments_that_are_no_pools() -> None:
+def test_invalid_pools_are_refused() -> None:
     pool = torch.fpga.MemPool()
     gone = pool.id
     del pool

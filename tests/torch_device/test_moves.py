@@ -1,4 +1,4 @@
-"""Moved modules keep their Parameters: ties, existing optimizers, hooks, references."""
+"""Moved modules keep their Parameters: tied weights, existing optimizers, hooks, references."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _train(model: nn.Module, optimizer: torch.optim.Optimizer, device: str) -> l
 
 
 @pytest.mark.parametrize("move", ["to", "fpga"])
-def test_ties_and_optimizers_live_on(move: str) -> None:
+def test_tied_weights_and_optimizers_survive_a_move(move: str) -> None:
     torch.manual_seed(0)
     model = Language()
     twin = copy.deepcopy(model)
@@ -61,7 +61,7 @@ def test_ties_and_optimizers_live_on(move: str) -> None:
     assert all(p.grad is not None and p.grad.device.type == "cpu" for p in before)
 
 
-def test_hooks_and_gradients_move_along() -> None:
+def test_hooks_and_gradients_survive_a_move() -> None:
     layer, seen = nn.Linear(2, 1), []
     layer.weight.register_hook(lambda grad: seen.append(grad.device.type))
     layer.weight.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.device.type))
@@ -73,10 +73,10 @@ def test_hooks_and_gradients_move_along() -> None:
     assert layer.bias.grad.item() == 2
 
 
-def test_parameters_that_a_graph_holds_stay_tied() -> None:
+def test_parameters_held_by_a_graph_stay_tied() -> None:
     model = Language()
     output = model(torch.zeros(1, 2, dtype=torch.int64))
     with pytest.warns(UserWarning, match="a graph still holds"):
         model.to("fpga")
     assert model.head.weight is model.words.weight
-    output.sum().backward()  # the graph on the CPU is whole
+    output.sum().backward()  # the graph on the CPU is complete

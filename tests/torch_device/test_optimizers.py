@@ -1,4 +1,4 @@
-"""Optimizers in all forms, scaled gradients, averages, schedules and `nn.utils`."""
+"""Optimizers in all implementations, scaled gradients, averages, schedules and `nn.utils`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_the_forms_of_an_optimizer(name: str, form: dict[str, bool]) -> None:
+def test_implementations_of_an_optimizer(name: str, form: dict[str, bool]) -> None:
     def program(w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
         parameters = [nn.Parameter(w.clone()), nn.Parameter(b.clone())]
         how = form if w.device.type == "fpga" else {}
@@ -75,14 +75,15 @@ def test_lists_of_other_dtypes_and_lengths() -> None:
 
     for of in (torch.int32, torch.complex64):
         agree(program, [torch.arange(3).to(of), torch.ones(3, dtype=of)], fallback=False)
-    for mode in (torch.enable_grad, torch.inference_mode):  # torch looks at lengths in one of them
+    for mode in (torch.enable_grad, torch.inference_mode):  # torch checks the lengths in one of them
         with mode(), pytest.raises(RuntimeError, match=r"2(,| and) 1"):
             torch._foreach_add([torch.ones(2, device="fpga")] * 2, [torch.ones(2, device="fpga")])
 
 
 @pytest.mark.usefixtures("graphs_at_once")
-def test_a_list_is_one_kernel() -> None:
-    """For any sizes; numbers may differ from tensor to tensor, and at each call."""
+def test_foreach_op_is_one_kernel() -> None:
+    """Tensors have any sizes, and numbers may differ from tensor to tensor and from call to
+    call."""
     backend = default_backend()
     if not backend.target.processor or not backend.target.unaligned:
         pytest.skip("a device whose units are single work-items, or of few kernels")
@@ -97,8 +98,8 @@ def test_a_list_is_one_kernel() -> None:
         assert [x[0].item() for x in xs] == wanted.tolist()
 
 
-def test_gradients_that_are_scaled() -> None:
-    """Steps, one of them with an infinity, which is skipped; the scale falls and rises."""
+def test_grad_scaler() -> None:
+    """A step with an infinity is skipped. The scale falls and rises."""
     results = []
     for device in ("cpu", "fpga"):
         ftensor.torch.fallback_report().reset()
@@ -151,7 +152,7 @@ def test_schedules_and_averages() -> None:
     agree(program, torch.randn(3, 4), fallback=False, atol=1e-5, rtol=1e-4)
 
 
-def test_what_utils_do_with_parameters() -> None:
+def test_nn_utils() -> None:
     from torch.nn import utils
     from torch.nn.utils import parametrizations
 
@@ -171,8 +172,9 @@ def test_what_utils_do_with_parameters() -> None:
     agree(program, torch.randn(3, 4), torch.randn(2, 4), fallback=False, atol=1e-5, rtol=1e-4)
 
 
-def test_lists_in_place_are_seen_by_autograd() -> None:
-    """The gradient of a view passes the op, and values that autograd has kept are checked."""
+def test_in_place_foreach_ops_are_seen_by_autograd() -> None:
+    """The gradient of a view goes through the op, and autograd checks the versions of saved
+    values."""
     for device in ("cpu", "fpga"):
         x = torch.tensor([1.5, 1.5, -1.0], device=device, requires_grad=True)
         whole = x * 1

@@ -1,4 +1,4 @@
-"""Functions over users' kernels as ops: torch's custom ones, and replacements of rows."""
+"""Functions over user kernels as ops: torch's custom ops, and replacements of rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def into(x: torch.Tensor, to: list[torch.Tensor]) -> None:
 
 
 def test_ops_of_torch_library(gain: Any) -> None:
-    """On the device the function computes, on the CPU the op's own; autograd passes through it."""
+    """On the device the function computes, on the CPU the op's own implementation. Autograd works
+    through it."""
     calls = []
 
     @ft.register_kernel("ftensor_tests::gain")
@@ -71,7 +72,7 @@ def calls(gain: Any) -> Iterator[list[str]]:
             return NotImplemented
         y = ft.empty_like(x)
         gain.run(x, y, -1, units=x.numel())
-        return y.neg().neg()  # within the function the op is ours
+        return y.neg().neg()  # inside the function, ftensor's own op runs
 
     yield asked
     ft.unregister_kernel("ftensor::neg")
@@ -79,8 +80,8 @@ def calls(gain: Any) -> Iterator[list[str]]:
     assert (-ft.ones(1)).tolist() == [-1.0] and not asked
 
 
-def test_in_the_place_of_a_row(calls: list[str]) -> None:
-    """In every form of the op, on torch's device too, unless it declines."""
+def test_replacement_of_a_row(calls: list[str]) -> None:
+    """It replaces every form of the op, also on torch's device, unless it declines."""
     x = ft.tensor([1.0, 2.0])
     assert (-x).tolist() == ft.neg(x).tolist() == [-1.0, -2.0]
     out = ft.zeros(2)
@@ -93,7 +94,7 @@ def test_in_the_place_of_a_row(calls: list[str]) -> None:
     assert (-ft.ones(1, device="cpu")).tolist() == [-1.0] and len(calls) == 5
 
 
-def test_names_and_results_that_are_refused() -> None:
+def test_invalid_names_and_results_are_refused() -> None:
     for name, says in (
         ("neg", "names no op"),
         ("ftensor::matmul", "did you mean 'mul'"),

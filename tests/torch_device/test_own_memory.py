@@ -1,4 +1,4 @@
-"""A device whose memory the host can't reach: every exchange copies."""
+"""A device whose memory the host can't access: every exchange copies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .device import agree, quiet, same  # noqa: F401
 
 @pytest.fixture(autouse=True, scope="module")
 def board() -> Iterator[None]:
-    """The device, treated as if its memory were not the host's."""
+    """Treats the device as if its memory were not the host's."""
     backend = default_backend()
     if not hasattr(backend, "cl_device"):
         pytest.skip("C simulation always shares the host's memory")

@@ -1,4 +1,4 @@
-"""Prepared ops: what calls with equal geometries share, and what they must not."""
+"""Prepared ops: what calls with equal geometries share, and what they must not share."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def _without_launches() -> Iterator[None]:
 
 
 def prepared(name: str) -> list[PreparedOp]:
-    """Returns the table's entries of an overload of aten, or of a function's schema."""
+    """Returns the table's entries for an aten overload, or for a function's schema."""
     name = name if "::" in name else f"aten::{name}"
     launches = default_backend().launches
     return [e for key, e in launches.items() if type(e) is PreparedOp and key[0] in (f"torch.{name}", f"torch.{name}.")]
 
 
 def alike(call: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
-    """Compares calls with new values each time: the last ones run the prepared op."""
+    """Compares calls with new values each time. The last calls run the prepared op."""
     for _ in range(CALLS):
         args = [torch.randn(shape) for shape in shapes]
         same(call(*[x.to("fpga") for x in args]), call(*args))
 
 
 def _cell_gradients(cx: torch.Tensor, gates: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
-    """The gradient of a cell state alone: the derivative's first tensor is None."""
+    """Returns the gradient of the cell state alone: the derivative's first tensor is None."""
     c = cx.clone().requires_grad_()
     _, state = torch.lstm_cell(gates, (hidden[:, :3], c), *[torch.eye(12, n).to(cx.device) for n in (12, 3)])
     return torch.autograd.grad(state.sum(), c)[0]
@@ -87,7 +87,7 @@ def test_results_are_those_of_torch(case: tuple[str, Callable[..., Any], tuple[t
     assert prepared(name) and REFUSED not in prepared(name)
 
 
-def test_a_prepared_op_runs_without_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prepared_op_skips_the_python_function(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = torch.ones(4, device="fpga"), torch.ones(4, device="fpga")
     results = [a * b for _ in range(CALLS)]
     monkeypatch.setattr("ftensor.torch.memory._view_of", None)
@@ -127,7 +127,7 @@ def test_fused_optimizers(name: str) -> None:
     assert entries and REFUSED not in entries
 
 
-def test_numbers_that_are_equal_are_not_the_same() -> None:
+def test_equal_numbers_of_different_types_are_separate() -> None:
     whole, x = torch.tensor([3, 4]), torch.tensor([1.0, 2.0])
     for operand, numbers in ((whole, (1, 1.0, True)), (x, (0.0, -0.0, 0, False))):
         for number in numbers:
@@ -152,7 +152,7 @@ def test_arguments_that_share_memory() -> None:
             a, b = slice(start, start + 3), slice(start + distance, start + distance + 3)
             same(y[a] - y[b], x[a] - x[b])
     assert len(prepared("sub.Tensor")) == 3 and REFUSED not in prepared("sub.Tensor")
-    for _ in range(CALLS):  # the op was prepared for two memories
+    for _ in range(CALLS):  # the op was prepared for two separate memories
         x = torch.randn(6)
         y = x.to("fpga")
         same(y[:3].add_(y[3:]), x[:3].add_(x[3:]))
@@ -210,7 +210,7 @@ def test_memory_is_counted() -> None:
     assert counts[0] > 0 and len(set(counts)) == 1
 
 
-def test_what_reads_a_value_is_not_prepared() -> None:
+def test_op_that_reads_a_value_is_not_prepared() -> None:
     x = torch.tensor([1.0, 3.0, 2.0], device="fpga")
     index = torch.tensor([2, 0], device="fpga")
     for _ in range(CALLS):
@@ -229,7 +229,7 @@ def test_shared_memory_is_up_to_date() -> None:
         assert array.tolist() == [k + 1.0] * 4
 
 
-def test_an_op_that_is_never_prepared_is_called_at_once() -> None:
+def test_op_that_is_never_prepared_is_called_directly() -> None:
     for k in range(1, MAX_REFUSALS + 3):
         x = torch.arange(float(k), device="fpga")
         for _ in range(OBSERVED_CALL):

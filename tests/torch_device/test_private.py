@@ -1,4 +1,5 @@
-"""The used parts of torch's private interface exist, and an untested torch is refused."""
+"""The parts of torch's private interface that ftensor uses exist, and an untested torch is
+refused."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ def test_another_version_is_refused() -> None:
             internals.check_version(other)
 
 
-def test_ftensor_does_without_torch() -> None:
+def test_ftensor_works_without_torch() -> None:
     program = (
         "import sys; sys.modules['torch'] = None\n"
         "import ftensor as ft\n"
@@ -29,12 +30,12 @@ def test_ftensor_does_without_torch() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_importing_ftensor_leaves_torch_alone() -> None:
+def test_importing_ftensor_does_not_import_torch() -> None:
     program = "import sys, ftensor\nassert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_torch_loads_the_device_by_itself() -> None:
+def test_torch_loads_the_device_as_a_plugin() -> None:
     program = (
         "import torch, ftensor.torch_autoload as a\na.load()\nassert torch.ones(2, device='fpga').device.type == 'fpga'"
     )

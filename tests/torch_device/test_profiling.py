@@ -10,7 +10,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 
-def test_kernels_and_memory_stand_in_torchs_profile(tmp_path: Path) -> None:
+def test_profile_has_kernels_and_memory(tmp_path: Path) -> None:
     x = torch.randn(64, 64, device="fpga")
     (x @ x).relu()  # compiled
     both = [ProfilerActivity.CPU, ProfilerActivity.PrivateUse1]
@@ -19,7 +19,7 @@ def test_kernels_and_memory_stand_in_torchs_profile(tmp_path: Path) -> None:
     rows = {row.key: row for row in p.key_averages()}
     assert rows["aten::mm"].device_time_total > 0
     assert rows["aten::matmul"].device_time_total >= rows["aten::mm"].device_time_total
-    # That of a block, which is somewhat larger where such a one is free.
+    # The size of a block, which is larger if a larger block is free.
     assert 4 * 64 * 64 <= rows["aten::mm"].self_device_memory_usage < 2 * 4 * 64 * 64
     assert rows["relu"].self_device_time_total > 0
     assert rows["relu"].self_device_time_total == pytest.approx(rows["aten::relu"].self_device_time_total)
@@ -31,7 +31,7 @@ def test_kernels_and_memory_stand_in_torchs_profile(tmp_path: Path) -> None:
     assert kept.shape == (64, 64)
 
 
-def test_a_profile_of_the_host_leaves_the_device_alone() -> None:
+def test_host_profile_does_not_trace_the_device() -> None:
     x = torch.ones(8, device="fpga")
     with profile(activities=[ProfilerActivity.CPU]) as p:
         x + 1

@@ -1,4 +1,4 @@
-"""Models that PT2E quantized: as layers of `ft.quantized`, compiled, and exported as networks."""
+"""Models quantized by PT2E, as layers of `ft.quantized`, compiled, and exported as networks."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def computed(net: Any, x: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(net.dequantize(net(net.quantize(ft.from_torch(x)))).numpy())
 
 
-def test_the_layers_have_the_bits_of_torch(images: torch.Tensor) -> None:
-    """Sums and scales are exact in float32 here; other scales differ by a step where float32 rounds."""
+def test_layers_have_torchs_bits(images: torch.Tensor) -> None:
+    """Sums and scales are exact in float32 here. With other scales, results differ by one step
+    where float32 rounds."""
     model = converted(residual, images, **RESIDUAL)
     net = ftensor.torch.from_pt2e(model)
     wanted = model(images)
@@ -38,15 +39,16 @@ def test_the_layers_have_the_bits_of_torch(images: torch.Tensor) -> None:
     assert q.dtype is ft.uint8 and q.shape == (3, 10)
 
 
-def test_the_layers_are_a_network(images: torch.Tensor, tmp_path: Path) -> None:
+def test_layers_become_a_network(images: torch.Tensor, tmp_path: Path) -> None:
     net = ftensor.torch.from_pt2e(converted(residual, images, **RESIDUAL))
     files = ft.jit(net).export(str(tmp_path / "net"), net.quantize(ft.from_torch(images)), target="kv260")
     for name in ("conv2d_0", "max_pool2d_1", "depthwise_2", "add_3", "max_pool2d_4", "add_5", "linear_6"):
         assert name in files.report
 
 
-def test_a_compiled_model_is_the_network(images: torch.Tensor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One jitted function for the model, also after its parameters changed; gradients are not needed."""
+def test_compiled_model_runs_as_a_network(images: torch.Tensor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model is one jitted function, also after its parameters changed. Gradients are not
+    needed."""
     torch._dynamo.reset()
     model = converted(residual, images, **RESIDUAL)
     calls, call = [], Jitted.__call__
@@ -68,7 +70,7 @@ def test_a_compiled_model_is_the_network(images: torch.Tensor, monkeypatch: pyte
     assert torch.equal(fast(x).cpu(), here(x).cpu()) and not torch.equal(fast(x).cpu(), wanted)
 
 
-def test_a_last_layer_in_float(images: torch.Tensor) -> None:
+def test_last_layer_in_float(images: torch.Tensor) -> None:
     """X86InductorQuantizer leaves the result of a last linear layer in float32."""
 
     def body(m: Model, x: torch.Tensor) -> torch.Tensor:
@@ -79,7 +81,7 @@ def test_a_last_layer_in_float(images: torch.Tensor) -> None:
     torch.testing.assert_close(computed(ftensor.torch.from_pt2e(model), images), model(images))
 
 
-def test_a_graph_that_is_no_network_is_compiled_as_others(images: torch.Tensor) -> None:
+def test_other_graphs_are_compiled_as_usual(images: torch.Tensor) -> None:
     torch._dynamo.reset()
     model = converted(lambda m, x: A.exp(rounded(x, 1 / 64)), images)
     y = torch.compile(model.to("fpga"), backend="ftensor")(images.to("fpga"))
@@ -124,14 +126,14 @@ REFUSED: dict[str, tuple[Forward, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_network(name: str, images: torch.Tensor) -> None:
+def test_models_that_are_no_network_are_refused(name: str, images: torch.Tensor) -> None:
     body, said = REFUSED[name]
     model = converted(body, images, first=(2, 1, 3, 3))
     with pytest.raises(ft.GraphError, match=said):
         ftensor.torch.from_pt2e(model)
 
 
-def test_weights_that_layers_do_not_take(images: torch.Tensor) -> None:
+def test_unsupported_weights_are_refused(images: torch.Tensor) -> None:
     model = converted(lambda m, x: rounded(conv(m, rounded(x, 0.1)), 0.1), images, first=(2, 1, 3, 3))
     model.first_zeros.add_(1)
     with pytest.raises(ft.GraphError, match="has a zero point; layers take int8 around 0"):
@@ -139,13 +141,13 @@ def test_weights_that_layers_do_not_take(images: torch.Tensor) -> None:
 
 
 @pytest.mark.parametrize("model", [nn.Linear(2, 2), None])
-def test_no_converted_model(model: Any) -> None:
+def test_model_without_quantization_is_refused(model: Any) -> None:
     with pytest.raises(TypeError, match="takes the GraphModule that convert_pt2e returns, not"):
         ftensor.torch.from_pt2e(model)
 
 
-def test_the_quantizers_of_torchao(images: torch.Tensor) -> None:
-    """The whole flow: a layer differs from torch's float32 by a step at most, seldom."""
+def test_quantizers_of_torchao(images: torch.Tensor) -> None:
+    """Runs the whole flow. A layer rarely differs from torch's float32, and by at most one step."""
     import torchao.quantization.pt2e.quantize_pt2e as flow
     import torchao.quantization.pt2e.quantizer.x86_inductor_quantizer as x86
 
@@ -160,8 +162,8 @@ def test_the_quantizers_of_torchao(images: torch.Tensor) -> None:
     torch.testing.assert_close(computed(net, images), done(images), rtol=0, atol=0.02)
 
 
-def test_a_rescaled_value_has_the_bits_of_torch(images: torch.Tensor) -> None:
-    """Any scales: the sum of halves rounds as the dequantized value does."""
+def test_requantized_value_has_torchs_bits(images: torch.Tensor) -> None:
+    """With any scales, the sum rounds ties as the dequantized value does."""
     for scale, zero in ((0.0137, 4), (0.31, 200)):
         body = lambda m, x: rounded(rounded(rounded(x, 0.017, 3), scale, zero), 0.1)  # noqa: B023, E731
         model = converted(body, images)

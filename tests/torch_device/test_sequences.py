@@ -1,4 +1,5 @@
-"""Bags of embeddings and CTC on the device, forward and backward, without the host."""
+"""Embedding bags, CTC and recurrent layers on the device, forward and backward, without the
+host."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from .device import agree, quiet  # noqa: F401
 from .test_spatial import weighted
 
 DTYPES = torch.float32, torch.float64
-# Indices, offsets, and whether the last one ends the last bag: empty bags, rows that come twice.
+# Indices, offsets, and whether the last offset ends the last bag. Bags are empty, and rows are
+# repeated.
 BAGS: dict[str, tuple[Any, Any, bool]] = {
     "offsets": ([0, 1, 1, 3, 2, 4, 4], [0, 2, 2, 5, 7], False),
     "a last offset": ([0, 1, 1, 3, 2, 4, 4], [0, 2, 2, 5, 7], True),
@@ -25,7 +27,8 @@ BAGS: dict[str, tuple[Any, Any, bool]] = {
 
 
 def table(dtype: torch.dtype) -> torch.Tensor:
-    """Returns (6, 4), with two equal rows, and a column of few values: ties of the maximum."""
+    """Returns (6, 4), with two equal rows and a column of few values, so that the maximum has
+    ties."""
     weight = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=dtype)
     weight[3], weight[:, 1] = weight[2], weight[:, 1].sign()
     return weight.requires_grad_()
@@ -34,7 +37,7 @@ def table(dtype: torch.dtype) -> torch.Tensor:
 @pytest.mark.parametrize("pad", [None, 1, -2])
 @pytest.mark.parametrize("mode", ["sum", "mean", "max", "weighted sum"])
 @pytest.mark.parametrize("name", BAGS)
-def test_bags(name: str, mode: str, pad: int | None) -> None:
+def test_embedding_bag(name: str, mode: str, pad: int | None) -> None:
     index, offsets, last = BAGS[name]
     for dtype, whole in product(DTYPES, (torch.int64, torch.int32)):
         places = torch.as_tensor(index, dtype=whole)
@@ -51,12 +54,12 @@ def test_bags(name: str, mode: str, pad: int | None) -> None:
         agree(call, places, table(dtype), starts, weights, fallback=False)
 
 
-def test_bags_by_frequency() -> None:
-    """A row's gradient is divided by the count of its uses, like that of an embedding."""
+def test_scale_grad_by_freq() -> None:
+    """A row's gradient is divided by the number of its uses, as for an embedding."""
     index, weight = torch.tensor([1, 1, 1, 2, 4, 4]), table(torch.float32)
 
     def bag(index: Any, weight: Any) -> torch.Tensor:
-        if weight.device.type == "cpu":  # the CPU divides by other rows' counts
+        if weight.device.type == "cpu":  # the CPU divides by the counts of other rows
             return weighted(F.embedding(index, weight, scale_grad_by_freq=True).sum(0, True))
         return weighted(F.embedding_bag(index[None], weight, mode="sum", scale_grad_by_freq=True))
 
@@ -64,7 +67,7 @@ def test_bags_by_frequency() -> None:
 
 
 @pytest.mark.parametrize("norm", [2.0, 1.0, float("inf")])
-def test_rows_are_shortened_where_they_are_used(norm: float) -> None:
+def test_max_norm_shortens_used_rows(norm: float) -> None:
     index = torch.tensor([[1, 1], [5, 2]])
     for call in (F.embedding, F.embedding_bag):
 
@@ -75,7 +78,7 @@ def test_rows_are_shortened_where_they_are_used(norm: float) -> None:
         agree(run, index, table(torch.float32).detach(), fallback=False)
 
 
-def test_bags_of_no_row_are_refused() -> None:
+def test_invalid_indices_and_offsets_of_bags_are_refused() -> None:
     weight = table(torch.float32).detach().to("fpga")
     with pytest.raises(RuntimeError, match="index 6 is out of bounds for a weight of 6 rows"):
         F.embedding_bag(torch.tensor([[1, 6]], device="fpga"), weight)
@@ -84,8 +87,8 @@ def test_bags_of_no_row_are_refused() -> None:
         F.embedding_bag(*at)
 
 
-# Steps, classes, lengths of inputs and of targets, the blank: labels that come twice, targets that
-# don't fit, no labels, no steps, classes that are impossible.
+# Steps, classes, lengths of inputs and of targets, the blank. Labels are repeated, targets don't
+# fit or are empty, there are no steps, and some classes are impossible.
 SPOKEN = {
     "lengths": (7, 5, [7, 5, 6], [3, 2, 3], 0),
     "targets that don't fit": (6, 4, [6, 3, 2], [0, 2, 4], 1),
@@ -148,8 +151,9 @@ def gru(x: Any, h: Any, layers: int, first: bool, *params: Any) -> Any:
 @pytest.mark.parametrize("steps", [1, 4])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_all_steps_of_a_layer_are_one_call(cell: str, layers: int, steps: int) -> None:
-    """Results and all gradients, also of states; a single node is recorded."""
+def test_layer_is_one_call(cell: str, layers: int, steps: int) -> None:
+    """Results and all gradients equal the CPU's, including those of states. A single node is
+    recorded."""
     for dtype in DTYPES:
         torch.manual_seed(0)
         first = layers == 2
@@ -172,7 +176,7 @@ def test_all_steps_of_a_layer_are_one_call(cell: str, layers: int, steps: int) -
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_gradients_of_a_layer_have_gradients(cell: str) -> None:
+def test_double_backward_of_a_layer(cell: str) -> None:
     torch.manual_seed(0)
     kind = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[cell]
     x, h, *params = torch.randn(3, 2, 2), torch.zeros(1, 2, 3), *kind(2, 3).parameters()
@@ -182,12 +186,12 @@ def test_gradients_of_a_layer_have_gradients(cell: str) -> None:
         (of_x,) = torch.autograd.grad(out.square().sum(), x, create_graph=True)
         return of_x.square().sum()
 
-    with torch.backends.mkldnn.flags(enabled=False):  # whose gradients have none
+    with torch.backends.mkldnn.flags(enabled=False):  # a layer without double backward
         agree(call, x.requires_grad_(), h, *params)
 
 
 @pytest.mark.parametrize("kind", [torch.nn.LSTM, torch.nn.GRU])
-def test_the_result_of_a_layer_may_not_be_written_before_its_gradients(kind: Any) -> None:
+def test_writing_a_layers_result_invalidates_its_gradient(kind: Any) -> None:
     out, _ = kind(2, 3).to("fpga")(torch.randn(3, 2, 2, device="fpga"))
     loss = out.sum()
     with torch.no_grad():
@@ -197,7 +201,7 @@ def test_the_result_of_a_layer_may_not_be_written_before_its_gradients(kind: Any
 
 
 @pytest.mark.parametrize("of", ["dropout", "two directions", "projected", "packed", "autocast"])
-def test_other_lstms_go_by_parts(of: str) -> None:
+def test_other_lstms_are_decomposed(of: str) -> None:
     torch.manual_seed(0)
     more: dict[str, Any] = {
         "two directions": {"bidirectional": True},
@@ -208,7 +212,7 @@ def test_other_lstms_go_by_parts(of: str) -> None:
     x = torch.randn(4, 3, 3)
     for device in ("cpu", "fpga"):
         here, leaf = deepcopy(net).to(device), x.detach().to(device).requires_grad_()
-        # The CPU's own kernel wants instructions that not all have.
+        # The CPU's own kernel needs instructions that not every processor has.
         plain = torch.backends.mkldnn.flags(enabled=False)
         with plain, torch.autocast(device, torch.bfloat16, enabled=of == "autocast"):
             if of == "packed":

@@ -1,4 +1,4 @@
-"""Resizing, padding, grid sampling and ops that torch decomposes: on the device, forward and
+"""Resizing, padding, grid sampling and ops that torch decomposes, on the device, forward and
 backward."""
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ SAMPLED = [(2, "bilinear"), (2, "nearest"), (2, "bicubic"), (3, "bilinear"), (3,
 @pytest.mark.parametrize("corners", [False, True])
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize(("n", "mode"), SAMPLED)
-def test_points_of_a_grid(n: int, mode: str, padding: str, corners: bool) -> None:
-    """Points inside, outside, and on the borders, where padding begins to clamp or reflect."""
+def test_grid_sample(n: int, mode: str, padding: str, corners: bool) -> None:
+    """Points are inside, outside, and on the borders, where padding starts to clamp or reflect."""
     random = torch.Generator().manual_seed(n)
     for dtype, close in ((torch.float32, 1e-5), (torch.float64, 1e-12)):
         x = torch.randn(2, 3, *(4, 5, 3)[:n], generator=random, dtype=dtype)
@@ -65,7 +65,7 @@ def test_points_of_a_grid(n: int, mode: str, padding: str, corners: bool) -> Non
         agree(call, *args, fallback=False, atol=close, rtol=close)
 
 
-def test_points_of_a_grid_of_no_points_one_element_or_one_gradient() -> None:
+def test_grid_sample_of_few_points_or_gradients() -> None:
     for x, points in (
         (torch.randn(2, 3, 4, 4), torch.zeros(2, 0, 3, 2)),
         (torch.randn(0, 3, 4, 4), torch.zeros(0, 2, 3, 2)),
@@ -82,7 +82,7 @@ def test_points_of_a_grid_of_no_points_one_element_or_one_gradient() -> None:
                 agree(call, x, points, fallback=False)
 
 
-def test_what_torch_makes_of_other_ops() -> None:
+def test_ops_that_torch_decomposes() -> None:
     def program(x: torch.Tensor, w: torch.Tensor) -> list[torch.Tensor]:
         kept, at = F.max_pool2d(x, 2, return_indices=True)
         return [
@@ -102,7 +102,7 @@ def test_what_torch_makes_of_other_ops() -> None:
     agree(program, x, w, fallback=False, atol=1e-5, rtol=1e-4)
 
 
-def test_groups_of_channels_that_lie_last() -> None:
+def test_group_norm_of_channels_last() -> None:
     x, w = torch.randn(2, 4, 3, 3, requires_grad=True), torch.rand(4, requires_grad=True)
 
     def program(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
@@ -111,7 +111,7 @@ def test_groups_of_channels_that_lie_last() -> None:
     agree(program, x, w, fallback=False, atol=1e-5, rtol=1e-4)
 
 
-def test_places_of_other_planes_are_refused() -> None:
+def test_max_unpool_indices_out_of_range_are_refused() -> None:
     for n, unpool in enumerate((F.max_unpool1d, F.max_unpool2d, F.max_unpool3d), 1):
         x = torch.ones(2, 3, *[2] * n, device="fpga")
         for at in (-1, 4**n):
@@ -120,7 +120,7 @@ def test_places_of_other_planes_are_refused() -> None:
 
 
 def test_histc_of_integers() -> None:
-    """Like torch's on CUDA: Mixtral counts tokens by it."""
+    """torch's CUDA kernel does this too; Mixtral counts tokens with it."""
     for dtype in (torch.int64, torch.int32, torch.uint8):
         x = torch.tensor([0, 1, 1, 3, 7, 4], dtype=dtype, device="fpga")
         counts = torch.histc(x, bins=4, min=0, max=3)

@@ -1,4 +1,4 @@
-"""Resized storages, tensors that are not dense or pinned, files, and out-of-memory."""
+"""Resized storages, tensors that are not dense or are pinned, files, and out-of-memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import ftensor.torch
 from .device import agree, quiet  # noqa: F401
 
 
-def test_a_storage_is_resized_for_all_its_tensors() -> None:
+def test_resizing_a_storage_affects_all_its_tensors() -> None:
     """Fully sharded training frees parameters between their uses in this way."""
     x = torch.arange(6.0, device="fpga")
     view, storage, f = x.view(2, 3), x.untyped_storage(), ftensor.torch.to_ftensor(x)
@@ -29,7 +29,7 @@ def test_a_storage_is_resized_for_all_its_tensors() -> None:
     assert torch.empty(0, device="fpga").set_(storage)[:6].tolist() == [0, 1, 2, 3, 4, 5]
     storage.resize_(12)
     assert torch.empty(0, device="fpga").set_(storage).tolist() == [0, 1, 2]
-    assert f.tolist() == [0, 1, 2, 3, 4, 5]  # an ftensor tensor has the memory that it was made of
+    assert f.tolist() == [0, 1, 2, 3, 4, 5]  # an ftensor tensor keeps the memory it was made of
     assert ftensor.torch.from_ftensor(f).tolist() == [0, 1, 2, 3, 4, 5]
     with pytest.raises(RuntimeError, match="0 bytes or more, not -1"):
         storage.resize_(-1)
@@ -62,14 +62,14 @@ REFUSED: dict[str, tuple[str, Callable[[torch.Tensor], Any]]] = {
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", REFUSED)
-def test_other_tensors_than_dense_ones_are_refused(name: str) -> None:
+def test_tensors_that_are_not_dense_are_refused(name: str) -> None:
     kind, call = REFUSED[name]
     with pytest.raises(NotImplementedError, match=f"the device fpga has .*{kind}"):
         call(DENSE.to("fpga"))
 
 
 def test_pinned_memory() -> None:
-    """All memory of the CPU is equal for the device; its own is not pinned."""
+    """All CPU memory is equal for the device, and the device's own memory is not pinned."""
     for x in (torch.empty(2, pin_memory=True), torch.tensor([1.0], pin_memory=True), torch.ones(2).pin_memory()):
         assert x.is_pinned() and x.device.type == "cpu"
         x.resize_(1000).fill_(2)
@@ -82,7 +82,7 @@ def test_pinned_memory() -> None:
         here.pin_memory()
 
 
-def test_memorys_end_is_torchs_error_and_ftensors() -> None:
+def test_out_of_memory_is_an_error_of_torch_and_ftensor() -> None:
     for kind in (torch.OutOfMemoryError, ft.OutOfMemoryError):
         with pytest.raises(kind, match="has no room for"):
             torch.empty(1 << 60, dtype=torch.uint8, device="fpga")
@@ -114,7 +114,7 @@ def test_safetensors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dim", [0, 1, -1])
-def test_mode_into_tensors(dim: int) -> None:
+def test_mode_with_out(dim: int) -> None:
     def call(x: torch.Tensor) -> Any:
         out = torch.empty(0, device=x.device), torch.empty(0, dtype=torch.int64, device=x.device)
         return torch.mode(x, dim, out=out)[0], out[0]

@@ -1,4 +1,4 @@
-"""Parts of SyncBatchNorm, which torch has for accelerators only: against batch normalization."""
+"""Parts of SyncBatchNorm, which torch has only for accelerators, against batch normalization."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .device import quiet  # noqa: F401
 @pytest.mark.parametrize(("dtype", "close"), [(torch.float32, 1e-5), (torch.bfloat16, 3e-2)])
 @pytest.mark.parametrize("affine", [True, False])
 def test_statistics_of_two_processes_combine(dtype: torch.dtype, close: float, affine: bool) -> None:
-    """Two processes' samples of different counts; this test exchanges their statistics."""
+    """The processes have different numbers of samples. This test exchanges their statistics."""
     torch.manual_seed(0)
     x, grad = (torch.randn(5, 3, 4).to(dtype) for _ in range(2))
     norm = nn.BatchNorm1d(3, affine=affine)
@@ -49,7 +49,7 @@ def test_statistics_of_two_processes_combine(dtype: torch.dtype, close: float, a
     assert not ftensor.torch.fallback_report()
 
 
-def test_parts_alike_and_running_statistics() -> None:
+def test_equal_parts_and_running_statistics() -> None:
     x = torch.randn(4, 3, 2)
     results = []
     for device in ("cpu", "fpga"):
@@ -65,8 +65,8 @@ def test_parts_alike_and_running_statistics() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_training_for_quantization() -> None:
-    """torch's observers of each channel: the host's C++ resizes their buffers."""
+def test_quantization_aware_training() -> None:
+    """torch's per-channel observers need the host, whose C++ resizes their buffers."""
     from torch.ao import quantization
 
     results = []

@@ -1,4 +1,5 @@
-"""The table of kernels agrees with torch's schemas and the catalogue; each line can be bound."""
+"""The table of kernels agrees with torch's schemas and the catalogue, and each line can be
+bound."""
 
 from __future__ import annotations
 
@@ -11,26 +12,26 @@ from ftensor.torch.registration import written
 LINES = schema.read_table(schema.TABLE)
 
 
-def test_the_file_is_what_torch_and_the_catalogue_give() -> None:
-    """For another torch, or another signature in the catalogue: check the difference after `make
+def test_table_is_up_to_date() -> None:
+    """With another torch, or another signature in the catalogue, check the difference after `make
     torch-table`."""
     assert schema.text(set(written)) == schema.TABLE.read_text()
 
 
-def test_every_line_is_in_force() -> None:
+def test_every_line_is_registered() -> None:
     assert set(kernels.bound) == set(LINES)
     assert len(LINES) > 700
     has = torch._C._dispatch_has_kernel_for_dispatch_key
     assert all(has(f"aten::{name}", "PrivateUse1") for name in LINES)
 
 
-def test_lines_by_hand_are_used() -> None:
+def test_handwritten_lines_are_used() -> None:
     said = schema.read_table(schema.MANUAL_TABLE)
     assert {line for line in said.values() if not line.endswith(" = host")} <= set(LINES.values())
 
 
-def test_functional_and_out_go_together() -> None:
-    """Structured ops: torch derives in-place forms from the overload that writes its result."""
+def test_structured_ops_have_functional_and_out() -> None:
+    """torch derives in-place forms of structured ops from the overload that writes its result."""
     from ftensor.torch.fallback import structured
 
     for name in structured():
@@ -40,13 +41,13 @@ def test_functional_and_out_go_together() -> None:
 
 
 @pytest.mark.parametrize("line", ["add.Tensor = add(self)", "add.Tensor = (self)"])
-def test_a_line_that_is_none(line: str) -> None:
+def test_invalid_line_is_refused(line: str) -> None:
     with pytest.raises((AssertionError, TypeError)):
         kernels.make(line)(torch.ones(2, device="fpga"), torch.ones(2, device="fpga"))
 
 
-def test_derivatives_into_a_tensor() -> None:
-    """By a kernel with `out`, a dtype among its arguments, and by one without it."""
+def test_derivatives_with_out() -> None:
+    """One kernel has `out` and a dtype among its arguments, and one has no `out`."""
     grad, y = torch.randn(3, 4), torch.softmax(torch.randn(3, 4), 1)
     aten, here = torch.ops.aten, (grad.to("fpga"), y.to("fpga"))
     for op in (aten._softmax_backward_data.out, aten._log_softmax_backward_data.out):

@@ -19,7 +19,7 @@ DTYPES = [
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_values_go_there_and_back(dtype: torch.dtype) -> None:
+def test_values_round_trip(dtype: torch.dtype) -> None:
     x = torch.arange(-6, 6).reshape(3, 4).to(dtype)
     y = x.to("fpga")
     assert y.device == torch.device("fpga", 0) and y.is_fpga
@@ -53,7 +53,7 @@ def test_conversions_between_devices() -> None:
     assert z[:, ::2].equal(x.t())
 
 
-def test_channels_last_stays() -> None:
+def test_channels_last_is_kept() -> None:
     x = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
     y = x.to("fpga")
     assert y.stride() == x.stride() and y.cpu().stride() == x.stride()
@@ -76,7 +76,7 @@ def test_views_share_memory() -> None:
     agree(views, torch.randn(2, 3, 4))
 
 
-def test_a_view_knows_its_base() -> None:
+def test_view_has_its_base() -> None:
     x = torch.zeros(4, device="fpga")
     y = x[1:]
     assert y._base is x and y.data_ptr() == x.data_ptr() + 4
@@ -105,7 +105,7 @@ def test_in_place_and_out() -> None:
 
 
 @pytest.mark.parametrize("devices", [("fpga", "fpga"), ("cpu", "fpga"), ("fpga", "cpu")])
-def test_a_copy_into_no_elements_must_fit(devices: tuple[str, str]) -> None:
+def test_copy_into_an_empty_tensor_must_fit(devices: tuple[str, str]) -> None:
     source, place = devices
     for shape, of in (((0, 4), (6,)), ((0, 4), (2, 4)), ((2, 0), (2, 3))):
         with pytest.raises(RuntimeError, match="size"):
@@ -142,7 +142,7 @@ def test_complex_and_lazy_conjugates() -> None:
     agree(program, x, y)
 
 
-def test_zero_dim_host_tensors_join() -> None:
+def test_zero_dim_cpu_tensors_are_accepted() -> None:
     x = torch.randn(3)
     assert (x.to("fpga") * torch.tensor(2.0)).cpu().equal(x * 2)
     with pytest.raises(RuntimeError, match="same device"):
@@ -162,7 +162,7 @@ def test_filled_likes(like: Callable[..., torch.Tensor]) -> None:
     assert like(gaps.to("fpga"), device="cpu").device.type == "cpu" and like(gaps, device="fpga").device.type == "fpga"
 
 
-def test_new_tensors_are_checked_at_each_call() -> None:
+def test_arguments_of_factories_are_checked_at_each_call() -> None:
     for _ in range(2):
         assert torch.empty(2, 3, device="fpga").stride() == (3, 1)
         with pytest.raises(RuntimeError, match="negative dimension"):

@@ -1,6 +1,6 @@
 """accelerate, transformers' Trainer and Lightning train on the device.
 
-They are large, and in no extra: the test of a missing package is skipped.
+They are large and in no extra, so the test of a missing package is skipped.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ print("trained")
 
 
 @pytest.mark.parametrize("library", PROGRAMS)
-def test_a_trainer_uses_the_device(library: str, tmp_path: Path) -> None:
+def test_trainer_uses_the_device(library: str, tmp_path: Path) -> None:
     needs = ("transformers", "accelerate") if library.startswith("transformers") else (library,)
     if missing := [name for name in needs if find_spec(name) is None]:
         pytest.skip(f"pip install {' '.join(missing)}: too large for the test extra")

@@ -18,7 +18,7 @@ from .device import agree, quiet, same  # noqa: F401
 
 
 class Net(nn.Module):
-    """A small convolutional network of images 8 x 8."""
+    """A small convolutional network for images of 8 x 8."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class Net(nn.Module):
 
 
 def losses(device: str, steps: int = 12) -> list[float]:
-    """Returns the losses of a training."""
+    """Returns the losses of a training run."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()
@@ -55,7 +55,7 @@ def losses(device: str, steps: int = 12) -> list[float]:
     return [float(loss) for loss in history]
 
 
-def test_a_network_learns_as_on_the_cpu() -> None:
+def test_network_learns_as_on_the_cpu() -> None:
     ftensor.torch.fallback_report().reset()
     here = losses("fpga")
     assert not ftensor.torch.fallback_report(), ftensor.torch.fallback_report()
@@ -121,7 +121,7 @@ def test_random_numbers() -> None:
     assert abs(moved.mean() - 3) < 0.3 and abs(moved.std() - 2) < 0.2
 
 
-def test_the_default_dtype_is_one() -> None:
+def test_default_dtype_is_shared() -> None:
     x = torch.arange(3)
     try:
         torch.set_default_dtype(torch.float64)
@@ -181,7 +181,7 @@ def test_fused_optimizers() -> None:
     p = nn.Parameter(torch.ones(3, device="fpga"))
     optimizer = torch.optim.Adam([p], lr=0.5, fused=True)
     scaler = torch.amp.GradScaler("fpga", init_scale=8.0)
-    for factor in (1.0, float("inf")):  # the second step is left out
+    for factor in (1.0, float("inf")):  # the second step is skipped
         optimizer.zero_grad()
         scaler.scale((p * factor).sum()).backward()
         scaler.step(optimizer)
@@ -189,7 +189,7 @@ def test_fused_optimizers() -> None:
     torch.testing.assert_close(p.detach().cpu(), torch.full((3,), 0.5))
 
 
-def test_a_transformer_layer() -> None:
+def test_transformer_layer() -> None:
     for first in (False, True):
         layer = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, norm_first=first, dropout=0)
         there = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, norm_first=first, dropout=0)
@@ -207,8 +207,9 @@ def test_a_transformer_layer() -> None:
         assert not ftensor.torch.fallback_report(), ftensor.torch.fallback_report()
 
 
-def test_nothing_is_lost_over_a_thousand_steps() -> None:
-    """Forward, an op on the host, backward, a step: device memory, objects, the process."""
+def test_a_thousand_steps_do_not_leak() -> None:
+    """Each step has a forward pass, an op on the host, and a backward pass. Device memory, Python
+    objects and the process are checked."""
     w = nn.Parameter(torch.randn(4, 2, device="fpga"))
     x = torch.randn(3, 4, device="fpga")
     host = overload("sin")

@@ -1,5 +1,5 @@
-"""Ops that torch decomposes for backends, and the device computes whole: the number of their
-kernels, and unchanged calls that are decomposed."""
+"""Ops that torch decomposes for backends and the device computes whole: the number of their
+kernels, and calls that are still decomposed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .device import agree, quiet  # noqa: F401
 
 
 def seeded(*shape: int) -> torch.Tensor:
-    """Returns random numbers with gradients, different for each shape."""
+    """Returns random numbers that require gradients, different for each shape."""
     generator = torch.Generator().manual_seed(sum(shape))
     return torch.randn(shape, generator=generator).requires_grad_()
 
@@ -30,7 +30,7 @@ def attended(q: Any, k: Any, v: Any, **options: Any) -> Any:
 
 
 def twice(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function whose gradients are gradients of gradients."""
+    """Returns a function that computes gradients of gradients."""
 
     def size(*args: torch.Tensor) -> torch.Tensor:
         of = torch.autograd.grad(call(*args).square().mean(), args, create_graph=True)
@@ -88,8 +88,8 @@ def test_results_and_gradients(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_calls_under_transforms_go_by_parts(name: str) -> None:
-    """Tangents, batches of arguments and of gradients, and dispatch modes."""
+def test_calls_under_transforms_are_decomposed(name: str) -> None:
+    """Transforms are tangents, batches of arguments and of gradients, and dispatch modes."""
     call, shapes, _ = CALLS[name]
     x, *others = (seeded(*shape).detach() for shape in shapes)
 
@@ -108,8 +108,8 @@ def test_calls_under_transforms_go_by_parts(name: str) -> None:
         agree(of, x, *others, rtol=1e-4, atol=1e-4)
 
 
-def test_a_lazy_negative() -> None:
-    """The imaginary parts of a conjugate, which is resolved below autograd."""
+def test_lazy_negative() -> None:
+    """The imaginary part of a conjugate is lazy, and is resolved below autograd."""
     whole = torch.complex(*seeded(2, 6, 8).detach())
     for call in (
         F.linear,
@@ -126,7 +126,7 @@ def test_a_lazy_negative() -> None:
 
 
 def test_self_attention_with_one_tensor() -> None:
-    """Each argument has its own gradient; torch sums them."""
+    """Each argument has its own gradient, and torch sums them."""
     q = seeded(2, 3, 4)
     agree(lambda q: attended(q, q, q), q, rtol=1e-4, atol=1e-4)
     agree(twice(lambda q: attended(q, q, q)), q, rtol=1e-3, atol=1e-3)
@@ -139,7 +139,7 @@ def test_self_attention_with_one_tensor() -> None:
 
 
 @pytest.mark.parametrize("of", ["mask with a gradient", "groups", "half", "no words", "mixed"])
-def test_other_attention_goes_by_parts(of: str) -> None:
+def test_other_attention_is_decomposed(of: str) -> None:
     q, k = seeded(2, 4, 5, 8), seeded(2, 4, 3, 8)
     options: dict[str, Any] = {}
     if of == "mask with a gradient":
@@ -174,8 +174,8 @@ def launches(call: Callable[[], object]) -> int:
     return len(p.events)
 
 
-def test_a_word_is_few_launches() -> None:
-    """Inference of one row: each layer is one launch, and attention one or two."""
+def test_inference_of_one_row_is_few_launches() -> None:
+    """Each layer is one launch, and attention is one or two."""
     row, weight, bias = (seeded(*s).detach().to("fpga") for s in ((1, 1, 64), (96, 64), (96,)))
     q, k = (seeded(*s).detach().to("fpga") for s in ((1, 4, 1, 16), (1, 4, 9, 16)))
     assert launches(lambda: F.linear(row, weight, bias)) == 1
@@ -185,8 +185,8 @@ def test_a_word_is_few_launches() -> None:
     assert launches(lambda: F.scaled_dot_product_attention(q, k, k, attn_mask=mask)) <= 4
 
 
-def test_a_step_of_an_lstm_is_few_launches() -> None:
-    """For single steps, as in generation: a graph of all layers."""
+def test_lstm_step_is_few_launches() -> None:
+    """In generation a single step is a graph of all layers."""
     net, x = torch.nn.LSTM(64, 64).to("fpga"), torch.zeros(1, 8, 64, device="fpga")
     states = torch.zeros(1, 8, 64, device="fpga"), torch.ones(1, 8, 64, device="fpga")
     with torch.no_grad():
@@ -194,8 +194,8 @@ def test_a_step_of_an_lstm_is_few_launches() -> None:
 
 
 @pytest.mark.parametrize("kind", [torch.nn.LSTM, torch.nn.GRU])
-def test_all_steps_of_all_layers_are_a_launch_forward_and_one_backward(kind: Any) -> None:
-    """Gradients of last states that nobody uses need none."""
+def test_whole_lstm_is_one_launch_in_each_direction(kind: Any) -> None:
+    """Unused gradients of last states need no launch."""
     net, x = kind(3, 4, 2).to("fpga"), torch.ones(5, 2, 3, device="fpga")
     states: Any = torch.zeros(2, 2, 4, device="fpga")
     states = (states, states + 1) if kind is torch.nn.LSTM else states
@@ -207,8 +207,8 @@ def test_all_steps_of_all_layers_are_a_launch_forward_and_one_backward(kind: Any
 
 
 @pytest.mark.parametrize("make", [torch.zeros, torch.ones])
-def test_random_numbers_are_fresh_at_each_call(make: Callable[..., torch.Tensor]) -> None:
-    """In every dtype that torch fills: values, strides, and refusals."""
+def test_each_call_draws_new_random_numbers(make: Callable[..., torch.Tensor]) -> None:
+    """In every dtype that torch fills, the values, strides and errors are checked."""
     for dtype in (None, *TO_FT):
         for shape in ((), (0,), (2, 0, 3), (2, 3, 4)):
             wanted, actual = make(shape, dtype=dtype), make(shape, dtype=dtype, device="fpga")
