@@ -1,1 +1,1 @@
-"""Spellings, arguments, refusals and output of calls, on the default device. Runs once."""
+"""Forms, arguments, errors and output of calls on the default device. These tests run once."""

@@ -2,8 +2,8 @@
 """Calls of every function of the array API standard, as texts that two namespaces evaluate.
 
 `x` (2, 3), `y` (3,), `z` 0-d, `v` (5,) with repeated elements, `m` (3, 3) invertible, `h` (3, 3)
-positive definite and `u` with no elements, (0, 3), are of the tested dtype; `b` is a mask (2, 3),
-`i` indices (2,), `w` (2, 3) of another dtype of the same kind.
+positive definite and `u` with no elements, (0, 3), are of the tested dtype. `b` is a mask (2, 3),
+`i` indices (2,), and `w` (2, 3) has another dtype of the same kind.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ linalg.vector_norm: (x) (x, axis=1, ord=1) (x, axis=(0, 1), keepdims=True) (x, o
 
 
 def _split(text: str) -> list[str]:
-    """Splits adjacent argument lists: "(x, (1, 2)) (y).dtype" are two."""
+    """Splits adjacent argument lists: "(x, (1, 2)) (y).dtype" has two."""
     parts, depth = [""], 0
     for letter in text.strip():
         if letter == " " and not depth:
@@ -219,7 +219,8 @@ def arrays(dtype: str) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def scopes(dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns the scopes of the texts: array-api-strict's arrays, and tensors."""
+    """Returns the namespaces in which the texts are evaluated: array-api-strict's arrays, and
+    tensors."""
     values = arrays(dtype)
     both: list[dict[str, Any]] = []
     for xp, make in ((strict, strict.asarray), (ft.array_api, ft.array_api.asarray)):
@@ -238,7 +239,7 @@ def evaluated(call: str, scope: dict[str, Any]) -> Any:
         return error
 
 
-# Where array-api-strict and ftensor both keep to the text, which leaves it open, or strict does not.
+# Calls for which the standard leaves the result open, or array-api-strict deviates from it.
 OPEN = {
     "greater(x, 1j)": "strict compares complex numbers, which the text rules out",
     "greater_equal(x, 1j)": "as above",
@@ -257,7 +258,7 @@ OPEN = {
 
 
 def is_open(call: str, dtype: str) -> bool:
-    """True if the standard leaves a call's outcome open for a dtype."""
+    """Returns whether the standard leaves a call's outcome open for a dtype."""
     whole = call.removeprefix("xp.")
     if whole in OPEN:
         return True

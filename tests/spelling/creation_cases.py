@@ -1,4 +1,4 @@
-"""Expressions that make tensors, read with `lib` as ftensor and as torch, which must agree.
+"""Expressions that make tensors. `lib` is ftensor or torch, and both must agree.
 
 Expressions that both refuse begin with "! ".
 """

@@ -1,4 +1,4 @@
-"""Reductions in every spelling, for torch and ftensor alike."""
+"""Reductions in every form of call, for torch and ftensor."""
 
 # `x` float32, `i` int64, `u` uint8, `b` bool, `c` complex64, `h` float16, all (2, 3); `n` 0-d; `e`
 # (0,); `z` (2, 0); `f` (2, 3, 4); `g` (2, 3, 4, 5); `new(shape, dtype)` an output. Calls that both

@@ -1,4 +1,4 @@
-"""Numbers that do not fit, factors of 0, strides and dtypes of outputs: as in torch."""
+"""Numbers out of range, factors of 0, and strides and dtypes of outputs, as in torch."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def both(case: str, computed: bool | None = None, setup: str = "", **how: Any) -
         "round(x, decimals=1)",
     ],
 )
-def test_a_resized_output_has_the_strides_of_a_fresh_one(call: str, layout: str) -> None:
+def test_resized_output_has_the_strides_of_a_new_one(call: str, layout: str) -> None:
     setup = f"x = {layout}"
     for out in ("L.empty(0)", "L.empty(3, 5).t()"):
         both(f"o = {out}; L.{call[:-1]}, out=o)", True, setup)
@@ -74,7 +74,7 @@ def test_powers_of_a_number_are_row_major(base: str, layout: str) -> None:
         "L.ones(4, 2, dtype=L.float64)[:, :1]",
     ],
 )
-def test_results_follow_operands_as_they_are_when_converted(call: str, b: str) -> None:
+def test_result_strides_follow_the_converted_operands(call: str, b: str) -> None:
     for a in ("L.ones(4, 1, dtype=L.complex64)", "L.ones(1, 4).t()", "L.ones(4, 1).half()"):
         both(f"({call}).stride()", None, f"a, b = {a}, {b}")
 
@@ -157,7 +157,7 @@ o = f[:, None].expand(4, 1); o[0] = 1
 
 
 @pytest.mark.parametrize(("case", "computed"), cases(NUMBERS))
-def test_numbers_that_a_dtype_cannot_hold(case: str, computed: bool) -> None:
+def test_numbers_out_of_range_of_the_dtype(case: str, computed: bool) -> None:
     setup = "f = L.tensor([0., 1., 2., 3.]); h = f.half(); i = f.to(L.int8); b = f > 1"
     both(case, computed, setup)
 
@@ -186,7 +186,7 @@ L.addmm(i, m[:, :0], m[:0], beta=BETA, alpha=0)
 @pytest.mark.parametrize(("case", "computed"), cases(PRODUCTS))
 @pytest.mark.parametrize("beta", ["0", "1", "2"])
 @pytest.mark.parametrize("of", ["float32", "float64"])
-def test_a_product_times_0_is_not_read(case: str, computed: bool, beta: str, of: str) -> None:
+def test_product_times_0_is_not_computed(case: str, computed: bool, beta: str, of: str) -> None:
     setup = (
         f"i = L.tensor([[INF, NAN, 1], [2, 3, 4], [0, -INF, 2]], dtype=L.{of})\n"
         f"m = L.tensor([[1, INF, 1], [NAN, 0, 0], [2, 2, -INF]], dtype=L.{of})"
@@ -206,14 +206,14 @@ def test_outputs_of_another_dtype(name: str, of: str, to: str) -> None:
     both(f"L.{name}(L.ones(3, dtype=L.{of}), out=L.empty(3, dtype=L.{to}))")
 
 
-def test_threshold_takes_an_output() -> None:
+def test_threshold_has_out() -> None:
     both("o = L.empty(0); L.threshold(L.arange(4.), 1, 7, out=o)", True)
     with pytest.raises(TypeError):
         ft.nn.functional.threshold(ft.ones(2), 1, 7, out=ft.empty(0))  # torch's has `inplace`
 
 
 @pytest.mark.parametrize("to", ["float32", "float64", "int32", "complex64"])
-def test_a_choice_goes_to_an_output_of_its_own_dtype(to: str) -> None:
+def test_out_of_where_must_have_the_result_dtype(to: str) -> None:
     both(f"L.where(L.ones(3) > 0, L.ones(3), L.zeros(3), out=L.empty(3, dtype=L.{to}))", to == "float32")
 
 
@@ -221,9 +221,7 @@ def test_a_choice_goes_to_an_output_of_its_own_dtype(to: str) -> None:
 @pytest.mark.parametrize("source", [(), (1,), (1, 1), (2,)])
 @pytest.mark.parametrize("shape", [(), (1,), (3,)])
 @pytest.mark.filterwarnings("ignore:index_reduce")
-def test_what_is_added_at_an_index_has_the_shape_that_fits(
-    call: str, source: tuple[int, ...], shape: tuple[int, ...]
-) -> None:
+def test_shapes_of_index_add_sources(call: str, source: tuple[int, ...], shape: tuple[int, ...]) -> None:
     last = ", 'amax'" if call == "index_reduce_" else ""
     both(f"L.ones({shape}).{call}(0, L.tensor([0]), L.ones({source}){last})")
 
@@ -242,5 +240,5 @@ def test_what_is_added_at_an_index_has_the_shape_that_fits(
     ],
 )
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_value_that_overlaps_its_place(place: str, value: str, count: int) -> None:
+def test_assigned_value_overlaps_the_destination(place: str, value: str, count: int) -> None:
     both(f"o = L.arange({count}) + 5; o{place} = {value}")

@@ -32,7 +32,7 @@ def functions(module: ModuleType, prefix: str) -> dict[str, Any]:
 
 
 def parameters(function: Any) -> list[tuple[Any, ...]]:
-    """Returns the parameters of a signature, without strict's own defaults."""
+    """Returns a signature's parameters, without strict's own defaults."""
     declared = inspect.signature(function).parameters.values()
     return [(p.name, p.kind, None if "UNDEF" in repr(p.default) else p.default) for p in declared]
 
@@ -45,20 +45,20 @@ def in_double() -> Iterator[None]:
     ft.set_default_dtype(ft.float32)
 
 
-def test_every_name_is_there() -> None:
+def test_every_name_exists() -> None:
     wanted = {n for n in strict.__all__ if "strict" not in n.lower()} - {"Device", "__version__"}
     assert wanted <= set(dir(xp))
     assert set(dir(xp)) <= wanted
 
 
-def test_every_function_has_its_signature_and_is_compared() -> None:
+def test_every_function_has_the_signature_and_cases() -> None:
     for theirs, ours, prefix in PAIRS:
         for name, function in functions(theirs, prefix).items():
             assert parameters(getattr(ours, name)) == parameters(function), name
             assert f"{prefix}{name}" in CALLS, name
 
 
-# The dtypes of all calls; rows test the other dtypes.
+# The dtypes of all calls; rows cover the other dtypes.
 WHOLE = ("bool", "uint8", "int64", "float32", "complex64")
 
 
@@ -72,13 +72,13 @@ def compare(dtype: str, step: int = 1) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_sample_of_calls_gives_what_strict_gives(dtype: str) -> None:
+def test_sample_of_calls_agrees_with_strict(dtype: str) -> None:
     compare(dtype, 2 if dtype == "float32" else 24)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_all_calls_give_what_strict_gives(dtype: str) -> None:
+def test_all_calls_agree_with_strict(dtype: str) -> None:
     compare(dtype, 1 if dtype in WHOLE else 3)
 
 
@@ -90,7 +90,7 @@ def test_the_namespace_is_found_by_its_version() -> None:
         x.__array_namespace__(api_version="2030.12")
 
 
-def test_it_is_imported_at_first_use() -> None:
+def test_namespace_is_imported_at_first_use() -> None:
     program = (
         "import sys, ftensor as ft\n"
         "assert not any(name.startswith('ftensor.array_api') for name in sys.modules)\n"
@@ -100,7 +100,7 @@ def test_it_is_imported_at_first_use() -> None:
     subprocess.run([sys.executable, "-c", program], check=True, cwd=root)
 
 
-def test_what_the_namespace_says_of_itself() -> None:
+def test_namespace_info() -> None:
     info = xp.__array_namespace_info__()
     assert info.capabilities()["boolean indexing"] is True
     assert info.default_dtypes()["indexing"] is ft.int64
@@ -113,7 +113,7 @@ def test_what_the_namespace_says_of_itself() -> None:
         info.dtypes(kind="odd")
 
 
-def test_arrays_go_to_devices() -> None:
+def test_to_device() -> None:
     x = ft.zeros(2)
     assert x.to_device(x.device) is x
     assert x.to_device("cpu").device.type == "cpu"
@@ -122,7 +122,7 @@ def test_arrays_go_to_devices() -> None:
     assert ft.zeros(2, 3).mT.shape == (3, 2)
 
 
-def test_capsules_are_made_as_they_are_asked_for() -> None:
+def test_dlpack_capsules_follow_the_arguments() -> None:
     x = ft.arange(4)
     assert "dltensor_versioned" in repr(x.__dlpack__(max_version=(1, 0)))
     assert "dltensor_versioned" not in repr(x.__dlpack__())

@@ -23,7 +23,7 @@ BINARY = (
     "add atan2 copysign divide equal greater greater_equal hypot less less_equal "
     "logaddexp maximum minimum multiply nextafter not_equal pow remainder subtract"
 )
-# Of complex numbers; it leaves the parts of an infinite one's sign open.
+# For complex numbers. The standard leaves the components of an infinite number's sign open.
 COMPLEX = (
     "abs acos acosh asin asinh atan atanh conj cos cosh exp imag isfinite isinf isnan log "
     "log10 log1p log2 negative real sin sinh sqrt square tan tanh"
@@ -33,14 +33,14 @@ FOLDED = ([1.0, NAN, 2.0], [INF, -INF], [INF, 1.0], [-0.0, -0.0], [0.0, NAN])
 
 
 def same(name: str, *arrays: np.ndarray, zeros: bool = True) -> None:
-    """Asserts that both libraries agree: dtype, values within rounding, signs of zeros."""
+    """Asserts equal dtype, values within rounding, and signs of zeros."""
     with np.errstate(all="ignore"):
         mine = getattr(xp, name)(*[xp.asarray(a) for a in arrays]).numpy()
         wanted = np.asarray(getattr(strict, name)(*[strict.asarray(a) for a in arrays]))
         assert (mine.dtype, mine.shape) == (wanted.dtype, wanted.shape)
         parts = [(mine, wanted)]
         if mine.dtype.kind == "c":
-            lost = np.isnan(wanted.real) | np.isnan(wanted.imag)  # an infinity beside has any sign
+            lost = np.isnan(wanted.real) | np.isnan(wanted.imag)  # NaN next to an infinity has any sign
             sides = [(mine.real, wanted.real), (mine.imag, wanted.imag)]
             parts = [tuple(np.where(lost, np.abs(x), x) for x in side) for side in sides]
         for a, b in parts:
@@ -52,14 +52,14 @@ def same(name: str, *arrays: np.ndarray, zeros: bool = True) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_special_functions_of_one_operand(dtype: str) -> None:
-    """Each function of one operand."""
+    """Calls each function of one operand."""
     for name in UNARY.split():
         same(name, np.array(VALUES, dtype))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_special_functions_of_two_operands(dtype: str) -> None:
-    """Each function of two operands, of all pairs."""
+    """Calls each function of two operands with all pairs."""
     a = np.array(VALUES, dtype)
     for name in BINARY.split():
         same(name, np.repeat(a, len(a)), np.tile(a, len(a)), zeros=name[:3] not in ("max", "min"))
@@ -67,7 +67,8 @@ def test_special_functions_of_two_operands(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_floor_divide_of_infinities_is_the_quotient_rounded_down(dtype: str) -> None:
-    """As in the standard's table; NumPy, and so array-api-strict, has NaN, or -1 for -0."""
+    """The standard's table has these values. NumPy, and so array-api-strict, gives NaN, or -1 for
+    -0."""
     a = np.array(VALUES, dtype)
     x, y = np.repeat(a, len(a)), np.tile(a, len(a))
     infinite = np.isinf(x) | np.isinf(y)
@@ -84,7 +85,7 @@ def test_floor_divide_of_infinities_is_the_quotient_rounded_down(dtype: str) -> 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_special_functions_of_complex_operands(dtype: str) -> None:
-    """Each function of complex numbers, of all pairs of parts."""
+    """Calls each function of complex numbers with all pairs of real and imaginary parts."""
     a = np.array([complex(re, im) for re in PARTS for im in PARTS], dtype)
     for name in COMPLEX.split():
         same(name, a)
@@ -92,7 +93,8 @@ def test_special_functions_of_complex_operands(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_expm1_of_complex_infinities_and_zeros(dtype: str) -> None:
-    """The standard's special cases of `expm1`, of which NumPy and so array-api-strict miss some."""
+    """Tests the standard's special cases of `expm1`. NumPy, and so array-api-strict, misses
+    some."""
     cases = {
         complex(INF, 0): complex(INF, 0),
         complex(-INF, 1): complex(-1, 0),
@@ -109,7 +111,7 @@ def test_expm1_of_complex_infinities_and_zeros(dtype: str) -> None:
     }
     mine = xp.expm1(xp.asarray(np.array(list(cases), dtype))).numpy()
     wanted = np.array(list(cases.values()), dtype)
-    real = np.where(np.isnan(wanted.imag), np.abs(mine.real), mine.real)  # either sign is right beside NaN
+    real = np.where(np.isnan(wanted.imag), np.abs(mine.real), mine.real)  # next to NaN, either sign is right
     np.testing.assert_allclose(real, wanted.real, 4 * np.finfo(dtype).eps)
     np.testing.assert_array_equal(mine.imag, wanted.imag)
     same("expm1", np.array([complex(re, im) for re in (0.0, 1.0, -2.0) for im in (0.0, -0.0, 1.0, -2.0)], dtype))
@@ -119,7 +121,7 @@ def test_expm1_of_complex_infinities_and_zeros(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_special_functions_of_several_operands(dtype: str) -> None:
-    """Sums, extremes and related functions; sorts put NaN last."""
+    """Calls sums, extremes and related functions. Sorts put NaN last."""
     for name in FOLDS.split():
         for values in FOLDED:
             same(name, np.array(values, dtype))

@@ -9,7 +9,7 @@ from ftensor.profiler.measurement import MIN_BLOCKS, Measurement
 
 
 def test_counts_calls_and_launches() -> None:
-    """Two calls come before the timed ones, and three behind them for the device's time."""
+    """Two calls come before the timed ones, and three after them for the device's time."""
     made = []
 
     def function(x: ft.Tensor, *, scale: float) -> ft.Tensor:
@@ -30,7 +30,7 @@ def test_text() -> None:
     assert text == "2.5 ms a call (quartiles 2 ms to 3 ms, 100 calls), device 40 us in 1 launch, on a device"
 
 
-def test_an_error_of_the_function_is_its_own() -> None:
+def test_error_of_the_function_is_raised() -> None:
     with pytest.raises(ZeroDivisionError):
         ft.benchmark(lambda: 1 // 0)
 

@@ -1,4 +1,4 @@
-"""Numbers as operands, promotion, in-place forms and refusals of ops on two inputs."""
+"""Numbers as operands, promotion, in-place forms and errors of ops on two inputs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_ops_of_two_numbers(op: str, numbers: Any) -> None:
             getattr(ft, name)(*numbers)
 
 
-def test_in_place_forms_write_their_tensor_and_no_other() -> None:
+def test_in_place_forms_write_only_their_tensor() -> None:
     a = ft.from_torch(torch.tensor([1.0, 2.0, 3.0]))
     same = a
     a += 1
@@ -82,7 +82,7 @@ def test_comparisons_with_objects_of_other_classes() -> None:
         a + [1]
 
 
-def test_where_takes_numbers_and_refuses_what_is_no_condition() -> None:
+def test_where_takes_numbers_and_refuses_invalid_conditions() -> None:
     mask = torch.tensor([True, False])
     for choices in ((1, 2), (1.0, 2), (True, 1j), (torch.tensor([1, 5]), 2.5)):
         agree_on("where", mask, *choices)

@@ -1,8 +1,8 @@
-"""Every row of the catalogue in every spelling, against torch.
+"""Every row of the catalogue in every form of call, against torch.
 
-The cases are generated from the rows, so a new op is tested without a line here. Values are
-compared for one dtype of each row; the other dtypes use empty tensors, since
-tests/kernel/test_rows.py tests their values on every target.
+The cases are generated from the rows, so a new op is tested without a line here. One dtype of each
+row computes values. The other dtypes use empty tensors, since tests/kernel/test_rows.py tests their
+values on every target.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from ..row_cases import (
 )
 
 
-def test_what_is_refused_are_rows() -> None:
-    """The list of dtypes that both refuse only names rows, and leaves each row a dtype."""
+def test_refused_dtypes_name_existing_rows() -> None:
+    """Each row keeps at least one dtype."""
     assert set(REFUSED) <= set(ROWS)
     assert all(any(computed(name, dtype) for dtype in DTYPES) for name in ROWS)
 
 
 def refused_with_out(name: str, dtype: str) -> None:
-    """Both name the dtype of the inputs, or that of `out`, where neither fits."""
+    """Asserts that both errors name the dtype of the inputs, or that of `out` if neither fits."""
     inputs = [t[:1] for t in inputs_of(name, dtype)]
     for out in (torch.float32, torch.bool):
         operands = [*inputs, torch.zeros(inputs[0].shape, dtype=out)]
@@ -55,7 +55,7 @@ def refused_with_out(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ROWS)
 def test_every_row_in_every_spelling(name: str, dtype: str) -> None:
-    """Function, method, `out=`, in-place, and with a Python number: all as in torch."""
+    """As a function, a method, with `out=`, in place, and with a Python number."""
     entry = ROWS[name]
     op = entry.row
     function, mine = theirs(entry), entry.call
@@ -67,7 +67,7 @@ def test_every_row_in_every_spelling(name: str, dtype: str) -> None:
     both = agree(lambda: mine(*own, **params), lambda: function(*inputs, **params))
     assert both == computed(name, dtype), "computed" if both else "refused by both libraries"
     if not both:
-        if name != "special.ndtr":  # which torch makes of other functions
+        if name != "special.ndtr":  # in torch these are composed of other functions
             refused_with_out(name, dtype)
         return
     expected = function(*inputs, **params)
@@ -98,7 +98,7 @@ REFUSED_DIMS = ({"dim": 2}, {"dim": (1, 1)})
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name: str, dtype: str) -> None:
-    """Function, method and `out=` of each reduction in every spelling of its arguments."""
+    """Each reduction as a function, a method and with `out=`, for every form of its arguments."""
     entry = REDUCTIONS[name]
     served = entry.row.serves(getattr(ft, dtype).kind)
     whole = (entry.row.serves("f") and dtype == "float32") or dtype == "int64"
@@ -126,7 +126,7 @@ def operator_cases() -> Iterator[Any]:
             yield pytest.param(word, id=f"{name}-{word}")
 
 
-# What both refuse: whole numbers' operators of floats, and quotients written into whole numbers.
+# Both refuse: integer-only operators on floats, and quotients written to integers.
 BITS = ("and", "or", "xor", "lshift", "rshift")
 REFUSED_OPERATORS = {
     "float32": {f"__{k}{word}__" for k in ("", "i", "r") for word in BITS} | {"__invert__"},
@@ -138,11 +138,11 @@ ONE_OPERAND = ("__neg__", "__abs__", "__invert__", "__pos__")
 @pytest.mark.parametrize("word", list(operator_cases()))
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
 def test_operators(word: str, dtype: str) -> None:
-    """Operators, reflected and in-place ones included, with tensors and numbers."""
+    """Operators with tensors and numbers, including reflected and in-place ones."""
     a, b = operands(2, dtype)
     if "shift" in word:
         b = b % 8
-    if "mod" in word or "div" in word:  # torch refuses 0 and has NaN for some quotients
+    if "mod" in word or "div" in word:  # torch refuses 0, and gives NaN for some quotients
         a, b = (torch.where(t.abs() > 1e-30, t, 1) for t in (a, b))
     mine = ours(a)
     if word in ONE_OPERAND:

@@ -1,4 +1,4 @@
-"""Programs that commands run as files, modules and texts, and the commands' JSON."""
+"""Programs that commands run as files, modules and code strings, and the commands' JSON."""
 
 from __future__ import annotations
 
@@ -27,21 +27,19 @@ sys.exit(3)
 
 @pytest.fixture(autouse=True)
 def device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A trace chooses the C simulation for its process by this variable."""
+    """Restores the variable by which a trace chooses the C simulation for its process."""
     monkeypatch.setenv("FTENSOR_DEVICE", os.environ.get("FTENSOR_DEVICE", ""))
 
 
 @pytest.fixture(params=["file", "module", "code"])
 def words(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The same program as each kind of argument."""
+    """Returns the same program as each kind of argument."""
     (tmp_path / "some_program.py").write_text(PROGRAM)
     monkeypatch.chdir(tmp_path)
     return {"file": ["some_program.py"], "module": ["-m", "some_program"], "code": ["-c", PROGRAM]}[request.param]
 
 
-def test_the_program_gets_its_arguments_and_the_command_its_status(
-    words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_program_arguments_and_exit_status(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     before = list(sys.argv), list(sys.path), sys.modules["__main__"]
     assert main(["top", "--rows", "2", *words, "--rows", "-x", "y"]) == 3
     first = capsys.readouterr().out.splitlines()[0]
@@ -58,30 +56,30 @@ def test_top_as_json(words: list[str], capsys: pytest.CaptureFixture[str]) -> No
     assert captured.err.startswith("[] __main__")  # the program's own output
 
 
-def test_a_trace_of_each_kind(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_trace_of_each_kind_of_program(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels", "--trace", *words]) == 3
     assert "failed" in capsys.readouterr().err
 
 
-def test_a_trace_of_code(capsys: pytest.CaptureFixture[str]) -> None:
+def test_trace_of_code(capsys: pytest.CaptureFixture[str]) -> None:
     code = "import ftensor as ft; ft.ones(3, dtype=ft.int32) * 2"
     assert main(["kernels", "--trace", "-c", code, "--json"]) == 0
     assert "mul" in {need["op"] for need in json.loads(capsys.readouterr().out)}
 
 
-def test_the_words_of_a_trace_may_begin_with_dashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_program_arguments_may_begin_with_dashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "sums.py").write_text("import sys, ftensor as ft; ft.ones(3).sum(); assert sys.argv[1:] == ['--a']")
     assert main(["kernels", "--json", "--trace", "--", str(tmp_path / "sums.py"), "--a"]) == 0
     assert "sum" in {need["op"] for need in json.loads(capsys.readouterr().out)}
 
 
 @pytest.mark.parametrize(("end", "status"), [("sys.exit(3)", 3), ("os.kill(os.getpid(), 9)", 137)])
-def test_warm_ends_as_the_program_does(end: str, status: int, capfd: pytest.CaptureFixture[str]) -> None:
+def test_warm_ends_like_the_program(end: str, status: int, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["warm", "--json", "-c", f"import os, sys; assert sys.argv == ['-c', 'x']; {end}", "x"]) == status
     assert json.loads(capfd.readouterr().out)["status"] == status
 
 
-def test_the_text_of_sys_exit_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_message_of_sys_exit_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["top", "-c", "raise SystemExit('no input')"]) == 1
     assert capsys.readouterr().err == "no input\n"
 
@@ -97,13 +95,13 @@ def test_the_text_of_sys_exit_is_shown(capsys: pytest.CaptureFixture[str]) -> No
         (["kernels", "--trace", "-m"], "ftensor kernels: -m: names no module"),
     ],
 )
-def test_no_program(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_program_is_an_error(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 1
     assert capsys.readouterr().err.startswith(message)
 
 
 def test_quiet_and_verbose(capfd: pytest.CaptureFixture[str]) -> None:
-    """Before and behind the command's name; programs in processes of their own have it too."""
+    """The options may stand before or after the command's name. Child processes inherit them."""
     code = "import ftensor as ft; ft.ones(3)"
     assert main(["warm", "--quiet", "-c", code]) == 0
     assert capfd.readouterr() == ("", "")
@@ -116,7 +114,7 @@ def test_quiet_and_verbose(capfd: pytest.CaptureFixture[str]) -> None:
     assert "FTENSOR_LOG" not in os.environ and logging.getLogger("ftensor").handlers == []
 
 
-def test_a_build_that_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.toml").write_text('[[kernel]]\nops = ["neg"]\ndtypes = ["float32"]\nlayouts = ["linear"]\n')
     words = ["--inventory", str(tmp_path / "mine.toml"), "--target", "csim", "--out", str(tmp_path / "out")]
     assert main(["build", "--quiet", *words]) == 0
@@ -125,7 +123,7 @@ def test_a_build_that_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_records_reach_the_programs_own_logging(caplog: pytest.LogCaptureFixture) -> None:
-    """A device and each kernel that it lacked, under names below "ftensor"."""
+    """Names below "ftensor" log the device, and each kernel that it lacks."""
     backend = ft.ones(1)._storage.backend
     backend.kernels.clear()
     backend.forget_launches()
@@ -135,7 +133,7 @@ def test_records_reach_the_programs_own_logging(caplog: pytest.LogCaptureFixture
     assert any("ft_add_map" in record.getMessage() for record in ready)
 
 
-def test_a_level_that_does_not_exist(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_log_level(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("FTENSOR_LOG", "loud")
     with pytest.raises(ValueError, match="FTENSOR_LOG='loud' is not one of debug, info"):
         logs.print_records()
@@ -154,7 +152,7 @@ def test_devices_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("problem", ["", "a result is wrong"])
 def test_doctor_as_json(problem: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each device is tried; the status is that of the first one."""
+    """Each device is tried. The status is that of the first one."""
     monkeypatch.setattr(doctor, "try_device", lambda selector: problem)
     assert main(["doctor", "--json"]) == int(bool(problem))
     record = json.loads(capsys.readouterr().out)
@@ -163,9 +161,7 @@ def test_doctor_as_json(problem: str, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert {device["failure"] for device in record["devices"]} == {problem or None}
 
 
-def test_a_setting_that_makes_no_sense_as_json(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_invalid_setting_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("FTENSOR_FUSE", "perhaps")
     assert main(["devices", "--json"]) == 1
     assert "FTENSOR_FUSE" in json.loads(capsys.readouterr().out)["invalid_settings"]
@@ -178,7 +174,7 @@ def test_warm_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert record["failed"] == 0
 
 
-def test_a_dry_build_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dry_build_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["build", "--inventory", "first", "--target", "csim", "--out", str(tmp_path), "--dry-run"]
     assert main(words) == 0
     lines = capsys.readouterr().out.splitlines()

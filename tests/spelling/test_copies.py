@@ -1,4 +1,4 @@
-"""Copies of views without samples in torch's database, and functions under a second name."""
+"""Copies of views without samples in torch's database, and functions under second names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COPIES = {
 
 
 @pytest.mark.parametrize("name", COPIES)
-def test_copies_have_memory_of_their_own(name: str) -> None:
+def test_copies_have_their_own_memory(name: str) -> None:
     shape, args = COPIES[name]
     of = "complex64" if name == "view_as_real_copy" else "float32"
 
@@ -34,13 +34,13 @@ def test_copies_have_memory_of_their_own(name: str) -> None:
     assert agree(lambda: called(ft), lambda: called(torch))
 
 
-def test_narrow_copy_is_a_method_and_one_vectors_product_is_the_vector() -> None:
+def test_narrow_copy_method_and_cartesian_prod_of_one_vector() -> None:
     x = ft.arange(6).reshape(2, 3)
     assert x.narrow_copy(1, 1, 2).tolist() == [[1, 2], [4, 5]]
     assert ft.cartesian_prod(x[0]).data_ptr() == x.data_ptr()
 
 
-def test_weights_that_nearly_cancel_are_summed_as_near_as_torch_sums_them() -> None:
+def test_cov_of_weights_that_nearly_cancel() -> None:
     weights = [0.3666413426399231, 0.05830073356628418, 0.7006447315216064]
 
     def called(lib: Any) -> Any:
@@ -52,7 +52,7 @@ def test_weights_that_nearly_cancel_are_summed_as_near_as_torch_sums_them() -> N
     assert agree(lambda: called(ft), lambda: called(torch))
 
 
-def test_weights_widen_a_covariance() -> None:
+def test_dtype_of_weights_promotes_cov() -> None:
     for of in ("float16", "float32", "float64"):
         for to in ("float16", "float32", "float64"):
 
@@ -76,5 +76,5 @@ def test_weights_widen_a_covariance() -> None:
         "prelu",
     ],
 )
-def test_second_names_are_the_same_functions(name: str) -> None:
+def test_aliases_are_the_same_functions(name: str) -> None:
     assert getattr(ft, name) is getattr(ft.nn.functional, name)

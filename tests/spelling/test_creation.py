@@ -1,4 +1,4 @@
-"""Creation and conversion against torch: layout, dtype, values, exceptions; and ftensor's own
+"""Creation and conversion against torch: layouts, dtypes, values, exceptions, and ftensor's own
 forms."""
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def test_linspace_of_integers_is_exact(start: int, end: int, steps: int, dtype: 
 def test_arange_of_floats(start: float, length: float, step: float) -> None:
     args = start, start + length, step
     ours, theirs = ft.arange(*args).to_torch(), torch.arange(*args, dtype=torch.float64)
-    # Each element is the exact one, rounded; torch's own drift further for long ranges.
+    # Each element is the exact value, rounded. torch's elements drift further for long ranges.
     torch.testing.assert_close(ours, theirs.float(), rtol=2e-7, atol=1e-6)
 
 
@@ -101,7 +101,7 @@ def test_pickle_and_deepcopy_keep_dtype_and_strides() -> None:
             assert other.tolist() == t.tolist()
 
 
-def test_type_and_place() -> None:
+def test_type_and_device() -> None:
     t = ft.ones(2, device="cpu")
     assert (t.type(), t.is_cpu, t.is_fpga) == ("ftensor.FloatTensor", True, False)
     assert t.cpu() is t

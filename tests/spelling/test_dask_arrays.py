@@ -1,4 +1,4 @@
-"""dask.array with tensors as chunks: the same calls on NumPy's chunks give the same."""
+"""dask.array gives the same results with tensors as chunks as with NumPy's arrays."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_chunks_are_tensors(name: str) -> None:
     np.testing.assert_allclose(result.numpy(), wanted, rtol=1e-4, atol=1e-4)
 
 
-def test_arrays_are_made_like_tensors() -> None:
+def test_arrays_are_created_like_tensors() -> None:
     meta = ft.empty(0)
     with dask.config.set(scheduler="synchronous"):
         for make in (da.ones, da.zeros):

@@ -1,4 +1,4 @@
-"""`ft.device`, the device of new tensors, and `ft.fpga`."""
+"""`ft.device`, the default device of new tensors, and `ft.fpga`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def said(code: str) -> str:
 
 
 @given(st.sampled_from(("fpga", "cpu")), st.none() | st.integers(0, 99))
-def test_a_device_survives_its_spellings(kind, index):
+def test_device_round_trips_through_its_forms(kind, index):
     device = ft.device(kind, index)
     assert (device.type, device.index) == (kind, index)
     for same in (
@@ -47,10 +47,10 @@ def test_a_device_survives_its_spellings(kind, index):
     assert device != str(device)
 
 
-# The first example pays for importing torch, which keeps numbers in 8 bits (hence two digits).
+# The first example has to import torch, which keeps device indices in 8 bits (hence two digits).
 @settings(deadline=None)
 @given(st.from_regex(r"(fpga|cpu|xpu|)(:[-+ 0-9]{0,2}){0,2}", fullmatch=True))
-def test_device_strings_are_right_where_torchs_are(text):
+def test_device_strings_are_valid_where_torchs_are(text):
     torch = pytest.importorskip("torch")
     try:
         expected = torch.device(text.replace("xpu", "not").replace("fpga", "cuda")).index
@@ -61,7 +61,7 @@ def test_device_strings_are_right_where_torchs_are(text):
         assert ft.device(text).index == expected
 
 
-def test_what_is_no_device():
+def test_invalid_devices_are_refused():
     for wrong in (None, 1.5, True, ["fpga"]):
         with pytest.raises(TypeError):
             ft.device(wrong)
@@ -75,7 +75,7 @@ def test_what_is_no_device():
     assert ft.device(2) == ft.device("fpga:2")
 
 
-def test_the_device_of_new_tensors():
+def test_default_device():
     first = ft.device("fpga", 0)
     assert devices.current_device() == devices.resolve("fpga") == first
     assert devices.resolve("cpu:0") == ft.device("cpu")
@@ -97,7 +97,7 @@ def test_the_device_of_new_tensors():
     assert devices.current_device() == first
 
 
-def test_numbers_beyond_the_devices_are_errors():
+def test_device_index_out_of_range_is_an_error():
     count = ft.fpga.device_count()
     for use in (devices.resolve, devices.backend_of, ft.fpga.set_device, ft.fpga.get_device_name):
         with pytest.raises(RuntimeError, match=f"no device fpga:{count}"):
@@ -110,7 +110,7 @@ def test_numbers_beyond_the_devices_are_errors():
 
 @pytest.fixture
 def everything():
-    """Makes every device an fpga:N; restores the mapping."""
+    """Maps every device to an fpga:N, and restores the mapping."""
     before = ft.get_device_mapping()
     ft.set_device_mapping("explicit")
     yield ft.fpga.device_count()
@@ -118,7 +118,7 @@ def everything():
 
 
 def test_tensors_from_before_a_mapping_are_on_the_same_device():
-    """If an index means its former device again."""
+    """An index then means the same device as before."""
     x = ft.ones(2)
     before = ft.get_device_mapping()
     ft.set_device_mapping("explicit")
@@ -127,14 +127,14 @@ def test_tensors_from_before_a_mapping_are_on_the_same_device():
     assert x.device is y.device and (x @ y).item() == 2
 
 
-def test_a_mapping_that_fits_nothing_changes_nothing(everything):
+def test_mapping_without_matches_changes_nothing(everything):
     with pytest.raises(RuntimeError, match="no device for the mapping 'no such thing'"):
         ft.set_device_mapping("no such thing")
     assert ft.get_device_mapping() == "explicit"
     assert ft.fpga.device_count() == everything
 
 
-def test_the_current_device_is_the_threads_own(everything):
+def test_current_device_is_per_thread(everything):
     last = everything - 1
     with ft.fpga.device(last):
         assert ft.fpga.current_device() == last
@@ -146,7 +146,7 @@ def test_the_current_device_is_the_threads_own(everything):
         other.start()
         other.join()
         assert seen == [0]
-        ft.set_device_mapping("explicit")  # a number of another mapping means nothing
+        ft.set_device_mapping("explicit")  # an index of another mapping has no meaning
         assert ft.fpga.current_device() == 0
     assert ft.fpga.current_device() == 0
 
@@ -198,7 +198,7 @@ def test_memory_is_counted():
     assert 0 < properties.max_allocation <= properties.total_memory
 
 
-def test_asking_for_memory_opens_nothing():
+def test_memory_queries_open_no_device():
     code = (
         "import ftensor as ft; ft.fpga.synchronize(); ft.fpga.empty_cache();"
         "print(ft.fpga.memory_allocated(), ft.fpga.memory_stats(), ft.fpga.is_available());"
@@ -207,7 +207,7 @@ def test_asking_for_memory_opens_nothing():
     assert said(code) == "0 {} True\nFalse"
 
 
-def test_an_image_without_a_board_is_not_passed_over_silently():
+def test_image_without_a_board_is_an_error():
     """Otherwise a program for a board would run on the host unnoticed."""
     program = "import ftensor as ft\nprint(ft.ones(2).sum().item())\n"
     root = str(Path(ft.__file__).parent.parent)

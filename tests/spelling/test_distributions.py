@@ -1,4 +1,5 @@
-"""ft.distributions against torch's: densities, moments, entropies; samples against these."""
+"""ft.distributions against torch's: densities, moments, entropies, and samples compared with
+these."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ A, B = [0.3, 1.5, 4.0], [0.7, 1.1, 2.5]
 P = [0.1, 0.5, 0.8]
 SHARES = [[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]]
 REALS, ABOVE, INSIDE = [-0.7, 0.4, 2.0], [0.2, 1.0, 3.5], [0.2, 0.5, 0.9]
-# What each is made with, and values to ask for.
+# Parameters of each distribution, and values at which densities are computed.
 CASES = {
     "Bernoulli": ([P], [0.0, 1.0, 1.0]),
     "Beta": ([A, B], INSIDE),
@@ -62,12 +63,12 @@ def test_densities_and_moments_are_torchs(name: str) -> None:
         except NotImplementedError:
             continue
         if (name, word) == ("Binomial", "entropy"):
-            continue  # torch adds up all counts
+            continue  # torch enumerates all counts
         same(getattr(ours, word)(*args[0]), wanted, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["Cauchy", "Exponential", "Laplace", "LogNormal", "Normal", "Uniform"])
-def test_icdf_undoes_cdf(name: str) -> None:
+def test_icdf_inverts_cdf(name: str) -> None:
     ours = distribution(name, ft)
     at = ft.tensor(INSIDE, dtype=ft.float64)
     same(ours.cdf(ours.icdf(at)), torch.tensor(INSIDE, dtype=torch.float64), rtol=1e-6, atol=1e-9)
@@ -131,6 +132,6 @@ def test_invalid_parameters_are_refused() -> None:
         ft.distributions.Bernoulli(0.5).rsample()
 
 
-def test_the_package_is_imported_at_first_use() -> None:
+def test_distributions_are_imported_at_first_use() -> None:
     assert "distributions" not in dir(ft)
     assert ft.distributions.Normal(0.0, 1.0).sample().shape == ()

@@ -1,4 +1,4 @@
-"""Dtypes: rows, promotion, limits and the default are torch's."""
+"""Dtypes: properties, promotion, limits and the default are torch's."""
 
 import copy
 import importlib
@@ -57,7 +57,7 @@ def torch():
 
 @pytest.fixture
 def choose_default(torch):
-    """Sets the default dtype here and in torch; restores both."""
+    """Sets the default dtype here and in torch, and restores both."""
     before, torch_before = get_default_dtype(), torch.get_default_dtype()
 
     def choose(d):
@@ -81,13 +81,13 @@ def theirs(torch, d):
 
 
 def ours(torch_dtype):
-    """Returns ftensor's dtype of torch's."""
+    """Returns ftensor's dtype for torch's."""
     return BY_NAME[str(torch_dtype).removeprefix("torch.")]
 
 
 def agreed(mine, expected):
-    """Asserts equal results, or the same class of error, except where torch refuses to promote
-    unsigned integers."""
+    """Asserts equal results or the same class of error, except if torch refuses to promote unsigned
+    integers."""
     try:
         wanted = ours(expected())
     except RuntimeError as error:
@@ -101,7 +101,7 @@ def agreed(mine, expected):
 
 
 @pytest.mark.parametrize("d", ALL, ids=str)
-def test_a_row_agrees_with_torchs(torch, d):
+def test_properties_agree_with_torch(torch, d):
     t = theirs(torch, d)
     assert repr(d) == str(d) == str(t).replace("torch.", "ftensor.")
     assert d.itemsize == t.itemsize == d.numpy.itemsize
@@ -129,14 +129,14 @@ def test_kernels_compute_in_a_type_that_holds_every_value(d):
 
 
 @pytest.mark.parametrize("d", ALL, ids=str)
-def test_there_is_one_object_per_dtype(d):
+def test_one_object_per_dtype(d):
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         assert pickle.loads(pickle.dumps(d, protocol)) is d
     assert copy.copy(d) is d and copy.deepcopy([d])[0] is d
     assert [x for x in ALL if x == d] == [d] and len({*ALL, d}) == len(ALL)
 
 
-def test_a_row_cannot_be_changed():
+def test_dtypes_are_immutable():
     with pytest.raises(FrozenInstanceError):
         float32.itemsize = 8
 
@@ -177,7 +177,8 @@ def test_result_type_is_torchs_for_every_kind_of_pair(torch, choose_default, def
     choose_default(default)
 
     def forms(one):
-        """Returns (ftensor's operand, torch's operand) for a scalar, or a dtype at 0 and 2 dims."""
+        """Returns (ftensor's operand, torch's operand) for a scalar, or for a dtype with 0 and 2
+        dims."""
         if not isinstance(one, dtype):
             return [(one, one)]
         return [(Operand(one, ndim), torch.ones((1,) * ndim, dtype=theirs(torch, one))) for ndim in (0, 2)]
@@ -196,7 +197,7 @@ def test_result_dtype_ignores_order_and_repetition(drawn, random):
     shuffled = [*drawn, *drawn]
     random.shuffle(shuffled)
     assert result_dtype(shuffled) is result
-    # No operand is of a higher category than the result.
+    # No operand has a higher category than the result.
     assert all(can_cast(d, result) for d, _ in drawn)
 
 
@@ -210,7 +211,7 @@ def test_tensors_with_dims_decide_the_width_within_their_category(drawn):
         assert result is decided or not same_category
 
 
-def test_more_than_two_operands_and_wrong_ones():
+def test_several_operands_and_invalid_ones():
     assert result_type(Operand(uint8, 1), Operand(int64, 0), 2.0) is float32
     with pytest.raises(TypeError, match="'a'"):
         result_type("a", 1)
@@ -220,7 +221,7 @@ def test_more_than_two_operands_and_wrong_ones():
 
 @pytest.mark.parametrize("default", FLOATS, ids=str)
 @pytest.mark.parametrize("scalar", [*SCALARS, np.int8(1), np.float64(1), np.float32(1)], ids=repr)
-def test_scalars_become_what_torch_makes_of_them(torch, choose_default, default, scalar):
+def test_scalars_convert_as_in_torch(torch, choose_default, default, scalar):
     choose_default(default)
     if default is bfloat16 and np.iscomplexobj(scalar):
         assert scalar_dtype(scalar) is complex64  # torch raises
@@ -260,7 +261,7 @@ def test_limits_are_torchs(torch, d):
     assert [getattr(mine(d), f) for f in fields] == [getattr(expected, f) for f in fields]
 
 
-def test_limits_of_the_default_and_of_wrong_types(choose_default):
+def test_limits_of_the_default_and_of_invalid_types(choose_default):
     choose_default(float64)
     assert finfo() == finfo(float64) == finfo(complex128) != finfo(float32)
     assert iinfo(int32) == iinfo(int32) != iinfo(int64)
@@ -272,9 +273,9 @@ def test_limits_of_the_default_and_of_wrong_types(choose_default):
 
 
 @pytest.mark.parametrize("name", ["?", *"bBhHiIlLqQefdgFDGSUVOmM", ">f4", "<i2", ">i8", "=f8", ">b"])
-def test_numpy_dtypes_are_taken_as_torch_takes_them(torch, name):
+def test_numpy_dtypes_are_accepted_as_by_torch(torch, name):
     array = np.zeros(2, name)
-    if name == "Q":  # C's unsigned long long, for which torch has no word
+    if name == "Q":  # C's unsigned long long, which torch cannot name
         assert from_numpy_dtype(array.dtype).name == "uint64"
         return
     try:
@@ -287,14 +288,14 @@ def test_numpy_dtypes_are_taken_as_torch_takes_them(torch, name):
 
 
 @pytest.mark.parametrize("function", [promote_types, can_cast])
-def test_what_is_not_a_dtype_is_named(function):
+def test_error_names_an_invalid_dtype(function):
     for args in ((1, float32), (float32, 1), ("float32", float32)):
         with pytest.raises(TypeError, match=r"1|'float32'"):
             function(*args)
 
 
-def test_pickles_name_the_package_as_they_always_did() -> None:
-    """Files don't depend on the module in which a dtype is defined."""
+def test_pickles_refer_to_the_package() -> None:
+    """Files do not depend on the module that defines dtypes."""
     kept = b"\x80\x04\x95\x1e\x00\x00\x00\x00\x00\x00\x00\x8c\x0eftensor.dtypes\x94\x8c\x07float32\x94\x93\x94."
     assert pickle.loads(kept) is float32
     assert pickle.dumps(float32, protocol=4) == kept

@@ -1,4 +1,4 @@
-"""Inputs at the limits of an op: no elements, no dims, NaN, odd memory; as in torch."""
+"""Inputs at the limits of an op: no elements, no dims, NaN, unusual layouts; as in torch."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_edge_cases_agree_with_torch(case: str, computed: bool) -> None:
 
 
 def agree_on_case(case: str) -> bool:
-    """Returns whether both libraries compute an expression; asserts that they agree."""
+    """Returns whether both libraries compute an expression, and asserts that they agree."""
 
     def run(lib: Any) -> Any:
         names = {"L": lib, "F": lib.nn.functional, "INF": INF, "NAN": NAN}
@@ -135,40 +135,40 @@ def agree_on_case(case: str) -> bool:
 
 
 @pytest.mark.parametrize("counts", [(0, -5), (-2, -3), (0, -1, -1, 0), (0, 0, -4, 0), (-6, 1)])
-def test_what_a_pad_cuts_off_lies_in_memory_as_torchs(counts: tuple[int, ...]) -> None:
+def test_strides_of_negative_padding_are_torchs(counts: tuple[int, ...]) -> None:
     for x in layouts((1, 3, 4, 5)):
-        if agree_on(F + "pad", x, counts, how={"strides": True}):  # of nothing, too
+        if agree_on(F + "pad", x, counts, how={"strides": True}):  # also of empty tensors
             padded = torch.nn.functional.pad(x.clone(), counts)
             assert ft.nn.functional.pad(ours(x), counts).stride() == padded.stride()
 
 
 @pytest.mark.parametrize("padding", [(0, 0, 1, -5), (0, 0, -5, 1), (0, -5), (2, -7), (0, 0, -2, -2)])
-def test_padding_around_a_circle_of_nothing(padding: tuple[int, ...]) -> None:
+def test_circular_padding_of_empty_tensors(padding: tuple[int, ...]) -> None:
     agree_on(F + "pad", torch.arange(60.0).reshape(1, 3, 4, 5)[..., : len(padding) * 3, :], padding, mode="circular")
 
 
 @pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
-def test_what_is_padded_lies_in_memory_as_torchs(mode: str) -> None:
+def test_strides_of_padding_are_torchs(mode: str) -> None:
     for shape in ((2, 3, 4, 5), (2, 3, 4)):
         for x in layouts(shape):
             agree_on(F + "pad", x, (1, 0, -1, 2), mode, how={"strides": True})
 
 
 @pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
-def test_long_rows_are_padded_as_torchs(mode: str) -> None:
-    """Whose index would be large: only the edges are gathered."""
+def test_padding_of_long_rows(mode: str) -> None:
+    """An index of whole rows would be large, so only the edges are gathered."""
     for x in layouts((2, 9000, 3)):
         for counts in ((2, 1, 500, 3), (0, 0, 0, 40), (1, 0, 7, -20), (0, 1, -7, 0)):
             agree_on(F + "pad", x[None], counts, mode, how={"strides": True})
 
 
-def test_the_edges_of_a_histogram_are_a_copy() -> None:
+def test_bin_edges_of_a_histogram_are_a_copy() -> None:
     bins = ft.arange(4.0)
     ft.histogram(ft.ones(2), bins).bin_edges.zero_()
     assert bins.tolist() == [0, 1, 2, 3]
 
 
-def test_a_tensor_lies_in_memory_on_another_device_as_on_its_own() -> None:
+def test_copy_to_another_device_keeps_strides() -> None:
     x = ft.arange(24).reshape(2, 3, 4)
     for t in (x.permute(2, 0, 1), x[:, ::2].mT, x[:1].expand(2, 3, 4), x[:, :0]):
         moved = t.to("cpu")
@@ -195,11 +195,11 @@ INDEX, TABLE, AT = torch.tensor([0, 1, 2, 4]), torch.arange(15.0).reshape(5, 3),
         (INDEX, TABLE, AT, {"mode": "sum", "include_last_offset": True}),
     ],
 )
-def test_bags_of_embeddings(index: Any, table: Any, offsets: Any, named: Any) -> None:
+def test_embedding_bag(index: Any, table: Any, offsets: Any, named: Any) -> None:
     agree_on(F + "embedding_bag", index, table, torch.tensor(offsets), **named)
 
 
-def test_dtypes_of_indices_and_offsets_of_bags() -> None:
+def test_embedding_bag_index_dtypes() -> None:
     dtypes = torch.int64, torch.int32, torch.int16, torch.uint8, torch.bool, torch.float32
     for of, other in itertools.product(dtypes, dtypes):
         index, starts = torch.tensor([0, 1, 1, 0]).to(of), torch.tensor([0, 1]).to(other)
@@ -209,14 +209,14 @@ def test_dtypes_of_indices_and_offsets_of_bags() -> None:
             agree_on(F + "embedding_bag", index.reshape(2, 2), TABLE)
 
 
-def test_no_bags_of_embeddings() -> None:
+def test_embedding_bag_of_no_bags() -> None:
     assert agree_on(F + "embedding_bag", INDEX, TABLE, torch.zeros(0, dtype=torch.int64))
 
 
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
 @pytest.mark.parametrize("corners", [False, True])
-def test_grids_of_nan(mode: str, padding: str, corners: bool) -> None:
+def test_grid_sample_of_nan(mode: str, padding: str, corners: bool) -> None:
     odd = [[NAN, 0.1, 0.3], [0.1, NAN, -0.2], [NAN] * 3, [INF, 0.1, 0.2], [-INF, 0.5, NAN]]
     far = [[7.3, -9.1, 2.2], [-30.7, 0.4, 5.0], [1e30, 0.3, 0.1]]
     for n in (2, 3)[: 1 if mode == "bicubic" else 2]:
@@ -267,25 +267,25 @@ LINES = [(2, 3, 4), (2, 3, 1), (1, 3, 4)]
         ("pixel_unshuffle", (1,), {}, IMAGES),
     ],
 )
-def test_results_lie_in_memory_as_torchs(name: str, args: Any, named: Any, shapes: Any) -> None:
+def test_strides_of_results_are_torchs(name: str, args: Any, named: Any, shapes: Any) -> None:
     for shape in shapes:
         for x in layouts(shape):
             near = {"rtol": 1e-4, "atol": 1e-4}
             agree_on(name, x, *args, how={"strides": True, **near}, **named)
 
 
-def test_rms_norm_lies_in_memory_as_torchs() -> None:
+def test_strides_of_rms_norm_are_torchs() -> None:
     for x in layouts((2, 3, 4)):
         agree_on(F + "rms_norm", x, (4,), how={"strides": True})
 
 
-def test_a_grid_of_odd_memory() -> None:
+def test_grid_of_any_layout() -> None:
     for grid in layouts((2, 3, 2, 2)):
         agree_on(F + "grid_sample", torch.ones(2, 1, 4, 5), grid, align_corners=False, how={"strides": True})
 
 
 @pytest.mark.parametrize("name", ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"])
-def test_what_stays_in_place_is_a_copy(name: str) -> None:
+def test_shuffle_by_one_is_a_copy(name: str) -> None:
     x = ft.ones(1, 4, 2, 2)
     getattr(ft, name)(x, 1).zero_()
     assert x.sum().item() == 16

@@ -1,4 +1,4 @@
-"""A user's mistakes: each raises torch's exception, names the values, and leaks no memory."""
+"""User mistakes: each raises torch's exception, names the values, and leaks no memory."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ import ftensor as ft  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
-# The mistake as a function of the library (ftensor or torch alike), and the text that the message
-# must contain.
+# The mistake as a function of the library (ftensor or torch), and the text that the message must
+# contain.
 MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     # shapes
     "add of shapes": (lambda m: m.ones(2, 3) + m.ones(2, 4), r"3.*4"),
@@ -140,7 +140,7 @@ def failure(call: Callable[[], Any]) -> Exception | None:
 
 
 @pytest.mark.parametrize("name", list(MISTAKES))
-def test_a_mistake_raises_as_in_torch_and_leaves_nothing(name: str) -> None:
+def test_mistake_raises_as_in_torch_and_leaks_nothing(name: str) -> None:
     mistake, named = MISTAKES[name]
     expected = failure(lambda: mistake(torch))
     assert expected is not None, "torch takes this"
@@ -154,7 +154,7 @@ def test_a_mistake_raises_as_in_torch_and_leaves_nothing(name: str) -> None:
     assert re.search(named, str(got), re.S), f"{got} does not name {named}"
     got = None
     assert allocated() == before
-    # The device goes on.
+    # The device still works.
     assert (ft.ones(3) + 1).tolist() == [2, 2, 2]
 
 
@@ -173,7 +173,7 @@ def test_a_mistake_raises_as_in_torch_and_leaves_nothing(name: str) -> None:
     ],
 )
 def test_results_of_another_dtype_are_refused(call: str) -> None:
-    """Where torch doesn't cast; both dtypes are named."""
+    """torch does not cast here. Both dtypes are named."""
 
     def refused(m: Any) -> None:
         names = {"x": m.ones(2, 2), "i": m.zeros(0, dtype=m.int64), "d": m.zeros(0).double()}
@@ -199,12 +199,12 @@ def test_host_and_fpga_do_not_mix() -> None:
         error = failure(call)
         assert isinstance(error, RuntimeError)
         assert "cpu" in str(error) and "fpga:0" in str(error), error
-    assert (x + ft.tensor(2.0, device="cpu")).tolist() == [3, 3, 3]  # a number in a tensor's form
+    assert (x + ft.tensor(2.0, device="cpu")).tolist() == [3, 3, 3]  # a number as a 0-d tensor
     del error
     assert allocated() == before
 
 
-def test_a_device_that_is_not_there_is_named() -> None:
+def test_missing_device_is_named() -> None:
     count = ft.fpga.device_count()
     error = failure(lambda: ft.ones(2, device=f"fpga:{count}"))
     assert isinstance(error, RuntimeError) and f"fpga:{count}" in str(error)
@@ -215,7 +215,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], env=env, text=True, capture_output=True, timeout=600)
 
 
-def test_out_of_memory_tells_the_state_and_is_no_end() -> None:
+def test_out_of_memory_reports_the_state_and_is_recoverable() -> None:
     done = run(
         "import ftensor as ft\n"
         "kept = ft.ones(1 << 20)\n"  # 4 MB of 16
@@ -230,7 +230,7 @@ def test_out_of_memory_tells_the_state_and_is_no_end() -> None:
         "        else:\n"
         "            raise AssertionError('no error')\n"
         "        assert issubclass(ft.OutOfMemoryError, RuntimeError)\n"
-        "        if turn:\n"  # the first one prepares launches, with a table each
+        "        if turn:\n"  # the first call prepares launches, each with a table
         "            assert ft.fpga.memory_allocated() == before\n"
         "        assert (kept * 2).sum().item() == 2 << 20\n"
         "assert ft.fpga.memory_stats()['num_ooms'] == 9\n"
@@ -243,14 +243,15 @@ def test_out_of_memory_tells_the_state_and_is_no_end() -> None:
         assert fact in done.stdout
 
 
-def test_a_limit_that_is_no_number_is_an_error_of_one_line() -> None:
+def test_invalid_memory_limit_is_an_error_of_one_line() -> None:
     done = run("import ftensor as ft; ft.ones(2)", FTENSOR_MEMORY_LIMIT="lots")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("ValueError: FTENSOR_MEMORY_LIMIT='lots'")
 
 
-def test_no_device_at_all_gives_the_steps(tmp_path: Path) -> None:
-    # A loader that finds nothing, a PATH without compiler, and no installed runtime to offer.
+def test_no_device_error_lists_the_steps(tmp_path: Path) -> None:
+    # The OpenCL loader finds nothing, PATH has no compiler, and no installed runtime can be
+    # suggested.
     (tmp_path / "vendors").mkdir()
     hide = (
         "import ftensor.runtime.icd as icd\n"
@@ -295,7 +296,7 @@ def test_no_device_at_all_gives_the_steps(tmp_path: Path) -> None:
         (memoryview(b"ab"), r"not builtins\.memoryview; ft\.as_tensor\(x\)"),
     ],
 )
-def test_an_operand_of_another_library_is_told_how_to_come_in(other: object, said: str) -> None:
+def test_operand_of_another_library_error_suggests_a_conversion(other: object, said: str) -> None:
     x = ft.ones(2)
     for call in (lambda: ft.add(x, other), lambda: ft.mul(other, x)):
         with pytest.raises(TypeError, match=said):
@@ -317,6 +318,6 @@ def test_an_operand_of_another_library_is_told_how_to_come_in(other: object, sai
         (lambda: ft.addmm(ft.ones(2), ft.ones(2, 3), ft.ones(4, 5)), "addmm"),
     ],
 )
-def test_an_error_names_the_op_that_was_called(call, name):
+def test_error_names_the_called_op(call, name):
     with pytest.raises(RuntimeError, match=rf"^{name}\(\): "):
         call()

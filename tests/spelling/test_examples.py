@@ -1,4 +1,4 @@
-"""The examples behind docstrings: every public name has one, and it prints what it says."""
+"""The examples in docstrings: every public name has one, and it prints what it shows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAMPLE = {path for path in PUBLIC if zlib.crc32(path.encode()) % 12 == 0}
 
 @pytest.fixture
 def settings() -> Iterator[None]:
-    """Settings, which examples of their functions change."""
+    """Restores settings that the examples of their functions change."""
     fallback, printing, seed = ft.get_fallback(), ft.get_printoptions(), ft.initial_seed()
     yield
     ft.set_fallback(fallback)
@@ -45,7 +45,7 @@ def test_every_public_name_has_an_example() -> None:
     assert written == set(PUBLIC), "write them again by `make stubs`"
 
 
-def test_help_says_torchs_name() -> None:
+def test_help_names_torchs_function() -> None:
     for path in ("add", "special.expit", "nn.functional.gelu", "linalg.det", "Tensor.add_"):
         assert f"See also `torch.{path}`." in PUBLIC[path].__doc__
     assert "See also" not in ft.jit.__doc__
@@ -53,16 +53,16 @@ def test_help_says_torchs_name() -> None:
     assert shared is not None and ">>> ft.mul(x, y)" in shared
 
 
-def test_some_examples_print_what_they_say(settings: None) -> None:
+def test_some_examples_print_what_they_show(settings: None) -> None:
     assert not problems(sorted(SAMPLE))
 
 
 @pytest.mark.long
-def test_all_examples_print_what_they_say(settings: None) -> None:
+def test_all_examples_print_what_they_show(settings: None) -> None:
     assert not problems(sorted(set(PUBLIC) - SAMPLE))
 
 
-def test_another_output_is_a_problem() -> None:
+def test_different_output_is_a_problem() -> None:
     text = f"{HEADING}\n\n    >>> ft.tensor([1.0, 2.0]) + 1\n    tensor([2., 3.])\n"
     assert not [*examples.problems(text)]
     for old, new in (("3.", "4."), ("    tensor([2", "    tensor([[2"), ("+ 1", "+ 1.01")):
@@ -70,8 +70,8 @@ def test_another_output_is_a_problem() -> None:
         assert [*examples.problems(wrong)]
 
 
-def test_the_line_of_each_namespace_runs() -> None:
-    """Of pages/namespaces.py; lines of other libraries run where these are."""
+def test_example_of_each_namespace_runs() -> None:
+    """pages/namespaces.py has them. Lines that use other libraries run if these are installed."""
     names = {"ft": ft, "x": ft.randn(4, 8), "ftensor": ft}
     with site_modules() as modules:
         lines = modules["namespaces"].LINES

@@ -1,4 +1,5 @@
-"""uint16, uint32, uint64 and dtypes with few ops: torch's refusals, creation, printing and exchange."""
+"""uint16, uint32, uint64 and dtypes with few ops: torch's errors, creation, printing and
+exchange."""
 
 import copy
 import io
@@ -16,7 +17,7 @@ OTHERS = [d for d in dtypes.ALL if d.bare]
 UNSIGNED = [ft.uint16, ft.uint32, ft.uint64]
 BARE = [*UNSIGNED, *OTHERS]
 
-# Calls on x, which holds ones; torch's exception or result is the reference.
+# Calls on x, a tensor of ones. torch's exception or result is the reference.
 CALLS = """
 x + 1; x - x; x * x; x * 2; x / x; x // x; x % x; x ** 2; -x; abs(x); ~x; x & x; x << 1; x == x
 x < x; x.clamp(0, 1); x.max(); x.argmax(); x.amax(0); x.sum(); x.prod(); x.mean(); x.any(); x.norm()
@@ -56,7 +57,7 @@ def outcome(m, call, d):
     return [(str(p.dtype).rpartition(".")[2], tuple(p.shape), p.tolist()) if hasattr(p, "dtype") else p for p in parts]
 
 
-# torch lacks these for uint64, or refuses all but whole rows.
+# torch lacks these for uint64, or refuses everything but whole rows.
 COMPUTED = set(
     """
 x + 1; x - x; x // x; x % x; x ** 2; -x; abs(x); ~x; x << 1; x < x; x.clamp(0, 1); x.max(); x.argmax()
@@ -74,7 +75,7 @@ m.randperm(3, dtype=x.dtype); m.nn.functional.relu(x); m.addcmul(x, x, x); m.max
 
 
 @pytest.mark.parametrize("d", [ft.uint64, ft.float8_e5m2, ft.complex32], ids=str)
-def test_ops_give_or_raise_what_torchs_do(d):
+def test_ops_agree_with_torch(d):
     differ = {}
     for call in CALLS:
         mine, theirs = outcome(ft, call, d), outcome(torch, call, d)
@@ -86,7 +87,7 @@ def test_ops_give_or_raise_what_torchs_do(d):
             same = False
         if not same:
             differ[call] = (mine, theirs)
-    if d is ft.uint64:  # numbers where torch refuses
+    if d is ft.uint64:  # computes where torch refuses
         assert all(isinstance(mine, list) and theirs is NotImplementedError for mine, theirs in differ.values())
         assert differ.keys() == COMPUTED
     else:
@@ -101,7 +102,7 @@ def test_refusals_name_the_op_and_the_dtype(d):
 
 
 @pytest.mark.parametrize("d", BARE, ids=str)
-def test_text_is_torchs(d):
+def test_repr_is_torchs(d):
     for values in ([], [1, 2, 3], list(range(1200))):
         x = torch.tensor(values, dtype=torch.float32).to(getattr(torch, d.name))
         mine = repr(ft.from_torch(x)).replace("ftensor.", "torch.")
@@ -128,7 +129,7 @@ def test_numpy_has_no_such_dtype(d):
 
 
 @pytest.mark.parametrize("d", BARE, ids=str)
-def test_torch_reads_and_gives_them(d):
+def test_exchange_with_torch(d):
     x = torch.arange(6).reshape(2, 3).to(getattr(torch, d.name)).t()
     t = ft.from_torch(x)
     assert t.dtype is d and t.stride() == x.stride() and t.tolist() == x.tolist()
@@ -157,7 +158,7 @@ def _saved(d):
     return file
 
 
-def test_small_integers_are_asked_for():
+def test_int_mm_refuses_other_dtypes_and_shapes():
     def ones(*shape, of=ft.int8):
         return ft.ones(*shape, dtype=of)
 

@@ -1,4 +1,4 @@
-"""The fuzz command itself: reproducible programs, and detection of a wrong result."""
+"""The fuzz command itself: programs are reproducible, and a wrong result is detected."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..fuzz_words import program
 LINES = ["t0 = lib.tensor([1.0, -2.0])", "t1 = t0 * 2", "t2 = t0[1:]", "t2.neg_()", "t3 = t1 + 1"]
 
 
-def test_a_seed_gives_one_program() -> None:
+def test_seed_determines_the_program() -> None:
     programs = [program(random.Random(f"7:{k}")) for k in range(50)]
     assert programs == [program(random.Random(f"7:{k}")) for k in range(50)]
     assert len({"\n".join(lines) for lines in programs}) == 50
 
 
-def test_a_wrong_result_is_found_and_shortened(
+def test_wrong_result_is_found_and_shortened(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The report is a minimal program that runs by itself."""
@@ -35,7 +35,7 @@ def test_a_wrong_result_is_found_and_shortened(
     assert "tensor([-2.])" in (said := capsys.readouterr().out) and "tensor([2.])" in said
 
 
-def test_a_refusal_of_one_side_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_one_library_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(self: ft.Tensor) -> ft.Tensor:
         raise TypeError("no")
 
@@ -43,7 +43,7 @@ def test_a_refusal_of_one_side_is_found(monkeypatch: pytest.MonkeyPatch) -> None
     assert fuzz_programs.disagreement(LINES) == "t2.neg_(): torch computes, ftensor raises TypeError"
 
 
-def test_sources_share_a_run_and_say_what_disagrees(
+def test_sources_share_a_run_and_report_disagreements(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(fuzz.GUARDS, "install", lambda: None)
@@ -56,7 +56,7 @@ def test_sources_share_a_run_and_say_what_disagrees(
         assert f"{source}: 3 trials, 3 disagree; seed 7" in said
 
 
-def test_a_byte_written_beside_a_buffer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_outside_a_buffer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = ft.empty(1)._storage.backend
     if not backend.host_shared:
         pytest.skip("the device has memory of its own, whose surroundings nobody sees")
@@ -67,7 +67,7 @@ def test_a_byte_written_beside_a_buffer_is_found(monkeypatch: pytest.MonkeyPatch
     guards.install()
     ft.fpga.empty_cache()
     x = ft.zeros(7)
-    y = ft.zeros(77_777)  # a block that is made for it
+    y = ft.zeros(77_777)  # a block allocated for it
     assert (x + 1).sum().item() == 7 and not y.any().item() and not guards.broken()
     ptr = x._storage.ptr
     assert ptr is not None

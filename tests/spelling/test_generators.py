@@ -1,4 +1,4 @@
-"""Generators of random numbers: seeds, states, devices, threads."""
+"""Random number generators: seeds, states, devices, threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .test_random import source
 
 
 def test_generators() -> None:
-    """torch's methods; numbers depend on the state alone."""
+    """They have torch's methods, and numbers depend only on the state."""
     g = ft.Generator()
     assert g.device == ft.get_default_device() and g.manual_seed(-1) is g
     assert g.initial_seed() == 2**64 - 1
@@ -51,7 +51,7 @@ def test_default_generators() -> None:
 
 
 def test_threads_share_a_generator() -> None:
-    """No call gets another call's numbers."""
+    """No call gets numbers of another call."""
     g = source(9)
     expected = {tuple(ft.randint(2**40, (3,), generator=g).tolist()) for _ in range(200)}
     g.set_offset(0)
@@ -69,7 +69,7 @@ def test_threads_share_a_generator() -> None:
     assert len(drawn) == 200 and set(drawn) == expected
 
 
-def test_mistakes_with_generators() -> None:
+def test_invalid_uses_of_generators() -> None:
     for seed, error in ((1.5, RuntimeError), ("a", RuntimeError), (2**64, ValueError)):
         agree(lambda s=seed: ft.Generator().manual_seed(s), lambda s=seed: torch.Generator().manual_seed(s))
         with pytest.raises(error):

@@ -1,4 +1,4 @@
-"""Invalid data, dtypes and indices: accepted as in torch, or refused."""
+"""Invalid data, dtypes and indices are accepted as in torch, or refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..oracle import agree, outcome, torch
 
 
 class Says:
-    """A sequence by its methods: a length, and an answer for each element."""
+    """A sequence by its methods: a length, and a function that returns each element."""
 
     def __init__(self, length: int, item: Callable[[int], Any]) -> None:
         self.length, self.item = length, item
@@ -58,7 +58,7 @@ class Index:
 
 
 class Frame:
-    """A table like pandas' DataFrame: a sequence by its columns' names."""
+    """A table like pandas' DataFrame, whose items are its columns."""
 
     columns = ("a", "b")
 
@@ -143,7 +143,7 @@ DATA: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("make", ["tensor", "as_tensor", "asarray"])
 @pytest.mark.parametrize("name", DATA)
 def test_hostile_data(name: str, make: str) -> None:
-    """Accepted as in torch, or refused with the same exception class."""
+    """It is accepted as in torch, or refused with the same exception class."""
     mine, theirs = (outcome(lambda m=m: getattr(m, make)(DATA[name]())) for m in (ft, torch))
     if isinstance(theirs, Exception):
         assert type(mine) is type(theirs), f"torch raises {theirs!r}, ftensor: {mine!r}"
@@ -162,19 +162,19 @@ def test_hostile_data(name: str, make: str) -> None:
         Says(2, lambda i: Says(2**40, lambda i: 1)),
     ],
 )
-def test_sequences_without_an_end_are_refused(data: Any) -> None:
-    """torch would read them for ever."""
+def test_infinite_sequences_are_refused(data: Any) -> None:
+    """torch would read them forever."""
     with pytest.raises((ValueError, IndexError), match=r"says that it has 3|would hold"):
         ft.tensor(data)
 
 
 @pytest.mark.parametrize("index", [ITSELF, LATER, Says(3, lambda i: i)])
-def test_indices_without_an_end_are_refused(index: Any) -> None:
+def test_infinite_indices_are_refused(index: Any) -> None:
     with pytest.raises((ValueError, IndexError, TypeError)):
         ft.arange(3)[index]
 
 
-def test_a_frame_is_told_how_to_come_in() -> None:
+def test_dataframe_error_suggests_a_conversion() -> None:
     with pytest.raises(ValueError, match=r"a Frame .*x\.to_numpy\(\)"):
         ft.tensor(Frame())
     assert ft.tensor(Frame().to_numpy()).tolist() == [[0, 1], [1, 2]]
@@ -192,14 +192,14 @@ def test_a_frame_is_told_how_to_come_in() -> None:
         (np.bool_, "ftensor.bool"),
     ],
 )
-def test_another_librarys_dtype_is_answered_with_ours(dtype: Any, written: str) -> None:
+def test_error_for_another_librarys_dtype_names_ours(dtype: Any, written: str) -> None:
     calls = [
         lambda: ft.zeros(2, dtype=dtype),
         lambda: ft.tensor([1], dtype=dtype),
         lambda: ft.zeros(2).sum(dtype=dtype),
         lambda: ft.iinfo(dtype),
     ]
-    if "torch" not in str(dtype):  # NumPy's are taken (docs/numpy.md)
+    if "torch" not in str(dtype):  # NumPy's are accepted (docs/numpy.md)
         assert {str(call().dtype) for call in calls[:3]} == {written}
         del calls[:3]
     for call in calls:
@@ -207,8 +207,8 @@ def test_another_librarys_dtype_is_answered_with_ours(dtype: Any, written: str) 
             call()
 
 
-def test_no_dtype_is_made_up() -> None:
-    """ftensor has no float128, and text may be anything."""
+def test_unknown_dtypes_are_refused() -> None:
+    """ftensor has no float128, and strings may be anything."""
     for dtype in ("flaot32", np.longdouble, "float128", 3, [1]):
         with pytest.raises(TypeError, match=r"needs an ftensor\.dtype") as raised:
             ft.zeros(2, dtype=dtype)  # type: ignore[arg-type]
@@ -220,8 +220,8 @@ INSIDE = ["a", b"a", None, [1], (1,), object(), ..., 1, 1.5, True, 1j, np.float3
 
 @pytest.mark.parametrize("element", INSIDE)
 @pytest.mark.parametrize("n", [0, 3])
-def test_odd_data_in_indices_and_sizes(element: Any, n: int) -> None:
-    """A number or a tensor; RuntimeError for anything else."""
+def test_unusual_values_as_indices_and_sizes(element: Any, n: int) -> None:
+    """Each is a number or a tensor. Anything else raises RuntimeError."""
     agree(lambda: element in ft.arange(n), lambda: element in torch.arange(n))
 
 
@@ -233,10 +233,10 @@ def test_odd_data_in_indices_and_sizes(element: Any, n: int) -> None:
      slice("a"), slice(np.int64(1)), slice(np.float64(1)), [[0, 1]], [None], ["a"],
      range(2), ..., (..., ...), (), [], True, False, (0, 0), np.array(["a"]), np.array([None])],
 )  # fmt: skip
-def test_odd_indices(index: Any) -> None:
+def test_unusual_indices(index: Any) -> None:
     agree(lambda: ft.arange(3)[index].tolist(), lambda: torch.arange(3)[index].tolist())
 
 
-def test_to_says_how_a_dtype_is_written() -> None:
+def test_to_suggests_the_dtype() -> None:
     with pytest.raises(RuntimeError, match=r"write ftensor\.float32"):
         ft.ones(2).to("float32")

@@ -1,4 +1,4 @@
-"""Idioms of torch programs: no_grad, cuda.is_available(), modules, absent names."""
+"""Idioms of torch programs: no_grad, cuda.is_available(), modules, missing names."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ t = x.to_torch().clone()
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    """Resets the tensors to the current device, since other tests may have changed it."""
+    """Moves the tensors to the current device, since other tests may have changed it."""
     global x
     x = ft.from_torch(t).clone()
 
 
-def test_contexts_and_decorators_change_nothing() -> None:
+def test_grad_mode_contexts_and_decorators_do_nothing() -> None:
     @ft.no_grad()
     def one(value: int) -> int:
         return value + 1
@@ -51,7 +51,7 @@ def test_gradients_are_refused() -> None:
             call()
 
 
-def test_there_is_no_cuda() -> None:
+def test_cuda_is_not_available() -> None:
     assert ft.cuda.is_available() is False
     assert ft.cuda.device_count() == 0
     with pytest.raises(AttributeError, match=r"ft\.fpga"):
@@ -74,7 +74,7 @@ NEEDED: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_modules_are_made_as_torchs(name: str) -> None:
+def test_modules_are_constructed_as_torchs(name: str) -> None:
     ours, theirs = (
         [p for p in inspect.signature(kind).parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         for kind in (CLASSES[name], getattr(torch.nn, name))
@@ -110,7 +110,7 @@ def test_losses_give_torchs_results() -> None:
             same(ours(x, at), theirs(t, at.to_torch()))
 
 
-def test_dropouts_end_with_training() -> None:
+def test_dropout_is_off_in_evaluation() -> None:
     drop = ft.nn.Dropout(1.0)
     assert drop(x).eq(0).all().item()
     assert drop.eval()(x).equal(x)
@@ -125,7 +125,7 @@ SHAPED = {"A": "ft.eye(3)", "B": "ft.ones(3, 1)", "size": "(9,)", "groups": "1"}
 
 
 @pytest.mark.parametrize(("name", "code"), _CODE.items())
-def test_advice_that_is_code_runs(name: str, code: str) -> None:
+def test_code_in_messages_runs(name: str, code: str) -> None:
     scope = {"ft": ft, "torch": torch, "data": [1, 0], "x": ft.eye(3) if "shuffle" not in code else ft.ones(1, 4, 2)}
     scope |= {word: eval(text, {"ft": ft}) for word, text in SHAPED.items()}
     eval(code, scope)
@@ -135,7 +135,7 @@ def test_advice_that_is_code_runs(name: str, code: str) -> None:
         getattr(scope["x"] if owner is ft.Tensor else ft, last)
 
 
-def test_names_that_advice_is_about_are_absent() -> None:
+def test_names_with_advice_do_not_exist() -> None:
     for name in _ADVICE:
         owner = ft.Tensor if name.startswith("Tensor.") else ft
         assert not hasattr(owner, name.rpartition(".")[2]) or owner is ft.Tensor, name
@@ -150,7 +150,7 @@ def test_names_that_advice_is_about_are_absent() -> None:
         ("quantize_per_tensor", "ftensor does not"),
     ],
 )
-def test_advice_is_never_made_up(name: str, said: str) -> None:
+def test_no_advice_for_unknown_names(name: str, said: str) -> None:
     with pytest.raises(AttributeError, match=said) as refusal:
         getattr(ft, name)
     assert "from_torch(torch." not in str(refusal.value)

@@ -1,4 +1,5 @@
-"""Every op of the catalogue on tensors beyond any memory: refused at once, or a view of them."""
+"""Every op of the catalogue on tensors larger than any memory is refused at once, or returns a
+view."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ from ftensor.rows.op import Reduce
 from ..targets import some
 
 SIZE, SIDE, TALL = 1 << 40, 1 << 20, (1 << 40, 1 << 20)
-MAX_GROWN = 32 << 20  # bytes that a refused call may take on its way
-# What no user's call may end in.
+MAX_GROWN = 32 << 20  # bytes that a refused call may allocate
+# Errors that no user's call may end in.
 OURS = (MemoryError, AssertionError, OverflowError, RecursionError, UnboundLocalError)
 
 
@@ -28,8 +29,8 @@ def wide(*shape: int, of: ft.dtype = ft.float32) -> ft.Tensor:
     return ft.ones(1, dtype=of).expand(shape)
 
 
-# Arguments, of which each op takes those that it can: all results are too large, or views, but for
-# those of the ops in FIT.
+# Arguments; each op takes those that fit. All results are too large or are views, except for ops in
+# FIT.
 CALLS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "a vector": lambda: (wide(SIZE),),
     "a matrix": lambda: (wide(*TALL),),
@@ -88,7 +89,7 @@ CALLS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "products": lambda: (wide(1 << 34, 4), wide(4, 1 << 34)),
 }
 
-# Ops with results of few elements, for which they read all 2^40 if they must: but not row by row.
+# Ops with few results. They would have to read all 2^40 elements, but not row by row.
 FIT = {name for name, entry in ENTRIES.items() if isinstance(entry.row, Reduce)}
 FIT |= {
     "sum",
@@ -155,7 +156,7 @@ FIT |= {
     "unbind_copy",
 }
 ROW_BY_ROW = "rows and a dim"
-# Functions that take no dims, or whose number is a count of terms.
+# Functions without a dim, or whose number is a count of terms.
 READ = {
     "norm",
     "masked.norm",
@@ -173,7 +174,7 @@ READ = {
 
 @pytest.fixture
 def traced() -> Iterator[None]:
-    import_module("scipy.signal")  # designs import it; its code is no memory of theirs
+    import_module("scipy.signal")  # filter designs import it; its code does not count as their memory
     tracemalloc.start()
     yield
     tracemalloc.stop()
@@ -181,7 +182,7 @@ def traced() -> Iterator[None]:
 
 @pytest.mark.usefixtures("traced")
 @pytest.mark.parametrize("form", some(list(CALLS), 2))
-def test_what_no_memory_holds_is_refused(form: str) -> None:
+def test_results_larger_than_memory_are_refused(form: str) -> None:
     """Before any computation, for the host's memory or the device's."""
     pool, wrong = default_backend().pool, []
     for name, entry in ENTRIES.items():

@@ -1,4 +1,5 @@
-"""torch's functions with an underscore, and functions that draw or have no samples."""
+"""torch's functions with a leading underscore, and functions that draw random numbers or have no
+samples."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def test_aten_parts_of_layers() -> None:
     assert not agree_on("conv_tbc", steps[0], weight, torch.randn(4))
 
 
-def test_a_layer_and_its_cross_entropy() -> None:
+def test_linear_cross_entropy() -> None:
     x, weight, chances = torch.randn(3, 4), torch.randn(5, 4), torch.randn(3, 5).softmax(1)
     name, classes = "nn.functional.linear_cross_entropy", torch.tensor([4, 0, 1])
     assert agree_on(name, x, weight, classes, ignore_index=1)
@@ -51,8 +52,8 @@ def test_a_layer_and_its_cross_entropy() -> None:
     assert not agree_on(name, x.expand(2, 3, 4), weight, classes.expand(2, 3))
 
 
-def test_samples_of_classes() -> None:
-    """With the frequencies of softmax at temperature 1."""
+def test_sampled_classes() -> None:
+    """Their frequencies are those of softmax at temperature 1."""
     ft.manual_seed(0)
     logits = ft.tensor([0.5, 1.5, -1.0])
     drawn = ft.nn.functional.gumbel_softmax(logits.expand(20000, 3), hard=True)

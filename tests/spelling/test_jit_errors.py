@@ -1,4 +1,4 @@
-"""Functions that ft.jit refuses: the error names the line, and all state is unchanged."""
+"""Functions that ft.jit refuses: the error names the line, and no state changes."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
 
 
 @pytest.mark.parametrize(("function", "text"), REFUSED)
-def test_impossible_functions_are_refused(function: Callable[..., Any], text: str) -> None:
-    """A GraphError names the op and the line; arguments and generators are unchanged."""
+def test_untraceable_functions_are_refused(function: Callable[..., Any], text: str) -> None:
+    """A GraphError names the op and the line. Arguments and generators are unchanged."""
     x = ft.arange(6.0).view(2, 3)
     ft.manual_seed(1)
     with pytest.raises(ft.GraphError, match=text):
@@ -79,8 +79,9 @@ def test_impossible_functions_are_refused(function: Callable[..., Any], text: st
 
 
 @pytest.mark.parametrize("argument", [True, False])
-def test_another_shape_of_an_argument_that_is_found_outside(argument: bool) -> None:
-    """A GraphError, not the error of the shape that the other name still has in the trace."""
+def test_resized_argument_that_is_captured_too(argument: bool) -> None:
+    """The error is a GraphError, not that of the shape that the other name still has in the
+    trace."""
     g = ft.arange(16.0)
 
     def function(x: ft.Tensor, y: ft.Tensor) -> ft.Tensor:
@@ -94,8 +95,8 @@ def test_another_shape_of_an_argument_that_is_found_outside(argument: bool) -> N
     assert function(g, ft.ones(4)).tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
-def test_a_tensor_of_a_trace_cannot_be_used() -> None:
-    """It has no memory: using it after a GraphError is an error."""
+def test_tensor_of_a_trace_cannot_be_used() -> None:
+    """It has no memory, so using it after a GraphError is an error."""
     KEPT.clear()
     with pytest.raises(ft.GraphError):
         ft.jit(keeps)(ft.ones(2))
@@ -107,7 +108,7 @@ def test_a_tensor_of_a_trace_cannot_be_used() -> None:
 
 
 @pytest.mark.parametrize("op", [ft.nonzero, ft.unique, ft.Tensor.item], ids=lambda op: op.__name__)
-def test_an_op_itself(op: Callable[..., Any]) -> None:
+def test_jit_of_an_op(op: Callable[..., Any]) -> None:
     """The error names it, not its caller."""
     with pytest.raises(ft.GraphError, match=rf"^{op.__name__} reads a value"):
         ft.jit(op)(ft.ones(1))
@@ -122,8 +123,8 @@ STATISTICS: dict[str, Callable[[ft.Tensor], Any]] = {
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-def test_statistics_read_no_value(name: str) -> None:
-    """Elements outside the bins, infinities included, are in none."""
+def test_histogram_statistics_read_no_value(name: str) -> None:
+    """Elements outside the bins, including infinities, are not counted."""
     x = ft.tensor([-2.0, -1.0, -0.25, 0.0, 0.6, 1.0, 1.5])
     function = STATISTICS[name]
     assert ft.jit(function)(x).tolist() == function(x).tolist()
@@ -131,13 +132,13 @@ def test_statistics_read_no_value(name: str) -> None:
 
 
 def test_two_devices() -> None:
-    """Both are named."""
+    """The error names both."""
     with pytest.raises(ft.GraphError, match="tensors on cpu and fpga:0"):
         ft.jit(lambda x, y: (x + 1, y + 1))(ft.ones(2), ft.ones(2, device="cpu"))
 
 
-def test_the_functions_own_errors_pass() -> None:
-    """Nothing is kept, and eager continues."""
+def test_errors_of_the_function_are_raised() -> None:
+    """Nothing is cached, and the function still runs eagerly."""
     calls = []
 
     @ft.jit
@@ -167,7 +168,7 @@ RAISING: list[Callable[[ft.Tensor], Any]] = [
 
 
 @pytest.mark.parametrize("call", RAISING, ids=[str(k) for k in range(len(RAISING))])
-def test_an_error_collects_no_garbage(call: Callable[[ft.Tensor], Any]) -> None:
+def test_error_does_not_collect_garbage(call: Callable[[ft.Tensor], Any]) -> None:
     """A collection takes 50 ms and more in a large program, and the error's frames would keep the
     garbage alive."""
     x, collections = ft.arange(6.0).view(2, 3), []
@@ -188,7 +189,7 @@ def test_an_error_collects_no_garbage(call: Callable[[ft.Tensor], Any]) -> None:
     assert x.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
 
 
-def test_no_such_functions() -> None:
+def test_objects_that_jit_refuses() -> None:
     """Coroutines, generators, and objects that are no functions."""
 
     async def later() -> None:
@@ -206,13 +207,13 @@ def test_no_such_functions() -> None:
 
 
 def test_unhashable_arguments() -> None:
-    """The error names it, with an alternative."""
+    """The error names it and suggests an alternative."""
     with pytest.raises(TypeError, match=r"got set \{1\} for by"):
         ft.jit(lambda x, by: x)(ft.ones(2), by={1})
 
 
 def test_read_only_memory() -> None:
-    """It is refused as without jit."""
+    """It is refused, as without jit."""
     import numpy as np
 
     array = np.ones(64, np.float32)
@@ -227,8 +228,8 @@ def test_read_only_memory() -> None:
 
 
 def test_many_traces_name_the_value() -> None:
-    """A single warning after eight traces that differ in one number, not for those that differ in
-    shape or in two. Numbers that are arguments of the graph make no traces."""
+    """Eight traces that differ in one number give a single warning. Traces that differ in shape or
+    in two numbers give none, and numbers that are graph arguments make no traces."""
 
     @ft.jit
     def jitted(x: ft.Tensor, scale: int, *more: object, **options: object) -> tuple[ft.Tensor, int]:

@@ -1,4 +1,4 @@
-"""Tensors beyond 32-bit indexing: split into pieces, with nothing lost at the boundaries."""
+"""Tensors beyond 32-bit indexing are split into pieces, with nothing lost at the boundaries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ split = pointwise.split
 
 @pytest.mark.long
 def test_more_than_two_to_the_31_elements() -> None:
-    """One byte each: the values at both ends and at the boundary are right."""
+    """Each has one byte. The values at both ends and at the boundary are checked."""
     total = ft.fpga.get_device_properties(0).total_memory
     if total < 4 * BEYOND:
         pytest.skip(f"needs {4 * BEYOND >> 30} GiB of device memory, this device has {total >> 30}")
@@ -31,8 +31,8 @@ def test_more_than_two_to_the_31_elements() -> None:
 
 @settings(max_examples=30)
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=3), st.integers(5, 40), st.booleans())
-def test_pieces_cover_the_whole(shape: list[int], limit: int, transposed: bool) -> None:
-    """With a small limit instead of 2^31, every element is still computed, once."""
+def test_pieces_cover_all_elements(shape: list[int], limit: int, transposed: bool) -> None:
+    """The limit is small instead of 2^31, and every element is computed once."""
     a = ft.arange(ft.Size(shape).numel()).reshape(shape)
     if transposed:
         a = a.transpose(0, -1)

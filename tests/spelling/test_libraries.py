@@ -1,6 +1,6 @@
-"""SciPy's and scikit-learn's functions accept tensors if they ask arrays for their namespace.
+"""Functions of SciPy and scikit-learn accept tensors if they ask arrays for their namespace.
 
-`make array-api` runs the whole list and writes docs/array-api.md; this is a sample.
+`make array-api` runs the whole list and writes docs/array-api.md. This is a sample.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ calls = [("scipy.fft", "rfft(v)"), ("scipy.stats", "zscore(X)"), ("scipy.special
          ("sklearn.linear_model", "Ridge(solver='svd').fit(X,v).predict(X)")]
 print(json.dumps([[call, *outcome(module, call)] for module, call in calls]))
 """
-IN_PART = {"sobel(I)", "filtfilt(k,v[:1],w)"}  # compiled code of SciPy for every such namespace
+IN_PART = {"sobel(I)", "filtfilt(k,v[:1],w)"}  # SciPy's compiled code for every such namespace
 
 
 def test_functions_of_libraries_compute_on_the_device() -> None:

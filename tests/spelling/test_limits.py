@@ -1,4 +1,4 @@
-"""Calls at their limits: many dims, huge and empty shapes, sizes that no memory holds."""
+"""Calls at their limits: many dims, huge and empty shapes, sizes larger than any memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MANY = [1] * 64 + [2, 3]
     ],
 )  # fmt: skip
 def test_more_dims_than_numpy_has(call: str) -> None:
-    """Printed, listed and summed completely; a dim beyond the limit can't be named."""
+    """It is printed, converted to lists and reduced. A dim beyond the limit can't be named."""
 
     def evaluated(m: Any) -> Any:
         x = m.arange(6.0).reshape(MANY)
@@ -37,7 +37,7 @@ def test_more_dims_than_numpy_has(call: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 2**40), (0, 2**62), (2**62, 0), (3, 0, 2**60), (0,)])
-def test_of_huge_shape_and_no_elements(shape: tuple[int, ...]) -> None:
+def test_huge_shapes_without_elements(shape: tuple[int, ...]) -> None:
     assert repr(ft.empty(shape)) == repr(torch.empty(shape))
     assert ft.empty(shape).sum().item() == 0
     if not shape[0]:
@@ -45,8 +45,8 @@ def test_of_huge_shape_and_no_elements(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (1, 4, 3), (1, 1, 13), (2, 1, 7)])
-def test_masks_beyond_what_one_search_counts(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit here replaces 2^31 elements: the positions of all parts are right."""
+def test_masks_too_large_for_one_search(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is small instead of 2^31 elements, and the positions of all parts are right."""
     monkeypatch.setattr(scan, "COUNTED", 2)
     torch.manual_seed(0)
     theirs = torch.randint(0, 2, shape).bool()
@@ -101,7 +101,7 @@ IMPOSSIBLE = [
 
 @pytest.mark.parametrize("call", IMPOSSIBLE)
 def test_impossible_sizes_are_refused_before_any_work(call: str) -> None:
-    """Without a table on the host or a kernel for the elements."""
+    """No table on the host and no kernel is made for the elements."""
     tracemalloc.start()
     try:
         with pytest.raises(ft.OutOfMemoryError, match="bytes"):
@@ -111,7 +111,7 @@ def test_impossible_sizes_are_refused_before_any_work(call: str) -> None:
         tracemalloc.stop()
 
 
-def test_a_high_order_of_polygamma_takes_no_longer() -> None:
+def test_high_order_of_polygamma_takes_no_longer() -> None:
     want = torch.polygamma(2**31 - 1, torch.tensor([1.5, 300.0]))
     result = ft.polygamma(2**31 - 1, ft.tensor([1.5, 300.0])).to_torch()
     torch.testing.assert_close(result, want, equal_nan=True)

@@ -1,4 +1,4 @@
-"""Factors and solutions of matrices: properties of the results, refusals, names, empty ones."""
+"""Factorizations and solvers: properties of the results, errors, names, empty matrices."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def matrix() -> Any:
 
 
 def test_eigenvectors(matrix: Any) -> None:
-    """In any phase: A v = w v, of unit length."""
+    """The phase is arbitrary: A v = w v, and v has unit length."""
     a = ours(matrix)
     w, v = ft.linalg.eig(a)
     close(a @ v, (v * w.unsqueeze(-2)))
@@ -39,7 +39,7 @@ def test_eigenvectors(matrix: Any) -> None:
         close(v.mH @ v, torch.eye(4, dtype=torch.complex64).expand(2, 4, 4))
 
 
-def test_an_inverse_of_a_rank_that_is_not_full(matrix: Any) -> None:
+def test_pinv_of_a_rank_deficient_matrix(matrix: Any) -> None:
     x = matrix[:, :, :2] @ matrix[:, :2]
     close(ft.linalg.pinv(ours(x)), torch.linalg.pinv(x, rtol=1e-5), 1e-2)
     assert ft.linalg.matrix_rank(ours(x), rtol=1e-5).tolist() == [2, 2]
@@ -60,7 +60,7 @@ def test_least_squares(matrix: Any, driver: str | None) -> None:
                 close(x, y, 1e-2)
 
 
-def test_signs_and_sizes_of_determinants(matrix: Any) -> None:
+def test_det_and_slogdet(matrix: Any) -> None:
     for x in (matrix, matrix.real, torch.zeros(2, 2), torch.ones(0, 0)):
         for got, expected in zip(ft.slogdet(ours(x)), torch.slogdet(x), strict=True):
             torch.testing.assert_close(got.to_torch(), expected, rtol=1e-4, atol=1e-5)
@@ -93,7 +93,7 @@ def test_signs_and_sizes_of_determinants(matrix: Any) -> None:
     ],
 )
 def test_linalg_errors_are_torchs_and_name_the_op(words: str, kind: str) -> None:
-    """Of torch's class, and with the op's name."""
+    """The class is torch's."""
     for lib in (torch, ft):
         matrices = {"zeros": lib.zeros(2, 2), "ones": lib.ones(2, 2), "wide": lib.ones(2, 3)}
         with pytest.raises(RuntimeError) as refusal:
@@ -107,7 +107,7 @@ def test_linalg_errors_are_torchs_and_name_the_op(words: str, kind: str) -> None
             assert isinstance(refusal.value, torch.linalg.LinAlgError)
 
 
-def test_the_error_names_the_matrix() -> None:
+def test_error_names_the_matrix_of_a_batch() -> None:
     x = ft.eye(3).repeat(4, 1, 1)
     x[2, 1, 1] = 0
     with pytest.raises(ft.linalg.LinAlgError, match=r"batch element 2.* element 2 "):
@@ -126,8 +126,8 @@ def test_outputs_are_filled_and_named(matrix: Any) -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)])
-def test_no_elements(shape: tuple[int, ...]) -> None:
-    """Empty matrices, and empty batches, as in torch."""
+def test_empty_matrices(shape: tuple[int, ...]) -> None:
+    """Empty matrices and empty batches give torch's results."""
     x = torch.zeros(shape)
     for name in ("cholesky", "inv", "det", "qr", "svd", "eigh", "lu_factor", "pinv", "ldl_factor"):
         got, expected = getattr(ft.linalg, name)(ours(x)), getattr(torch.linalg, name)(x)
@@ -137,8 +137,8 @@ def test_no_elements(shape: tuple[int, ...]) -> None:
             assert torch.equal(a.to_torch(), b)
 
 
-def test_indefinite_factors_solve(matrix: Any) -> None:
-    """Blocks of 1 and of 2, symmetric and Hermitian."""
+def test_ldl_solve(matrix: Any) -> None:
+    """Blocks have size 1 and 2, symmetric and Hermitian."""
     b = ours(matrix[:, :, :3])
     for hermitian in (False, True):
         x = matrix + (matrix.mH if hermitian else matrix.mT)
@@ -150,7 +150,7 @@ def test_indefinite_factors_solve(matrix: Any) -> None:
         close(ours(x) @ ft.linalg.ldl_solve(*got, b, hermitian=hermitian), b)
 
 
-def test_low_ranks_are_found() -> None:
+def test_low_rank_decompositions() -> None:
     """For a matrix of rank 3, and for observations around a mean, wide and tall."""
     torch.manual_seed(3)
     for m, n in ((20, 8), (8, 20)):

@@ -1,4 +1,4 @@
-"""Losses of all dtypes, of single samples, with weights: torch's results and refusals."""
+"""Losses of all dtypes, of single samples, with weights: torch's results and errors."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def test_pairs_of_dtypes(name: str) -> None:
     x, y = torch.tensor([0, 1, 1]), torch.tensor([1, 1, 0])
     for a, b in PAIRS:
         agree_on(F + name, x.to(a), y.to(b), reduction="none")
-    agree_on(F + name, x.long(), y.long())  # there is no mean of integers
+    agree_on(F + name, x.long(), y.long())  # integers have no mean
 
 
 @pytest.mark.parametrize("word", ["weight", "pos_weight"])
-def test_weights_do_not_widen_a_cross_entropy(word: str) -> None:
+def test_weights_do_not_promote_cross_entropy(word: str) -> None:
     x, y = torch.tensor([0.5, 0.25]), torch.tensor([1.0, 0.0])
     for of in DTYPES:
         weight = torch.tensor([1, 2]).to(of)
@@ -54,7 +54,7 @@ def test_weights_do_not_widen_a_cross_entropy(word: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nll_loss", "cross_entropy"])
-def test_classes_and_weights_of_dtypes(name: str) -> None:
+def test_dtypes_of_classes_and_weights(name: str) -> None:
     classes, smooth = torch.tensor([1, 2]), {"label_smoothing": 0.1}
     for of, weights in PAIRS:
         x, weight = torch.ones(2, 3).to(of), torch.tensor([3, 1, 2]).to(weights)
@@ -106,7 +106,7 @@ def test_losses_agree_with_torch(case: str, computed: bool) -> None:
 
 
 @pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
-def test_huber_loss_lies_as_its_input(reduction: str) -> None:
+def test_huber_loss_has_the_strides_of_its_input(reduction: str) -> None:
     x, y = torch.arange(6.0).reshape(2, 3).t(), torch.ones(3, 2)
     for a, b in ((x, y), (y, x), (x[:1].expand(3, 2), y)):
         agree_on(F + "huber_loss", a, b, reduction, how={"strides": True})
@@ -118,9 +118,9 @@ def test_targets_of_one_sample_by_dtype() -> None:
         agree_on(F + "nll_loss", torch.arange(5.0), target)
 
 
-def test_a_loss_that_broadcasts_warns_of_the_programs_line() -> None:
+def test_broadcasting_loss_warns_at_the_callers_line() -> None:
     x, y = ft.ones(3), ft.ones(3, 1)
-    for _ in range(2):  # a new call, and a known one
+    for _ in range(2):  # a new call, and a cached one
         with pytest.warns(UserWarning, match="seldom meant") as caught:
             ft.nn.functional.mse_loss(x, y)
         assert [w.filename for w in caught] == [__file__]

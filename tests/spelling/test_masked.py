@@ -1,4 +1,4 @@
-"""torch.masked: masked elements, missing elements, and refusals.
+"""torch.masked: masked elements, missing elements, and errors.
 
 torch's op database compares the values of all ops (test_opinfo.py).
 """

@@ -1,4 +1,5 @@
-"""Sixty mistakes that users make: the class that torch raises, and a message with the values at fault."""
+"""Sixty common user mistakes: each raises torch's exception class, and the message has the values
+at fault."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import ftensor as ft
 
 torch = pytest.importorskip("torch")
 
-# A call, and what its message must have: the values at fault, and the way out where there is one.
+# A call and the texts in its message: the values at fault, and an alternative if there is one.
 MISTAKES = {
     "m.ones(2, 3) @ m.ones(2, 3)": ["2x3 and 2x3", "same size"],
     "m.mv(m.ones(2, 3), m.ones(2))": ["2x3 and 2"],
@@ -86,12 +87,12 @@ def raised(call: str, module: object) -> BaseException:
 
 
 @pytest.mark.parametrize("call", MISTAKES)
-def test_the_message_has_the_values_at_fault(call: str) -> None:
+def test_message_has_the_values_at_fault(call: str) -> None:
     error, theirs = raised(call, ft), raised(call, torch)
     assert isinstance(error, {torch.linalg.LinAlgError: ft.linalg.LinAlgError}.get(type(theirs), type(theirs)))
     assert [part for part in MISTAKES[call] if part not in str(error)] == []
 
 
-def test_gradients_are_offered_elsewhere() -> None:
+def test_gradient_errors_suggest_torchs_device() -> None:
     for call in ("m.ones(3).requires_grad_()", "m.ones(3, requires_grad=True)"):
         assert "docs torch-device" in str(raised(call, ft))

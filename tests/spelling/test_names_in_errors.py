@@ -1,4 +1,4 @@
-"""Errors name the function that the user called, not an op that it is made of."""
+"""Errors name the function that the user called, not an op that it is composed of."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ PUBLIC = {name for entry in ENTRIES.values() for name in (entry.name, *entry.ali
 
 
 def named_in(error: object) -> str | None:
-    """The public op that an error's text begins with, without its namespace."""
+    """Returns the public op with which an error's text begins, without its namespace."""
     found = LEADING.match(str(error))
     name = found and found[1].rpartition(".")[2]
     return name if name and (name in PUBLIC or name.rstrip("_") in PUBLIC) else None
 
 
 def names_of(entry: Entry) -> set[str]:
-    """The names under which a function is known: those of all entries that share it."""
+    """Returns the names of a function: those of all entries that share it."""
     shared = [e for e in ENTRIES.values() if e.call is entry.call]
     return {name for e in shared for name in (e.name, *e.aliases)}
 
 
 def foreign(entry: Entry, in_place: bool, error: object) -> bool:
-    """True if an error of a function's call begins with the name of another op."""
+    """Returns whether an error of a function's call begins with the name of another op."""
     name = named_in(error)
     return name is not None and name.removesuffix("_" if in_place else "") not in names_of(entry)
 
 
 def forms(key: str, entry: Entry) -> Iterator[tuple[bool, Callable[..., Any]]]:
-    """(whether it works in place, the call) for the function, or else the method, and the method in
-    place."""
+    """Returns (whether it works in place, the call) for the function, or else the method, and for
+    the in-place method."""
     if not entry.prop:
         yield False, lookup(ft, key) if entry.function else getattr(ft.Tensor, entry.name, entry.call)
     method = None if entry.namespace else getattr(ft.Tensor, f"{entry.name}_", None)
@@ -51,7 +51,7 @@ def forms(key: str, entry: Entry) -> Iterator[tuple[bool, Callable[..., Any]]]:
 
 
 def arguments(entry: Entry, tensor: Callable[[int], ft.Tensor]) -> list[Any]:
-    """Values for the arguments that a call needs; `tensor(k)` is the tensor number k."""
+    """Returns values for the arguments that a call needs; `tensor(k)` is its k-th tensor."""
     values: list[Any] = []
     for k, parameter in enumerate(inspect.signature(entry.call).parameters.values()):
         kind = str(parameter.annotation)
@@ -68,7 +68,7 @@ def arguments(entry: Entry, tensor: Callable[[int], ft.Tensor]) -> list[Any]:
     return values
 
 
-# No elements, so that no kernel is compiled where a call computes.
+# No elements, so that no kernel is compiled if a call computes.
 MISTAKES: dict[str, Callable[[int], Any]] = {
     "uint16": lambda k: ft.zeros(0, 3, dtype=ft.uint16),
     "complex": lambda k: ft.zeros(0, 3, dtype=ft.complex64),
@@ -84,7 +84,7 @@ MISTAKES: dict[str, Callable[[int], Any]] = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 @pytest.mark.filterwarnings("ignore")
 def test_no_error_begins_with_another_ops_name(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of every function and every method in place."""
+    """Checks every function, and every in-place method."""
     monkeypatch.setenv("FTENSOR_FUSE", "0")  # composed ops raise without a trace, which takes longer
     wrong, named = [], 0
     for key, entry in ENTRIES.items():
@@ -100,7 +100,7 @@ def test_no_error_begins_with_another_ops_name(mistake: str, monkeypatch: pytest
 
 @pytest.mark.filterwarnings("ignore")
 def test_no_error_of_an_output_begins_with_another_ops_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of every function with `out`."""
+    """Checks every function with `out`."""
     monkeypatch.setenv("FTENSOR_FUSE", "0")
     wrong, named = [], 0
     for key, entry in ENTRIES.items():
@@ -120,7 +120,7 @@ def test_no_error_of_an_output_begins_with_another_ops_name(monkeypatch: pytest.
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_no_error_of_torchs_database_begins_with_another_ops_name() -> None:
-    """The mistakes that torch's op database has for its ops."""
+    """torch's op database lists error inputs for its ops."""
     pytest.importorskip("expecttest", reason="torch's op database needs it")
     from torch.testing._internal.common_methods_invocations import op_db
 
@@ -153,20 +153,20 @@ def test_no_error_of_torchs_database_begins_with_another_ops_name() -> None:
         (lambda x: x[None] @ x.float()[None], "matmul"),
     ],
 )
-def test_an_operator_is_named_by_its_function(operator: Callable[[ft.Tensor], Any], name: str) -> None:
+def test_operator_errors_name_its_function(operator: Callable[[ft.Tensor], Any], name: str) -> None:
     with pytest.raises(RuntimeError, match=rf"^{name}\(\): "):
         operator(ft.ones(3, dtype=ft.int64))
 
 
 @pytest.mark.parametrize("name", ["squeeze_copy", "t_copy", "unbind_copy", "expand_copy"])
-def test_a_copy_of_a_view_is_named_where_python_refuses_its_arguments(name: str) -> None:
+def test_view_copy_is_named_if_python_refuses_its_arguments(name: str) -> None:
     with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'wrong'"):
         lookup(ft, name)(ft.ones(3), wrong=1)
 
 
 F = ft.nn.functional
 x = ft.arange(12.0).view(3, 4)
-# What a jitted function does with an index beyond the end, by the name that its error has.
+# Functions that index out of range when jitted, keyed by the name in the error.
 INDEXED: dict[str, Callable[[ft.Tensor], Any]] = {
     "index_select": lambda i: x.index_select(0, i),
     "gather": lambda i: x.gather(0, i[None]),
@@ -203,8 +203,8 @@ OFTEN = {"index_select", "embedding_bag", "__getitem__", "__setitem__", "scatter
 
 
 @pytest.mark.parametrize("form", [pytest.param(f, marks=[] if f in OFTEN else [pytest.mark.long]) for f in INDEXED])
-def test_a_jitted_index_error_names_the_op_and_its_line(form: str) -> None:
-    """At the trace and at a later call."""
+def test_jitted_index_error_names_the_op_and_line(form: str) -> None:
+    """The error comes at the trace or at a later call."""
     call, name = INDEXED[form], form.partition(" ")[0]
     function = ft.jit(call)
     for _ in range(2):
@@ -213,8 +213,8 @@ def test_a_jitted_index_error_names_the_op_and_its_line(form: str) -> None:
         assert f"; found in {name} at {__file__}:{call.__code__.co_firstlineno}: " in str(caught.value)
 
 
-def test_a_jitted_op_that_is_checked_later_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where fusion is off the op itself runs; the error comes with the next wait."""
+def test_jitted_op_with_a_deferred_check_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without fusion the op itself runs, and the error comes with the next wait."""
     monkeypatch.setenv("FTENSOR_FUSE", "0")
     function = ft.jit(ft.index_select)
     ft.set_index_check("deferred")
@@ -226,7 +226,7 @@ def test_a_jitted_op_that_is_checked_later_is_named(monkeypatch: pytest.MonkeyPa
         ft.set_index_check("now")
 
 
-def test_an_op_that_is_a_graph_names_no_line() -> None:
+def test_op_that_is_a_graph_names_no_line() -> None:
     """Calls from other lines share its graph."""
     with pytest.raises(RuntimeError, match=r"index 7 is out of bounds for dimension 1 with size 4$"):
         F.multi_margin_loss(x[:1], ft.tensor([7]) + 0)

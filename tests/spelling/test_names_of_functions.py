@@ -1,4 +1,4 @@
-"""Names and signatures that help, editors and messages show of public functions."""
+"""Names and signatures of public functions in help, editors and messages."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 import ftensor as ft
 
 SPACES = ("", "Tensor", "special", "fft", "linalg", "nn.functional", "masked", "signal", "signal.windows")
-# torch's own take one of two lists of arguments, or anything that a tensor is made of.
+# torch's functions accept one of two argument lists, or anything a tensor can be made of.
 VARIADIC = {"Tensor", "lstm", "gru", "rnn_tanh", "rnn_relu"}
 
 
 def functions() -> Iterator[tuple[str, str, Any]]:
-    """(namespace, name, value) of the public functions and methods, and of classes among them."""
+    """Yields (namespace, name, value) of the public functions and methods, including classes."""
     for space in SPACES:
         owner = operator.attrgetter(space)(ft) if space else ft
         for name in dir(owner):
@@ -27,13 +27,13 @@ def functions() -> Iterator[tuple[str, str, Any]]:
                 yield space, name, value
 
 
-def test_no_signature_is_arguments_of_any_kind() -> None:
-    """Of an in-place form, too: its arguments are those of the function whose form it is."""
+def test_signatures_name_their_arguments() -> None:
+    """An in-place form has the arguments of its function."""
     bare = set()
     for _, name, value in functions():
         try:
             parameters = inspect.signature(value).parameters
-        except ValueError:  # a class of an error, or of the interpreter
+        except ValueError:  # an exception class, or one of the interpreter's
             continue
         if {"args", "kwargs"} <= parameters.keys() <= {"input", "args", "kwargs"}:
             bare.add(name)
@@ -54,7 +54,7 @@ def test_in_place_forms_show_their_arguments(call: str, signature: str) -> None:
     assert str(inspect.signature(operator.attrgetter(call)(ft))).replace("input: Any", "input: Tensor") == signature
 
 
-def test_functions_and_aliases_have_the_names_that_a_user_writes() -> None:
+def test_functions_and_aliases_have_public_names() -> None:
     wrong = [
         (space, name, value.__name__, value.__qualname__)
         for space, name, value in functions()
@@ -75,7 +75,7 @@ def test_functions_and_aliases_have_the_names_that_a_user_writes() -> None:
         ("Tensor.greater_", "gt_"),
     ],
 )
-def test_the_help_of_an_alias_begins_with_its_name(alias: str, of: str) -> None:
+def test_help_of_an_alias_begins_with_its_name(alias: str, of: str) -> None:
     call = operator.attrgetter(alias)(ft)
     name = alias.removeprefix("Tensor.")
     assert call.__doc__.startswith(f"{name}(") and f"Alias of `{of}`." in call.__doc__
@@ -98,6 +98,6 @@ def test_the_help_of_an_alias_begins_with_its_name(alias: str, of: str) -> None:
         ("ft.sigmoid('a')", r"^sigmoid\(\): "),
     ],
 )
-def test_messages_say_the_alias_that_was_called(call: str, message: str) -> None:
+def test_messages_name_the_called_alias(call: str, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         eval(call, {"ft": ft, "x": ft.ones(3)})

@@ -22,7 +22,7 @@ ARRAY = np.ones((2, 3, 4, 4), np.float32)
 
 
 def value_of(kind: str) -> Any:
-    """Returns an argument for a parameter kind."""
+    """Returns an argument for a kind of parameter."""
     if kind.startswith("Tensor"):
         return ft.ones(2, 3, 4, 4)
     if "[Tensor" in kind:
@@ -31,7 +31,7 @@ def value_of(kind: str) -> Any:
 
 
 def missing_attribute(name: str, wrong: Any) -> str:
-    """Returns the text of the AttributeError of a function with one `wrong` tensor; "" if there is
+    """Returns the text of a function's AttributeError with one `wrong` tensor; "" if there is
     none."""
     call = reduce(getattr, name.split("."), ft)  # type: ignore[arg-type]
     types = inspect.unwrap(call).__annotations__
@@ -53,16 +53,16 @@ def missing_attribute(name: str, wrong: Any) -> str:
 
 
 @pytest.mark.parametrize("wrong", [None, ARRAY], ids=["None", "array"])
-def test_it_is_never_a_missing_attribute(wrong: Any) -> None:
+def test_wrong_tensor_is_never_an_attribute_error(wrong: Any) -> None:
     missing = [missing_attribute(name, wrong) for name in NAMES]
     assert not any(missing), "\n".join(filter(None, missing))
 
 
 WRONG = ("text", 3, [1, 2], {"a": 1})
 INTERNAL = (AttributeError, KeyError, NameError, ZeroDivisionError)
-# A call's name, as "cat()" or "cat: ".
+# The name in an error, as "cat()" or "cat: ".
 NAMED = re.compile(r"^[\w.]+(\(\)|:)")
-# torch checks these shapes by assertions, before the types.
+# torch asserts these shapes before it checks the types.
 ASSERTS = {"nn.functional.multi_head_attention_forward"}
 
 
@@ -87,9 +87,10 @@ def errors_of(call: Any, entry: Entry, first: int) -> Iterator[tuple[str, Except
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_every_wrong_tensor_is_an_error_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of functions, and of methods with further tensors, also with the numbers that some ops take
-    for a tensor. No error comes from inside; a TypeError names the function."""
+def test_wrong_tensors_raise_errors_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks functions, and methods with further tensors, also with the numbers that some ops
+    accept for a tensor. No error comes from an internal function, and a TypeError names the called
+    one."""
     monkeypatch.setenv("FTENSOR_FUSE", "0")  # composed ops raise without a trace, which takes longer
     wrong, seen = [], 0
     for key, entry in ENTRIES.items():
@@ -109,7 +110,7 @@ def test_every_wrong_tensor_is_an_error_of_the_function(monkeypatch: pytest.Monk
     assert seen > 2000
 
 
-def test_the_message_names_the_argument() -> None:
+def test_message_names_the_argument() -> None:
     for call in (ft.conv2d, ft.nn.functional.conv2d):
         with pytest.raises(TypeError, match=r"conv2d\(\).*'weight'.*NoneType"):
             call(ft.ones(1, 1, 3, 3), None)  # type: ignore[arg-type]

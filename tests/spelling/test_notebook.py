@@ -1,4 +1,4 @@
-"""Notebooks' display of a tensor: properties, and a picture of its values."""
+"""A tensor's display in notebooks: its properties, and a picture of its values."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_notebook_shows_shape_dtype_and_device() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e5m2", "int64", "uint16"])
-def test_a_matrix_is_drawn_as_it_lies(dtype: str) -> None:
-    """The largest value is yellow, the smallest dark, each at its position, also for views."""
+def test_matrix_is_drawn_as_an_image(dtype: str) -> None:
+    """The largest value is yellow and the smallest dark, each at its position, also for views."""
     x = ft.tensor([[0, 1, 2], [4, 8, 3]], dtype=ft.float32).to(getattr(ft, dtype)).t()
     seen = pixels(x)
     assert seen.shape == (3, 2, 3)
@@ -52,7 +52,7 @@ def test_a_matrix_is_drawn_as_it_lies(dtype: str) -> None:
     assert "from 0 to 8" in x._repr_html_()
 
 
-def test_what_is_not_finite_is_red_and_no_end_of_the_scale() -> None:
+def test_nonfinite_values_are_red_and_not_part_of_the_scale() -> None:
     x = ft.tensor([[0.0, float("nan")], [float("inf"), 2.0]])
     seen = pixels(x)
     assert [tuple(seen[k]) for k in ((0, 1), (1, 0))] == [_printing._NOT_FINITE] * 2
@@ -60,15 +60,15 @@ def test_what_is_not_finite_is_red_and_no_end_of_the_scale() -> None:
     assert "from 0 to 0" in ft.full((2,), float("nan"))._repr_html_()
 
 
-def test_a_vector_is_a_curve_that_breaks() -> None:
+def test_vector_is_a_curve_with_gaps() -> None:
     words, heights = curve(ft.tensor([1.0, 3.0, float("nan"), 2.0, 1.0]))
     assert words == "MLML"
-    assert heights[0] == heights[3] > heights[2] > heights[1]  # upwards is more
+    assert heights[0] == heights[3] > heights[2] > heights[1]  # larger values are higher
     words, _ = curve(ft.tensor([3 + 4j, 5j, 1]))
     assert words == "MLL"
 
 
-def test_a_large_tensor_is_drawn_by_its_every_nth_element() -> None:
+def test_large_tensor_is_subsampled() -> None:
     x = ft.arange(1_000_001)
     words, heights = curve(x)
     assert len(words) <= _printing.POINTS and heights == sorted(heights, reverse=True)

@@ -35,13 +35,13 @@ def policy() -> Iterator[None]:
     ft.set_fallback("warn")
 
 
-def test_every_function_that_numpy_hands_over_is_called() -> None:
+def test_every_function_numpy_dispatches_is_called() -> None:
     import numpy.fft  # noqa: F401  # which NumPy imports late
 
     called = {name_of(call).partition(".")[0] for _, call in calls(UFUNCS)}
     called |= {name_of(call) for _, call in calls(FUNCTIONS)}
     wanted = {np_name(f) for f in overrides.get_overridable_numpy_array_functions()}
-    # Of modules that NumPy imports late: whether they are there depends on who else asked.
+    # Modules that NumPy imports lazily; whether they exist depends on other imports.
     late = ("char.", "lib.recfunctions.", "ma.", "polynomial.", "rec.", "strings.")
     wanted = {n for n in wanted if not n.startswith(late)}
     ufuncs = overrides.get_overridable_numpy_ufuncs()
@@ -50,13 +50,13 @@ def test_every_function_that_numpy_hands_over_is_called() -> None:
     assert not missing, sorted(missing)
 
 
-def test_the_page_has_what_the_calls_do() -> None:
+def test_page_has_the_results_of_the_calls() -> None:
     page = PAGE.read_text()
     assert page.partition(BEGIN)[2].partition(END)[0] == text(kinds()), "run `make numpy`"
 
 
 @pytest.mark.parametrize("wide", ["uint16", "uint32", "uint64"])
-def test_wide_unsigned_integers_go_by_the_standard(wide: str) -> None:
+def test_promotion_of_wide_unsigned_integers(wide: str) -> None:
     y = np.arange(5, dtype=wide)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -68,7 +68,7 @@ OPERATORS = "+ - * / // % ** == != < <= > >="
 
 
 @pytest.mark.parametrize("sign", OPERATORS.split())
-def test_an_array_is_a_tensor_on_either_side(sign: str) -> None:
+def test_array_operand_on_either_side(sign: str) -> None:
     for left, right, wanted in (("x", "a", "n"), ("a", "x", "n")):
         got = eval(f"{left} {sign} {right}")
         assert type(got) is ft.Tensor
@@ -76,7 +76,7 @@ def test_an_array_is_a_tensor_on_either_side(sign: str) -> None:
         np.testing.assert_allclose(np.asarray(got), eval(expression), rtol=1e-5)
 
 
-def test_matrices_and_bits_of_arrays() -> None:
+def test_matmul_and_bitwise_ops_with_arrays() -> None:
     assert type(a.T @ x) is type(x @ a.T) is ft.Tensor
     np.testing.assert_allclose(np.asarray(a.T @ x), a.T @ n, rtol=1e-5)
     i, j = ft.arange(4), np.array([3, 1, 2, 0])
@@ -85,11 +85,11 @@ def test_matrices_and_bits_of_arrays() -> None:
     assert i.tolist() == [3, 2, 4, 3]
 
 
-def test_promotion_is_torch_s_of_the_array_s_dtype() -> None:
+def test_promotion_with_arrays_is_torchs() -> None:
     double, number = a.astype(np.float64), np.float64(2)
     assert (x + double).dtype is (double + x).dtype is np.add(x, double).dtype is ft.float64
     assert (x * number).dtype is (number * x).dtype is np.multiply(number, x).dtype is ft.float32
-    assert (x + np.ones((), np.float64)).dtype is ft.float32  # without dims it counts less
+    assert (x + np.ones((), np.float64)).dtype is ft.float32  # a 0-d array has lower priority
     assert np.sqrt(ft.arange(3)).dtype is ft.float32
     assert (2 ** np.float32(2) * x.half()).dtype is ft.float16
 
@@ -106,7 +106,7 @@ def test_arrays_are_assigned_and_index() -> None:
         y[:] = np.array(["a", "b", "c"])
 
 
-def test_others_arrays_have_their_own_rules() -> None:
+def test_other_array_classes_have_their_own_rules() -> None:
     masked = np.ma.masked_array(a, a > 2)
     for result in (x + masked, masked + x):
         assert isinstance(result, np.ma.MaskedArray)
@@ -129,12 +129,12 @@ def test_others_arrays_have_their_own_rules() -> None:
         x + "a"  # type: ignore[operator]
 
 
-def test_functions_by_name_take_tensors_alone() -> None:
+def test_functions_of_the_namespace_take_only_tensors() -> None:
     with pytest.raises(TypeError, match="from_numpy"):
         ft.add(x, a)  # type: ignore[arg-type]
 
 
-def test_spacing_is_the_distance_to_the_next_number_away_from_zero() -> None:
+def test_spacing() -> None:
     values = np.array([1, -3, 0, 1e30], np.float32)
     assert np.asarray(np.spacing(ft.from_numpy(values))).tolist() == np.spacing(values).tolist()
 
@@ -156,7 +156,7 @@ def test_out_and_where() -> None:
         np.sum(x, axis=0, out=ft.zeros(4))
 
 
-def test_what_has_no_counterpart_warns_once_is_counted_or_refused() -> None:
+def test_functions_on_the_host_follow_the_policy() -> None:
     with pytest.warns(ft.FallbackWarning, match=r"numpy\.unwrap of float32") as caught:
         result = np.unwrap(x)
         np.unwrap(x)
@@ -175,7 +175,7 @@ def test_what_has_no_counterpart_warns_once_is_counted_or_refused() -> None:
         np.unwrap(x)
 
 
-def test_the_host_cannot_write_into_a_tensor() -> None:
+def test_host_functions_cannot_write_to_a_tensor() -> None:
     ft.set_fallback("silent")
     with pytest.raises(ValueError, match="read-only"):
         np.apply_along_axis(lambda row: row.sort(), 0, x)
@@ -205,7 +205,7 @@ def test_copies() -> None:
     assert x.astype(ft.float32) is not x
 
 
-def test_answers_about_shapes_read_nothing() -> None:
+def test_queries_about_shapes_read_no_values() -> None:
     half = ft.zeros(2, 3, dtype=ft.bfloat16)  # which NumPy cannot read
     assert (np.shape(half), np.ndim(half), np.size(half, 1)) == ((2, 3), 2, 3)
     assert np.result_type(x, np.float64) == np.float64
@@ -224,7 +224,7 @@ OUTSIDE += [("u1", 256), ("u1", -1), ("i1", 128), ("i1", -129), ("u2", 65536), (
 
 @pytest.mark.parametrize(("name", "number"), OUTSIDE)
 def test_integers_outside_the_dtype(name: str, number: int) -> None:
-    """Comparisons answer as NumPy's; arithmetic of integers refuses them."""
+    """Comparisons give NumPy's results; integer arithmetic refuses them."""
     from ftensor import array_api as xp
 
     ft.set_fallback("error")
@@ -257,7 +257,7 @@ def test_integers_outside_the_dtype_as_real_numbers() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3), (0, 0)])
-def test_masks_of_no_elements_select_none_as_in_numpy(shape: tuple[int, ...]) -> None:
+def test_empty_masks_select_nothing_as_in_numpy(shape: tuple[int, ...]) -> None:
     """torch refuses them unless the sizes agree."""
     mask, changed = np.zeros(shape, bool), x.clone()
     assert x[ft.tensor(mask)].shape == n[mask].shape
@@ -272,13 +272,13 @@ def test_masks_of_another_size_are_refused() -> None:
         x[:0][ft.zeros(2, dtype=ft.bool)]
 
 
-def test_bfloat16_has_no_way_over_the_host() -> None:
+def test_bfloat16_cannot_fall_back_to_the_host() -> None:
     ft.set_fallback("silent")
     with pytest.raises(TypeError, match="bfloat16"):
         np.unwrap(x.bfloat16())
 
 
-def test_it_is_imported_at_first_use() -> None:
+def test_numpy_functions_are_imported_at_first_use() -> None:
     program = (
         "import sys, numpy as np, ftensor as ft\n"
         "x = ft.zeros(2) + np.ones(2)\n"
@@ -289,7 +289,7 @@ def test_it_is_imported_at_first_use() -> None:
     subprocess.run([sys.executable, "-c", program], check=True, cwd=root)
 
 
-def test_arguments_stand_as_numpy_has_them() -> None:
+def test_argument_order_is_numpys() -> None:
     import inspect
 
     for name, call in SERVED.items():
@@ -304,7 +304,7 @@ def test_arguments_stand_as_numpy_has_them() -> None:
         assert own == sorted(own, key=theirs.index), name
 
 
-def test_calls_on_the_device_touch_no_host() -> None:
+def test_calls_on_the_device_do_not_use_the_host() -> None:
     ft.set_fallback("error")
     assert on_device("sum(X)") == ("device", "")
     assert on_device("unwrap(X)")[0] == "refused"

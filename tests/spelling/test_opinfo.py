@@ -1,7 +1,7 @@
-"""torch's own op database, for every op that both libraries have under one name.
+"""torch's op database, for every op that both libraries have under one name.
 
-A few samples of each op; the values are compared with torch's default tolerances. Some calls are
-also jitted: the graph returns eager's bits, or raises a listed GraphError.
+A few samples of each op are compared with torch's default tolerances. Some calls are also jitted:
+the graph has eager's bits, or raises a listed GraphError.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from ..oracle import ours, outcome  # noqa: E402
 pytestmark = [pytest.mark.filterwarnings("ignore::UserWarning")]
 
 SAMPLES = 4
-# Results that are not determined by the inputs.
+# Results that the inputs do not determine.
 UNDETERMINED = {"empty_like", "new_empty", "new_empty_strided", "empty", "empty_strided"}
 UNDETERMINED |= {"empty_permuted", "resize_", "resize_as_"}
 UNDETERMINED |= {"nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d"}
-# Exceptions in docs/differences.md, and samples that are more than their tensors.
+# Exceptions in docs/differences.md, and samples whose tensors are not their only inputs.
 LEFT_OUT = {"as_strided.partial_views": "reads memory around the sample, which its copy does not have"}
 LEFT_OUT |= dict.fromkeys(
     (
@@ -61,7 +61,7 @@ LEFT_OUT["nn.functional.multi_head_attention_forward"] = (
 )
 _OF_TORCH = "the distance of its samples is a function of torch's"
 LEFT_OUT |= {"nn.functional.triplet_margin_with_distance_loss": _OF_TORCH}
-# The database passes these arguments in an order of its own.
+# The database passes these arguments in another order.
 IN_ORDER: dict[str, Callable[..., Any]] = {
     "where": lambda input, condition, other: ft.where(condition, input, other),
     "polygamma": lambda input, n, out=None: ft.polygamma(n, input, out=out),
@@ -73,20 +73,20 @@ IN_ORDER: dict[str, Callable[..., Any]] = {
 
 
 def function(name: str) -> Callable[..., Any] | None:
-    """Returns ftensor's function (or method) of a name of the database."""
+    """Returns ftensor's function (or method) for a name in the database."""
     entry = ENTRIES.get(name)
     return None if entry is None or name in UNDETERMINED | NO_SAMPLES else entry.call
 
 
-# Entries of the database, or their in-place forms, that no graph computes, and why.
+# Database entries, or their in-place forms, that cannot be traced, and why.
 REFUSED = dict(
     line.split(": ", 1)
     for line in (Path(__file__).parent / "jit_refused.txt").read_text().splitlines()
     if line and line[0] != "#"
 )
-# The first of these that an op has gets the first samples, the others the largest of these.
+# The first of an op's forms gets the first samples, the others the largest of these.
 DTYPES = (torch.float32, torch.int64, torch.complex64, torch.bfloat16)
-# Names of the catalogue for which the database has no samples, and why none are needed.
+# Names of the catalogue for which the database has no samples, and where they are tested.
 ELSEWHERE = {
     "tests/spelling/test_creation.py": "tensor as_tensor asarray frombuffer new_tensor new copy_",
     "questions, in tests/spelling/test_dtype.py and test_creation.py": "is_tensor numel is_complex "
@@ -150,42 +150,44 @@ NO_SAMPLES = {name for names in ELSEWHERE.values() for name in names.split()}
 
 
 def in_turn(choices: Sequence[Any], turn: int) -> Sequence[Any]:
-    """Returns one of several choices in turn, or all with FTENSOR_DATABASES=all:
+    """Returns one of several choices in turn, or all with FTENSOR_DATABASES=all.
     kernel/test_rows.py tests the values of each dtype."""
     k = turn % len(choices) if choices else 0
     return choices if os.environ.get("FTENSOR_DATABASES") == "all" else choices[k : k + 1]
 
 
 def size(sample: Any) -> int:
-    """Returns the number of elements of a sample's input; the first samples of some ops have none."""
+    """Returns the number of elements of a sample's input. The first samples of some ops have
+    none."""
     inputs = sample.input if isinstance(sample.input, (list, tuple)) else [sample.input]
     return sum(t.numel() for t in inputs if isinstance(t, torch.Tensor))
 
 
 def largest(samples: list[Any]) -> list[Any]:
-    """Returns the sample with most elements."""
+    """Returns the sample with the most elements."""
     return sorted(samples, key=size)[-1:]
 
 
 def few(samples: list[Any]) -> list[Any]:
-    """Returns the largest sample, and the largest of those with a different way of calling."""
+    """Returns the largest sample, and the largest sample with a different form of call."""
     chosen = largest(samples)
     return chosen + largest([s for s in samples if way(s) != way(chosen[0])])
 
 
 def rest(samples: list[Any]) -> list[Any]:
-    """Returns the samples that are not among the `few`, or these if there are no others."""
+    """Returns the samples that are not among the `few`, or the `few` if there are no others."""
     chosen = few(samples)
     return [s for s in samples if not any(s is one for one in chosen)] or chosen
 
 
 def way(sample: Any) -> object:
-    """Returns a sample's way of calling: types of its arguments and its keywords."""
+    """Returns a sample's form of call: types of its arguments, and its keywords."""
     return [type(value) for value in sample.args], list(sample.kwargs)
 
 
 class Case(NamedTuple):
-    """An op of the database under a name, the function that selects its samples, and whether it is jitted, too."""
+    """An op of the database under a name, the function that selects its samples, and whether it is
+    also jitted."""
 
     op: Any
     name: str
@@ -200,9 +202,9 @@ class Case(NamedTuple):
 
 
 def cases() -> Iterator[Any]:
-    """Yields each op, its aliases and its in-place form in its first dtype by the `few` samples, and
-    the op in another dtype. The other samples, in dtypes that take turns, are jitted, too; every
-    run has each seventeenth of these cases."""
+    """Yields each op, its aliases and its in-place form in its first dtype with the `few` samples,
+    and the op in another dtype. The other samples, in alternating dtypes, are also jitted; every
+    run has one of seventeen of these cases."""
     graphs = 0
     for turn, op in enumerate(op_db):
         dtypes = [d for d in DTYPES if d in op.supported_dtypes("cpu")]
@@ -250,26 +252,27 @@ def wider(t: Any) -> Any:
 
 
 def error(a: Any, exact: Any) -> float:
-    """Returns the largest distance of two tensors of one shape; NaN where only one has a NaN."""
+    """Returns the largest distance of two tensors of one shape; NaN if only one has a NaN."""
     return float((a.to(exact.dtype) - exact).abs().max())
 
 
 def test_every_op_has_samples() -> None:
-    """Here, or in a list; the list has no other names."""
+    """The samples are here, or the op is in a list that has no other names."""
     here = {param.values[0].name for param in CASES} | UNDETERMINED
     assert set(ENTRIES) - here == NO_SAMPLES
     assert len(here) > 300
 
 
-def test_the_list_of_what_no_graph_computes_is_short() -> None:
-    """Few entries can't be traced, and all of them are in the database."""
+def test_list_of_untraceable_ops_is_short() -> None:
+    """All of its entries are in the database."""
     assert REFUSED.keys() <= {param.values[0].entry for param in CASES if param.values[0].jitted}
     assert len([entry for entry in REFUSED if not entry.partition(".")[0].endswith("_")]) <= 75
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_ops_agree_with_torchs_database(case: Case) -> None:
-    """Same shapes, dtypes and values for the database's first samples; graphs return the same bits."""
+    """Shapes, dtypes and values agree for the database's first samples, and graphs have the same
+    bits."""
     op, name, dtype, part, graph = case
     left_out = LEFT_OUT.get(op.full_name) or LEFT_OUT.get(f"{op.full_name} {dtype}")
     if left_out and (not graph or "draw a dropout" in left_out):
@@ -288,7 +291,7 @@ def test_ops_agree_with_torchs_database(case: Case) -> None:
                 jitted = None
             else:
                 assert not otherwise
-        if left_out or sample.kwargs.get("dropout_p"):  # which draws a random number
+        if left_out or sample.kwargs.get("dropout_p"):  # this draws a random number
             continue
         if jitted is None:
             args = ours((sample.input, *sample.args))
@@ -304,8 +307,8 @@ def test_ops_agree_with_torchs_database(case: Case) -> None:
 
 
 def compare(got: Any, expected: Any, exact: Callable[[], list[Any]]) -> None:
-    """On some CPUs torch's own sums exceed its tolerance: then double precision decides, with a
-    tenth for a different order of steps."""
+    """Compares results. On some CPUs torch's own sums exceed its tolerance; then double precision
+    decides, with a tenth more for another order of steps."""
     for k, (a, b) in enumerate(zip(leaves(got), leaves(expected), strict=True)):
         if not isinstance(b, torch.Tensor):
             assert a == b or a != a

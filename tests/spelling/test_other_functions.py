@@ -1,5 +1,5 @@
 """Functions without samples in torch's database: ranges with their ends, shared memory, diagonals,
-segments, norms under older names. Each case is called on both libraries."""
+segments, norms under older names. Each case is called in both libraries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..oracle import agree, torch
 
 pytestmark = [pytest.mark.filterwarnings("ignore::UserWarning")]
 
-# `L` is the library, x() a fresh matrix, y one that stays the same, v a vector.
+# `L` is the library, x() a new matrix, y one that stays unchanged, v a vector.
 CASES = [
     "L.range(0,3)",
     "L.ones(2, layout=L.sparse_coo)",

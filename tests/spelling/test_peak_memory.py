@@ -1,4 +1,4 @@
-"""An op needs no more memory than its results, unless its documentation says so."""
+"""An op allocates no more memory than its results, unless its documentation says so."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SIZE = 512
 
 def peak(call: Callable[[], Any]) -> tuple[int, int]:
     """Returns (peak bytes of tensors during a call, beyond those before; bytes of the results)."""
-    call()  # builds tables and the flag of an index once
+    call()  # creates tables and the flag of index checks
     gc.collect()
-    ft.fpga.empty_cache()  # or a larger block may serve
+    ft.fpga.empty_cache()  # otherwise a larger block may be reused
     before = ft.fpga.memory_allocated()
     ft.fpga.reset_peak_memory_stats()
     result = call()
@@ -34,7 +34,7 @@ def peak(call: Callable[[], Any]) -> tuple[int, int]:
      "a.gather(1, j)", "a.clone()", "a[3:].add_(1)[:0].clone()"],
 )  # fmt: skip
 @pytest.mark.usefixtures("graphs_at_once")
-def test_no_more_than_the_results(text: str) -> None:
+def test_ops_allocate_only_their_results(text: str) -> None:
     names = {
         "ft": ft,
         "a": ft.randn(SIZE, SIZE),
@@ -46,9 +46,9 @@ def test_no_more_than_the_results(text: str) -> None:
     assert most <= 1.05 * results + 4096
 
 
-def test_sorted_rows_take_what_the_launch_says() -> None:
-    """Twice 8 bytes for an element with its index, or the values, if long rows are sorted by
-    digits."""
+def test_memory_of_sorting_is_as_documented() -> None:
+    """Radix sort of long rows takes twice 8 bytes for an element with its index, or twice the
+    values."""
     n = 1 << 18
     x = ft.randn(n)
     most, results = peak(x.sort)

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from ftensor import _printing as printing
 from ftensor.dtypes import FULL, bfloat16, float32, get_default_dtype, int32, set_default_dtype
 
-# The first call imports parts of torch, and printing is slow there; time is not tested.
+# The first call imports parts of torch, and its printing is slow; time is not tested.
 untimed = settings(deadline=None)
 
 PLAIN = [d for d in FULL if d is not bfloat16]
@@ -26,7 +26,7 @@ def torch():
 
 
 def torch_text(torch, array, dtype, options):
-    """Returns torch's repr with ftensor's names; torch's printer has its own options."""
+    """Returns torch's repr with ftensor's names. torch's printer has its own options."""
     tensor = torch.from_numpy(array.copy())
     if dtype is bfloat16:
         tensor = tensor.to(torch.bfloat16)
@@ -41,9 +41,8 @@ def our_text(array, dtype, options):
 
 @st.composite
 def columns(draw, d):
-    """Draws an array's kind of numbers; a mixture would nearly always print in scientific
-    notation.
-    """
+    """Draws the kind of an array's numbers. A mixture would nearly always print in scientific
+    notation."""
     if d.kind == "b":
         return st.booleans()
     if d.kind in "ui":
@@ -64,7 +63,7 @@ def columns(draw, d):
 def arrays(draw, shapes, d=None):
     d = d or draw(st.sampled_from(FULL))
     shape = draw(shapes)
-    # Complex and 16-bit numbers are made in a wider type, and rounded where they are stored.
+    # Complex and 16-bit numbers are drawn in a wider type, and rounded when stored.
     wide = {"f": np.float64, "c": np.complex128}.get(d.kind, d.numpy)
     values = draw(hnp.arrays(wide, shape, elements=draw(columns(d)), fill=st.nothing()))
     with np.errstate(over="ignore"):
@@ -75,7 +74,8 @@ def arrays(draw, shapes, d=None):
 
 
 def rounded_to_bfloat16(array):
-    """Returns numbers that bfloat16 holds; the direction of rounding does not matter here."""
+    """Returns numbers that bfloat16 can represent. The direction of rounding does not matter
+    here."""
     return (np.atleast_1d(array).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32).reshape(array.shape)
 
 
@@ -129,7 +129,7 @@ def test_summary_blocks_hold_exactly_the_edges(shape, edge):
     for source, target in blocks:
         filled[target] += 1
         summary[target] = array[source]
-    assert (filled == 1).all()  # every place is written once
+    assert (filled == 1).all()  # every position is written once
     shown = [[i for i in range(size) if size <= 2 * edge or i < edge or i >= size - edge] for size in shape]
     expected = [array[index] for index in itertools.product(*shown)]
     assert summary.ravel().tolist() == expected
@@ -137,7 +137,7 @@ def test_summary_blocks_hold_exactly_the_edges(shape, edge):
 
 @untimed
 @given(arrays(hnp.array_shapes(max_dims=3, max_side=12)))
-def test_the_summary_alone_prints_as_the_whole(drawn):
+def test_summary_prints_like_the_whole_tensor(drawn):
     array, d = drawn
     with printing.printoptions(threshold=4, edgeitems=2):
         whole = printing.tensor_str(array, d)
@@ -153,7 +153,7 @@ def test_the_summary_alone_prints_as_the_whole(drawn):
 @pytest.mark.parametrize("default", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("d", PLAIN, ids=str)
 @pytest.mark.parametrize("shape", [(2,), (0,), (0, 3)])
-def test_dtype_is_told_where_it_is_not_the_default(torch, default, d, shape):
+def test_dtype_is_shown_unless_it_is_the_default(torch, default, d, shape):
     before, torch_before = get_default_dtype(), torch.get_default_dtype()
     array = np.ones(shape, d.numpy)
     try:
@@ -165,7 +165,7 @@ def test_dtype_is_told_where_it_is_not_the_default(torch, default, d, shape):
         torch.set_default_dtype(torch_before)
 
 
-def test_suffixes_come_in_torchs_order_and_move_to_a_new_line_when_full():
+def test_suffixes_have_torchs_order_and_line_breaks():
     array = np.zeros((0, 2), np.int32)
     text = printing.tensor_str(array, int32, "fpga:0")
     assert text == "tensor([], device='fpga:0', size=(0, 2), dtype=ftensor.int32)"

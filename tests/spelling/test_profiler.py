@@ -1,4 +1,4 @@
-"""`ft.profiler`: its counts, its output, and that it leaves no state behind."""
+"""`ft.profiler`: its counts and output, and that it leaves no state behind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def taken() -> ft.profiler.profile:
     return p
 
 
-def test_launches_are_counted_with_what_they_move_and_compute() -> None:
+def test_launches_have_counts_bytes_and_operations() -> None:
     averages = {(a.name, a.kernel): a for a in taken().averages()}
     product = averages["matmul", "matmul"]
     assert product.count == 3
@@ -35,13 +35,13 @@ def test_launches_are_counted_with_what_they_move_and_compute() -> None:
     added = averages["add", "add"]
     assert (added.count, added.flops, added.nbytes) == (1, 64 * 16, 2 * 4 * 64 * 16)
     assert averages["sum", "sum"].nbytes == 4 * (64 * 16 + 16)
-    # Of what an index leads to, two rows are read.
+    # Two rows are read through the index.
     (selected,) = [a for (name, _), a in averages.items() if name == "index_select"]
     assert 2 * 4 * 2 * 16 <= selected.nbytes < 4 * 64 * 16
     assert all(a.host_time > 0 and a.device_time > 0 and a.limit > 0 for a in averages.values())
 
 
-def test_lines_and_shapes_are_told_apart() -> None:
+def test_averages_by_line_and_by_shape() -> None:
     p = taken()
     first = taken.__code__.co_firstlineno
     lines = {f"test_profiler.py:{first + n}" for n in (4, 5, 6, 7)}
@@ -49,7 +49,7 @@ def test_lines_and_shapes_are_told_apart() -> None:
     assert sum(a.count for a in p.averages("shapes")) == len([e for e in p.events if e.kind == "launch"])
 
 
-def test_a_table_is_sorted_and_cut() -> None:
+def test_table_is_sorted_and_truncated() -> None:
     p = taken()
     counts = p.table(sort_by="count").splitlines()
     assert counts[0].split()[:2] == ["op", "kernel"]
@@ -64,7 +64,7 @@ def test_a_table_is_sorted_and_cut() -> None:
 
 def test_memory_is_counted_by_line() -> None:
     held = ft.ones(1000)
-    gc.collect()  # what other tests have left
+    gc.collect()  # memory of other tests
     with ft.profiler.profile() as p:
         a = held + 1  # 4 kB
         b = ft.cat([a, a])  # 8 kB
@@ -78,7 +78,7 @@ def test_memory_is_counted_by_line() -> None:
     assert p.memory.curve[-1][1] == before  # all of it was freed
 
 
-def test_copies_of_the_host_are_events() -> None:
+def test_host_copies_are_events() -> None:
     with ft.profiler.profile() as p:
         x = ft.tensor([[1.0, 2.0, 3.0]])
         x.clone().numpy()
@@ -87,7 +87,7 @@ def test_copies_of_the_host_are_events() -> None:
     assert "to the device: " in p.table()
 
 
-def test_a_trace_has_the_host_apart_from_the_device(tmp_path: Path) -> None:
+def test_trace_separates_host_and_device(tmp_path: Path) -> None:
     p = taken()
     p.export_chrome_trace(tmp_path / "trace.json")
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
@@ -105,19 +105,19 @@ def test_a_trace_has_the_host_apart_from_the_device(tmp_path: Path) -> None:
     assert all(set(e) >= {"ph", "pid", "tid", "name"} for e in events)
 
 
-def test_a_roofline_is_drawn(tmp_path: Path) -> None:
+def test_roofline_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     taken().plot(tmp_path / "roofline.png")
     assert (tmp_path / "roofline.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def test_a_roofline_without_matplotlib_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_roofline_without_matplotlib_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(RuntimeError, match="drawn by matplotlib"):
         taken().plot("nowhere.png")
 
 
-def test_nothing_is_left_behind() -> None:
+def test_profiler_restores_all_state() -> None:
     backend = default_backend()
     p = ft.profiler.profile()
     with pytest.raises(RuntimeError, match="no end yet"):
@@ -126,7 +126,7 @@ def test_nothing_is_left_behind() -> None:
         ft.ones(3) + 1
         1 / 0
     assert backend.executor is None
-    assert len(p.averages()) == 2  # what ran until then
+    assert len(p.averages()) == 2  # events until then
     seen = len(p.events)
     ft.ones(3) + 1
     assert len(p.events) == seen
@@ -137,7 +137,7 @@ def test_nothing_is_left_behind() -> None:
     assert len(outer.events) == len(inner.events) == 2
 
 
-def test_limits_are_kept() -> None:
+def test_limits_of_recorded_events() -> None:
     assert ft.profiler.limits() == ft.profiler.limits()
     assert min(ft.profiler.limits()) > 0
 
@@ -156,14 +156,14 @@ def test_limits_are_kept() -> None:
         ("K(-1) * erf(a * K(2))", 3),
     ],
 )
-def test_operations_of_a_text(text: str, count: int) -> None:
+def test_operations_of_an_expression(text: str, count: int) -> None:
     assert arithmetic(text) == count
 
 
 # Memory
 
 
-def test_a_snapshot_holds_what_the_counters_say() -> None:
+def test_snapshot_agrees_with_the_counters() -> None:
     def counters() -> tuple[list[dict[str, Any]], int]:
         """Returns the snapshot, and the difference of its blocks from the counters."""
         gc.collect()
@@ -188,14 +188,14 @@ def test_a_snapshot_holds_what_the_counters_say() -> None:
     assert kept._storage.block.size in {b["allocated_size"] for b in blocks}
 
 
-def test_free_memory_is_what_the_pool_may_still_ask_for() -> None:
+def test_free_memory_is_the_rest_of_the_limit() -> None:
     kept = ft.ones(1 << 18)
     free, total = ft.fpga.mem_get_info()
     assert 0 < free <= total - kept.nbytes
     assert total - free == ft.fpga.memory_reserved()
 
 
-def test_a_summary_is_for_reading() -> None:
+def test_memory_summary() -> None:
     kept = ft.ones(1 << 18)
     text = ft.fpga.memory_summary()
     assert "held by tensors" in text and "blocks of" in text

@@ -1,4 +1,4 @@
-"""Refusals of quantized ops, and their messages."""
+"""Error messages of quantized ops."""
 
 import pytest
 

@@ -1,9 +1,9 @@
-"""Random numbers in torch's spellings: generators, seeds, distributions, refusals.
+"""Random numbers in torch's forms of call: generators, seeds, distributions, errors.
 
-Distributions are compared with SciPy's. Seeds are fixed, so that a test passes always or never; its
-p-value would be below 1e-4 for one seed of 10000. Samples have 20000 numbers: a Kolmogorov-Smirnov
-test of that level finds a distribution function that is off by 0.017 anywhere with a probability of
-more than 0.5, one that is off by 0.025 with more than 0.99.
+Distributions are compared with SciPy's. Seeds are fixed, so a test passes always or never; for one
+seed of 10000 its p-value would be below 1e-4. Samples have 20000 numbers. A Kolmogorov-Smirnov test
+of this level finds a distribution function with an error of 0.017 anywhere with a probability of
+more than 0.5, and an error of 0.025 with more than 0.99.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def source(seed: int = 1) -> ft.Generator:
 
 
 def drawn(method: str, *args: Any, dtype: str = "float32", seed: int = 1) -> Any:
-    """Returns N numbers of a method that fills, as an array of float64."""
+    """Returns N numbers of a method that fills, as a float64 array."""
     numbers = getattr(ft.empty(N, dtype=getattr(ft, dtype)), method)(*args, generator=source(seed))
     return numbers.double().numpy()
 
@@ -50,14 +50,14 @@ CONTINUOUS: list[tuple[str, tuple[float, ...], Any]] = [
 def test_continuous_distributions(method: str, args: tuple[float, ...], of: Any, dtype: str) -> None:
     x = drawn(method, *args, dtype=dtype)
     assert stats.kstest(x, of.cdf).pvalue > LEVEL
-    # Neighbours have nothing to do with each other.
+    # Neighbouring numbers are uncorrelated.
     ranks = stats.rankdata(x)
     assert stats.pearsonr(ranks[1:], ranks[:-1]).pvalue > LEVEL
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_quantiles_in_the_tails(dtype: str) -> None:
-    """In 20000 numbers, 27 are beyond 3 deviations on each side."""
+    """Of 20000 numbers, 27 are beyond 3 standard deviations on each side."""
     x = drawn("normal_", dtype=dtype, seed=3)
     for side in (x, -x):
         assert stats.binomtest(int((side > 3).sum()), N, stats.norm.sf(3)).pvalue > LEVEL
@@ -85,7 +85,7 @@ def test_bernoulli_of_a_tensor() -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_uniform_stays_below_its_end(dtype: str) -> None:
+def test_uniform_stays_below_its_upper_bound(dtype: str) -> None:
     """In each dtype, also with few representable numbers between the bounds."""
     for low, high in ((0, 1), (1, 1.03125), (-1.03125, -1), (-1, 0), (2, 2)):
         x = drawn("uniform_", low, high, dtype=dtype)
@@ -105,7 +105,7 @@ def test_normal_with_tensors() -> None:
 
 def test_alpha_dropout_keeps_mean_and_variance() -> None:
     x = ft.nn.functional.alpha_dropout(ft.randn(10 * N, generator=source()), 0.3, True)
-    # The deviations of the mean and of the variance of 200000 such numbers are below 0.004.
+    # The mean and the variance of 200000 such numbers have standard deviations below 0.004.
     assert abs(x.mean().item()) < 0.015 and abs(x.var().item() - 1) < 0.02
 
 
@@ -171,8 +171,8 @@ EACH = [call.strip() for line in CALLS.strip().split("\n") for call in line.spli
 
 @pytest.mark.filterwarnings("ignore:.*dropout")
 @pytest.mark.parametrize("call", EACH)
-def test_random_functions_in_every_spelling(call: str) -> None:
-    """torch's shapes, dtypes and strides, and the exception class of common refusals."""
+def test_random_functions_in_every_form(call: str) -> None:
+    """They have torch's shapes, dtypes and strides, and its exception class for common mistakes."""
 
     def asked(library: Any) -> Callable[[], Any]:
         names = {name: getattr(library, name) for name in dir(library)}

@@ -1,8 +1,8 @@
 """Distributions of random integers, counts of events and choices.
 
 Counts of values are compared with SciPy's probabilities by chi-square tests with fixed seeds. With
-20000 numbers such a test of the level 1e-4 finds probabilities that are off by 5 percent on half of
-the cells with a probability of more than 0.95 (20 cells of equal probability).
+20000 numbers, a test of level 1e-4 finds probabilities that are off by 5 percent in half of the
+cells with a probability of more than 0.95 (20 cells of equal probability).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .test_random import LEVEL, N, drawn, source
 
 
 def chi_square(counts: Any, expected: Any) -> float:
-    """Returns the p-value of counts; rare cells are merged."""
+    """Returns the p-value of counts, with rare cells merged."""
     counts, expected = np.asarray(counts, float), np.asarray(expected, float)
     rare = expected < 10
     f, e = counts[~rare], expected[~rare]
@@ -53,13 +53,13 @@ def cells(x: Any, of: Any, wide: int) -> float:
     edges = np.arange(low, of.mean() + 6 * of.std() + 2 * wide, wide)
     counts = np.histogram(x, edges)[0]
     assert counts.sum() == len(x)
-    # A cell has its first value, but not the next cell's.
+    # A cell includes its first value, but not the next cell's.
     return chi_square(counts, N * np.diff(of.cdf(edges - 1)))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_poisson(dtype: str) -> None:
-    """For rates on both sides of the limit between two methods."""
+    """Rates are on both sides of the limit between two methods."""
     rates = ft.tensor(RATES, dtype=getattr(ft, dtype))
     x = ft.poisson(rates.expand(N, len(RATES)), source(2)).numpy()
     assert (x[:, 0] == 0).all() and (x >= 0).all() and (x == np.floor(x)).all()
@@ -83,7 +83,7 @@ CHANCES = (
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_binomial(dtype: str) -> None:
-    """Few successes and many, rare failures too."""
+    """There are few and many successes, and rare failures."""
     n, p = (ft.tensor(v, dtype=getattr(ft, dtype)) for v in zip(*CHANCES))
     x = ft.binomial(n.expand(N, len(CHANCES)), p, source(2))
     assert x.dtype is n.dtype and x.shape == (N, len(CHANCES))
@@ -96,7 +96,7 @@ def test_binomial(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_counts_of_narrow_dtypes(dtype: str) -> None:
-    """They are float32's, rounded once."""
+    """They are float32's counts, rounded once."""
     rates = ft.tensor([0.5, 4.0, 100.0]).expand(50, 3)
     narrow = getattr(ft, dtype)
     assert ft.poisson(rates.to(narrow), source()).equal(ft.poisson(rates, source()).to(narrow))
@@ -105,7 +105,7 @@ def test_counts_of_narrow_dtypes(dtype: str) -> None:
     assert counts.equal(ft.binomial(n, p, source()).to(narrow))
 
 
-def test_counts_at_the_ends() -> None:
+def test_counts_at_extreme_probabilities() -> None:
     n = ft.tensor([20.0, 0.0, -3.0, 5.9, 7.0, 7.0, float("nan"), 7.0])
     p = ft.tensor([1.0, 0.5, 0.5, 2.0, 0.0, -1.0, 0.5, float("nan")])
     counts = ft.binomial(n, p, source())
@@ -117,7 +117,7 @@ def test_counts_at_the_ends() -> None:
 
 @pytest.mark.parametrize("replacement", [False, True])
 def test_multinomial(replacement: bool) -> None:
-    """The first draw, and the second, whose probabilities depend on the first."""
+    """Tests the first draw, and the second, whose probabilities depend on the first."""
     weights = np.array([1.0, 0.0, 4.0, 5.0])
     p = weights / 10
     table = ft.tensor(weights).expand(N, 4)
@@ -135,7 +135,7 @@ def test_multinomial(replacement: bool) -> None:
 
 
 def test_permutations() -> None:
-    """All 24 of four numbers, with equal frequencies."""
+    """All 24 permutations of four numbers have equal frequencies."""
     seen = [tuple(ft.randperm(4, generator=source(k)).tolist()) for k in range(2400)]
     _, counts = np.unique(np.array(seen), axis=0, return_counts=True)
     assert len(counts) == 24 and chi_square(counts, np.full(24, 100)) > LEVEL

@@ -1,4 +1,4 @@
-"""Reductions in every spelling, against torch; tests/kernel tests their values."""
+"""Reductions in every form of call, against torch. tests/kernel tests their values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def names(lib: Any, take: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("case", "computed"), cases(LINES))
-def test_reductions_in_every_spelling(case: str, computed: bool) -> None:
+def test_reductions_in_every_form(case: str, computed: bool) -> None:
     mine, theirs = names(ft, ours), names(torch, lambda t: t)
     both = agree(lambda: eval(case, dict(mine)), lambda: eval(case, dict(theirs)))
     assert both == computed

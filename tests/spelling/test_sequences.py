@@ -1,5 +1,4 @@
-"""Recurrent layers, losses of sequences, attention of several heads: their calls and refusals, as
-in torch.
+"""Recurrent layers, CTC losses and multi-head attention: their calls and errors, as in torch.
 
 Arguments that torch does not check, and for which it reads out of bounds, are refused too.
 """
@@ -35,7 +34,7 @@ IH, HH, B = torch.randn(16, 3), torch.randn(16, 4), torch.randn(16)
         (X, (H, C), IH, HH, None, B),
     ],
 )
-def test_a_cell_takes_what_torch_takes(operands: Any) -> None:
+def test_cell_accepts_torchs_arguments(operands: Any) -> None:
     agree_on("lstm_cell", *operands)
 
 
@@ -47,7 +46,7 @@ def layer(**other: Any) -> dict[str, Any]:
     return plain | {"batch_first": False} | other
 
 
-def test_a_layer_by_names() -> None:
+def test_layer_with_keywords() -> None:
     assert agree_on("lstm", **layer())
     packed = layer(data=torch.randn(3, 3), batch_sizes=torch.tensor([2, 1]))
     del packed["input"], packed["batch_first"]
@@ -67,14 +66,14 @@ def test_a_layer_by_names() -> None:
         ({"hx": (torch.randn(1, 1, 4), torch.randn(1, 2, 4))}, "shape"),
     ],
 )
-def test_a_layer_refuses_what_does_not_fit(other: dict[str, Any], message: str) -> None:
+def test_layer_refuses_arguments_that_do_not_fit(other: dict[str, Any], message: str) -> None:
     arguments = {key: ours(value) for key, value in layer(**other).items()}
     with pytest.raises(RuntimeError, match=message):
         ft.lstm(**arguments)
 
 
 @pytest.mark.parametrize("sizes", [[3, 2], [1, 2, 3], [3, 3, 0], [], [[3], [3]], [3.0, 3.0]])
-def test_packed_sequences_stop_one_after_the_other(sizes: list[Any]) -> None:
+def test_packed_sequences_end_at_different_steps(sizes: list[Any]) -> None:
     packed = ours([torch.randn(6, 3), torch.tensor(sizes, dtype=None if sizes else torch.int64)])
     hx = ours((torch.randn(1, 3, 4), torch.randn(1, 3, 4)))
     with pytest.raises(RuntimeError, match="batch_sizes"):
@@ -82,12 +81,12 @@ def test_packed_sequences_stop_one_after_the_other(sizes: list[Any]) -> None:
 
 
 def test_dropout_between_layers() -> None:
-    """None after the last layer, and none outside training."""
+    """There is none after the last layer, and none outside training."""
     arguments = {key: ours(value) for key, value in layer(dropout=0.5, train=True).items()}
     assert ft.equal(ft.lstm(**arguments)[0], ft.lstm(**(arguments | {"train": False}))[0])
     deep = layer(num_layers=2, dropout=1.0, train=True, params=[IH, HH, B, B, HH, HH, B, B])
     deep["hx"] = (torch.randn(2, 2, 4),) * 2
-    assert agree_on("lstm", **deep)  # of which nothing comes through
+    assert agree_on("lstm", **deep)  # everything is dropped
 
 
 LOGS = torch.randn(6, 3, 5).log_softmax(2)
@@ -118,7 +117,7 @@ WHOLE = (LOGS, LABELS, FRAMES, LENGTHS)
         (LOGS, LABELS[0, 0], FRAMES, LENGTHS),
     ],
 )
-def test_losses_of_labels_take_what_torch_takes(operands: Any) -> None:
+def test_ctc_loss_accepts_torchs_arguments(operands: Any) -> None:
     agree_on("nn.functional.ctc_loss", *operands)
 
 
@@ -129,7 +128,7 @@ def test_losses_of_labels_take_what_torch_takes(operands: Any) -> None:
         ((LOGS, LABELS, FRAMES, LENGTHS + 1), r"targets must have shape \(3, at least 5\)"),
     ],
 )
-def test_losses_of_labels_say_what_does_not_fit(operands: Any, says: str) -> None:
+def test_ctc_loss_errors_name_the_argument(operands: Any, says: str) -> None:
     with pytest.raises(RuntimeError, match=says):
         ft.nn.functional.ctc_loss(*ours(operands))
 
@@ -139,7 +138,7 @@ MASK = torch.ones(5, 5).triu(1).bool()
 
 
 def attention(**other: Any) -> dict[str, Any]:
-    """Returns the arguments of self-attention of a batch of 3, 5 steps long, without dropout."""
+    """Returns the arguments of self-attention for a batch of 3 with 5 steps, without dropout."""
     torch.manual_seed(3)
     x = torch.randn(5, 3, E)
     plain: dict[str, Any] = {"query": x, "key": x, "value": x}
@@ -184,7 +183,7 @@ ADDED = {"bias_k": torch.randn(1, 1, E), "bias_v": torch.randn(1, 1, E), "add_ze
         ({"key_padding_mask": torch.zeros(3, 4).bool()}, False),
     ],
 )
-def test_attention_of_several_heads(other: dict[str, Any], computed: bool) -> None:
+def test_multi_head_attention(other: dict[str, Any], computed: bool) -> None:
     name, how = "nn.functional.multi_head_attention_forward", {"strides": False}
     how |= {"rtol": 1e-4, "atol": 1e-4}
     arguments = attention(**other)
@@ -198,7 +197,7 @@ def test_attention_drops_weights_in_training() -> None:
     assert not mine[1].any()
 
 
-def test_attention_to_itself_is_that_to_equal_tensors() -> None:
+def test_self_attention_equals_attention_to_equal_tensors() -> None:
     """One tensor for all three arguments is projected at once."""
     arguments = {key: ours(value) for key, value in attention().items()}
     call = ft.nn.functional.multi_head_attention_forward

@@ -1,4 +1,4 @@
-"""Spatial ops without samples in torch's database, and refusals, against torch."""
+"""Spatial ops without samples in torch's database, and their errors, against torch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def image(n: int, channels: int = 4, dtype: torch.dtype = torch.float32) -> Any:
     return torch.randn(2, channels, *SIZES[:n]).to(dtype)
 
 
-def test_few_complex_products_are_summed_in_double_where_it_is_cheap() -> None:
+def test_short_complex_sums_use_double_where_cheap() -> None:
     torch.manual_seed(0)
     x, weight = torch.randn(2, 3, 8, 9, dtype=torch.complex64), torch.randn(2, 3, 2, 5) * (3 + 4j)
     exact = torch.conv2d(x.to(torch.complex128), weight.to(torch.complex128))
@@ -45,7 +45,7 @@ def test_convolutions_under_both_names(n: int, prefix: str) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_maxima_with_their_positions(n: int) -> None:
+def test_max_pool_with_indices(n: int) -> None:
     x = image(n)
     for name in (f"max_pool{n}d_with_indices", f"max_pool{n}d"):
         more = {} if name.endswith("indices") else {"return_indices": True}
@@ -54,7 +54,7 @@ def test_maxima_with_their_positions(n: int) -> None:
     agree_on(f"max_pool{n}d", x, 3, 2, 1)
 
 
-def test_windows_without_a_number_above_minus_infinity() -> None:
+def test_max_pool_of_minus_infinity() -> None:
     x = torch.full((1, 4, 5), float("-inf"))
     assert agree_on("nn.functional.max_pool2d", x, 3, 1, 1, return_indices=True)
     assert agree_on("nn.functional.max_pool2d", x, 3, 2, 1, 2, return_indices=True)
@@ -64,12 +64,12 @@ def test_windows_without_a_number_above_minus_infinity() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("p", [1, 2, 3.0])
-def test_norms_of_windows(n: int, p: float) -> None:
+def test_lp_pool(n: int, p: float) -> None:
     agree_on(f"nn.functional.lp_pool{n}d", image(n), p, 3, 2, how=LOOSE)
     agree_on(f"nn.functional.lp_pool{n}d", image(n), p, 2, ceil_mode=True, how=LOOSE)
 
 
-def test_means_under_their_other_name() -> None:
+def test_avg_pool_alias() -> None:
     agree_on("avg_pool1d", image(1), 3, 2, 1, True, False)
 
 
@@ -88,7 +88,7 @@ def test_adaptive_pools(n: int, size: int) -> None:
 
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("size", [1, 2, 5])
-def test_fractional_pools(n: int, size: int) -> None:
+def test_fractional_max_pool(n: int, size: int) -> None:
     x, samples = image(n), torch.rand(2, 4, n)
     for name in (f"fractional_max_pool{n}d", f"fractional_max_pool{n}d_with_indices"):
         name = f"nn.functional.{name}"
@@ -112,7 +112,7 @@ def test_max_unpool(n: int) -> None:
 
 
 @pytest.mark.parametrize("batch", [(), (2,)])
-def test_fold_of_columns(batch: tuple[int, ...]) -> None:
+def test_fold(batch: tuple[int, ...]) -> None:
     x = torch.randn(*batch, 3, 9, 7)
     sizes = {"kernel_size": (3, 2), "dilation": (1, 2), "padding": (2, 1), "stride": (2, 1)}
     columns = torch.nn.functional.unfold(x, **sizes)
@@ -133,13 +133,13 @@ def test_interpolation_modes(name: str) -> None:
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic", "lanczos"])
 @pytest.mark.parametrize("size", [(3, 13), (20, 2)])
-def test_kernels_as_wide_as_the_results_are_apart(mode: str, size: Any) -> None:
+def test_antialiased_interpolation(mode: str, size: Any) -> None:
     x, options = image(2), {"mode": mode, "antialias": True}
     agree_on("nn.functional.interpolate", x, size, **options, how=LOOSE)
     agree_on("nn.functional.interpolate", (x * 40 + 99).clamp(0, 255).byte(), size, **options)
 
 
-def test_bytes_beyond_the_border_count_once() -> None:
+def test_bicubic_interpolation_of_bytes() -> None:
     x = (torch.arange(96) * 101 % 251).byte().reshape(2, 3, 4, 4)
     assert agree_on("nn.functional.interpolate", x, 7, mode="bicubic")
 
@@ -156,7 +156,7 @@ def test_bytes_beyond_the_border_count_once() -> None:
         {"recompute_scale_factor": True},
     ],
 )
-def test_interpolations_that_are_refused(odd: dict[str, Any]) -> None:
+def test_invalid_interpolations_are_refused(odd: dict[str, Any]) -> None:
     assert not agree_on("nn.functional.interpolate", image(2), 5, **odd)
 
 
@@ -198,7 +198,7 @@ ODD = [
 
 
 @pytest.mark.parametrize(("name", "odd"), ODD)
-def test_convolutions_that_are_refused(name: str, odd: dict[str, Any]) -> None:
+def test_invalid_convolutions_are_refused(name: str, odd: dict[str, Any]) -> None:
     assert not agree_on(name, image(2), torch.randn(4, 4, 3, 2), **odd)
 
 
@@ -210,7 +210,7 @@ def test_dtypes_of_convolutions(dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(0, 1), (1, 0), (0, 0)])
-def test_a_fractional_pool_may_have_no_results(sizes: tuple[int, int]) -> None:
+def test_fractional_max_pool_without_results(sizes: tuple[int, int]) -> None:
     x = torch.rand(1, 2, 4, 4)
     expected = torch.nn.functional.fractional_max_pool2d_with_indices(x, 2, output_size=sizes)
     results = ft.nn.functional.fractional_max_pool2d_with_indices(ft.from_torch(x), 2, output_size=sizes)

@@ -1,4 +1,4 @@
-"""Fourier transforms in torch's spellings: sizes, dims, norms, dtypes, layouts and refusals."""
+"""Fourier transforms in torch's forms of call: sizes, dims, norms, dtypes, layouts and errors."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_transform_arguments(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_a_call_that_was_seen_before(name: str) -> None:
+def test_repeated_call(name: str) -> None:
     x = ft.from_torch(INPUTS["real"] if name in ("rfft", "ihfft") else INPUTS["complex"])
     for how in ({}, {"n": 3}, {"n": 9}, {"n": 600}, {"n": 9, "dim": 0}, {"norm": "ortho"}):
         first, again = (getattr(ft.fft, name)(x, **how) for _ in range(2))
@@ -59,7 +59,7 @@ def test_a_call_that_was_seen_before(name: str) -> None:
 
 @pytest.mark.parametrize("how", [{}, {"dim": 0}, {"dim": (0, -1)}, {"dim": 7}])
 @pytest.mark.parametrize("name", ["fftshift", "ifftshift"])
-def test_shifts(name: str, how: dict[str, Any]) -> None:
+def test_fftshift(name: str, how: dict[str, Any]) -> None:
     agree_on(f"fft.{name}", X, **how)
     agree_on(f"fft.{name}", INPUTS["whole"][:, 0], **how)
 
@@ -92,7 +92,7 @@ def test_transforms_agree_with_torch(case: str, computes: bool) -> None:
     assert computes == agree(lambda: eval(case, {"m": ft}), lambda: eval(case, {"m": torch}))
 
 
-def test_an_output_that_cannot_hold_the_result_names_the_function() -> None:
+def test_invalid_out_error_names_the_function() -> None:
     for call in (ft.fft.rfft2, ft.linalg.eigvals, ft.fft.hfft):
         result = call(ft.ones(3, 3))
         with pytest.raises(RuntimeError, match=rf"\.{call.__name__}\(\)"):

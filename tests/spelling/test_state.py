@@ -36,7 +36,7 @@ def read(data: bytes) -> Any:
 
 
 @pytest.mark.parametrize("of", ALL, ids=str)
-def test_a_tensor_of_each_dtype_comes_back(of: ft.dtype, tmp_path: Path) -> None:
+def test_tensors_of_each_dtype_round_trip(of: ft.dtype, tmp_path: Path) -> None:
     t = ft.arange(6).reshape(2, 3).to(of).t()
     bits = of.bits
     ft.save([t, t[:0], t[0, 0]], tmp_path / "t.safetensors")
@@ -47,7 +47,7 @@ def test_a_tensor_of_each_dtype_comes_back(of: ft.dtype, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [tmp_path / "t.safetensors"]
 
 
-def test_values_keep_their_form() -> None:
+def test_nested_values_keep_their_structure() -> None:
     t = ft.arange(3)
     value = {"a": {"b": t}, "a.b": t + 1, 3: [None, True, 1, 2.5, "x", (t,)]}
     state = read(written(value))
@@ -56,7 +56,7 @@ def test_values_keep_their_form() -> None:
     assert ft.equal(state["a"]["b"], t) and ft.equal(state["a.b"], t + 1)
 
 
-def test_other_programs_read_and_write_it() -> None:
+def test_exchange_with_safetensors() -> None:
     other = pytest.importorskip("safetensors.torch", reason="the format's own library")
     t = {"x": torch.arange(6.0).reshape(2, 3), "y": torch.tensor([1, 2]).bfloat16()}
     mine = {name: ft.from_torch(x) for name, x in t.items()}
@@ -93,7 +93,7 @@ def test_torchs_files_from_before_1_6_are_read(make: Any) -> None:
         read(file.getvalue()[:-9])
 
 
-def test_numpys_files_are_named(tmp_path: Path) -> None:
+def test_numpy_files_are_named_in_the_error(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(3))
     np.savez(tmp_path / "b.npz", a=np.arange(3))
     with pytest.raises(ValueError, match=r"a\.npy is an array that NumPy saved.*ft\.from_numpy\(numpy\.load\(path\)\)"):
@@ -102,7 +102,7 @@ def test_numpys_files_are_named(tmp_path: Path) -> None:
         ft.load(tmp_path / "b.npz")
 
 
-def test_no_code_of_a_file_is_run(tmp_path: Path) -> None:
+def test_no_code_in_a_file_is_run(tmp_path: Path) -> None:
     class Trap:
         def __reduce__(self) -> Any:
             return Path.touch, (tmp_path / "trap",)
@@ -118,7 +118,7 @@ def test_no_code_of_a_file_is_run(tmp_path: Path) -> None:
     assert not (tmp_path / "trap").exists()
 
 
-def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
+def test_error_names_a_value_that_cannot_be_saved(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"layers\.1 is a set"):
         ft.save({"layers": [1, {2}]}, tmp_path / "t")
     endless: list[Any] = []
@@ -133,7 +133,7 @@ def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
 
 
 def test_damaged_files_are_refused() -> None:
-    """Truncated, changed and invented ones: a ValueError, or a file with a consistent content."""
+    """A truncated, changed or crafted file raises a ValueError, or has consistent content."""
     whole = written({"a": ft.arange(4), "b": [ft.ones(2, 3)]})
     for end in range(0, len(whole), 7):
         with pytest.raises(ValueError, match="file"):
@@ -157,13 +157,13 @@ def test_damaged_files_are_refused() -> None:
         "F32",
     ],
 )
-def test_headers_that_lie_are_refused(entry: Any) -> None:
+def test_false_headers_are_refused(entry: Any) -> None:
     text = json.dumps({"a": entry}).encode()
     with pytest.raises(ValueError, match="the file"):
         read(len(text).to_bytes(8, "little") + text + bytes(8))
 
 
-def test_names_that_are_there_twice_are_refused() -> None:
+def test_duplicate_names_are_refused() -> None:
     entry = '"a":{"dtype":"F32","shape":[1],"data_offsets":[%d,%d]}'
     text = f"{{{entry % (0, 4)},{entry % (4, 8)}}}".encode()
     with pytest.raises(ValueError, match="'a' is there more than once"):
@@ -183,7 +183,7 @@ def test_names_that_are_there_twice_are_refused() -> None:
         ({"tensor": "b"}, [2], "'b'"),
     ],
 )
-def test_notes_that_lie_are_refused(tree: Any, shape: list[int], why: str) -> None:
+def test_false_metadata_is_refused(tree: Any, shape: list[int], why: str) -> None:
     size = 4 * math.prod(shape)
     entry = {"dtype": "F32", "shape": shape, "data_offsets": [0, size]}
     header = {"__metadata__": {"ftensor": json.dumps(tree)}, "a": entry}
@@ -193,8 +193,8 @@ def test_notes_that_lie_are_refused(tree: Any, shape: list[int], why: str) -> No
 
 
 @pytest.mark.parametrize("value", [{"__metadata__": 1}, [{"__metadata__": 1}]])
-def test_every_name_comes_back(value: Any) -> None:
-    """Also the name that the format reserves."""
+def test_every_name_round_trips(value: Any) -> None:
+    """This includes the name that the format reserves."""
     inner = value if isinstance(value, dict) else value[0]
     inner["__metadata__"] = ft.arange(3)
     inner["__metadata___"] = ft.ones(1)
@@ -225,26 +225,26 @@ def test_copies_keep_dtypes_and_own_their_memory() -> None:
         assert t.dtype is of and t.tolist() == ft.ones(1, dtype=of).tolist()
 
 
-def test_a_pickle_of_protocol_5_has_its_memory_apart() -> None:
+def test_pickle_of_protocol_5_has_out_of_band_memory() -> None:
     original = ft.arange(4096.0)
     buffers: list[pickle.PickleBuffer] = []
     text = pickle.dumps((original, original[8:]), 5, buffer_callback=buffers.append)
     (buffer,) = buffers
     assert len(text) < 1000 and buffer.raw().nbytes == original.nbytes
-    sent = np.array(buffer.raw())  # as another process would have it
-    if original.data_ptr():  # the host shares the device's memory: nothing was copied
+    sent = np.array(buffer.raw())  # as another process would get it
+    if original.data_ptr():  # the host shares the device's memory, so nothing was copied
         assert np.shares_memory(np.asarray(buffer.raw()), original.numpy())
     whole, part = pickle.loads(text, buffers=[sent.data])
     if original.data_ptr():
         assert whole.data_ptr() == sent.ctypes.data
     part.zero_()
     assert whole.sum().item() == sum(range(8)) and original[8].item() == 8
-    fixed, _ = pickle.loads(text, buffers=[sent.tobytes()])  # memory that may not be written
+    fixed, _ = pickle.loads(text, buffers=[sent.tobytes()])  # read-only memory
     fixed += 1
     assert fixed[0].item() == 1 and pickle.loads(pickle.dumps(original, 5))[9].item() == 9
 
 
-def test_links_and_pipes_stay(tmp_path: Path) -> None:
+def test_links_and_pipes_are_kept(tmp_path: Path) -> None:
     x = ft.arange(4)
     file, link, pipe = tmp_path / "x", tmp_path / "link", tmp_path / "pipe"
     link.symlink_to(file)

@@ -1,4 +1,4 @@
-"""float16 and bfloat16 where torch's own code rounds between steps: the same bits."""
+"""float16 and bfloat16 where torch rounds between steps: the same bits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def same_bits(name: str, *args: Any, **kwargs: Any) -> None:
 @HALVES
 @pytest.mark.parametrize("count", [1, 2, 17, 18, 300])
 @pytest.mark.parametrize("reduction", ["sum", "mean"])
-def test_losses_of_classes_are_summed_in_torchs_steps(dtype: torch.dtype, count: int, reduction: str) -> None:
+def test_nll_loss_rounds_like_torch(dtype: torch.dtype, count: int, reduction: str) -> None:
     torch.manual_seed(count)
     logs, classes = torch.randn(count, 4).log_softmax(1).to(dtype), torch.randint(4, (count,))
     same_bits("nll_loss", logs, classes, reduction=reduction)
@@ -38,7 +38,7 @@ def test_losses_of_classes_are_summed_in_torchs_steps(dtype: torch.dtype, count:
 
 @HALVES
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 3, 3), (5, 4, 7), (1, 1, 1)])
-def test_means_of_windows_of_three_dims(dtype: torch.dtype, sizes: tuple[int, ...]) -> None:
+def test_adaptive_avg_pool3d_and_area(dtype: torch.dtype, sizes: tuple[int, ...]) -> None:
     torch.manual_seed(0)
     x = torch.randn(2, 3, 4, 5, 7).to(dtype)
     same_bits("adaptive_avg_pool3d", x, sizes)
@@ -48,7 +48,7 @@ def test_means_of_windows_of_three_dims(dtype: torch.dtype, sizes: tuple[int, ..
 @HALVES
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("corners", [True, False])
-def test_images_of_three_dims_at_points(dtype: torch.dtype, padding: str, corners: bool) -> None:
+def test_grid_sample_of_three_dims(dtype: torch.dtype, padding: str, corners: bool) -> None:
     torch.manual_seed(0)
     x, grid = (torch.randn(2, 3, 4, 5, 6).to(dtype), (torch.rand(2, 3, 4, 5, 3) * 2.4 - 1.2).to(dtype))
     how = {"padding_mode": padding, "align_corners": corners}
@@ -58,8 +58,8 @@ def test_images_of_three_dims_at_points(dtype: torch.dtype, padding: str, corner
 @HALVES
 @pytest.mark.parametrize("count", [61, 270])
 def test_weights_of_cubic_convolution(dtype: torch.dtype, count: int) -> None:
-    """For an image with a single row, unit vectors show each weight, except those of the outer
-    elements, which also replace elements beyond the border."""
+    """Unit vectors show each weight for an image with a single row. The outer elements are
+    excluded, because they also replace elements beyond the border."""
     x = torch.eye(101)[1:-1].reshape(1, 99, 1, 101).to(dtype)
     same_bits("interpolate", x, (1, count), mode="bicubic")
 
@@ -74,7 +74,7 @@ def test_weighted_bags_are_rounded_once(dtype: torch.dtype) -> None:
     torch.testing.assert_close(got.to_torch(), exact)
 
 
-def test_a_copy_of_a_part_along_a_dim_that_is_not_there() -> None:
+def test_narrow_copy_along_a_missing_dim() -> None:
     """Beyond the last dim torch has another exception class than before the first."""
     x = ft.zeros(2, 3)
     with pytest.raises(RuntimeError, match="dim 2"):

@@ -1,4 +1,4 @@
-"""Every spelling of the view ops against torch: layout, dtype, values, aliasing, exceptions."""
+"""Every form of the view ops against torch: layout, dtype, values, aliasing, exceptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .view_cases import LINES
 
 
 class Ours:
-    """The names in a case, made of ftensor's tensors."""
+    """The names in a case, as ftensor's tensors."""
 
     lib: Any = ft
 
@@ -25,11 +25,11 @@ class Ours:
             self.names[name] = self.make(array)
 
     def make(self, array: np.ndarray) -> Any:
-        return ft.from_numpy(array).clone()  # at the start of a storage of its own
+        return ft.from_numpy(array).clone()  # at the start of its own storage
 
 
 class Theirs(Ours):
-    """The same names, made of torch's tensors."""
+    """The same names, as torch's tensors."""
 
     lib = torch
 
@@ -64,7 +64,7 @@ def described(result: Any) -> Any:
 
 @pytest.mark.parametrize(("case", "computed"), cases(LINES))
 def test_views_agree_with_torch(case: str, computed: bool) -> None:
-    """Offsets, printed values and all strides included: a view has torch's."""
+    """A view has torch's offset, printed values and strides."""
     actual, expected = (outcome(lambda s=s: described(eval(case, s.names))) for s in (Ours(), Theirs()))
     assert isinstance(expected, Exception) != computed
     if computed:
@@ -89,7 +89,7 @@ def test_views_agree_with_torch(case: str, computed: bool) -> None:
         "t.permute(0, 1, 2)",
     ],
 )
-def test_same_object_where_torch_gives_the_same(case: str) -> None:
+def test_same_object_where_torch_returns_the_same(case: str) -> None:
     for side in (ours := Ours()), (theirs := Theirs()):
         source = "v" if case.startswith("v") else "t"
         side.names["same"] = eval(case, side.names) is side.names[source]
@@ -130,14 +130,14 @@ def test_writes_are_seen_exactly_where_torch_shares_memory(case: str) -> None:
 
 @pytest.mark.parametrize("case", ["c.H", "c.mH", "c.adjoint()", "m.H"])
 def test_adjoint_values(case: str) -> None:
-    # torch conjugates lazily over the same memory; ours is a copy, so that layouts may differ.
+    # torch conjugates lazily over the same memory. Ours is a copy, so layouts may differ.
     actual, expected = eval(case, Ours().names), eval(case, Theirs().names)
     assert tuple(actual.shape) == tuple(expected.shape)
     assert actual.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("case", ["t.T", "z.T", "z.mT", "z.H", "z.mH", "z.adjoint()"])
-def test_what_torch_deprecates_warns(case: str) -> None:
+def test_deprecated_views_warn_as_in_torch(case: str) -> None:
     with pytest.warns(UserWarning, match="deprecated"):
         eval(case, Ours().names)
 
@@ -157,7 +157,7 @@ BACKWARDS = ["[::-1]", "[:, ::-2]", "[..., ::-1]", "[1, ::-1]", "[5:0:-2, None]"
 
 
 @pytest.mark.parametrize("index", BACKWARDS)
-def test_slices_go_backwards_as_numpys(index: str) -> None:
+def test_negative_steps_as_in_numpy(index: str) -> None:
     a = np.arange(12).reshape(3, 4)
     x = ft.tensor(a)
     assert eval(f"x{index}").tolist() == eval(f"a{index}").tolist()
@@ -166,5 +166,5 @@ def test_slices_go_backwards_as_numpys(index: str) -> None:
     assert x.tolist() == a.tolist()
 
 
-def test_libraries_may_ask_whether_there_is_an_imaginary_part() -> None:
+def test_only_complex_tensors_have_imag() -> None:
     assert not hasattr(ft.ones(2), "imag") and hasattr(ft.ones(2, dtype=ft.complex64), "imag")

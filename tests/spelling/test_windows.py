@@ -1,4 +1,4 @@
-"""Windows, and short-time transforms, in torch's spellings."""
+"""Windows and short-time transforms in torch's forms of call."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DTYPES = (None, torch.float64, torch.float16, torch.int64)
 
 
 @pytest.mark.parametrize("name", OLDER)
-def test_older_windows(name: str) -> None:
+def test_window_functions(name: str) -> None:
     for n in (-1, 0, 1, 2, 5, 12):
         for periodic in (True, False):
             agree_on(f"{name}_window", n, periodic)

@@ -1,4 +1,4 @@
-"""Values of a wrong type for functions that torch does not have: an error that names the value."""
+"""Values of a wrong type for functions that torch lacks: the error names the value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def negate(x: ft.Tensor) -> ft.Tensor:
     return -x
 
 
-# The call, the class of its error, and what the message must name.
+# The call, its error class, and the text in the message.
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "load_image of int": (lambda: ft.load_image(3), TypeError, "path of an image.*int 3"),
     "load_image of None": (lambda: ft.load_image(None), TypeError, "NoneType None"),
@@ -65,7 +65,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("call", WRONG)
-def test_a_wrong_type_is_named(call: str) -> None:
+def test_error_names_the_wrong_type(call: str) -> None:
     wrong, kind, says = WRONG[call]
     with pytest.raises(kind, match=says) as caught:
         wrong()
@@ -73,9 +73,9 @@ def test_a_wrong_type_is_named(call: str) -> None:
     assert (-ft.ones(1)).tolist() == [-1]  # nothing was registered
 
 
-def test_images_that_are_no_images(tmp_path: Path) -> None:
-    """A file of something else, and an empty folder: an ImageError or, where images have no use, the
-    reason for that."""
+def test_invalid_images_are_refused(tmp_path: Path) -> None:
+    """A file of another kind and an empty folder raise an ImageError, or the reason why images
+    cannot be used."""
     other = tmp_path / "other.xclbin"
     other.write_text("other")
     for path in (other, tmp_path):

@@ -50,18 +50,18 @@ def test_xarray_computes_with_tensors(name: str) -> None:
         xarray.DataArray(data, dims=("t", "c"), coords={"t": np.arange(12.0)}) for data in (ft.tensor(values), values)
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the host's fallback
+        warnings.simplefilter("ignore")  # of the host fallback
         found, wanted = CASES[name](found), CASES[name](wanted)
     np.testing.assert_allclose(np.asarray(found.data), wanted.data, rtol=1e-4, atol=1e-5)
     assert np.asarray(found.data).dtype.kind == wanted.dtype.kind
     assert name in ("interp",) or isinstance(found.data, ft.Tensor)
 
 
-def test_means_run_on_the_device() -> None:
-    """Also of elements that may be missing, and of chunks."""
+def test_reductions_run_on_the_device() -> None:
+    """Elements may be missing, and data may be in chunks."""
     f = xarray.DataArray(ft.arange(12.0).reshape(6, 2), dims=("t", "c"))
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of the host's fallback
+        warnings.simplefilter("error")  # of the host fallback
         for found in (f.mean("t"), f.std("t"), f.rolling(t=2).mean(), f.coarsen(t=2).mean(), f.quantile(0.5, "t")):
             assert isinstance(found.data, ft.Tensor)
         pytest.importorskip("dask.array")
@@ -73,7 +73,7 @@ def test_products_and_weights_on_the_device(by_opt_einsum: bool) -> None:
     values = np.random.default_rng(0).standard_normal((12, 3)).astype("f4")
     results = []
     with warnings.catch_warnings(), xarray.set_options(use_opt_einsum=by_opt_einsum):
-        warnings.simplefilter("error")  # of the host's fallback
+        warnings.simplefilter("error")  # of the host fallback
         for make in (ft.tensor, np.asarray):
             f = xarray.DataArray(make(values), dims=("t", "c"))
             w = xarray.DataArray(make(values[:, 0] ** 2), dims="t")
@@ -87,14 +87,14 @@ def test_products_and_weights_on_the_device(by_opt_einsum: bool) -> None:
         np.testing.assert_allclose(found.data.numpy(), wanted.data, rtol=1e-4, atol=1e-5)
 
 
-def test_bool_has_no_missing_values() -> None:
+def test_bool_has_no_missing_value() -> None:
     f = xarray.DataArray(ft.ones(3, dtype=ft.bool), dims="t")
     with pytest.raises(TypeError, match="bool cannot mark missing values"):
         f.shift(t=1)
     assert ftensor.xarray.fill_value(ft.int32)[0] is ft.float64
 
 
-def test_a_file(tmp_path: Path) -> None:
+def test_file_round_trip(tmp_path: Path) -> None:
     f = xarray.DataArray(ft.arange(6.0).reshape(3, 2), dims=("t", "c"))
     f.to_netcdf(tmp_path / "x.nc")
     assert xarray.load_dataarray(tmp_path / "x.nc").values.tolist() == f.data.tolist()
@@ -111,7 +111,7 @@ def test_result_type_of_names() -> None:
             xp.result_type(ft.float32, other)
 
 
-def test_the_class_of_an_element() -> None:
+def test_class_of_an_element() -> None:
     assert ft.float32.type is np.float32
     assert ft.bfloat16.type is np.float32
     assert issubclass(ft.int8.type, np.integer)
